@@ -1,0 +1,126 @@
+"""Every tolerance and tuning number, with its unit and its reason. Nothing else in the package holds a bare one."""
+
+# --- the public edge -------------------------------------------------------------------------------------------
+
+LARGEST_FLOAT64 = 1e100
+"""Largest magnitude accepted in float64: its cube still has an exponent, so no product in a kernel overflows."""
+
+LARGEST_FLOAT32 = 1e17
+"""The same for float32, whose squares end at 3e38."""
+
+TOLERANCE = 1e-4
+"""Default distance from the target that counts as there, as a fraction of the chain's length."""
+
+MAX_JOINTS = 64
+"""Longest chain. A GPU thread keeps its chain in local memory of this size."""
+
+# --- vectors ---------------------------------------------------------------------------------------------------
+
+TINY = 1e-30
+"""Squared length below which a vector has no direction. Chains are scaled to length 1 first; float32 ends at 1e-38."""
+
+SIDE_SWITCH = 0.01
+"""Squared share of x and y in a unit vector below which it counts as running along z (about 6 degrees)."""
+
+# --- springs ---------------------------------------------------------------------------------------------------
+
+LN2 = 0.6931471805599453
+"""Natural logarithm of 2: what turns a half-life into a decay rate."""
+
+CRITICAL_HALF = 1.6783469900166605
+"""Where (1 + y) exp(-y) is one half: a critically damped spring's rate times its half-life."""
+
+SHORTEST_HALF_LIFE = 1e-6
+"""Seconds. A shorter one means at once: no frame is that short, and its rate would overflow float32."""
+
+# --- two bones -------------------------------------------------------------------------------------------------
+
+POLE_FADE = 1e-3
+"""Sine of the angle between pole and reach line below which the pole fades out, when there is nothing better to
+fade to: small, because a pole is meant to be obeyed; not zero, because its direction is noise there."""
+
+POLE_FADE_HINTED = 0.02
+"""The same when a hint (or the animated pose) says where to go: about one degree, wide enough to pass at a walk."""
+
+STRAIGHT = 1e-6
+"""Sine of the bend below which a limb counts as straight: its bend plane is rounding noise in float32."""
+
+# --- long chains -----------------------------------------------------------------------------------------------
+
+MAIN_PASSES = 6
+"""FABRIK or CCD passes before the finish takes over. Measured on 10 bones to 1e-4: the finish needs 1.2 passes on
+average, where going on with FABRIK to the end needs 9.6 in all."""
+
+MAIN_PASSES_LIMITED = 12
+"""The same with limits, where the finish is the one that stalls."""
+
+FINISH_PASSES = 24
+"""Gauss-Newton passes before a chain counts as stalled. Without limits the 99th percentile is 9."""
+
+ATTEMPTS = 4
+"""Starts tried without limits: the pose that came in, then scattered ones. The first serves all but a handful."""
+
+ATTEMPTS_LIMITED = 16
+"""Starts tried inside limits, where a stall at a limit is common."""
+
+DAMPING = 0.1
+"""Levenberg's damping as a multiple of the squared error: vanishes at the target, so the end is quadratic."""
+
+DAMPING_FLOOR = 1e-9
+"""Keeps the 3x3 system solvable on a straight chain, in float32 too. In chain lengths, squared."""
+
+STALL_PASSES = 6
+"""Finish passes without a better error after which a chain has stalled."""
+
+STALL_SHARE = 0.9
+"""An error counts as better below this share of the best one."""
+
+MARGIN = 0.999
+"""Solvers stop a little inside the tolerance, so that the last rounding into world space cannot push it out."""
+
+ROUNDING = 64.0
+"""Error, in units of the last place of 1, below which no other start would do better."""
+
+PUSH_ZONE = 1e-3
+"""A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
+
+PUSH = 0.1
+"""How far (in chain lengths) the middle of such a chain is pushed aside."""
+
+FARTHEST = 4.0
+"""A limited chain's target is pulled in to this many chain lengths: no pose differs, and no square overflows."""
+
+CCD_LARGEST_TURN = 0.6
+"""Largest turn of one joint in one CCD pass, radians: without it the tip joints curl up and do all the work."""
+
+CCD_LARGEST_CURL = 6.0
+"""Largest sum of all joints' turns in one CCD pass, radians: a chain of 32 bones that curls up further in the first
+passes is never straightened out by the finish (5% of the targets near full reach)."""
+
+# --- the compensating-angle solver -----------------------------------------------------------------------------
+
+COMPENSATION_BASE = 0.17453292519943295
+"""10 degrees in radians: what a bone adds to its compensating angle besides the angle to the target."""
+
+COMPENSATION_RELAX = 0.5
+"""Share of a compensating angle that is left after a step."""
+
+COMPENSATION_LARGEST = 3.141592653589793
+"""A compensating angle never grows past half a turn, however near the target is."""
+
+TURN_RATE = 30.0
+"""How fast a bone at the tip closes its angle to the target, per second."""
+
+# --- batches ---------------------------------------------------------------------------------------------------
+
+TILE = 128
+"""Chains solved side by side by the closed-form solvers. Measured: 64 and 256 are slower (loop ends; cache)."""
+
+LANES = 16
+"""Chains solved side by side by the iterative solvers: two AVX2 vectors of float32, enough to hide latency."""
+
+THREADS_FROM_CLOSED_FORM = 32_768
+"""Batch size from which threads pay for closed-form solvers (2 threads: even at 16,000, 1.5 times at 65,000)."""
+
+THREADS_FROM_ITERATIVE = 1_024
+"""The same for iterative solvers, 50 times the work a chain."""

@@ -1,0 +1,210 @@
+"""The public edge: whatever came in becomes flat, contiguous, finite arrays of one precision, or a clear error.
+
+Done once, here, so that no kernel has to check, and no kernel is compiled twice for a layout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from os import cpu_count, environ
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinema._jit import batch
+from kinema.constants import LARGEST_FLOAT32, LARGEST_FLOAT64
+from kinema.errors import InputError
+
+Reals = NDArray[Any]
+
+
+@batch
+def _count_unusable(flat, largest):
+    """How many numbers are NaN, infinite or too large. A comparison with NaN is false, so one test finds all three."""
+    unusable = 0
+    for i in range(flat.size):
+        unusable += 0 if abs(flat[i]) <= largest else 1
+    return unusable
+
+
+def largest(dtype: Any) -> float:
+    """Largest magnitude that kernels of this precision take."""
+    return LARGEST_FLOAT32 if dtype == np.float32 else LARGEST_FLOAT64
+
+
+def real(name: str, value: ArrayLike) -> Reals:
+    """An array of real numbers from anything array-like; float32 stays float32, all else becomes float64."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as problem:  # A ragged list, an object that refuses.
+        raise InputError(f"{name} must be an array of numbers; {problem}") from None
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    raise InputError(f"{name} must be an array of numbers, got {_describe(value, array)}")
+
+
+def _describe(value: Any, array: Reals) -> str:
+    return f"{type(value).__name__} of {array.dtype}" if array.dtype != object else repr(value)[:60]
+
+
+def precision(*values: Any) -> Any:
+    """float32 if every array given is float32, else float64. Lists and tuples take on the arrays' precision."""
+    found: Any = None
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)):
+            if value.dtype != np.float32 and value.dtype != np.float16:
+                return np.float64
+            found = np.float32
+    return found or np.float64
+
+
+def check_finite(name: str, array: Reals) -> None:
+    """Raise for the first number that is NaN, infinite or too large for this precision, with its index."""
+    limit = largest(array.dtype)
+    flat = array.reshape(-1)
+    if _count_unusable(flat, flat.dtype.type(limit)) == 0:
+        return
+    at = int(np.flatnonzero(~(np.abs(flat) <= limit))[0])
+    where = ", ".join(str(i) for i in np.unravel_index(at, array.shape))
+    place = f"{name}[{where}]" if where else name
+    raise InputError(f"{place} is {flat[at]}; allowed are finite numbers of magnitude up to {limit:g}")
+
+
+def shaped(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
+    """Shape (..., width), contiguous; whether its numbers can be used is for the caller to find out."""
+    array = real(name, value)
+    if array.ndim == 0 or array.shape[-1] != width:
+        raise InputError(f"{name} must have shape (..., {width}), got {array.shape}")
+    return np.ascontiguousarray(array, dtype)
+
+
+def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
+    """Shape (..., width), contiguous, finite."""
+    array = shaped(name, value, width, dtype)
+    check_finite(name, array)
+    return array
+
+
+def check_lengths(name: str, array: Reals) -> None:
+    """Raise for the first negative length, with its index."""
+    if array.size and array.min() < 0:
+        at = tuple(int(i[0]) for i in np.nonzero(array < 0))
+        where = ", ".join(str(i) for i in at)
+        raise InputError(f"{name}[{where}] is {array[at]}; a length must be 0 or more")
+
+
+def lengths(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
+    """Shape (..., width), contiguous, finite, none negative."""
+    array = vectors(name, value, width, dtype)
+    check_lengths(name, array)
+    return array
+
+
+def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """One finite number between two bounds, both included."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be one number, got {value!r:.60}") from None
+    if not (math.isfinite(result) and low <= result <= high):
+        allowed = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
+        raise InputError(f"{name} is {result}; allowed are finite numbers {allowed}")
+    return result
+
+
+def whole(name: str, value: Any, low: int) -> int:
+    """One whole number, at least `low`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < low:
+        raise InputError(f"{name} must be a whole number of {low} or more, got {value!r:.60}")
+    return int(value)
+
+
+def axis(name: str, value: ArrayLike, fallback: tuple[float, float, float] | None = None) -> tuple[float, ...]:
+    """One direction as three floats of length 1, in double precision."""
+    array = vectors(name, fallback if value is None else value, 3, np.float64)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one vector of shape (3,), got {array.shape}")
+    size = float(np.max(np.abs(array)))
+    if size == 0.0:
+        raise InputError(f"{name} is the zero vector; it must have a direction")
+    scaled = array / size
+    return tuple(float(x) for x in scaled / np.linalg.norm(scaled))
+
+
+def batch_shape(named: dict[str, Reals], core: dict[str, int] | None = None) -> tuple[int, ...]:
+    """The common leading shape of named arrays. `core`: how many trailing axes belong to one chain, where not 1."""
+    leading = {array.shape[: array.ndim - (core.get(name, 1) if core else 1)] for name, array in named.items()}
+    leading.discard(())
+    if len(leading) < 2:
+        return leading.pop() if leading else ()
+    try:
+        return np.broadcast_shapes(*leading)
+    except ValueError:
+        seen = ", ".join(f"{name} {array.shape}" for name, array in named.items())
+        raise InputError(f"batch shapes do not match: {seen}") from None
+
+
+def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
+    """A batch as one flat row of numbers, every chain written out."""
+    one = array.shape[array.ndim - core :]
+    return np.ascontiguousarray(np.broadcast_to(array, shape + one)).reshape(-1)
+
+
+def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
+    """Vectors (..., width) as one flat row, and the step from chain to chain.
+
+    What is the same for every chain is not written out: it becomes one tile, with a step of 0.
+    """
+    if array.shape[:-1] == shape:
+        return array.reshape(-1), 1
+    if array.size == array.shape[-1]:
+        same = np.empty((tile, array.shape[-1]), array.dtype)
+        same[:] = array.reshape(-1)
+        return same.reshape(-1), 0
+    return flat(array, 1, shape), 1
+
+
+# --- threads ---------------------------------------------------------------------------------------------------
+
+
+def threads() -> int:
+    """How many threads large batches use: KINEMA_THREADS, else as many as there are cores."""
+    asked = environ.get("KINEMA_THREADS", "")
+    return max(1, int(asked)) if asked.isdigit() else (cpu_count() or 1)
+
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, thread_name_prefix="kinema")
+
+
+def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, align: int) -> Sequence[Any]:
+    """Call `work(start, stop)` over a batch, in threads where it is large enough to pay.
+
+    Plain threads over kernels that release the GIL, not numba's own: those are compiled a second time, and their
+    default layer may not be entered from two Python threads at once.
+    """
+    workers = min(threads(), count // threads_from + 1) if count >= threads_from else 1
+    if workers == 1:
+        return [work(0, count)]
+    size = -(-count // (workers * align)) * align
+    spans = [(start, min(start + size, count)) for start in range(0, count, size)]
+    return [job.result() for job in [_pool(workers).submit(work, *span) for span in spans]]
+
+
+# --- devices ---------------------------------------------------------------------------------------------------
+
+Place = Literal["cpu", "gpu"]
+
+
+def place(*values: Any) -> Place:
+    """Where the arrays live: "gpu" as soon as one of them offers `__cuda_array_interface__`."""
+    return "gpu" if any(hasattr(value, "__cuda_array_interface__") for value in values) else "cpu"

@@ -1,0 +1,272 @@
+"""Joint limits: `Hinge`, `Cone`, `SwingTwist`, and their projections.
+
+A limit speaks of a bone relative to its parent bone: straight on is zero. A projection gives the nearest allowed
+direction or rotation. It is exact, changes nothing that is allowed already, and is continuous but for the one place
+where every nearest-point rule must choose: straight opposite the middle of what is allowed.
+
+Bones that are known by their ends alone have no twist of their own: each one carries the frame of its parent along by
+the smallest turn. `Hinge.axis` is given as it stands while the whole chain is straight.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinema import edge
+from kinema._jit import batch, kernel, like
+from kinema.errors import InputError
+from kinema.math import quat, vec
+
+NONE, CONE, HINGE, SWING_TWIST = 0.0, 1.0, 2.0, 3.0
+
+ROW = 20
+"""Numbers that describe one limit: kind; cosine and sine of the widest angle to the parent bone; hinge: two axes of
+its circle, centre, radius, cosine and sine of the middle and of half the range; twist: the same four."""
+
+_E1, _E2, _CENTRE, _RADIUS, _RANGE = 3, 6, 9, 12, 13
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def beyond(cosine, sine, cos_limit, sin_limit):
+    """Whether an angle from 0 to pi is larger than a limit from 0 to pi. Sine of the difference: exact for small ones."""
+    return (sine * cos_limit > cosine * sin_limit) | (cosine < cos_limit - like(cosine, 1.0))
+
+
+@kernel
+def into_cone(parent, direction, cos_limit, sin_limit):
+    """The nearest unit direction within an angle of the parent's."""
+    cosine = vec.dot(parent, direction)
+    aside = vec.reject(direction, parent)
+    sine = vec.length(aside)
+    aside = vec.unit_or(aside, vec.unit_side(parent))
+    edge_direction = vec.add(vec.scale(parent, cos_limit), vec.scale(aside, sin_limit))
+    return vec.select(beyond(cosine, sine, cos_limit, sin_limit), edge_direction, direction)
+
+
+@kernel
+def into_range(cosine, sine, cos_mid, sin_mid, cos_half, sin_half):
+    """An angle on the circle moved into the range mid - half to mid + half; all angles as cosine and sine."""
+    zero = like(cosine, 0.0)
+    c = cosine * cos_mid + sine * sin_mid
+    s = sine * cos_mid - cosine * sin_mid
+    over = beyond(c, abs(s), cos_half, sin_half)
+    clamped_sine = sin_half if s >= zero else -sin_half
+    c_clamped = cos_half * cos_mid - clamped_sine * sin_mid
+    s_clamped = clamped_sine * cos_mid + cos_half * sin_mid
+    return (c_clamped if over else cosine), (s_clamped if over else sine)
+
+
+@kernel
+def onto_hinge(direction, e1, e2, centre, radius, cos_mid, sin_mid, cos_half, sin_half):
+    """The nearest direction that a hinge lets a bone take, in the frame of the parent bone."""
+    one = like(radius, 1.0)
+    zero = like(radius, 0.0)
+    x = vec.dot(direction, e1)
+    y = vec.dot(direction, e2)
+    square = x * x + y * y
+    known = square > zero
+    k = one / math.sqrt(square if known else one)
+    # Straight along the axis every angle is as near: take the middle of the range.
+    cosine, sine = into_range(
+        x * k if known else cos_mid, y * k if known else sin_mid, cos_mid, sin_mid, cos_half, sin_half
+    )
+    return vec.add(centre, vec.add(vec.scale(e1, radius * cosine), vec.scale(e2, radius * sine)))
+
+
+@kernel
+def split(q, axis):
+    """A rotation as swing after twist: the twist turns about the axis, the swing moves it. Returns (swing, twist)."""
+    along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
+    twist = quat.unit((axis[0] * along, axis[1] * along, axis[2] * along, q[3]))
+    return quat.mul(q, quat.conj(twist)), twist
+
+
+@kernel
+def about(q, axis, cos_mid, sin_mid, cos_half, sin_half):
+    """A turn about an axis, moved into a range of angles."""
+    along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
+    cosine = q[3] * q[3] - along * along
+    sine = like(along, 2.0) * q[3] * along
+    c, s = into_range(cosine, sine, cos_mid, sin_mid, cos_half, sin_half)
+    inside = (c == cosine) & (s == sine)
+    moved = quat.from_cos_sin(axis, c, s)
+    return (
+        q[0] if inside else moved[0],
+        q[1] if inside else moved[1],
+        q[2] if inside else moved[2],
+        q[3] if inside else moved[3],
+    )
+
+
+@batch
+def _project_rotations(rotations, bone, row):
+    """Each rotation of a flat row moved to the nearest one the limit allows; `row` made with the bone as straight on."""
+    kind = row[0]
+    bone_axis = (bone[0], bone[1], bone[2])
+    hinge_axis = vec.cross((row[_E1], row[_E1 + 1], row[_E1 + 2]), (row[_E2], row[_E2 + 1], row[_E2 + 2]))
+    for i in range(rotations.size // 4):
+        r = rotations[4 * i : 4 * i + 4]
+        q = quat.unit((r[0], r[1], r[2], r[3]))
+        if kind == HINGE:
+            _, twist = split(q, hinge_axis)
+            q = about(twist, hinge_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+        else:
+            swing, twist = split(q, bone_axis)
+            moved = quat.rotate(swing, bone_axis)
+            nearest = into_cone(bone_axis, moved, row[1], row[2])
+            inside = (moved[0] == nearest[0]) & (moved[1] == nearest[1]) & (moved[2] == nearest[2])
+            if not inside:
+                swing = quat.between(bone_axis, nearest, vec.hinge_of(bone_axis))
+            if kind == SWING_TWIST:
+                clamped = about(twist, bone_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+                inside = inside & (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
+                twist = clamped
+            if not inside:
+                q = quat.unit(quat.mul(swing, twist))
+        for c in range(4):
+            r[c] = q[c]
+
+
+# --- the types -------------------------------------------------------------------------------------------------
+
+
+class _Limit:
+    """What every limit can do."""
+
+    def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
+        """The limit as numbers for the kernels, for a bone whose straight-on direction is `straight` (unit)."""
+        raise NotImplementedError
+
+    def project(self, rotations: ArrayLike, bone: ArrayLike = (0.0, 1.0, 0.0)) -> Any:
+        """The nearest allowed rotations. rotations: (..., 4), of a joint relative to its parent; bone: the direction
+        of the bone that the joint turns, in the joint's own space.
+        """
+        dtype = edge.precision(rotations)
+        array = edge.vectors("rotations", rotations, 4, dtype).copy()
+        straight = edge.axis("bone", bone)
+        _project_rotations(array.reshape(-1), np.asarray(straight, dtype), self.row(straight).astype(dtype))
+        return array
+
+
+@dataclass(frozen=True)
+class Hinge(_Limit):
+    """Turns about one axis only, from `low` to `high` radians (in either order); zero is straight on.
+
+    The axis, (3,), turns with the parent bone. It need not be at right angles to the bone: the bone then moves on a
+    cone about it.
+    """
+
+    axis: ArrayLike
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", edge.axis("axis", self.axis))
+        _sorted_angles(self, "low", "high")
+
+    def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
+        axis, bone = np.array(self.axis), np.array(straight)
+        across = bone - axis * (axis @ bone)
+        radius = float(np.linalg.norm(across))
+        # A bone along its own hinge axis goes nowhere: the circle has no radius, its axes may be any.
+        e1 = across / radius if radius > 0.0 else _any_side(axis)
+        row = np.zeros(ROW)
+        widest = min(max(abs(self.low), abs(self.high)), math.pi)
+        row[0], row[1], row[2] = HINGE, math.cos(widest), math.sin(widest)
+        row[_E1 : _E1 + 3] = e1
+        row[_E2 : _E2 + 3] = np.cross(axis, e1)
+        row[_CENTRE : _CENTRE + 3] = axis * (axis @ bone)
+        row[_RADIUS] = radius
+        row[_RANGE : _RANGE + 4] = _range(self.low, self.high)
+        return row
+
+
+@dataclass(frozen=True)
+class Cone(_Limit):
+    """At most `angle` radians from straight on, any way round. Below 0 counts as 0, above pi as pi (no limit)."""
+
+    angle: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "angle", _angle("angle", self.angle))
+
+    def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
+        row = np.zeros(ROW)
+        widest = min(max(self.angle, 0.0), math.pi)
+        row[0], row[1], row[2] = CONE, math.cos(widest), math.sin(widest)
+        return row
+
+
+@dataclass(frozen=True)
+class SwingTwist(_Limit):
+    """A cone for the direction of the bone, and a range for the twist about it, radians.
+
+    Chains known by their joints alone have no twist: there it is the cone that counts.
+    """
+
+    swing: float
+    twist_low: float
+    twist_high: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "swing", _angle("swing", self.swing))
+        _sorted_angles(self, "twist_low", "twist_high")
+
+    def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
+        row = Cone(self.swing).row(straight)
+        row[0] = SWING_TWIST
+        row[_RANGE : _RANGE + 4] = _range(self.twist_low, self.twist_high)
+        return row
+
+
+Limit = Hinge | Cone | SwingTwist
+
+
+def _any_side(axis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A unit vector at right angles to a unit vector."""
+    aside = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    return aside / np.linalg.norm(aside)
+
+
+def _angle(name: str, value: Any) -> float:
+    return edge.number(name, value, -math.inf)
+
+
+def _sorted_angles(limit: Any, low: str, high: str) -> None:
+    """Check two bounds and put them in order: a range given the wrong way round means the same range."""
+    a, b = _angle(low, getattr(limit, low)), _angle(high, getattr(limit, high))
+    object.__setattr__(limit, low, min(a, b))
+    object.__setattr__(limit, high, max(a, b))
+
+
+def _range(low: float, high: float) -> tuple[float, float, float, float]:
+    """Cosine and sine of the middle of a range and of half its width; a whole turn or more is no limit."""
+    middle, half = (low + high) / 2.0, min((high - low) / 2.0, math.pi)
+    sine = math.sin(half) if half < math.pi else 0.0
+    return math.cos(middle), math.sin(middle), math.cos(half), sine
+
+
+def rows(limits: Any, bones: int, straight: tuple[float, ...]) -> NDArray[np.float64]:
+    """One row of numbers per bone, (bones, ROW). `limits`: None, or one limit or None per bone."""
+    table = np.zeros((bones, ROW))
+    if limits is None:
+        return table
+    if isinstance(limits, _Limit) or not hasattr(limits, "__len__"):
+        raise InputError(f"limits must be a sequence with one limit or None per bone, got {limits!r:.60}")
+    if len(limits) != bones:
+        raise InputError(f"limits has {len(limits)} entries; the chain has {bones} bones, one limit or None for each")
+    for i, limit in enumerate(limits):
+        if limit is None:
+            continue
+        if not isinstance(limit, _Limit):
+            raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+        table[i] = limit.row(straight)
+    return table

@@ -1,0 +1,120 @@
+"""Vectors as tuples of three floats. A planar vector is one with z = 0, and everything here keeps it there."""
+
+import math
+
+from kinema._jit import kernel, like
+from kinema.constants import SIDE_SWITCH, TINY
+
+
+@kernel
+def add(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def scale(a, s):
+    return (a[0] * s, a[1] * s, a[2] * s)
+
+
+@kernel
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@kernel
+def length(a):
+    return math.sqrt(dot(a, a))
+
+
+@kernel
+def span(a):
+    """Sum of magnitudes: a size within a factor 1.8 of the length, without a root."""
+    return abs(a[0]) + abs(a[1]) + abs(a[2])
+
+
+@kernel
+def select(condition, a, b):
+    """a where the condition holds, else b, without a branch."""
+    return (
+        a[0] if condition else b[0],
+        a[1] if condition else b[1],
+        a[2] if condition else b[2],
+    )
+
+
+@kernel
+def unit_or(a, fallback):
+    """a at length 1; the fallback where a has no direction."""
+    one = like(a[0], 1.0)
+    square = dot(a, a)
+    known = square > like(a[0], TINY)
+    return select(known, scale(a, one / math.sqrt(square if known else one)), fallback)
+
+
+@kernel
+def reject(a, unit):
+    """The part of a at right angles to a unit vector."""
+    return sub(a, scale(unit, dot(a, unit)))
+
+
+@kernel
+def side(unit):
+    """A vector at right angles to a unit vector, 0.1 to 1 long, always the same one; planar for a planar vector."""
+    zero = like(unit[0], 0.0)
+    flat = unit[0] * unit[0] + unit[1] * unit[1] > like(unit[0], SIDE_SWITCH)
+    return (
+        -unit[1] if flat else zero,
+        unit[0] if flat else -unit[2],
+        zero if flat else unit[1],
+    )
+
+
+@kernel
+def unit_side(unit):
+    """`side` at length 1."""
+    aside = side(unit)
+    return scale(aside, like(unit[0], 1.0) / math.sqrt(dot(aside, aside)))
+
+
+@kernel
+def hinge_of(unit):
+    """An axis to turn a unit vector about when any will do: +z for a planar vector."""
+    return cross(unit, unit_side(unit))
+
+
+@kernel
+def faded(a, size, zone, fallback):
+    """a while it is longer than size * zone; below that, drawn over to the fallback, which is all that is left at 0."""
+    zero = like(size, 0.0)
+    one = like(size, 1.0)
+    edge = size * zone
+    known = edge > zero
+    share = (edge * edge - dot(a, a)) / (edge if known else one)
+    share = share if share > zero else zero
+    return add(a, scale(fallback, share if known else one))
+
+
+@kernel
+def reach(start, towards, distance):
+    """The point at a distance from start in the direction of another point; +y where the two coincide."""
+    one = like(distance, 1.0)
+    gap = sub(towards, start)
+    square = dot(gap, gap)
+    known = square > like(distance, TINY)
+    step = distance / math.sqrt(square if known else one)
+    zero = like(distance, 0.0)
+    return add(start, scale(select(known, gap, (zero, one, zero)), step))

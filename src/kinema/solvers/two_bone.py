@@ -1,0 +1,342 @@
+"""Two bones in space: hip, knee, ankle. Closed form, by the law of cosines without a single angle.
+
+With the root at the origin and u the direction to the target at distance d, the middle joint lies at a along u and h
+aside, towards the bend direction b:
+
+    a = (d^2 + L1^2 - L2^2) / 2d        h = sqrt(L1^2 - a^2)        mid = a u + h b        end = d u
+
+after d has been eased by `soften` and clamped to what the bones can do, [|L1 - L2|, L1 + L2].
+"""
+
+from __future__ import annotations
+
+import math
+from struct import Struct
+from struct import error as StructError
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge, lanes, notices
+from kinema._jit import batch, kernel, like
+from kinema.constants import (
+    LARGEST_FLOAT64,
+    POLE_FADE,
+    POLE_FADE_HINTED,
+    THREADS_FROM_CLOSED_FORM,
+    TILE,
+    TOLERANCE,
+)
+from kinema.math import vec
+
+
+@kernel
+def eased(distance, whole, hole, soften):
+    """The distance that is asked of the bones: the target's, easing in from `soften` of the whole reach.
+
+    Beyond the knee of the curve it is k + w x / sqrt(1 + x^2), x = (distance - k) / w: slope 1 and no curvature
+    where it starts, the whole reach at infinity. Algebraic, so it is the same on every machine.
+    """
+    zero = like(distance, 0.0)
+    one = like(distance, 1.0)
+    start = soften * whole
+    start = start if start > hole else hole
+    width = whole - start
+    x = (distance - start) / (width if width > zero else one)
+    x = x if x > zero else zero
+    return start + width * x / math.sqrt(one + x * x) if distance > start else distance
+
+
+@kernel
+def clamped(distance, whole, hole):
+    """Into the ring that two bones can reach."""
+    distance = distance if distance > hole else hole
+    return distance if distance < whole else whole
+
+
+@kernel
+def bend_direction(line, to_pole, hint):
+    """Where the middle joint goes, at right angles to the unit line: pole, else hint, else always the same side.
+
+    A pole or hint of zero says nothing. Near the pole's line the pole fades, it does not flip. Of any length.
+    """
+    zero = like(line[0], 0.0)
+    one = like(line[0], 1.0)
+    hint_size = vec.span(hint)
+    hinted = hint_size > zero
+    hint = vec.scale(hint, one / (hint_size if hinted else one))
+    fallback = vec.faded(vec.reject(hint, line), one, like(one, POLE_FADE), vec.side(line))
+    zone = like(one, POLE_FADE_HINTED) if hinted else like(one, POLE_FADE)
+    return vec.faded(vec.reject(to_pole, line), vec.span(to_pole), zone, fallback)
+
+
+@kernel
+def solve(root, target, length1, length2, pole, hint, soften):
+    """One limb: the middle joint, the end, the end's distance to the target, the target's as a share of the reach, and a
+    size that is within bounds only if every number that came in was.
+    """
+    zero = like(length1, 0.0)
+    one = like(length1, 1.0)
+    half = like(length1, 0.5)
+    gap = vec.sub(target, root)
+    distance = math.sqrt(vec.dot(gap, gap))
+    away = distance > zero
+    line = vec.select(away, vec.scale(gap, one / (distance if away else one)), (zero, one, zero))
+    whole = length1 + length2
+    hole = abs(length1 - length2)
+    asked = distance
+    if soften < one:
+        asked = eased(distance, whole, hole, soften)
+    asked = clamped(asked, whole, hole)
+    along = half * (asked + (length1 - length2) * whole / (asked if asked > zero else one))
+    square = (length1 - along) * (length1 + along)
+    aside = math.sqrt(square if square > zero else zero)
+    to_pole = vec.sub(pole, root)
+    bend = bend_direction(line, to_pole, hint)
+    bend_square = vec.dot(bend, bend)
+    aside = aside / math.sqrt(bend_square if bend_square > zero else one)
+    mid = vec.add(root, vec.add(vec.scale(line, along), vec.scale(bend, aside)))
+    end = vec.add(root, vec.scale(line, asked))
+    miss = vec.sub(end, target)
+    error = math.sqrt(vec.dot(miss, miss))
+    # Whatever is NaN, infinite or too large to square in the input shows in one of these four.
+    size = vec.span(mid) + error + vec.span(to_pole) + vec.span(hint)
+    return mid, end, error, distance / (whole if whole > zero else one), size
+
+
+@batch
+def _solve_batch(start, stop, steps, root, target, lengths, pole, hint, soften, tolerance, largest, out, reached):
+    """Chains start to stop, in tiles. An input whose step is 0 is one tile that serves all.
+
+    `out` holds mid, end, error and reach, one after the other. The last tile steps back to be full (same input, same
+    bits), so there must be TILE chains or more. Returns how many chains have a number that cannot be used, a
+    bone of no length (or less), a target out of reach.
+    """
+    count = reached.size
+    no, yes = np.int32(0), np.int32(1)
+    zero, one = like(soften, 0.0), like(soften, 1.0)
+    unusable = no_length = beyond = no
+    mid, end, error, reach = out[: 3 * count], out[3 * count : 6 * count], out[6 * count : 7 * count], out[7 * count :]
+    tile = np.empty(23 * TILE, root.dtype)
+    for first in range(start, stop, TILE):
+        at = min(first, stop - TILE)
+        if steps[0] or first == start:
+            lanes.load3(root, at * steps[0], tile, 0)
+        if steps[1] or first == start:
+            lanes.load3(target, at * steps[1], tile, 3)
+        if steps[2] or first == start:
+            lanes.load2(lengths, at * steps[2], tile, 6)
+        if steps[3] or first == start:
+            lanes.load3(pole, at * steps[3], tile, 8)
+        if steps[4] or first == start:
+            lanes.load3(hint, at * steps[4], tile, 11)
+        for k in range(TILE):
+            m, e, miss, share, size = solve(
+                (tile[k], tile[TILE + k], tile[2 * TILE + k]),
+                (tile[3 * TILE + k], tile[4 * TILE + k], tile[5 * TILE + k]),
+                tile[6 * TILE + k],
+                tile[7 * TILE + k],
+                (tile[8 * TILE + k], tile[9 * TILE + k], tile[10 * TILE + k]),
+                (tile[11 * TILE + k], tile[12 * TILE + k], tile[13 * TILE + k]),
+                soften,
+            )
+            tile[14 * TILE + k] = m[0]
+            tile[15 * TILE + k] = m[1]
+            tile[16 * TILE + k] = m[2]
+            tile[17 * TILE + k] = e[0]
+            tile[18 * TILE + k] = e[1]
+            tile[19 * TILE + k] = e[2]
+            tile[20 * TILE + k] = miss
+            tile[21 * TILE + k] = share
+            tile[22 * TILE + k] = size
+        lanes.store3(mid, at, tile, 14)
+        lanes.store3(end, at, tile, 17)
+        lanes.store1(error, at, tile, 20)
+        lanes.store1(reach, at, tile, 21)
+        there = reached[at : at + TILE]
+        for k in range(TILE):
+            there[k] = tile[20 * TILE + k] <= tolerance * (tile[6 * TILE + k] + tile[7 * TILE + k])
+        for k in range(TILE):
+            length1, length2 = tile[6 * TILE + k], tile[7 * TILE + k]
+            shorter = length1 if length1 < length2 else length2
+            unusable += no if tile[22 * TILE + k] <= largest else yes
+            no_length += no if shorter > zero else yes
+            distance = tile[21 * TILE + k] * (length1 + length2)
+            beyond += yes if (distance < abs(length1 - length2)) | (tile[21 * TILE + k] > one) else no
+    return unusable, no_length, beyond
+
+
+_PACKED = 14
+"""Numbers of one limb in a row: root 3, target 3, lengths 2, pole 3, hint 3."""
+
+_UNUSABLE = 8
+"""Flag beside those of `notices`: a number that is not finite, or a negative length."""
+
+
+@batch
+def _solve_few(packed, soften, tolerance, largest, out):
+    """Limbs one after the other, for single calls and batches below a tile. `out` as in `_solve_batch`, then reached.
+
+    Returns the flags of all of them together.
+    """
+    count = packed.size // _PACKED
+    flags = 0
+    for i in range(count):
+        p = packed[i * _PACKED : (i + 1) * _PACKED]
+        for c in range(_PACKED):
+            if not abs(p[c]) <= largest:
+                flags |= _UNUSABLE
+        length1, length2 = p[6], p[7]
+        whole = length1 + length2
+        mid, end, error, reach, _ = solve(
+            (p[0], p[1], p[2]), (p[3], p[4], p[5]), length1, length2, (p[8], p[9], p[10]), (p[11], p[12], p[13]), soften
+        )
+        for c in range(3):
+            out[3 * i + c] = mid[c]
+            out[3 * count + 3 * i + c] = end[c]
+        out[6 * count + i] = error
+        out[7 * count + i] = reach
+        out[8 * count + i] = error <= tolerance * whole
+        zero = like(whole, 0.0)
+        if length1 < zero or length2 < zero:
+            flags |= _UNUSABLE
+        elif whole == zero:
+            flags |= notices.DEGENERATE
+        elif length1 == zero or length2 == zero:
+            flags |= notices.ZERO_BONE
+        if reach > like(whole, 1.0) or reach * whole < abs(length1 - length2):
+            flags |= notices.OUT_OF_REACH
+    return flags
+
+
+class TwoBone(NamedTuple):
+    """What `two_bone` returns. Positions are in the space of the input; ... is the batch's shape."""
+
+    mid: Any
+    """(..., 3): the middle joint, knee or elbow."""
+    end: Any
+    """(..., 3): the end, ankle or wrist."""
+    reached: Any
+    """(...): whether the end is within tolerance of the target."""
+    error: Any
+    """(...): distance from the end to the target."""
+    reach: Any
+    """(...): distance from root to target as a share of the limb's length; above 1 is out of reach."""
+
+
+_pack = Struct(f"{_PACKED}d").pack
+_NOTHING = (0.0, 0.0, 0.0)
+_PLAIN = (tuple, list)
+
+
+def _one_limb(root: Any, target: Any, lengths: Any, pole: Any, hint: Any) -> Any:
+    """One limb given by plain sequences or float64 vectors as a packed row; None for anything else."""
+    row: list[Any] = []
+    for value in (root, target, lengths, root if pole is None else pole, _NOTHING if hint is None else hint):
+        if type(value) is np.ndarray:
+            if value.ndim != 1 or value.dtype != np.float64:
+                return None
+            row += value.tolist()
+        elif type(value) in _PLAIN:
+            row += value
+        else:
+            return None
+    if len(row) != _PACKED or len(lengths) != 2 or len(root) != 3 or len(target) != 3:
+        return None
+    try:
+        return np.frombuffer(_pack(*row))
+    except (StructError, OverflowError):
+        return None
+
+
+def two_bone(
+    root: ArrayLike,
+    target: ArrayLike,
+    lengths: ArrayLike,
+    pole: ArrayLike | None = None,
+    hint: ArrayLike | None = None,
+    soften: float = 1.0,
+    tolerance: float = TOLERANCE,
+) -> TwoBone:
+    """Place the middle joint and the end of a limb of two bones, so that the end is at the target or as near as it goes.
+
+    root, target: (..., 3), world space. lengths: (..., 2), upper and lower bone.
+    pole: (..., 3), a point the middle joint bends towards. hint: (..., 3), a direction it bends in where the pole says
+    nothing (no pole, or a pole on the line to the target); passing `mid - root` of the frame before keeps the bend
+    plane from jumping. Without either, the side is arbitrary but always the same.
+    soften: from 0 to 1, the share of the reach from which the end begins to fall behind the target, so that the
+    middle joint never snaps straight; 1 is none.
+    tolerance: what counts as reached, as a share of the limb's length.
+
+    Leading axes are batches and broadcast. Arrays on a GPU are solved there.
+    """
+    if (packed := _one_limb(root, target, lengths, pole, hint)) is not None:
+        out = np.empty(9)
+        flags = _solve_few(packed, float(soften), float(tolerance), LARGEST_FLOAT64, out)
+        if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
+            if flags or notices.watched():
+                notices.report("two_bone", tuple(packed[6:8].tolist()), flags)
+            return TwoBone(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
+    elif edge.place(root, target, lengths, pole, hint) == "gpu":
+        from kinema.solvers import cuda
+
+        return TwoBone(*cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance))
+    return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
+
+
+def _two_bone_batch(
+    root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
+) -> TwoBone:
+    dtype = edge.precision(root, target, lengths, pole, hint)
+    root = edge.shaped("root", root, 3, dtype)
+    target = edge.shaped("target", target, 3, dtype)
+    lengths = edge.shaped("lengths", lengths, 2, dtype)
+    pole = root if pole is None else edge.shaped("pole", pole, 3, dtype)
+    hint = np.zeros(3, dtype) if hint is None else edge.shaped("hint", hint, 3, dtype)
+    soften = dtype(edge.number("soften", soften, 0.0, 1.0))
+    tolerance = dtype(edge.number("tolerance", tolerance, 0.0))
+    named = {"root": root, "target": target, "lengths": lengths, "pole": pole, "hint": hint}
+    shape = edge.batch_shape(named)
+    count = math.prod(shape)
+    largest = dtype(edge.largest(dtype))
+    flags = 0
+    if count < TILE:
+        rows = [np.broadcast_to(array, shape + array.shape[-1:]).reshape(count, -1) for array in named.values()]
+        out = np.empty(9 * count, dtype)
+        flags = _solve_few(np.concatenate(rows, axis=1).reshape(-1), soften, tolerance, largest, out)
+        reached = out[8 * count :] == 1
+        if flags & _UNUSABLE:
+            _refuse(named)
+    else:
+        arrays, steps = zip(*(edge.tiled(array, shape, TILE) for array in named.values()), strict=True)
+        out = np.empty(8 * count, dtype)
+        reached = np.empty(count, np.bool_)
+        counts = edge.in_chunks(
+            lambda start, stop: _solve_batch(start, stop, steps, *arrays, soften, tolerance, largest, out, reached),
+            count,
+            THREADS_FROM_CLOSED_FORM,
+            TILE,
+        )
+        unusable, no_length, beyond = (sum(column) for column in zip(*counts, strict=True))
+        if unusable or no_length:
+            _refuse(named)
+            flags = notices.ZERO_BONE if lengths.any(axis=-1).all() else notices.DEGENERATE
+        if beyond:
+            flags |= notices.OUT_OF_REACH
+    if flags or notices.watched():
+        notices.report("two_bone", shape or tuple(lengths.reshape(-1).tolist()), flags)
+    return TwoBone(
+        out[: 3 * count].reshape(*shape, 3),
+        out[3 * count : 6 * count].reshape(*shape, 3),
+        reached.reshape(shape)[()],
+        out[6 * count : 7 * count].reshape(shape)[()],
+        out[7 * count : 8 * count].reshape(shape)[()],
+    )
+
+
+def _refuse(named: dict[str, Any]) -> None:
+    """Raise for what cannot be used, if there is any."""
+    for name, array in named.items():
+        edge.check_finite(name, array)
+    edge.check_lengths("lengths", named["lengths"])
