@@ -11,15 +11,41 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kinema.errors import DeviceError, InputError, KinemaError
-    from kinema.solvers.two_bone import TwoBone, two_bone
+    from kinema.errors import DeviceError as DeviceError, InputError as InputError, KinemaError as KinemaError
+    from kinema.limits import Cone as Cone, Hinge as Hinge, SwingTwist as SwingTwist
+    from kinema.solvers.aim import AimResult as AimResult, aim as aim
+    from kinema.solvers.ccd import ccd as ccd
+    from kinema.solvers.chain import ChainResult as ChainResult
+    from kinema.solvers.compensating import CompensatingResult as CompensatingResult, compensating as compensating
+    from kinema.solvers.fabrik import fabrik as fabrik
+    from kinema.solvers.look_at import look_at as look_at
+    from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult, two_bone as two_bone
+    from kinema.solvers.two_bone_2d import TwoBone2DResult as TwoBone2DResult, two_bone_2d as two_bone_2d
+    from kinema.solvers.two_bone_rotations import TwoBoneRotationsResult as TwoBoneRotationsResult, two_bone_rotations as two_bone_rotations
+    from kinema.warmup import warmup as warmup
 
 _HOME = {
     "DeviceError": "kinema.errors",
     "InputError": "kinema.errors",
     "KinemaError": "kinema.errors",
-    "TwoBone": "kinema.solvers.two_bone",
+    "Cone": "kinema.limits",
+    "Hinge": "kinema.limits",
+    "SwingTwist": "kinema.limits",
+    "AimResult": "kinema.solvers.aim",
+    "aim": "kinema.solvers.aim",
+    "ccd": "kinema.solvers.ccd",
+    "ChainResult": "kinema.solvers.chain",
+    "CompensatingResult": "kinema.solvers.compensating",
+    "compensating": "kinema.solvers.compensating",
+    "fabrik": "kinema.solvers.fabrik",
+    "look_at": "kinema.solvers.look_at",
+    "TwoBoneResult": "kinema.solvers.two_bone",
     "two_bone": "kinema.solvers.two_bone",
+    "TwoBone2DResult": "kinema.solvers.two_bone_2d",
+    "two_bone_2d": "kinema.solvers.two_bone_2d",
+    "TwoBoneRotationsResult": "kinema.solvers.two_bone_rotations",
+    "two_bone_rotations": "kinema.solvers.two_bone_rotations",
+    "warmup": "kinema.warmup",
 }
 
 __all__ = sorted(_HOME)

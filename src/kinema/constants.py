@@ -11,6 +11,9 @@ LARGEST_FLOAT32 = 1e17
 TOLERANCE = 1e-4
 """Default distance from the target that counts as there, as a fraction of the chain's length."""
 
+AIM_TOLERANCE = 1e-3
+"""Default angle from the target that counts as aimed at it, radians: a hand's width at a hundred metres."""
+
 MAX_JOINTS = 64
 """Longest chain. A GPU thread keeps its chain in local memory of this size."""
 
@@ -108,7 +111,11 @@ COMPENSATION_RELAX = 0.5
 COMPENSATION_LARGEST = 3.141592653589793
 """A compensating angle never grows past half a turn, however near the target is."""
 
-TURN_RATE = 30.0
+HOMING_ZONE = 0.5
+"""Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer. The balance
+of pulling and backing away alone rests at 0.01 to 0.4, the more the fewer bones there are."""
+
+TURN_RATE = 8.0
 """How fast a bone at the tip closes its angle to the target, per second."""
 
 # --- batches ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinema.constants import TOLERANCE
-from kinema.solvers.chain import CCD, Chain, solve_chain
+from kinema.solvers.chain import CCD, ChainResult, solve_chain
 
 
 def ccd(
@@ -18,7 +18,7 @@ def ccd(
     base: ArrayLike | None = None,
     tolerance: float = TOLERANCE,
     max_iterations: int | None = None,
-) -> Chain:
+) -> ChainResult:
     """Bend a chain so that its last joint is at the target; the first one stays. Curls from the tip, as tails do.
 
     Arguments and result are those of `fabrik`.

@@ -467,7 +467,7 @@ def bone_rotations(joints: Any, axis: ArrayLike) -> Any:
     return rotations
 
 
-class Chain(NamedTuple):
+class ChainResult(NamedTuple):
     """What `fabrik` and `ccd` return. ... is the batch's shape, D is 2 or 3 as in the input."""
 
     joints: Any
@@ -614,12 +614,12 @@ def solve_chain(
     base: Any,
     tolerance: Any,
     max_iterations: Any,
-) -> Chain:
+) -> ChainResult:
     """The public function of both solvers."""
     if edge.place(joints, target, pole) == "gpu":
         from kinema.solvers import cuda
 
-        return Chain(*cuda.chain(solver, joints, target, pole, chain_limits, base, tolerance, max_iterations))
+        return ChainResult(*cuda.chain(solver, joints, target, pole, chain_limits, base, tolerance, max_iterations))
     p = prepare(joints, target, pole, chain_limits, base, tolerance, max_iterations)
     count = math.prod(p.shape)
     dtype = p.source.dtype.type
@@ -645,7 +645,7 @@ def solve_chain(
     if flags or notices.watched():
         notices.report(name, _identity(p), flags)
     joints_out = result[..., :2] if p.planar else result
-    return Chain(
+    return ChainResult(
         np.ascontiguousarray(joints_out).reshape(*p.shape, p.joints, joints_out.shape[-1]),
         error.reshape(p.shape)[()],
         iterations.reshape(p.shape)[()],

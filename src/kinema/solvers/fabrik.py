@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinema.constants import TOLERANCE
-from kinema.solvers.chain import FABRIK, Chain, solve_chain
+from kinema.solvers.chain import FABRIK, ChainResult, solve_chain
 
 
 def fabrik(
@@ -18,7 +18,7 @@ def fabrik(
     base: ArrayLike | None = None,
     tolerance: float = TOLERANCE,
     max_iterations: int | None = None,
-) -> Chain:
+) -> ChainResult:
     """Bend a chain so that its last joint is at the target; the first one stays. Moves joints evenly and little.
 
     joints: (..., N, 2) or (..., N, 3), root to tip, 2 to 64 of them, in any pose. target, pole: (..., 2 or 3).

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from struct import Struct
-from struct import error as StructError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,7 +209,7 @@ def _solve_few(packed, soften, tolerance, largest, out):
     return flags
 
 
-class TwoBone(NamedTuple):
+class TwoBoneResult(NamedTuple):
     """What `two_bone` returns. Positions are in the space of the input; ... is the batch's shape."""
 
     mid: Any
@@ -227,27 +226,6 @@ class TwoBone(NamedTuple):
 
 _pack = Struct(f"{_PACKED}d").pack
 _NOTHING = (0.0, 0.0, 0.0)
-_PLAIN = (tuple, list)
-
-
-def _one_limb(root: Any, target: Any, lengths: Any, pole: Any, hint: Any) -> Any:
-    """One limb given by plain sequences or float64 vectors as a packed row; None for anything else."""
-    row: list[Any] = []
-    for value in (root, target, lengths, root if pole is None else pole, _NOTHING if hint is None else hint):
-        if type(value) is np.ndarray:
-            if value.ndim != 1 or value.dtype != np.float64:
-                return None
-            row += value.tolist()
-        elif type(value) in _PLAIN:
-            row += value
-        else:
-            return None
-    if len(row) != _PACKED or len(lengths) != 2 or len(root) != 3 or len(target) != 3:
-        return None
-    try:
-        return np.frombuffer(_pack(*row))
-    except (StructError, OverflowError):
-        return None
 
 
 def two_bone(
@@ -258,7 +236,7 @@ def two_bone(
     hint: ArrayLike | None = None,
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
-) -> TwoBone:
+) -> TwoBoneResult:
     """Place the middle joint and the end of a limb of two bones, so that the end is at the target or as near as it goes.
 
     root, target: (..., 3), world space. lengths: (..., 2), upper and lower bone.
@@ -271,23 +249,25 @@ def two_bone(
 
     Leading axes are batches and broadcast. Arrays on a GPU are solved there.
     """
-    if (packed := _one_limb(root, target, lengths, pole, hint)) is not None:
+    to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
+    packed = edge.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))
+    if packed is not None:
         out = np.empty(9)
         flags = _solve_few(packed, float(soften), float(tolerance), LARGEST_FLOAT64, out)
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
             if flags or notices.watched():
                 notices.report("two_bone", tuple(packed[6:8].tolist()), flags)
-            return TwoBone(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
+            return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
     elif edge.place(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
-        return TwoBone(*cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance))
+        return TwoBoneResult(*cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance))
     return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
 
 
 def _two_bone_batch(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
-) -> TwoBone:
+) -> TwoBoneResult:
     dtype = edge.precision(root, target, lengths, pole, hint)
     root = edge.shaped("root", root, 3, dtype)
     target = edge.shaped("target", target, 3, dtype)
@@ -326,7 +306,7 @@ def _two_bone_batch(
             flags |= notices.OUT_OF_REACH
     if flags or notices.watched():
         notices.report("two_bone", shape or tuple(lengths.reshape(-1).tolist()), flags)
-    return TwoBone(
+    return TwoBoneResult(
         out[: 3 * count].reshape(*shape, 3),
         out[3 * count : 6 * count].reshape(*shape, 3),
         reached.reshape(shape)[()],

@@ -1,0 +1,52 @@
+"""What the figures were measured on: hardware and versions, nothing that tells whose machine it is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def describe() -> dict[str, str | int]:
+    """CPU model, cores, operating system, and the versions the speed depends on."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "os": _system(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "numba", "kinema")},
+    }
+
+
+def slug(machine: dict[str, str | int]) -> str:
+    """A file name for a machine: its CPU model and the number of cores."""
+    words = re.sub(r"\((r|tm)\)", " ", str(machine["cpu"]), flags=re.IGNORECASE)
+    return re.sub(r"[^a-z0-9.]+", "-", f"{words} {machine['cores']}".lower()).strip("-")
+
+
+def installed(package: str) -> str | None:
+    """The version of a Python package, None if it is not there."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _system() -> str:
+    try:
+        name = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        name = f"{platform.system()} {platform.release()}"
+    return f"{name}, {platform.machine()}"

@@ -1,0 +1,275 @@
+"""Two bones of an animated skeleton: the two turns that put the tip on the target and leave the rest as animated.
+
+Not a pose but corrections, one for the start joint and one for the middle joint, each in the joint's own space: the
+new local rotation is `old * correction`. Made so that the animated twist survives (after ozz-animation's job of the
+same purpose; the mathematics here is our own):
+
+1. bend the middle joint about its own hinge axis until start and tip are as far apart as start and target are;
+2. turn the start joint by the smallest turn that brings the tip onto the line to the target;
+3. swing it about that line until the middle joint lies towards the pole.
+
+Everything is computed in the joints' own spaces from their world matrices, so a moved, turned, uniformly scaled or
+mirrored parent changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge, notices
+from kinema._jit import batch, kernel, like
+from kinema.constants import POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
+from kinema.errors import InputError
+from kinema.math import quat, vec, xform
+from kinema.solvers.two_bone import clamped, eased
+
+
+@kernel
+def hinge_axis(given, has_axis, to_start, to_end, to_pole):
+    """The axis the middle joint bends about, in its own space: given, else the bend it has, else across the pole.
+
+    A positive turn about it bends the limb. `to_start` and `to_end` are the ways from the middle joint, `to_pole` is
+    the way the middle joint is to go, all in its own space.
+    """
+    if has_axis:
+        return given
+    line = vec.unit_or(vec.sub(to_end, to_start), vec.unit_or(to_end, given))
+    bend = vec.cross(to_end, to_start)
+    size = vec.length(to_start) * vec.length(to_end) * like(given[0], STRAIGHT)
+    towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
+    straight = vec.dot(bend, bend) <= size * size
+    return vec.unit_or(vec.select(straight, vec.cross(towards, line), bend), vec.hinge_of(line))
+
+
+@kernel
+def bend_to(to_start, to_end, axis, distance):
+    """The turn of the middle joint about its axis that brings the end to a distance from the start.
+
+    With a and b the ways to start and end, |b' - a| = d means a . b' = (|a|^2 + |b|^2 - d^2) / 2. Only the parts
+    across the axis turn, so their angle is known by its cosine; the parts along it stay as they are.
+    """
+    one = like(distance, 1.0)
+    zero = like(distance, 0.0)
+    half = like(distance, 0.5)
+    a_along = vec.dot(to_start, axis)
+    b_along = vec.dot(to_end, axis)
+    a = vec.sub(to_start, vec.scale(axis, a_along))
+    b = vec.sub(to_end, vec.scale(axis, b_along))
+    size = math.sqrt(vec.dot(a, a) * vec.dot(b, b))
+    if size <= zero:
+        return (zero, zero, zero, one)
+    squares = vec.dot(to_start, to_start) + vec.dot(to_end, to_end) - distance * distance
+    cosine = (half * squares - a_along * b_along) / size
+    cosine = min(max(cosine, -one), one)
+    sine = math.sqrt((one - cosine) * (one + cosine))
+    now_cosine = vec.dot(a, b) / size
+    now_sine = vec.dot(axis, vec.cross(a, b)) / size
+    # From a, straight on is half a turn; a positive bend comes back from there, so the end sits at minus the angle.
+    turn_cosine = cosine * now_cosine - sine * now_sine
+    turn_sine = -sine * now_cosine - cosine * now_sine
+    return quat.unit(quat.from_cos_sin(axis, turn_cosine, turn_sine))
+
+
+@kernel
+def swing(line, mid, to_pole, zone):
+    """The turn about a unit line that brings the middle joint's side of it to the pole's; fades near the pole's line."""
+    one = like(line[0], 1.0)
+    zero = like(line[0], 0.0)
+    mid_aside = vec.reject(mid, line)
+    pole_aside = vec.reject(to_pole, line)
+    mid_size = vec.length(mid_aside)
+    pole_size = vec.length(pole_aside)
+    if mid_size <= zero or pole_size <= zero:
+        return (zero, zero, zero, one)
+    cosine = vec.dot(mid_aside, pole_aside) / (mid_size * pole_size)
+    sine = vec.dot(line, vec.cross(mid_aside, pole_aside)) / (mid_size * pole_size)
+    turn = quat.unit(quat.from_cos_sin(line, cosine, sine))
+    edge_size = vec.length(to_pole) * zone
+    if pole_size < edge_size:
+        share = pole_size / edge_size
+        turn = quat.unit((turn[0] * share, turn[1] * share, turn[2] * share, one + (turn[3] - one) * share))
+    return turn
+
+
+@kernel
+def solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weight):
+    """One limb. start, mid, end: world matrices as four columns. Returns both corrections, where the end comes to be at
+    full weight, the distance asked for as a share of the reach, and how far the pole is from the reach line (its sine).
+    """
+    one = like(soften, 1.0)
+    zero = like(soften, 0.0)
+    start_frame = xform.axes(start)
+    mid_frame = xform.axes(mid)
+    upper = vec.sub(mid[3], start[3])
+    lower = vec.sub(end[3], mid[3])
+    length1 = vec.length(upper)
+    length2 = vec.length(lower)
+    whole = length1 + length2
+    gap = vec.sub(target, start[3])
+    distance = vec.length(gap)
+    asked = distance
+    if soften < one:
+        asked = eased(distance, whole, abs(length1 - length2), soften)
+    asked = clamped(asked, whole, abs(length1 - length2))
+
+    to_pole = vec.sub(pole, start[3]) if has_pole else (zero, zero, zero)
+    to_start = xform.into(mid_frame, vec.scale(upper, -one))
+    to_end = xform.into(mid_frame, lower)
+    hinge = hinge_axis(axis, has_axis, to_start, to_end, xform.into(mid_frame, to_pole))
+    mid_correction = bend_to(to_start, to_end, hinge, asked)
+    bent = quat.rotate(mid_correction, to_end)
+    end_now = vec.add(upper, xform.linear((mid_frame[0], mid_frame[1], mid_frame[2]), bent))
+
+    mid_local = xform.into(start_frame, upper)
+    end_local = xform.into(start_frame, end_now)
+    line = vec.unit_or(xform.into(start_frame, gap), vec.unit_or(end_local, (zero, one, zero)))
+    along = vec.unit_or(end_local, line)
+    aim = quat.between(along, line, vec.hinge_of(along))
+    start_correction = aim
+    pole_sine = one
+    if has_pole:
+        pole_local = xform.into(start_frame, to_pole)
+        size = vec.length(pole_local)
+        pole_sine = vec.length(vec.reject(pole_local, line)) / (size if size > zero else one)
+        turn = swing(line, quat.rotate(aim, mid_local), pole_local, like(one, POLE_FADE_HINTED))
+        start_correction = quat.unit(quat.mul(turn, aim))
+    reached_end = vec.add(start[3], xform.linear(start_frame, quat.rotate(start_correction, end_local)))
+    start_correction = quat.part(start_correction, weight)
+    mid_correction = quat.part(mid_correction, weight)
+    return start_correction, mid_correction, reached_end, distance / (whole if whole > zero else one), pole_sine
+
+
+@kernel
+def matrix_of(flat, at):
+    """A row-major 3x4 matrix as four columns."""
+    return (
+        (flat[at], flat[at + 4], flat[at + 8]),
+        (flat[at + 1], flat[at + 5], flat[at + 9]),
+        (flat[at + 2], flat[at + 6], flat[at + 10]),
+        (flat[at + 3], flat[at + 7], flat[at + 11]),
+    )
+
+
+@batch
+def _solve_range(first, last, world, targets, axes, has_axis, poles, has_pole, soften, weights, out):
+    """Limbs first to last. `out`: start correction 4, mid correction 4, error, reach, pole sine, length, per limb."""
+    for i in range(first, last):
+        start, mid, end = matrix_of(world, i * 36), matrix_of(world, i * 36 + 12), matrix_of(world, i * 36 + 24)
+        target = (targets[3 * i], targets[3 * i + 1], targets[3 * i + 2])
+        axis = (axes[3 * i], axes[3 * i + 1], axes[3 * i + 2])
+        pole = (poles[3 * i], poles[3 * i + 1], poles[3 * i + 2])
+        q1, q2, at, reach, sine = solve(
+            start, mid, end, target, axis, has_axis, pole, has_pole, soften, weights[i]
+        )
+        row = out[12 * i : 12 * i + 12]
+        for c in range(4):
+            row[c] = q1[c]
+            row[4 + c] = q2[c]
+        row[8] = vec.length(vec.sub(at, target))
+        row[9] = reach
+        row[10] = sine
+        row[11] = vec.length(vec.sub(mid[3], start[3])) + vec.length(vec.sub(end[3], mid[3]))
+
+
+class TwoBoneRotationsResult(NamedTuple):
+    """What `two_bone_rotations` returns. ... is the batch's shape."""
+
+    start: Any
+    """(..., 4): correction of the start joint, in its own space; new local rotation = old * correction."""
+    mid: Any
+    """(..., 4): correction of the middle joint, in its own space; new local rotation = old * correction."""
+    reached: Any
+    """(...): whether, at full weight, the end is within tolerance of the target."""
+    error: Any
+    """(...): distance from the end to the target at full weight."""
+    reach: Any
+    """(...): distance from start to target as a share of the limb's length; above 1 is out of reach."""
+    pole_sine: Any
+    """(...): sine of the angle between pole and reach line; near 0 the pole says nothing and fades. 1 without a pole."""
+
+
+def two_bone_rotations(
+    world: ArrayLike,
+    target: ArrayLike,
+    axis: ArrayLike | None = None,
+    pole: ArrayLike | None = None,
+    soften: float = 1.0,
+    weight: ArrayLike = 1.0,
+    tolerance: float = TOLERANCE,
+) -> TwoBoneRotationsResult:
+    """Corrections for the start and middle joint of an animated limb that put its end on the target.
+
+    world: (..., 3, 3, 4) or (..., 3, 4, 4), the world matrices of start, middle and end joint; parents may be moved,
+    turned, uniformly scaled and mirrored. target: (..., 3), world space.
+    axis: (..., 3), the hinge of the middle joint in its own space; a positive turn about it bends the limb. Without
+    it the limb bends the way it is bent already, or towards the pole if it is straight.
+    pole: (..., 3), world space, a point the middle joint swings towards; without it the bend plane stays as animated.
+    soften: as in `two_bone`. weight: (...), 0 gives no turn at all, 1 the whole one, between them turns are slerped.
+    """
+    dtype = edge.precision(world, target, axis, pole)
+    matrices = world_matrices("world", world, 3, dtype)
+    named = {"world": matrices, "target": edge.vectors("target", target, 3, dtype)}
+    named["axis"] = unit_vectors("axis", (1.0, 0.0, 0.0) if axis is None else axis, dtype)
+    named["pole"] = edge.vectors("pole", (0.0, 0.0, 0.0) if pole is None else pole, 3, dtype)
+    named["weight"] = edge.weights("weight", weight, dtype)
+    shape = edge.batch_shape(named, {"world": 3})
+    count = math.prod(shape)
+    flat = {name: edge.flat(array, 3 if name == "world" else 1, shape) for name, array in named.items()}
+    out = np.empty((count, 12), dtype)
+    edge.in_chunks(
+        lambda first, last: _solve_range(
+            first,
+            last,
+            flat["world"],
+            flat["target"],
+            flat["axis"],
+            axis is not None,
+            flat["pole"],
+            pole is not None,
+            dtype(edge.number("soften", soften, 0.0, 1.0)),
+            flat["weight"],
+            out.reshape(-1),
+        ),
+        count,
+        THREADS_FROM_ITERATIVE,
+        1,
+    )
+    error, reach, length = out[:, 8], out[:, 9], out[:, 11]
+    flags = notices.OUT_OF_REACH if (reach > 1).any() else 0
+    if not length.all():
+        flags |= notices.DEGENERATE
+    if flags or notices.watched():
+        notices.report("two_bone_rotations", shape or tuple(np.round(length, 6).tolist()), flags)
+    return TwoBoneRotationsResult(
+        np.ascontiguousarray(out[:, 0:4]).reshape(*shape, 4),
+        np.ascontiguousarray(out[:, 4:8]).reshape(*shape, 4),
+        (error <= dtype(edge.number("tolerance", tolerance, 0.0)) * length).reshape(shape)[()],
+        error.reshape(shape).copy()[()],
+        reach.reshape(shape).copy()[()],
+        out[:, 10].reshape(shape).copy()[()],
+    )
+
+
+def world_matrices(name: str, value: Any, joints: int, dtype: Any) -> Any:
+    """World matrices of some joints, (..., joints, 3, 4), from that shape or (..., joints, 4, 4)."""
+    array = edge.real(name, value)
+    if array.ndim < 3 or array.shape[-3] != joints or array.shape[-2:] not in ((3, 4), (4, 4)):
+        raise InputError(f"{name} must have shape (..., {joints}, 3, 4) or (..., {joints}, 4, 4), got {array.shape}")
+    array = np.ascontiguousarray(array[..., :3, :], dtype)
+    edge.check_finite(name, array)
+    return array
+
+
+def unit_vectors(name: str, value: Any, dtype: Any) -> Any:
+    """Directions (..., 3) at length 1; a zero vector is refused."""
+    array = edge.vectors(name, value, 3, dtype)
+    size = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
+    if not size.all():
+        place, _ = edge.first(name, size[..., 0] == 0)
+        raise InputError(f"{place} is the zero vector; it must have a direction")
+    scaled = array / size
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
