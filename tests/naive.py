@@ -14,9 +14,7 @@ import numpy as np
 def quat_mul(a, b):
     """Hamilton product: b first, then a. (..., 4)"""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    vector = (
-        a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
-    )
+    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
     scalar = a[..., 3] * b[..., 3] - np.sum(a[..., :3] * b[..., :3], axis=-1)
     return np.concatenate([vector, scalar[..., None]], axis=-1)
 
@@ -104,7 +102,7 @@ def any_perpendicular(v):
 
 
 def smallest_turn(a, b):
-    """The quaternion of the smallest turn that takes the direction of a to that of b; any half turn for opposite ones."""
+    """The smallest turn that takes the direction of a to that of b; any half turn where they are opposite."""
     a, b = unit(a), unit(b)
     axis = np.cross(a, b)
     if np.linalg.norm(axis) < 1e-12:

@@ -11,17 +11,30 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kinema.errors import DeviceError as DeviceError, InputError as InputError, KinemaError as KinemaError
-    from kinema.limits import Cone as Cone, Hinge as Hinge, SwingTwist as SwingTwist
-    from kinema.solvers.aim import AimResult as AimResult, aim as aim
+    from kinema.errors import DeviceError as DeviceError
+    from kinema.errors import InputError as InputError
+    from kinema.errors import KinemaError as KinemaError
+    from kinema.limits import Cone as Cone
+    from kinema.limits import Hinge as Hinge
+    from kinema.limits import SwingTwist as SwingTwist
+    from kinema.solvers.aim import AimResult as AimResult
+    from kinema.solvers.aim import aim as aim
     from kinema.solvers.ccd import ccd as ccd
     from kinema.solvers.chain import ChainResult as ChainResult
-    from kinema.solvers.compensating import CompensatingResult as CompensatingResult, compensating as compensating
+    from kinema.solvers.compensating import CompensatingResult as CompensatingResult
+    from kinema.solvers.compensating import compensating as compensating
     from kinema.solvers.fabrik import fabrik as fabrik
     from kinema.solvers.look_at import look_at as look_at
-    from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult, two_bone as two_bone
-    from kinema.solvers.two_bone_2d import TwoBone2DResult as TwoBone2DResult, two_bone_2d as two_bone_2d
-    from kinema.solvers.two_bone_rotations import TwoBoneRotationsResult as TwoBoneRotationsResult, two_bone_rotations as two_bone_rotations
+    from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
+    from kinema.solvers.two_bone import two_bone as two_bone
+    from kinema.solvers.two_bone_2d import TwoBone2DResult as TwoBone2DResult
+    from kinema.solvers.two_bone_2d import two_bone_2d as two_bone_2d
+    from kinema.solvers.two_bone_rotations import (
+        TwoBoneRotationsResult as TwoBoneRotationsResult,
+    )
+    from kinema.solvers.two_bone_rotations import (
+        two_bone_rotations as two_bone_rotations,
+    )
     from kinema.warmup import warmup as warmup
 
 _HOME = {

@@ -58,7 +58,8 @@ MAIN_PASSES_LIMITED = 12
 """The same with limits, where the finish is the one that stalls."""
 
 FINISH_PASSES = 24
-"""Gauss-Newton passes before a chain counts as stalled. Without limits the 99th percentile is 9."""
+"""Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile is 9;
+long chains that CCD has curled up take more to unroll."""
 
 ATTEMPTS = 4
 """Starts tried without limits: the pose that came in, then scattered ones. The first serves all but a handful."""
@@ -81,6 +82,9 @@ STALL_SHARE = 0.9
 MARGIN = 0.999
 """Solvers stop a little inside the tolerance, so that the last rounding into world space cannot push it out."""
 
+ROUNDING_TURN = 8.0
+"""Rounding of a rotation's numbers, in units of the last place of 1: within it a rotation counts as allowed."""
+
 ROUNDING = 64.0
 """Error, in units of the last place of 1, below which no other start would do better."""
 
@@ -89,6 +93,9 @@ PUSH_ZONE = 1e-3
 
 PUSH = 0.1
 """How far (in chain lengths) the middle of such a chain is pushed aside."""
+
+CLOSED = 1e-5
+"""Distance of a chain's end from its root, in chain lengths, below which there is no line between them."""
 
 FARTHEST = 4.0
 """A limited chain's target is pulled in to this many chain lengths: no pose differs, and no square overflows."""

@@ -6,10 +6,10 @@ Done once, here, so that no kernel has to check, and no kernel is compiled twice
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from os import cpu_count, environ
 from struct import error as StructError
 from typing import Any, Literal
 
@@ -48,7 +48,8 @@ def real(name: str, value: ArrayLike) -> Reals:
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
+        with np.errstate(over="ignore"):  # Infinity is found, with its place, by `check_finite`.
+            return array.astype(np.float64)
     raise InputError(f"{name} must be an array of numbers, got {_describe(value, array)}")
 
 
@@ -88,7 +89,8 @@ def shaped(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
     array = real(name, value)
     if array.ndim == 0 or array.shape[-1] != width:
         raise InputError(f"{name} must have shape (..., {width}), got {array.shape}")
-    return np.ascontiguousarray(array, dtype)
+    with np.errstate(over="ignore"):  # Infinity is found, with its place, by `check_finite`.
+        return np.ascontiguousarray(array, dtype)
 
 
 def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
@@ -125,12 +127,14 @@ def weights(name: str, value: ArrayLike, dtype: Any) -> Reals:
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """One finite number between two bounds, both included."""
     try:
+        if isinstance(value, (str, bytes)):  # float("0.5") would be taken.
+            raise TypeError
         result = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be one number, got {value!r:.60}") from None
     if not (math.isfinite(result) and low <= result <= high):
-        allowed = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
-        raise InputError(f"{name} is {result}; allowed are finite numbers {allowed}")
+        bounds = f" from {low:g} to {high:g}" if high < math.inf else f" of {low:g} or more" if low > -math.inf else ""
+        raise InputError(f"{name} is {result}; allowed are finite numbers{bounds}")
     return result
 
 
@@ -216,13 +220,17 @@ def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
 
 def threads() -> int:
     """How many threads large batches use: KINEMA_THREADS, else as many as there are cores."""
-    asked = environ.get("KINEMA_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else (cpu_count() or 1)
+    asked = os.environ.get("KINEMA_THREADS", "")
+    return max(1, int(asked)) if asked.isdecimal() else (os.cpu_count() or 1)
 
 
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="kinema")
+
+
+if hasattr(os, "register_at_fork"):  # A forked child has the pool but none of its threads, and would wait for ever.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, align: int) -> Sequence[Any]:

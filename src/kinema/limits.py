@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import edge
 from kinema._jit import batch, kernel, like
+from kinema.constants import ROUNDING_TURN, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import quat, vec
 
@@ -36,7 +37,7 @@ _E1, _E2, _CENTRE, _RADIUS, _RANGE = 3, 6, 9, 12, 13
 
 @kernel
 def beyond(cosine, sine, cos_limit, sin_limit):
-    """Whether an angle from 0 to pi is larger than a limit from 0 to pi. Sine of the difference: exact for small ones."""
+    """Whether an angle (0 to pi) is larger than a limit (0 to pi): the sine of the difference is exact for small ones."""
     return (sine * cos_limit > cosine * sin_limit) | (cosine < cos_limit - like(cosine, 1.0))
 
 
@@ -44,7 +45,8 @@ def beyond(cosine, sine, cos_limit, sin_limit):
 def into_cone(parent, direction, cos_limit, sin_limit):
     """The nearest unit direction within an angle of the parent's."""
     cosine = vec.dot(parent, direction)
-    aside = vec.reject(direction, parent)
+    # Twice across the parent: close to straight back, a single rejection is mostly rounding along the parent.
+    aside = vec.cross(vec.cross(parent, vec.reject(direction, parent)), parent)
     sine = vec.length(aside)
     aside = vec.unit_or(aside, vec.unit_side(parent))
     edge_direction = vec.add(vec.scale(parent, cos_limit), vec.scale(aside, sin_limit))
@@ -71,8 +73,12 @@ def onto_hinge(direction, e1, e2, centre, radius, cos_mid, sin_mid, cos_half, si
     zero = like(radius, 0.0)
     x = vec.dot(direction, e1)
     y = vec.dot(direction, e2)
+    # Scaled first: next to the axis the squares would vanish.
+    size = abs(x) + abs(y)
+    known = size > zero
+    x = x / (size if known else one)
+    y = y / (size if known else one)
     square = x * x + y * y
-    known = square > zero
     k = one / math.sqrt(square if known else one)
     # Straight along the axis every angle is as near: take the middle of the range.
     cosine, sine = into_range(
@@ -107,17 +113,26 @@ def about(q, axis, cos_mid, sin_mid, cos_half, sin_half):
 
 
 @batch
-def _project_rotations(rotations, bone, row):
-    """Each rotation of a flat row moved to the nearest one the limit allows; `row` made with the bone as straight on."""
+def _project_rotations(rotations, bone, row, rounding):
+    """Each rotation of a flat row moved to the nearest one the limit allows; `row` made with the bone as straight on.
+
+    One that is of length 1 and allowed, to rounding, is not touched.
+    """
     kind = row[0]
     bone_axis = (bone[0], bone[1], bone[2])
     hinge_axis = vec.cross((row[_E1], row[_E1 + 1], row[_E1 + 2]), (row[_E2], row[_E2 + 1], row[_E2 + 2]))
     for i in range(rotations.size // 4):
         r = rotations[4 * i : 4 * i + 4]
-        q = quat.unit((r[0], r[1], r[2], r[3]))
+        given = (r[0], r[1], r[2], r[3])
+        of_length_one = abs(quat.dot(given, given) - like(rounding, 1.0)) <= rounding
+        q = given if of_length_one else quat.unit(given)
         if kind == HINGE:
-            _, twist = split(q, hinge_axis)
-            q = about(twist, hinge_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+            swing, twist = split(q, hinge_axis)
+            clamped = about(twist, hinge_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+            inside = (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
+            inside &= vec.span((swing[0], swing[1], swing[2])) <= rounding
+            if not inside:
+                q = clamped
         else:
             swing, twist = split(q, bone_axis)
             moved = quat.rotate(swing, bone_axis)
@@ -152,7 +167,8 @@ class _Limit:
         dtype = edge.precision(rotations)
         array = edge.vectors("rotations", rotations, 4, dtype).copy()
         straight = edge.axis("bone", bone)
-        _project_rotations(array.reshape(-1), np.asarray(straight, dtype), self.row(straight).astype(dtype))
+        rounding = dtype(np.finfo(dtype).eps * ROUNDING_TURN)
+        _project_rotations(array.reshape(-1), np.asarray(straight, dtype), self.row(straight).astype(dtype), rounding)
         return array
 
 
@@ -177,10 +193,10 @@ class Hinge(_Limit):
         across = bone - axis * (axis @ bone)
         radius = float(np.linalg.norm(across))
         # A bone along its own hinge axis goes nowhere: the circle has no radius, its axes may be any.
-        e1 = across / radius if radius > 0.0 else _any_side(axis)
+        e1 = across / radius if radius > STRAIGHT else _any_side(axis)
         row = np.zeros(ROW)
         widest = min(max(abs(self.low), abs(self.high)), math.pi)
-        row[0], row[1], row[2] = HINGE, math.cos(widest), math.sin(widest)
+        row[0], row[1], row[2] = HINGE, *_cos_sin(widest)
         row[_E1 : _E1 + 3] = e1
         row[_E2 : _E2 + 3] = np.cross(axis, e1)
         row[_CENTRE : _CENTRE + 3] = axis * (axis @ bone)
@@ -201,7 +217,7 @@ class Cone(_Limit):
     def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
         row = np.zeros(ROW)
         widest = min(max(self.angle, 0.0), math.pi)
-        row[0], row[1], row[2] = CONE, math.cos(widest), math.sin(widest)
+        row[0], row[1], row[2] = CONE, *_cos_sin(widest)
         return row
 
 
@@ -209,7 +225,8 @@ class Cone(_Limit):
 class SwingTwist(_Limit):
     """A cone for the direction of the bone, and a range for the twist about it, radians.
 
-    Chains known by their joints alone have no twist: there it is the cone that counts.
+    Swing and twist are each moved to the nearest they may be. Chains known by their joints alone have no twist: there
+    it is the cone that counts.
     """
 
     swing: float
@@ -249,9 +266,13 @@ def _sorted_angles(limit: Any, low: str, high: str) -> None:
 
 def _range(low: float, high: float) -> tuple[float, float, float, float]:
     """Cosine and sine of the middle of a range and of half its width; a whole turn or more is no limit."""
-    middle, half = (low + high) / 2.0, min((high - low) / 2.0, math.pi)
-    sine = math.sin(half) if half < math.pi else 0.0
-    return math.cos(middle), math.sin(middle), math.cos(half), sine
+    middle, half = low / 2.0 + high / 2.0, min(high / 2.0 - low / 2.0, math.pi)
+    return math.cos(middle), math.sin(middle), *_cos_sin(half)
+
+
+def _cos_sin(angle: float) -> tuple[float, float]:
+    """Cosine and sine of an angle from 0 to pi; exactly 0 for the sine of half a turn, which is no limit."""
+    return math.cos(angle), math.sin(angle) if angle < math.pi else 0.0
 
 
 def rows(limits: Any, bones: int, straight: tuple[float, ...]) -> NDArray[np.float64]:

@@ -1,12 +1,12 @@
 """Springs: exact over any step, tuned by half-life, and they never pass the goal from rest."""
 
-import naive
 import numpy as np
 import pytest
-from compiled import COMPILED, both_precisions, cast, eps, fits_float32, from_python, numbers, run
 from hypothesis import given, settings
 
 from kinema.math import spring
+from tests import naive
+from tests.compiled import COMPILED, both_precisions, cast, eps, fits_float32, from_python, numbers, run
 
 places = numbers(-10.0, 10.0)
 half_lives = numbers(0.01, 5.0)

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
-from compiled import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema.math import vec
+from tests.compiled import (
     COMPILED,
     both_precisions,
     cast,
@@ -17,10 +21,6 @@ from compiled import (
     units,
     vectors,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from kinema.math import vec
 
 
 @both_precisions

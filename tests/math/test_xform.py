@@ -1,9 +1,13 @@
 """Transforms: the two ways to move a point agree, and inverses undo, mirrored, scaled and collapsed frames included."""
 
-import naive
 import numpy as np
 import pytest
-from compiled import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema.math import xform
+from tests import naive
+from tests.compiled import (
     COMPILED,
     both_precisions,
     cast,
@@ -16,10 +20,6 @@ from compiled import (
     turns,
     vectors,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from kinema.math import xform
 
 _signs = st.sampled_from([-1.0, 1.0])
 
@@ -113,7 +113,7 @@ def test_inverse_of_a_collapsed_matrix_is_finite(dtype, t, r, s, flat):
 @both_precisions
 @given(transform=transforms())
 def test_axes_are_the_frame_without_its_scale(dtype, transform):
-    t, r, s = transform
+    _, r, s = transform
     axes = np.array(run(xform.axes, dtype, columns(as_matrix(transform))))
     np.testing.assert_allclose(axes, (naive.quat_to_matrix(r) * np.sign(s)).T, rtol=0, atol=16 * eps(dtype))
 

@@ -85,11 +85,12 @@ def between(a, b, axis):
     """
     one = like(a[0], 1.0)
     zero = like(a[0], 0.0)
-    c = vec.cross(a, b)
-    w = one + vec.dot(a, b)
-    # Close to opposite, 1 + dot has lost its digits: take the same quantity from the sum of the two vectors.
-    s = vec.add(a, b)
-    w = vec.dot(s, s) * like(a[0], 0.5) if w < like(a[0], 0.5) else w
+    cosine = vec.dot(a, b)
+    # Close to opposite, both a x b and 1 + a . b have lost their digits; the part of b across a has not.
+    opposite = cosine < like(a[0], -0.5)
+    across = vec.reject(vec.add(a, b), a)
+    c = vec.cross(a, vec.select(opposite, across, b))
+    w = vec.dot(across, across) / (one - cosine) if opposite else one + cosine
     square = vec.dot(c, c) + w * w
     known = square > like(a[0], TINY)
     k = one / math.sqrt(square if known else one)
@@ -106,7 +107,7 @@ def limited(q, cos_half, sin_half):
     """q with its angle cut to the one whose half has this cosine and sine. q must have w >= 0."""
     one = like(q[0], 1.0)
     square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2]
-    over = q[3] < cos_half
+    over = (q[3] < cos_half) & (square > like(q[0], TINY))
     k = sin_half / math.sqrt(square if over else one)
     return (
         q[0] * k if over else q[0],

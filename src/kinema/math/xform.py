@@ -3,8 +3,6 @@
 A transform is the tuple `(t, r, s)`; a matrix is a tuple of four columns of three: x axis, y axis, z axis, origin.
 """
 
-import math
-
 from kinema._jit import kernel, like
 from kinema.constants import TINY
 from kinema.math import quat, vec
@@ -71,17 +69,17 @@ def inverse(m):
     """Inverse of a matrix by cofactors; a collapsed matrix (determinant near 0) gives zero axes, never infinity."""
     one = like(m[0][0], 1.0)
     zero = like(m[0][0], 0.0)
-    a = vec.cross(m[1], m[2])
-    b = vec.cross(m[2], m[0])
-    c = vec.cross(m[0], m[1])
-    determinant = vec.dot(m[0], a)
-    size = math.sqrt(vec.dot(m[0], m[0]) * vec.dot(m[1], m[1]) * vec.dot(m[2], m[2]))
-    known = abs(determinant) > size * like(size, TINY)
-    k = one / determinant if known else zero
-    columns = (
-        (a[0] * k, b[0] * k, c[0] * k),
-        (a[1] * k, b[1] * k, c[1] * k),
-        (a[2] * k, b[2] * k, c[2] * k),
-    )
+    # Axes at length 1 first: the product of three scales would leave the range of float32.
+    sizes = (vec.length(m[0]), vec.length(m[1]), vec.length(m[2]))
+    x = vec.scale(m[0], one / sizes[0] if sizes[0] > zero else zero)
+    y = vec.scale(m[1], one / sizes[1] if sizes[1] > zero else zero)
+    z = vec.scale(m[2], one / sizes[2] if sizes[2] > zero else zero)
+    a = vec.cross(y, z)
+    determinant = vec.dot(x, a)
+    known = abs(determinant) > like(determinant, TINY)
+    a = vec.scale(a, one / determinant / sizes[0] if known else zero)
+    b = vec.scale(vec.cross(z, x), one / determinant / sizes[1] if known else zero)
+    c = vec.scale(vec.cross(x, y), one / determinant / sizes[2] if known else zero)
+    columns = ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]))
     origin = vec.scale(linear(columns, m[3]), -one)
     return (columns[0], columns[1], columns[2], origin)

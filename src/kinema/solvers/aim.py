@@ -1,4 +1,4 @@
-"""The turn of a joint that points an axis of it, with an origin of its own, at a target: a muzzle, a torch, a finger."""
+"""The turn of a joint that points an axis of it, with an origin of its own, at a target: a muzzle, a finger."""
 
 from __future__ import annotations
 

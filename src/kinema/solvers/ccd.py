@@ -7,7 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinema.constants import TOLERANCE
-from kinema.solvers.chain import CCD, ChainResult, solve_chain
+from kinema.solvers.chain import ChainResult, solve_chain
+from kinema.solvers.schedule import CCD
 
 
 def ccd(

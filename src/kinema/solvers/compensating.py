@@ -2,13 +2,14 @@
 
 Bones from tip to root, a the way from a bone's start to its end, b from its start to the target. Where b is shorter
 than a the bone cannot help by pointing there: its compensating angle grows by (10 degrees + angle between a and b)
-(|a|/|b| - 1), and relaxes by half each step. r is the sum of the compensating angles from this bone to the tip, weighted
-1, 2, 3 and so on; the bone turns about a x b by an amount that grows towards the tip, less r, eased by the time step.
+(|a|/|b| - 1), and relaxes by half each step. r is the sum of the compensating angles from this bone to the tip,
+weighted 1, 2, 3 and so on; the bone turns about a x b by an amount that grows towards the tip, less r, eased by the
+time step.
 
-Different from its source: angles are bounded, so a target on a joint does not spin the chain; where a and b are parallel
-the bone turns about an axis that is always the same; bones keep their length however many steps are made; and since
-pulling and backing away would come to rest at a few hundredths of the chain's length from the target, the last stretch is
-taken over, gradually, by turns that bring the end itself there.
+Different from its source: angles are bounded, so a target on a joint does not spin the chain; where a and b are
+parallel the bone turns about an axis that is always the same; bones keep their length however many steps are made;
+and since pulling and backing away would come to rest at a few hundredths of the chain's length from the target, the
+last stretch is taken over, gradually, by turns that bring the end itself there.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from kinema.constants import (
 )
 from kinema.errors import InputError
 from kinema.math import quat, vec
-from kinema.solvers.chain import bone_rotations, chain_joints, in_space, joint_of, set_joint
+from kinema.solvers.chain import bone_rotations, chain_joints, in_space
+from kinema.solvers.lane import joint_of, set_joint
 
 
 @kernel

@@ -251,9 +251,9 @@ def two_bone(
     """
     to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
     packed = edge.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))
-    if packed is not None:
+    if packed is not None and type(soften) is float and type(tolerance) is float:
         out = np.empty(9)
-        flags = _solve_few(packed, float(soften), float(tolerance), LARGEST_FLOAT64, out)
+        flags = _solve_few(packed, soften, tolerance, LARGEST_FLOAT64, out)
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
             if flags or notices.watched():
                 notices.report("two_bone", tuple(packed[6:8].tolist()), flags)
@@ -282,7 +282,7 @@ def _two_bone_batch(
     largest = dtype(edge.largest(dtype))
     flags = 0
     if count < TILE:
-        rows = [np.broadcast_to(array, shape + array.shape[-1:]).reshape(count, -1) for array in named.values()]
+        rows = [edge.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
         out = np.empty(9 * count, dtype)
         flags = _solve_few(np.concatenate(rows, axis=1).reshape(-1), soften, tolerance, largest, out)
         reached = out[8 * count :] == 1

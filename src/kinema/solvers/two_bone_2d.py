@@ -147,7 +147,7 @@ def two_bone_2d(
         if not flags & _UNUSABLE:
             if flags or notices.watched():
                 notices.report("two_bone_2d", tuple(packed[4:6].tolist()), flags)
-            return TwoBone2DResult(out[0:2], out[2:4], *out[4:10], int(out[10]), out[11] != 0.0)
+            return TwoBone2DResult._make((out[0:2], out[2:4], *out[4:10], int(out[10]), out[11] != 0.0))
     elif edge.place(root, target, lengths, bend) == "gpu":
         from kinema.solvers import cuda
 
@@ -165,7 +165,7 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
     }
     shape = edge.batch_shape(named)
     count = math.prod(shape)
-    rows = [np.broadcast_to(array, shape + array.shape[-1:]).reshape(count, -1) for array in named.values()]
+    rows = [edge.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
     packed = np.concatenate(rows, axis=1).reshape(-1)
     out = np.empty((count, _FIELDS), dtype)
     flags = 0
@@ -178,12 +178,15 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
         flags |= part
     if flags or notices.watched():
         notices.report("two_bone_2d", shape or tuple(named["lengths"].reshape(-1).tolist()), flags)
-    return TwoBone2DResult(
-        np.ascontiguousarray(out[:, 0:2]).reshape(*shape, 2),
-        np.ascontiguousarray(out[:, 2:4]).reshape(*shape, 2),
-        *(np.ascontiguousarray(out[:, field]).reshape(shape)[()] for field in range(4, 10)),
-        out[:, 10].astype(np.int64).reshape(shape)[()],
-        (out[:, 11] != 0).reshape(shape)[()],
+    angles = [np.ascontiguousarray(out[:, field]).reshape(shape)[()] for field in range(4, 10)]
+    return TwoBone2DResult._make(
+        (
+            np.ascontiguousarray(out[:, 0:2]).reshape(*shape, 2),
+            np.ascontiguousarray(out[:, 2:4]).reshape(*shape, 2),
+            *angles,
+            out[:, 10].astype(np.int64).reshape(shape)[()],
+            (out[:, 11] != 0).reshape(shape)[()],
+        )
     )
 
 

@@ -162,9 +162,7 @@ def _solve_range(first, last, world, targets, axes, has_axis, poles, has_pole, s
         target = (targets[3 * i], targets[3 * i + 1], targets[3 * i + 2])
         axis = (axes[3 * i], axes[3 * i + 1], axes[3 * i + 2])
         pole = (poles[3 * i], poles[3 * i + 1], poles[3 * i + 2])
-        q1, q2, at, reach, sine = solve(
-            start, mid, end, target, axis, has_axis, pole, has_pole, soften, weights[i]
-        )
+        q1, q2, at, reach, sine = solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weights[i])
         row = out[12 * i : 12 * i + 12]
         for c in range(4):
             row[c] = q1[c]

@@ -1,0 +1,5 @@
+"""`python -m kinema`."""
+
+from kinema.cli import main
+
+main()

@@ -1,0 +1,100 @@
+"""Compiling everything ahead of the first frame, in as many processes as there are cores."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinema import edge
+
+_PRECISIONS = {"float64": np.float64, "float32": np.float32}
+
+
+def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
+    """One small call for everything there is to compile, by name."""
+    from kinema import limits
+    from kinema.solvers.aim import aim
+    from kinema.solvers.ccd import ccd
+    from kinema.solvers.compensating import compensating
+    from kinema.solvers.fabrik import fabrik
+    from kinema.solvers.look_at import look_at
+    from kinema.solvers.two_bone import two_bone
+    from kinema.solvers.two_bone_2d import two_bone_2d
+    from kinema.solvers.two_bone_rotations import two_bone_rotations
+
+    many = np.zeros((256, 3), dtype)
+    many[:, 1] = 1.0
+    joints = np.zeros((4, 3), dtype)
+    joints[:, 1] = np.arange(4)
+    target = np.array((1.0, 1.0, 0.5), dtype)
+    world = np.tile(np.eye(4, dtype=dtype), (3, 1, 1))
+    world[:, 1, 3] = np.arange(3)
+    planar, lengths = np.array((1.0, 0.5), dtype), np.ones(2, dtype)
+    return {
+        "two_bone_2d": lambda: two_bone_2d(np.zeros(2, dtype), planar, lengths),
+        "two_bone": lambda: two_bone(joints[0], target, lengths),
+        "two_bone in batches": lambda: two_bone(many, target, lengths),
+        "two_bone_rotations": lambda: two_bone_rotations(world, target),
+        "fabrik and ccd": lambda: (fabrik(joints, target), ccd(joints, target).rotations()),
+        "compensating": lambda: compensating(joints, target),
+        "look_at": lambda: look_at(joints[0], target),
+        "aim": lambda: aim(world[0], target),
+        "limits": lambda: limits.Cone(1.0).project(np.array((0.0, 0.0, 0.0, 1.0), dtype)),
+    }
+
+
+def _compile(precision: str, names: list[str]) -> None:
+    jobs = _jobs(_PRECISIONS[precision])
+    for name in names:
+        jobs[name]()
+
+
+def warmup(progress: bool = True) -> float:
+    """Compile every solver for both precisions, or load what an earlier run compiled. Returns the seconds it took.
+
+    The first run on a machine takes a while (tens of seconds; a line on standard error says how far it is); after
+    that compiled code comes from the disk in about a second. Never needed: whatever was not compiled ahead is
+    compiled when it is first called.
+    """
+    start = time.perf_counter()
+    say = _teller(progress and sys.stderr is not None)
+    work = [(precision, name) for precision in _PRECISIONS for name in _jobs(np.float64)]
+    say(0, len(work), "")
+    # Workers fill the disk cache side by side (the compiler itself runs one function at a time in a process) ...
+    workers = {}
+    if edge.threads() > 1:
+        workers = {
+            p: subprocess.Popen([sys.executable, "-c", _WORKER, p], stdin=subprocess.DEVNULL) for p in ("float32",)
+        }
+    # ... and this process loads what they made, and compiles the rest.
+    for done, (precision, name) in enumerate(work):
+        if precision in workers and workers[precision].poll() is None:
+            workers[precision].wait(timeout=_LONGEST)
+        say(done, len(work), f"{name}, {precision}")
+        _compile(precision, [name])
+    seconds = time.perf_counter() - start
+    say(len(work), len(work), f"in {seconds:.1f} s\n")
+    return seconds
+
+
+_WORKER = "import sys; from kinema.warmup import _compile, _jobs; import numpy; _compile(sys.argv[1], list(_jobs(numpy.float64)))"
+
+_LONGEST = 600
+"""Seconds a worker may take before something is plainly wrong."""
+
+
+def _teller(wanted: bool) -> Callable[[int, int, str], None]:
+    """Writes the progress line, or nothing."""
+
+    def say(done: int, count: int, what: str) -> None:
+        if wanted:
+            bar = "#" * (20 * done // count)
+            sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {done}/{count} {what:<32}")
+            sys.stderr.flush()
+
+    return say
