@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,22 +26,22 @@ def arrivals(joints: Any, problem: Any) -> float:
     return float((whole & rooted & there).mean())
 
 
-def hold(entries: Sequence[tuple[Peer, Any]], seconds: float) -> dict[str, Figure]:
-    """Figures of each contestant on its problem, in seconds an item. One that is missing or fails has a note instead."""
+def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Figure]:
+    """Figures of each contestant on its problem, by name. One that is missing or fails has a note instead."""
     figures: dict[str, Figure] = {}
     ready: dict[str, tuple[Peer, Any]] = {}
-    for peer, problem in entries:
+    for name, (peer, problem) in entries.items():
         if not peer.available():
-            figures[peer.name] = Figure.missing("not installed")
+            figures[name] = Figure.missing("not installed")
             continue
         try:
             peer.prepare(problem)
             peer.solve()
-            ready[peer.name] = peer, problem
-        except Exception as problem_met:  # A peer that breaks must not take the rest down.
+            ready[name] = peer, problem
+        except Exception as trouble:  # A peer that breaks must not take the rest down; Kinema must.
             if peer.name == "kinema":
                 raise
-            figures[peer.name] = Figure.missing(f"failed: {type(problem_met).__name__}")
+            figures[name] = Figure.missing(f"failed: {type(trouble).__name__}")
     times = take_turns({name: peer.solve for name, (peer, _) in ready.items()}, seconds)
     for name, (peer, problem) in ready.items():
         arrived = arrivals(peer.joints(), problem)

@@ -21,9 +21,14 @@ def describe() -> dict[str, str | int]:
 
 
 def slug(machine: dict[str, str | int]) -> str:
-    """A file name for a machine: its CPU model and the number of cores."""
-    words = re.sub(r"\((r|tm)\)", " ", str(machine["cpu"]), flags=re.IGNORECASE)
-    return re.sub(r"[^a-z0-9.]+", "-", f"{words} {machine['cores']}".lower()).strip("-")
+    """A machine in the name of a file: its CPU model and the number of cores."""
+    return file_name(f"{machine['cpu']} {machine['cores']}")
+
+
+def file_name(words: str) -> str:
+    """Words as a file's name, without the marks of registered trades."""
+    plain = re.sub(r"\((r|tm)\)", " ", words, flags=re.IGNORECASE)
+    return re.sub(r"[^a-z0-9.]+", "-", plain.lower()).strip("-")
 
 
 def installed(package: str) -> str | None:

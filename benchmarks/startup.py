@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from time import perf_counter
 
 from benchmarks.machine import installed
@@ -52,24 +53,23 @@ def rows(quick: bool) -> list[Row]:
         name: Figure(*times[name], version=installed(name)) if name in times else Figure.missing("not installed")
         for name in PEERS
     }
-    alone = {
-        "help": (lambda: timed_outside("-m", "kinema", "--help"), least),
-        "first_solve": (lambda: timed_inside(FIRST_SOLVE), least),
-        "cold": (lambda: timed_cold(EVERYTHING), 1 if quick else 2),
+    figures = {
+        "help": _alone(lambda: timed_outside("-m", "kinema", "--help"), seconds, least),
+        "first_solve": _alone(lambda: timed_inside(FIRST_SOLVE), seconds, least),
+        "cold": _alone(lambda: timed_cold(EVERYTHING), 0.0, 1 if quick else 3, warm_up=False),
     }
-    figures = {name: _alone(run, seconds, turns) for name, (run, turns) in alone.items()}
     return [
         Row("startup_import", "import kinema; peers import themselves", "s", Figure(*times["kinema"]), peers, 0.15),
         Row("startup_help", "python -m kinema --help, the whole process", "s", figures["help"], bar=0.3),
-        Row("startup_first_solve", "import, one two_bone, one fabrik, warm cache", "s", figures["first_solve"], bar=1.0),
+        Row("startup_first_solve", "import, a two_bone, a fabrik, warm cache", "s", figures["first_solve"], bar=1.0),
         Row("startup_cold", "import and km.warmup(), empty cache", "s", figures["cold"], bar=30.0),
     ]
 
 
-def _alone(run, seconds: float, least: int) -> Figure:
+def _alone(run: Callable[[], float], seconds: float, least: int, warm_up: bool = True) -> Figure:
     """One contestant; a part of Kinema that does not run is a note, not the end of the benchmark."""
     try:
-        return Figure(*take_turns({"kinema": run}, seconds, least, most=max(least, 20))["kinema"])
+        return Figure(*take_turns({"kinema": run}, seconds, least, most=max(least, 20), warm_up=warm_up)["kinema"])
     except subprocess.CalledProcessError:
         return Figure.missing("does not run")
 

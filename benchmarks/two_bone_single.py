@@ -11,6 +11,6 @@ from benchmarks.report import Row
 def rows(quick: bool) -> list[Row]:
     arm = problems.arm(500)
     contestants = [ours.TwoBoneSingle(), PythonTwoBone(), RoboticsToolbox()]
-    figures = contest.hold([(each, arm) for each in contestants], 0.2 if quick else 2.0)
+    figures = contest.hold({each.name: (each, arm) for each in contestants}, 0.2 if quick else 4.0)
     what = "two-bone with a pole, one call from Python"
     return [Row("two_bone_single", what, "us", figures.pop("kinema"), figures, bar=5.0, goal=2.0)]

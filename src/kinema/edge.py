@@ -26,9 +26,10 @@ Reals = NDArray[Any]
 @batch
 def _count_unusable(flat, largest):
     """How many numbers are NaN, infinite or too large. A comparison with NaN is false, so one test finds all three."""
-    unusable = 0
+    no, yes = np.int32(0), np.int32(1)  # As wide as a float32, so that both fit one vector.
+    unusable = no
     for i in range(flat.size):
-        unusable += 0 if abs(flat[i]) <= largest else 1
+        unusable += no if abs(flat[i]) <= largest else yes
     return unusable
 
 
@@ -62,7 +63,7 @@ def precision(*values: Any) -> Any:
     found: Any = None
     for value in values:
         if isinstance(value, (np.ndarray, np.generic)):
-            if value.dtype != np.float32 and value.dtype != np.float16:
+            if value.dtype.char not in "fe":  # float32, float16
                 return np.float64
             found = np.float32
     return found or np.float64
@@ -74,22 +75,33 @@ def first(name: str, wrong: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
     return (f"{name}[{', '.join(str(i) for i in at)}]" if at else name), at
 
 
+def any_unusable(array: Reals) -> bool:
+    """Whether any number is NaN, infinite or too large for its precision."""
+    return bool(_count_unusable(array.reshape(-1), array.dtype.type(largest(array.dtype))))
+
+
 def check_finite(name: str, array: Reals) -> None:
     """Raise for the first number that is NaN, infinite or too large for this precision, with its index."""
-    limit = largest(array.dtype)
-    flat = array.reshape(-1)
-    if _count_unusable(flat, flat.dtype.type(limit)) == 0:
+    if not any_unusable(array):
         return
+    limit = largest(array.dtype)
     place, at = first(name, ~(np.abs(array) <= limit))
     raise InputError(f"{place} is {array[at]}; allowed are finite numbers of magnitude up to {limit:g}")
 
 
-def shaped(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
+def shaped(name: str, value: Any, width: int, dtype: Any) -> Reals:
     """Shape (..., width), contiguous; whether its numbers can be used is for the caller to find out."""
-    array = real(name, value)
+    array = value if type(value) is np.ndarray and value.dtype == dtype else real(name, value)
     if array.ndim == 0 or array.shape[-1] != width:
         raise InputError(f"{name} must have shape (..., {width}), got {array.shape}")
-    with np.errstate(over="ignore"):  # Infinity is found, with its place, by `check_finite`.
+    return contiguous(array, dtype)
+
+
+def contiguous(array: Reals, dtype: Any) -> Reals:
+    """C order and this precision. A number too large for it becomes infinity, found, with its place, later."""
+    if array.dtype == dtype:
+        return np.ascontiguousarray(array)
+    with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype)
 
 
@@ -184,7 +196,10 @@ def one_row(pack: Callable[..., bytes], *parts: tuple[Any, int]) -> Any:
 
 def batch_shape(named: dict[str, Reals], core: dict[str, int] | None = None) -> tuple[int, ...]:
     """The common leading shape of named arrays. `core`: how many trailing axes belong to one chain, where not 1."""
-    leading = {array.shape[: array.ndim - (core.get(name, 1) if core else 1)] for name, array in named.items()}
+    if core is None:
+        leading = {array.shape[:-1] for array in named.values()}
+    else:
+        leading = {array.shape[: array.ndim - core.get(name, 1)] for name, array in named.items()}
     leading.discard(())
     if len(leading) < 2:
         return leading.pop() if leading else ()
@@ -197,8 +212,10 @@ def batch_shape(named: dict[str, Reals], core: dict[str, int] | None = None) -> 
 
 def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
     """A batch as one flat row of numbers, every chain written out."""
-    one = array.shape[array.ndim - core :]
-    return np.ascontiguousarray(np.broadcast_to(array, shape + one)).reshape(-1)
+    whole = shape + array.shape[array.ndim - core :]
+    if array.shape != whole:
+        array = np.ascontiguousarray(np.broadcast_to(array, whole))
+    return array.reshape(-1)
 
 
 def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
@@ -209,9 +226,7 @@ def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
     if array.shape[:-1] == shape:
         return array.reshape(-1), 1
     if array.size == array.shape[-1]:
-        same = np.empty((tile, array.shape[-1]), array.dtype)
-        same[:] = array.reshape(-1)
-        return same.reshape(-1), 0
+        return array.reshape(-1) if tile == 1 else array.reshape(1, -1).repeat(tile, axis=0).reshape(-1), 0
     return flat(array, 1, shape), 1
 
 
@@ -239,8 +254,7 @@ def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, al
     Plain threads over kernels that release the GIL, not numba's own: those are compiled a second time, and their
     default layer may not be entered from two Python threads at once.
     """
-    workers = min(threads(), count // threads_from + 1) if count >= threads_from else 1
-    if workers == 1:
+    if count < threads_from or (workers := min(threads(), count // threads_from + 1)) == 1:
         return [work(0, count)]
     size = -(-count // (workers * align)) * align
     spans = [(start, min(start + size, count)) for start in range(0, count, size)]
@@ -254,4 +268,7 @@ Place = Literal["cpu", "gpu"]
 
 def place(*values: Any) -> Place:
     """Where the arrays live: "gpu" as soon as one of them offers `__cuda_array_interface__`."""
-    return "gpu" if any(hasattr(value, "__cuda_array_interface__") for value in values) else "cpu"
+    for value in values:
+        if hasattr(value, "__cuda_array_interface__"):
+            return "gpu"
+    return "cpu"

@@ -37,7 +37,7 @@ _E1, _E2, _CENTRE, _RADIUS, _RANGE = 3, 6, 9, 12, 13
 
 @kernel
 def beyond(cosine, sine, cos_limit, sin_limit):
-    """Whether an angle (0 to pi) is larger than a limit (0 to pi): the sine of the difference is exact for small ones."""
+    """Whether an angle is larger than a limit (both 0 to pi), by the sine of the difference: exact for small ones."""
     return (sine * cos_limit > cosine * sin_limit) | (cosine < cos_limit - like(cosine, 1.0))
 
 

@@ -48,10 +48,10 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def _compile(precision: str, names: list[str]) -> None:
-    jobs = _jobs(_PRECISIONS[precision])
-    for name in names:
-        jobs[name]()
+def _compile(precision: str) -> None:
+    """What a worker does: everything for one precision."""
+    for job in _jobs(_PRECISIONS[precision]).values():
+        job()
 
 
 def warmup(progress: bool = True) -> float:
@@ -63,26 +63,24 @@ def warmup(progress: bool = True) -> float:
     """
     start = time.perf_counter()
     say = _teller(progress and sys.stderr is not None)
-    work = [(precision, name) for precision in _PRECISIONS for name in _jobs(np.float64)]
-    say(0, len(work), "")
-    # Workers fill the disk cache side by side (the compiler itself runs one function at a time in a process) ...
-    workers = {}
+    jobs = {(p, name): job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
+    say(0, len(jobs), "")
+    # The compiler runs one function at a time in a process: a second process fills the disk cache with the second
+    # precision meanwhile, and this one loads what it made.
+    worker = None
     if edge.threads() > 1:
-        workers = {
-            p: subprocess.Popen([sys.executable, "-c", _WORKER, p], stdin=subprocess.DEVNULL) for p in ("float32",)
-        }
-    # ... and this process loads what they made, and compiles the rest.
-    for done, (precision, name) in enumerate(work):
-        if precision in workers and workers[precision].poll() is None:
-            workers[precision].wait(timeout=_LONGEST)
-        say(done, len(work), f"{name}, {precision}")
-        _compile(precision, [name])
+        worker = subprocess.Popen([sys.executable, "-c", _WORKER, "float32"], stdin=subprocess.DEVNULL)
+    for done, ((precision, name), job) in enumerate(jobs.items()):
+        say(done, len(jobs), f"{name}, {precision}")
+        if worker is not None and precision == "float32":
+            worker.wait(timeout=_LONGEST)
+        job()
     seconds = time.perf_counter() - start
-    say(len(work), len(work), f"in {seconds:.1f} s\n")
+    say(len(jobs), len(jobs), f"in {seconds:.1f} s\n")
     return seconds
 
 
-_WORKER = "import sys; from kinema.warmup import _compile, _jobs; import numpy; _compile(sys.argv[1], list(_jobs(numpy.float64)))"
+_WORKER = "import sys; from kinema.warmup import _compile; _compile(sys.argv[1])"
 
 _LONGEST = 600
 """Seconds a worker may take before something is plainly wrong."""

@@ -95,14 +95,13 @@ def directions(planar: bool, dtype: Any) -> Any:
 
 
 def chain_joints(value: Any, dtype: Any) -> Any:
-    """Joints (..., N, 2 or 3) as (..., N, 3), and whether they are planar."""
+    """Joints (..., N, 2 or 3) as (..., N, 3), and whether they are planar; their numbers are not looked at yet."""
     array = edge.real("joints", value)
     if array.ndim < 2 or array.shape[-1] not in (2, 3) or not 2 <= array.shape[-2] <= MAX_JOINTS:
         raise InputError(
             f"joints must have shape (..., N, 2) or (..., N, 3) with N from 2 to {MAX_JOINTS}, got {array.shape}"
         )
-    array = np.ascontiguousarray(array, dtype)
-    edge.check_finite("joints", array)
+    array = edge.contiguous(array, dtype)
     return in_space(array), array.shape[-1] == 2
 
 
@@ -116,7 +115,7 @@ def in_space(array: Any) -> Any:
 
 
 class Settings(NamedTuple):
-    """What is the same for every chain of a call, checked and ready for the kernels."""
+    """What is the same for every chain of a call, checked and ready for the kernels of one precision."""
 
     table: Any
     base: Any
@@ -125,8 +124,19 @@ class Settings(NamedTuple):
     caps: tuple[int, int, int, int]
 
 
-def settings(joints: int, planar: bool, chain_limits: Any, base: Any, tolerance: Any, max_iterations: Any) -> Settings:
+@cache
+def _without_limits(joints: int, dtype: Any) -> tuple[Any, Any]:
+    """Table and base of a chain without limits: the common case, made once."""
+    return np.zeros((joints - 1) * limits.ROW, dtype), np.array((0.0, 1.0, 0.0, *_half_turn(joints)), dtype)
+
+
+def settings(
+    joints: int, planar: bool, dtype: Any, chain_limits: Any, base: Any, tolerance: Any, max_iterations: Any
+) -> Settings:
     """Check what is the same for every chain."""
+    tolerance = edge.number("tolerance", tolerance, 0.0)
+    if chain_limits is None and base is None:
+        return Settings(*_without_limits(joints, dtype), FREE, tolerance, _caps(joints, FREE, max_iterations))
     straight = _straight(base, planar)
     table = limits.rows(chain_limits, joints - 1, straight)
     if planar:
@@ -134,12 +144,9 @@ def settings(joints: int, planar: bool, chain_limits: Any, base: Any, tolerance:
     limited = FREE
     if table[:, 0].any():
         limited = WITH_HINGES if (table[:, 0] == limits.HINGE).any() else WITH_CONES
+    base_row = np.array((*straight, *_half_turn(joints)), dtype)
     return Settings(
-        table.reshape(-1),
-        np.array((*straight, *_half_turn(joints))),
-        limited,
-        edge.number("tolerance", tolerance, 0.0),
-        _caps(joints, limited, max_iterations),
+        table.astype(dtype).reshape(-1), base_row, limited, tolerance, _caps(joints, limited, max_iterations)
     )
 
 
@@ -190,9 +197,7 @@ def _refuse_to_leave_the_plane(chain_limits: Any) -> None:
         if isinstance(limit, limits.Hinge):
             x, y, _ = np.asarray(limit.axis).tolist()
             if x != 0.0 or y != 0.0:
-                raise InputError(
-                    f"limits[{i}] turns about {limit.axis!r}; a planar chain's hinges turn about (0, 0, 1)"
-                )
+                raise InputError(f"limits[{i}] turns about {limit.axis!r}; in the plane hinges turn about (0, 0, 1)")
 
 
 _MANY = 1 << 20
@@ -228,25 +233,27 @@ def solve_chain(
             *cuda.chain(name, solver, joints, target, pole, chain_limits, base, tolerance, max_iterations)
         )
     p = problem(joints, target, pole)
-    setting = settings(p.joints, p.planar, chain_limits, base, tolerance, max_iterations)
-    count = math.prod(p.shape)
     dtype = p.source.dtype.type
+    setting = settings(p.joints, p.planar, dtype, chain_limits, base, tolerance, max_iterations)
+    count = math.prod(p.shape)
     result = np.empty((count, p.joints, 3), dtype)
     error, length = np.empty(count, dtype), np.empty(count, dtype)
     iterations, zeros = np.empty(count, np.int64), np.empty(count, np.int8)
     chains = (p.joints, p.source, p.target, p.target_step, p.pole, p.pole_step)
-    base_row, table = setting.base.astype(dtype), setting.table.astype(dtype)
-    setup = (base_row, directions(p.planar, dtype), dtype(setting.tolerance * MARGIN), setting.limited, p.planar)
+    inner = dtype(setting.tolerance * MARGIN)
+    setup = (setting.base, directions(p.planar, dtype), inner, setting.limited, p.planar)
     output = (result.reshape(-1), error, length, zeros)
     floor = dtype(np.finfo(dtype).eps * ROUNDING)
     edge.in_chunks(
         lambda start, stop: solve_lanes(
-            start, stop, solver, chains, table, setup, floor, setting.caps, output, iterations
+            start, stop, solver, chains, setting.table, setup, floor, setting.caps, output, iterations
         ),
         count,
         THREADS_FROM_ITERATIVE,
         1,
     )
+    if edge.any_unusable(length):  # Cheaper to see there than in every joint beforehand.
+        edge.check_finite("joints", edge.real("joints", joints))
     reached = error <= dtype(setting.tolerance) * length
     flags = 0 if reached.all() else notices.OUT_OF_REACH
     if zeros.any():

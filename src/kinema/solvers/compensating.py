@@ -171,6 +171,7 @@ def compensating(
     """
     dtype = edge.precision(joints, target, state)
     source, planar = chain_joints(joints, dtype)
+    edge.check_finite("joints", source)
     count = source.shape[-2]
     named = {"joints": source, "target": in_space(edge.vectors("target", target, 2 if planar else 3, dtype))}
     if state is not None:

@@ -373,7 +373,7 @@ def chain(
     shape, flat, steps = _batch({key: (array, 2 if key == "joints" else 1) for key, array in named.items()})
     if steps[0] == 0:
         raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
-    setting = chain_module.settings(bones + 1, planar, chain_limits, base, tolerance, max_iterations)
+    setting = chain_module.settings(bones + 1, planar, dtype, chain_limits, base, tolerance, max_iterations)
     count = math.prod(shape)
     result, error, length, zeros = (
         cuda.device_array(n * count, kind)
@@ -387,9 +387,9 @@ def chain(
         count,
         solver,
         (bones + 1, flat[0], flat[1], steps[1], poles, pole_step),
-        cuda.to_device(setting.table.astype(dtype)),
+        cuda.to_device(setting.table),
         (
-            cuda.to_device(setting.base.astype(dtype)),
+            cuda.to_device(setting.base),
             cuda.to_device(chain_module.directions(planar, dtype)),
             dtype(setting.tolerance * MARGIN),
             setting.limited,

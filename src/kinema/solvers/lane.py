@@ -12,6 +12,8 @@ meant.
 
 import math
 
+import numpy as np
+
 from kinema._jit import kernel, like
 from kinema.constants import CLOSED, FARTHEST, MAX_JOINTS, POLE_FADE_HINTED, PUSH, PUSH_ZONE
 from kinema.math import quat, vec
@@ -47,20 +49,24 @@ def set_lane(lane, width, j, k, point):
 
 
 @kernel
-def load(lane, goal, width, k, source, joints, chain, target):
-    """A chain into a lane, its root at the origin. Returns the sum of its bones, the longest, and how many are zero."""
-    root = joint_of(source, joints, chain, 0)
+def measure(lane, goal, width, k, source, joints, chain, target):
+    """The lengths of a chain's bones and the way to its target into a lane, unscaled.
+
+    Returns the sum of the bones, the longest, and how many are zero. Here and in `load` and `write` the chain and the
+    lane are sliced first: an index that cannot be negative needs no check, and these run once for every chain.
+    """
+    points = source[chain * joints * 3 : (chain + 1) * joints * 3]
+    column = lane[k:]
+    root = (points[0], points[1], points[2])
     zero = like(root[0], 0.0)
     before = root
     whole = zero
     longest = zero
     zeros = 0
-    set_lane(lane, width, 0, k, (zero, zero, zero))
     for j in range(1, joints):
-        here = joint_of(source, joints, chain, j)
+        here = (points[3 * j], points[3 * j + 1], points[3 * j + 2])
         length = vec.length(vec.sub(here, before))
-        set_lane(lane, width, j, k, vec.sub(here, root))
-        lane[(j * FIELDS + 3) * width + k] = length
+        column[(j * FIELDS + 3) * width] = length
         whole += length
         longest = length if length > longest else longest
         zeros += 0 if length > zero else 1
@@ -74,15 +80,21 @@ def load(lane, goal, width, k, source, joints, chain, target):
 
 
 @kernel
-def scale_to_one(lane, goal, width, joints, k):
-    """Divide a loaded chain and its goal by the sum of the bones."""
+def load(lane, goal, width, k, source, joints, chain):
+    """A measured chain into its lane, the root at the origin, everything divided by the sum of the bones."""
+    points = source[chain * joints * 3 : (chain + 1) * joints * 3]
+    column = lane[k:]
     one = like(goal[0], 1.0)
+    zero = like(goal[0], 0.0)
+    root = (points[0], points[1], points[2])
     whole = goal[3 * width + k]
     share = one / whole
+    for c in range(3):
+        column[c * width] = zero
     for j in range(1, joints):
-        at = j * FIELDS * width + k
-        for field in range(4):
-            lane[at + field * width] *= share
+        for c in range(3):
+            column[(j * FIELDS + c) * width] = (points[3 * j + c] - root[c]) * share
+        column[(j * FIELDS + 3) * width] *= share
     # A target beyond any reach is pulled in before it is scaled: the quotient could overflow.
     gap = (goal[k], goal[width + k], goal[2 * width + k])
     distance = vec.length(gap)
@@ -98,7 +110,7 @@ def lay_out(lane, goal, width, joints, k, longest, fallback):
     """Closed form for a target out of reach: straight at it, or folded so that the end is nearest the root.
 
     Folded, the longest bone points at the target (in the direction of `fallback` for a target at the root) and all
-    the others back. Unscaled: this is before `scale_to_one`.
+    the others back. Unscaled: this is before `load`.
     """
     one = like(longest, 1.0)
     zero = like(longest, 0.0)
@@ -108,6 +120,7 @@ def lay_out(lane, goal, width, joints, k, longest, fallback):
     size = vec.span(gap)
     line = vec.unit_or(vec.scale(gap, one / (size if size > zero else one)), fallback)
     here = (zero, zero, zero)
+    set_lane(lane, width, 0, k, here)
     turned = False
     for j in range(1, joints):
         length = lane[(j * FIELDS + 3) * width + k]
@@ -196,10 +209,14 @@ def swing_to_pole(lane, width, joints, k, to_pole, planar):
 @kernel
 def write(lane, width, joints, k, source, result, chain, scale):
     """A lane's chain to the result, in world space."""
+    points = result[chain * joints * 3 : (chain + 1) * joints * 3]
+    column = lane[k:]
     root = joint_of(source, joints, chain, 0)
-    set_joint(result, joints, chain, 0, root)
+    for c in range(3):
+        points[c] = root[c]
     for j in range(1, joints):
-        set_joint(result, joints, chain, j, vec.add(root, vec.scale(get_lane(lane, width, j, k), scale)))
+        for c in range(3):
+            points[3 * j + c] = root[c] + column[(j * FIELDS + c) * width] * scale
 
 
 @kernel
@@ -232,9 +249,11 @@ def begin(lane, goal, width, k, chain, attempt, chains, setup, output):
     result, error, length, zeros = output
     root = joint_of(source, joints, chain, 0)
     target = vector_of(targets, target_step, chain)
-    whole, longest, zeros[chain] = load(lane, goal, width, k, source, joints, chain, target)
+    whole, longest, zeros[chain] = measure(lane, goal, width, k, source, joints, chain, target)
     length[chain] = whole
     distance = vec.length(vec.sub(target, root))
+    if not whole + distance < like(whole, np.inf):
+        return False  # A number that cannot be used: whoever called finds it by the length.
     out_of_reach = distance >= whole or distance <= longest + longest - whole
     if whole <= like(whole, 0.0) or (out_of_reach and limited == FREE):
         zero, one = like(whole, 0.0), like(whole, 1.0)
@@ -243,7 +262,7 @@ def begin(lane, goal, width, k, chain, attempt, chains, setup, output):
         write(lane, width, joints, k, source, result, chain, like(whole, 1.0))
         error[chain] = vec.length(vec.sub(joint_of(result, joints, chain, joints - 1), target))
         return False
-    scale_to_one(lane, goal, width, joints, k)
+    load(lane, goal, width, k, source, joints, chain)
     if attempt > 0:
         scatter(lane, width, joints, k, base, directions, attempt)
         return True

@@ -23,6 +23,7 @@ from kinema.solvers.passes import FIELDS, FREE, SCRATCH, passes
 FABRIK, CCD = 0, 1
 
 _UNUSED = -1
+_NEVER = 1 << 62
 
 _lanes = passes(LANES)
 _fabrik, _ccd, _finish = _lanes.fabrik, _lanes.ccd, _lanes.finish
@@ -64,6 +65,13 @@ def move_over(main, main_goal, main_chain, waiting, tail, tail_goal, tail_chain,
     return waits
 
 
+@kernel
+def park(goal, cap, k):
+    """Leave a lane idle: a target that is never reached, a number of passes that is never made."""
+    goal[k] = like(goal[k], FARTHEST + 1.0)
+    cap[k] = _NEVER
+
+
 @batch
 def solve_lanes(first, last, solver, chains, table, setup, floor, caps, output, iterations):
     """Chains first to last. `caps`: main passes, finish passes, attempts, and passes in all, per chain."""
@@ -84,20 +92,35 @@ def solve_lanes(first, last, solver, chains, table, setup, floor, caps, output, 
     tail_chain = np.full(LANES, _UNUSED, np.int64)
     age = np.zeros(LANES, np.int64)
     tail_age = np.zeros(LANES, np.int64)
+    cap = np.zeros(LANES, np.int64)
+    tail_cap = np.zeros(LANES, np.int64)
     stalled = np.zeros(LANES, np.int64)
     waiting = np.zeros(LANES, np.bool_)
     tried = np.zeros(last - first, np.int64)
     retry = np.empty(last - first, np.int64)
     retries = 0
     fresh = first
+    live = 0
     any_waits = False
+    busy = 0
+    for k in range(LANES):
+        park(main_goal, cap, k)
+        park(tail_goal, tail_cap, k)
     while True:
         waits = 0
         if any_waits:
             waits = move_over(main, main_goal, main_chain, waiting, tail, tail_goal, tail_chain, joints, fields)
             any_waits = waits > 0
-        live = 0
+            busy = 0
+            for k in range(LANES):
+                chain = tail_chain[k]
+                if chain != _UNUSED:
+                    busy += 1
+                    if tail_cap[k] == _NEVER:
+                        tail_age[k] = 0
+                        tail_cap[k] = min(finish_cap, budget - iterations[chain])
         if waits == 0:
+            live = 0
             for k in range(LANES):
                 while main_chain[k] == _UNUSED and (fresh < last or retries > 0):
                     if fresh < last:
@@ -111,50 +134,50 @@ def solve_lanes(first, last, solver, chains, table, setup, floor, caps, output, 
                     if begin(main, main_goal, LANES, k, chain, tried[chain - first], chains, setup, output):
                         main_chain[k] = chain
                         age[k] = 0
-                live += 1 if main_chain[k] != _UNUSED else 0
-        if live > 0:
+                        cap[k] = min(main_cap, budget - iterations[chain])
+                if main_chain[k] == _UNUSED:
+                    park(main_goal, cap, k)
+                else:
+                    live += 1
+        if waits == 0 and live > 0:
             if solver == FABRIK:
                 _fabrik(main, main_goal, scratch, joints, table, base, limited)
             else:
                 _ccd(main, main_goal, scratch, joints, table, base, limited)
             misses(main, main_goal, joints, miss)
             for k in range(LANES):
-                chain = main_chain[k]
-                if chain == _UNUSED:
-                    continue
                 age[k] += 1
-                iterations[chain] += 1
-                if miss[k] <= tolerance or iterations[chain] >= budget:
-                    end(main, main_goal, LANES, k, chain, chains, setup, output)
-                    main_chain[k] = _UNUSED
-                elif age[k] >= main_cap:
-                    waiting[k] = True
-                    any_waits = True
+            for k in range(LANES):
+                if miss[k] <= tolerance or age[k] >= cap[k]:
+                    chain = main_chain[k]
+                    iterations[chain] += age[k]
+                    if miss[k] <= tolerance or iterations[chain] >= budget:
+                        end(main, main_goal, LANES, k, chain, chains, setup, output)
+                        main_chain[k] = _UNUSED
+                    else:
+                        waiting[k] = True
+                        any_waits = True
             continue
-        busy = False
-        for k in range(LANES):
-            busy = busy or tail_chain[k] != _UNUSED
-        if not busy:
+        if busy == 0:
             break
         _finish(tail, tail_goal, scratch, joints, table, base, limited)
         misses(tail, tail_goal, joints, miss)
         for k in range(LANES):
-            chain = tail_chain[k]
-            if chain == _UNUSED:
-                continue
             tail_age[k] += 1
-            iterations[chain] += 1
             better = tail_age[k] == 1 or miss[k] < best[k] * like(best[k], STALL_SHARE)
             stalled[k] = 0 if better else stalled[k] + 1
             best[k] = miss[k] if better else best[k]
-            spent = iterations[chain] >= budget
-            through = tail_age[k] >= finish_cap or stalled[k] >= STALL_PASSES
-            if miss[k] <= tolerance or spent or through:
+            if miss[k] <= tolerance or tail_age[k] >= tail_cap[k] or stalled[k] >= STALL_PASSES:
+                chain = tail_chain[k]
+                if chain == _UNUSED:
+                    continue
+                iterations[chain] += tail_age[k]
                 end(tail, tail_goal, LANES, k, chain, chains, setup, output)
                 tail_chain[k] = _UNUSED
-                tail_age[k] = 0
+                park(tail_goal, tail_cap, k)
+                busy -= 1
                 tried[chain - first] += 1
-                hopeless = spent or tried[chain - first] >= attempts
+                hopeless = iterations[chain] >= budget or tried[chain - first] >= attempts
                 if miss[k] > tolerance and miss[k] > floor and not hopeless:
                     retry[retries] = chain
                     retries += 1

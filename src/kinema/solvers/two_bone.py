@@ -72,8 +72,8 @@ def bend_direction(line, to_pole, hint):
 
 @kernel
 def solve(root, target, length1, length2, pole, hint, soften):
-    """One limb: the middle joint, the end, the end's distance to the target, the target's as a share of the reach, and a
-    size that is within bounds only if every number that came in was.
+    """One limb: the middle joint, the end, the end's distance to the target, the target's as a share of the reach, and
+    a size that is within bounds only if every number that came in was.
     """
     zero = like(length1, 0.0)
     one = like(length1, 1.0)
@@ -237,7 +237,7 @@ def two_bone(
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
 ) -> TwoBoneResult:
-    """Place the middle joint and the end of a limb of two bones, so that the end is at the target or as near as it goes.
+    """Place the middle joint and the end of a limb of two bones: the end at the target, or as near as it goes.
 
     root, target: (..., 3), world space. lengths: (..., 2), upper and lower bone.
     pole: (..., 3), a point the middle joint bends towards. hint: (..., 3), a direction it bends in where the pole says
@@ -298,7 +298,7 @@ def _two_bone_batch(
             THREADS_FROM_CLOSED_FORM,
             TILE,
         )
-        unusable, no_length, beyond = (sum(column) for column in zip(*counts, strict=True))
+        unusable, no_length, beyond = np.sum(counts, axis=0) if len(counts) > 1 else counts[0]
         if unusable or no_length:
             _refuse(named)
             flags = notices.ZERO_BONE if lengths.any(axis=-1).all() else notices.DEGENERATE

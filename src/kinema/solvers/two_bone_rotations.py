@@ -76,7 +76,7 @@ def bend_to(to_start, to_end, axis, distance):
 
 @kernel
 def swing(line, mid, to_pole, zone):
-    """The turn about a unit line that brings the middle joint's side of it to the pole's; fades near the pole's line."""
+    """The turn about a unit line that brings the middle joint to the pole's side; fades near the pole's line."""
     one = like(line[0], 1.0)
     zero = like(line[0], 0.0)
     mid_aside = vec.reject(mid, line)
@@ -187,7 +187,7 @@ class TwoBoneRotationsResult(NamedTuple):
     reach: Any
     """(...): distance from start to target as a share of the limb's length; above 1 is out of reach."""
     pole_sine: Any
-    """(...): sine of the angle between pole and reach line; near 0 the pole says nothing and fades. 1 without a pole."""
+    """(...): sine of the angle between pole and reach line; near 0 the pole fades. 1 without a pole."""
 
 
 def two_bone_rotations(
