@@ -8,6 +8,8 @@ import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import kinema
+
 
 def describe() -> dict[str, str | int]:
     """CPU model, cores, operating system, and the versions the speed depends on."""
@@ -16,7 +18,8 @@ def describe() -> dict[str, str | int]:
         "cores": os.cpu_count() or 1,
         "os": _system(),
         "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "numba", "kinema")},
+        **{name: version(name) for name in ("numpy", "numba")},
+        "kinema": kinema.__version__,
     }
 
 

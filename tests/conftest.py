@@ -10,6 +10,9 @@ from kinema import notices
 # The same examples in every run, so that a red build can be repeated. KINEMA_FRESH=1 goes looking for new ones.
 _SLOW_IS_FINE = [HealthCheck.too_slow]
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile(
+    "uncompiled", derandomize=True, deadline=None, max_examples=10, suppress_health_check=_SLOW_IS_FINE
+)
 settings.register_profile("fresh", deadline=None, max_examples=500, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile("fresh" if os.environ.get("KINEMA_FRESH") == "1" else "ci")
 

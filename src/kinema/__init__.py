@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kinema.compile_ahead import warmup as warmup
     from kinema.errors import DeviceError as DeviceError
     from kinema.errors import InputError as InputError
     from kinema.errors import KinemaError as KinemaError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from kinema.solvers.two_bone_rotations import (
         two_bone_rotations as two_bone_rotations,
     )
-    from kinema.warmup import warmup as warmup
 
 _HOME = {
     "DeviceError": "kinema.errors",
@@ -58,7 +58,7 @@ _HOME = {
     "two_bone_2d": "kinema.solvers.two_bone_2d",
     "TwoBoneRotationsResult": "kinema.solvers.two_bone_rotations",
     "two_bone_rotations": "kinema.solvers.two_bone_rotations",
-    "warmup": "kinema.warmup",
+    "warmup": "kinema.compile_ahead",
 }
 
 __all__ = sorted(_HOME)

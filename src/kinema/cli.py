@@ -12,21 +12,27 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True),
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from kinema import __version__
 
         typer.echo(f"kinema {__version__}")
         raise typer.Exit
 
 
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and leave.", is_eager=True, callback=_print_version
+    ),
+) -> None:
+    """What every command shares: nothing but the way to the version."""
+
+
 @app.command()
 def warmup() -> None:
     """Compile every solver now, so that nothing has to wait later."""
-    from kinema.warmup import warmup as compile_all
+    from kinema.compile_ahead import warmup as compile_all
 
     seconds = compile_all()
     typer.echo(f"Everything is compiled ({seconds:.1f} s).")

@@ -371,7 +371,7 @@ def test_leading_axes_broadcast(solve):
                 "target": (1, 1),
                 "limits": [km.Hinge((1, 0, 0), 0, 1)] * 3,
             },
-            "a planar chain's hinges turn about",
+            "in the plane hinges turn about",
         ),
     ],
 )

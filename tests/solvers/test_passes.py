@@ -61,7 +61,7 @@ def test_a_chain_alone_has_the_bits_it_has_in_lanes(solver, limited):
     limits = [km.Cone(0.4)] * 6 if limited else None
     expected = (km.fabrik, km.ccd)[solver](chains, target, limits=limits)
     p = chain_module.problem(chains, target, None)
-    setting = chain_module.settings(joints, False, limits, None, 1e-4, None)
+    setting = chain_module.settings(joints, False, np.float64, limits, None, 1e-4, None)
     result, error, length = np.empty(count * joints * 3), np.empty(count), np.empty(count)
     iterations, zeros = np.empty(count, np.int64), np.empty(count, np.int8)
     setup = (setting.base, chain_module.directions(False, np.float64), 1e-4 * MARGIN, setting.limited, False)

@@ -129,7 +129,8 @@ def _step_range(first, last, joints, source, count, targets, angles, steps, rate
             whole += vec.length(vec.sub(joint_of(source, count, chain, j + 1), joint_of(source, count, chain, j)))
         for _ in range(steps):
             step(joints, count, chain, target, angles, rate, whole)
-        restore(joints, source, count, chain)
+        if steps > 0:
+            restore(joints, source, count, chain)
         errors[chain] = vec.length(vec.sub(joint_of(joints, count, chain, count - 1), target))
         lengths[chain] = whole
 

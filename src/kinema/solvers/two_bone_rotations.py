@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from kinema import edge, notices
 from kinema._jit import batch, kernel, like
-from kinema.constants import POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
+from kinema.constants import FARTHEST, POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.solvers.two_bone import clamped, eased
@@ -87,6 +87,8 @@ def swing(line, mid, to_pole, zone):
         return (zero, zero, zero, one)
     cosine = vec.dot(mid_aside, pole_aside) / (mid_size * pole_size)
     sine = vec.dot(line, vec.cross(mid_aside, pole_aside)) / (mid_size * pole_size)
+    # Straight opposite, the sign of the sine is noise, and the way round would change from frame to frame.
+    sine = abs(sine) if abs(sine) < like(one, STRAIGHT) else sine
     turn = quat.unit(quat.from_cos_sin(line, cosine, sine))
     edge_size = vec.length(to_pole) * zone
     if pole_size < edge_size:
@@ -106,17 +108,26 @@ def solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weigh
     mid_frame = xform.axes(mid)
     upper = vec.sub(mid[3], start[3])
     lower = vec.sub(end[3], mid[3])
-    length1 = vec.length(upper)
-    length2 = vec.length(lower)
-    whole = length1 + length2
     gap = vec.sub(target, start[3])
-    distance = vec.length(gap)
+    size = vec.length(upper) + vec.length(lower)
+    reach = vec.length(gap) / (size if size > zero else one)
+    # From here on in units of the limb: products of four lengths would leave the range of float32.
+    unit = vec.span(upper) + vec.span(lower)
+    unit = unit if unit > zero else one
+    upper, lower = vec.scale(upper, one / unit), vec.scale(lower, one / unit)
+    length1, length2 = vec.length(upper), vec.length(lower)
+    whole = length1 + length2
+    gap_size = vec.span(gap)
+    line_world = vec.unit_or(vec.scale(gap, one / (gap_size if gap_size > zero else one)), (zero, zero, zero))
+    distance = min(reach, like(one, FARTHEST)) * whole
     asked = distance
     if soften < one:
         asked = eased(distance, whole, abs(length1 - length2), soften)
     asked = clamped(asked, whole, abs(length1 - length2))
 
     to_pole = vec.sub(pole, start[3]) if has_pole else (zero, zero, zero)
+    pole_span = vec.span(to_pole)
+    to_pole = vec.scale(to_pole, one / (pole_span if pole_span > zero else one))
     to_start = xform.into(mid_frame, vec.scale(upper, -one))
     to_end = xform.into(mid_frame, lower)
     hinge = hinge_axis(axis, has_axis, to_start, to_end, xform.into(mid_frame, to_pole))
@@ -126,21 +137,22 @@ def solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weigh
 
     mid_local = xform.into(start_frame, upper)
     end_local = xform.into(start_frame, end_now)
-    line = vec.unit_or(xform.into(start_frame, gap), vec.unit_or(end_local, (zero, one, zero)))
+    line = vec.unit_or(xform.into(start_frame, line_world), vec.unit_or(end_local, (zero, one, zero)))
     along = vec.unit_or(end_local, line)
     aim = quat.between(along, line, vec.hinge_of(along))
     start_correction = aim
     pole_sine = one
     if has_pole:
         pole_local = xform.into(start_frame, to_pole)
-        size = vec.length(pole_local)
-        pole_sine = vec.length(vec.reject(pole_local, line)) / (size if size > zero else one)
+        pole_size = vec.length(pole_local)
+        pole_sine = vec.length(vec.reject(pole_local, line)) / (pole_size if pole_size > zero else one)
         turn = swing(line, quat.rotate(aim, mid_local), pole_local, like(one, POLE_FADE_HINTED))
         start_correction = quat.unit(quat.mul(turn, aim))
-    reached_end = vec.add(start[3], xform.linear(start_frame, quat.rotate(start_correction, end_local)))
+    turned = xform.linear(start_frame, quat.rotate(start_correction, end_local))
+    reached_end = vec.add(start[3], vec.scale(turned, unit))
     start_correction = quat.part(start_correction, weight)
     mid_correction = quat.part(mid_correction, weight)
-    return start_correction, mid_correction, reached_end, distance / (whole if whole > zero else one), pole_sine
+    return start_correction, mid_correction, reached_end, reach, pole_sine
 
 
 @kernel

@@ -76,11 +76,11 @@ def warmup(progress: bool = True) -> float:
             worker.wait(timeout=_LONGEST)
         job()
     seconds = time.perf_counter() - start
-    say(len(jobs), len(jobs), f"in {seconds:.1f} s\n")
+    say(len(jobs), len(jobs), f"in {seconds:.1f} s")
     return seconds
 
 
-_WORKER = "import sys; from kinema.warmup import _compile; _compile(sys.argv[1])"
+_WORKER = "import sys; from kinema.compile_ahead import _compile; _compile(sys.argv[1])"
 
 _LONGEST = 600
 """Seconds a worker may take before something is plainly wrong."""
@@ -92,7 +92,8 @@ def _teller(wanted: bool) -> Callable[[int, int, str], None]:
     def say(done: int, count: int, what: str) -> None:
         if wanted:
             bar = "#" * (20 * done // count)
-            sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {done}/{count} {what:<32}")
+            end = "\n" if done == count else ""
+            sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {done}/{count} {what:<32}{end}")
             sys.stderr.flush()
 
     return say

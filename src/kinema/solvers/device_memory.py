@@ -1,0 +1,59 @@
+"""Device memory that is used again: asking the driver for a gigabyte takes longer than filling it with answers.
+
+A buffer goes back to the store when the last array that looks into it is gone, and is handed out again for a request of
+the same size: in a loop that solves the same batch every frame, the driver is asked once.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+_KEPT = 4
+"""Buffers of one size that wait to be used again; more than that go back to the driver."""
+
+_SIZES = 8
+"""Sizes that buffers wait for; the one that has waited longest goes first."""
+
+
+class Store:
+    """Device buffers by size. One for each context; safe to use from several threads."""
+
+    def __init__(self, cuda: Any) -> None:
+        self._cuda = cuda
+        self._lock = threading.Lock()
+        self._waiting: dict[int, list[Any]] = {}
+
+    def take(self, size: int) -> Any:
+        """A device array of `size` bytes."""
+        with self._lock:
+            waiting = self._waiting.pop(size, [])
+            raw = waiting.pop() if waiting else None
+            if waiting:
+                self._waiting[size] = waiting
+        if raw is None:
+            raw = self._cuda.device_array(size, np.uint8)
+        return self._lend(raw, size)
+
+    def _lend(self, raw: Any, size: int) -> Any:
+        try:
+            from numba.cuda.cudadrv.devicearray import DeviceNDArray
+            from numba.cuda.cudadrv.driver import MemoryPointer
+
+            # The finalizer runs when the pointer and all views of it are gone; until then it keeps the buffer alive.
+            pointer = MemoryPointer(
+                self._cuda.current_context(), raw.gpu_data.device_pointer, size, finalizer=lambda: self._back(raw, size)
+            )
+            return DeviceNDArray((size,), (1,), np.uint8, gpu_data=pointer)
+        except (ImportError, AttributeError, TypeError):
+            return raw  # The simulator, or a numba whose pointers are made otherwise: used once, as ever.
+
+    def _back(self, raw: Any, size: int) -> None:
+        with self._lock:
+            waiting = self._waiting.setdefault(size, [])
+            if len(waiting) < _KEPT:
+                waiting.append(raw)
+            while len(self._waiting) > _SIZES:
+                del self._waiting[next(iter(self._waiting))]

@@ -1,0 +1,136 @@
+"""The architecture: who may import whom, and who may talk to the compiler."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kinema
+
+PACKAGE = Path(kinema.__file__).parent
+ROOT = PACKAGE.parents[1]
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "generated_jit", "jit_module"}
+
+
+def module_name(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def lint_imports(folder):
+    command = shutil.which("lint-imports", path=str(Path(sys.executable).parent)) or shutil.which("lint-imports")
+    if command is None:
+        pytest.skip("import-linter is not installed")
+    return subprocess.run([command, "--no-cache"], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_contract_holds():
+    run = lint_imports(ROOT)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "0 broken" in run.stdout
+
+
+def test_the_contract_names_every_part_of_the_package():
+    """A part that no layer names is one that nothing holds in place."""
+    import tomllib
+
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = {
+        part.strip() for c in contracts if c["type"] == "layers" for row in c["layers"] for part in row.split("|")
+    }
+    parts = {f"kinema.{p.stem}" for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert layers <= parts
+    assert parts - layers <= {"kinema.__init__", "kinema.__main__"}
+
+
+def test_the_contract_can_break(tmp_path):
+    """The check checks: a low layer that imports a high one is found."""
+    package = tmp_path / "kinema"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "low.py").write_text("import kinema.high\n")
+    (package / "high.py").write_text("")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.importlinter]\nroot_package = "kinema"\n[[tool.importlinter.contracts]]\nname = "layers"\n'
+        'type = "layers"\nlayers = ["kinema.high", "kinema.low"]\n'
+    )
+    run = lint_imports(tmp_path)
+    assert run.returncode == 1 and "1 broken" in run.stdout, run.stdout + run.stderr
+
+
+# --- the compiler ----------------------------------------------------------------------------------------------
+
+
+def compiler_uses(tree):
+    """Lines where numba's decorators are imported or called by name, or `cache=True` is passed."""
+    aliases = {"numba"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            aliases |= {a.asname or a.name.partition(".")[0] for a in node.names if a.name.partition(".")[0] == "numba"}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numba":
+            found += [node.lineno for alias in node.names if alias.name in COMPILERS]
+        elif isinstance(node, ast.Attribute) and node.attr in COMPILERS:
+            if isinstance(node.value, ast.Name) and node.value.id in aliases:
+                found.append(node.lineno)
+        elif isinstance(node, ast.keyword) and node.arg == "cache" and ast.unparse(node.value) != "False":
+            found.append(node.value.lineno)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_only_jit_talks_to_the_compiler(path):
+    """Everyone else takes `kernel`, `routine` and `batch` from there; `cuda.jit` has a place of its own."""
+    if module_name(path) == "_jit.py":
+        pytest.skip("this is the one that may")
+    assert compiler_uses(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+ON_THE_GPU = {"solvers/cuda.py", "solvers/device_memory.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_only_the_gpus_files_talk_to_the_gpu(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    mentioned = [
+        node.lineno
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.ImportFrom) and node.module == "numba" and any(a.name == "cuda" for a in node.names))
+        or (isinstance(node, (ast.Import, ast.ImportFrom)) and "numba.cuda" in ast.unparse(node))
+    ]
+    assert not mentioned or module_name(path) in ON_THE_GPU
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from numba import njit", True),
+        ("from numba import types, vectorize", True),
+        ("import numba\n@numba.njit\ndef f(): pass", True),
+        ("import numba as nb\n@nb.jit(nopython=True)\ndef f(): pass", True),
+        ("decorate(cache=True)", True),
+        ("decorate(cache=flag)", True),
+        ("decorate(cache=False)", False),
+        ("from numba import config, types", False),
+        ("from kinema._jit import kernel", False),
+        ("@cuda.jit\ndef f(): pass", False),
+        ("from functools import cache", False),
+    ],
+)
+def test_the_search_finds_what_it_looks_for(source, found):
+    assert bool(compiler_uses(ast.parse(source))) == found
+
+
+def test_jit_itself_keeps_to_its_own_way_of_caching():
+    """`cache=True` would put compiled code where edits in helper files go unnoticed."""
+    tree = ast.parse((PACKAGE / "_jit.py").read_text(encoding="utf-8"))
+    given = [k for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "cache"]
+    assert given == []
+    assert not any(isinstance(k, ast.keyword) and k.arg == "fastmath" for k in ast.walk(tree))
