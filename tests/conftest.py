@@ -4,8 +4,12 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from numba import config
 
-from kinema import notices
+from kinema import constants, notices
+
+if config.DISABLE_JIT:  # As plain Python, chains side by side only multiply the work. Before any solver is imported.
+    constants.LANES, constants.TILE = 2, 4
 
 # The same examples in every run, so that a red build can be repeated. KINEMA_FRESH=1 goes looking for new ones.
 _SLOW_IS_FINE = [HealthCheck.too_slow]

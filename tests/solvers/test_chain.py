@@ -102,6 +102,7 @@ def test_targets_made_by_hinges_are_reached_inside_them(solve):
     assert angles_to_parent(r.joints)[:, 0].max() < 0.4 + 1e-6
 
 
+@pytest.mark.slow_uncompiled
 @solvers
 @pytest.mark.parametrize("bones", [2, 3, 10, 63])
 @pytest.mark.parametrize("pole", [None, (0.0, 1.0, 5.0)])
@@ -152,6 +153,7 @@ def test_too_near_is_the_holes_edge(solve):
     np.testing.assert_allclose(r.error, 3.0 - np.linalg.norm(target, axis=-1), atol=1e-9)
 
 
+@pytest.mark.slow_uncompiled
 @solvers
 def test_out_of_the_limits_reach_is_best_effort_and_honest(solve):
     rng = problems.generator(27)
@@ -185,6 +187,7 @@ def test_the_chain_bulges_towards_its_pole(solve):
     assert clear.mean() > 0.9 and cosine[clear].min() > 1 - 1e-9
 
 
+@pytest.mark.slow_uncompiled
 @solvers
 def test_planar_chains_stay_planar_with_pole_and_limits(solve):
     rng = problems.generator(29)
@@ -276,6 +279,7 @@ def test_limits_hold_also_when_the_pose_that_came_in_broke_them(solve, data):
     assert angles_to_parent(r.joints, (1.0, 0.0, 0.0)).max() <= angle + 1e-6
 
 
+@pytest.mark.slow_uncompiled
 @solvers
 @precisions
 @pytest.mark.parametrize("limited", [False, True])
@@ -306,6 +310,7 @@ def test_any_thread_count_gives_the_same_bits(solve, monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(answers[0], other, strict=True))
 
 
+@pytest.mark.slow_uncompiled
 @solvers
 def test_no_pops_along_a_path(solve):
     """Frame after frame from the answer before: the joints move in proportion to the target."""

@@ -107,6 +107,7 @@ def test_the_tip_turns_first():
     assert turned.max() < 1.0
 
 
+@pytest.mark.slow_uncompiled
 def test_unreachable_targets_are_pointed_at():
     chain = problems.straight_chains(1, 5)[0]
     *_, last = frames(chain, (30.0, 5.0, 2.0), 900)

@@ -21,6 +21,7 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 if not SIMULATED:
 
+    @pytest.mark.slow_uncompiled
     def test_in_the_simulator():
         # Without the compiler kernels are plain Python functions, which is what the simulator runs.
         environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}

@@ -67,6 +67,7 @@ def test_hint_decides_where_the_pole_says_nothing():
     np.testing.assert_array_equal(neither[0], neither[1])
 
 
+@pytest.mark.slow_uncompiled
 def test_softening_has_a_continuous_slope_and_never_goes_straight():
     distance = np.linspace(0.5, 4.0, 20_001)
     target = np.stack([np.zeros_like(distance), distance, np.zeros_like(distance)], -1)
@@ -182,6 +183,7 @@ def test_inputs_are_never_changed():
     assert all(np.array_equal(a, b) for a, b in zip(arrays, copies, strict=True))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # Uncompiled, NumPy's scalars warn where compiled code does not.
 @pytest.mark.parametrize("count", [0, 5, 500])
 @pytest.mark.parametrize(
     ("name", "value", "message"),

@@ -363,6 +363,7 @@ def through(parent, points):
     return points @ parent[:3, :3].T + parent[:3, 3]
 
 
+@pytest.mark.slow_uncompiled
 @placed
 @pytest.mark.parametrize("poled", [False, True], ids=["", "pole"])
 def test_no_pops_through_full_extension(kind, poled):
@@ -375,6 +376,7 @@ def test_no_pops_through_full_extension(kind, poled):
     assert largest_move(world, path, pole=pole) > 15  # what softening takes away
 
 
+@pytest.mark.slow_uncompiled
 @placed
 @pytest.mark.parametrize("aside", [0.01, 0.003, 0.0])
 def test_no_pops_past_the_poles_line(kind, aside):
@@ -387,6 +389,7 @@ def test_no_pops_past_the_poles_line(kind, aside):
     assert largest_move(world, through(parent, path), pole=pole) < 200
 
 
+@pytest.mark.slow_uncompiled
 def test_no_pops_when_every_frame_starts_from_the_one_before():
     """The corrected pose goes back in: the limb follows a closed path and keeps its bend plane."""
     rng = problems.generator(56)
