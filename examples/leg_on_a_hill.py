@@ -11,16 +11,15 @@ def ground(x: float) -> float:
 
 
 def main() -> None:
-    hip_height, thigh, shin = 0.92, 0.5, 0.5
+    hip_height, thigh, shin = 0.8, 0.5, 0.5
     knee_before = (0.0, -1.0, 0.3)
     for frame in range(0, 60, 10):
         x = frame / 30.0
         hip, foot = (x, hip_height, 0.0), (x + 0.1, ground(x + 0.1), 0.0)
         leg = km.two_bone(hip, foot, (thigh, shin), pole=(x + 2.0, 0.5, 0.0), hint=knee_before, soften=0.97)
         knee_before = leg.mid - hip
-        print(
-            f"x {x:4.2f}  knee ({leg.mid[0]:5.2f}, {leg.mid[1]:5.2f})  reach {leg.reach:4.2f}  reached {bool(leg.reached)}"
-        )
+        knee = f"({leg.mid[0]:5.2f}, {leg.mid[1]:5.2f})"
+        print(f"x {x:4.2f}  knee {knee}  reach {leg.reach:4.2f}  reached {bool(leg.reached)}")
 
 
 if __name__ == "__main__":
