@@ -300,8 +300,8 @@ def test_a_batch_is_many_singles(solve, dtype, limited):
 @solvers
 def test_any_thread_count_gives_the_same_bits(solve, monkeypatch):
     rng = problems.generator(32)
-    chains = problems.random_chains(rng, 5003, 6)
-    target = problems.units(rng, 5003) * rng.uniform(0, 7, (5003, 1))
+    chains = problems.random_chains(rng, 9_001, 6)
+    target = problems.units(rng, 9_001) * rng.uniform(0, 7, (9_001, 1))
     answers = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("KINEMA_THREADS", threads)

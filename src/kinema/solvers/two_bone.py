@@ -11,6 +11,7 @@ after d has been eased by `soften` and clamped to what the bones can do, [|L1 - 
 from __future__ import annotations
 
 import math
+from functools import cache
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -265,6 +266,12 @@ def two_bone(
     return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
 
 
+@cache
+def _no_hint(dtype: Any) -> Any:
+    """One for all limbs, made once."""
+    return np.zeros(3, dtype)
+
+
 def _two_bone_batch(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
 ) -> TwoBoneResult:
@@ -273,7 +280,7 @@ def _two_bone_batch(
     target = edge.shaped("target", target, 3, dtype)
     lengths = edge.shaped("lengths", lengths, 2, dtype)
     pole = root if pole is None else edge.shaped("pole", pole, 3, dtype)
-    hint = np.zeros(3, dtype) if hint is None else edge.shaped("hint", hint, 3, dtype)
+    hint = _no_hint(dtype) if hint is None else edge.shaped("hint", hint, 3, dtype)
     soften = dtype(edge.number("soften", soften, 0.0, 1.0))
     tolerance = dtype(edge.number("tolerance", tolerance, 0.0))
     named = {"root": root, "target": target, "lengths": lengths, "pole": pole, "hint": hint}
