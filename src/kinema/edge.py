@@ -138,6 +138,8 @@ def weights(name: str, value: ArrayLike, dtype: Any) -> Reals:
 
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """One finite number between two bounds, both included."""
+    if type(value) is float and low <= value <= high and value - value == 0.0:
+        return value
     try:
         if isinstance(value, (str, bytes)):  # float("0.5") would be taken.
             raise TypeError
@@ -224,7 +226,7 @@ def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
     What is the same for every chain is not written out: it becomes one tile, with a step of 0.
     """
     if array.shape[:-1] == shape:
-        return array.reshape(-1), 1
+        return array.ravel(), 1
     if array.size == array.shape[-1]:
         return array.reshape(-1) if tile == 1 else array.reshape(1, -1).repeat(tile, axis=0).reshape(-1), 0
     return flat(array, 1, shape), 1

@@ -296,7 +296,8 @@ def _two_bone_batch(
         if flags & _UNUSABLE:
             _refuse(named)
     else:
-        arrays, steps = zip(*(edge.tiled(array, shape, TILE) for array in named.values()), strict=True)
+        tiles = [edge.tiled(array, shape, TILE) for array in named.values()]
+        arrays, steps = [tile[0] for tile in tiles], (tiles[0][1], tiles[1][1], tiles[2][1], tiles[3][1], tiles[4][1])
         out = np.empty(8 * count, dtype)
         reached = np.empty(count, np.bool_)
         counts = edge.in_chunks(
@@ -313,13 +314,11 @@ def _two_bone_batch(
             flags |= notices.OUT_OF_REACH
     if flags or notices.watched():
         notices.report("two_bone", shape or tuple(lengths.reshape(-1).tolist()), flags)
-    return TwoBoneResult(
-        out[: 3 * count].reshape(*shape, 3),
-        out[3 * count : 6 * count].reshape(*shape, 3),
-        reached.reshape(shape)[()],
-        out[6 * count : 7 * count].reshape(shape)[()],
-        out[7 * count : 8 * count].reshape(shape)[()],
-    )
+    mid, end = out[: 3 * count].reshape(*shape, 3), out[3 * count : 6 * count].reshape(*shape, 3)
+    error, reach = out[6 * count : 7 * count], out[7 * count : 8 * count]
+    if len(shape) != 1:
+        reached, error, reach = (array.reshape(shape)[()] for array in (reached, error, reach))
+    return TwoBoneResult(mid, end, reached, error, reach)
 
 
 def _refuse(named: dict[str, Any]) -> None:
