@@ -267,26 +267,26 @@ def two_bone(
 
 
 @cache
-def _no_hint(dtype: Any) -> Any:
-    """One for all limbs, made once."""
-    return np.zeros(3, dtype)
+def _same_for_all(dtype: Any) -> tuple[Any, Any]:
+    """What every call in one precision needs, made once: a hint that says nothing, the largest number taken."""
+    return np.zeros(3, dtype), dtype(edge.largest(dtype))
 
 
 def _two_bone_batch(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
 ) -> TwoBoneResult:
     dtype = edge.precision(root, target, lengths, pole, hint)
+    no_hint, largest = _same_for_all(dtype)
     root = edge.shaped("root", root, 3, dtype)
     target = edge.shaped("target", target, 3, dtype)
     lengths = edge.shaped("lengths", lengths, 2, dtype)
     pole = root if pole is None else edge.shaped("pole", pole, 3, dtype)
-    hint = _no_hint(dtype) if hint is None else edge.shaped("hint", hint, 3, dtype)
+    hint = no_hint if hint is None else edge.shaped("hint", hint, 3, dtype)
     soften = dtype(edge.number("soften", soften, 0.0, 1.0))
     tolerance = dtype(edge.number("tolerance", tolerance, 0.0))
     named = {"root": root, "target": target, "lengths": lengths, "pole": pole, "hint": hint}
     shape = edge.batch_shape(named)
     count = math.prod(shape)
-    largest = dtype(edge.largest(dtype))
     flags = 0
     if count < TILE:
         rows = [edge.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
