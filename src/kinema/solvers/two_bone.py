@@ -89,9 +89,11 @@ def solve(root, target, length1, length2, pole, hint, soften):
     if soften < one:
         asked = eased(distance, whole, hole, soften)
     asked = clamped(asked, whole, hole)
-    along = half * (asked + (length1 - length2) * whole / (asked if asked > zero else one))
-    square = (length1 - along) * (length1 + along)
-    aside = math.sqrt(square if square > zero else zero)
+    inverse = one / (asked if asked > zero else one)
+    along = half * (asked + (length1 - length2) * whole * inverse)
+    # Heron's formula: exactly 0 where the limb is straight or folded, where L1^2 - along^2 would be rounding noise.
+    ring = (asked - hole) * inverse * ((asked + hole) * inverse)
+    aside = half * math.sqrt((whole - asked) * (whole + asked) * (ring if asked > zero else one))
     to_pole = vec.sub(pole, root)
     bend = bend_direction(line, to_pole, hint)
     bend_square = vec.dot(bend, bend)
