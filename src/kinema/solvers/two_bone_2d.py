@@ -49,10 +49,13 @@ def solve(root, target, length1, length2, bend, auto_bend):
     if auto_bend:
         sign = -one if x < zero else one
     whole = length1 + length2
-    radius = clamped(distance, whole, abs(length1 - length2))
-    along = half * (radius + (length1 - length2) * whole / (radius if radius > zero else one))
-    square = (length1 - along) * (length1 + along)
-    aside = math.sqrt(square if square > zero else zero)
+    hole = abs(length1 - length2)
+    radius = clamped(distance, whole, hole)
+    inverse = one / (radius if radius > zero else one)
+    along = half * (radius + (length1 - length2) * whole * inverse)
+    # Heron's formula, as in `two_bone`: exactly 0 where the limb is straight or folded.
+    ring = (radius - hole) * inverse * ((radius + hole) * inverse)
+    aside = half * math.sqrt((whole - radius) * (whole + radius) * (ring if radius > zero else one))
     phi = math.atan2(uy, ux)
     # A limb with a zero bone is one bone: straight at the target, whatever the triangle says.
     triangle = length1 > zero and length2 > zero
