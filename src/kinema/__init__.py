@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kinema.character import Character as Character
     from kinema.compile_ahead import warmup as warmup
     from kinema.errors import DeviceError as DeviceError
     from kinema.errors import InputError as InputError
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from kinema.limits import Cone as Cone
     from kinema.limits import Hinge as Hinge
     from kinema.limits import SwingTwist as SwingTwist
+    from kinema.pose import Pose as Pose
+    from kinema.rig import Arm as Arm
+    from kinema.rig import Leg as Leg
+    from kinema.rig import Rig as Rig
+    from kinema.skeleton import Skeleton as Skeleton
+    from kinema.skin import Skin as Skin
     from kinema.solvers.aim import AimResult as AimResult
     from kinema.solvers.aim import aim as aim
     from kinema.solvers.ccd import ccd as ccd
@@ -38,6 +45,13 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "Pose": "kinema.pose",
+    "Skeleton": "kinema.skeleton",
+    "Arm": "kinema.rig",
+    "Leg": "kinema.rig",
+    "Rig": "kinema.rig",
+    "Skin": "kinema.skin",
+    "Character": "kinema.character",
     "DeviceError": "kinema.errors",
     "InputError": "kinema.errors",
     "KinemaError": "kinema.errors",

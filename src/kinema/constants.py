@@ -140,3 +140,6 @@ threads are even at 65,536 limbs and 1.8 times as fast at 262,144."""
 
 THREADS_FROM_ITERATIVE = 4_096
 """The same for iterative solvers: 0.7 times as fast at 1,024 chains of 10 bones, 1.3 times at 4,096."""
+
+THREADS_FROM_POSES = 1_024
+"""Characters from which threads pay for what is done per character: a pose of 60 joints takes a microsecond or more."""

@@ -1,0 +1,25 @@
+"""`Character`: a skeleton with its clips, its roles and its skins; what a file holds and an `Animator` plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kinema.rig import Rig
+from kinema.skeleton import Skeleton
+from kinema.skin import Skin
+
+if TYPE_CHECKING:
+    from kinema.clip import Clip
+
+
+@dataclass(frozen=True, eq=False)
+class Character:
+    """A skeleton with all that belongs to it. clips: by name. rig: which joint is what. skins: its surfaces."""
+
+    skeleton: Skeleton
+    clips: dict[str, Clip] = field(default_factory=dict)
+    rig: Rig | None = None
+    skins: Sequence[Skin] = ()
+    name: str = "character"

@@ -1,0 +1,1 @@
+"""`Clip`: keys over time for some joints of a skeleton."""

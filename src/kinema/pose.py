@@ -1,0 +1,199 @@
+"""`Pose`: where every joint is relative to its parent, for one character or a batch of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge
+from kinema._jit import batch
+from kinema.constants import ROUNDING_TURN
+from kinema.errors import InputError
+from kinema.math import quat
+
+
+@batch
+def _blend(ta, ra, sa, tb, rb, sb, weights, t, r, s):
+    """Joint by joint from pose a (weight 0, bit for bit) to pose b (weight 1); all arrays (joints of the batch, n)."""
+    for i in range(weights.size):
+        w = weights[i]
+        whole = w >= 1.0
+        for c in range(3):
+            t[i, c] = tb[i, c] if whole else ta[i, c] + (tb[i, c] - ta[i, c]) * w
+            s[i, c] = sb[i, c] if whole else sa[i, c] + (sb[i, c] - sa[i, c]) * w
+        q = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3])
+        if w > 0.0:
+            q = quat.unit(quat.slerp(q, (rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3]), w))
+        for c in range(4):
+            r[i, c] = q[c]
+
+
+@batch
+def _add(ta, ra, sa, td, rd, sd, weights, t, r, s):
+    """A layer of differences on top of a pose, joint by joint: moved, turned (in the joint's own space), scaled."""
+    for i in range(weights.size):
+        w = weights[i]
+        for c in range(3):
+            t[i, c] = ta[i, c] + td[i, c] * w
+            s[i, c] = sa[i, c] * (1 + (sd[i, c] - 1) * w)
+        q = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3])
+        if w > 0.0:
+            q = quat.unit(quat.mul(q, quat.part((rd[i, 0], rd[i, 1], rd[i, 2], rd[i, 3]), w)))
+        for c in range(4):
+            r[i, c] = q[c]
+
+
+@batch
+def _difference(ta, ra, sa, tb, rb, sb, t, r, s):
+    """What `_add` has to be given with weight 1 to get from pose b to pose a."""
+    for i in range(t.shape[0]):
+        for c in range(3):
+            t[i, c] = ta[i, c] - tb[i, c]
+            s[i, c] = sa[i, c] / sb[i, c] if sb[i, c] != 0 else sa[i, c]
+        turn = quat.mul(quat.conj((rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3])), (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3]))
+        turn = quat.unit(turn)
+        for c in range(4):
+            r[i, c] = turn[c]
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Local transforms of J joints: each relative to its parent joint, scaled, then turned, then moved, as in glTF.
+
+    translations: (..., J, 3). rotations: (..., J, 4), of length 1 (others are scaled to it; zero is refused).
+    scales: (..., J, 3), all 1 where not given. ... is the batch; the three broadcast. Nothing here is ever changed in
+    place: every method gives a new pose.
+    """
+
+    translations: Any
+    rotations: Any
+    scales: Any = None
+
+    def __post_init__(self) -> None:
+        dtype = edge.precision(self.translations, self.rotations, self.scales)
+        parts = {
+            "translations": edge.vectors("translations", self.translations, 3, dtype),
+            "rotations": unit_rotations("rotations", self.rotations, dtype),
+            "scales": edge.vectors("scales", (1.0, 1.0, 1.0) if self.scales is None else self.scales, 3, dtype),
+        }
+        for name in ("translations", "rotations"):
+            if parts[name].ndim < 2:
+                raise InputError(f"{name} must have shape (..., joints, n), got {parts[name].shape}")
+        shape = edge.batch_shape(parts)
+        for name, array in parts.items():
+            whole = np.ascontiguousarray(np.broadcast_to(array, (*shape, array.shape[-1])))
+            object.__setattr__(self, name, whole.copy() if whole is getattr(self, name) else whole)
+
+    @classmethod
+    def of(cls, translations: Any, rotations: Any, scales: Any) -> Pose:
+        """A pose around arrays that are known to be right: contiguous, finite, of one shape and precision."""
+        pose = object.__new__(cls)
+        object.__setattr__(pose, "translations", translations)
+        object.__setattr__(pose, "rotations", rotations)
+        object.__setattr__(pose, "scales", scales)
+        return pose
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The batch's shape; () for one character."""
+        return self.translations.shape[:-2]
+
+    @property
+    def joints(self) -> int:
+        return self.translations.shape[-2]
+
+    @property
+    def precision(self) -> Any:
+        return self.translations.dtype.type
+
+    def __getitem__(self, at: Any) -> Pose:
+        """Part of a batch."""
+        if not self.shape:
+            raise InputError("this pose is of one character; only a batch of poses has parts")
+        return Pose.of(*(np.ascontiguousarray(array[at]) for array in self.arrays()))
+
+    def __repr__(self) -> str:
+        return f"Pose({self.joints} joints, batch {self.shape}, {self.translations.dtype})"
+
+    def arrays(self) -> tuple[Any, Any, Any]:
+        return self.translations, self.rotations, self.scales
+
+    def copy(self) -> Pose:
+        return Pose.of(*(array.copy() for array in self.arrays()))
+
+    def astype(self, dtype: Any) -> Pose:
+        """The same in another precision."""
+        return Pose.of(*(array.astype(dtype) for array in self.arrays()))
+
+    def same(self, other: Pose) -> bool:
+        """Whether every number is the same."""
+        return all(np.array_equal(a, b) for a, b in zip(self.arrays(), other.arrays(), strict=True))
+
+    def blend(self, other: Pose, weight: ArrayLike) -> Pose:
+        """From this pose (weight 0, bit for bit) to the other (weight 1): rotations slerped, the rest in proportion.
+
+        weight: (...) for whole characters, or (..., J) to blend each joint by its own weight, as a mask does.
+        """
+        mine, theirs, weights, shape = _matched(self, other, weight)
+        out = _empty(shape, self.joints, mine[0].dtype)
+        _blend(*mine, *theirs, weights, *_rows(out))
+        return Pose.of(*out)
+
+    def add(self, layer: Pose, weight: ArrayLike = 1.0) -> Pose:
+        """This pose with a layer of differences on top (see `difference`). weight: (...) or (..., J), as in `blend`."""
+        mine, theirs, weights, shape = _matched(self, layer, weight)
+        out = _empty(shape, self.joints, mine[0].dtype)
+        _add(*mine, *theirs, weights, *_rows(out))
+        return Pose.of(*out)
+
+    def difference(self, base: Pose) -> Pose:
+        """The layer that `base.add` turns into this pose: an additive clip is one made so from its first frame."""
+        mine, theirs, _, shape = _matched(self, base, 1.0)
+        out = _empty(shape, self.joints, mine[0].dtype)
+        _difference(*mine, *theirs, *_rows(out))
+        return Pose.of(*out)
+
+
+def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
+    """Rotations (..., 4) at length 1: those that are so already, to rounding, are not touched; zero is refused."""
+    array = edge.vectors(name, value, 4, dtype)
+    largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        place, _ = edge.first(name, largest[..., 0] == 0)
+        raise InputError(f"{place} is zero; a rotation is a quaternion x, y, z, w of length 1")
+    off = np.abs((array * array).sum(axis=-1, keepdims=True) - 1) > np.finfo(dtype).eps * ROUNDING_TURN
+    if not off.any():
+        return array
+    scaled = array / largest
+    return np.where(off, scaled / np.linalg.norm(scaled, axis=-1, keepdims=True), array)
+
+
+def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    """Two poses and a weight for every joint, as rows of one precision and one batch."""
+    if a.joints != b.joints:
+        raise InputError(f"the poses have {a.joints} and {b.joints} joints; both must have the same")
+    dtype = np.float32 if a.precision == b.precision == np.float32 else np.float64
+    weights = edge.weights("weight", weight, dtype)[..., 0]
+    # Per joint where the last axis says so; a batch that happens to be as long as the skeleton counts as a batch.
+    per_joint = weights.ndim > 0 and weights.shape[-1] == a.joints and weights.ndim > max(len(a.shape), len(b.shape))
+    each = weights if per_joint else weights[..., np.newaxis]
+    try:
+        shape = np.broadcast_shapes(a.shape, b.shape, each.shape[:-1])
+    except ValueError:
+        raise InputError(f"batch shapes do not match: {a.shape}, {b.shape}, weight {weights.shape}") from None
+    rows = [
+        tuple(np.broadcast_to(x, (*shape, a.joints, x.shape[-1])).astype(dtype).reshape(-1, x.shape[-1]) for x in p)
+        for p in (a.arrays(), b.arrays())
+    ]
+    return rows[0], rows[1], np.ascontiguousarray(np.broadcast_to(each, (*shape, a.joints))).reshape(-1), shape
+
+
+def _empty(shape: tuple[int, ...], joints: int, dtype: Any) -> tuple[Any, Any, Any]:
+    return tuple(np.empty((*shape, joints, width), dtype) for width in (3, 4, 3))  # type: ignore[return-value]
+
+
+def _rows(arrays: tuple[Any, Any, Any]) -> list[Any]:
+    return [array.reshape(-1, array.shape[-1]) for array in arrays]

@@ -1,0 +1,386 @@
+"""`Skeleton`: the joints of a character, and where a pose puts them."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinema import edge
+from kinema._jit import batch, kernel
+from kinema.constants import THREADS_FROM_POSES
+from kinema.errors import InputError
+from kinema.limits import Limit
+from kinema.math import arrays, xform
+from kinema.pose import Pose
+
+Joint = str | int
+"""A joint by name or by index."""
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def matrix_at(table, i, j):
+    """A 3x4 matrix out of (characters, joints, 12), row by row, as four columns."""
+    m = table[i, j]
+    return ((m[0], m[4], m[8]), (m[1], m[5], m[9]), (m[2], m[6], m[10]), (m[3], m[7], m[11]))
+
+
+@kernel
+def store_matrix(table, i, j, m):
+    for row in range(3):
+        for column in range(4):
+            table[i, j, 4 * row + column] = m[column][row]
+
+
+@kernel
+def local_matrix(t, r, s, i, j):
+    """The matrix of joint j of character i, relative to its parent."""
+    return xform.matrix(
+        (
+            (t[i, j, 0], t[i, j, 1], t[i, j, 2]),
+            (r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3]),
+            (s[i, j, 0], s[i, j, 1], s[i, j, 2]),
+        )
+    )
+
+
+@batch
+def world_matrices(rows, order, parents, place, t, r, s, world):
+    """World matrices, (characters, joints, 12), of these characters' joints in this order, parents first.
+
+    place: (characters or 1, 1, 12), where each character's space is in the world. What the order leaves out, but
+    needs as a parent, must be in `world` already.
+    """
+    shared = place.shape[0] == 1
+    for k in range(rows.size):
+        i = rows[k]
+        for n in range(order.size):
+            j = order[n]
+            parent = parents[j]
+            m = local_matrix(t, r, s, i, j)
+            if parent < 0:
+                store_matrix(world, i, j, xform.mul(matrix_at(place, 0 if shared else i, 0), m))
+            else:
+                store_matrix(world, i, j, xform.mul(matrix_at(world, i, parent), m))
+
+
+@batch
+def palettes(rows, world, inverse_bind, out):
+    """What the GPU wants: world matrix times inverse bind matrix, (characters, joints, 12)."""
+    for k in range(rows.size):
+        i = rows[k]
+        for j in range(inverse_bind.shape[1]):
+            store_matrix(out, i, j, xform.mul(matrix_at(world, i, j), matrix_at(inverse_bind, 0, j)))
+
+
+@batch
+def inverses(matrices, out):
+    """The inverse of each matrix of (1, joints, 12)."""
+    for j in range(matrices.shape[1]):
+        store_matrix(out, 0, j, xform.inverse(matrix_at(matrices, 0, j)))
+
+
+# --- the type --------------------------------------------------------------------------------------------------
+
+
+class Skeleton:
+    """The joints of a character.
+
+    names: J names, all different. parents: J indices, each smaller than its joint's own, -1 for a root.
+    rest: the `Pose` of one character at rest. limits: one `Hinge`, `Cone`, `SwingTwist` or None per joint, about the
+    joint's turn away from rest, in the joint's own space; or a dict by joint name.
+    inverse_bind: (J, 3, 4) or (J, 4, 4), from world to each joint's space as the skin was bound; at rest if not given.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        parents: Sequence[int],
+        rest: Pose,
+        limits: Sequence[Limit | None] | dict[str, Limit] | None = None,
+        inverse_bind: Any = None,
+    ) -> None:
+        self.names = _checked_names(names)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self.parents = _checked_parents(parents, self.names)
+        if not isinstance(rest, Pose):
+            raise InputError(f"rest must be a Pose, got {type(rest).__name__}")
+        if rest.shape or rest.joints != len(self.names):
+            raise InputError(
+                f"rest must be one pose of {len(self.names)} joints, one for each name; "
+                f"got {rest.joints} joints, batch {rest.shape}"
+            )
+        self.rest = rest
+        self.limits = self._checked_limits(limits)
+        self._all = np.arange(len(self.names))
+        self._descendants = _descendants(self.parents)
+        self._rest_world = self.world(rest)
+        self.inverse_bind = self._checked_bind(inverse_bind)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Skeleton({len(self.names)} joints, root {self.names[0]!r})"
+
+    def index(self, joint: Joint) -> int:
+        """The index of a joint given by name or index."""
+        if isinstance(joint, str):
+            if joint in self._index:
+                return self._index[joint]
+            near = difflib.get_close_matches(joint, self.names, 3, 0.4)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"joints are {_listed(self.names)}"
+            raise InputError(f"there is no joint {joint!r}; {hint}")
+        if isinstance(joint, (bool, np.bool_)) or not isinstance(joint, (int, np.integer)):
+            raise InputError(f"a joint is given by name or index, got {joint!r:.60}")
+        if not 0 <= joint < len(self.names):
+            raise InputError(f"there is no joint {joint}; indices go from 0 to {len(self.names) - 1}")
+        return int(joint)
+
+    def chain(self, start: Joint, end: Joint) -> tuple[int, ...]:
+        """Every joint from one to another further down, both included."""
+        first, joint = self.index(start), self.index(end)
+        path = [joint]
+        while joint != first and joint >= 0:
+            joint = int(self.parents[joint])
+            path.append(joint)
+        if joint < 0:
+            raise InputError(f"{self.names[path[0]]!r} is not below {self.names[first]!r}; a chain runs down a branch")
+        return tuple(reversed(path))
+
+    def children(self, joint: Joint) -> tuple[int, ...]:
+        at = self.index(joint)
+        return tuple(int(j) for j in np.flatnonzero(self.parents == at))
+
+    def below(self, joints: Iterable[Joint]) -> Any:
+        """Indices of these joints and everything below them, in order."""
+        return np.flatnonzero(self._descendants[[self.index(joint) for joint in joints]].any(axis=0))
+
+    def above(self, joints: Iterable[Joint]) -> Any:
+        """Indices of these joints and everything above them up to the root, in order."""
+        return np.flatnonzero(self._descendants[:, [self.index(joint) for joint in joints]].any(axis=1))
+
+    @property
+    def rest_world(self) -> Any:
+        """(J, 4, 4): world matrices at rest."""
+        return self._rest_world.copy()
+
+    def length(self, chain: Sequence[Joint]) -> float:
+        """Metres from joint to joint of a chain at rest, in world space."""
+        at = self._rest_world[[self.index(joint) for joint in chain], :3, 3]
+        return float(np.linalg.norm(np.diff(at, axis=0), axis=-1).sum())
+
+    # --- matrices ----------------------------------------------------------------------------------------------
+
+    def world(self, pose: Pose, *, before: Any = None, changed: Iterable[Joint] | None = None) -> Any:
+        """World matrices, (..., J, 4, 4), of a pose.
+
+        before, changed: world matrices of a pose that differs in these joints only. Then just those and the joints
+        below them are computed anew; the rest is taken over.
+        """
+        self.check(pose)
+        order = self._all if changed is None else self.below(changed)
+        shape = (*pose.shape, len(self.names), 4, 4)
+        if changed is not None:
+            before = edge.real("before", before)
+            if before.shape != shape:
+                raise InputError(f"before must be the world matrices of such a pose, {shape}; got {before.shape}")
+        world = self._matrices(pose, order, None if before is None else before[..., :3, :])
+        return as_4x4(world.reshape(*pose.shape, len(self.names), 3, 4))
+
+    def palette(self, pose: Pose) -> Any:
+        """Matrices for skinning, (..., J, 3, 4): world times inverse bind. At rest, bound at rest, all do nothing."""
+        self.check(pose)
+        world = self._matrices(pose, self._all, None)
+        out = np.empty_like(world)
+        bind = self.inverse_bind[:, :3].astype(pose.precision).reshape(1, len(self.names), 12)
+        edge.in_chunks(
+            lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
+        )
+        return out.reshape(*pose.shape, len(self.names), 3, 4)
+
+    def _matrices(self, pose: Pose, order: Any, before: Any) -> Any:
+        """World matrices (characters, J, 12) of a batch of any shape as one row of characters."""
+        count, joints = math.prod(pose.shape), len(self.names)
+        t, r, s = (array.reshape(count, joints, -1) for array in pose.arrays())
+        if before is None:
+            world = np.empty((count, joints, 12), pose.precision)
+        else:
+            world = np.array(before, pose.precision).reshape(count, joints, 12)
+        place = np.eye(4, dtype=pose.precision)[:3].reshape(1, 1, 12)
+        edge.in_chunks(
+            lambda first, last: world_matrices(np.arange(first, last), order, self.parents, place, t, r, s, world),
+            count,
+            THREADS_FROM_POSES,
+            1,
+        )
+        return world
+
+    # --- checks ------------------------------------------------------------------------------------------------
+
+    def check(self, pose: Pose) -> None:
+        """Raise unless this is a pose of this skeleton."""
+        if not isinstance(pose, Pose):
+            raise InputError(f"pose must be a Pose, got {type(pose).__name__}")
+        if pose.joints != len(self.names):
+            raise InputError(f"the pose has {pose.joints} joints; this skeleton has {len(self.names)}")
+
+    def _checked_limits(self, limits: Any) -> tuple[Limit | None, ...]:
+        if limits is None:
+            return (None,) * len(self.names)
+        if isinstance(limits, dict):
+            by_index = {self.index(name): limit for name, limit in limits.items()}
+            limits = [by_index.get(i) for i in range(len(self.names))]
+        if not hasattr(limits, "__len__") or len(limits) != len(self.names):
+            raise InputError(f"limits must be a dict by joint, or {len(self.names)} limits or None, one per joint")
+        for i, limit in enumerate(limits):
+            if limit is not None and not isinstance(limit, Limit):
+                raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+        return tuple(limits)
+
+    def _checked_bind(self, inverse_bind: Any) -> Any:
+        """(J, 4, 4)."""
+        joints = len(self.names)
+        if inverse_bind is None:
+            out = np.empty((1, joints, 12), self.rest.precision)
+            inverses(np.ascontiguousarray(self._rest_world[:, :3]).reshape(1, joints, 12), out)
+            return as_4x4(out.reshape(joints, 3, 4))
+        array = edge.real("inverse_bind", inverse_bind)
+        if array.shape not in ((joints, 3, 4), (joints, 4, 4)):
+            raise InputError(f"inverse_bind must have shape ({joints}, 3, 4) or ({joints}, 4, 4), got {array.shape}")
+        edge.check_finite("inverse_bind", np.ascontiguousarray(array))
+        return as_4x4(array[:, :3])
+
+    # --- poses -------------------------------------------------------------------------------------------------
+
+    def mirrored(self, pose: Pose, pairs: dict[str, str] | None = None) -> Pose:
+        """The pose as in a mirror across the plane x = 0: left does what right did.
+
+        pairs: which joint swaps with which; by names (left and right, _l and _r, .L and .R) if not given. Joints
+        without a partner are mirrored in place. Bones may point anywhere at rest: turns are mirrored in world space,
+        as turns away from rest.
+        """
+        self.check(pose)
+        partner = self._partners(mirror_names(self.names) if pairs is None else pairs)
+        flip = np.array((1, -1, -1, 1), pose.precision)  # A turn seen in the mirror: about x as before, else reversed.
+        across = np.array((-1, 1, 1), pose.precision)
+        turns, rest_turns = self._world_turns(pose), self._world_turns(self.rest.astype(pose.precision))
+        away = arrays.mul(turns, arrays.conj(rest_turns))
+        mirrored = arrays.unit(arrays.mul(away[..., partner, :] * flip, rest_turns))
+        moved = pose.translations - self.rest.translations.astype(pose.precision)
+        identity = np.broadcast_to(np.array((0, 0, 0, 1), pose.precision), (*pose.shape, 1, 4))
+        parents = np.where(self.parents < 0, len(self.names), self.parents)
+        above, above_mirrored = (np.concatenate((q, identity), -2)[..., parents, :] for q in (turns, mirrored))
+        shift = arrays.rotate(above, moved)[..., partner, :] * across
+        return Pose.of(
+            self.rest.translations.astype(pose.precision) + arrays.rotate(arrays.conj(above_mirrored), shift),
+            arrays.unit(arrays.mul(arrays.conj(above_mirrored), mirrored)),
+            pose.scales[..., partner, :].copy(),
+        )
+
+    def _world_turns(self, pose: Pose) -> Any:
+        """(..., J, 4): each joint's rotation in world space, scales left aside."""
+        turns = pose.rotations.copy()
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                turns[..., j, :] = arrays.unit(arrays.mul(turns[..., parent, :], turns[..., j, :]))
+        return turns
+
+    def _partners(self, pairs: dict[str, str]) -> Any:
+        partner = np.arange(len(self.names))
+        for a, b in pairs.items():
+            i, j = self.index(a), self.index(b)
+            partner[i], partner[j] = j, i
+        return partner
+
+
+def mirror_names(names: Sequence[str]) -> dict[str, str]:
+    """Left and right joints that belong together, by their names."""
+    known, found = set(names), {}
+    for name in names:
+        for left, right in _SIDES:
+            other = name.replace(left, right)
+            if other != name and other in known:
+                found[name] = other
+    return found
+
+
+_SIDES = (
+    ("left", "right"),
+    ("Left", "Right"),
+    ("_l", "_r"),
+    ("_L", "_R"),
+    (".l", ".r"),
+    (".L", ".R"),
+    ("-l", "-r"),
+    ("l_", "r_"),
+    ("L_", "R_"),
+)
+
+
+def as_4x4(matrices: Any) -> Any:
+    """(..., 3, 4) with the last row 0, 0, 0, 1 put under it."""
+    out = np.zeros((*matrices.shape[:-2], 4, 4), matrices.dtype)
+    out[..., :3, :] = matrices
+    out[..., 3, 3] = 1
+    return out
+
+
+def _checked_names(names: Any) -> tuple[str, ...]:
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InputError(f"names must be a sequence of joint names, got {names!r:.60}")
+    result = tuple(names)
+    if not result:
+        raise InputError("names is empty; a skeleton has at least one joint")
+    seen: dict[str, int] = {}
+    for i, name in enumerate(result):
+        if not isinstance(name, str):
+            raise InputError(f"names[{i}] is {name!r:.60}; allowed are strings")
+        if name in seen:
+            raise InputError(f"names[{i}] is {name!r}, as names[{seen[name]}] is; every joint needs a name of its own")
+        seen[name] = i
+    return result
+
+
+def _checked_parents(parents: Any, names: tuple[str, ...]) -> Any:
+    array = np.asarray(parents)
+    if array.shape != (len(names),) or (array.dtype.kind not in "iu"):
+        raise InputError(f"parents must be {len(names)} whole numbers, one per name; got {array.dtype} {array.shape}")
+    array = array.astype(np.int64)
+    for i, parent in enumerate(array.tolist()):
+        if parent < -1 or parent >= len(names):
+            raise InputError(f"parents[{i}] is {parent}; allowed are -1 for a root and indices from 0 to {i - 1}")
+        if parent >= i:
+            raise InputError(_why_not_before(array, i, names))
+    return array
+
+
+def _why_not_before(parents: Any, i: int, names: tuple[str, ...]) -> str:
+    """A parent that does not come before its child is either in the wrong order, or part of a ring."""
+    ring, j = [i], int(parents[i])
+    while j >= 0 and j not in ring and len(ring) <= len(names):
+        ring.append(j)
+        j = int(parents[j])
+    if j == i:
+        way = " -> ".join(names[k] for k in [*ring, i])
+        return f"parents[{i}] is {parents[i]}, which makes a cycle: {way}"
+    return f"parents[{i}] is {parents[i]} ({names[parents[i]]!r}); a parent comes before its children, below {i}"
+
+
+def _descendants(parents: Any) -> Any:
+    """(J, J): whether the second joint is the first or hangs below it."""
+    table = np.eye(len(parents), dtype=bool)
+    for j, parent in enumerate(parents):
+        if parent >= 0:
+            table[:, j] |= table[:, parent]
+    return table
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,53 @@
+"""`Skin`: the surface of a character, and how it follows the joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema import edge
+from kinema.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """Triangles that follow up to four joints each corner.
+
+    vertices: (V, 3), in the space the skin was bound in. triangles: (T, 3), indices of vertices, counter-clockwise seen
+    from outside. joints: (V, 4), indices of joints. weights: (V, 4), shares that add up to 1.
+    normals: (V, 3), of length 1. colours: (V, 3), red, green and blue from 0 to 1; or None.
+    """
+
+    vertices: Any
+    triangles: Any
+    joints: Any
+    weights: Any
+    normals: Any
+    colours: Any = None
+
+    def __post_init__(self) -> None:
+        count = len(self.vertices)
+        for name, width in (("vertices", 3), ("weights", 4), ("normals", 3), ("colours", 3)):
+            value = getattr(self, name)
+            if value is None and name == "colours":
+                continue
+            array = edge.vectors(name, value, width, np.float32)
+            if array.shape != (count, width):
+                raise InputError(f"{name} must have shape ({count}, {width}), one row per vertex; got {array.shape}")
+            object.__setattr__(self, name, array)
+        for name, width in (("triangles", 3), ("joints", 4)):
+            array = np.asarray(getattr(self, name))
+            if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iu":
+                raise InputError(f"{name} must be whole numbers of shape (n, {width}), got {array.dtype} {array.shape}")
+            object.__setattr__(self, name, array.astype(np.int64))
+        if self.triangles.size and not 0 <= self.triangles.min() <= self.triangles.max() < count:
+            raise InputError(f"triangles name vertices outside 0 to {count - 1}")
+
+    def deform(self, palette: Any) -> Any:
+        """Vertices, (V, 3), where a palette (J, 3, 4) puts them: each joint's pull by its weight."""
+        palette = np.asarray(palette)
+        ahead = np.concatenate((self.vertices, np.ones((len(self.vertices), 1), self.vertices.dtype)), axis=1)
+        each = np.einsum("vkrc,vc->vkr", palette[self.joints], ahead)
+        return np.einsum("vkr,vk->vr", each, self.weights)
