@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from kinema.solvers.compensating import CompensatingResult as CompensatingResult
     from kinema.solvers.compensating import compensating as compensating
     from kinema.solvers.fabrik import fabrik as fabrik
+    from kinema.solvers.goal import Goal as Goal
+    from kinema.solvers.goal import Report as Report
+    from kinema.solvers.goal import solve as solve
     from kinema.solvers.look_at import look_at as look_at
     from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
     from kinema.solvers.two_bone import two_bone as two_bone
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "solve": "kinema.solvers.goal",
+    "Report": "kinema.solvers.goal",
+    "Goal": "kinema.solvers.goal",
     "Pose": "kinema.pose",
     "Skeleton": "kinema.skeleton",
     "Arm": "kinema.rig",

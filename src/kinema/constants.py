@@ -107,6 +107,24 @@ CCD_LARGEST_CURL = 6.0
 """Largest sum of all joints' turns in one CCD pass, radians: a chain of 32 bones that curls up further in the first
 passes is never straightened out by the finish (5% of the targets near full reach)."""
 
+# --- branches of a skeleton ------------------------------------------------------------------------------------
+
+BRANCH_PASSES = 48
+"""Passes over a branch inside its limits from one start. Without stalls six to ten do."""
+
+BRANCH_ATTEMPTS = 12
+"""Starts tried inside limits: the pose that came in, then scattered ones. Measured on random targets that can be
+reached: the first serves most, a tenth start still finds some."""
+
+BRANCH_LARGEST_TURN = 0.6
+"""Largest turn of one joint in one pass, radians: beyond it the step of a linear model is worth nothing."""
+
+GOAL_ROUNDS = 4
+"""Times that several goals are solved in turn before the lower ones give way: by then what they share has settled."""
+
+SAME_PLACE = 1e-6
+"""Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
+
 # --- the compensating-angle solver -----------------------------------------------------------------------------
 
 COMPENSATION_BASE = 0.17453292519943295

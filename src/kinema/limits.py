@@ -112,40 +112,46 @@ def about(q, axis, cos_mid, sin_mid, cos_half, sin_half):
     )
 
 
-@batch
-def _project_rotations(rotations, bone, row, rounding):
-    """Each rotation of a flat row moved to the nearest one the limit allows; `row` made with the bone as straight on.
+@kernel
+def hinge_axis(row):
+    """The axis of a hinge, from its row of numbers."""
+    return vec.cross((row[_E1], row[_E1 + 1], row[_E1 + 2]), (row[_E2], row[_E2 + 1], row[_E2 + 2]))
+
+
+@kernel
+def project(given, bone, row, rounding):
+    """One rotation moved to the nearest one the limit allows; `row` made with the bone as straight on.
 
     One that is of length 1 and allowed, to rounding, is not touched.
     """
-    kind = row[0]
-    bone_axis = (bone[0], bone[1], bone[2])
-    hinge_axis = vec.cross((row[_E1], row[_E1 + 1], row[_E1 + 2]), (row[_E2], row[_E2 + 1], row[_E2 + 2]))
+    of_length_one = abs(quat.dot(given, given) - like(rounding, 1.0)) <= rounding
+    q = given if of_length_one else quat.unit(given)
+    if row[0] == HINGE:
+        axis = hinge_axis(row)
+        swing, twist = split(q, axis)
+        clamped = about(twist, axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+        inside = (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
+        inside &= vec.span((swing[0], swing[1], swing[2])) <= rounding
+        return q if inside else clamped
+    swing, twist = split(q, bone)
+    moved = quat.rotate(swing, bone)
+    nearest = into_cone(bone, moved, row[1], row[2])
+    inside = (moved[0] == nearest[0]) & (moved[1] == nearest[1]) & (moved[2] == nearest[2])
+    if not inside:
+        swing = quat.between(bone, nearest, vec.hinge_of(bone))
+    if row[0] == SWING_TWIST:
+        clamped = about(twist, bone, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
+        inside = inside & (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
+        twist = clamped
+    return q if inside else quat.unit(quat.mul(swing, twist))
+
+
+@batch
+def _project_rotations(rotations, bone, row, rounding):
+    """Each rotation of a flat row moved to the nearest one the limit allows."""
     for i in range(rotations.size // 4):
         r = rotations[4 * i : 4 * i + 4]
-        given = (r[0], r[1], r[2], r[3])
-        of_length_one = abs(quat.dot(given, given) - like(rounding, 1.0)) <= rounding
-        q = given if of_length_one else quat.unit(given)
-        if kind == HINGE:
-            swing, twist = split(q, hinge_axis)
-            clamped = about(twist, hinge_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
-            inside = (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
-            inside &= vec.span((swing[0], swing[1], swing[2])) <= rounding
-            if not inside:
-                q = clamped
-        else:
-            swing, twist = split(q, bone_axis)
-            moved = quat.rotate(swing, bone_axis)
-            nearest = into_cone(bone_axis, moved, row[1], row[2])
-            inside = (moved[0] == nearest[0]) & (moved[1] == nearest[1]) & (moved[2] == nearest[2])
-            if not inside:
-                swing = quat.between(bone_axis, nearest, vec.hinge_of(bone_axis))
-            if kind == SWING_TWIST:
-                clamped = about(twist, bone_axis, row[_RANGE], row[_RANGE + 1], row[_RANGE + 2], row[_RANGE + 3])
-                inside = inside & (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
-                twist = clamped
-            if not inside:
-                q = quat.unit(quat.mul(swing, twist))
+        q = project((r[0], r[1], r[2], r[3]), (bone[0], bone[1], bone[2]), row, rounding)
         for c in range(4):
             r[c] = q[c]
 

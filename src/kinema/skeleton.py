@@ -13,7 +13,7 @@ from kinema import edge
 from kinema._jit import batch, kernel
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
-from kinema.limits import Limit
+from kinema.limits import ROW, Limit
 from kinema.math import arrays, xform
 from kinema.pose import Pose
 
@@ -118,6 +118,7 @@ class Skeleton:
         self.rest = rest
         self.limits = self._checked_limits(limits)
         self._all = np.arange(len(self.names))
+        self._limit_rows = self._limits_as_numbers()
         self._descendants = _descendants(self.parents)
         self._rest_world = self.world(rest)
         self.inverse_bind = self._checked_bind(inverse_bind)
@@ -169,6 +170,25 @@ class Skeleton:
     def rest_world(self) -> Any:
         """(J, 4, 4): world matrices at rest."""
         return self._rest_world.copy()
+
+    def limit_rows(self, dtype: Any) -> tuple[Any, Any, Any]:
+        """For the kernels: limits as rows of numbers, (J, ROW), the bone each speaks of, (J, 3), rest rotations (J, 4).
+
+        A joint's bone runs to its first child, in the joint's own space; where there is none, along y.
+        """
+        return tuple(np.ascontiguousarray(part, dtype) for part in self._limit_rows)  # type: ignore[return-value]
+
+    def _limits_as_numbers(self) -> tuple[Any, Any, Any]:
+        bones = np.tile(np.array((0.0, 1.0, 0.0)), (len(self), 1))
+        for j in reversed(range(len(self))):
+            way = self.rest.translations[j].astype(np.float64)
+            if self.parents[j] >= 0 and way.any():
+                bones[self.parents[j]] = way / np.linalg.norm(way)
+        table = np.zeros((len(self), ROW))
+        for j, limit in enumerate(self.limits):
+            if limit is not None:
+                table[j] = limit.row(tuple(bones[j].tolist()))
+        return table, bones, self.rest.rotations
 
     def length(self, chain: Sequence[Joint]) -> float:
         """Metres from joint to joint of a chain at rest, in world space."""

@@ -27,22 +27,26 @@ from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.solvers.two_bone import clamped, eased
 
+NO_AXIS, ALWAYS, IF_STRAIGHT = 0, 1, 2
+
 
 @kernel
-def hinge_axis(given, has_axis, to_start, to_end, to_pole):
+def hinge_axis(given, use_axis, to_start, to_end, to_pole):
     """The axis the middle joint bends about, in its own space: given, else the bend it has, else across the pole.
 
-    A positive turn about it bends the limb. `to_start` and `to_end` are the ways from the middle joint, `to_pole` is
-    the way the middle joint is to go, all in its own space.
+    `use_axis` says what the given one is for: NO_AXIS, ALWAYS, or IF_STRAIGHT, where the bend it has comes first.
+    A positive turn about the axis bends the limb. `to_start` and `to_end` are the ways from the middle joint,
+    `to_pole` is the way the middle joint is to go, all in its own space.
     """
-    if has_axis:
+    if use_axis == ALWAYS:
         return given
     line = vec.unit_or(vec.sub(to_end, to_start), vec.unit_or(to_end, given))
     bend = vec.cross(to_end, to_start)
     size = vec.length(to_start) * vec.length(to_end) * like(given[0], STRAIGHT)
     towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
     straight = vec.dot(bend, bend) <= size * size
-    return vec.unit_or(vec.select(straight, vec.cross(towards, line), bend), vec.hinge_of(line))
+    across = vec.select(use_axis == IF_STRAIGHT, given, vec.cross(towards, line))
+    return vec.unit_or(vec.select(straight, across, bend), vec.hinge_of(line))
 
 
 @kernel
@@ -98,7 +102,7 @@ def swing(line, mid, to_pole, zone):
 
 
 @kernel
-def solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weight):
+def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weight):
     """One limb. start, mid, end: world matrices as four columns. Returns both corrections, where the end comes to be at
     full weight, the distance asked for as a share of the reach, and how far the pole is from the reach line (its sine).
     """
@@ -130,7 +134,7 @@ def solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weigh
     to_pole = vec.scale(to_pole, one / (pole_span if pole_span > zero else one))
     to_start = xform.into(mid_frame, vec.scale(upper, -one))
     to_end = xform.into(mid_frame, lower)
-    hinge = hinge_axis(axis, has_axis, to_start, to_end, xform.into(mid_frame, to_pole))
+    hinge = hinge_axis(axis, use_axis, to_start, to_end, xform.into(mid_frame, to_pole))
     mid_correction = bend_to(to_start, to_end, hinge, asked)
     bent = quat.rotate(mid_correction, to_end)
     end_now = vec.add(upper, xform.linear((mid_frame[0], mid_frame[1], mid_frame[2]), bent))
@@ -167,14 +171,14 @@ def matrix_of(flat, at):
 
 
 @batch
-def _solve_range(first, last, world, targets, axes, has_axis, poles, has_pole, soften, weights, out):
+def _solve_range(first, last, world, targets, axes, use_axis, poles, has_pole, soften, weights, out):
     """Limbs first to last. `out`: start correction 4, mid correction 4, error, reach, pole sine, length, per limb."""
     for i in range(first, last):
         start, mid, end = matrix_of(world, i * 36), matrix_of(world, i * 36 + 12), matrix_of(world, i * 36 + 24)
         target = (targets[3 * i], targets[3 * i + 1], targets[3 * i + 2])
         axis = (axes[3 * i], axes[3 * i + 1], axes[3 * i + 2])
         pole = (poles[3 * i], poles[3 * i + 1], poles[3 * i + 2])
-        q1, q2, at, reach, sine = solve(start, mid, end, target, axis, has_axis, pole, has_pole, soften, weights[i])
+        q1, q2, at, reach, sine = solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weights[i])
         row = out[12 * i : 12 * i + 12]
         for c in range(4):
             row[c] = q1[c]
@@ -237,7 +241,7 @@ def two_bone_rotations(
             flat["world"],
             flat["target"],
             flat["axis"],
-            axis is not None,
+            NO_AXIS if axis is None else ALWAYS,
             flat["pole"],
             pole is not None,
             dtype(edge.number("soften", soften, 0.0, 1.0)),
