@@ -161,3 +161,37 @@ THREADS_FROM_ITERATIVE = 4_096
 
 THREADS_FROM_POSES = 1_024
 """Characters from which threads pay for what is done per character: a pose of 60 joints takes a microsecond or more."""
+
+# --- feet ------------------------------------------------------------------------------------------------------
+
+FOOT_SAMPLES = 4
+"""Rays under a foot: heel, middle, ball, tip. The middle one finds the edge of a step that the sole would cut."""
+
+LOOK_AHEAD = (0.06, 0.12, 0.2)
+"""Seconds ahead at which the ground in front of a swinging foot is looked at: with the rate at which a foot is raised,
+the last one is in time for a step of half a leg."""
+
+LARGEST_LOOK_AHEAD = 0.8
+"""The farthest of those rays, in leg lengths: beyond a stride the foot is sure to have landed."""
+
+CONTACT_SWITCH = 0.003
+"""How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""
+
+ROLL_HEIGHT = 0.08
+"""Height of the ball, in leg lengths, up to which a foot moves along the ground's normal (so that it rolls over the
+heel as animated); what is above goes straight up."""
+
+HIGH_SWING = 0.15
+"""Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
+
+RELEASE_SHARE = 1.8
+"""A planted foot is let go at this many times the height and speed at which it was planted: no flicker between."""
+
+TELEPORT = 1.0
+"""Leg lengths a foot moves within a frame that mean the character was put elsewhere: nothing is carried over."""
+
+SWING_SLACK = 0.3
+"""Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
+
+AT_REST = 1e-6
+"""Distance (in leg lengths, or radians) below which what is eased counts as arrived: a character comes to rest."""

@@ -100,6 +100,30 @@ class Rig:
         world = self.skeleton.rest_world[self.skeleton.index(joint), :3, :3]
         return arrays.from_matrix(world / np.linalg.norm(world, axis=0) * _handed(world))
 
+    def sole_points(self, leg: Leg) -> tuple[Any, Any, Any]:
+        """Where a foot touches the ground: heel, in the ankle's space; ball and tip, in the toe's (in the ankle's, if
+        there is no toe), each (3,). At rest all three lie on the sole.
+        """
+        ankle, toe = leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe
+        up, at_ankle, at_toe = np.array(self.up), self._at_rest(ankle), self._at_rest(toe)
+        ahead = at_toe - at_ankle
+        ahead = ahead - up * (ahead @ up)
+        size = np.linalg.norm(ahead)
+        ahead = ahead / size if size > 0 else np.array(self.forward)
+        under = at_ankle - up * leg.sole
+        ball = at_toe - up * (leg.sole if leg.toe is None else leg.toe_sole)
+        tip = under + ahead * leg.tip
+        tip = tip - up * ((tip - ball) @ up)
+        return (
+            self._into(ankle, under - ahead * leg.heel),
+            self._into(toe, ball),
+            self._into(toe, tip),
+        )
+
+    def _into(self, joint: Any, point: Any) -> Any:
+        """A point of the character's space at rest, in a joint's own."""
+        return np.linalg.solve(self.skeleton.rest_world[joint].astype(np.float64), np.append(point, 1.0))[:3]
+
     def _leg(self, leg: Leg) -> Leg:
         where = f"leg {leg.name!r}"
         joints = _branch(self.skeleton, where, leg.joints, 3)
@@ -129,7 +153,7 @@ class Rig:
         fingers = tuple(_branch(self.skeleton, f"{where}: finger", finger, 1) for finger in arm.fingers)
         return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers)
 
-    def _at_rest(self, joint: int) -> Any:
+    def _at_rest(self, joint: Any) -> Any:
         return self.skeleton.rest_world[joint, :3, 3]
 
     def _height(self, joint: int) -> float:
