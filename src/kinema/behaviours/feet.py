@@ -180,7 +180,7 @@ class Memory(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the rays of a frame met: for each leg FOOT_SAMPLES under its sole, then those ahead; last, under the place."""
+    """What the rays of a frame met: for each leg FOOT_SAMPLES under its sole, then those ahead; last, the place's."""
 
     hit: Any
     points: Any
