@@ -1,1 +1,326 @@
 """`Clip`: keys over time for some joints of a skeleton."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge
+from kinema.constants import EVENT_PASSES, ROUNDING_TURN, THREADS_FROM_POSES
+from kinema.errors import InputError
+from kinema.pose import Pose, unit_rotations
+from kinema.root_motion import Root, Travel
+from kinema.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
+from kinema.skeleton import Joint, Skeleton
+
+Path = Literal["translation", "rotation", "scale"]
+Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Keys of one property of one joint, relative to its parent.
+
+    joint: name or index. path: "translation", "rotation" or "scale". times: (K,), seconds, increasing, none negative.
+    values: (K, 3), for rotations (K, 4); with "CUBICSPLINE" (K, 3, n): tangent coming in, value, tangent going out, the
+    tangents per second. interpolation: "STEP" holds each key until the next, "LINEAR" goes straight to it (rotations by
+    the shorter way), "CUBICSPLINE" curves, as in glTF.
+    """
+
+    joint: Joint
+    path: Path
+    times: Any
+    values: Any
+    interpolation: Interpolation = "LINEAR"
+
+    def __post_init__(self) -> None:
+        where = f"track of joint {self.joint!r}"
+        if self.path not in PATHS:
+            raise InputError(f"{where}: path is {self.path!r}; allowed are {', '.join(map(repr, PATHS))}")
+        where = f"{where}, {self.path}"
+        if self.interpolation not in INTERPOLATIONS:
+            allowed = ", ".join(map(repr, INTERPOLATIONS))
+            raise InputError(f"{where}: interpolation is {self.interpolation!r}; allowed are {allowed}")
+        times = _increasing(f"{where}: times", self.times)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", self._checked_values(f"{where}: values", len(times)))
+
+    def channel(self) -> Channel:
+        """As the tables take it; the joint must be an index by now."""
+        path, mode = list(PATHS).index(self.path), INTERPOLATIONS[self.interpolation]
+        return Channel(int(self.joint), path, mode, self.times, self.values)
+
+    def _checked_values(self, name: str, keys: int) -> Any:
+        width, cubic = PATHS[self.path], self.interpolation == "CUBICSPLINE"
+        values = edge.vectors(name, self.values, width, edge.precision(self.values))
+        shape = (keys, 3, width) if cubic else (keys, width)
+        if values.shape != shape:
+            raise InputError(f"{name} must have shape {shape}, for {keys} keys; got {values.shape}")
+        if self.path == "rotation":
+            unit = unit_rotations(name, values[:, 1] if cubic else values, values.dtype.type)
+            values = values if cubic else unit
+        return values.copy() if values is self.values else values
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens at a moment of a clip: a footstep, a swing of the sword. time: seconds."""
+
+    time: float
+    name: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "time", edge.number(f"event {self.name!r}: time", self.time, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A named animation. Joints without a track stay at rest; outside the keys of a track its first or last one holds.
+
+    tracks: at most one for each joint and path; their joints are kept as indices. duration: seconds, until the last key
+    if not given. events: in any order, none after the end.
+    """
+
+    name: str
+    skeleton: Skeleton = field(repr=False)
+    tracks: Sequence[Track] = field(repr=False)
+    duration: float | None = None
+    events: Sequence[Event] = ()
+
+    def __post_init__(self) -> None:
+        tracks = tuple(replace(track, joint=self.skeleton.index(track.joint)) for track in self.tracks)
+        self._check_once(tracks)
+        last = max((float(track.times[-1]) for track in tracks), default=0.0)
+        duration = edge.number(f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0)
+        events = tuple(sorted(self.events, key=lambda event: event.time))
+        if events and events[-1].time > duration:
+            raise InputError(f"clip {self.name!r}: {events[-1]} is after the end, {duration:g}")
+        for name, value in (("tracks", tracks), ("duration", duration), ("events", events), ("_tables", {})):
+            object.__setattr__(self, name, value)
+
+    def _check_once(self, tracks: tuple[Track, ...]) -> None:
+        seen: set[tuple[Any, str]] = set()
+        for track in tracks:
+            if (track.joint, track.path) in seen:
+                joint = self.skeleton.names[int(track.joint)]
+                raise InputError(f"clip {self.name!r} has two tracks for the {track.path} of {joint!r}; allowed is one")
+            seen.add((track.joint, track.path))
+
+    # --- poses -------------------------------------------------------------------------------------------------
+
+    def sample(self, t: ArrayLike, loop: bool = False) -> Pose:
+        """The pose at a moment, or a batch of poses of the shape of t. t: seconds; clamped to the clip, or looped."""
+        times = edge.real("t", t).astype(np.float64)
+        edge.check_finite("t", times)
+        rest = self.skeleton.rest
+        out = [np.empty((times.size, *array.shape), rest.precision) for array in rest.arrays()]
+        self.sample_into(np.arange(times.size), self.wrapped(times.reshape(-1), loop), *out)
+        return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out))
+
+    def sample_into(self, rows: Any, times: Any, t: Any, r: Any, s: Any) -> None:
+        """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
+        known = self.tables(t.dtype.type)
+        flat = [array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)]
+        edge.in_chunks(
+            lambda first, last: sample_rows(rows[first:last], times[first:last], *known, *flat),
+            rows.size,
+            THREADS_FROM_POSES,
+            1,
+        )
+
+    def tables(self, dtype: Any) -> Tables:
+        """What `sample_rows` reads, in this precision; made once."""
+        made: dict[Any, Tables] = self._tables  # type: ignore[attr-defined]
+        if dtype not in made:
+            made[dtype] = tables(self.skeleton.rest, [track.channel() for track in self.tracks], dtype)
+        return made[dtype]
+
+    def wrapped(self, times: Any, loop: bool) -> Any:
+        """Seconds within the clip: clamped, or the same moment of another pass, where the end is the start."""
+        return self._passes(times, loop)[1]
+
+    def _passes(self, times: Any, loop: bool) -> tuple[Any, Any]:
+        """How many whole passes lie before each moment, and the seconds since."""
+        if not loop or not self.duration:
+            return np.zeros(np.shape(times)), np.clip(times, 0.0, self.duration)
+        since = np.mod(times, self.duration)
+        since = np.where(since >= self.duration, 0.0, since)  # Just below 0 is rounded up to a whole pass.
+        return np.rint((times - since) / self.duration), since
+
+    # --- events ------------------------------------------------------------------------------------------------
+
+    def events_between(self, t0: float, t1: float, loop: bool = False) -> tuple[Event, ...]:
+        """Events passed on the way from t0 to t1, t0 itself left out, in the order they come; backwards too.
+
+        In a loop the end is the start of the next pass. Of one event, no more than the last EVENT_PASSES.
+        """
+        ends = edge.number("t0", t0), edge.number("t1", t1)
+        ahead = ends[1] >= ends[0]
+        low, high = sorted((self._events_until(np.array(end), loop, ahead) for end in ends), key=lambda c: c.tolist())
+        found = []
+        for k, event in enumerate(self.events):
+            first, last = int(low[k]), int(high[k])
+            kept = (
+                range(max(first, last - EVENT_PASSES), last) if ahead else range(first, min(last, first + EVENT_PASSES))
+            )
+            found += [(turn, float(self.wrapped(event.time, loop)), k) for turn in kept]
+        return tuple(self.events[k] for _, _, k in sorted(found, reverse=not ahead))
+
+    def passes_events(self, t0: Any, t1: Any, loop: bool) -> Any:
+        """(...): whether any event lies between these moments, as `events_between` has it."""
+        ahead = self._events_until(t0, loop, True) < self._events_until(t1, loop, True)
+        astern = self._events_until(t0, loop, False) > self._events_until(t1, loop, False)
+        return np.where(t1 >= t0, ahead.any(axis=-1), astern.any(axis=-1))
+
+    def _events_until(self, times: Any, loop: bool, included: bool) -> Any:
+        """(..., events): how often each event has come by then, one at that very moment included or not.
+
+        Counted in whole passes, so that no event is lost or heard twice by rounding where one step ends and the next
+        begins.
+        """
+        passes, since = (np.asarray(x)[..., np.newaxis] for x in self._passes(times, loop))
+        at = self.wrapped(np.array([event.time for event in self.events]), loop)
+        return passes + ((at <= since) if included else (at < since))
+
+    # --- root motion -------------------------------------------------------------------------------------------
+
+    def root_motion(
+        self, t0: ArrayLike, t1: ArrayLike, loop: bool = False, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)
+    ) -> Travel:
+        """How far the root goes over the ground, and turns, from t0 to t1 (seconds, any shapes that go together).
+
+        Seen from where it is at t0, facing as it does there; in a loop, a pass goes on from where the last one ended.
+        joint: the root; the highest joint that is moved if not given. up: at right angles to the ground.
+        """
+        times = np.broadcast_arrays(*(edge.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1))))
+        for name, each in zip(("t0", "t1"), times, strict=True):
+            edge.check_finite(name, np.ascontiguousarray(each))
+        root = Root(self.skeleton, self.root if joint is None else self.skeleton.index(joint), up)
+        (passes0, since0), (passes1, since1) = (self._passes(each.reshape(-1), loop) for each in times)
+        before, after = (root.places(self.sample(since)) for since in (since0, since1))
+        travel = root.travels(before, after, passes1 - passes0, self.root_ends(root))
+        return Travel(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
+
+    def root_ends(self, root: Root) -> Any:
+        """(2, 4): where the root stands as the clip starts and ends."""
+        return root.places(self.sample((0.0, self.duration)))  # type: ignore[arg-type]
+
+    @property
+    def root(self) -> int:
+        """The highest joint that the clip moves; the first one if it moves none."""
+        moved = [
+            int(track.joint) for track in self.tracks if track.path == "translation" and not still(track.channel())
+        ]
+        return min(moved, default=0)
+
+    def in_place(self, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)) -> Clip:
+        """The same clip with its root kept over the spot where it rests; it still turns, rises and sinks.
+
+        joint, up: as in `root_motion`. What is above the root has to stand still.
+        """
+        at = self.root if joint is None else self.skeleton.index(joint)
+        for track in self.tracks:
+            if track.joint != at and track.joint in self.skeleton.above([at]) and not still(track.channel()):
+                names = self.skeleton.names
+                raise InputError(
+                    f"clip {self.name!r} moves {names[int(track.joint)]!r}, above its root {names[at]!r}; "
+                    "give the joint that travels"
+                )
+        flat, shift = self._flattening(at, np.array(edge.axis("up", up)))
+
+        def flattened(track: Track) -> Track:
+            if track.joint != at or track.path != "translation":
+                return track
+            values = track.values @ flat.T
+            if track.interpolation == "CUBICSPLINE":
+                values[:, 1] += shift
+            else:
+                values += shift
+            return replace(track, values=values.astype(track.values.dtype))
+
+        return replace(self, tracks=[flattened(track) for track in self.tracks])
+
+    def _flattening(self, joint: int, up: Any) -> tuple[Any, Any]:
+        """A joint's translation that is put back over the spot where it rests: a matrix (3, 3) and a shift (3,)."""
+        parent = self.skeleton.parents[joint]
+        above = self.skeleton.world(self.sample(0.0))[parent] if parent >= 0 else np.eye(4)
+        away = (np.eye(3) - np.outer(up, up)) @ above[:3, :3]
+        inverse = np.linalg.pinv(above[:3, :3].astype(np.float64))
+        rest = self.skeleton.rest_world[joint, :3, 3]
+        return np.eye(3) - inverse @ away, inverse @ (np.eye(3) - np.outer(up, up)) @ (rest - above[:3, 3])
+
+    # --- other clips -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_poses(
+        cls,
+        name: str,
+        skeleton: Skeleton,
+        poses: Pose,
+        *,
+        fps: float = 30.0,
+        times: ArrayLike | None = None,
+        closed: bool = False,
+        events: Sequence[Event] = (),
+    ) -> Clip:
+        """A clip through a batch of poses, (K,), `fps` a second or at these times, straight from each to the next.
+
+        closed: go on to the first pose once more, so that a loop has no gap. What stays at rest gets no track; what
+        stays still gets one key.
+        """
+        skeleton.check(poses)
+        if len(poses.shape) != 1 or not poses.shape[0]:
+            raise InputError(f"poses must be a batch of shape (K,), one or more; got {poses.shape}")
+        rate = edge.number("fps", fps, 0.0)
+        if times is None and rate == 0.0:
+            raise InputError("fps is 0; allowed are finite numbers above 0")
+        at = np.arange(poses.shape[0]) / rate if times is None else _increasing("times", times)
+        if at.shape != poses.shape:
+            raise InputError(f"times must be {poses.shape[0]}, one for each pose; got {at.shape}")
+        if closed:
+            poses = poses[[*range(poses.shape[0]), 0]]
+            at = np.append(at, at[-1] + (1.0 / rate if times is None else at[-1] - at[-2] if at.size > 1 else 1.0))
+        tracks = []
+        for path, values, rest in zip(PATHS, poses.arrays(), skeleton.rest.arrays(), strict=True):
+            for joint in range(len(skeleton)):
+                keys = _moved_keys(values[:, joint], rest[joint])
+                if keys:
+                    tracks.append(Track(joint, path, at[:keys], values[:keys, joint]))  # type: ignore[arg-type]
+        return cls(name, skeleton, tracks, float(at[-1]), events)
+
+    def mirrored(self, pairs: dict[str, str] | None = None) -> Clip:
+        """The clip as in a mirror across x = 0: left does what right did; straight between all keys there are.
+
+        pairs: as in `Skeleton.mirrored`.
+        """
+        times = np.unique(np.concatenate([np.zeros(1), *(track.times for track in self.tracks)]))
+        poses = self.skeleton.mirrored(self.sample(times), pairs)
+        clip = Clip.from_poses(self.name, self.skeleton, poses, times=times)
+        return replace(clip, duration=self.duration, events=self.events)
+
+
+def _moved_keys(values: Any, rest: Any) -> int:
+    """How many keys a track through these values needs: none where it stays at rest, one where it stays still."""
+    within = np.finfo(values.dtype).eps * ROUNDING_TURN * max(1.0, float(np.abs(rest).max()))
+    for keys, (still_at, way) in enumerate(((rest, (1, -1)), (values[0], (1,)))):
+        if any((np.abs(values - sign * still_at) <= within).all() for sign in way[: 1 if rest.size < 4 else 2]):
+            return keys
+    return len(values)
+
+
+def _increasing(name: str, value: Any) -> Any:
+    """Seconds, (K,), one or more, increasing, none negative; float64."""
+    times = edge.contiguous(edge.real(name, value), np.float64)
+    if times.ndim != 1 or not times.size:
+        raise InputError(f"{name} must have shape (K,), one or more; got {times.shape}")
+    edge.check_finite(name, times)
+    if times[0] < 0:
+        raise InputError(f"{name}[0] is {times[0]}; allowed are seconds of 0 or more")
+    if (np.diff(times) <= 0).any():
+        at = int(np.argmax(np.diff(times) <= 0)) + 1
+        raise InputError(f"{name}[{at}] is {times[at]}, after {times[at - 1]}; times must increase")
+    return times.copy() if times is value else times

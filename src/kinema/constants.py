@@ -195,3 +195,14 @@ SWING_SLACK = 0.3
 
 AT_REST = 1e-6
 """Distance (in leg lengths, or radians) below which what is eased counts as arrived: a character comes to rest."""
+# --- clips -----------------------------------------------------------------------------------------------------
+
+SLERP_NEAR_FLOAT32 = 0.6
+"""Smallest cosine between two quaternions for which the series that slerps between keys is good to float32's rounding
+(6e-8): 106 degrees from key to key. Beyond it, angles."""
+
+SLERP_NEAR_FLOAT64 = 0.95
+"""The same for float64 (6e-16): 36 degrees from key to key."""
+
+EVENT_PASSES = 4
+"""How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""

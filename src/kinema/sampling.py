@@ -1,0 +1,350 @@
+"""Keys over time as flat tables, and the loop that samples them for many characters.
+
+Tracks that share their times, their path and their way of interpolating form a group, so that the key before a moment
+is searched once for all of them. What never changes is no track at all: it is part of the pose that is written first.
+
+Rotations between two keys a and b with a . b = 1 + y are slerped without a single angle. sin(u h) / sin(h), as a
+function of cos(h) = 1 + y, solves Gegenbauer's equation, whose power series about y = 0 is
+
+    u (1 + c1 y + c1 c2 y^2 + ...),        cm = (u^2 - m^2) / (m (2m + 1)).
+
+Its terms all have one sign, so nothing cancels; at u = 0 and u = 1 it is exactly 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema import edge
+from kinema._jit import batch, kernel, like, routine
+from kinema.constants import LANES, SLERP_NEAR_FLOAT32, SLERP_NEAR_FLOAT64
+from kinema.math import arrays, quat
+from kinema.pose import Pose
+
+PATHS = {"translation": 3, "rotation": 4, "scale": 3}
+"""What a track can change, and how many numbers it takes."""
+
+STEP, LINEAR, CUBIC = 0, 1, 2
+INTERPOLATIONS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
+
+_TRANSLATION, _ROTATION = 0, 1
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def key_before(times, first, count, time):
+    """The last of these keys that is not after a moment; the first one if all are."""
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if times[first + middle] <= time:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def share_of_way(times, first, count, key, time):
+    """How far a moment is from a key to the next, 0 to 1; 0 outside."""
+    if key + 1 >= count or time <= times[first + key]:
+        return 0.0
+    share = (time - times[first + key]) / (times[first + key + 1] - times[first + key])
+    return share if share < 1.0 else 1.0
+
+
+@kernel
+def slerp_series(u):
+    """Coefficients of sin(u h) / sin(h) in powers of cos(h) - 1, up to the eighth."""
+    square = u * u
+    c1 = u * (square - like(u, 1.0)) * like(u, 1.0 / 3.0)
+    c2 = c1 * (square - like(u, 4.0)) * like(u, 1.0 / 10.0)
+    c3 = c2 * (square - like(u, 9.0)) * like(u, 1.0 / 21.0)
+    c4 = c3 * (square - like(u, 16.0)) * like(u, 1.0 / 36.0)
+    c5 = c4 * (square - like(u, 25.0)) * like(u, 1.0 / 55.0)
+    c6 = c5 * (square - like(u, 36.0)) * like(u, 1.0 / 78.0)
+    c7 = c6 * (square - like(u, 49.0)) * like(u, 1.0 / 105.0)
+    c8 = c7 * (square - like(u, 64.0)) * like(u, 1.0 / 136.0)
+    return (u, c1, c2, c3, c4, c5, c6, c7, c8)
+
+
+@kernel
+def powers(c, y):
+    """The sum of c[m] y^m, by Horner's rule."""
+    high = (((c[8] * y + c[7]) * y + c[6]) * y + c[5]) * y + c[4]
+    return (((high * y + c[3]) * y + c[2]) * y + c[1]) * y + c[0]
+
+
+@kernel
+def slerp_near(a, b, from_a, from_b):
+    """Between two rotations less than a right angle apart as quaternions, by the series of the share and its rest."""
+    zero = like(a[0], 0.0)
+    cosine = quat.dot(a, b)
+    y = abs(cosine) - like(a[0], 1.0)
+    p, q = powers(from_a, y), powers(from_b, y)
+    q = -q if cosine < zero else q
+    return (a[0] * p + b[0] * q, a[1] * p + b[1] * q, a[2] * p + b[2] * q, a[3] * p + b[3] * q)
+
+
+@kernel
+def turn_in_lane(block, k):
+    return (block[k], block[LANES + k], block[2 * LANES + k], block[3 * LANES + k])
+
+
+@routine
+def slerp_block(a, b, share, near, tile):
+    """LANES rotations, component by component, from one key to the next; by angles where the keys are not near."""
+    if near:
+        from_a, from_b = slerp_series(like(share, 1.0) - share), slerp_series(share)
+        for k in range(LANES):
+            q = slerp_near(turn_in_lane(a, k), turn_in_lane(b, k), from_a, from_b)
+            tile[k], tile[LANES + k], tile[2 * LANES + k], tile[3 * LANES + k] = q
+    else:
+        for k in range(LANES):
+            q = quat.slerp(turn_in_lane(a, k), turn_in_lane(b, k), share)
+            tile[k], tile[LANES + k], tile[2 * LANES + k], tile[3 * LANES + k] = q
+
+
+@kernel
+def linear_rotations(a, b, share, near, joints, tile, out):
+    """One character's rotations from values in blocks of LANES tracks."""
+    for start in range(0, joints.size, LANES):
+        block = slice(4 * start, 4 * start + 4 * LANES)
+        slerp_block(a[block], b[block], share, near, tile)
+        for k in range(min(LANES, joints.size - start)):
+            j = 4 * joints[start + k]
+            for c in range(4):
+                out[j + c] = tile[c * LANES + k]
+
+
+@routine
+def linear_vectors(a, b, share, joints, out):
+    """One character's translations or scales."""
+    for n in range(joints.size):
+        for c in range(3):
+            out[3 * joints[n] + c] = a[3 * n + c] + (b[3 * n + c] - a[3 * n + c]) * share
+
+
+@routine
+def stepped(a, width, joints, out):
+    for n in range(joints.size):
+        for c in range(width):
+            out[width * joints[n] + c] = a[width * n + c]
+
+
+@routine
+def cubic(a, b, share, width, joints, out):
+    """Hermite splines: tangent in, value, tangent out of each track, tangents times the seconds between the keys."""
+    one, two, three = like(share, 1.0), like(share, 2.0), like(share, 3.0)
+    square = share * share
+    cube = square * share
+    from_b = three * square - two * cube
+    for n in range(joints.size):
+        for c in range(width):
+            at = 3 * width * n + c
+            spline = a[at + width] * (one - from_b) + b[at + width] * from_b
+            spline += a[at + 2 * width] * (cube - two * square + share) + b[at] * (cube - square)
+            out[width * joints[n] + c] = spline
+
+
+@routine
+def rotations_to_unit(joints, out):
+    zero = like(out[0], 0.0)
+    for n in range(joints.size):
+        x, y, z, w = out[4 * joints[n] : 4 * joints[n] + 4]
+        # Scaled first: the square of what long tangents make would leave the range of float32.
+        size = max(max(abs(x), abs(y)), max(abs(z), abs(w)))
+        size = size if size > zero else like(size, 1.0)
+        q = quat.unit((x / size, y / size, z / size, w / size))
+        for c in range(4):
+            out[4 * joints[n] + c] = q[c]
+
+
+@routine
+def sample_group(a, b, share, path, mode, near, joints, tile, out):
+    """The tracks of one group, between the values of two keys, for one character."""
+    if mode == STEP:
+        stepped(a, 4 if path == _ROTATION else 3, joints, out)
+    elif mode == CUBIC:
+        cubic(a, b, share, 4 if path == _ROTATION else 3, joints, out)
+        if path == _ROTATION:
+            rotations_to_unit(joints, out)
+    elif path == _ROTATION:
+        linear_rotations(a, b, share, near, joints, tile, out)
+    else:
+        linear_vectors(a, b, share, joints, out)
+
+
+@batch
+def sample_rows(rows, times, base_t, base_r, base_s, key_times, groups, joints, near, values, t, r, s):
+    """Write the poses of these characters. times: seconds, one for each row. t, r, s: (characters, joints * 3|4|3).
+
+    The tables in between are those of `Tables`.
+    """
+    tile = np.empty(4 * LANES, values.dtype)
+    for n in range(rows.size):
+        i = rows[n]
+        for k in range(base_t.size):
+            t[i, k] = base_t[k]
+            s[i, k] = base_s[k]
+        for k in range(base_r.size):
+            r[i, k] = base_r[k]
+        searched, key, share = -1, 0, 0.0
+        for g in range(groups.shape[0]):
+            first, keys, path, mode, joint, tracks, value, stride, mark = groups[g]
+            if first != searched:
+                key = key_before(key_times, first, keys, times[n])
+                share = share_of_way(key_times, first, keys, key, times[n])
+                searched = first
+            at = value + key * stride
+            after = at + stride if key + 1 < keys else at
+            sample_group(
+                values[at : at + stride],
+                values[after : after + stride],
+                like(base_t[0], share),
+                path,
+                mode,
+                near[mark + key],
+                joints[joint : joint + tracks],
+                tile,
+                r[i] if path == _ROTATION else t[i] if path == _TRANSLATION else s[i],
+            )
+
+
+# --- tables ----------------------------------------------------------------------------------------------------
+
+
+class Tables(NamedTuple):
+    """A clip's keys as `sample_rows` takes them, in one precision."""
+
+    base_t: Any
+    """(J * 3,): rest, with what the clip holds still written in; so are the next two."""
+    base_r: Any
+    base_s: Any
+    key_times: Any
+    """Seconds, every timeline once, one after the other."""
+    groups: Any
+    """(G, 9): where its times start, how many; path; mode; where its joints start, how many; where its values start,
+    how many belong to one key; where its marks of near keys start."""
+    joints: Any
+    near: Any
+    """For every key of a group, whether all its tracks have their next key near."""
+    values: Any
+
+
+class Channel(NamedTuple):
+    """One track, checked: joint (index), path (its number), mode, times (K,), values (K, w), cubic (K, 3, w)."""
+
+    joint: int
+    path: int
+    mode: int
+    times: Any
+    values: Any
+
+
+def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
+    """The tables of some tracks over a rest pose."""
+    base = [array.astype(dtype) for array in rest.arrays()]
+    moving: dict[tuple[bytes, int, int], list[Channel]] = {}
+    for channel in channels:
+        if still(channel):
+            base[channel.path][channel.joint] = _fitted(_key_values(channel)[0], dtype)
+        else:
+            moving.setdefault((channel.times.tobytes(), channel.path, channel.mode), []).append(channel)
+    groups, times, joints, near, values = [], _Pile(), _Pile(), _Pile(), _Pile()
+    for (_, path, mode), members in sorted(moving.items()):
+        block = _block(members, dtype)
+        marks = _near(members, dtype) if (path, mode) == (_ROTATION, LINEAR) else np.ones(len(block), bool)
+        which = np.array([channel.joint for channel in members], np.int64)
+        row = (times.once(members[0].times), len(block), path, mode, joints.add(which), which.size)
+        groups.append((*row, values.add(block.reshape(-1)), block[0].size, near.add(marks)))
+    base_t, base_r, base_s = (array.reshape(-1) for array in base)
+    return Tables(
+        base_t,
+        base_r,
+        base_s,
+        times.whole(np.float64),
+        np.array(groups, np.int64).reshape(-1, 9),
+        joints.whole(np.int64),
+        near.whole(bool),
+        values.whole(dtype),
+    )
+
+
+def _key_values(channel: Channel) -> Any:
+    """(K, w): the values at the keys, of length 1 where they are rotations."""
+    if channel.mode != CUBIC:
+        return channel.values
+    middle = channel.values[:, 1]
+    return arrays.unit(middle) if channel.path == _ROTATION else middle
+
+
+def still(channel: Channel) -> bool:
+    """Whether a track never changes."""
+    values = channel.values
+    if len(values) == 1:
+        return True
+    if channel.mode == CUBIC and values[:, ::2].any():
+        return False
+    return bool((values == values[0]).all())
+
+
+def _block(members: list[Channel], dtype: Any) -> Any:
+    """(K, ...): the values of a group, key after key, as its kernel reads them."""
+    together = np.stack([channel.values for channel in members], axis=1)
+    _, path, mode, times, _ = members[0]
+    if mode == CUBIC:
+        step = np.diff(times)
+        scale = np.ones((len(times), 3))
+        scale[1:, 0], scale[:-1, 2] = step, step
+        together = together * scale[:, np.newaxis, :, np.newaxis]
+    if (path, mode) != (_ROTATION, LINEAR):
+        return _fitted(together, dtype)
+    keys, tracks, _ = together.shape
+    padded = np.zeros((keys, -(-tracks // LANES) * LANES, 4), dtype)
+    padded[..., 3] = 1
+    padded[:, :tracks] = together
+    return np.ascontiguousarray(padded.reshape(keys, -1, LANES, 4).swapaxes(-1, -2))
+
+
+def _fitted(values: Any, dtype: Any) -> Any:
+    """In one precision, and within the numbers its kernels take."""
+    return np.ascontiguousarray(np.clip(values, -edge.largest(dtype), edge.largest(dtype)), dtype)
+
+
+def _near(members: list[Channel], dtype: Any) -> Any:
+    """(K,): whether the series serves every track from this key to the next."""
+    together = np.stack([channel.values for channel in members], axis=1)
+    cosine = np.abs((together[:-1] * together[1:]).sum(axis=-1)).min(axis=-1)
+    return np.append(cosine >= (SLERP_NEAR_FLOAT32 if dtype == np.float32 else SLERP_NEAR_FLOAT64), True)
+
+
+class _Pile:
+    """Arrays one after the other in one flat array."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._size = 0
+        self._known: dict[bytes, int] = {}
+
+    def add(self, part: Any) -> int:
+        """Where this part starts."""
+        start = self._size
+        self._parts.append(part)
+        self._size += part.size
+        return start
+
+    def once(self, part: Any) -> int:
+        """Where this part starts, or where the same one did before."""
+        name = part.tobytes()
+        if name not in self._known:
+            self._known[name] = self.add(part)
+        return self._known[name]
+
+    def whole(self, dtype: Any) -> Any:
+        return np.concatenate([*self._parts, np.empty(0, dtype)]).astype(dtype)
