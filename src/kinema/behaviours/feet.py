@@ -577,8 +577,7 @@ class FeetState(State):
     def awake(self, dt: float) -> Any:
         return self.memory.moving if dt > 0 else np.zeros_like(self.memory.moving)
 
-    def reset(self, rows: Any = slice(None)) -> None:
-        """Forget what was before, for characters that were put elsewhere."""
+    def reset(self, rows: Any) -> None:
         self.memory.fresh[rows] = True
         self.memory.moving[rows] = True
 

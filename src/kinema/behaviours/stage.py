@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class Stage:
     weight: float = 1.0
     priority: int = 0
     max_distance: float = math.inf
+
+    order: ClassVar[int] = 20
+    """When its turn comes in a frame: 0 clips, 10 procedural layers, 20 feet, 30 hands, 40 aim, 50 head, 60 eyes."""
 
     def start(self, body: Body) -> State:
         """A fresh state for these characters."""
@@ -84,6 +87,9 @@ class State:
     def awake(self, dt: float) -> Any:
         """(characters,): whose pose this stage would change this frame though nothing else moved."""
         raise NotImplementedError
+
+    def reset(self, rows: Any) -> None:
+        """These characters were left out for a while: whatever was eased for them starts anew."""
 
     def update(self, work: Work) -> Any:
         """Do this stage's part of the frame for the rows of `work`. Returns its report."""
