@@ -167,12 +167,48 @@ THREADS_FROM_POSES = 1_024
 FOOT_SAMPLES = 4
 """Rays under a foot: heel, middle, ball, tip. The middle one finds the edge of a step that the sole would cut."""
 
-LOOK_AHEAD = (0.06, 0.12, 0.2)
-"""Seconds ahead at which the ground in front of a swinging foot is looked at: with the rate at which a foot is raised,
-the last one is in time for a step of half a leg."""
+LOOK_AHEAD = 0.2
+"""Seconds that are looked ahead of a swinging foot: with the rate at which a foot is raised, in time for a step of half
+a leg."""
 
 LARGEST_LOOK_AHEAD = 0.8
 """The farthest of those rays, in leg lengths: beyond a stride the foot is sure to have landed."""
+
+SWING_SPEED = 2.0
+"""How much faster than the body a foot swings: it stands half of the time, and must catch up in the other."""
+
+LANDING_KNOWN = 0.85
+"""Share of a swing that is left when the place of landing is first looked at: by then the foot is on its way."""
+
+LANDING_SETTLED = 0.55
+"""Share of a swing that is left when the place of landing is settled: a foot that changes its mind later comes late."""
+
+TRAVEL_HALF_LIFE = 0.08
+"""Seconds over which the speed of the hips is averaged to that of the body."""
+
+AHEAD_RAYS = 8
+"""Rays ahead of a swinging foot: at a walk they are nine centimetres apart, less than a foot's length."""
+
+FOOTHOLD_STEPS = 4
+"""Steps of a sixth of the foot that a landing foot may be moved ahead or back to find a better hold."""
+
+FOOTHOLD_CLEAR = 2
+"""Steps ahead of the tip that are better free of a rise."""
+
+FOOTHOLD_BEHIND = 1
+"""Steps behind the heel that are better free of a rise."""
+
+FOOTHOLD_COST = 0.012
+"""What a step costs, as a gap under the foot in leg lengths: a bump is no reason to change the stride."""
+
+WALL = 0.06
+"""Height above the sole of a standing foot, in leg lengths, from which a rise under its edge is a wall it leans on."""
+
+NO_GROUND = 0.3
+"""What a hole under a part of the foot costs, as a gap in leg lengths."""
+
+POINT_FOOT = 0.15
+"""Length, in leg lengths, that a foot which is a mere point is given for finding a hold."""
 
 CONTACT_SWITCH = 0.003
 """How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""

@@ -25,18 +25,30 @@ from kinema import edge
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.constants import (
+    AHEAD_RAYS,
     AT_REST,
     CONTACT_SWITCH,
     FOOT_SAMPLES,
+    FOOTHOLD_BEHIND,
+    FOOTHOLD_CLEAR,
+    FOOTHOLD_COST,
+    FOOTHOLD_STEPS,
     HIGH_SWING,
+    LANDING_KNOWN,
+    LANDING_SETTLED,
     LARGEST_LOOK_AHEAD,
     LOOK_AHEAD,
+    NO_GROUND,
+    POINT_FOOT,
     RELEASE_SHARE,
     ROLL_HEIGHT,
     ROUNDING_TURN,
     SWING_SLACK,
+    SWING_SPEED,
     TELEPORT,
     TOLERANCE,
+    TRAVEL_HALF_LIFE,
+    WALL,
 )
 from kinema.errors import InputError
 from kinema.limits import Hinge
@@ -49,7 +61,13 @@ from kinema.solvers.two_bone_rotations import ALWAYS, NO_AXIS
 
 HEEL, BALL, TIP = 0, 1, 2
 FREE, LOCKED, BARRED = 0, 1, 2
-RAYS = FOOT_SAMPLES + len(LOOK_AHEAD)
+FOOT_STEPS = 2 * (FOOT_SAMPLES - 1)
+"""Steps from ray to ray along a foot, where it is going to land."""
+AHEAD = FOOT_SAMPLES
+"""The first ray ahead of a swinging foot, among the rays of a leg."""
+PROFILE = AHEAD + AHEAD_RAYS
+"""The first ray along the line on which it is going to land."""
+RAYS = PROFILE + FOOTHOLD_BEHIND + FOOT_STEPS + 2 * FOOTHOLD_STEPS + FOOTHOLD_CLEAR + 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +90,7 @@ class Feet(Stage):
     climb: float = 3.0
     tilt_half_life: float = 0.03
     pelvis_half_life: float = 0.06
-    release_half_life: float = 0.05
+    release_half_life: float = 0.04
     lock: bool = True
     plant_height: float = 0.025
     plant_speed: float = 0.5
@@ -123,8 +141,6 @@ class Plan(NamedTuple):
     """(L,): the first joint of each leg."""
     ankles: Any
     """(L,): the last."""
-    ahead: Any
-    """Seconds ahead at which rays look for steps."""
     rise: Any
     """Metres above the floor from which rays start."""
     cos_slope: Any
@@ -138,6 +154,10 @@ class Plan(NamedTuple):
     plant_speed: Any
     lock: Any
     stretch: Any
+    heel: Any
+    """(L,): metres from the ball back to the heel."""
+    spacing: Any
+    """(L,): metres from ray to ray of the profile along a foot."""
 
 
 class Memory(NamedTuple):
@@ -159,6 +179,24 @@ class Memory(NamedTuple):
     """(N, L, 3): a point of the plane a planted foot stands on, world space."""
     plane_normals: Any
     """(N, L, 3): and its normal."""
+    aloft_for: Any
+    """(N, L): seconds since the foot was let go."""
+    swing_time: Any
+    """(N, L): seconds its last swing took; 0 while it has made none."""
+    landed: Any
+    """(N, L, 3): where its ball landed then, from the hips, in the character's own space."""
+    steps: Any
+    """(N, L): steps of the profile by which it is going to land ahead of (or behind) where the clip puts it."""
+    headings: Any
+    """(N, L, 3): from heel to tip, across up, of length 1."""
+    hips: Any
+    """(N, 1, 3): where the hips were."""
+    travel: Any
+    """(N, 1, 3): velocity of the body across up, metres a second."""
+    takeoff: Any
+    """(N, L): height of the plane from which the foot took off."""
+    ahead: Any
+    """(N, L): height of the plane on which the foot stands or is going to land."""
     heights: Any
     """(N, L): height of the plane under the ball."""
     normals: Any
@@ -228,37 +266,70 @@ def set_ray(origins, directions, i, n, point, base, up, rise):
 
 
 @batch
-def _aim_rays(rows, plan, memory, place, world, dt, origins, directions):
-    """Rays of every foot: under heel, middle, ball and tip, and ahead of the tip; the last ray is under the place.
-
-    `soles` gets where heel, ball and tip are in the clip, and holds the frame before until then.
+def _aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, wanted):
+    """Rays of every foot: under heel, middle, ball and tip; ahead of the tip while it swings; along the line where it
+    is going to land once that is known: as far from the hips as it landed the last time. The last is under the place.
     """
+    zero = like(dt, 0.0)
+    one = like(dt, 1.0)
     legs = plan.size.size
     for k in range(rows.size):
         i = rows[k]
         base, up = floor_of(place, i, plan)
+        still = memory.fresh[i] | (dt <= zero)
+        rate = zero if still else one / (dt if dt > zero else one)
+        at_hips = origin_at(world, i, hips)
+        travel = vec.scale(vec.reject(vec.sub(at_hips, get3(memory.hips, i, 0)), up), rate)
+        # Hips sway and surge with every step; the speed of the body is what is left of it.
+        left = spring.decay(like(dt, TRAVEL_HALF_LIFE), dt)
+        before = vec.select(still, travel, get3(memory.travel, i, 0))
+        travel = vec.add(travel, vec.scale(vec.sub(before, travel), left))
+        set3(memory.hips, i, 0, at_hips)
+        set3(memory.travel, i, 0, travel)
         for leg in range(legs):
             offset = get3(memory.offsets, i, leg)
-            heel = vec.add(sole_point(world, i, plan, leg, HEEL), offset)
-            ball = vec.add(sole_point(world, i, plan, leg, BALL), offset)
-            tip = vec.add(sole_point(world, i, plan, leg, TIP), offset)
-            middle = vec.scale(vec.add(heel, ball), like(dt, 0.5))
+            heel = sole_point(world, i, plan, leg, HEEL)
+            ball = sole_point(world, i, plan, leg, BALL)
+            tip = sole_point(world, i, plan, leg, TIP)
             n = leg * RAYS
-            set_ray(origins, directions, i, n, heel, base, up, plan.rise)
-            set_ray(origins, directions, i, n + 1, middle, base, up, plan.rise)
-            set_ray(origins, directions, i, n + 2, ball, base, up, plan.rise)
-            set_ray(origins, directions, i, n + 3, tip, base, up, plan.rise)
-            before = get3(memory.soles[i], leg, BALL)
-            step = vec.reject(vec.sub(vec.sub(ball, offset), before), up)
-            still = memory.fresh[i] | (dt <= like(dt, 0.0))
-            for a in range(plan.ahead.size):
-                reach = like(dt, 0.0) if still else plan.ahead[a] / dt
-                way = vec.scale(step, reach)
-                length = vec.length(way)
-                largest = plan.size[leg] * like(dt, LARGEST_LOOK_AHEAD)
-                way = vec.scale(way, largest / length if length > largest else like(dt, 1.0))
-                set_ray(origins, directions, i, n + FOOT_SAMPLES + a, vec.add(tip, way), base, up, plan.rise)
+            set_ray(origins, directions, i, n, vec.add(heel, offset), base, up, plan.rise)
+            middle = vec.scale(vec.add(heel, ball), like(dt, 0.5))
+            set_ray(origins, directions, i, n + 1, vec.add(middle, offset), base, up, plan.rise)
+            set_ray(origins, directions, i, n + 2, vec.add(ball, offset), base, up, plan.rise)
+            set_ray(origins, directions, i, n + 3, vec.add(tip, offset), base, up, plan.rise)
+
+            moved = vec.sub(ball, get3(memory.soles[i], leg, BALL))
+            velocity = vec.scale(vec.reject(moved, up), rate)
+            # At least as fast as feet swing at this speed of the body: one that just left the ground is still slow.
+            usual = vec.scale(travel, like(dt, SWING_SPEED))
+            slow = vec.dot(velocity, velocity) < vec.dot(usual, usual)
+            largest = plan.size[leg] * like(dt, LARGEST_LOOK_AHEAD)
+            way = shortened(vec.scale(vec.select(slow, usual, velocity), like(dt, LOOK_AHEAD)), largest)
+            swinging = memory.locked[i, leg] == FREE
+            for a in range(AHEAD_RAYS):
+                to = vec.add(vec.add(tip, offset), vec.scale(way, like(dt, (a + 1) / AHEAD_RAYS)))
+                set_ray(origins, directions, i, n + AHEAD + a, to, base, up, plan.rise)
+                wanted[i, n + AHEAD + a] = swinging
+
+            ahead = vec.unit_or(vec.reject(vec.sub(tip, heel), up), vec.unit_or(travel, vec.unit_side(up)))
+            set3(memory.headings, i, leg, ahead)
+            left = memory.swing_time[i, leg] - memory.aloft_for[i, leg]
+            foreseen = swinging & (left > zero) & (left < memory.swing_time[i, leg] * like(dt, LANDING_KNOWN))
+            own = xform.linear(matrix_at(place, i, 0), get3(memory.landed, i, leg))
+            start = vec.add(vec.add(at_hips, own), vec.scale(travel, left))
+            first = -plan.heel[leg] - plan.spacing[leg] * like(dt, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
+            for p in range(RAYS - PROFILE):
+                to = vec.add(start, vec.scale(ahead, first + plan.spacing[leg] * like(dt, p)))
+                set_ray(origins, directions, i, n + PROFILE + p, to, base, up, plan.rise)
+                wanted[i, n + PROFILE + p] = foreseen
         set_ray(origins, directions, i, legs * RAYS, base, base, up, plan.rise)
+
+
+@kernel
+def shortened(v, largest):
+    """A vector, cut to a largest length."""
+    length = vec.length(v)
+    return vec.scale(v, largest / length if length > largest else like(largest, 1.0))
 
 
 @kernel
@@ -284,23 +355,24 @@ def sample_at(hits, i, n):
 
 
 @kernel
-def judge(plane, normal, hit, points, i, n, up):
+def judge(plane, normal, hit, points, i, n, stride, up):
     """How far a plane has to be lifted to clear every sample, and the largest gap it then leaves."""
     zero = like(normal[0], 0.0)
     lift = zero
     lowest = zero
     for k in range(FOOT_SAMPLES):
-        if hit[i, n + k]:
-            gap = height_on(plane, normal, sample_at(points, i, n + k), up)
+        if hit[i, n + k * stride]:
+            gap = height_on(plane, normal, sample_at(points, i, n + k * stride), up)
             lift = max(lift, -gap)
             lowest = max(lowest, gap)
     return lift, lowest + lift
 
 
 @kernel
-def fit(hit, points, normals, i, n, up, base, cos_slope, sin_slope):
+def fit(hit, points, normals, i, n, stride, up, base, cos_slope, sin_slope):
     """The plane that a foot stands on: of those through one sample along its normal, and the one through heel and ball,
     the one that leaves the smallest gap when it clears all samples. The character's floor where there is no ground.
+    The samples of heel, middle, ball and tip start at n, `stride` apart.
     Returns a point of it and its normal.
     """
     one = like(up[0], 1.0)
@@ -309,11 +381,11 @@ def fit(hit, points, normals, i, n, up, base, cos_slope, sin_slope):
     for order in range(FOOT_SAMPLES + 1):
         # Heel and ball together first, then ball, heel, tip, middle: of equals the first stays.
         k = 2 if order <= 1 else (0 if order == 2 else (3 if order == 3 else 1))
-        known = hit[i, n + k] & ((order > 0) | hit[i, n])
+        known = hit[i, n + k * stride] & ((order > 0) | hit[i, n])
         if not known:
             continue
-        at = sample_at(points, i, n + k)
-        candidate = (normals[i, n + k, 0], normals[i, n + k, 1], normals[i, n + k, 2])
+        at = sample_at(points, i, n + k * stride)
+        candidate = (normals[i, n + k * stride, 0], normals[i, n + k * stride, 1], normals[i, n + k * stride, 2])
         if order == 0:
             heel = (normals[i, n, 0], normals[i, n, 1], normals[i, n, 2])
             along = vec.unit_or(vec.sub(at, sample_at(points, i, n)), (zero, zero, zero))
@@ -321,10 +393,58 @@ def fit(hit, points, normals, i, n, up, base, cos_slope, sin_slope):
             if vec.dot(candidate, up) < cos_slope:
                 continue
         candidate = tilted(candidate, up, cos_slope, sin_slope)
-        lift, gap = judge(at, candidate, hit, points, i, n, up)
+        lift, gap = judge(at, candidate, hit, points, i, n, stride, up)
         if not found or gap < worst:
             plane, normal, worst, found = vec.add(at, vec.scale(up, lift)), candidate, gap, True
     return plane, vec.unit_or(normal, (zero, one, zero))
+
+
+@kernel
+def rise_at(hit, points, i, n, plane, normal, up):
+    """How far the ground at a sample is above a plane; 0 where it is not."""
+    zero = like(up[0], 0.0)
+    above = zero
+    if hit[i, n]:
+        above = -height_on(plane, normal, sample_at(points, i, n), up)
+    return above if above > zero else zero
+
+
+@kernel
+def foothold(hit, points, normals, i, n, up, base, cos_slope, sin_slope, leg_size, chosen, settled):
+    """How many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and heel.
+
+    A step costs a little, so that a foot is moved only off an edge, a wall or a hole. Once settled it is the one that
+    was chosen in the frame before. Returns the steps, and the height at which the ball is going to stand.
+    """
+    zero = like(leg_size, 0.0)
+    best, cheapest, height, found = 0, zero, zero, False
+    for order in range(2 * FOOTHOLD_STEPS + 1):
+        # 0, -1, 1, -2, 2 and so on: of equals the nearest stays.
+        steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
+        if settled & (steps != chosen):
+            continue
+        first = n + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
+        plane, normal = fit(hit, points, normals, i, first, 2, up, base, cos_slope, sin_slope)
+        # What was chosen in the frame before stays unless something is clearly better.
+        away = abs(steps) - (FOOTHOLD_STEPS if steps == chosen else 0)
+        cost = like(leg_size, FOOTHOLD_COST) * leg_size * like(leg_size, away)
+        for k in range(FOOT_SAMPLES):
+            gap = like(leg_size, NO_GROUND) * leg_size
+            if hit[i, first + 2 * k]:
+                gap = height_on(plane, normal, sample_at(points, i, first + 2 * k), up)
+            # Ball and tip carry all of the weight in the end, the heel may hang over an edge.
+            cost += gap * like(leg_size, 1.0 if k >= 2 else 0.3)
+        # A step right before the toes leaves no room to lift them over it; one right behind the heel is scraped.
+        cost += like(leg_size, 1.0) * rise_at(hit, points, i, first + FOOT_STEPS + 1, plane, normal, up)
+        cost += like(leg_size, 0.3) * rise_at(hit, points, i, first + FOOT_STEPS + FOOTHOLD_CLEAR, plane, normal, up)
+        cost += like(leg_size, 0.5) * rise_at(hit, points, i, first - FOOTHOLD_BEHIND, plane, normal, up)
+        if not found or cost < cheapest:
+            best, cheapest, found = steps, cost, True
+            height = vec.dot(vec.sub(plane, base), up) + height_on(plane, normal, plane, up)
+            if hit[i, first + FOOT_STEPS - 2]:
+                at = sample_at(points, i, first + FOOT_STEPS - 2)
+                height = vec.dot(vec.sub(at, base), up) + height_on(plane, normal, at, up)
+    return best, height
 
 
 @kernel
@@ -346,7 +466,7 @@ def towards(value, goal, fall, rise):
 
 
 @batch
-def _place_feet(rows, plan, memory, found, place, world, dt):
+def _place_feet(rows, plan, memory, found, place, world, hips, dt):
     """Where every ankle is to be and how it is to be turned. See the module's text for what is remembered and why."""
     hit, hit_points, hit_normals = found
     zero = like(dt, 0.0)
@@ -384,7 +504,7 @@ def _place_feet(rows, plan, memory, found, place, world, dt):
             speed = moved / dt if dt > zero else zero
             speed = zero if new else speed
 
-            plane, ground_normal = fit(hit, hit_points, hit_normals, i, n, up, base, plan.cos_slope, plan.sin_slope)
+            plane, ground_normal = fit(hit, hit_points, hit_normals, i, n, 1, up, base, plan.cos_slope, plan.sin_slope)
             state = memory.locked[i, leg]
             share = like(dt, RELEASE_SHARE) if state != FREE else one
             down = (low < plan.plant_height * leg_size * share) & (speed < plan.plant_speed * leg_size * share)
@@ -396,6 +516,18 @@ def _place_feet(rows, plan, memory, found, place, world, dt):
                 set3(memory.plane_normals, i, leg, ground_normal)
             was_locked = (memory.locked[i, leg] == LOCKED) & (not new)
             held = (state == LOCKED) & plan.lock
+            remaining = memory.swing_time[i, leg] - memory.aloft_for[i, leg]
+            foreseen = (remaining > zero) & (remaining < memory.swing_time[i, leg] * like(dt, LANDING_KNOWN))
+            foreseen &= memory.locked[i, leg] == FREE
+            if state == FREE:
+                memory.aloft_for[i, leg] += dt
+            elif (memory.locked[i, leg] == FREE) & (not new):
+                memory.swing_time[i, leg] = memory.aloft_for[i, leg]
+                from_hips = vec.sub(ball, origin_at(world, i, hips))
+                set3(memory.landed, i, leg, xform.linear(xform.inverse(matrix_at(place, i, 0)), from_hips))
+            if state != FREE:
+                memory.aloft_for[i, leg] = zero
+                memory.steps[i, leg] = 0
             if held & was_locked:
                 plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
             elif held:
@@ -413,13 +545,28 @@ def _place_feet(rows, plan, memory, found, place, world, dt):
                 normal = goal_normal
             turn = quat.between(up, normal, vec.hinge_of(up))
 
-            # Offset that keeps the contact where it landed, given back once the foot is in the air.
+            # The offset keeps the contact where it landed. In the air it becomes that of the next landing.
             if new:
                 offset = (zero, zero, zero)
-            elif not (held & was_locked):
-                offset = vec.scale(offset, spring.decay(plan.release_half_life, dt))
-                if vec.span(offset) < leg_size * like(dt, AT_REST):
-                    offset = (zero, zero, zero)
+            height_ahead = memory.heights[i, leg]
+            goal = (zero, zero, zero)
+            if plan.lock & foreseen & (not new):
+                steps, height_ahead = foothold(
+                    hit,
+                    hit_points,
+                    hit_normals,
+                    i,
+                    n + PROFILE,
+                    up,
+                    base,
+                    plan.cos_slope,
+                    plan.sin_slope,
+                    leg_size,
+                    memory.steps[i, leg],
+                    remaining < memory.swing_time[i, leg] * like(dt, LANDING_SETTLED),
+                )
+                memory.steps[i, leg] = steps
+                goal = vec.scale(get3(memory.headings, i, leg), plan.spacing[leg] * like(dt, steps))
             roll = leg_size * like(dt, ROLL_HEIGHT)
             ahead_of = vec.add(ball, offset)
             flat = vec.sub(ahead_of, vec.scale(up, vec.dot(vec.sub(ahead_of, base), up)))
@@ -434,28 +581,52 @@ def _place_feet(rows, plan, memory, found, place, world, dt):
             # How high the plane is at the ball: raised ahead of a step, lowered behind one, each at a bounded rate.
             height = height_on(plane, ground_normal, flat, up)
             if not held:
-                for a in range(RAYS - FOOT_SAMPLES):
-                    if hit[i, n + FOOT_SAMPLES + a]:
-                        seen = vec.dot(vec.sub(sample_at(hit_points, i, n + FOOT_SAMPLES + a), base), up)
-                        height = max(height, seen - plan.climb * leg_size * plan.ahead[a])
+                if foreseen & (not new):
+                    # From where it took off to where it will land, at least.
+                    done = one - remaining / memory.swing_time[i, leg]
+                    done = done * done * (like(dt, 3.0) - done - done)
+                    way = memory.takeoff[i, leg] + (height_ahead - memory.takeoff[i, leg]) * done
+                    height = max(height, way)
+                for a in range(AHEAD_RAYS):
+                    if hit[i, n + AHEAD + a]:
+                        seen = vec.dot(vec.sub(sample_at(hit_points, i, n + AHEAD + a), base), up)
+                        height = max(height, seen - plan.climb * leg_size * like(dt, LOOK_AHEAD * (a + 1) / AHEAD_RAYS))
             last = memory.heights[i, leg]
+            step = plan.climb * leg_size * dt
             if not new:
-                step = plan.climb * leg_size * dt
-                height = towards(last, height, step, step + step)
-            memory.heights[i, leg] = height
+                height = towards(last, height, step, step)
             on_plane = vec.add(flat, vec.scale(up, height))
 
-            # No point of the sole inside the ground, whatever the tilt has not caught up with.
-            lift = zero
+            # No point of the sole inside the ground, whatever the tilt has not caught up with; and of a planted foot, the
+            # lowest as far above it as in the clip: over an edge it rolls on the ball, not on toes in the air.
+            lift = -leg_size
             for which in range(3):
                 sample = n + (0 if which == HEEL else (2 if which == BALL else 3))
                 if hit[i, sample]:
                     p = vec.select(which == HEEL, heel, vec.select(which == TIP, tip, ball))
                     at = vec.dot(vec.sub(laid(p, ball, ball_height, on_plane, normal, turn, up, roll), base), up)
-                    lift = max(lift, vec.dot(vec.sub(sample_at(hit_points, i, sample), base), up) - at)
+                    missing = vec.dot(vec.sub(sample_at(hit_points, i, sample), base), up) - at
+                    # What rises beside a foot that stands already is a wall.
+                    if not (held & was_locked & (missing > leg_size * like(dt, WALL))):
+                        lift = max(lift, missing)
+            lift = lift + max(low, zero) if held & (lift > -leg_size) else max(lift, zero)
             if not new:
-                step = plan.climb * leg_size * dt
-                lift = towards(memory.raised[i, leg], lift, step, step + step)
+                room = memory.raised[i, leg] + step
+                if (lift > room) & (not held):
+                    # Too steep to be climbed in time: wait in front of it while rising.
+                    forth = vec.reject(vec.sub(ball, get3(memory.soles[i], leg, BALL)), up)
+                    offset = vec.sub(get3(memory.offsets, i, leg), forth)
+                    flat = vec.add(ball, offset)
+                    flat = vec.sub(flat, vec.scale(up, vec.dot(vec.sub(flat, base), up)))
+                    height = max(height, last + step)
+                    lift = memory.raised[i, leg]
+                    on_plane = vec.add(flat, vec.scale(up, height))
+                else:
+                    lift = towards(memory.raised[i, leg], lift, step, step)
+            memory.heights[i, leg] = height
+            memory.ahead[i, leg] = height_ahead if foreseen & (not new) else height + lift
+            if state != FREE or new:
+                memory.takeoff[i, leg] = height
             on_plane = vec.add(on_plane, vec.scale(up, lift))
 
             # What comes out, and what is kept for the next frame.
@@ -469,12 +640,16 @@ def _place_feet(rows, plan, memory, found, place, world, dt):
                 memory.rotations[i, leg, c] = wanted[c]
             memory.swing[i, leg] = aloft
             changed = new | (state != memory.locked[i, leg]) | (lift != memory.raised[i, leg]) | (height != last)
-            changed |= vec.span(vec.sub(offset, get3(memory.offsets, i, leg))) > zero
             changed |= vec.span(vec.sub(normal, get3(memory.normals, i, leg))) > zero
-            memory.moving[i] |= changed
             memory.raised[i, leg] = lift
             memory.locked[i, leg] = state
+            if not held:
+                offset = vec.add(goal, vec.scale(vec.sub(offset, goal), spring.decay(plan.release_half_life, dt)))
+                if vec.span(vec.sub(offset, goal)) < leg_size * like(dt, AT_REST):
+                    offset = goal
+            changed |= vec.span(vec.sub(offset, get3(memory.offsets, i, leg))) > zero
             set3(memory.offsets, i, leg, offset)
+            memory.moving[i] |= changed
             set3(memory.normals, i, leg, normal)
             for which in range(3):
                 p = vec.select(which == HEEL, heel, vec.select(which == TIP, tip, ball))
@@ -505,21 +680,30 @@ def _move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t)
         _, up = floor_of(place, i, plan)
         goal = zero
         for leg in range(legs):
-            goal += memory.heights[i, leg] + memory.raised[i, leg]
+            goal += memory.ahead[i, leg]
         goal = goal / legs
         x, v = goal, zero
         if not memory.fresh[i]:
             x, v = spring.critical(memory.pelvis[i], memory.pelvis_speed[i], goal, plan.pelvis_half_life, dt)
             if abs(x - goal) < plan.size[0] * like(dt, AT_REST) and abs(v) < plan.size[0] * like(dt, AT_REST):
                 x, v = goal, zero
-        memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
-        memory.pelvis[i], memory.pelvis_speed[i] = x, v
         for leg in range(legs):
             hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
             animated = vec.length(vec.sub(ankle, hip))
             reach = max(animated, plan.stretch * plan.size[leg])
             top = highest(hip, get3(memory.targets, i, leg), up, reach)
-            x = min(x, top + memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK))
+            top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
+            if x > top:
+                # Held down by this leg: once it lets go the pelvis rises on its spring, from where it is.
+                x, v = top, min(v, zero)
+        memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
+        memory.pelvis[i], memory.pelvis_speed[i] = x, v
+        for leg in range(legs):
+            # A swinging foot out of reach hangs short of its target, on a leg that is not snapped straight.
+            hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
+            reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+            hip = vec.add(hip, vec.scale(up, x))
+            set3(memory.targets, i, leg, vec.add(hip, shortened(vec.sub(get3(memory.targets, i, leg), hip), reach)))
         memory.shift[i] = x * weights[i]
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
         way = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
@@ -552,6 +736,7 @@ def _follow_ground(rows, plan, memory, found, place, dt):
         memory.pelvis[i] -= step
         for leg in range(memory.heights.shape[1]):
             memory.heights[i, leg] -= step
+            memory.takeoff[i, leg] -= step
 
 
 # --- the state -------------------------------------------------------------------------------------------------
@@ -593,7 +778,7 @@ class FeetState(State):
             _follow_ground(work.rows, self.plan, self.memory, found, work.place, dt)
             work.all_changed()
             work.refresh(self._needed)
-        _place_feet(work.rows, self.plan, self.memory, found, work.place, work.world, dt)
+        _place_feet(work.rows, self.plan, self.memory, found, work.place, work.world, self._hips, dt)
         self._lower(work, dt)
         for n, leg in enumerate(self.legs):
             leg.solve(work, self.memory.targets[:, n], self.memory.rotations[:, n])
@@ -603,14 +788,19 @@ class FeetState(State):
     def _cast(self, work: Work, dt: Any) -> Found:
         """One call for the rays of all characters."""
         rows, origins, directions = work.rows, self._origins, self._directions
-        _aim_rays(rows, self.plan, self.memory, work.place, work.world, dt, origins, directions)
+        wanted = np.ones(origins.shape[:-1], bool)
+        _aim_rays(rows, self.plan, self.memory, work.place, work.world, self._hips, dt, origins, directions, wanted)
+        if rows.size < len(wanted):
+            served = np.zeros(len(wanted), bool)
+            served[rows] = True
+            wanted &= served[:, np.newaxis]
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = work.ground.cast(origins[rows], directions[rows], down)
-        found = Found(np.zeros(origins.shape[:-1], bool), np.zeros_like(origins), np.zeros_like(origins))
+        hits = work.ground.cast(origins[wanted], directions[wanted], down)
+        found = Found(np.zeros_like(wanted), np.zeros_like(origins), np.zeros_like(origins))
         # A ray that starts inside something solid has found a wall beside the leg, not ground.
-        found.hit[rows] = hits.hit & (hits.distance > 0)
-        found.points[rows] = hits.point
-        found.normals[rows] = hits.normal
+        found.hit[wanted] = hits.hit & (hits.distance > 0)
+        found.points[wanted] = hits.point
+        found.normals[wanted] = hits.normal
         return found
 
     def _lower(self, work: Work, dt: Any) -> None:
@@ -646,7 +836,6 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         size=size,
         thighs=np.array([leg.joints[0] for leg in legs], np.int64),
         ankles=np.array([leg.joints[-1] for leg in legs], np.int64),
-        ahead=np.array(LOOK_AHEAD, dtype),
         rise=dtype(s.max_rise * size.max()),
         cos_slope=dtype(math.cos(s.max_slope)),
         sin_slope=dtype(math.sin(s.max_slope)),
@@ -658,7 +847,23 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         plant_speed=dtype(s.plant_speed),
         lock=s.lock,
         stretch=dtype(s.stretch),
+        heel=np.array([_heel_to_ball(rig, leg) for leg in rig.legs], dtype),
+        spacing=np.array([_foot_length(rig, leg) for leg in rig.legs], dtype) / FOOT_STEPS,
     )
+
+
+def _heel_to_ball(rig: Any, leg: Any) -> float:
+    """Metres along the foot at rest."""
+    if leg.toe is None:
+        return float(leg.heel)
+    ankle, toe = rig.skeleton.rest_world[[leg.joints[-1], leg.toe], :3, 3]
+    way = (toe - ankle) - np.array(rig.up) * ((toe - ankle) @ np.array(rig.up))
+    return float(leg.heel + np.linalg.norm(way))
+
+
+def _foot_length(rig: Any, leg: Any) -> float:
+    """Metres from heel to tip; a little for feet that are a point."""
+    return max(float(leg.heel + leg.tip), POINT_FOOT * rig.skeleton.length(leg.joints))
 
 
 def _memory(body: Body, legs: int) -> Memory:
@@ -672,6 +877,15 @@ def _memory(body: Body, legs: int) -> Memory:
         locked=zeros(legs, dtype=np.int8),
         planes=zeros(legs, 3),
         plane_normals=zeros(legs, 3),
+        aloft_for=zeros(legs),
+        swing_time=zeros(legs),
+        landed=zeros(legs, 3),
+        steps=zeros(legs, dtype=np.int8),
+        headings=zeros(legs, 3),
+        hips=zeros(1, 3),
+        travel=zeros(1, 3),
+        takeoff=zeros(legs),
+        ahead=zeros(legs),
         heights=zeros(legs),
         normals=zeros(legs, 3),
         raised=zeros(legs),

@@ -109,8 +109,7 @@ class Work:
         skeleton, count, dtype = body.skeleton, body.count, body.precision
         self.body = body
         self.t, self.r, self.s = (
-            np.ascontiguousarray(np.broadcast_to(array.astype(dtype), (count, *array.shape)))
-            for array in skeleton.rest.arrays()
+            np.array(np.broadcast_to(array.astype(dtype), (count, *array.shape))) for array in skeleton.rest.arrays()
         )
         self.world = np.zeros((count, len(skeleton), 12), dtype)
         self.place = np.array(np.broadcast_to(np.eye(4, dtype=dtype)[:3].reshape(12), (count, 1, 12)))
