@@ -1,4 +1,4 @@
-"""How much of a stage arrives: the part of a frame it is given, and weights between nothing and all of it."""
+"""Who a stage serves, and how much of it arrives: rows of a frame, numbers for each, weights from nothing to all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema import edge
 from kinema.behaviours.stage import Work
 from kinema.errors import InputError
 from kinema.pose import Pose
@@ -59,3 +60,15 @@ def chosen(rows: Any, count: int) -> Any:
     if np.unique(array).size != array.size:
         raise InputError("rows names a character twice")
     return array.astype(np.int64)
+
+
+def numbers(name: str, value: Any, count: int, largest: float | None = None) -> Any:
+    """(count,): finite numbers, one for all or one each, of a magnitude up to `largest`; float64."""
+    array = edge.real(name, value).astype(np.float64)
+    if array.shape not in ((), (count,)):
+        raise InputError(f"{name} must be one number or have shape ({count},), got {array.shape}")
+    edge.check_finite(name, array)
+    if largest is not None and array.size and np.abs(array).max() > largest:
+        place, at = edge.first(name, np.abs(array) > largest)
+        raise InputError(f"{place} is {array[at]}; allowed are numbers of magnitude up to {largest:g}")
+    return np.array(np.broadcast_to(array, (count,)), order="C")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinema import edge
 from kinema._jit import batch, like
-from kinema.behaviours.blending import chosen, kept, mix_back
+from kinema.behaviours.blending import chosen, kept, mix_back, numbers
 from kinema.behaviours.inertia import Inertia, Motion
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.clip import Clip
@@ -119,8 +119,8 @@ class PlayState(State):
         """
         rows = chosen(rows, self._body.count)
         seconds = edge.number("fade", self._settings.fade if fade is None else fade, 0.0)
-        speeds = _each("speed", self._settings.speed if speed is None else speed, rows.size)
-        times = _each("time", 0.0 if time is None else time, rows.size)
+        speeds = numbers("speed", self._settings.speed if speed is None else speed, rows.size)
+        times = numbers("time", 0.0 if time is None else time, rows.size)
         repeat = bool(self._settings.loop if loop is None else loop)
         which = self._use(name)
         if time is None:
@@ -249,12 +249,3 @@ def _named(name: str, body: Body) -> Clip:
     if clip.skeleton is not body.skeleton and clip.skeleton.names != body.skeleton.names:
         raise InputError(f"clip {name!r} is made for another skeleton: {clip.skeleton}, not {body.skeleton}")
     return clip
-
-
-def _each(name: str, value: ArrayLike, count: int) -> Any:
-    """(count,): numbers, one for all or one each."""
-    array = edge.real(name, value).astype(np.float64)
-    if array.shape not in ((), (count,)):
-        raise InputError(f"{name} must be one number or have shape ({count},), got {array.shape}")
-    edge.check_finite(name, array)
-    return np.array(np.broadcast_to(array, (count,)), order="C")
