@@ -47,7 +47,7 @@ NAMES = [name for name, _, _ in JOINTS]
 
 def person(dtype=np.float64, roles=True):
     """A person whose joints have axes of their own, under a root that is turned and scaled."""
-    rng = problems.generator(1)
+    rng = np.random.default_rng(1)
     turns = problems.quaternions(rng, len(JOINTS))
     scale = 0.5
     local_t, local_r = [], []
@@ -136,7 +136,7 @@ def kicked(state, rows=None):
 def test_weight_0_and_other_rows_stay_bit_for_bit(stage):
     state, work = started(stage, 3)
     kicked(state)
-    rng = problems.generator(2)
+    rng = np.random.default_rng(2)
     work.t[:], work.s[:] = rng.normal(size=work.t.shape), rng.uniform(0.5, 2.0, work.s.shape)
     work.r[:] = problems.quaternions(rng, *work.r.shape[:2])
     before = work.pose()

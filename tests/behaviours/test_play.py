@@ -25,7 +25,7 @@ DT = 1.0 / 60.0
 
 def bones():
     """A root, hips, two limbs; axes that point anywhere but the root's."""
-    rng = problems.generator(1)
+    rng = np.random.default_rng(1)
     rotations = problems.quaternions(rng, 4)
     rotations[0] = (0.0, 0.0, 0.0, 1.0)
     return Skeleton(["root", "hips", "arm", "leg"], [-1, 0, 1, 1], Pose(rng.normal(size=(4, 3)) * 0.3, rotations))
@@ -33,7 +33,7 @@ def bones():
 
 def swinging(name, skeleton, seed, duration, ahead=0.0, bend=0.0, events=()):
     """Limbs that swing and come back to where they started, over a root that may travel and turn."""
-    rng = problems.generator(seed)
+    rng = np.random.default_rng(seed)
     times = np.linspace(0.0, duration, 13)
     phase = 2 * np.pi * times / duration
     axes, sizes = problems.units(rng, 4), rng.uniform(0.3, 0.7, 4)
@@ -271,9 +271,9 @@ def test_a_root_under_turned_and_scaled_ancestors_can_be_taken_out():
     scales = rest.scales.copy()
     scales[0] = 0.5
     turned_root = rest.rotations.copy()
-    turned_root[0] = problems.quaternions(problems.generator(5), 1)[0]
+    turned_root[0] = problems.quaternions(np.random.default_rng(5), 1)[0]
     skeleton = Skeleton(skeleton.names, skeleton.parents, Pose(rest.translations, turned_root, scales))
-    rng = problems.generator(6)
+    rng = np.random.default_rng(6)
     times = np.linspace(0.0, 1.0, 5)
     tracks = [
         Track("hips", "translation", times, rng.normal(size=(5, 3))),
@@ -349,7 +349,7 @@ def test_events_are_heard_by_those_who_pass_them():
 @both_precisions
 def test_a_crowd_is_many_singles(dtype):
     count = 5
-    times = problems.generator(9).uniform(0.0, 1.0, count)
+    times = np.random.default_rng(9).uniform(0.0, 1.0, count)
     character = somebody()
 
     def run(which):
