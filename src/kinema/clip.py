@@ -116,10 +116,14 @@ class Clip:
         """The pose at a moment, or a batch of poses of the shape of t. t: seconds; clamped to the clip, or looped."""
         times = edge.real("t", t).astype(np.float64)
         edge.check_finite("t", times)
-        rest = self.skeleton.rest
-        out = [np.empty((times.size, *array.shape), rest.precision) for array in rest.arrays()]
-        self.sample_into(np.arange(times.size), self.wrapped(times.reshape(-1), loop), *out)
+        out = self._poses(self.wrapped(times.reshape(-1), loop), self.skeleton.rest.precision)
         return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out))
+
+    def _poses(self, times: Any, dtype: Any) -> list[Any]:
+        """Translations, rotations and scales, (n, J, 3|4|3), at some moments within the clip."""
+        out = [np.empty((times.size, *array.shape), dtype) for array in self.skeleton.rest.arrays()]
+        self.sample_into(np.arange(times.size), times, *out)
+        return out
 
     def sample_into(self, rows: Any, times: Any, t: Any, r: Any, s: Any) -> None:
         """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
@@ -141,9 +145,9 @@ class Clip:
 
     def wrapped(self, times: Any, loop: bool) -> Any:
         """Seconds within the clip: clamped, or the same moment of another pass, where the end is the start."""
-        return self._passes(times, loop)[1]
+        return self.passes(times, loop)[1]
 
-    def _passes(self, times: Any, loop: bool) -> tuple[Any, Any]:
+    def passes(self, times: Any, loop: bool) -> tuple[Any, Any]:
         """How many whole passes lie before each moment, and the seconds since."""
         if not loop or not self.duration:
             return np.zeros(np.shape(times)), np.clip(times, 0.0, self.duration)
@@ -182,7 +186,7 @@ class Clip:
         Counted in whole passes, so that no event is lost or heard twice by rounding where one step ends and the next
         begins.
         """
-        passes, since = (np.asarray(x)[..., np.newaxis] for x in self._passes(times, loop))
+        passes, since = (np.asarray(x)[..., np.newaxis] for x in self.passes(times, loop))
         at = self.wrapped(np.array([event.time for event in self.events]), loop)
         return passes + ((at <= since) if included else (at < since))
 
@@ -200,14 +204,15 @@ class Clip:
         for name, each in zip(("t0", "t1"), times, strict=True):
             edge.check_finite(name, np.ascontiguousarray(each))
         root = Root(self.skeleton, self.root if joint is None else self.skeleton.index(joint), up)
-        (passes0, since0), (passes1, since1) = (self._passes(each.reshape(-1), loop) for each in times)
-        before, after = (root.places(self.sample(since)) for since in (since0, since1))
-        travel = root.travels(before, after, passes1 - passes0, self.root_ends(root))
+        (passes0, since0), (passes1, since1) = (self.passes(each.reshape(-1), loop) for each in times)
+        rows, dtype = np.arange(since0.size), self.skeleton.rest.precision
+        before, after = (root.places_of(rows, *self._poses(since, dtype)) for since in (since0, since1))
+        travel = root.travels(before, after, passes1 - passes0, self.root_ends(root, dtype))
         return Travel(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
 
-    def root_ends(self, root: Root) -> Any:
+    def root_ends(self, root: Root, dtype: Any) -> Any:
         """(2, 4): where the root stands as the clip starts and ends."""
-        return root.places(self.sample((0.0, self.duration)))  # type: ignore[arg-type]
+        return root.places_of(np.arange(2), *self._poses(np.array((0.0, self.duration)), dtype))
 
     @property
     def root(self) -> int:

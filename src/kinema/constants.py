@@ -259,3 +259,45 @@ BUDGET_AVERAGE = 0.1
 
 BUDGET_ROOM = 0.7
 """Share of the time left that a dropped stage must fit into before it comes back."""
+# --- playing ---------------------------------------------------------------------------------------------------
+
+FADE_HALF_LIVES = 4.0
+"""Half-lives in a fade: 1% of the way from the old movement to the new one is left at its end."""
+
+FADE_OVER = 4.0
+"""Fades after which nothing is left of one (a share of 6e-11), and the new clip is shown bit for bit."""
+
+FADE_PROBE = 1.0 / 120.0
+"""Seconds over which the speed of a clip is measured where another one takes over: half a frame."""
+
+# --- procedural layers -----------------------------------------------------------------------------------------
+
+INHALE = 0.3
+"""How much faster than the mean lungs fill half way through breathing in: that takes 41% of a breath."""
+
+BREATH_CHEST = 0.03
+"""Radians the chest leans back with a breath of depth 1."""
+
+BREATH_SHOULDERS = 0.02
+"""Radians the shoulders rise with a breath of depth 1."""
+
+FASTEST_RATE = 100.0
+"""Most breaths or sways a second: a frame sees no more."""
+
+DEEPEST_BREATH = 30.0
+"""Deepest breath: beyond it the chest would tip over backwards."""
+
+GOLDEN = 1.618033988749895
+"""The golden ratio, which fractions approximate worst of all: waves whose rates are that far apart never meet again."""
+
+SWAY_SECOND = 0.4
+"""Share of the second, faster wave in a sway."""
+
+SWAY_SPAN = 1000.0
+"""Seconds over which the starts of characters are spread, so that no two of them sway alike."""
+
+KICK_OVER = 1e-6
+"""Share of a kick below which it is over."""
+
+STRONGEST_KICK = 1e3
+"""Strongest kick taken: a stronger one is a mistake, and float32 has to hold whatever kicks add up to."""

@@ -14,7 +14,6 @@ import numpy as np
 from kinema import edge
 from kinema._jit import batch, kernel, like
 from kinema.math import arrays, quat, vec, xform
-from kinema.pose import Pose
 from kinema.skeleton import Skeleton
 
 
@@ -161,13 +160,8 @@ class Root:
             turn = arrays.mul(turn, skeleton.rest.rotations[j])
         self._rest = np.concatenate((skeleton.rest_world[joint, :3, 3], arrays.unit(turn)))
 
-    def places(self, pose: Pose) -> Any:
-        """(K, 4): where the root stands in each of a batch of poses, (K,)."""
-        rows = np.arange(pose.shape[0])
-        return self.places_of(rows, *pose.arrays())
-
     def places_of(self, rows: Any, t: Any, r: Any, s: Any) -> Any:
-        """(rows, 4): the same for some rows of t, r, s, (N, J, 3|4|3)."""
+        """(rows, 4): where the root stands in some rows of t, r, s, (N, J, 3|4|3)."""
         dtype = t.dtype
         out = np.empty((rows.size, 4), dtype)
         rest, up = self._rest.astype(dtype), self._up.astype(dtype)

@@ -597,7 +597,7 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                 height = towards(last, height, step, step)
             on_plane = vec.add(flat, vec.scale(up, height))
 
-            # No point of the sole inside the ground, whatever the tilt has not caught up with; and of a planted foot, the
+            # No point of the sole inside the ground, whatever the tilt has not caught up with; and of a planted foot the
             # lowest as far above it as in the clip: over an edge it rolls on the ball, not on toes in the air.
             lift = -leg_size
             for which in range(3):

@@ -1,0 +1,375 @@
+"""Procedural layers: breath, sway, recoil, or any function, on top of whatever pose there is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge
+from kinema._jit import batch, like
+from kinema.behaviours.blending import chosen, kept, mix_back, numbers, rows_of, write_rows
+from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.constants import (
+    BREATH_CHEST,
+    BREATH_SHOULDERS,
+    CRITICAL_HALF,
+    DEEPEST_BREATH,
+    FASTEST_RATE,
+    GOLDEN,
+    INHALE,
+    KICK_OVER,
+    SHORTEST_HALF_LIFE,
+    STRONGEST_KICK,
+    SWAY_SECOND,
+    SWAY_SPAN,
+)
+from kinema.errors import InputError
+from kinema.math import arrays, quat, spring
+from kinema.pose import Pose, unit_rotations
+from kinema.rig import Rig
+
+# --- what they share -------------------------------------------------------------------------------------------
+
+
+@batch
+def add_turns(rows, weights, joints, axes, angles, r):
+    """Turn joints about axes in their own space. angles: (rows, joints), radians."""
+    for n in range(rows.size):
+        i = rows[n]
+        for k in range(joints.size):
+            angle = angles[n, k] * weights[i]
+            if angle != like(angle, 0.0):
+                j = joints[k]
+                turn = quat.from_axis_angle((axes[k, 0], axes[k, 1], axes[k, 2]), angle)
+                q = quat.unit(quat.mul((r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3]), turn))
+                for c in range(4):
+                    r[i, j, c] = q[c]
+
+
+class Turn(NamedTuple):
+    """Joints that turn about a direction of the character's space, as it lies in each of them at rest."""
+
+    axis: Any
+    joints: Sequence[Any]
+    gain: float
+    """Radians that they turn together, each by an equal part, where the wave is 1."""
+    wave: int = 0
+
+
+class Turns:
+    """Small turns of some joints, on top of whatever pose there is."""
+
+    def __init__(self, body: Body, turns: Sequence[Turn]) -> None:
+        each = [(joint, turn) for turn in turns for joint in turn.joints]
+        own = [arrays.rotate(arrays.conj(body.rig.own_axes(joint)), turn.axis) for joint, turn in each]
+        self._joints = np.array([joint for joint, _ in each], np.int64)
+        self._axes = np.array(own, body.precision).reshape(-1, 3)
+        self._gains = np.array([turn.gain / len(turn.joints) for _, turn in each])
+        self._waves = [turn.wave for _, turn in each]
+        self._below = body.skeleton.below(self._joints)
+
+    def add(self, work: Work, rows: Any, waves: Any) -> None:
+        """Turn the joints of some characters. waves: (rows, waves)."""
+        angles = (waves[:, self._waves] * self._gains).astype(work.r.dtype)
+        add_turns(rows, work.weights, self._joints, self._axes, angles, work.r)
+        work.changed(self._below)
+
+
+def _axes(rig: Rig) -> tuple[Any, Any, Any]:
+    """Left, up and forward of a character."""
+    up, forward = np.array(rig.up), np.array(rig.forward)
+    return np.cross(up, forward), up, forward
+
+
+class Clocked(State):
+    """A state that knows how long it has been running for each character. moves: whether that changes anything."""
+
+    def __init__(self, body: Body, start: Any, moves: bool = True) -> None:
+        self._body = body
+        self._time = start
+        self._moves = moves
+        self._fresh = np.ones(body.count, bool)
+
+    def awake(self, dt: float) -> Any:
+        return self._fresh | (self._moves and dt > 0.0)
+
+    def tick(self, work: Work) -> Any:
+        """Let time pass for this frame's rows. Returns those of them whose weight is not 0."""
+        self._time[work.rows] += work.dt
+        self._fresh[work.rows] = False
+        return work.rows[work.weights[work.rows] > 0]
+
+
+def _phases(body: Body, phase: ArrayLike | None, seed: int) -> Any:
+    """(characters,): from 0 to 1, as given, or spread by a generator of its own."""
+    if phase is None:
+        return np.random.default_rng(edge.whole("seed", seed, 0)).uniform(0.0, 1.0, body.count)
+    return numbers("phase", phase, body.count)
+
+
+def _spine(rig: Rig, who: str) -> Any:
+    if not rig.spine:
+        raise InputError(
+            f"{who} needs a spine, and the rig has none: give the joints from hips to chest, Rig(spine=...)"
+        )
+    return rig.spine
+
+
+# --- breath ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breathing(Stage):
+    """Chest and shoulders rise and sink. The head stays level.
+
+    rate: breaths a second. depth: 1 for a calm person, 3 after a run. phase: where in a breath to start, 0 to 1, one
+    for all or one each; spread over the crowd by `seed` if not given.
+    """
+
+    rate: float = 0.25
+    depth: float = 1.0
+    phase: Any = None
+    seed: int = 0
+
+    order: ClassVar[int] = 10
+
+    def start(self, body: Body) -> BreathingState:
+        return BreathingState(self, body)
+
+
+class BreathingState(Clocked):
+    """Where in its breath every character is."""
+
+    def __init__(self, settings: Breathing, body: Body) -> None:
+        self._rate = edge.number("rate", settings.rate, 0.0, FASTEST_RATE)
+        chest, shoulders = (
+            edge.number("depth", settings.depth, 0.0, DEEPEST_BREATH) * gain
+            for gain in (BREATH_CHEST, BREATH_SHOULDERS)
+        )
+        super().__init__(body, body.zeros(dtype=np.float64), self._rate > 0.0 and chest > 0.0)
+        self._phase = _phases(body, settings.phase, settings.seed)
+        rig = body.rig
+        left, _, forward = _axes(rig)
+        above = rig.neck or (() if rig.head is None else (rig.head,))
+        turns = [Turn(left, _spine(rig, "Breathing"), -chest), Turn(left, above, chest)]
+        at = rig.skeleton.rest_world[:, :3, 3]
+        for arm in rig.arms:
+            if arm.shoulder is not None:
+                outwards = (at[arm.joints[0]] - at[arm.shoulder]) @ left
+                turns.append(Turn(forward, (arm.shoulder,), shoulders if outwards >= 0 else -shoulders))
+        self._turns = Turns(body, turns)
+
+    def update(self, work: Work) -> None:
+        rows = self.tick(work)
+        self._turns.add(work, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
+
+
+def _lungs(breaths: Any) -> Any:
+    """How full lungs are, 0 to 1, after so many breaths: in a little faster than out."""
+    angle = 2.0 * np.pi * (breaths - np.floor(breaths))
+    return 0.5 - 0.5 * np.cos(angle + INHALE * (1.0 - np.cos(angle)))
+
+
+# --- sway ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sway(Stage):
+    """Standing is never still: the upper body leans and turns a little, the weight goes from leg to leg.
+
+    rate: slow waves a second. lean: radians to either side. shift: how far the hips go to either side, as a share of
+    their height; the legs follow, the feet stay. phase, seed: as in `Breathing`.
+    """
+
+    rate: float = 0.1
+    lean: float = 0.02
+    shift: float = 0.01
+    phase: Any = None
+    seed: int = 0
+
+    order: ClassVar[int] = 10
+
+    def start(self, body: Body) -> SwayState:
+        return SwayState(self, body)
+
+
+class SwayState(Clocked):
+    """How far into its swaying every character is."""
+
+    def __init__(self, settings: Sway, body: Body) -> None:
+        self._rate = edge.number("rate", settings.rate, 0.0, FASTEST_RATE)
+        lean = edge.number("lean", settings.lean, -math.pi, math.pi)
+        share = edge.number("shift", settings.shift, -1.0, 1.0)
+        start = _phases(body, settings.phase, settings.seed) * SWAY_SPAN
+        super().__init__(body, start, self._rate > 0.0 and (lean != 0.0 or share != 0.0))
+        rig = body.rig
+        spine, (left, up, forward) = _spine(rig, "Sway"), _axes(rig)
+        self._shift, legs = _weight_shift(rig, share)
+        turns = [Turn(forward, spine, lean, 0), Turn(left, spine, lean / GOLDEN, 1), Turn(up, spine, lean / GOLDEN, 2)]
+        self._turns = Turns(body, turns + legs)
+        self._below = body.skeleton.below([rig.hips])
+
+    def update(self, work: Work) -> None:
+        rows = self.tick(work)
+        waves = np.stack([_wave(self._time[rows] * self._rate, k) for k in range(4)], axis=-1)
+        way = waves[:, 3:] * work.weights[rows, np.newaxis] * self._shift
+        work.t[rows, int(work.body.rig.hips)] += way.astype(work.t.dtype)
+        work.changed(self._below)
+        self._turns.add(work, rows, waves)
+
+
+def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Turn]]:
+    """How far the hips go to the left, (3,), in their parent's space; legs that lean back by as much, feet that do not.
+
+    All of it follows the wave of number 3.
+    """
+    left, up, forward = _axes(rig)
+    world = rig.skeleton.rest_world.astype(np.float64)
+    height = world[:, :3, 3] @ up
+    way = share * abs(float(height[int(rig.hips)]) - rig.floor)
+    turns = []
+    for leg in rig.legs:
+        hip, ankle = leg.joints[0], leg.joints[-1]
+        long = float(height[hip] - height[ankle])
+        angle = math.asin(max(-1.0, min(1.0, way / long))) if long > 0.0 else 0.0
+        turns += [Turn(forward, (hip,), -angle, 3), Turn(forward, (ankle,), angle, 3)]
+    parent = rig.skeleton.parents[int(rig.hips)]
+    above = world[parent, :3, :3] if parent >= 0 else np.eye(3)
+    return np.linalg.pinv(above) @ (left * way), turns
+
+
+def _wave(cycles: Any, which: int) -> Any:
+    """A slow movement between -1 and 1 that never repeats, another one for each `which`."""
+    slow = 2.0 * np.pi * cycles * GOLDEN ** (-which / 3.0)
+    return (1.0 - SWAY_SECOND) * np.sin(slow + which) + SWAY_SECOND * np.sin(slow * GOLDEN)
+
+
+# --- recoil ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recoil(Stage):
+    """A kick throws the upper body back and the arms up; a spring brings them home.
+
+    spine, arms: radians a kick of strength 1 gets them, at most. half_life: seconds; the kick is at its height after
+    0.6 of it, and one of it later half is gone.
+    """
+
+    spine: float = 0.1
+    arms: float = 0.2
+    half_life: float = 0.08
+
+    order: ClassVar[int] = 10
+
+    def start(self, body: Body) -> RecoilState:
+        return RecoilState(self, body)
+
+
+@batch
+def settle(rows, half_life, dt, x, v):
+    """Springs on their way back to 0; what is next to nothing becomes nothing."""
+    over = like(dt, KICK_OVER)
+    for n in range(rows.size):
+        i = rows[n]
+        at, speed = spring.critical(x[i], v[i], like(dt, 0.0), half_life, dt)
+        known = abs(at) > over or abs(speed) * half_life > over
+        x[i] = at if known else like(dt, 0.0)
+        v[i] = speed if known else like(dt, 0.0)
+
+
+class RecoilState(State):
+    """What is left of the kicks."""
+
+    def __init__(self, settings: Recoil, body: Body) -> None:
+        self._half_life = edge.number("half_life", settings.half_life, SHORTEST_HALF_LIFE)
+        spine, arms = (edge.number(n, getattr(settings, n), -math.pi, math.pi) for n in ("spine", "arms"))
+        rig = body.rig
+        if not rig.spine and not rig.arms:
+            raise InputError("Recoil needs a spine or arms, and the rig has neither: give Rig(spine=..., arms=...)")
+        left, _, _ = _axes(rig)
+        raised = [Turn(left, arm.joints[:1], -arms) for arm in rig.arms]
+        self._turns = Turns(body, [Turn(left, rig.spine, -spine), *raised])
+        self._body = body
+        self._at, self._speed = body.zeros(dtype=np.float64), body.zeros(dtype=np.float64)
+        self._set = body.zeros(dtype=bool)
+
+    def kick(self, strength: ArrayLike = 1.0, rows: Any = None) -> None:
+        """Kick some characters, everyone if not given; kicks add up. strength: one, or one for each of the rows."""
+        rows = chosen(rows, self._body.count)
+        strengths = numbers("strength", strength, rows.size, STRONGEST_KICK)
+        # A critically damped spring struck at speed v gets as far as v / (e y).
+        self._speed[rows] += strengths * (math.e * CRITICAL_HALF / self._half_life)
+        self._set[rows] = True
+
+    def awake(self, dt: float) -> Any:
+        return self._set | ((dt > 0.0) & ((self._at != 0.0) | (self._speed != 0.0)))
+
+    def reset(self, rows: Any) -> None:
+        """Those who were left out for a while have come to rest."""
+        self._at[rows], self._speed[rows] = 0.0, 0.0
+
+    def update(self, work: Work) -> None:
+        settle(work.rows, self._half_life, work.dt, self._at, self._speed)
+        self._set[work.rows] = False
+        rows = work.rows[(work.weights[work.rows] > 0) & (self._at[work.rows] != 0.0)]
+        if rows.size:
+            self._turns.add(work, rows, self._at[rows, np.newaxis])
+
+
+# --- any function ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layer(Stage):
+    """Any function of pose and time, as a stage.
+
+    function: called once a frame as `function(pose, time, dt)` with the poses of n characters, a `Pose` of batch (n,),
+    and the seconds each of them has had, (n,); returns the poses to show, in the same shape. phase: seconds added to
+    the time, one for all or one each.
+    """
+
+    function: Callable[[Pose, Any, float], Pose]
+    _: KW_ONLY
+    phase: Any = 0.0
+
+    order: ClassVar[int] = 10
+
+    def start(self, body: Body) -> LayerState:
+        return LayerState(self, body)
+
+
+class LayerState(Clocked):
+    def __init__(self, settings: Layer, body: Body) -> None:
+        if not callable(settings.function):
+            raise InputError(f"function must be callable, got {settings.function!r:.60}")
+        super().__init__(body, _phases(body, settings.phase, 0))
+        self._function = settings.function
+        self._name = getattr(settings.function, "__name__", type(settings.function).__name__)
+
+    def update(self, work: Work) -> None:
+        rows = self.tick(work)
+        if not rows.size:
+            return
+        before = kept(work, rows)
+        result = self._function(rows_of(work, rows), self._time[rows], work.dt)
+        write_rows(work, rows, self._checked(result, rows.size))
+        mix_back(work, before)
+        work.all_changed()
+
+    def _checked(self, pose: Any, count: int) -> Pose:
+        name, dtype, joints = f"layer {self._name!r}", self._body.precision, len(self._body.skeleton)
+        if not isinstance(pose, Pose):
+            raise InputError(f"{name} must return a Pose, got {type(pose).__name__}")
+        if pose.shape not in ((), (count,)) or pose.joints != joints:
+            raise InputError(
+                f"{name} must return {count} poses of {joints} joints; got {pose.joints} joints, batch {pose.shape}"
+            )
+        for part, array in zip(("translations", "rotations", "scales"), pose.arrays(), strict=True):
+            edge.check_finite(f"{name}: {part}", np.ascontiguousarray(array, dtype))
+        turns = unit_rotations(f"{name}: rotations", pose.rotations, dtype)
+        return Pose.of(pose.translations, turns, pose.scales)
