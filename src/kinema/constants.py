@@ -201,6 +201,9 @@ FOOTHOLD_BEHIND = 1
 FOOTHOLD_COST = 0.012
 """What a step costs, as a gap under the foot in leg lengths: a bump is no reason to change the stride."""
 
+OVERHANG = 0.02
+"""Gap under the toes, in leg lengths, from which they count as hanging over an edge."""
+
 WALL = 0.06
 """Height above the sole of a standing foot, in leg lengths, from which a rise under its edge is a wall it leans on."""
 

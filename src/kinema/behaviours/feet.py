@@ -39,6 +39,7 @@ from kinema.constants import (
     LARGEST_LOOK_AHEAD,
     LOOK_AHEAD,
     NO_GROUND,
+    OVERHANG,
     POINT_FOOT,
     RELEASE_SHARE,
     ROLL_HEIGHT,
@@ -87,10 +88,10 @@ class Feet(Stage):
     max_slope: float = 0.75
     max_rise: float = 0.7
     max_drop: float = 0.7
-    climb: float = 3.0
+    climb: float = 4.0
     tilt_half_life: float = 0.03
     pelvis_half_life: float = 0.06
-    release_half_life: float = 0.04
+    release_half_life: float = 0.06
     lock: bool = True
     plant_height: float = 0.025
     plant_speed: float = 0.5
@@ -185,6 +186,8 @@ class Memory(NamedTuple):
     """(N, L): seconds its last swing took; 0 while it has made none."""
     landed: Any
     """(N, L, 3): where its ball landed then, from the hips, in the character's own space."""
+    lands: Any
+    """(N, L, 3): where the ball is going to land, world space, if nothing is in the way."""
     steps: Any
     """(N, L): steps of the profile by which it is going to land ahead of (or behind) where the clip puts it."""
     headings: Any
@@ -292,11 +295,14 @@ def _aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, w
             ball = sole_point(world, i, plan, leg, BALL)
             tip = sole_point(world, i, plan, leg, TIP)
             n = leg * RAYS
-            set_ray(origins, directions, i, n, vec.add(heel, offset), base, up, plan.rise)
-            middle = vec.scale(vec.add(heel, ball), like(dt, 0.5))
-            set_ray(origins, directions, i, n + 1, vec.add(middle, offset), base, up, plan.rise)
-            set_ray(origins, directions, i, n + 2, vec.add(ball, offset), base, up, plan.rise)
-            set_ray(origins, directions, i, n + 3, vec.add(tip, offset), base, up, plan.rise)
+            # Where the points are with the tilt the foot has.
+            turn = quat.between(up, vec.unit_or(get3(memory.normals, i, leg), up), vec.hinge_of(up))
+            at = vec.add(ball, offset)
+            to_heel, to_tip = quat.rotate(turn, vec.sub(heel, ball)), quat.rotate(turn, vec.sub(tip, ball))
+            set_ray(origins, directions, i, n, vec.add(at, to_heel), base, up, plan.rise)
+            set_ray(origins, directions, i, n + 1, vec.add(at, vec.scale(to_heel, like(dt, 0.5))), base, up, plan.rise)
+            set_ray(origins, directions, i, n + 2, at, base, up, plan.rise)
+            set_ray(origins, directions, i, n + 3, vec.add(at, to_tip), base, up, plan.rise)
 
             moved = vec.sub(ball, get3(memory.soles[i], leg, BALL))
             velocity = vec.scale(vec.reject(moved, up), rate)
@@ -317,6 +323,7 @@ def _aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, w
             foreseen = swinging & (left > zero) & (left < memory.swing_time[i, leg] * like(dt, LANDING_KNOWN))
             own = xform.linear(matrix_at(place, i, 0), get3(memory.landed, i, leg))
             start = vec.add(vec.add(at_hips, own), vec.scale(travel, left))
+            set3(memory.lands, i, leg, start)
             first = -plan.heel[leg] - plan.spacing[leg] * like(dt, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
             for p in range(RAYS - PROFILE):
                 to = vec.add(start, vec.scale(ahead, first + plan.spacing[leg] * like(dt, p)))
@@ -414,10 +421,11 @@ def foothold(hit, points, normals, i, n, up, base, cos_slope, sin_slope, leg_siz
     """How many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and heel.
 
     A step costs a little, so that a foot is moved only off an edge, a wall or a hole. Once settled it is the one that
-    was chosen in the frame before. Returns the steps, and the height at which the ball is going to stand.
+    was chosen in the frame before. Returns the steps and the plane it is going to stand on.
     """
     zero = like(leg_size, 0.0)
-    best, cheapest, height, found = 0, zero, zero, False
+    best, cheapest, found = 0, zero, False
+    best_plane, best_normal = base, up
     for order in range(2 * FOOTHOLD_STEPS + 1):
         # 0, -1, 1, -2, 2 and so on: of equals the nearest stays.
         steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
@@ -440,11 +448,8 @@ def foothold(hit, points, normals, i, n, up, base, cos_slope, sin_slope, leg_siz
         cost += like(leg_size, 0.5) * rise_at(hit, points, i, first - FOOTHOLD_BEHIND, plane, normal, up)
         if not found or cost < cheapest:
             best, cheapest, found = steps, cost, True
-            height = vec.dot(vec.sub(plane, base), up) + height_on(plane, normal, plane, up)
-            if hit[i, first + FOOT_STEPS - 2]:
-                at = sample_at(points, i, first + FOOT_STEPS - 2)
-                height = vec.dot(vec.sub(at, base), up) + height_on(plane, normal, at, up)
-    return best, height
+            best_plane, best_normal = plane, normal
+    return best, best_plane, best_normal
 
 
 @kernel
@@ -523,7 +528,9 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                 memory.aloft_for[i, leg] += dt
             elif (memory.locked[i, leg] == FREE) & (not new):
                 memory.swing_time[i, leg] = memory.aloft_for[i, leg]
-                from_hips = vec.sub(ball, origin_at(world, i, hips))
+                # From the heel, which is down first; the ball comes down where the foot's length puts it.
+                lands = vec.add(heel, vec.scale(get3(memory.headings, i, leg), plan.heel[leg]))
+                from_hips = vec.sub(lands, origin_at(world, i, hips))
                 set3(memory.landed, i, leg, xform.linear(xform.inverse(matrix_at(place, i, 0)), from_hips))
             if state != FREE:
                 memory.aloft_for[i, leg] = zero
@@ -534,24 +541,12 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                 set3(memory.planes, i, leg, plane)
                 set3(memory.plane_normals, i, leg, ground_normal)
 
-            # The tilt follows the ground, less so high in the air.
-            aloft = low / (leg_size * like(dt, HIGH_SWING))
-            aloft = min(max(aloft, zero), one)
-            goal_normal = vec.unit_or(vec.add(vec.scale(ground_normal, one - aloft), vec.scale(up, aloft)), up)
-            normal = get3(memory.normals, i, leg)
-            left = spring.decay(plan.tilt_half_life, dt)
-            normal = vec.unit_or(vec.add(goal_normal, vec.scale(vec.sub(normal, goal_normal), left)), up)
-            if vec.span(vec.sub(normal, goal_normal)) < like(dt, AT_REST) or new:
-                normal = goal_normal
-            turn = quat.between(up, normal, vec.hinge_of(up))
-
-            # The offset keeps the contact where it landed. In the air it becomes that of the next landing.
-            if new:
-                offset = (zero, zero, zero)
-            height_ahead = memory.heights[i, leg]
+            # On its way to a foothold, a foot goes by the ground there, not by what it passes over.
             goal = (zero, zero, zero)
-            if plan.lock & foreseen & (not new):
-                steps, height_ahead = foothold(
+            height_ahead = memory.heights[i, leg]
+            foreseen &= plan.lock & (not held) & (not new)
+            if foreseen:
+                steps, plane, ground_normal = foothold(
                     hit,
                     hit_points,
                     hit_normals,
@@ -567,11 +562,34 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                 )
                 memory.steps[i, leg] = steps
                 goal = vec.scale(get3(memory.headings, i, leg), plan.spacing[leg] * like(dt, steps))
+                lands = vec.add(get3(memory.lands, i, leg), goal)
+                height_ahead = vec.dot(vec.sub(lands, base), up) + height_on(plane, ground_normal, lands, up)
+
+            # The tilt follows the ground, less so high in the air.
+            aloft = low / (leg_size * like(dt, HIGH_SWING))
+            aloft = min(max(aloft, zero), one)
+            goal_normal = vec.unit_or(vec.add(vec.scale(ground_normal, one - aloft), vec.scale(up, aloft)), up)
+            normal = get3(memory.normals, i, leg)
+            left = spring.decay(plan.tilt_half_life, dt)
+            normal = vec.unit_or(vec.add(goal_normal, vec.scale(vec.sub(normal, goal_normal), left)), up)
+            if vec.span(vec.sub(normal, goal_normal)) < like(dt, AT_REST) or new:
+                normal = goal_normal
+            turn = quat.between(up, normal, vec.hinge_of(up))
+
+            # The offset keeps the contact where it landed. In the air it becomes that of the next landing.
+            if new:
+                offset = (zero, zero, zero)
             roll = leg_size * like(dt, ROLL_HEIGHT)
             ahead_of = vec.add(ball, offset)
             flat = vec.sub(ahead_of, vec.scale(up, vec.dot(vec.sub(ahead_of, base), up)))
             on_plane = vec.add(flat, vec.scale(up, height_on(plane, ground_normal, flat, up)))
             if held & was_locked:
+                # Toes over an edge touch nothing, however low the clip has them.
+                if contact == TIP:
+                    gap = height_on(plane, ground_normal, sample_at(hit_points, i, n + 3), up)
+                    if (not hit[i, n + 3]) | (gap > leg_size * like(dt, OVERHANG)):
+                        contact = BALL
+                        now = ball
                 there = laid(now, ball, ball_height, on_plane, normal, turn, up, roll)
                 stood = get3(memory.contacts[i], leg, contact)
                 drift = vec.reject(vec.sub(there, stood), up)
@@ -581,12 +599,14 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
             # How high the plane is at the ball: raised ahead of a step, lowered behind one, each at a bounded rate.
             height = height_on(plane, ground_normal, flat, up)
             if not held:
-                if foreseen & (not new):
-                    # From where it took off to where it will land, at least.
+                if foreseen:
+                    # From where it took off to where it will land, over whatever is under it.
                     done = one - remaining / memory.swing_time[i, leg]
                     done = done * done * (like(dt, 3.0) - done - done)
-                    way = memory.takeoff[i, leg] + (height_ahead - memory.takeoff[i, leg]) * done
-                    height = max(height, way)
+                    height = memory.takeoff[i, leg] + (height_ahead - memory.takeoff[i, leg]) * done
+                    for p in range(FOOT_SAMPLES):
+                        if hit[i, n + p]:
+                            height = max(height, height_on(sample_at(hit_points, i, n + p), ground_normal, flat, up))
                 for a in range(AHEAD_RAYS):
                     if hit[i, n + AHEAD + a]:
                         seen = vec.dot(vec.sub(sample_at(hit_points, i, n + AHEAD + a), base), up)
@@ -597,8 +617,8 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                 height = towards(last, height, step, step)
             on_plane = vec.add(flat, vec.scale(up, height))
 
-            # No point of the sole inside the ground, whatever the tilt has not caught up with; and of a planted foot the
-            # lowest as far above it as in the clip: over an edge it rolls on the ball, not on toes in the air.
+            # No point of the sole inside the ground, whatever the tilt has not caught up with. Of a planted foot the
+            # lowest is as far above it as in the clip: over an edge it rolls on the ball, not on toes in the air.
             lift = -leg_size
             for which in range(3):
                 sample = n + (0 if which == HEEL else (2 if which == BALL else 3))
@@ -611,7 +631,7 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                         lift = max(lift, missing)
             lift = lift + max(low, zero) if held & (lift > -leg_size) else max(lift, zero)
             if not new:
-                room = memory.raised[i, leg] + step
+                room = max(memory.raised[i, leg], zero) + step
                 if (lift > room) & (not held):
                     # Too steep to be climbed in time: wait in front of it while rising.
                     forth = vec.reject(vec.sub(ball, get3(memory.soles[i], leg, BALL)), up)
@@ -619,12 +639,12 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                     flat = vec.add(ball, offset)
                     flat = vec.sub(flat, vec.scale(up, vec.dot(vec.sub(flat, base), up)))
                     height = max(height, last + step)
-                    lift = memory.raised[i, leg]
+                    lift = towards(memory.raised[i, leg], zero, step, step)
                     on_plane = vec.add(flat, vec.scale(up, height))
                 else:
                     lift = towards(memory.raised[i, leg], lift, step, step)
             memory.heights[i, leg] = height
-            memory.ahead[i, leg] = height_ahead if foreseen & (not new) else height + lift
+            memory.ahead[i, leg] = height_ahead if foreseen else height + lift
             if state != FREE or new:
                 memory.takeoff[i, leg] = height
             on_plane = vec.add(on_plane, vec.scale(up, lift))
@@ -880,6 +900,7 @@ def _memory(body: Body, legs: int) -> Memory:
         aloft_for=zeros(legs),
         swing_time=zeros(legs),
         landed=zeros(legs, 3),
+        lands=zeros(legs, 3),
         steps=zeros(legs, dtype=np.int8),
         headings=zeros(legs, 3),
         hips=zeros(1, 3),
