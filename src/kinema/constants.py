@@ -189,3 +189,29 @@ BVH_EVEN = 1e-2
 
 BVH_STILL = 1e-9
 """A joint whose place changes by less than this share of the skeleton's size needs no position channels."""
+
+# --- figures of quality ----------------------------------------------------------------------------------------
+
+GROUND_ABOVE = 0.5
+"""How far above a sole, in leg lengths, its ground is looked for: to the knee, and not to the bridge overhead."""
+
+GROUND_BELOW = 1.0
+"""How far below, in leg lengths: a foot in the air finds the ground it will step on."""
+
+PLANTED_HEIGHT = 0.05
+"""Leg lengths above the ground below which a sole can be planted: 4 cm; a swinging foot clears 1 to 2 cm, but fast."""
+
+PLANTED_SPEED = 0.4
+"""Leg lengths a second below which a sole can be planted: a foot swings at 3 to 4 and stands at 0.1, as captured."""
+
+PLANTED_SHORTEST = 0.06
+"""Seconds. A plant, or a gap in one, that is shorter is noise: the shortest steps of a sprint last 0.08 s."""
+
+CONTACT_BAND = 0.005
+"""Leg lengths. Parts of a sole that are this near to its lowest part all count as touching: 4 mm."""
+
+KNEE_BENT = 0.05
+"""Leg lengths off the line from hip to ankle from which a knee is clearly bent: by 11 degrees."""
+
+ALONG_FOOT = 0.5
+"""Cosine with the character's forward from which ankle to toe is taken for the foot's direction: within 60 degrees."""
