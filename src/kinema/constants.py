@@ -304,3 +304,62 @@ KICK_OVER = 1e-6
 
 STRONGEST_KICK = 1e3
 """Strongest kick taken: a stronger one is a mistake, and float32 has to hold whatever kicks add up to."""
+# --- frames ----------------------------------------------------------------------------------------------------
+
+SHORTEST_FRAME = 1e-6
+"""Seconds. No capture is faster, and a rate of frames can be had from it."""
+
+LONGEST_FRAME = 1e6
+"""Seconds, eleven days: what is longer is a broken file, not a slow motion."""
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+BVH_LARGEST_FILE = 64 * 2**20
+"""Bytes. The longest takes of the public motion libraries are a third of it."""
+
+BVH_MOST_JOINTS = 4_096
+"""Ten times the richest face rig. A skeleton keeps a table of joints by joints."""
+
+BVH_MOST_NUMBERS = 8_000_000
+"""Numbers of all frames together: 11 minutes at 120 frames a second of 96 channels each, read in a second."""
+
+BVH_MOST_FRAMES = 1_000_000
+"""Two hours at 120 frames a second: bounds what a file of few channels unfolds to in memory."""
+
+BVH_PIECE = 65_536
+"""Characters of motion turned into numbers at a time, so that the words in between stay few."""
+
+BVH_FRAME_RATE = 30.0
+"""Frames a second written where the clip has no frame rate of its own."""
+
+BVH_EVEN = 1e-2
+"""Keys whose distances in time differ by less than this share count as evenly spaced: times are often rounded."""
+
+BVH_STILL = 1e-9
+"""A joint whose place changes by less than this share of the skeleton's size needs no position channels."""
+
+# --- figures of quality ----------------------------------------------------------------------------------------
+
+GROUND_ABOVE = 0.5
+"""How far above a sole, in leg lengths, its ground is looked for: to the knee, and not to the bridge overhead."""
+
+GROUND_BELOW = 1.0
+"""How far below, in leg lengths: a foot in the air finds the ground it will step on."""
+
+PLANTED_HEIGHT = 0.05
+"""Leg lengths above the ground below which a sole can be planted: 4 cm; a swinging foot clears 1 to 2 cm, but fast."""
+
+PLANTED_SPEED = 0.4
+"""Leg lengths a second below which a sole can be planted: a foot swings at 3 to 4 and stands at 0.1, as captured."""
+
+PLANTED_SHORTEST = 0.06
+"""Seconds. A plant, or a gap in one, that is shorter is noise: the shortest steps of a sprint last 0.08 s."""
+
+CONTACT_BAND = 0.005
+"""Leg lengths. Parts of a sole that are this near to its lowest part all count as touching: 4 mm."""
+
+KNEE_BENT = 0.05
+"""Leg lengths off the line from hip to ankle from which a knee is clearly bent: by 11 degrees."""
+
+ALONG_FOOT = 0.5
+"""Cosine with the character's forward from which ankle to toe is taken for the foot's direction: within 60 degrees."""

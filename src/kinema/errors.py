@@ -11,3 +11,15 @@ class InputError(KinemaError, ValueError):
 
 class DeviceError(KinemaError, RuntimeError):
     """Arrays live on a GPU, and what is needed to compute there is missing."""
+
+
+class FileError(InputError):
+    """A file that cannot be used: which one, the line where there is one, and what is wrong there."""
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        super().__init__(problem, file, line)
+        self.problem, self.file, self.line = problem, file, line
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{where}: {self.problem}"

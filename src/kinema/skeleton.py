@@ -289,7 +289,7 @@ class Skeleton:
         partner = self._partners(mirror_names(self.names) if pairs is None else pairs)
         flip = np.array((1, -1, -1, 1), pose.precision)  # A turn seen in the mirror: about x as before, else reversed.
         across = np.array((-1, 1, 1), pose.precision)
-        turns, rest_turns = self._world_turns(pose), self._world_turns(self.rest.astype(pose.precision))
+        turns, rest_turns = self.world_turns(pose), self.world_turns(self.rest.astype(pose.precision))
         away = arrays.mul(turns, arrays.conj(rest_turns))
         mirrored = arrays.unit(arrays.mul(away[..., partner, :] * flip, rest_turns))
         moved = pose.translations - self.rest.translations.astype(pose.precision)
@@ -303,7 +303,7 @@ class Skeleton:
             pose.scales[..., partner, :].copy(),
         )
 
-    def _world_turns(self, pose: Pose) -> Any:
+    def world_turns(self, pose: Pose) -> Any:
         """(..., J, 4): each joint's rotation in world space, scales left aside."""
         turns = pose.rotations.copy()
         for j, parent in enumerate(self.parents):

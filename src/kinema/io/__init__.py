@@ -1,0 +1,1 @@
+"""Characters from files and back: one module a format."""

@@ -1,0 +1,22 @@
+"""Names from files, where several things may be called the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """The same names, each one different: the first to be called so keeps its name, the next become name_2, name_3."""
+    taken, seen, last = set(names), set(), Counter[str]()
+    result = []
+    for name in names:
+        new = name
+        if name in seen:
+            last[name] += 1
+            while (new := f"{name}_{last[name] + 1}") in taken:
+                last[name] += 1
+            taken.add(new)
+        seen.add(new)
+        result.append(new)
+    return tuple(result)
