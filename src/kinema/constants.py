@@ -183,13 +183,13 @@ LANDING_KNOWN = 0.85
 LANDING_SETTLED = 0.55
 """Share of a swing that is left when the place of landing is settled: a foot that changes its mind later comes late."""
 
-TRAVEL_HALF_LIFE = 0.08
+TRAVEL_HALF_LIFE = 0.25
 """Seconds over which the speed of the hips is averaged to that of the body."""
 
 AHEAD_RAYS = 8
 """Rays ahead of a swinging foot: at a walk they are nine centimetres apart, less than a foot's length."""
 
-FOOTHOLD_STEPS = 4
+FOOTHOLD_STEPS = 5
 """Steps of a sixth of the foot that a landing foot may be moved ahead or back to find a better hold."""
 
 FOOTHOLD_CLEAR = 2
@@ -203,6 +203,13 @@ FOOTHOLD_COST = 0.012
 
 OVERHANG = 0.02
 """Gap under the toes, in leg lengths, from which they count as hanging over an edge."""
+
+ONE_SLOPE = 0.94
+"""Cosine of the largest angle between the slope from heel to ball and the ground's own there (20 degrees): beyond it
+they stand on different things."""
+
+LARGEST_SINK = 0.08
+"""How far, in leg lengths, a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
 
 WALL = 0.06
 """Height above the sole of a standing foot, in leg lengths, from which a rise under its edge is a wall it leans on."""
@@ -223,7 +230,7 @@ heel as animated); what is above goes straight up."""
 HIGH_SWING = 0.15
 """Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
 
-RELEASE_SHARE = 1.8
+RELEASE_SHARE = 1.25
 """A planted foot is let go at this many times the height and speed at which it was planted: no flicker between."""
 
 TELEPORT = 1.0

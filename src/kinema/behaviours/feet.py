@@ -37,8 +37,10 @@ from kinema.constants import (
     LANDING_KNOWN,
     LANDING_SETTLED,
     LARGEST_LOOK_AHEAD,
+    LARGEST_SINK,
     LOOK_AHEAD,
     NO_GROUND,
+    ONE_SLOPE,
     OVERHANG,
     POINT_FOOT,
     RELEASE_SHARE,
@@ -93,7 +95,7 @@ class Feet(Stage):
     pelvis_half_life: float = 0.06
     release_half_life: float = 0.06
     lock: bool = True
-    plant_height: float = 0.025
+    plant_height: float = 0.018
     plant_speed: float = 0.5
     stretch: float = 0.985
     follow: bool = True
@@ -295,9 +297,11 @@ def _aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, w
             ball = sole_point(world, i, plan, leg, BALL)
             tip = sole_point(world, i, plan, leg, TIP)
             n = leg * RAYS
-            # Where the points are with the tilt the foot has.
-            turn = quat.between(up, vec.unit_or(get3(memory.normals, i, leg), up), vec.hinge_of(up))
-            at = vec.add(ball, offset)
+            # Where the points are with the tilt the foot has (see `laid`).
+            normal = vec.unit_or(get3(memory.normals, i, leg), up)
+            turn = quat.between(up, normal, vec.hinge_of(up))
+            rolled = min(vec.dot(vec.sub(ball, base), up), plan.size[leg] * like(dt, ROLL_HEIGHT))
+            at = vec.add(vec.add(ball, offset), vec.scale(normal, rolled))
             to_heel, to_tip = quat.rotate(turn, vec.sub(heel, ball)), quat.rotate(turn, vec.sub(tip, ball))
             set_ray(origins, directions, i, n, vec.add(at, to_heel), base, up, plan.rise)
             set_ray(origins, directions, i, n + 1, vec.add(at, vec.scale(to_heel, like(dt, 0.5))), base, up, plan.rise)
@@ -396,8 +400,10 @@ def fit(hit, points, normals, i, n, stride, up, base, cos_slope, sin_slope):
         if order == 0:
             heel = (normals[i, n, 0], normals[i, n, 1], normals[i, n, 2])
             along = vec.unit_or(vec.sub(at, sample_at(points, i, n)), (zero, zero, zero))
-            candidate = vec.unit_or(vec.reject(vec.unit_or(vec.add(candidate, heel), up), along), up)
-            if vec.dot(candidate, up) < cos_slope:
+            level = vec.unit_or(vec.add(candidate, heel), up)
+            candidate = vec.unit_or(vec.reject(level, along), up)
+            # From tread to tread is no slope: it must be one by the ground's own normals, too.
+            if (vec.dot(candidate, up) < cos_slope) | (vec.dot(candidate, level) < like(one, ONE_SLOPE)):
                 continue
         candidate = tilted(candidate, up, cos_slope, sin_slope)
         lift, gap = judge(at, candidate, hit, points, i, n, stride, up)
@@ -414,6 +420,12 @@ def rise_at(hit, points, i, n, plane, normal, up):
     if hit[i, n]:
         above = -height_on(plane, normal, sample_at(points, i, n), up)
     return above if above > zero else zero
+
+
+@kernel
+def overhangs(hit, points, i, n, plane, normal, up, far):
+    """Whether there is no ground under a sample, or it is farther below the plane than this."""
+    return (not hit[i, n]) | (height_on(plane, normal, sample_at(points, i, n), up) > far)
 
 
 @kernel
@@ -440,8 +452,12 @@ def foothold(hit, points, normals, i, n, up, base, cos_slope, sin_slope, leg_siz
             gap = like(leg_size, NO_GROUND) * leg_size
             if hit[i, first + 2 * k]:
                 gap = height_on(plane, normal, sample_at(points, i, first + 2 * k), up)
-            # Ball and tip carry all of the weight in the end, the heel may hang over an edge.
-            cost += gap * like(leg_size, 1.0 if k >= 2 else 0.3)
+            # The ball carries all of the weight in the end; tip and heel may hang over an edge.
+            cost += gap * like(leg_size, 1.5 if k == 2 else 0.3)
+        # A ball right at an edge is no good hold either.
+        if hit[i, first + FOOT_STEPS - 1]:
+            gap = height_on(plane, normal, sample_at(points, i, first + FOOT_STEPS - 1), up)
+            cost += like(leg_size, 0.5) * max(gap, zero)
         # A step right before the toes leaves no room to lift them over it; one right behind the heel is scraped.
         cost += like(leg_size, 1.0) * rise_at(hit, points, i, first + FOOT_STEPS + 1, plane, normal, up)
         cost += like(leg_size, 0.3) * rise_at(hit, points, i, first + FOOT_STEPS + FOOTHOLD_CLEAR, plane, normal, up)
@@ -584,12 +600,16 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
             flat = vec.sub(ahead_of, vec.scale(up, vec.dot(vec.sub(ahead_of, base), up)))
             on_plane = vec.add(flat, vec.scale(up, height_on(plane, ground_normal, flat, up)))
             if held & was_locked:
-                # Toes over an edge touch nothing, however low the clip has them.
-                if contact == TIP:
-                    gap = height_on(plane, ground_normal, sample_at(hit_points, i, n + 3), up)
-                    if (not hit[i, n + 3]) | (gap > leg_size * like(dt, OVERHANG)):
-                        contact = BALL
-                        now = ball
+                # What hangs over an edge touches nothing, however low the clip has it.
+                far = leg_size * like(dt, OVERHANG)
+                heel_hangs = overhangs(hit, hit_points, i, n, plane, ground_normal, up, far)
+                ball_hangs = overhangs(hit, hit_points, i, n + 2, plane, ground_normal, up, far)
+                tip_hangs = overhangs(hit, hit_points, i, n + 3, plane, ground_normal, up, far)
+                if ((contact == HEEL) & heel_hangs) | ((contact == TIP) & tip_hangs):
+                    contact = BALL
+                if (contact == BALL) & ball_hangs & (heel_height < far) & (not heel_hangs):
+                    contact = HEEL
+                now = vec.select(contact == HEEL, heel, vec.select(contact == TIP, tip, ball))
                 there = laid(now, ball, ball_height, on_plane, normal, turn, up, roll)
                 stood = get3(memory.contacts[i], leg, contact)
                 drift = vec.reject(vec.sub(there, stood), up)
@@ -629,7 +649,10 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                     # What rises beside a foot that stands already is a wall.
                     if not (held & was_locked & (missing > leg_size * like(dt, WALL))):
                         lift = max(lift, missing)
-            lift = lift + max(low, zero) if held & (lift > -leg_size) else max(lift, zero)
+            if held & (lift > -leg_size):
+                lift = max(lift + max(low, zero), -leg_size * like(dt, LARGEST_SINK))
+            else:
+                lift = max(lift, zero)
             if not new:
                 room = max(memory.raised[i, leg], zero) + step
                 if (lift > room) & (not held):
@@ -664,7 +687,10 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
             memory.raised[i, leg] = lift
             memory.locked[i, leg] = state
             if not held:
-                offset = vec.add(goal, vec.scale(vec.sub(offset, goal), spring.decay(plan.release_half_life, dt)))
+                half_life = plan.release_half_life
+                if foreseen:  # In time for the landing.
+                    half_life = min(half_life, remaining * like(dt, 0.25))
+                offset = vec.add(goal, vec.scale(vec.sub(offset, goal), spring.decay(half_life, dt)))
                 if vec.span(vec.sub(offset, goal)) < leg_size * like(dt, AT_REST):
                     offset = goal
             changed |= vec.span(vec.sub(offset, get3(memory.offsets, i, leg))) > zero
@@ -868,7 +894,7 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         lock=s.lock,
         stretch=dtype(s.stretch),
         heel=np.array([_heel_to_ball(rig, leg) for leg in rig.legs], dtype),
-        spacing=np.array([_foot_length(rig, leg) for leg in rig.legs], dtype) / FOOT_STEPS,
+        spacing=np.array([_spacing(rig, leg) for leg in rig.legs], dtype),
     )
 
 
@@ -881,9 +907,13 @@ def _heel_to_ball(rig: Any, leg: Any) -> float:
     return float(leg.heel + np.linalg.norm(way))
 
 
-def _foot_length(rig: Any, leg: Any) -> float:
-    """Metres from heel to tip; a little for feet that are a point."""
-    return max(float(leg.heel + leg.tip), POINT_FOOT * rig.skeleton.length(leg.joints))
+def _spacing(rig: Any, leg: Any) -> float:
+    """Metres from ray to ray of the profile: the ball falls on the third of four samples, the tip on the last or short
+    of it. A foot that is a mere point is given some length.
+    """
+    to_ball = _heel_to_ball(rig, leg)
+    to_tip = max(float(leg.heel + leg.tip), POINT_FOOT * rig.skeleton.length(leg.joints))
+    return max(to_ball / (FOOT_STEPS - 2), to_tip / FOOT_STEPS)
 
 
 def _memory(body: Body, legs: int) -> Memory:
