@@ -461,7 +461,7 @@ def foothold(hit, points, normals, i, n, up, base, cos_slope, sin_slope, leg_siz
         # A step right before the toes leaves no room to lift them over it; one right behind the heel is scraped.
         cost += like(leg_size, 1.0) * rise_at(hit, points, i, first + FOOT_STEPS + 1, plane, normal, up)
         cost += like(leg_size, 0.3) * rise_at(hit, points, i, first + FOOT_STEPS + FOOTHOLD_CLEAR, plane, normal, up)
-        cost += like(leg_size, 0.5) * rise_at(hit, points, i, first - FOOTHOLD_BEHIND, plane, normal, up)
+        cost += like(leg_size, 0.15) * rise_at(hit, points, i, first - FOOTHOLD_BEHIND, plane, normal, up)
         if not found or cost < cheapest:
             best, cheapest, found = steps, cost, True
             best_plane, best_normal = plane, normal
@@ -640,6 +640,7 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
             # No point of the sole inside the ground, whatever the tilt has not caught up with. Of a planted foot the
             # lowest is as far above it as in the clip: over an edge it rolls on the ball, not on toes in the air.
             lift = -leg_size
+            deepest = BALL
             for which in range(3):
                 sample = n + (0 if which == HEEL else (2 if which == BALL else 3))
                 if hit[i, sample]:
@@ -647,17 +648,19 @@ def _place_feet(rows, plan, memory, found, place, world, hips, dt):
                     at = vec.dot(vec.sub(laid(p, ball, ball_height, on_plane, normal, turn, up, roll), base), up)
                     missing = vec.dot(vec.sub(sample_at(hit_points, i, sample), base), up) - at
                     # What rises beside a foot that stands already is a wall.
-                    if not (held & was_locked & (missing > leg_size * like(dt, WALL))):
-                        lift = max(lift, missing)
+                    if not (held & was_locked & (missing > leg_size * like(dt, WALL))) and missing > lift:
+                        lift = missing
+                        deepest = which
             if held & (lift > -leg_size):
                 lift = max(lift + max(low, zero), -leg_size * like(dt, LARGEST_SINK))
             else:
                 lift = max(lift, zero)
             if not new:
                 room = max(memory.raised[i, leg], zero) + step
-                if (lift > room) & (not held):
+                if (lift > room) & (not held) & (deepest != HEEL):
                     # Too steep to be climbed in time: wait in front of it while rising.
-                    forth = vec.reject(vec.sub(ball, get3(memory.soles[i], leg, BALL)), up)
+                    p = vec.select(deepest == TIP, tip, ball)
+                    forth = vec.reject(vec.sub(p, get3(memory.soles[i], leg, deepest)), up)
                     offset = vec.sub(get3(memory.offsets, i, leg), forth)
                     flat = vec.add(ball, offset)
                     flat = vec.sub(flat, vec.scale(up, vec.dot(vec.sub(flat, base), up)))
