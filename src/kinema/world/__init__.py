@@ -1,0 +1,1 @@
+"""Ground shapes with batched ray casts, and the small physics of balls."""
