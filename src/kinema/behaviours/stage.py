@@ -68,7 +68,7 @@ class Body:
         array = edge.vectors(name, value, width, self.precision)
         if array.shape not in ((width,), (self.count, width)):
             raise InputError(f"{name} must have shape ({width},) or ({self.count}, {width}), got {array.shape}")
-        return np.array(np.broadcast_to(array, (self.count, width)))
+        return np.array(np.broadcast_to(array, (self.count, width)), order="C")
 
     def share(self, name: str, value: Any) -> Any:
         """A weight from 0 to 1 for every character, (characters,), from one or from as many."""
@@ -103,11 +103,11 @@ class Work:
         skeleton, count, dtype = body.skeleton, body.count, body.precision
         self.body = body
         self.t, self.r, self.s = (
-            np.ascontiguousarray(np.broadcast_to(array.astype(dtype), (count, *array.shape)))
+            np.array(np.broadcast_to(array, (count, *array.shape)), dtype, order="C")
             for array in skeleton.rest.arrays()
         )
         self.world = np.zeros((count, len(skeleton), 12), dtype)
-        self.place = np.array(np.broadcast_to(np.eye(4, dtype=dtype)[:3].reshape(12), (count, 1, 12)))
+        self.place = np.array(np.broadcast_to(np.eye(4, dtype=dtype)[:3].reshape(12), (count, 1, 12)), order="C")
         self.ground: Any = None
         self.rows = np.arange(count)
         self.weights = np.ones(count, dtype)
