@@ -11,18 +11,39 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kinema.behaviours.aim import Aim as Aim
+    from kinema.behaviours.aim import AimReport as AimReport
+    from kinema.behaviours.eyes import Eyes as Eyes
+    from kinema.behaviours.eyes import EyesReport as EyesReport
+    from kinema.behaviours.feet import Feet as Feet
+    from kinema.behaviours.feet import FeetReport as FeetReport
+    from kinema.behaviours.head import Head as Head
+    from kinema.behaviours.head import HeadReport as HeadReport
+    from kinema.behaviours.layers import Breathing as Breathing
+    from kinema.behaviours.layers import Layer as Layer
+    from kinema.behaviours.layers import Recoil as Recoil
+    from kinema.behaviours.layers import Sway as Sway
+    from kinema.behaviours.play import Play as Play
     from kinema.character import Character as Character
+    from kinema.clip import Clip as Clip
+    from kinema.clip import Event as Event
+    from kinema.clip import Track as Track
     from kinema.compile_ahead import warmup as warmup
     from kinema.errors import DeviceError as DeviceError
+    from kinema.errors import FileError as FileError
     from kinema.errors import InputError as InputError
     from kinema.errors import KinemaError as KinemaError
     from kinema.limits import Cone as Cone
     from kinema.limits import Hinge as Hinge
     from kinema.limits import SwingTwist as SwingTwist
+    from kinema.pipeline import Animator as Animator
+    from kinema.pipeline import Frame as Frame
+    from kinema.pipeline import Trace as Trace
     from kinema.pose import Pose as Pose
     from kinema.rig import Arm as Arm
     from kinema.rig import Leg as Leg
     from kinema.rig import Rig as Rig
+    from kinema.root_motion import Travel as Travel
     from kinema.skeleton import Skeleton as Skeleton
     from kinema.skin import Skin as Skin
     from kinema.solvers.aim import AimResult as AimResult
@@ -48,6 +69,27 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "FileError": "kinema.errors",
+    "Trace": "kinema.pipeline",
+    "Frame": "kinema.pipeline",
+    "Animator": "kinema.pipeline",
+    "AimReport": "kinema.behaviours.aim",
+    "EyesReport": "kinema.behaviours.eyes",
+    "HeadReport": "kinema.behaviours.head",
+    "Aim": "kinema.behaviours.aim",
+    "Eyes": "kinema.behaviours.eyes",
+    "Head": "kinema.behaviours.head",
+    "FeetReport": "kinema.behaviours.feet",
+    "Feet": "kinema.behaviours.feet",
+    "Layer": "kinema.behaviours.layers",
+    "Recoil": "kinema.behaviours.layers",
+    "Sway": "kinema.behaviours.layers",
+    "Breathing": "kinema.behaviours.layers",
+    "Play": "kinema.behaviours.play",
+    "Travel": "kinema.root_motion",
+    "Event": "kinema.clip",
+    "Track": "kinema.clip",
+    "Clip": "kinema.clip",
     "solve": "kinema.solvers.goal",
     "Report": "kinema.solvers.goal",
     "Goal": "kinema.solvers.goal",

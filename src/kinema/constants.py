@@ -405,3 +405,39 @@ the ground and a hop of a third of a millimetre; without gravity none at all."""
 
 SMALL_DRAG = 1e-3
 """Drag times time below which its two exponential terms are taken from their series, whose next terms are 1e-14."""
+# --- looking and aiming ----------------------------------------------------------------------------------------
+
+SETTLED = 1e-6
+"""Radians from its goal at which a spring has arrived and is put there: less than float32 holds of a turned head, and
+nothing anyone sees. Without it a spring creeps on for ever, and no stage could rest."""
+
+BEHIND = 0.35
+"""Radians past straight behind (20 degrees) that a target has to go before the head turns to it over the other side."""
+
+OVERHEAD = 0.35
+"""Sine of the angle to the vertical (20 degrees) below which the yaw of a target fades out: straight above and below
+there is none, and what a step aside would make of it is half a turn. Narrower where the head may pitch that far."""
+
+LARGEST_PITCH = 1.5
+"""Radians (86 degrees) that a head may be let pitch: what is left is where the yaw fades out."""
+
+UPRIGHT = 0.35
+"""Cosine of the animated pitch, and of the roll, below which turning upright fades over to the smallest turn (70
+degrees): the yaw of a head that is thrown back to the vertical, as one crawling does, is noise."""
+
+EYES_BEHIND = 0.5
+"""Radians from straight behind (29 degrees) over which eyes come back to straight ahead; else they would flip from one
+corner to the other as a target passes behind the head."""
+
+MOST_EVENTS = 64
+"""Glances that one frame makes up for. A longer gap is forgotten: nobody looked."""
+
+BLINK_CLOSING = 0.35
+"""Share of a blink in which the lid closes; it opens more slowly."""
+
+VERTICAL_GLANCES = 0.5
+"""Height of the field that glances wander over, in widths: eyes scan more to the side than up and down."""
+
+AIM_PASSES = 8
+"""Passes over the joints that aim. The first is exact unless a joint meets its limit; each one after that shares out
+what is left among those that have room."""
