@@ -214,6 +214,21 @@ LARGEST_SINK = 0.08
 WALL = 0.06
 """Height above the sole of a standing foot, in leg lengths, from which a rise under its edge is a wall it leans on."""
 
+HOLD_BALL = 1.5
+"""Weight of a gap under the ball in judging a foothold: in the end the ball carries everything."""
+
+HOLD_TOES = 0.5
+"""The same between ball and tip: a ball right at an edge is no good hold either."""
+
+HOLD_ENDS = 0.3
+"""The same under heel, middle and tip, which may hang over an edge, and for a rise a hand's width before the tip."""
+
+HOLD_RISE = 1.0
+"""Weight of a rise right before the tip: it leaves no room to lift the toes over it."""
+
+HOLD_BEHIND = 0.15
+"""Weight of a rise right behind the heel, which may be scraped."""
+
 NO_GROUND = 0.3
 """What a hole under a part of the foot costs, as a gap in leg lengths."""
 
@@ -235,6 +250,12 @@ RELEASE_SHARE = 1.25
 
 TELEPORT = 1.0
 """Leg lengths a foot moves within a frame that mean the character was put elsewhere: nothing is carried over."""
+
+LARGEST_OFFSET = 0.4
+"""Leg lengths that a planted foot is held back at most: beyond that the clip is walking on the spot, or away."""
+
+OVERSTRETCH = 0.02
+"""Leg lengths beyond its reach at which a planted foot is let go."""
 
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""

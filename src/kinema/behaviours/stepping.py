@@ -1,0 +1,434 @@
+"""Where feet and pelvis go: each frame's step from what is under the feet to targets for ankles and hips.
+
+A foot moves over the plane it is given as it moves over the floor in its clip (`laid`). Which plane that is, how fast
+it may change, and where the foot is held or waits is decided here, foot by foot, in the order of `place_feet`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.footing import (
+    AHEAD,
+    BALL,
+    BARRED,
+    FREE,
+    HEEL,
+    LOCKED,
+    PROFILE,
+    RAYS,
+    TIP,
+    fit,
+    floor_of,
+    foothold,
+    foreseen_landing,
+    get3,
+    height_on,
+    overhangs,
+    sample_at,
+    set3,
+    shortened,
+    sole_point,
+)
+from kinema.constants import (
+    AHEAD_RAYS,
+    AT_REST,
+    CONTACT_SWITCH,
+    FOOT_SAMPLES,
+    HIGH_SWING,
+    LANDING_SETTLED,
+    LARGEST_OFFSET,
+    LARGEST_SINK,
+    LOOK_AHEAD,
+    OVERHANG,
+    OVERSTRETCH,
+    RELEASE_SHARE,
+    ROLL_HEIGHT,
+    SWING_SLACK,
+    TELEPORT,
+    WALL,
+)
+from kinema.math import quat, spring, vec, xform
+from kinema.skeleton import matrix_at
+from kinema.solvers.branch import handedness, origin_at
+
+# --- one foot, step by step ------------------------------------------------------------------------------------
+
+
+@kernel
+def laid(p, ball, ball_height, on_plane, normal, turn, up, roll):
+    """A point of the foot, moved as the floor under the foot is laid onto the ground: the ball comes to be above the
+    point of the plane that is below it, everything else turns about it.
+    """
+    rolled = ball_height if ball_height < roll else roll
+    lifted = vec.add(on_plane, vec.add(vec.scale(normal, rolled), vec.scale(up, ball_height - rolled)))
+    return vec.add(lifted, quat.rotate(turn, vec.sub(p, ball)))
+
+
+@kernel
+def pick(which, heel, ball, tip):
+    """One of the three points of a sole."""
+    return vec.select(which == HEEL, heel, vec.select(which == TIP, tip, ball))
+
+
+@kernel
+def sample_of(which):
+    """The ray under heel, ball or tip, among the rays of a leg."""
+    return 0 if which == HEEL else (2 if which == BALL else 3)
+
+
+@kernel
+def lowest_point(heel_height, ball_height, tip_height, switch):
+    """Which point of the sole touches the floor in the clip; the ball unless another one is clearly lower."""
+    contact = BALL
+    if heel_height < ball_height - switch:
+        contact = HEEL
+    if tip_height < min(heel_height, ball_height) - switch:
+        contact = TIP
+    return contact
+
+
+@routine
+def planted_state(plan, memory, i, leg, low, speed):
+    """FREE, LOCKED or BARRED: whether the clip has this foot on the ground, and whether it is held there."""
+    before = memory.locked[i, leg]
+    share = like(low, RELEASE_SHARE) if before != FREE else like(low, 1.0)
+    size = plan.size[leg]
+    if (low >= plan.plant_height * size * share) | (speed >= plan.plant_speed * size * share):
+        return FREE
+    return LOCKED if before == FREE else before
+
+
+@routine
+def learn_landing(plan, memory, i, leg, state, heel, hips, place, dt, new):
+    """Remember how long a swing took and how far from the hips the foot landed."""
+    if state == FREE:
+        memory.aloft_for[i, leg] += dt
+        return
+    if (memory.locked[i, leg] == FREE) & (not new):
+        memory.swing_time[i, leg] = memory.aloft_for[i, leg]
+        # From the heel, which is down first; the ball comes down where the foot's length puts it.
+        ball = vec.add(heel, vec.scale(get3(memory.headings, i, leg), plan.heel[leg]))
+        own = xform.linear(xform.inverse(matrix_at(place, i, 0)), vec.sub(ball, hips))
+        set3(memory.landed, i, leg, own)
+    memory.aloft_for[i, leg] = like(dt, 0.0)
+    memory.steps[i, leg] = 0
+
+
+@routine
+def tilt(plan, memory, i, leg, ground_normal, up, aloft, dt, new):
+    """The normal a foot goes by: eased to the ground's, less of it high in the air."""
+    one = like(dt, 1.0)
+    goal = vec.unit_or(vec.add(vec.scale(ground_normal, one - aloft), vec.scale(up, aloft)), up)
+    before = get3(memory.normals, i, leg)
+    left = spring.decay(plan.tilt_half_life, dt)
+    normal = vec.unit_or(vec.add(goal, vec.scale(vec.sub(before, goal), left)), up)
+    return vec.select(new | (vec.span(vec.sub(normal, goal)) < like(dt, AT_REST)), goal, normal)
+
+
+@routine
+def touching_point(plan, found, i, leg, contact, plane, normal, up, heel_height):
+    """Which point of a planted sole touches: what hangs over an edge does not, however low the clip has it."""
+    n = leg * RAYS
+    far = plan.size[leg] * like(heel_height, OVERHANG)
+    heel_hangs = overhangs(found, i, n + sample_of(HEEL), plane, normal, up, far)
+    ball_hangs = overhangs(found, i, n + sample_of(BALL), plane, normal, up, far)
+    tip_hangs = overhangs(found, i, n + sample_of(TIP), plane, normal, up, far)
+    if ((contact == HEEL) & heel_hangs) | ((contact == TIP) & tip_hangs):
+        contact = BALL
+    if (contact == BALL) & ball_hangs & (heel_height < far) & (not heel_hangs):
+        contact = HEEL
+    return contact
+
+
+@routine
+def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, normal, flat, base, up):
+    """How high the plane under a swinging foot must be: on its way to the foothold, over what it passes, in time for
+    what is ahead.
+    """
+    n = leg * RAYS
+    if soon:
+        # From where it took off to where it will land, over whatever is under it.
+        one = like(height, 1.0)
+        done = one - left / memory.swing_time[i, leg]
+        done = done * done * (like(height, 3.0) - done - done)
+        height = memory.takeoff[i, leg] + (height_ahead - memory.takeoff[i, leg]) * done
+        for k in range(FOOT_SAMPLES):
+            if found.hit[i, n + k]:
+                height = max(height, height_on(sample_at(found.points, i, n + k), normal, flat, up))
+    rate = plan.climb * plan.size[leg]
+    for a in range(AHEAD_RAYS):
+        if found.hit[i, n + AHEAD + a]:
+            seen = vec.dot(vec.sub(sample_at(found.points, i, n + AHEAD + a), base), up)
+            height = max(height, seen - rate * like(height, LOOK_AHEAD * (a + 1) / AHEAD_RAYS))
+    return height
+
+
+@routine
+def missing_height(plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, base, up, standing):
+    """How far a foot must be raised so that no point of its sole is in the ground, negative if all are above it; and
+    the deepest one. Beside a foot that stands already, what rises is a wall and does not count.
+    """
+    size = plan.size[leg]
+    missing, deepest = -size, BALL
+    for which in range(3):
+        n = leg * RAYS + sample_of(which)
+        if found.hit[i, n]:
+            p = pick(which, heel, ball, tip)
+            roll = size * like(size, ROLL_HEIGHT)
+            at = laid(p, ball, ball_height, on_plane, normal, turn, up, roll)
+            depth = vec.dot(vec.sub(sample_at(found.points, i, n), at), up)
+            if not (standing & (depth > size * like(size, WALL))) and depth > missing:
+                missing, deepest = depth, which
+    return missing, deepest
+
+
+@kernel
+def towards(value, goal, most):
+    """A value moved to its goal by at most so much."""
+    goal = goal if goal > value - most else value - most
+    return goal if goal < value + most else value + most
+
+
+@routine
+def ease_offset(plan, memory, i, leg, offset, goal, soon, left, dt):
+    """The offset of a foot in the air, on its way to that of the foothold (or to none), in time for the landing."""
+    half_life = min(plan.release_half_life, left * like(dt, 0.25)) if soon else plan.release_half_life
+    eased = vec.add(goal, vec.scale(vec.sub(offset, goal), spring.decay(half_life, dt)))
+    there = vec.span(vec.sub(eased, goal)) < plan.size[leg] * like(dt, AT_REST)
+    return vec.select(there, goal, eased)
+
+
+@routine
+def remember(memory, i, leg, state, height, lift, normal, offset, new):
+    """Keep a foot's state for the next frame, and note whether anything of it changed."""
+    changed = new | (state != memory.locked[i, leg])
+    changed |= (lift != memory.raised[i, leg]) | (height != memory.heights[i, leg])
+    changed |= vec.span(vec.sub(normal, get3(memory.normals, i, leg))) > like(height, 0.0)
+    changed |= vec.span(vec.sub(offset, get3(memory.offsets, i, leg))) > like(height, 0.0)
+    memory.moving[i] |= changed
+    memory.locked[i, leg] = state
+    memory.raised[i, leg] = lift
+    memory.heights[i, leg] = height
+    set3(memory.normals, i, leg, normal)
+    set3(memory.offsets, i, leg, offset)
+
+
+@routine
+def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
+    """One foot of one character: from what the clip does and what the rays found to a target for its ankle."""
+    zero = like(dt, 0.0)
+    size = plan.size[leg]
+    heel = sole_point(world, i, plan, leg, HEEL)
+    ball = sole_point(world, i, plan, leg, BALL)
+    tip = sole_point(world, i, plan, leg, TIP)
+    heel_height = vec.dot(vec.sub(heel, base), up)
+    ball_height = vec.dot(vec.sub(ball, base), up)
+    tip_height = vec.dot(vec.sub(tip, base), up)
+    low = min(heel_height, min(ball_height, tip_height))
+
+    # What the clip does with the foot: the point that touches the floor, how fast it moves, planted or not.
+    contact = lowest_point(heel_height, ball_height, tip_height, size * like(dt, CONTACT_SWITCH))
+    moved = vec.reject(vec.sub(pick(contact, heel, ball, tip), get3(memory.soles[i], leg, contact)), up)
+    distance = vec.length(moved)
+    new = memory.fresh[i] | (distance > size * like(dt, TELEPORT))
+    speed = distance / dt if (dt > zero) & (not new) else zero
+    left, soon = foreseen_landing(memory, i, leg)
+    state = planted_state(plan, memory, i, leg, low, speed)
+    standing = (memory.locked[i, leg] == LOCKED) & (state == LOCKED) & plan.lock & (not new)
+    held = (state == LOCKED) & plan.lock
+    learn_landing(plan, memory, i, leg, state, heel, hips, place, dt, new)
+
+    # The plane it goes by: the one it stands on, the foothold it is on its way to, or what is under it.
+    offset = vec.select(new, (zero, zero, zero), get3(memory.offsets, i, leg))
+    goal = (zero, zero, zero)
+    height_ahead = memory.heights[i, leg]
+    soon &= plan.lock & (not held) & (not new)
+    if standing:
+        plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
+    elif soon:
+        settled = left < memory.swing_time[i, leg] * like(dt, LANDING_SETTLED)
+        first = leg * RAYS + PROFILE
+        steps, plane, ground_normal = foothold(found, i, first, up, base, plan, size, memory.steps[i, leg], settled)
+        memory.steps[i, leg] = steps
+        goal = vec.scale(get3(memory.headings, i, leg), plan.spacing[leg] * like(dt, steps))
+        lands = vec.add(get3(memory.lands, i, leg), goal)
+        height_ahead = vec.dot(vec.sub(lands, base), up) + height_on(plane, ground_normal, lands, up)
+    else:
+        plane, ground_normal = fit(found, i, leg * RAYS, 1, up, base, plan)
+    if held & (not standing):
+        set3(memory.planes, i, leg, plane)
+        set3(memory.plane_normals, i, leg, ground_normal)
+    aloft = min(max(low / (size * like(dt, HIGH_SWING)), zero), like(dt, 1.0))
+    normal = tilt(plan, memory, i, leg, ground_normal, up, aloft, dt, new)
+    turn = quat.between(up, normal, vec.hinge_of(up))
+
+    # Where the ball is above that plane. The offset keeps a standing foot's contact where it landed.
+    roll = size * like(dt, ROLL_HEIGHT)
+    flat = vec.sub(vec.add(ball, offset), vec.scale(up, ball_height))
+    on_plane = vec.add(flat, vec.scale(up, height_on(plane, ground_normal, flat, up)))
+    if standing:
+        contact = touching_point(plan, found, i, leg, contact, plane, ground_normal, up, heel_height)
+        there = laid(pick(contact, heel, ball, tip), ball, ball_height, on_plane, normal, turn, up, roll)
+        drift = vec.reject(vec.sub(there, get3(memory.contacts[i], leg, contact)), up)
+        offset, flat = vec.sub(offset, drift), vec.sub(flat, drift)
+
+    # How high the plane is there: raised ahead of a step, lowered behind one, each at a bounded rate.
+    height = height_on(plane, ground_normal, flat, up)
+    if not held:
+        height = swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, normal, flat, base, up)
+    most = plan.climb * size * dt
+    height = height if new else towards(memory.heights[i, leg], height, most)
+    on_plane = vec.add(flat, vec.scale(up, height))
+
+    # No part of the sole in the ground. Of a planted foot the lowest is as far above it as in the clip: over an edge it
+    # rolls on the ball, not on toes in the air.
+    lift, deepest = missing_height(
+        plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, base, up, standing
+    )
+    if held & (lift > -size):
+        lift = max(lift + max(low, zero), -size * like(dt, LARGEST_SINK))
+    else:
+        lift = max(lift, zero)
+    if not new:
+        if (lift > max(memory.raised[i, leg], zero) + most) & (not held) & (deepest != HEEL):
+            # Too steep to be climbed in time: wait in front of it while rising.
+            forth = vec.reject(vec.sub(pick(deepest, heel, ball, tip), get3(memory.soles[i], leg, deepest)), up)
+            offset = vec.sub(offset, forth)
+            flat = vec.sub(flat, forth)
+            height = max(height, memory.heights[i, leg] + most)
+            on_plane = vec.add(flat, vec.scale(up, height))
+            lift = zero
+        lift = towards(memory.raised[i, leg], lift, most)
+    on_plane = vec.add(on_plane, vec.scale(up, lift))
+
+    # What comes out, and what is kept for the next frame.
+    ankle = matrix_at(world, i, plan.ankles[leg])
+    frame = xform.axes(ankle)
+    own = quat.from_columns(vec.scale(frame[0], handedness(frame)), frame[1], frame[2])
+    wanted = quat.unit(quat.mul(turn, own))
+    set3(memory.targets, i, leg, laid(ankle[3], ball, ball_height, on_plane, normal, turn, up, roll))
+    for c in range(4):
+        memory.rotations[i, leg, c] = wanted[c]
+    for which in range(3):
+        p = pick(which, heel, ball, tip)
+        set3(memory.soles[i], leg, which, p)
+        set3(memory.contacts[i], leg, which, laid(p, ball, ball_height, on_plane, normal, turn, up, roll))
+    memory.swing[i, leg] = aloft
+    memory.ahead[i, leg] = height_ahead if soon else height + lift
+    if (state != FREE) | new:
+        memory.takeoff[i, leg] = height
+    if not held:
+        offset = ease_offset(plan, memory, i, leg, offset, goal, soon, left, dt)
+    elif vec.length(offset) > size * like(dt, LARGEST_OFFSET):
+        state = BARRED
+    remember(memory, i, leg, state, height, lift, normal, offset, new)
+
+
+@batch
+def place_feet(rows, plan, memory, found, place, world, hips, dt):
+    """Where every ankle is to be and how it is to be turned."""
+    for k in range(rows.size):
+        i = rows[k]
+        base, up = floor_of(place, i, plan)
+        at_hips = origin_at(world, i, hips)
+        for leg in range(plan.size.size):
+            place_foot(plan, memory, found, i, leg, base, up, at_hips, place, world, dt)
+
+
+# --- the pelvis ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def highest(hip, ankle, up, reach):
+    """How far a hip can be moved along up until the leg to the ankle is stretched to its reach."""
+    zero = like(reach, 0.0)
+    way = vec.sub(hip, ankle)
+    along = vec.dot(way, up)
+    square = along * along - vec.dot(way, way) + reach * reach
+    # Out of reach at any height: level with the ankle is as near as it gets.
+    return -along + (math.sqrt(square) if square > zero else zero)
+
+
+@kernel
+def leg_reach(plan, world, i, leg):
+    """How far a leg reaches: to its largest stretch, or as far as the clip stretches it, if that is more."""
+    hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
+    return hip, max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+
+
+@routine
+def spring_pelvis(plan, memory, i, dt):
+    """The pelvis drawn to the mean height of the ground under the feet, or where they are going to land."""
+    zero = like(dt, 0.0)
+    goal = zero
+    for leg in range(plan.size.size):
+        goal += memory.ahead[i, leg]
+    goal = goal / plan.size.size
+    if memory.fresh[i]:
+        return goal, zero
+    x, v = spring.critical(memory.pelvis[i], memory.pelvis_speed[i], goal, plan.pelvis_half_life, dt)
+    near = plan.size[0] * like(dt, AT_REST)
+    return (goal, zero) if (abs(x - goal) < near) & (abs(v) < near) else (x, v)
+
+
+@batch
+def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t):
+    """The pelvis on its spring, but never above what a planted leg reaches."""
+    zero = like(dt, 0.0)
+    legs = plan.size.size
+    for k in range(rows.size):
+        i = rows[k]
+        _, up = floor_of(place, i, plan)
+        x, v = spring_pelvis(plan, memory, i, dt)
+        for leg in range(legs):
+            hip, reach = leg_reach(plan, world, i, leg)
+            top = highest(hip, get3(memory.targets, i, leg), up, reach)
+            top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
+            if x > top:
+                # Held down by this leg: once it lets go the pelvis rises on its spring, from where it is.
+                x, v = top, min(v, zero)
+        memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
+        memory.pelvis[i], memory.pelvis_speed[i] = x, v
+        for leg in range(legs):
+            # A foot out of reach hangs short of its target, on a leg that is not snapped straight; one that is held so
+            # far away is let go.
+            hip, reach = leg_reach(plan, world, i, leg)
+            hip = vec.add(hip, vec.scale(up, x))
+            way = vec.sub(get3(memory.targets, i, leg), hip)
+            if (vec.length(way) > reach + plan.size[leg] * like(dt, OVERSTRETCH)) & (memory.locked[i, leg] == LOCKED):
+                memory.locked[i, leg] = BARRED
+            set3(memory.targets, i, leg, vec.add(hip, shortened(way, reach)))
+        memory.shift[i] = x * weights[i]
+        above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
+        way = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
+        for c in range(3):
+            t[i, hips, c] += way[c]
+
+
+@batch
+def follow_ground(rows, plan, memory, found, place, dt):
+    """Move each character's place along its up to the ground below it; what is kept as heights above it moves back."""
+    zero = like(dt, 0.0)
+    ray = plan.size.size * RAYS
+    for k in range(rows.size):
+        i = rows[k]
+        if not found.hit[i, ray]:
+            memory.follow_speed[i] = zero
+            continue
+        base, up = floor_of(place, i, plan)
+        goal = vec.dot(vec.sub(sample_at(found.points, i, ray), base), up)
+        step, v = goal, zero
+        if not memory.fresh[i]:
+            step, v = spring.critical(zero, memory.follow_speed[i], goal, plan.pelvis_half_life, dt)
+            if abs(goal - step) < like(dt, AT_REST) and abs(v) < like(dt, AT_REST):
+                step, v = goal, zero
+        memory.moving[i] |= (step != zero) | (v != memory.follow_speed[i])
+        memory.follow_speed[i] = v
+        for c in range(3):
+            place[i, 0, 4 * c + 3] += up[c] * step
+        memory.pelvis[i] -= step
+        for leg in range(plan.size.size):
+            memory.heights[i, leg] -= step
+            memory.takeoff[i, leg] -= step
