@@ -7,9 +7,10 @@ move is left out: the numbers from the frame before are still right, bit for bit
 from __future__ import annotations
 
 import math
+import sys
 import time
-import weakref
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,42 +57,49 @@ class Frame:
     trace: a `Trace` per stage, in the order they ran.
     """
 
-    def __init__(self, animator: Animator, reports: dict[str, Any], timings: dict[str, float], trace: list[Trace]):
-        self._animator: Animator | None = animator
-        self._kept: dict[str, Any] = {}
+    def __init__(
+        self,
+        body: Body,
+        work: Work,
+        single: bool,
+        reports: dict[str, Any],
+        timings: dict[str, float],
+        trace: list[Trace],
+    ) -> None:
+        self._body, self._single = body, single
+        self._arrays = work.t, work.r, work.s, work.world, work.place
+        self._handed_out = False
         self.reports, self.timings, self.trace = reports, timings, trace
 
     @property
     def pose(self) -> Pose:
         """The pose, local transforms."""
-        return self._get("pose")
+        self._handed_out = True
+        return Pose.of(*(self._shaped(array) for array in self._arrays[:3]))
 
-    @property
+    @cached_property
     def world(self) -> Any:
         """World matrices, (..., J, 4, 4)."""
-        return self._get("world")
+        return self._shaped(as_4x4(self._arrays[3].reshape(self._body.count, -1, 3, 4)))
 
-    @property
+    @cached_property
     def palette(self) -> Any:
         """World times inverse bind, (..., J, 3, 4), ready for the GPU."""
-        return self._get("palette")
+        world, skeleton = self._arrays[3], self._body.skeleton
+        out = np.empty_like(world)
+        bind = skeleton.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(skeleton), 12)
+        edge.in_chunks(
+            lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
+        )
+        return self._shaped(out.reshape(len(world), -1, 3, 4))
 
-    @property
+    @cached_property
     def place(self) -> Any:
         """Where each character's space is in the world, (..., 4, 4)."""
-        return self._get("place")
+        return self._shaped(as_4x4(self._arrays[4].reshape(self._body.count, 3, 4)))
 
-    def _get(self, name: str) -> Any:
-        if name not in self._kept:
-            assert self._animator is not None
-            self._kept[name] = getattr(self._animator, f"_{name}")()
-        return self._kept[name]
-
-    def _keep(self) -> None:
-        """Take copies of what the next frame is about to overwrite."""
-        for name in ("pose", "world", "palette", "place"):
-            self._get(name)
-        self._animator = None
+    def _shaped(self, array: Any) -> Any:
+        return array[0] if self._single else array
 
 
 class Animator:
@@ -127,6 +135,7 @@ class Animator:
         self.count = 1 if count is None else edge.whole("count", count, 1)
         body = Body(character, self.count, character.skeleton.rest.precision)
         self._slots = _slots(stages, body)
+        self._plays = any(slot.stage.order == 0 for slot in self._slots)
         self._work = Work(body)
         self._work.ground = ground
         self._woken = np.ones(self.count, bool)
@@ -135,7 +144,7 @@ class Animator:
         self.max_ms = None if max_ms is None else edge.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
         self._all = np.arange(len(character.skeleton))
-        self._last: weakref.ReferenceType[Frame] | None = None
+        self._last: Frame | None = None
         self.time = 0.0
 
     def __getitem__(self, name: str) -> Any:
@@ -240,16 +249,17 @@ class Animator:
         """
         dt = edge.number("dt", dt, 0.0)
         began = time.perf_counter()
-        self._release_last_frame()
         work = self._work
         work.dt = dt
         self.time += dt
         awake = self._awake(dt, pose)
+        self._leave_last_frame(awake)
         work.rows = np.flatnonzero(awake)
         self._woken[:] = False
         reports, trace = {}, []
         if work.rows.size:
-            self._base_pose(pose)
+            if pose is not None or not self._plays:
+                self._base_pose(pose)
             work.all_changed()
         self._plan_budget(dt)
         for slot in self._slots:
@@ -263,15 +273,18 @@ class Animator:
         timings = {line.stage: line.milliseconds for line in trace}
         timings["matrices"] = (time.perf_counter() - before) * 1e3
         timings["total"] = (time.perf_counter() - began) * 1e3
-        frame = Frame(self, reports, timings, trace)
-        self._last = weakref.ref(frame)
-        return frame
+        self._last = Frame(work, self._single, reports, timings, trace)
+        return self._last
 
-    def _release_last_frame(self) -> None:
-        """Whoever still holds the last frame keeps it as it was."""
-        last = self._last() if self._last is not None else None
-        if last is not None:
-            last._keep()
+    def _leave_last_frame(self, awake: Any) -> None:
+        """Whoever still holds the last frame, or its pose, keeps it as it was."""
+        last, self._last = self._last, None
+        if last is None:
+            return
+        handed_out = last._handed_out
+        # Two references are ours: `last` and the argument of the count.
+        if handed_out or sys.getrefcount(last) > 2:
+            self._work.renew(bool(awake.all()))
 
     def _awake(self, dt: float, pose: Pose | None) -> Any:
         """(characters,): who has to be worked on."""
@@ -346,33 +359,6 @@ class Animator:
         turns = arrays.angle_between(before[rows], self._work.r[rows]).max(axis=0)
         joint = int(np.argmax(turns))
         return float(turns[joint]), self.character.skeleton.names[joint]
-
-    # --- what a frame holds ------------------------------------------------------------------------------------
-
-    def _shaped(self, array: Any) -> Any:
-        return array[0] if self._single else array
-
-    def _pose(self) -> Pose:
-        work = self._work
-        return Pose.of(*(self._shaped(array.copy()) for array in (work.t, work.r, work.s)))
-
-    def _world(self) -> Any:
-        return self._shaped(as_4x4(self._work.world.reshape(self.count, -1, 3, 4)))
-
-    def _place(self) -> Any:
-        return self._shaped(as_4x4(self._work.place.reshape(self.count, 3, 4)))
-
-    def _palette(self) -> Any:
-        work, skeleton = self._work, self.character.skeleton
-        out = np.empty_like(work.world)
-        bind = skeleton.inverse_bind[:, :3].astype(work.t.dtype).reshape(1, len(skeleton), 12)
-        edge.in_chunks(
-            lambda first, last: palettes(np.arange(first, last), work.world, bind, out),
-            self.count,
-            THREADS_FROM_POSES,
-            1,
-        )
-        return self._shaped(out.reshape(self.count, -1, 3, 4))
 
 
 class _Slot:

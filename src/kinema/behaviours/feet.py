@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import edge
-from kinema.behaviours.footing import FOOT_STEPS, LOCKED, RAYS, Found, Memory, Plan, aim_rays
+from kinema.behaviours.footing import FOOT_STEPS, LOCKED, RAYS, Found, Memory, Plan, aim_rays, gather_rays, scatter_hits
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
 from kinema.constants import POINT_FOOT, ROUNDING_TURN, TOLERANCE
@@ -103,9 +103,11 @@ class FeetState(State):
         self._hips = int(body.rig.hips)
         skeleton, plan = body.skeleton, self.plan
         self._needed = skeleton.above([*plan.joints.reshape(-1).tolist(), *plan.thighs.tolist(), self._hips])
-        self._below = skeleton.below([self._hips, *plan.thighs.tolist()])
+        self._below = skeleton.below([self._hips])
+        self._all = np.arange(len(skeleton))
         rays = len(self.legs) * RAYS + 1
-        self._origins, self._directions = body.zeros(rays, 3), body.zeros(rays, 3)
+        self._rays = body.zeros(rays, 3), body.zeros(rays, 3), np.ones((body.count, rays), bool)
+        self._found = Found(body.zeros(rays, dtype=bool), body.zeros(rays, 3), body.zeros(rays, 3))
 
     def awake(self, dt: float) -> Any:
         return self.memory.moving if dt > 0 else np.zeros_like(self.memory.moving)
@@ -124,8 +126,7 @@ class FeetState(State):
         found = self._cast(work, dt)
         if self.settings.follow:
             follow_ground(work.rows, self.plan, self.memory, found, work.place, dt)
-            work.all_changed()
-            work.refresh(self._needed)
+            work.shifted(self._all, self.memory.moves)
         place_feet(work.rows, self.plan, self.memory, found, work.place, work.world, self._hips, dt)
         self._lower(work, dt)
         for n, leg in enumerate(self.legs):
@@ -135,21 +136,15 @@ class FeetState(State):
 
     def _cast(self, work: Work, dt: Any) -> Found:
         """One call for the rays of all characters."""
-        rows, origins, directions = work.rows, self._origins, self._directions
-        wanted = np.ones(origins.shape[:-1], bool)
-        aim_rays(rows, self.plan, self.memory, work.place, work.world, self._hips, dt, origins, directions, wanted)
-        if rows.size < len(wanted):
-            served = np.zeros(len(wanted), bool)
-            served[rows] = True
-            wanted &= served[:, np.newaxis]
+        rows, rays = work.rows, self._rays
+        aim_rays(rows, self.plan, self.memory, work.place, work.world, self._hips, dt, *rays)
+        origins, directions, wanted = rays
+        some = np.empty((2, rows.size * wanted.shape[1], 3), origins.dtype)
+        count = gather_rays(rows, wanted, origins, directions, *some)
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = work.ground.cast(origins[wanted], directions[wanted], down)
-        found = Found(np.zeros_like(wanted), np.zeros_like(origins), np.zeros_like(origins))
-        # A ray that starts inside something solid has found a wall beside the leg, not ground.
-        found.hit[wanted] = hits.hit & (hits.distance > 0)
-        found.points[wanted] = hits.point
-        found.normals[wanted] = hits.normal
-        return found
+        hits = work.ground.cast(some[0, :count], some[1, :count], down)
+        scatter_hits(rows, wanted, *(_plain(part, origins.dtype) for part in hits), self._found)
+        return self._found
 
     def _lower(self, work: Work, dt: Any) -> None:
         """Move the pelvis."""
@@ -157,8 +152,7 @@ class FeetState(State):
         move_pelvis(
             work.rows, self.plan, self.memory, work.place, work.world, self._hips, parent, dt, work.weights, work.t
         )
-        work.changed(self._below)
-        work.refresh(self._needed)
+        work.shifted(self._below, self.memory.moves)
 
     def _report(self, work: Work) -> FeetReport:
         work.refresh(self._needed)
@@ -171,6 +165,12 @@ class FeetState(State):
             memory.shift.copy(),
             np.linalg.norm(at - memory.targets, axis=-1),
         )
+
+
+def _plain(part: Any, dtype: Any) -> Any:
+    """What a ground's cast returned, as the kernels take it."""
+    array = np.asarray(part)
+    return np.ascontiguousarray(array, array.dtype if array.dtype == bool else dtype)
 
 
 def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
@@ -249,6 +249,7 @@ def _memory(body: Body, legs: int) -> Memory:
         pelvis_speed=zeros(),
         follow_speed=zeros(),
         shift=zeros(),
+        moves=zeros(3),
     )
 
 

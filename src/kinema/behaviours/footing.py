@@ -138,6 +138,8 @@ class Memory(NamedTuple):
     follow_speed: Any
     shift: Any
     """(N,): metres that the pelvis was moved by."""
+    moves: Any
+    """(N, 3): what place or pelvis were just moved by, world space."""
 
 
 class Found(NamedTuple):
@@ -223,11 +225,13 @@ def aim_ahead(plan, memory, i, leg, tip, velocity, travel, base, up, origins, di
     largest = plan.size[leg] * like(plan.rise, LARGEST_LOOK_AHEAD)
     way = shortened(vec.scale(vec.select(slow, usual, velocity), like(plan.rise, LOOK_AHEAD)), largest)
     start = vec.add(tip, get3(memory.offsets, i, leg))
+    swinging = memory.locked[i, leg] == FREE
     for a in range(AHEAD_RAYS):
         n = leg * RAYS + AHEAD + a
-        to = vec.add(start, vec.scale(way, like(plan.rise, (a + 1) / AHEAD_RAYS)))
-        set_ray(origins, directions, i, n, to, base, up, plan.rise)
-        wanted[i, n] = memory.locked[i, leg] == FREE
+        wanted[i, n] = swinging
+        if swinging:
+            to = vec.add(start, vec.scale(way, like(plan.rise, (a + 1) / AHEAD_RAYS)))
+            set_ray(origins, directions, i, n, to, base, up, plan.rise)
 
 
 @kernel
@@ -250,9 +254,10 @@ def aim_at_landing(plan, memory, i, leg, hips, travel, base, up, place, origins,
     first = -plan.heel[leg] - plan.spacing[leg] * like(left, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for p in range(RAYS - PROFILE):
         n = leg * RAYS + PROFILE + p
-        to = vec.add(ball, vec.scale(heading, first + plan.spacing[leg] * like(left, p)))
-        set_ray(origins, directions, i, n, to, base, up, plan.rise)
         wanted[i, n] = soon
+        if soon:
+            to = vec.add(ball, vec.scale(heading, first + plan.spacing[leg] * like(left, p)))
+            set_ray(origins, directions, i, n, to, base, up, plan.rise)
 
 
 @batch
@@ -285,6 +290,39 @@ def aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, wa
             aim_ahead(plan, memory, i, leg, tip, velocity, travel, base, up, origins, directions, wanted)
             aim_at_landing(plan, memory, i, leg, at_hips, travel, base, up, place, origins, directions, wanted)
         set_ray(origins, directions, i, legs * RAYS, base, base, up, plan.rise)
+
+
+@batch
+def gather_rays(rows, wanted, origins, directions, some_origins, some_directions):
+    """The rays that are worth casting, one after the other. Returns how many there are."""
+    count = 0
+    for k in range(rows.size):
+        i = rows[k]
+        for n in range(wanted.shape[1]):
+            if wanted[i, n]:
+                for c in range(3):
+                    some_origins[count, c] = origins[i, n, c]
+                    some_directions[count, c] = directions[i, n, c]
+                count += 1
+    return count
+
+
+@batch
+def scatter_hits(rows, wanted, hit, points, normals, distances, found):
+    """What the rays met, back to where they belong; what was not cast has met nothing.
+
+    A ray that starts inside something solid has found a wall beside the leg, not ground.
+    """
+    count = 0
+    for k in range(rows.size):
+        i = rows[k]
+        for n in range(wanted.shape[1]):
+            found.hit[i, n] = wanted[i, n] and hit[count] and distances[count] > 0
+            if wanted[i, n]:
+                for c in range(3):
+                    found.points[i, n, c] = points[count, c]
+                    found.normals[i, n, c] = normals[count, c]
+                count += 1
 
 
 # --- planes and footholds --------------------------------------------------------------------------------------

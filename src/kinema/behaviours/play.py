@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class PlayReport(NamedTuple):
     """(characters,): seconds into it."""
     done: Any
     """(characters,): whether it has come to its end; a loop never does."""
-    events: dict[int, tuple[str, ...]]
+    events: Mapping[int, tuple[str, ...]]
     """Events passed in this frame, by character, for those who passed one."""
 
 
@@ -165,14 +166,14 @@ class PlayState(State):
     def update(self, work: Work) -> PlayReport:
         rows = work.rows
         before = kept(work, rows)
-        events: dict[int, tuple[str, ...]] = {}
+        spans: list[tuple[Clip, Any, Any, Any, bool]] = []
         for clip, (root, ends), loop, part in self._groups(rows):
             start = self._time[part]
             stop = start + self._speed[part] * work.dt
             passes, self._time[part] = clip.passes(stop, loop)
             clip.sample_into(part, self._time[part], work.t, work.r, work.s)
             if clip.events:
-                events.update(_heard(clip, part, start, stop, loop))
+                spans.append((clip, part, start, stop, loop))
             if self._extracts:
                 self._extract(work, root, ends, part, passes)
         self._inertia.apply(rows, work.dt, work.t, work.r, work.s)
@@ -181,7 +182,7 @@ class PlayState(State):
         self._set[rows] = False
         work.all_changed()
         names = tuple(clip.name for clip in self._clips)
-        return PlayReport(names, self._playing.copy(), self._time.copy(), self._ended() & ~self._loop, events)
+        return PlayReport(names, self._playing.copy(), self._time.copy(), self._ended() & ~self._loop, Passed(spans))
 
     def _extract(self, work: Work, root: Root, ends: Any, rows: Any, passes: Any) -> None:
         """Take the root's way out of the pose, and move the character by it."""
@@ -233,10 +234,33 @@ class PlayState(State):
         return np.concatenate((t, r, s), axis=-1), places
 
 
-def _heard(clip: Clip, rows: Any, start: Any, stop: Any, loop: bool) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Names of the events that some characters pass, for those who pass one."""
-    for k in np.flatnonzero(clip.passes_events(start, stop, loop)):
-        yield int(rows[k]), tuple(event.name for event in clip.events_between(start[k], stop[k], loop))
+class Passed(Mapping[int, tuple[str, ...]]):
+    """Names of the events passed in a frame, by character, for those who passed one. Found when first asked for: most
+    frames of most crowds nobody asks.
+    """
+
+    def __init__(self, spans: list[tuple[Clip, Any, Any, Any, bool]]) -> None:
+        self._spans = spans
+
+    @cached_property
+    def _names(self) -> dict[int, tuple[str, ...]]:
+        return {
+            int(rows[k]): tuple(event.name for event in clip.events_between(start[k], stop[k], loop))
+            for clip, rows, start, stop, loop in self._spans
+            for k in np.flatnonzero(clip.passes_events(start, stop, loop))
+        }
+
+    def __getitem__(self, character: int) -> tuple[str, ...]:
+        return self._names[character]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(self._names)
 
 
 def _named(name: str, body: Body) -> Clip:

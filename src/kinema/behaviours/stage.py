@@ -19,7 +19,7 @@ from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.pose import Pose
 from kinema.rig import Rig
-from kinema.skeleton import Joint, Skeleton, world_matrices
+from kinema.skeleton import Joint, Skeleton, shift_origins, world_matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +120,28 @@ class Work:
         self.dt = 0.0
         self._stale = np.ones(len(skeleton), bool)
 
+    def renew(self, everyone: bool) -> None:
+        """Go on in new arrays: somebody holds those of the frame before. Whoever is not worked on stays the same.
+
+        everyone: whether every character will be worked on, so that nothing needs to be taken over.
+        """
+        fresh = np.empty_like if everyone else np.copy
+        self.t, self.r, self.s, self.world = (fresh(array) for array in (self.t, self.r, self.s, self.world))
+        self.place = self.place.copy()
+
     def changed(self, below: Any) -> None:
         """Say that the local transforms of some joints changed; `below` is `skeleton.below` of them."""
         self._stale[below] = True
 
     def all_changed(self) -> None:
         self._stale[:] = True
+
+    def shifted(self, below: Any, shifts: Any) -> None:
+        """Say that these joints, everything below some of them, were moved as one piece in world space, each
+        character by its own shift, (N, 3): matrices that are up to date stay so without computing them again.
+        """
+        known = below[~self._stale[below]]
+        shift_origins(self.rows, known, shifts, self.world)
 
     def refresh(self, above: Any) -> None:
         """Bring the world matrices of some joints up to date; `above` is `skeleton.above` of them."""

@@ -402,9 +402,10 @@ def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t):
             set3(memory.targets, i, leg, vec.add(hip, shortened(way, reach)))
         memory.shift[i] = x * weights[i]
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
-        way = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
+        own = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
         for c in range(3):
-            t[i, hips, c] += way[c]
+            memory.moves[i, c] = up[c] * memory.shift[i]
+            t[i, hips, c] += own[c]
 
 
 @batch
@@ -414,6 +415,8 @@ def follow_ground(rows, plan, memory, found, place, dt):
     ray = plan.size.size * RAYS
     for k in range(rows.size):
         i = rows[k]
+        for c in range(3):
+            memory.moves[i, c] = zero
         if not found.hit[i, ray]:
             memory.follow_speed[i] = zero
             continue
@@ -427,6 +430,7 @@ def follow_ground(rows, plan, memory, found, place, dt):
         memory.moving[i] |= (step != zero) | (v != memory.follow_speed[i])
         memory.follow_speed[i] = v
         for c in range(3):
+            memory.moves[i, c] = up[c] * step
             place[i, 0, 4 * c + 3] += up[c] * step
         memory.pelvis[i] -= step
         for leg in range(plan.size.size):
