@@ -58,15 +58,9 @@ class Frame:
     """
 
     def __init__(
-        self,
-        body: Body,
-        work: Work,
-        single: bool,
-        reports: dict[str, Any],
-        timings: dict[str, float],
-        trace: list[Trace],
+        self, work: Work, single: bool, reports: dict[str, Any], timings: dict[str, float], trace: list[Trace]
     ) -> None:
-        self._body, self._single = body, single
+        self._body, self._single = work.body, single
         self._arrays = work.t, work.r, work.s, work.world, work.place
         self._handed_out = False
         self.reports, self.timings, self.trace = reports, timings, trace

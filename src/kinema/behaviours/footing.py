@@ -143,7 +143,7 @@ class Memory(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the rays of a frame met: for each leg FOOT_SAMPLES under its sole, then those ahead; last, the place's."""
+    """What the rays of a frame met: for each leg FOOT_SAMPLES under its sole, then those ahead; last, the hips'."""
 
     hit: Any
     points: Any
@@ -262,7 +262,7 @@ def aim_at_landing(plan, memory, i, leg, hips, travel, base, up, place, origins,
 
 @batch
 def aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, wanted):
-    """All rays of a frame. `wanted` says which are worth casting; the last one of each character is under its place."""
+    """All rays of a frame. `wanted` says which are worth casting; the last one of each character is under its hips."""
     zero = like(dt, 0.0)
     one = like(dt, 1.0)
     legs = plan.size.size
@@ -289,7 +289,7 @@ def aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, wa
             aim_under(plan, memory, i, leg, heel, ball, tip, base, up, origins, directions)
             aim_ahead(plan, memory, i, leg, tip, velocity, travel, base, up, origins, directions, wanted)
             aim_at_landing(plan, memory, i, leg, at_hips, travel, base, up, place, origins, directions, wanted)
-        set_ray(origins, directions, i, legs * RAYS, base, base, up, plan.rise)
+        set_ray(origins, directions, i, legs * RAYS, at_hips, base, up, plan.rise)
 
 
 @batch

@@ -185,6 +185,17 @@ def missing_height(plan, found, i, leg, heel, ball, tip, ball_height, on_plane, 
 
 
 @kernel
+def hovering(plan, leg, low):
+    """How far a planted foot stays above the ground of what the clip has it hover: none at first, all of it where it is
+    let go, so that nothing jumps there.
+    """
+    zero = like(low, 0.0)
+    edge = plan.plant_height * plan.size[leg] * like(low, RELEASE_SHARE)
+    share = min(max(low, zero) / edge, like(low, 1.0)) if edge > zero else like(low, 1.0)
+    return max(low, zero) * share * share
+
+
+@kernel
 def towards(value, goal, most):
     """A value moved to its goal by at most so much."""
     goal = goal if goal > value - most else value - most
@@ -282,13 +293,13 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     height = height if new else towards(memory.heights[i, leg], height, most)
     on_plane = vec.add(flat, vec.scale(up, height))
 
-    # No part of the sole in the ground. Of a planted foot the lowest is as far above it as in the clip: over an edge it
-    # rolls on the ball, not on toes in the air.
+    # No part of the sole in the ground. Of a planted foot the lowest touches it, even where the clip has it hover a
+    # little: over an edge it rolls on the ball, not on toes in the air.
     lift, deepest = missing_height(
         plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, base, up, standing
     )
     if held & (lift > -size):
-        lift = max(lift + max(low, zero), -size * like(dt, LARGEST_SINK))
+        lift = max(lift + hovering(plan, leg, low), -size * like(dt, LARGEST_SINK))
     else:
         lift = max(lift, zero)
     if not new:
