@@ -326,7 +326,7 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
         p = pick(which, heel, ball, tip)
         set3(memory.soles[i], leg, which, p)
         set3(memory.contacts[i], leg, which, laid(p, ball, ball_height, on_plane, normal, turn, up, roll))
-    memory.swing[i, leg] = aloft
+    memory.swing[i, leg] = zero if held else aloft
     memory.ahead[i, leg] = height_ahead if soon else height + lift
     if (state != FREE) | new:
         memory.takeoff[i, leg] = height
