@@ -67,8 +67,26 @@ if TYPE_CHECKING:
     from kinema.solvers.two_bone_rotations import (
         two_bone_rotations as two_bone_rotations,
     )
+    from kinema.world.balls import Balls as Balls
+    from kinema.world.balls import Room as Room
+    from kinema.world.ground import Ground as Ground
+    from kinema.world.height_field import HeightField as HeightField
+    from kinema.world.plane import Plane as Plane
+    from kinema.world.rays import Hits as Hits
+    from kinema.world.sphere import Sphere as Sphere
+    from kinema.world.triangle_mesh import TriangleMesh as TriangleMesh
+    from kinema.world.voxel_grid import VoxelGrid as VoxelGrid
 
 _HOME = {
+    "Room": "kinema.world.balls",
+    "Balls": "kinema.world.balls",
+    "Hits": "kinema.world.rays",
+    "Ground": "kinema.world.ground",
+    "Sphere": "kinema.world.sphere",
+    "TriangleMesh": "kinema.world.triangle_mesh",
+    "VoxelGrid": "kinema.world.voxel_grid",
+    "HeightField": "kinema.world.height_field",
+    "Plane": "kinema.world.plane",
     "FileError": "kinema.errors",
     "Trace": "kinema.pipeline",
     "Frame": "kinema.pipeline",
