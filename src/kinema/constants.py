@@ -257,6 +257,9 @@ LARGEST_OFFSET = 0.4
 OVERSTRETCH = 0.02
 """Leg lengths beyond its reach at which a planted foot is let go."""
 
+LEAN_DAMPING = 0.1
+"""Keeps a body level across a row of feet; as a share of a leg's length squared, beside the spread of the feet."""
+
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
 

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from kinema import edge
 from kinema.constants import (
-    ALONG_FOOT,
     CONTACT_BAND,
     GROUND_ABOVE,
     GROUND_BELOW,
@@ -30,7 +29,7 @@ from kinema.constants import (
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
-from kinema.rig import Leg, Rig
+from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton
 
 PARTS = ("heel", "ball", "tip")
@@ -60,7 +59,9 @@ def sole_points(rig: Rig, world: Any) -> Any:
     At rest they lie on the rig's floor. The heel follows the ankle; ball and tip follow the toe joint, if there is one.
     """
     world = _frames(rig.skeleton, "world", world)
-    joints, places = _sole_places(rig)
+    joints, places = np.zeros((len(rig.legs), 3), np.int64), np.zeros((len(rig.legs), 3, 3))
+    for i, leg in enumerate(rig.legs):
+        joints[i], places[i] = rig.sole_points(leg)
     moved = world[..., joints, :, :]
     return np.einsum("...rc,...c->...r", moved[..., :3, :3], places) + moved[..., :3, 3]
 
@@ -443,36 +444,6 @@ def _facing(matrices: Any) -> Any:
     size = np.linalg.norm(axes, axis=-2, keepdims=True)
     handed = np.where(np.linalg.det(axes / np.where(size > 0, size, 1.0)) < 0, -1.0, 1.0)
     return arrays.from_matrix(axes / np.where(size > 0, size, 1.0) * handed[..., np.newaxis, np.newaxis])
-
-
-def _sole_places(rig: Rig) -> tuple[Any, Any]:
-    """Joints (L, 3) that heel, ball and tip of each sole follow, and where in their spaces these are, (L, 3, 3)."""
-    joints, places = np.zeros((len(rig.legs), 3), np.int64), np.zeros((len(rig.legs), 3, 3))
-    rest = rig.skeleton.rest_world.astype(np.float64)
-    for i, leg in enumerate(rig.legs):
-        ankle = leg.joints[-1]
-        toe = ankle if leg.toe is None else leg.toe
-        joints[i] = ankle, toe, toe
-        for k, point in enumerate(_sole_at_rest(rig, leg, rest)):
-            m = rest[joints[i, k]]
-            places[i, k] = np.linalg.pinv(m[:3, :3]) @ (point - m[:3, 3])
-    return joints, places
-
-
-def _sole_at_rest(rig: Rig, leg: Leg, rest: Any) -> tuple[Any, Any, Any]:
-    """Heel, ball and tip in world space at rest."""
-    up, along = np.array(rig.up), np.array(rig.forward)
-    ankle = rest[leg.joints[-1], :3, 3]
-    under = ankle - up * leg.sole
-    if leg.toe is None:  # The ball is where a tip a third beyond it puts it.
-        return under - along * leg.heel, under + along * leg.tip * 0.75, under + along * leg.tip
-    toe = rest[leg.toe, :3, 3]
-    flat = toe - ankle - up * ((toe - ankle) @ up)
-    if flat @ along > ALONG_FOOT * np.linalg.norm(flat):
-        along = arrays.unit(flat)
-    tip = ankle + along * leg.tip
-    tip = tip + up * ((toe - tip) @ up - leg.toe_sole)
-    return under - along * leg.heel, toe - up * leg.toe_sole, tip
 
 
 def _count_up(frames: Any) -> Any:

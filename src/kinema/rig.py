@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinema import edge
+from kinema.constants import ALONG_FOOT
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.skeleton import Joint, Skeleton
@@ -100,29 +101,34 @@ class Rig:
         world = self.skeleton.rest_world[self.skeleton.index(joint), :3, :3]
         return arrays.from_matrix(world / np.linalg.norm(world, axis=0) * _handed(world))
 
-    def sole_points(self, leg: Leg) -> tuple[Any, Any, Any]:
-        """Where a foot touches the ground: heel, in the ankle's space; ball and tip, in the toe's (in the ankle's, if
-        there is no toe), each (3,). At rest all three lie on the sole.
+    def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Any]:
+        """Where a foot touches the ground: the joints that carry heel, ball and tip, and where in their spaces these
+        are, (3, 3). The heel goes with the ankle; ball and tip go with the toe, if there is one. At rest all three lie
+        on the sole.
         """
-        ankle, toe = leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe
-        up, at_ankle, at_toe = np.array(self.up), self._at_rest(ankle), self._at_rest(toe)
-        ahead = at_toe - at_ankle
-        ahead = ahead - up * (ahead @ up)
-        size = np.linalg.norm(ahead)
-        ahead = ahead / size if size > 0 else np.array(self.forward)
-        under = at_ankle - up * leg.sole
-        ball = at_toe - up * (leg.sole if leg.toe is None else leg.toe_sole)
-        tip = under + ahead * leg.tip
-        tip = tip - up * ((tip - ball) @ up)
-        return (
-            self._into(ankle, under - ahead * leg.heel),
-            self._into(toe, ball),
-            self._into(toe, tip),
-        )
+        ankle = int(leg.joints[-1])
+        joints = (ankle, *(2 * (ankle if leg.toe is None else int(leg.toe),)))
+        rest = self.skeleton.rest_world.astype(np.float64)
+        places = [
+            np.linalg.pinv(rest[joint, :3, :3]) @ (point - rest[joint, :3, 3])
+            for joint, point in zip(joints, self._sole_at_rest(leg), strict=True)
+        ]
+        return joints, np.array(places)
 
-    def _into(self, joint: Any, point: Any) -> Any:
-        """A point of the character's space at rest, in a joint's own."""
-        return np.linalg.solve(self.skeleton.rest_world[joint].astype(np.float64), np.append(point, 1.0))[:3]
+    def _sole_at_rest(self, leg: Leg) -> tuple[Any, Any, Any]:
+        """Heel, ball and tip in the character's space at rest."""
+        up, along = np.array(self.up), np.array(self.forward)
+        ankle = self._at_rest(leg.joints[-1])
+        under = ankle - up * leg.sole
+        if leg.toe is None:  # The ball is where a tip a third beyond it puts it.
+            return under - along * leg.heel, under + along * leg.tip * 0.75, under + along * leg.tip
+        toe = self._at_rest(leg.toe)
+        flat = toe - ankle - up * ((toe - ankle) @ up)
+        if flat @ along > ALONG_FOOT * np.linalg.norm(flat):
+            along = arrays.unit(flat)
+        tip = ankle + along * leg.tip
+        tip = tip + up * ((toe - tip) @ up - leg.toe_sole)
+        return under - along * leg.heel, toe - up * leg.toe_sole, tip
 
     def _leg(self, leg: Leg) -> Leg:
         where = f"leg {leg.name!r}"

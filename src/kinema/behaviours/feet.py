@@ -25,7 +25,7 @@ from kinema import edge
 from kinema.behaviours.footing import FOOT_STEPS, LOCKED, RAYS, Found, Memory, Plan, aim_rays, gather_rays, scatter_hits
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
-from kinema.constants import POINT_FOOT, ROUNDING_TURN, TOLERANCE
+from kinema.constants import POINT_FOOT
 from kinema.errors import InputError
 from kinema.limits import Hinge
 from kinema.solvers import branch
@@ -44,6 +44,8 @@ class Feet(Stage):
     lock: whether planted feet are kept from sliding. plant_height, plant_speed: a foot is planted when the clip holds
     its sole lower (leg lengths) and moves it slower (leg lengths a second) than this. stretch: share of its length a
     planted leg may be stretched to before the pelvis comes down.
+    lean: how much of the slope under its feet the body takes on, 0 to 1; None: all of it with four legs or more,
+    nothing with fewer.
     follow: whether the character's place is kept on the ground below it. Without it, move the place yourself.
     """
 
@@ -58,11 +60,13 @@ class Feet(Stage):
     plant_height: float = 0.018
     plant_speed: float = 0.5
     stretch: float = 0.985
+    lean: float | None = None
     follow: bool = True
 
     def __post_init__(self) -> None:
         edge.number("max_slope", self.max_slope, 0.0, math.pi / 2)
         edge.number("stretch", self.stretch, 0.0, 1.0)
+        edge.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
         for name in ("max_rise", "max_drop", "climb", "plant_height", "plant_speed"):
             edge.number(name, getattr(self, name), 0.0)
         for name in ("tilt_half_life", "pelvis_half_life", "release_half_life"):
@@ -148,11 +152,14 @@ class FeetState(State):
 
     def _lower(self, work: Work, dt: Any) -> None:
         """Move the pelvis."""
-        parent = int(self.body.skeleton.parents[self._hips])
-        move_pelvis(
-            work.rows, self.plan, self.memory, work.place, work.world, self._hips, parent, dt, work.weights, work.t
-        )
-        work.shifted(self._below, self.memory.moves)
+        parent, memory = int(self.body.skeleton.parents[self._hips]), self.memory
+        arrays = work.place, work.world, self._hips, parent, dt, work.weights, work.t, work.r
+        move_pelvis(work.rows, self.plan, memory, *arrays)
+        if self.plan.lean > 0:
+            work.changed(self._below)
+            work.refresh(self._needed)
+        else:
+            work.shifted(self._below, memory.moves)
 
     def _report(self, work: Work) -> FeetReport:
         work.refresh(self._needed)
@@ -179,8 +186,8 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
     return Plan(
         up=np.array(rig.up, dtype),
         floor=dtype(rig.floor),
-        joints=np.array([leg.contact_joints for leg in legs], np.int64),
-        points=np.array([rig.sole_points(leg) for leg in rig.legs], dtype),
+        joints=np.array([rig.sole_points(leg)[0] for leg in rig.legs], np.int64),
+        points=np.array([rig.sole_points(leg)[1] for leg in rig.legs], dtype),
         size=size,
         thighs=np.array([leg.joints[0] for leg in legs], np.int64),
         ankles=np.array([leg.joints[-1] for leg in legs], np.int64),
@@ -195,18 +202,18 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         plant_speed=dtype(s.plant_speed),
         lock=s.lock,
         stretch=dtype(s.stretch),
+        lean=dtype((1.0 if len(legs) > 3 else 0.0) if s.lean is None else s.lean),
         heel=np.array([_heel_to_ball(rig, leg) for leg in rig.legs], dtype),
         spacing=np.array([_spacing(rig, leg) for leg in rig.legs], dtype),
     )
 
 
 def _heel_to_ball(rig: Any, leg: Any) -> float:
-    """Metres along the foot at rest."""
-    if leg.toe is None:
-        return float(leg.heel)
-    ankle, toe = rig.skeleton.rest_world[[leg.joints[-1], leg.toe], :3, 3]
-    way = (toe - ankle) - np.array(rig.up) * ((toe - ankle) @ np.array(rig.up))
-    return float(leg.heel + np.linalg.norm(way))
+    """Metres from the heel ahead to the ball, at rest."""
+    joints, points = rig.sole_points(leg)
+    world = rig.skeleton.rest_world[list(joints[:2])]
+    heel, ball = (m[:3, :3] @ p + m[:3, 3] for m, p in zip(world, points[:2], strict=True))
+    return float(np.linalg.norm(ball - heel))
 
 
 def _spacing(rig: Any, leg: Any) -> float:
@@ -250,78 +257,42 @@ def _memory(body: Body, legs: int) -> Memory:
         follow_speed=zeros(),
         shift=zeros(),
         moves=zeros(3),
+        lean=zeros(1, 3),
     )
 
 
 class _LegPlan:
-    """What is known of a leg before the first frame, and how it is solved."""
+    """What is known of a leg before the first frame, and how it is solved.
+
+    A leg of more than two bones bends where two halves of it meet; the joints between keep their animated turn, so a
+    hock stays as bent as it was.
+    """
 
     def __init__(self, body: Body, leg: Any) -> None:
-        skeleton, dtype = body.skeleton, body.precision
-        self.joints = tuple(int(j) for j in leg.joints)
-        toe = self.joints[-1] if leg.toe is None else int(leg.toe)
-        self.contact_joints = (self.joints[-1], toe, toe)
-        self.length = skeleton.length(self.joints)
-        self.path = np.array(skeleton.chain(self.joints[0], self.joints[-1]), np.int64)
-        self.marks = np.searchsorted(self.path, self.joints)
+        skeleton = body.skeleton
+        joints = tuple(int(j) for j in leg.joints)
+        self.length = skeleton.length(joints)
+        halves = [abs(skeleton.length(joints[: k + 1]) / self.length - 0.5) for k in range(1, len(joints) - 1)]
+        self.joints = (joints[0], joints[1 + int(np.argmin(halves))], joints[-1])
         self.turning = np.array(self.joints, np.int64)
-        self.below = skeleton.below([self.joints[0]])
-        self.needed = skeleton.above([self.joints[-1]])
-        self.parent = int(skeleton.parents[self.joints[-1]])
-        self.table, self.bones, self.rest = skeleton.limit_rows(dtype)
-        self.rounding = dtype(np.finfo(dtype).eps * ROUNDING_TURN)
-        self.best = np.empty((self.path.size, 4), dtype)
-        self.nothing = np.zeros((body.count, 3), dtype)
-        self.scratch = np.zeros(body.count, dtype), np.zeros(body.count, dtype)
-        self.passes = np.zeros(body.count, np.int64)
+        self.below = skeleton.below([joints[0]])
+        self.needed = skeleton.above([joints[-1]])
+        self.parent = int(skeleton.parents[joints[-1]])
         self.axis, self.use_axis = _knee_axis(body, self.joints)
+        self.no_pole = np.zeros((body.count, 3), body.precision)
+        self.reach, self.pole_sine = body.zeros(), body.zeros()
 
     def solve(self, work: Work, targets: Any, rotations: Any) -> None:
         """Turn the leg's joints to bring the ankle to its target and turn it as wanted, by each character's weight."""
         targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
         before = work.r.copy() if (work.weights[work.rows] < 1).any() else None
-        dtype = work.t.dtype.type
-        if len(self.joints) == 3:
-            branch.bend_limbs(
-                work.rows,
-                self.turning,
-                targets,
-                self.axis,
-                self.use_axis,
-                self.nothing,
-                False,
-                dtype(1.0),
-                work.world,
-                work.r,
-                *self.scratch,
-            )
-        else:
-            branch.reach_inside_limits(
-                work.rows,
-                self.path,
-                self.marks,
-                targets,
-                dtype(TOLERANCE),
-                self.rest,
-                self.bones,
-                self.table,
-                self.rounding,
-                work.body.skeleton.parents,
-                work.place,
-                work.t,
-                work.r,
-                work.s,
-                work.world,
-                self.best,
-                self.passes,
-            )
+        bend = self.axis, self.use_axis, self.no_pole, False, work.t.dtype.type(1.0)
+        branch.bend_limbs(work.rows, self.turning, targets, *bend, work.world, work.r, self.reach, self.pole_sine)
         work.changed(self.below)
         work.refresh(self.needed)
         branch.turn_tips(work.rows, self.joints[-1], self.parent, rotations, work.place, work.world, work.r)
         if before is not None:
-            weights = np.ascontiguousarray(
-                np.broadcast_to(work.weights[:, np.newaxis], (len(targets), len(self.joints)))
-            )
+            weights = np.repeat(work.weights[:, np.newaxis], len(self.joints), axis=1)
             branch.blend_back(work.rows, self.turning, weights, before, work.r)
         work.changed(self.below)
 

@@ -75,6 +75,7 @@ class Plan(NamedTuple):
     plant_speed: Any
     lock: Any
     stretch: Any
+    lean: Any
     heel: Any
     """(L,): metres from the ball back to the heel."""
     spacing: Any
@@ -138,6 +139,8 @@ class Memory(NamedTuple):
     follow_speed: Any
     shift: Any
     """(N,): metres that the pelvis was moved by."""
+    lean: Any
+    """(N, 1, 3): the normal that the body goes by."""
     moves: Any
     """(N, 3): what place or pelvis were just moved by, world space."""
 

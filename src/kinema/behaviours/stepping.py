@@ -30,6 +30,7 @@ from kinema.behaviours.footing import (
     set3,
     shortened,
     sole_point,
+    tilted,
 )
 from kinema.constants import (
     AHEAD_RAYS,
@@ -40,6 +41,7 @@ from kinema.constants import (
     LANDING_SETTLED,
     LARGEST_OFFSET,
     LARGEST_SINK,
+    LEAN_DAMPING,
     LOOK_AHEAD,
     OVERHANG,
     OVERSTRETCH,
@@ -51,7 +53,7 @@ from kinema.constants import (
 )
 from kinema.math import quat, spring, vec, xform
 from kinema.skeleton import matrix_at
-from kinema.solvers.branch import handedness, origin_at
+from kinema.solvers.branch import handedness, origin_at, rotation_at, store_rotation
 
 # --- one foot, step by step ------------------------------------------------------------------------------------
 
@@ -362,21 +364,52 @@ def highest(hip, ankle, up, reach):
     return -along + (math.sqrt(square) if square > zero else zero)
 
 
-@kernel
-def leg_reach(plan, world, i, leg):
-    """How far a leg reaches: to its largest stretch, or as far as the clip stretches it, if that is more."""
-    hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
-    return hip, max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+@routine
+def slope_under(plan, memory, i, up):
+    """The plane through the ground under all feet (or where they are going to land), by least squares: the mean place
+    of the feet across up, the mean height, and how it rises, as a vector across up.
+    """
+    zero = like(plan.lean, 0.0)
+    legs = plan.size.size
+    middle, height = (zero, zero, zero), zero
+    for leg in range(legs):
+        middle = vec.add(middle, get3(memory.contacts[i], leg, BALL))
+        height += memory.ahead[i, leg]
+    middle, height = vec.scale(middle, like(zero, 1.0) / legs), height / legs
+    if plan.lean <= zero:
+        return middle, height, (zero, zero, zero)
+    e1 = vec.unit_side(up)
+    e2 = vec.cross(up, e1)
+    # Feet in a row say nothing of the slope across it: a little of the leg's length keeps that part level.
+    xx = yy = plan.size[0] * plan.size[0] * like(zero, LEAN_DAMPING)
+    xy = xh = yh = zero
+    for leg in range(legs):
+        way = vec.sub(get3(memory.contacts[i], leg, BALL), middle)
+        x, y, h = vec.dot(way, e1), vec.dot(way, e2), memory.ahead[i, leg] - height
+        xx, yy, xy = xx + x * x, yy + y * y, xy + x * y
+        xh, yh = xh + x * h, yh + y * h
+    determinant = xx * yy - xy * xy
+    rise = vec.add(vec.scale(e1, yy * xh - xy * yh), vec.scale(e2, xx * yh - xy * xh))
+    return middle, height, vec.scale(rise, plan.lean / determinant)
 
 
 @routine
-def spring_pelvis(plan, memory, i, dt):
-    """The pelvis drawn to the mean height of the ground under the feet, or where they are going to land."""
+def lean_body(plan, memory, i, rise, up, dt):
+    """The turn of the body with the slope under its feet, eased."""
+    goal = tilted(vec.unit_or(vec.sub(up, rise), up), up, plan.cos_slope, plan.sin_slope)
+    before = vec.unit_or(get3(memory.lean, i, 0), goal)
+    normal = vec.add(goal, vec.scale(vec.sub(before, goal), spring.decay(plan.pelvis_half_life, dt)))
+    there = memory.fresh[i] | (vec.span(vec.sub(normal, goal)) < like(dt, AT_REST))
+    normal = vec.select(there, goal, vec.unit_or(normal, up))
+    memory.moving[i] |= vec.span(vec.sub(normal, get3(memory.lean, i, 0))) > like(dt, 0.0)
+    set3(memory.lean, i, 0, normal)
+    return quat.between(up, normal, vec.hinge_of(up))
+
+
+@routine
+def spring_pelvis(plan, memory, i, goal, dt):
+    """The pelvis drawn to its height: where it is and how fast it moves."""
     zero = like(dt, 0.0)
-    goal = zero
-    for leg in range(plan.size.size):
-        goal += memory.ahead[i, leg]
-    goal = goal / plan.size.size
     if memory.fresh[i]:
         return goal, zero
     x, v = spring.critical(memory.pelvis[i], memory.pelvis_speed[i], goal, plan.pelvis_half_life, dt)
@@ -384,17 +417,46 @@ def spring_pelvis(plan, memory, i, dt):
     return (goal, zero) if (abs(x - goal) < near) & (abs(v) < near) else (x, v)
 
 
+@kernel
+def leg_reach(plan, world, i, leg, at_hips, turn):
+    """Where a leg starts once the body has leaned, and how far it reaches: to its largest stretch, or as far as the
+    clip stretches it, if that is more.
+    """
+    hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
+    reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+    return vec.add(at_hips, quat.rotate(turn, vec.sub(hip, at_hips))), reach
+
+
+@routine
+def reachable_targets(plan, memory, world, i, at_hips, turn, shift):
+    """A foot out of reach hangs short of its target, on a leg that is not snapped straight; one that is held so far
+    away is let go.
+    """
+    for leg in range(plan.size.size):
+        hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
+        hip = vec.add(hip, shift)
+        way = vec.sub(get3(memory.targets, i, leg), hip)
+        if (vec.length(way) > reach + plan.size[leg] * like(reach, OVERSTRETCH)) & (memory.locked[i, leg] == LOCKED):
+            memory.locked[i, leg] = BARRED
+        set3(memory.targets, i, leg, vec.add(hip, shortened(way, reach)))
+
+
 @batch
-def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t):
-    """The pelvis on its spring, but never above what a planted leg reaches."""
+def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t, r):
+    """The pelvis on its spring, but never above what a planted leg reaches; leaning with the slope, if it does that."""
     zero = like(dt, 0.0)
-    legs = plan.size.size
     for k in range(rows.size):
         i = rows[k]
         _, up = floor_of(place, i, plan)
-        x, v = spring_pelvis(plan, memory, i, dt)
-        for leg in range(legs):
-            hip, reach = leg_reach(plan, world, i, leg)
+        at_hips = origin_at(world, i, hips)
+        middle, goal, rise = slope_under(plan, memory, i, up)
+        turn = (zero, zero, zero, like(dt, 1.0))
+        if plan.lean > zero:
+            goal += vec.dot(rise, vec.sub(at_hips, middle))
+            turn = quat.part(lean_body(plan, memory, i, rise, up, dt), weights[i])
+        x, v = spring_pelvis(plan, memory, i, goal, dt)
+        for leg in range(plan.size.size):
+            hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
             top = highest(hip, get3(memory.targets, i, leg), up, reach)
             top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
             if x > top:
@@ -402,21 +464,19 @@ def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t):
                 x, v = top, min(v, zero)
         memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
         memory.pelvis[i], memory.pelvis_speed[i] = x, v
-        for leg in range(legs):
-            # A foot out of reach hangs short of its target, on a leg that is not snapped straight; one that is held so
-            # far away is let go.
-            hip, reach = leg_reach(plan, world, i, leg)
-            hip = vec.add(hip, vec.scale(up, x))
-            way = vec.sub(get3(memory.targets, i, leg), hip)
-            if (vec.length(way) > reach + plan.size[leg] * like(dt, OVERSTRETCH)) & (memory.locked[i, leg] == LOCKED):
-                memory.locked[i, leg] = BARRED
-            set3(memory.targets, i, leg, vec.add(hip, shortened(way, reach)))
+        reachable_targets(plan, memory, world, i, at_hips, turn, vec.scale(up, x))
         memory.shift[i] = x * weights[i]
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
         own = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
         for c in range(3):
             memory.moves[i, c] = up[c] * memory.shift[i]
             t[i, hips, c] += own[c]
+        if plan.lean > zero:
+            frame = xform.axes(above)
+            axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), handedness(frame))
+            store_rotation(
+                r, i, hips, quat.unit(quat.mul((axis[0], axis[1], axis[2], turn[3]), rotation_at(r, i, hips)))
+            )
 
 
 @batch

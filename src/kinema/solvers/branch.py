@@ -13,7 +13,6 @@ import math
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import (
-    BRANCH_ATTEMPTS,
     BRANCH_LARGEST_TURN,
     BRANCH_PASSES,
     DAMPING,
@@ -288,12 +287,30 @@ def length_of(i, path, world):
 
 @batch
 def reach_inside_limits(
-    rows, path, marks, targets, tolerance, rest, bones, table, rounding, parents, place, t, r, s, world, best, passes
+    rows,
+    path,
+    marks,
+    targets,
+    tolerance,
+    attempts,
+    rest,
+    bones,
+    table,
+    rounding,
+    parents,
+    place,
+    t,
+    r,
+    s,
+    world,
+    best,
+    passes,
 ):
     """Bring the tip of each character's branch to its target with every joint inside its limit.
 
     Gauss-Newton passes, a pass of descent where they stall, and other starts where that does not help; what is left
-    behind is the best pose met. `best` is room for the rotations of one branch, (joints of the path, 4).
+    behind is the best pose met. One attempt keeps to the pose that came in, so that nothing jumps from frame to frame;
+    more find what that one cannot reach. `best` is room for the rotations of one branch, (joints of the path, 4).
     """
     one = like(rounding, 1.0)
     zero = like(rounding, 0.0)
@@ -307,7 +324,7 @@ def reach_inside_limits(
         size = size if size > zero else one
         goal = like(one, tolerance * MARGIN) * size
         nearest = -one
-        for attempt in range(BRANCH_ATTEMPTS):
+        for attempt in range(attempts):
             if attempt > 0:
                 scatter(i, path, marks, attempt, rest, bones, table, rounding, r)
                 refresh(i, path, 0, path.size, parents, place, t, r, s, world)

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import edge, limits
-from kinema.constants import GOAL_ROUNDS, POLE_FADE_HINTED, ROUNDING_TURN, SAME_PLACE, STRAIGHT, TOLERANCE
+from kinema.constants import (
+    BRANCH_ATTEMPTS,
+    GOAL_ROUNDS,
+    POLE_FADE_HINTED,
+    ROUNDING_TURN,
+    SAME_PLACE,
+    STRAIGHT,
+    TOLERANCE,
+)
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.skeleton import Skeleton, world_matrices
@@ -235,6 +243,7 @@ class _Task:
                 marks,
                 self.target,
                 work.dtype(self.tolerance),
+                BRANCH_ATTEMPTS,
                 *limits_of,
                 *work.arrays,
                 best,
