@@ -1,0 +1,1 @@
+"""Ground to stand on: shapes that answer batches of ray casts."""
