@@ -1,0 +1,86 @@
+"""Bones as an artist lays them out, and the skeleton they make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.limits import Hinge, Limit, SwingTwist
+from kinema.math import arrays
+from kinema.pose import Pose
+from kinema.skeleton import Skeleton
+
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Bone:
+    """A bone at rest: where it starts and ends, metres in the character's space, and how it is rolled.
+
+    Its joint sits at the start; the joint's own +Y runs along the bone, its own +Z leans towards `facing`.
+    """
+
+    name: str
+    parent: str | None
+    start: Point
+    end: Point
+    facing: Point = (0.0, 0.0, 1.0)
+    limit: Limit | None = None
+
+    @property
+    def axes(self) -> Any:
+        """(3, 3): the joint's own axes as columns, in the character's space."""
+        along = arrays.unit(np.subtract(self.end, self.start))
+        ahead = np.array(self.facing, float)
+        ahead = arrays.unit(ahead - along * (ahead @ along))
+        return np.column_stack((np.cross(along, ahead), along, ahead))
+
+
+def socket(swing: float, twist: float) -> Limit:
+    """The limit of a joint that turns any way: how far, and how far about the bone either way, degrees."""
+    return SwingTwist(math.radians(swing), -math.radians(twist), math.radians(twist))
+
+
+def hinge(low: float, high: float) -> Limit:
+    """The limit of a joint that turns about its own +X only, degrees from rest."""
+    return Hinge((1.0, 0.0, 0.0), math.radians(low), math.radians(high))
+
+
+def build(bones: Sequence[Bone]) -> Skeleton:
+    """A skeleton in float32, at rest as the bones lie. Parents come before their children."""
+    names = [bone.name for bone in bones]
+    parents = [-1 if bone.parent is None else names.index(bone.parent) for bone in bones]
+    turns = arrays.from_matrix(np.array([bone.axes for bone in bones]))
+    starts = np.array([bone.start for bone in bones], float)
+    translations, rotations = starts.copy(), turns.copy()
+    for j, parent in enumerate(parents):
+        if parent >= 0:
+            back = arrays.conj(turns[parent])
+            translations[j] = arrays.rotate(back, starts[j] - starts[parent])
+            rotations[j] = arrays.mul(back, turns[j])
+    rest = Pose(translations.astype(np.float32), rotations.astype(np.float32))
+    return Skeleton(names, parents, rest, [bone.limit for bone in bones])
+
+
+def mirrored(bones: Sequence[Bone]) -> list[Bone]:
+    """The same bones on the other side of x = 0: what ends in _l ends in _r.
+
+    A joint's own +Y and +Z are those in the mirror and its own +X is opposite, so a hinge about its own +X bends the
+    same way. Limits are taken over: ranges of twist have to be even.
+    """
+    return [
+        Bone(_other_side(b.name), _other_side(b.parent), _across(b.start), _across(b.end), _across(b.facing), b.limit)
+        for b in bones
+    ]
+
+
+def _other_side(name: Any) -> Any:
+    return name[:-2] + "_r" if name and name.endswith("_l") else name
+
+
+def _across(point: Point) -> Point:
+    return (-point[0], point[1], point[2])
