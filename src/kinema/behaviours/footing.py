@@ -97,8 +97,10 @@ class Memory(NamedTuple):
     """(N, L, 3): how far a foot is held back from sliding, world space, across up."""
     locked: Any
     """(N, L): FREE, LOCKED or BARRED."""
+    chosen: Any
+    """(N, L): whether a foothold was found in this swing."""
     planes: Any
-    """(N, L, 3): a point of the plane a planted foot stands on, world space."""
+    """(N, L, 3): a point of the plane a planted foot stands on, or a swinging one is going to, world space."""
     plane_normals: Any
     """(N, L, 3): and its normal."""
     aloft_for: Any
@@ -444,22 +446,19 @@ def hold_cost(found, i, first, plane, normal, up, leg_size):
 
 
 @routine
-def foothold(found, i, n, up, base, plan, leg_size, chosen, settled):
+def foothold(found, i, n, up, base, plan, leg_size, chosen):
     """How many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and heel.
 
-    A step costs a little, so that a foot is moved only off an edge, a wall or a hole. Once settled it is the one that
-    was chosen in the frame before. Returns the steps and the plane it is going to stand on.
+    A step costs a little, so that a foot is moved only off an edge, a wall or a hole. What was chosen the frame before
+    stays unless something is clearly better. Returns the steps and the plane it is going to stand on.
     """
     best, cheapest, any_yet = 0, like(leg_size, 0.0), False
     best_plane, best_normal = base, up
     for order in range(2 * FOOTHOLD_STEPS + 1):
         # 0, -1, 1, -2, 2 and so on: of equals the nearest stays.
         steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
-        if settled & (steps != chosen):
-            continue
         first = n + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
         plane, normal = fit(found, i, first, 2, up, base, plan)
-        # What was chosen in the frame before stays unless something is clearly better.
         away = abs(steps) - (FOOTHOLD_STEPS if steps == chosen else 0)
         cost = like(leg_size, FOOTHOLD_COST) * leg_size * like(leg_size, away)
         cost += hold_cost(found, i, first, plane, normal, up, leg_size)

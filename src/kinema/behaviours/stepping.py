@@ -116,6 +116,7 @@ def learn_landing(plan, memory, i, leg, state, heel, hips, place, dt, new):
         set3(memory.landed, i, leg, own)
     memory.aloft_for[i, leg] = like(dt, 0.0)
     memory.steps[i, leg] = 0
+    memory.chosen[i, leg] = False
 
 
 @routine
@@ -258,21 +259,22 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     goal = (zero, zero, zero)
     height_ahead = memory.heights[i, leg]
     soon &= plan.lock & (not held) & (not new)
-    if standing:
+    settled = soon & memory.chosen[i, leg] & (left < memory.swing_time[i, leg] * like(dt, LANDING_SETTLED))
+    if standing | settled:
         plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
     elif soon:
-        settled = left < memory.swing_time[i, leg] * like(dt, LANDING_SETTLED)
-        first = leg * RAYS + PROFILE
-        steps, plane, ground_normal = foothold(found, i, first, up, base, plan, size, memory.steps[i, leg], settled)
-        memory.steps[i, leg] = steps
-        goal = vec.scale(get3(memory.headings, i, leg), plan.spacing[leg] * like(dt, steps))
-        lands = vec.add(get3(memory.lands, i, leg), goal)
-        height_ahead = vec.dot(vec.sub(lands, base), up) + height_on(plane, ground_normal, lands, up)
+        first, before = leg * RAYS + PROFILE, memory.steps[i, leg]
+        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, size, before)
+        memory.chosen[i, leg] = True
     else:
         plane, ground_normal = fit(found, i, leg * RAYS, 1, up, base, plan)
-    if held & (not standing):
+    if (held & (not standing)) | soon:
         set3(memory.planes, i, leg, plane)
         set3(memory.plane_normals, i, leg, ground_normal)
+    if soon:
+        goal = vec.scale(get3(memory.headings, i, leg), plan.spacing[leg] * like(dt, memory.steps[i, leg]))
+        lands = vec.add(get3(memory.lands, i, leg), goal)
+        height_ahead = vec.dot(vec.sub(lands, base), up) + height_on(plane, ground_normal, lands, up)
     aloft = min(max(low / (size * like(dt, HIGH_SWING)), zero), like(dt, 1.0))
     normal = tilt(plan, memory, i, leg, ground_normal, up, aloft, dt, new)
     turn = quat.between(up, normal, vec.hinge_of(up))
