@@ -38,6 +38,7 @@ from kinema.constants import (
     CONTACT_SWITCH,
     FOOT_SAMPLES,
     HIGH_SWING,
+    LANDING_KNOWN,
     LANDING_SETTLED,
     LARGEST_OFFSET,
     LARGEST_SINK,
@@ -331,7 +332,11 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
         set3(memory.soles[i], leg, which, p)
         set3(memory.contacts[i], leg, which, laid(p, ball, ball_height, on_plane, normal, turn, up, roll))
     memory.swing[i, leg] = zero if held else aloft
-    memory.ahead[i, leg] = height_ahead if soon else height + lift
+    memory.ahead[i, leg] = height + lift
+    if soon:
+        # The body is on its way to the next step as the foot is, not there at once.
+        share = like(dt, 1.0) - left / (memory.swing_time[i, leg] * like(dt, LANDING_KNOWN))
+        memory.ahead[i, leg] += (height_ahead - height - lift) * share
     if (state != FREE) | new:
         memory.takeoff[i, leg] = height
     if not held:
