@@ -201,9 +201,6 @@ FOOTHOLD_BEHIND = 1
 FOOTHOLD_COST = 0.012
 """What a step costs, as a gap under the foot in leg lengths: a bump is no reason to change the stride."""
 
-OVERHANG = 0.02
-"""Gap under the toes, in leg lengths, from which they count as hanging over an edge."""
-
 ONE_SLOPE = 0.94
 """Cosine of the largest angle between the slope from heel to ball and the ground's own there (20 degrees): beyond it
 they stand on different things."""

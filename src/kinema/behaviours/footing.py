@@ -414,12 +414,6 @@ def rise_at(found, i, n, plane, normal, up):
 
 
 @kernel
-def overhangs(found, i, n, plane, normal, up, far):
-    """Whether there is no ground under a sample, or it is farther below the plane than this."""
-    return (not found.hit[i, n]) | (height_on(plane, normal, sample_at(found.points, i, n), up) > far)
-
-
-@kernel
 def gap_at(found, i, n, plane, normal, up, otherwise):
     """How far the ground at a sample is below a plane that clears it; so much where there is no ground."""
     return height_on(plane, normal, sample_at(found.points, i, n), up) if found.hit[i, n] else otherwise

@@ -25,7 +25,6 @@ from kinema.behaviours.footing import (
     foreseen_landing,
     get3,
     height_on,
-    overhangs,
     sample_at,
     set3,
     shortened,
@@ -44,7 +43,6 @@ from kinema.constants import (
     LARGEST_SINK,
     LEAN_DAMPING,
     LOOK_AHEAD,
-    OVERHANG,
     OVERSTRETCH,
     RELEASE_SHARE,
     ROLL_HEIGHT,
@@ -132,21 +130,6 @@ def tilt(plan, memory, i, leg, ground_normal, up, aloft, dt, new):
 
 
 @routine
-def touching_point(plan, found, i, leg, contact, plane, normal, up, heel_height):
-    """Which point of a planted sole touches: what hangs over an edge does not, however low the clip has it."""
-    n = leg * RAYS
-    far = plan.size[leg] * like(heel_height, OVERHANG)
-    heel_hangs = overhangs(found, i, n + sample_of(HEEL), plane, normal, up, far)
-    ball_hangs = overhangs(found, i, n + sample_of(BALL), plane, normal, up, far)
-    tip_hangs = overhangs(found, i, n + sample_of(TIP), plane, normal, up, far)
-    if ((contact == HEEL) & heel_hangs) | ((contact == TIP) & tip_hangs):
-        contact = BALL
-    if (contact == BALL) & ball_hangs & (heel_height < far) & (not heel_hangs):
-        contact = HEEL
-    return contact
-
-
-@routine
 def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, normal, flat, base, up):
     """How high the plane under a swinging foot must be: on its way to the foothold, over what it passes, in time for
     what is ahead.
@@ -170,12 +153,14 @@ def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, 
 
 
 @routine
-def missing_height(plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, base, up, standing):
+def missing_height(plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, up, standing, favoured):
     """How far a foot must be raised so that no point of its sole is in the ground, negative if all are above it; and
-    the deepest one. Beside a foot that stands already, what rises is a wall and does not count.
+    the deepest one, which is the one that touches: the favoured one unless another is clearly deeper. Beside a foot
+    that stands already, what rises is a wall and does not count.
     """
     size = plan.size[leg]
-    missing, deepest = -size, BALL
+    switch = size * like(size, CONTACT_SWITCH)
+    missing, deepest, most = -size, BALL, -size - switch
     for which in range(3):
         n = leg * RAYS + sample_of(which)
         if found.hit[i, n]:
@@ -183,8 +168,10 @@ def missing_height(plan, found, i, leg, heel, ball, tip, ball_height, on_plane, 
             roll = size * like(size, ROLL_HEIGHT)
             at = laid(p, ball, ball_height, on_plane, normal, turn, up, roll)
             depth = vec.dot(vec.sub(sample_at(found.points, i, n), at), up)
-            if not (standing & (depth > size * like(size, WALL))) and depth > missing:
-                missing, deepest = depth, which
+            if not (standing & (depth > size * like(size, WALL))):
+                missing = max(missing, depth)
+                if depth + (switch if which == favoured else like(size, 0.0)) > most:
+                    most, deepest = depth + (switch if which == favoured else like(size, 0.0)), which
     return missing, deepest
 
 
@@ -285,7 +272,10 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     flat = vec.sub(vec.add(ball, offset), vec.scale(up, ball_height))
     on_plane = vec.add(flat, vec.scale(up, height_on(plane, ground_normal, flat, up)))
     if standing:
-        contact = touching_point(plan, found, i, leg, contact, plane, ground_normal, up, heel_height)
+        # What hangs over an edge touches nothing, however low the clip has it.
+        _, contact = missing_height(
+            plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, up, standing, contact
+        )
         there = laid(pick(contact, heel, ball, tip), ball, ball_height, on_plane, normal, turn, up, roll)
         drift = vec.reject(vec.sub(there, get3(memory.contacts[i], leg, contact)), up)
         offset, flat = vec.sub(offset, drift), vec.sub(flat, drift)
@@ -301,7 +291,7 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     # No part of the sole in the ground. Of a planted foot the lowest touches it, even where the clip has it hover a
     # little: over an edge it rolls on the ball, not on toes in the air.
     lift, deepest = missing_height(
-        plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, base, up, standing
+        plan, found, i, leg, heel, ball, tip, ball_height, on_plane, normal, turn, up, standing, contact
     )
     if held & (lift > -size):
         lift = max(lift + hovering(plan, leg, low), -size * like(dt, LARGEST_SINK))
