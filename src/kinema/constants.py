@@ -441,3 +441,58 @@ VERTICAL_GLANCES = 0.5
 AIM_PASSES = 8
 """Passes over the joints that aim. The first is exact unless a joint meets its limit; each one after that shares out
 what is left among those that have room."""
+# --- ground ----------------------------------------------------------------------------------------------------
+
+RAY_FAR = 1e200
+"""Metres. Farther than any ray goes (they end at 1e100), and still finite when multiplied by any length."""
+
+SMALLEST_CELL = 1e-100
+"""Metres. Smallest cell of a grid: the largest coordinate divided by it is still finite."""
+
+HEIGHT_MARGIN = 1e-6
+"""Share of its height by which the box around a height field is thicker than the field: a flat one has a box too."""
+
+RAY_PARALLEL = 1e-150
+"""Smallest share of a direction along an axis that is told from none in boxes: its inverse times any coordinate is
+finite, and longer than any ray times the margin of any box of 1e-34 m or more."""
+
+BOX_ROUNDING = 1e-15
+"""Share by which boxes of a tree, and spans of rays in them, are larger than computed: some roundings of float64, so
+that a ray that meets a triangle meets its box."""
+
+TREE_BINS = 16
+"""Places tried for the split of a node. More change the tree little and take longer."""
+
+TREE_LEAF = 4
+"""Most triangles in a leaf."""
+
+TREE_DEPTH = 48
+"""Deepest tree, and so the room a ray needs for nodes still to visit: where uneven splits would lead deeper, they are
+even."""
+
+EMBREE_MARGIN = 1e-5
+"""How much larger triangles are for Embree, in sizes of the mesh: many roundings of float32 (6e-8), which slanted rays
+multiply. Rays that pass an edge within it are cast once more, without Embree."""
+
+EMBREE_SHARPEST = 0.01
+"""Sine of an angle below which a triangle's corner is not pushed out any farther: it would go on for ever."""
+
+MARCH_STEPS = 1024
+"""Most steps along a slanted ray over a function; a longer ray takes longer ones."""
+
+MARCH_STEPS_LEAST = 8
+"""Fewest: a ray shorter than a step crosses narrow things too."""
+
+MARCH_BLOCK = 4_096
+"""Points a function is asked for at once where there are fewer rays: about as many as take as long as the call."""
+
+BISECTIONS = 53
+"""Times the step that crosses a function's surface is halved: down to one rounding of float64."""
+
+SLOPE_STEP = 1e-4
+"""Metres, or share of the coordinate where that is more, to both sides for the slope of a function: wide enough for
+heights that were computed in float32."""
+
+SORTED_FROM = 2_048
+"""Rays from which it pays to cast them at a mesh in the order of where they start: half the time for 100,000 rays and
+triangles."""

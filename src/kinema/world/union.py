@@ -1,0 +1,53 @@
+"""Several grounds as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.errors import InputError
+from kinema.world.ground import Ground
+from kinema.world.rays import Hits, Rays
+
+
+class Union(Ground):
+    """The nearest hit of several grounds; of equally near ones the first that was given.
+
+    grounds: one or more, each a `Ground` or anything else with its `cast`.
+    """
+
+    def __init__(self, *grounds: Any) -> None:
+        if not grounds:
+            raise InputError("grounds is empty; a union takes one or more")
+        for i, ground in enumerate(grounds):
+            if not callable(getattr(ground, "cast", None)):
+                raise InputError(f"grounds[{i}] is {ground!r:.60}; it must have a method cast")
+        self._grounds = grounds
+
+    def _cast(self, rays: Rays) -> Hits:
+        best = _ask(self._grounds[0], rays)
+        for ground in self._grounds[1:]:
+            # No farther than what was found: most grounds then have less to do.
+            found = _ask(ground, rays._replace(reaches=best.distance))
+            nearer = found.hit & (~best.hit | (found.distance < best.distance))
+            best = Hits(
+                best.hit | nearer,
+                np.where(nearer.repeat(3), found.point, best.point),
+                np.where(nearer.repeat(3), found.normal, best.normal),
+                np.where(nearer, found.distance, best.distance),
+            )
+        return best
+
+
+def _ask(ground: Any, rays: Rays) -> Hits:
+    """Flat answers of any ground."""
+    if isinstance(ground, Ground):
+        return ground._cast(rays)
+    hits = ground.cast(rays.origins.reshape(-1, 3), rays.units.reshape(-1, 3), rays.reaches)
+    return Hits(
+        np.asarray(hits.hit, np.bool_),
+        np.asarray(hits.point, np.float64).reshape(-1),
+        np.asarray(hits.normal, np.float64).reshape(-1),
+        np.asarray(hits.distance, np.float64),
+    )

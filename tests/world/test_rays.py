@@ -1,0 +1,65 @@
+"""The way of rays into the kernels."""
+
+import numpy as np
+import pytest
+
+from kinema.constants import RAY_FAR
+from kinema.world import rays
+from tests import problems
+from tests.compiled import run
+
+
+def test_directions_are_normalised_whatever_their_length():
+    units = problems.units(problems.generator(1), 50)
+    for scale in (5e-324, 1e-300, 1e-12, 1.0, 1e12, 9e99):
+        given = units * scale
+        given[np.max(np.abs(given), axis=1) == 0] = (0, 5e-324, 0)
+        checked, shape, dtype = rays.checked(np.zeros(3), given, 1.0)
+        lengths = np.linalg.norm(checked.units.reshape(-1, 3), axis=1)
+        np.testing.assert_allclose(lengths, 1.0, rtol=1e-15)
+        assert shape == (50,) and dtype == np.float64
+    np.testing.assert_allclose(rays.checked(np.zeros(3), units * 7, 1.0)[0].units.reshape(-1, 3), units, atol=1e-15)
+
+
+def test_along_an_axis_directions_stay_exact():
+    for way in (*np.eye(3), *-np.eye(3)):
+        np.testing.assert_array_equal(rays.checked((0, 0, 0), way * 0.3, 1.0)[0].units, way)
+
+
+def test_every_array_is_of_the_one_type_the_kernels_are_compiled_for():
+    """float64, flat, contiguous and writeable, whatever came: read-only and broadcast arrays, other precisions."""
+    frozen = np.zeros((1, 3))
+    frozen.flags.writeable = False
+    cases = [
+        (frozen, (0, 1, 0), 1.0),
+        ((0, 0, 0), frozen + 1, np.float32([2])),
+        (np.broadcast_to(np.float32([1, 2, 3]), (4, 3)), np.float32([[0, 1, 0]]), 1),
+        (np.zeros((2, 3), ">f8"), np.ones((2, 3), int), [1, 2]),
+        (np.zeros((0, 3)), (0, 1, 0), 1.0),
+    ]
+    for case in cases:
+        for array in rays.checked(*case)[0]:
+            assert array.dtype == np.float64 and array.dtype.isnative and array.ndim == 1
+            assert array.flags.c_contiguous and array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("gap", "speed", "expected"),
+    [
+        (2.0, 0.5, 4.0),
+        (-2.0, 0.5, -4.0),
+        (0.0, 0.5, 0.0),
+        (1.0, 0.0, RAY_FAR),
+        (0.0, 0.0, RAY_FAR),
+        (1.0, 1e-300, RAY_FAR),
+    ],
+)
+def test_crossing(gap, speed, expected):
+    assert run(rays.crossing, np.float64, gap, speed) == expected
+
+
+def test_the_normal_against_the_ray():
+    rng = problems.generator(2)
+    for normal, unit in zip(problems.units(rng, 20), problems.units(rng, 20), strict=True):
+        facing = run(rays.against, np.float64, normal, unit)
+        assert facing @ unit <= 0 and (np.array_equal(facing, normal) or np.array_equal(facing, -normal))
