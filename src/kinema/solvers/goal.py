@@ -120,7 +120,7 @@ def _run(work: _Work, tasks: list[_Task]) -> None:
     weights = np.zeros((work.count, len(work.skeleton)), work.dtype)
     for task in tasks:
         weights[:, task.joints] = np.maximum(weights[:, task.joints], task.weight[:, np.newaxis])
-    touched = np.flatnonzero(weights.any(axis=0))
+    touched = np.unique(np.concatenate([task.joints for task in tasks]))
     branch.blend_back(work.rows, touched, np.ascontiguousarray(weights[:, touched]), work.before, work.r)
     for task in tasks:
         task.hold(work)

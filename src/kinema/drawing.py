@@ -1,0 +1,57 @@
+"""What a 2D game draws of a limb: two sprites, each with a place on the screen and an angle."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge
+from kinema.errors import InputError
+from kinema.solvers.two_bone_2d import two_bone_2d
+
+
+class LimbSprites(NamedTuple):
+    """What `draw_limb` returns. ... is the batch's shape. Angles: degrees, counter-clockwise as the screen shows it."""
+
+    first: Any
+    """(..., 2): where the sprite of the upper section goes, by the joint it hangs from: the origin."""
+    first_angle: Any
+    """(...): its angle."""
+    second: Any
+    """(..., 2): where the sprite of the lower section goes: the joint between both."""
+    second_angle: Any
+    """(...): its angle."""
+    end: Any
+    """(..., 2): where the limb ends; the target, unless it is out of reach."""
+
+
+def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: ArrayLike = False) -> LimbSprites:
+    """Where to draw the two sprites of a limb, and at which angles, on a screen whose y points down.
+
+    origin, target: (..., 2), pixels. lengths: (..., 2), of the upper and the lower section. flip: (...), whether the
+    joint bends to the other side: to the right of the way from origin to target instead of to its left, as seen.
+    A sprite points to the right at angle 0 and turns about the joint it hangs from.
+    """
+    dtype = edge.precision(origin, target, lengths)
+    root = edge.vectors("origin", origin, 2, dtype)
+    limb = two_bone_2d(
+        root, edge.vectors("target", target, 2, dtype), edge.lengths("lengths", lengths, 2, dtype), bend=_bend(flip)
+    )
+    # Angles of the solver run the other way on such a screen.
+    return LimbSprites(
+        np.array(np.broadcast_to(root, limb.knee.shape)),
+        -np.degrees(limb.theta1),
+        limb.knee,
+        -np.degrees(limb.theta1 + limb.theta2),
+        limb.end,
+    )
+
+
+def _bend(flip: ArrayLike) -> Any:
+    """-1 for a limb that is flipped, else 1."""
+    flags = np.asarray(flip)
+    if flags.dtype != np.bool_:
+        raise InputError(f"flip must be true or false, got {flip!r:.60}")
+    return np.where(flags, -1, 1)
