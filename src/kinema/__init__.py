@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from kinema.behaviours.layers import Layer as Layer
     from kinema.behaviours.layers import Recoil as Recoil
     from kinema.behaviours.layers import Sway as Sway
+    from kinema.behaviours.leg_placement import LegPlacement as LegPlacement
+    from kinema.behaviours.leg_placement import LegPose as LegPose
     from kinema.behaviours.play import Play as Play
     from kinema.character import Character as Character
     from kinema.clip import Clip as Clip
     from kinema.clip import Event as Event
     from kinema.clip import Track as Track
     from kinema.compile_ahead import warmup as warmup
+    from kinema.drawing import LimbSprites as LimbSprites
+    from kinema.drawing import draw_limb as draw_limb
     from kinema.errors import DeviceError as DeviceError
     from kinema.errors import FileError as FileError
     from kinema.errors import InputError as InputError
@@ -78,6 +82,10 @@ if TYPE_CHECKING:
     from kinema.world.voxel_grid import VoxelGrid as VoxelGrid
 
 _HOME = {
+    "LimbSprites": "kinema.drawing",
+    "draw_limb": "kinema.drawing",
+    "LegPose": "kinema.behaviours.leg_placement",
+    "LegPlacement": "kinema.behaviours.leg_placement",
     "Room": "kinema.world.balls",
     "Balls": "kinema.world.balls",
     "Hits": "kinema.world.rays",

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from kinema import edge
 from kinema._jit import batch, kernel, like
-from kinema.behaviours.feet import highest, tilted
+from kinema.behaviours.footing import tilted
 from kinema.behaviours.gaze import put, to_unit, vector_at
+from kinema.behaviours.stepping import highest
 from kinema.constants import AT_REST, LONGEST_STEP, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, spring, vec

@@ -1,0 +1,296 @@
+"""Feet on real ground, judged from outside: figures of `kinema.metrics` on the world matrices of every frame."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.constants import LARGEST_SINK
+from kinema.io import bvh
+from kinema.math import arrays
+from kinema.scenes import course, humanoid, quadruped, rocks, spider, stairs
+from tests.assets import asset
+
+FLAT = km.Plane()
+
+
+def walked(character, ground, hz, seconds, clip="walk", start=(0.0, 0.0, 0.0), feet=None, rotation=None):
+    """Frames of a character that travels by its clip: world matrices, poses, what the feet report."""
+    stages = [km.Play(clip, root_motion="extract")]
+    if ground is not None:
+        stages.append(feet or km.Feet())
+    animator = km.Animator(character, stages, ground=ground)
+    animator.put(start, rotation)
+    world, turns, planted = [], [], []
+    for frame in range(int(seconds * hz)):
+        made = animator.update(1.0 / hz if frame else 0.0)
+        world.append(made.world)
+        turns.append(made.pose.rotations)
+        if ground is not None:
+            planted.append(made.reports["feet"].planted[0])
+    return np.array(world), np.array(turns), np.array(planted)
+
+
+@cache
+def clip_alone(make, hz, seconds, clip="walk"):
+    """The same travel without inverse kinematics, and when the clip plants which foot."""
+    character = make()
+    world, turns, _ = walked(character, None, hz, seconds, clip)
+    return turns, metrics.planted_from(character.rig, world, 1.0 / hz, ground=FLAT)
+
+
+def turned(rotations):
+    """Degrees that every joint turns from frame to frame."""
+    return np.degrees(arrays.angle_between(rotations[1:], rotations[:-1]))
+
+
+# --- what must be shown ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("hz", [60, 30])
+@pytest.mark.parametrize("start", [0.0, -0.15, -0.5])
+def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
+    """19 m of the course: slopes to 25 degrees, stairs of 0.18 m up and down, rocks; stride and treads do not match."""
+    seconds, ground, person = 14.2, course(), humanoid()
+    world, turns, planted = walked(person, ground, hz, seconds, start=(0.0, 0.0, start))
+    clip_turns, clip_planted = clip_alone(humanoid, hz, seconds)
+    assert np.isfinite(world).all()
+    assert world[-1, 0, 2, 3] - world[0, 0, 2, 3] > 18.0
+    for standing in (planted, clip_planted):
+        figures = metrics.measure(person.rig, world, ground, 1.0 / hz, planted=standing)
+        assert len(figures.steps.slide) > 25
+        assert figures.worst_hover < 0.02
+        assert figures.worst_slide < 0.01
+        assert figures.knee_flips == 0 and figures.no_ground == 0
+    soles = metrics.soles_over(person.rig, world, ground)
+    assert metrics.penetration(soles)[planted].max() < 0.01
+    assert (turned(turns) - turned(clip_turns)).max() < 25.0 * 60 / hz
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(("make", "reach"), [(quadruped, 6.5), (spider, 3.5)])
+def test_any_number_of_legs_on_the_course(make, reach):
+    character, hz, seconds = make(), 60, 10.0
+    world, _, planted = walked(character, course(), hz, seconds)
+    figures = metrics.measure(character.rig, world, course(), 1 / hz, planted=planted)
+    assert world[-1, 0, 2, 3] > reach and len(figures.steps.slide) >= 52
+    assert figures.worst_hover < 0.01 and figures.worst_slide < 0.01 and figures.worst_penetration < 0.01
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("hz", [60, 30])
+def test_a_captured_walk_on_another_ground(hz):
+    """CMU's first walk, in metres once the unit is known, on a slope and on bumps it was not captured on."""
+    character = captured("bvh/cmu_02_01.bvh")
+    rig = character.rig
+    clip = next(iter(character.clips.values()))
+    tan = math.tan(math.radians(12))
+    grounds = (
+        km.Ground.from_function(lambda x, z: (rig.floor + tan * z, (0.0, 1.0, -tan))),
+        km.Ground.from_function(lambda x, z: rig.floor + 0.05 * np.sin(2.5 * z) * np.cos(2 * x)),
+    )
+    for ground in grounds:
+        animator = km.Animator(character, [km.Play(clip.name, loop=False, time=0.1), km.Feet()], ground=ground)
+        frames = [animator.update(1 / hz if k else 0.0) for k in range(int(2.6 * hz))]
+        world = np.array([frame.world for frame in frames])
+        planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
+        figures = metrics.measure(rig, world, ground, 1 / hz, planted=planted)
+        assert len(figures.steps.slide) >= 5
+        assert figures.worst_hover < 0.02 and figures.worst_slide < 0.02 and figures.worst_penetration < 0.02
+        assert figures.knee_flips == 0
+
+
+def captured(name, unit=0.056444):
+    """A mocap take as a character in metres, with its legs known; its first frame is a T-pose."""
+    loaded = bvh.load(asset(name))
+    skeleton, clip = loaded.skeleton, next(iter(loaded.clips.values()))
+    rest = km.Pose(skeleton.rest.translations * unit, skeleton.rest.rotations)
+    skeleton = km.Skeleton(skeleton.names, skeleton.parents, rest)
+    scale = {"translation": unit, "rotation": 1.0, "scale": 1.0}
+    tracks = [km.Track(t.joint, t.path, t.times, t.values * scale[t.path], t.interpolation) for t in clip.tracks]
+    clip = km.Clip(clip.name, skeleton, tracks, duration=clip.duration)
+    rest_world = skeleton.rest_world
+
+    def leg(name, side):
+        ankle, toe, end = (rest_world[skeleton.index(side + n), :3, 3] for n in ("Foot", "ToeBase", "ToeBase_end"))
+        sole = min(toe[1], end[1]) - 0.02
+        joints = [side + n for n in ("UpLeg", "Leg", "Foot")]
+        return km.Leg(
+            name=name,
+            joints=joints,
+            toe=side + "ToeBase",
+            sole=ankle[1] - sole,
+            toe_sole=toe[1] - sole,
+            heel=0.05,
+            tip=end[2] - ankle[2],
+        )
+
+    legs = [leg("left", "Left"), leg("right", "Right")]
+    rig = km.Rig(skeleton=skeleton, hips="Hips", legs=legs)
+    lowest = metrics.sole_points(rig, clip.sample(np.arange(0.1, clip.duration, 0.02)))[..., 1].min(axis=(-1, -2))
+    rig = km.Rig(skeleton=skeleton, hips="Hips", legs=legs, floor=float(np.percentile(lowest, 10)))
+    return km.Character(skeleton, {clip.name: clip}, rig)
+
+
+# --- ground that is not there ----------------------------------------------------------------------------------
+
+
+class Holes:
+    """Flat ground with holes, and an end."""
+
+    def __init__(self, hole, end):
+        self.hole, self.end = hole, end
+
+    def cast(self, origins, directions, max_distance):
+        hits = FLAT.cast(origins, directions, max_distance)
+        gone = ((origins[..., 2] % 1.1) < self.hole) | (origins[..., 2] > self.end)
+        return hits._replace(hit=hits.hit & ~gone)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(("hole", "end"), [(0.3, 4.0), (0.9, 9.0), (2.0, 9.0)])
+@pytest.mark.parametrize("hz", [60, 30])
+def test_holes_and_the_end_of_the_ground(hole, end, hz):
+    """Finite always; where there is no ground the foot keeps to the clip; nothing jumps at the edges."""
+    person = humanoid()
+    world, turns, _ = walked(person, Holes(hole, end), hz, 5.0)
+    clip_turns, _ = clip_alone(humanoid, hz, 5.0)
+    assert np.isfinite(world).all()
+    assert (turned(turns) - turned(clip_turns)).max() < 25.0 * 60 / hz
+    # A foot whose toes hang over a hole rolls over its edge, no deeper than it may sink.
+    points = metrics.sole_points(person.rig, world)
+    assert points[..., 1].min() > -LARGEST_SINK * person.skeleton.length(person.rig.legs[0].joints) - 0.005
+
+
+def test_no_ground_at_all_is_the_clip():
+    class Nothing:
+        def cast(self, origins, directions, max_distance):
+            hits = FLAT.cast(origins, directions, max_distance)
+            return hits._replace(hit=np.zeros_like(hits.hit))
+
+    person = humanoid()
+    world, _, _ = walked(person, Nothing(), 30, 0.4)
+    alone, _, _ = walked(person, None, 30, 0.4)
+    np.testing.assert_allclose(world, alone, atol=2e-5)
+
+
+def test_flat_ground_is_the_clip():
+    """Where the floor is as it was, nothing is to be done: the ankles stay within millimetres of the clip's."""
+    person = humanoid()
+    world, _, _ = walked(person, FLAT, 60, 0.6)
+    alone, _, _ = walked(person, None, 60, 0.6)
+    ankles = [leg.joints[-1] for leg in person.rig.legs]
+    assert np.abs(world[:, ankles, :3, 3] - alone[:, ankles, :3, 3]).max() < 0.004
+
+
+# --- the character's own down ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+def test_a_small_planet():
+    """On a sphere of 12 m the feet stand on it wherever the character is, whichever way is down there."""
+    person, planet = humanoid(), km.Sphere((0.0, 0.0, 0.0), 12.0)
+    for angle in (0.0, 2.0, 4.0):
+        axis = np.array((0.6, 0.0, 0.8))
+        turn = arrays.from_axis_angle(axis, angle)
+        place = arrays.rotate(turn, np.array((0.0, 12.0, 0.0)))
+        animator = km.Animator(person, [km.Play("idle", root="root"), km.Feet()], ground=planet)
+        animator.put(place, turn)
+        for _ in range(30):
+            frame = animator.update(1 / 30)
+        points = metrics.sole_points(person.rig, frame.world[np.newaxis])
+        away = np.linalg.norm(points, axis=-1) - 12.0
+        assert np.abs(away.min(axis=-1)).max() < 0.01 and away.min() > -0.01
+
+
+# --- holding on and letting go ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+def test_a_walk_on_the_spot_is_let_go_before_it_overstretches():
+    """A treadmill: the clip's feet slide back under a body that stands still."""
+    person = humanoid()
+    still = km.Character(person.skeleton, {"walk": person.clips["walk"].in_place(joint=0)}, person.rig)
+    animator = km.Animator(still, [km.Play("walk"), km.Feet(plant_speed=3.0)], ground=FLAT)
+    lengths = [person.skeleton.length(leg.joints) for leg in person.rig.legs]
+    hips = [leg.joints[0] for leg in person.rig.legs]
+    ankles = [leg.joints[-1] for leg in person.rig.legs]
+    held = 0
+    for _ in range(180):
+        frame = animator.update(1 / 60)
+        held += frame.reports["feet"].planted.sum()
+        stretch = np.linalg.norm(frame.world[ankles, :3, 3] - frame.world[hips, :3, 3], axis=-1)
+        assert np.all(stretch <= np.array(lengths) * 1.0001)
+        assert np.linalg.norm(animator["feet"].memory.offsets, axis=-1).max() < 0.5 * max(lengths)
+    assert held > 20
+
+
+def test_without_lock_feet_follow_the_clip():
+    person = humanoid()
+    world, _, planted = walked(person, FLAT, 60, 0.5, feet=km.Feet(lock=False))
+    alone, _, _ = walked(person, None, 60, 0.5)
+    assert np.isfinite(world).all() and planted.any()
+    ankles = [leg.joints[-1] for leg in person.rig.legs]
+    assert np.abs(world[:, ankles][..., :3, 3] - alone[:, ankles][..., :3, 3]).max() < 0.003
+
+
+# --- one and many ----------------------------------------------------------------------------------------------
+
+
+def test_a_crowd_is_many_singles_bit_for_bit():
+    person, ground = humanoid(), rocks(seed=3)
+    starts = np.array([(0.3, 0.0, 1.0), (-0.6, 0.1, 2.2), (0.0, 0.0, 0.4)], np.float32)
+    crowd = km.Animator(person, [km.Play("walk", root_motion="extract"), km.Feet()], ground=ground, count=3)
+    crowd.put(starts)
+    single = km.Animator(person, [km.Play("walk", root_motion="extract"), km.Feet()], ground=ground)
+    single.put(starts[1])
+    for _ in range(12):
+        many, one = crowd.update(1 / 30), single.update(1 / 30)
+        assert np.array_equal(many.world[1], one.world) and np.array_equal(many.pose.rotations[1], one.pose.rotations)
+
+
+def test_weight_nothing_changes_nothing_and_half_is_between():
+    person, ground = humanoid(), stairs()
+    alone = km.Animator(person, [km.Play("walk", time=0.3)]).update(0.0).pose
+    for weight, same in ((0.0, True), (1.0, False)):
+        made = km.Animator(person, [km.Play("walk", time=0.3), km.Feet(weight=weight)], ground=ground)
+        made.put((0.0, 0.0, 0.9))
+        assert np.array_equal(made.update(0.0).pose.rotations, alone.rotations) == same
+
+
+def test_who_stands_still_comes_to_rest():
+    """Once everything has eased, frames are skipped, with the same bits."""
+    person = humanoid()
+    pose = km.Character(person.skeleton, {"stand": km.Clip("stand", person.skeleton, [])}, person.rig)
+    animator = km.Animator(pose, [km.Play("stand", loop=False), km.Feet()], ground=stairs())
+    animator.put((0.0, 0.0, 1.1))
+    frames = [animator.update(1 / 30) for _ in range(60)]
+    assert frames[-1].trace[-1].skipped == "nothing moved" and frames[1].trace[-1].skipped == ""
+    assert np.array_equal(frames[-1].world, frames[-2].world)
+
+
+# --- what is refused -------------------------------------------------------------------------------------------
+
+
+def test_feet_need_ground_and_legs():
+    person = humanoid()
+    with pytest.raises(km.InputError, match="Feet needs a ground"):
+        km.Animator(person, [km.Feet()]).update(0.0)
+    bare = km.Character(person.skeleton, rig=km.Rig(skeleton=person.skeleton))
+    with pytest.raises(km.InputError, match="Feet needs legs"):
+        km.Animator(bare, [km.Feet()], ground=FLAT)
+    with pytest.raises(km.InputError, match="has no rig"):
+        km.Animator(km.Character(person.skeleton), [km.Feet()], ground=FLAT)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("max_slope", -0.1), ("stretch", 1.5), ("climb", math.nan), ("pelvis_half_life", -1.0), ("lean", 2.0)],
+)
+def test_settings_out_of_range_are_refused(setting, value):
+    with pytest.raises(km.InputError, match=setting):
+        km.Feet(**{setting: value})
