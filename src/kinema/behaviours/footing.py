@@ -336,11 +336,10 @@ def scatter_hits(rows, wanted, hit, points, normals, distances, found):
 @kernel
 def tilted(normal, up, cos_slope, sin_slope):
     """A ground normal at most the largest slope away from up."""
+    zero = like(cos_slope, 0.0)
     cosine = vec.dot(normal, up)
-    aside = vec.reject(normal, up)
-    edge_normal = vec.add(
-        vec.scale(up, cos_slope), vec.scale(vec.unit_or(aside, (cosine * 0, cosine * 0, cosine * 0)), sin_slope)
-    )
+    aside = vec.unit_or(vec.reject(normal, up), (zero, zero, zero))
+    edge_normal = vec.add(vec.scale(up, cos_slope), vec.scale(aside, sin_slope))
     return vec.select(cosine < cos_slope, vec.unit_or(edge_normal, up), normal)
 
 

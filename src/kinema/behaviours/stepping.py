@@ -205,16 +205,18 @@ def ease_offset(plan, memory, i, leg, offset, goal, soon, left, dt):
 @routine
 def remember(memory, i, leg, state, height, lift, normal, offset, new):
     """Keep a foot's state for the next frame, and note whether anything of it changed."""
-    changed = new | (state != memory.locked[i, leg])
-    changed |= (lift != memory.raised[i, leg]) | (height != memory.heights[i, leg])
-    changed |= vec.span(vec.sub(normal, get3(memory.normals, i, leg))) > like(height, 0.0)
-    changed |= vec.span(vec.sub(offset, get3(memory.offsets, i, leg))) > like(height, 0.0)
-    memory.moving[i] |= changed
+    was_state, was_lift, was_height = memory.locked[i, leg], memory.raised[i, leg], memory.heights[i, leg]
+    was_normal, was_offset = get3(memory.normals, i, leg), get3(memory.offsets, i, leg)
     memory.locked[i, leg] = state
     memory.raised[i, leg] = lift
     memory.heights[i, leg] = height
     set3(memory.normals, i, leg, normal)
     set3(memory.offsets, i, leg, offset)
+    changed = new | (was_state != memory.locked[i, leg])
+    changed |= (was_lift != memory.raised[i, leg]) | (was_height != memory.heights[i, leg])
+    changed |= vec.span(vec.sub(was_normal, get3(memory.normals, i, leg))) > like(height, 0.0)
+    changed |= vec.span(vec.sub(was_offset, get3(memory.offsets, i, leg))) > like(height, 0.0)
+    memory.moving[i] |= changed
 
 
 @routine
@@ -490,6 +492,7 @@ def follow_ground(rows, plan, memory, found, place, dt):
             continue
         base, up = floor_of(place, i, plan)
         goal = vec.dot(vec.sub(sample_at(found.points, i, ray), base), up)
+        goal = zero if abs(goal) < plan.size[0] * like(dt, AT_REST) else goal
         step, v = goal, zero
         if not memory.fresh[i]:
             step, v = spring.critical(zero, memory.follow_speed[i], goal, plan.pelvis_half_life, dt)
