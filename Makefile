@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
+	tests/test_pose.py tests/test_skeleton.py
+
 .PHONY: play test lint unit uncompiled fresh bench clean
 
 play: $(INSTALLED)
@@ -19,12 +22,14 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Compiled once beforehand, so that the two processes find what they share on disk.
 unit: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/kinema warmup
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
 
 # The kernels as plain Python, so that coverage can see into them.
 uncompiled: $(INSTALLED)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/math tests/solvers tests/test_limits.py -m "not slow_uncompiled" \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED) -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
 		--hypothesis-profile=uncompiled --cov --cov-report=term:skip-covered --cov-fail-under=93
 
 # The figures of the README's first table again, over fresh random seeds and many more examples.

@@ -27,6 +27,9 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     from kinema.solvers.two_bone_2d import two_bone_2d
     from kinema.solvers.two_bone_rotations import two_bone_rotations
 
+    characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype)}
+    if dtype == np.float32:  # Skins and files are in single precision; what is in double is compiled when it comes.
+        characters |= {"grounds": _casts, "balls": _balls, "characters": _characters}
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -45,7 +48,82 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "look_at": lambda: look_at(joints[0], target),
         "aim": lambda: aim(world[0], target),
         "limits": lambda: limits.Cone(1.0).project(np.array((0.0, 0.0, 0.0, 1.0), dtype)),
+        **characters,
     }
+
+
+def _solve(dtype: Any) -> None:
+    """A limb, a chain, and one with limits."""
+    from kinema.limits import Cone
+    from kinema.pose import Pose
+    from kinema.skeleton import Skeleton
+    from kinema.solvers.goal import Goal, solve
+
+    up, turns = (
+        np.tile(np.array((0.0, 1.0, 0.0), dtype), (5, 1)),
+        np.tile(np.array((0.0, 0.0, 0.0, 1.0), dtype), (5, 1)),
+    )
+    rest = Pose(up, turns)
+    goal = Goal(np.array((1.0, 2.0, 0.5), dtype), rotation=turns[0])
+    skeleton = Skeleton("abcde", range(-1, 4), rest)
+    solve(skeleton, rest.blend(rest, 0.5), ("a", "b", "c"), goal)
+    solve(skeleton, rest.add(rest.difference(rest)), skeleton.chain("a", "e"), goal)
+    limited = Skeleton("abcde", range(-1, 4), rest, limits=[Cone(0.1)] * 5)
+    solve(limited, rest, limited.chain("a", "e"), goal)
+    limited.palette(rest)
+
+
+def _casts() -> None:
+    """A ray at every shape."""
+    from kinema.world.height_field import HeightField
+    from kinema.world.plane import Plane
+    from kinema.world.sphere import Sphere
+    from kinema.world.triangle_mesh import TriangleMesh
+    from kinema.world.voxel_grid import VoxelGrid
+
+    corners = ((-1.0, 0.0, -1.0), (0.0, 0.0, 1.0), (1.0, 0.0, -1.0))
+    filled = np.ones((2, 1, 2), bool)
+    mesh = TriangleMesh(corners, [(0, 1, 2)], accelerator="kernel")
+    for ground in (Plane(), Sphere(), HeightField(np.zeros((3, 3)), (-1, -1)), VoxelGrid(filled, (-1, -1, -1)), mesh):
+        ground.cast(np.array((0.0, 1.0, 0.0)), np.array(((0.0, -1.0, 0.0), (0.1, -1.0, 0.0))), 2.0)
+
+
+def _balls() -> None:
+    """A ball that falls."""
+    from kinema.world.balls import Balls, Room, step
+
+    step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
+
+
+def _characters() -> None:
+    """A few frames of everything a character does."""
+    from kinema.behaviours.aim import Aim
+    from kinema.behaviours.eyes import Eyes
+    from kinema.behaviours.feet import Feet
+    from kinema.behaviours.head import Head
+    from kinema.behaviours.layers import Breathing, Recoil, Sway
+    from kinema.behaviours.play import Play
+    from kinema.pipeline import Animator
+    from kinema.scenes import humanoid
+    from kinema.world.height_field import HeightField
+
+    ground = HeightField(np.zeros((3, 3)), (-5, -5), 5.0)
+    layers = [Breathing(), Sway(), Recoil()]
+    stages = [
+        Play("walk", root_motion="extract"),
+        *layers,
+        Feet(weight=0.5),
+        Aim(joint="hand_r", grip="left"),
+        Head(),
+        Eyes(),
+    ]
+    animator = Animator(humanoid(), stages, ground=ground)
+    animator["recoil"].kick(1.0)
+    animator["aim"].aim_at((0.0, 1.4, 5.0))
+    animator.look_at((1.0, 1.4, 5.0))
+    animator.update(0.1)
+    animator["play"].play("run")
+    animator.update(0.1).palette  # noqa: B018
 
 
 def _compile(precision: str) -> None:
