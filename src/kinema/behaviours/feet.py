@@ -27,9 +27,8 @@ from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
 from kinema.constants import POINT_FOOT
 from kinema.errors import InputError
-from kinema.limits import Hinge
 from kinema.solvers import branch
-from kinema.solvers.goal import rest_bend
+from kinema.solvers.goal import bend_axis
 from kinema.solvers.two_bone_rotations import ALWAYS, NO_AXIS
 
 
@@ -301,11 +300,7 @@ class _LegPlan:
 def _knee_axis(body: Body, joints: Any) -> tuple[Any, int]:
     """What a knee bends about, in its own space: its hinge, else the bend it has at rest, else forwards."""
     skeleton, rig = body.skeleton, body.rig
-    limit = skeleton.limits[joints[1]]
-    if isinstance(limit, Hinge):
-        side = 1.0 if limit.low + limit.high >= 0 else -1.0
-        return (np.array(limit.axis) * side).astype(body.precision), ALWAYS
-    axis, use = rest_bend(skeleton, joints[:3], body.precision)
+    axis, use = bend_axis(skeleton, joints, body.precision)
     if use != NO_AXIS:
         return axis, ALWAYS
     world = skeleton.rest_world[joints[1], :3, :3]

@@ -195,7 +195,7 @@ class _Task:
             if len(joints) != 3:
                 names = [work.skeleton.names[j] for j in joints]
                 raise InputError(f"two_bone takes three joints with bones between them; this chain has {names}")
-            axis, use = _bend_axis(work, joints)
+            axis, use = bend_axis(work.skeleton, joints, work.dtype)
             reach = np.empty(work.count, work.dtype)
             branch.bend_limbs(
                 work.rows,
@@ -337,17 +337,19 @@ def _with_length(work: _Work, joints: list[int]) -> list[int]:
     return kept
 
 
-def _bend_axis(work: _Work, joints: list[int]) -> tuple[Any, int]:
+def bend_axis(skeleton: Skeleton, joints: Sequence[int], dtype: Any) -> tuple[Any, int]:
     """The axis a limb's middle joint bends about, in its own space, and when it counts.
 
-    A hinge's own axis always; else the bend of the rest pose, for limbs that the animation holds straight.
+    A hinge's own axis always, turned so that a positive angle bends the way the limb is bent at rest (or, if it is
+    straight there, the way the hinge lets it go farther); else the bend at rest, for limbs animated straight.
     """
-    skeleton, mid = work.skeleton, joints[1]
-    limit = skeleton.limits[mid]
-    if isinstance(limit, limits.Hinge):
-        side = 1.0 if limit.low + limit.high >= 0 else -1.0
-        return (np.array(limit.axis) * side).astype(work.dtype), ALWAYS
-    return rest_bend(skeleton, joints, work.dtype)
+    bend, use = rest_bend(skeleton, joints, dtype)
+    limit = skeleton.limits[joints[1]]
+    if not isinstance(limit, limits.Hinge):
+        return bend, use
+    axis = np.array(limit.axis, dtype)
+    agrees = limit.low + limit.high >= 0 if use == NO_AXIS else axis @ bend >= 0
+    return (axis if agrees else -axis), ALWAYS
 
 
 def rest_bend(skeleton: Skeleton, joints: Sequence[int], dtype: Any) -> tuple[Any, int]:
