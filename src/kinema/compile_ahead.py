@@ -18,6 +18,7 @@ _PRECISIONS = {"float64": np.float64, "float32": np.float32}
 def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     """One small call for everything there is to compile, by name."""
     from kinema import limits
+    from kinema.drawing import draw_limb
     from kinema.solvers.aim import aim
     from kinema.solvers.ccd import ccd
     from kinema.solvers.compensating import compensating
@@ -39,7 +40,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     world[:, 1, 3] = np.arange(3)
     planar, lengths = np.array((1.0, 0.5), dtype), np.ones(2, dtype)
     return {
-        "two_bone_2d": lambda: two_bone_2d(np.zeros(2, dtype), planar, lengths),
+        "two_bone_2d": lambda: (two_bone_2d(np.zeros(2, dtype), planar, lengths), draw_limb((0, 0), planar, lengths)),
         "two_bone": lambda: two_bone(joints[0], target, lengths),
         "two_bone in batches": lambda: two_bone(many, target, lengths),
         "two_bone_rotations": lambda: two_bone_rotations(world, target),
@@ -65,10 +66,10 @@ def _solve(dtype: Any) -> None:
     )
     rest = Pose(up, turns)
     goal = Goal(np.array((1.0, 2.0, 0.5), dtype), rotation=turns[0])
-    skeleton = Skeleton("abcde", range(-1, 4), rest)
+    skeleton = Skeleton(list("abcde"), range(-1, 4), rest)
     solve(skeleton, rest.blend(rest, 0.5), ("a", "b", "c"), goal)
     solve(skeleton, rest.add(rest.difference(rest)), skeleton.chain("a", "e"), goal)
-    limited = Skeleton("abcde", range(-1, 4), rest, limits=[Cone(0.1)] * 5)
+    limited = Skeleton(list("abcde"), range(-1, 4), rest, limits=[Cone(0.1)] * 5)
     solve(limited, rest, limited.chain("a", "e"), goal)
     limited.palette(rest)
 
