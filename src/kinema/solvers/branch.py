@@ -362,29 +362,44 @@ def reach_inside_limits(
         refresh(i, path, 0, path.size, parents, place, t, r, s, world)
 
 
+@kernel
+def into_parent(above, q):
+    """The local rotation under a parent's matrix that makes the world rotation q. Under a mirrored parent it is q with
+    its x axis mirrored.
+    """
+    one = like(q[0], 1.0)
+    zero = like(q[0], 0.0)
+    frame = xform.axes(above)
+    return quat.from_columns(
+        xform.into(frame, quat.rotate(q, (handedness(frame), zero, zero))),
+        xform.into(frame, quat.rotate(q, (zero, one, zero))),
+        xform.into(frame, quat.rotate(q, (zero, zero, one))),
+    )
+
+
+@kernel
+def out_of_parent(above, q):
+    """The world rotation of a joint with the local rotation q under a parent's matrix: undoes `into_parent`."""
+    one = like(q[0], 1.0)
+    zero = like(q[0], 0.0)
+    frame = xform.axes(above)
+    return quat.from_columns(
+        xform.linear(frame, quat.rotate(q, (handedness(frame), zero, zero))),
+        xform.linear(frame, quat.rotate(q, (zero, one, zero))),
+        xform.linear(frame, quat.rotate(q, (zero, zero, one))),
+    )
+
+
 @batch
 def turn_tips(rows, tip, parent, wanted, place, world, r):
     """The tip's local rotation such that its world rotation is the wanted one, (characters, 4); the parent's world
-    matrix must be up to date. Under a mirrored parent it is the wanted rotation with its x axis mirrored.
+    matrix must be up to date. See `into_parent`.
     """
     for k in range(rows.size):
         i = rows[k]
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
-        frame = xform.axes(above)
         q = (wanted[i, 0], wanted[i, 1], wanted[i, 2], wanted[i, 3])
-        one = like(q[0], 1.0)
-        zero = like(q[0], 0.0)
-        side = handedness(frame)
-        store_rotation(
-            r,
-            i,
-            tip,
-            quat.from_columns(
-                xform.into(frame, quat.rotate(q, (side, zero, zero))),
-                xform.into(frame, quat.rotate(q, (zero, one, zero))),
-                xform.into(frame, quat.rotate(q, (zero, zero, one))),
-            ),
-        )
+        store_rotation(r, i, tip, into_parent(above, q))
 
 
 @batch
