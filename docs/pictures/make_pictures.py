@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 import kinema as km
-from kinema.scenes import course, humanoid, quadruped, rocks, spider
+from kinema.scenes import course, humanoid, quadruped, spider
 
 HERE = Path(__file__).parent
-SUN = np.array((-0.45, 1.0, 0.55)) / np.linalg.norm((-0.45, 1.0, 0.55))
+SUN = np.array((-0.40, 1.0, 0.75)) / np.linalg.norm((-0.40, 1.0, 0.75))
 SKY, EARTH = np.array((0.965, 0.97, 0.98)), np.array((0.80, 0.785, 0.75))
 RED = np.array((0.83, 0.25, 0.20))
 FINE = 3
@@ -93,12 +93,24 @@ def lit(shadows: tuple[np.ndarray, ...], points: np.ndarray) -> np.ndarray:
     return light / spread.size**2
 
 
-def picture(mesh: Mesh, way: tuple, centre: tuple, width: float, size: tuple[int, int]) -> np.ndarray:
-    """(height, width, 3): a mesh seen along a direction. width: metres across. size: pixels, width and height."""
+def picture(bodies: list[Mesh], terrain, earth: Mesh, way: tuple, width: float, size: tuple) -> np.ndarray:
+    """(height, width, 3): bodies on the earth, seen along a direction; what of them is in the ground shows through red.
+
+    width: metres across. size: pixels, width and height.
+    """
+    corners = np.concatenate([mesh.vertices for mesh in bodies])
+    centre = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    mesh = joined([earth, *bodies])
     axes, fine = axes_looking(np.array(way, float)), FINE * np.array(size)
     scale = fine[0] / width
     points = (mesh.vertices - centre) @ axes.T * (scale, scale, 1.0) + (*(fine / 2), 0.0)
     owner, shares, _ = fill(points, mesh.triangles, (fine[1], fine[0]))
+    bare = len(earth.triangles)
+    inside, body_shares, _ = fill(points, mesh.triangles[bare:], (fine[1], fine[0]))
+    hidden = (inside >= 0) & (owner < bare)
+    behind = (mesh.vertices[mesh.triangles[bare + inside[hidden]]] * body_shares[hidden][..., np.newaxis]).sum(axis=1)
+    buried = np.zeros_like(hidden)
+    buried[hidden] = behind[:, 1] < terrain.height_and_normal(behind[:, 0], behind[:, 2])[0] - 0.01
     seen = owner >= 0
     corners, part = mesh.triangles[owner[seen]], shares[seen][..., np.newaxis]
     place, normal, colour = (
@@ -109,9 +121,10 @@ def picture(mesh: Mesh, way: tuple, centre: tuple, width: float, size: tuple[int
     sun = np.clip(normal @ SUN, 0, 1) * lit(shadow_map(mesh), place + 0.004 * normal)
     half = (SUN - axes[2]) / np.linalg.norm(SUN - axes[2])
     shine = 0.10 * np.clip(normal @ half, 0, 1) ** 24 * (sun > 0.05)
-    light = 0.42 + 0.16 * normal[:, 1:2] + 0.55 * sun[:, np.newaxis]
+    light = 0.50 + 0.14 * normal[:, 1:2] + 0.58 * sun[:, np.newaxis]
     image = np.broadcast_to(SKY, (*owner.shape, 3)).copy()
     image[seen] = colour * light + shine[:, np.newaxis]
+    image[buried] = 0.35 * image[buried] + 0.65 * RED
     return np.clip(image, 0, 1).reshape(size[1], FINE, size[0], FINE, 3).mean(axis=(1, 3))
 
 
@@ -155,8 +168,7 @@ def body(character: km.Character, palette: np.ndarray) -> Mesh:
 def block(terrain, start: float, stop: float, half_width: float, depth: float) -> Mesh:
     """A piece of a terrain, cut out like a cake."""
     x = np.linspace(-half_width, half_width, 2 + int(60 * half_width * bool(len(terrain.stones))))
-    vertices, triangles = terrain.mesh(0.04)
-    z = np.unique(vertices[:, 2].round(9))
+    z = np.unique(terrain.mesh(0.04)[0][:, 2])
     z = np.concatenate(((start,), z[(z > start) & (z < stop)], (stop,)))
     z = np.sort(np.concatenate((z, z[1:-1] - 1e-6)))
     heights = terrain.height_and_normal(x[:, np.newaxis], z)[0]
@@ -166,10 +178,10 @@ def block(terrain, start: float, stop: float, half_width: float, depth: float) -
     pieces.append(_flat_shaded(top, EARTH))
     for side, line in ((0, top[0]), (-1, top[-1])):
         under = line * (1, 0, 1) + (0, bottom, 0)
-        pieces.append(_flat_shaded(np.stack((line, under)[:: 1 if side else -1]), EARTH * 0.93))
+        pieces.append(_flat_shaded(np.stack((line, under)[:: 1 if side else -1]), EARTH * 0.95))
     for line in (top[:, 0], top[:, -1]):
         under = line * (1, 0, 1) + (0, bottom, 0)
-        pieces.append(_flat_shaded(np.stack((line, under)), EARTH * 0.93))
+        pieces.append(_flat_shaded(np.stack((line, under)), EARTH * 0.95))
     return joined(pieces)
 
 
@@ -184,7 +196,7 @@ def _flat_shaded(grid: np.ndarray, colour: np.ndarray) -> Mesh:
     return Mesh(vertices, np.arange(len(vertices)).reshape(-1, 3), normals, np.tile(colour, (len(vertices), 1)))
 
 
-def walked(character: km.Character, terrain, seconds: float, feet: bool, start: float = 0.0, turn=None) -> list:
+def walked(character: km.Character, terrain, seconds: float, feet: bool, start: float = 0.0) -> list:
     """Palettes and places of every frame at 60 Hz. Without feet the body has the height of the ground below it."""
     stages = [km.Play("walk", root_motion="extract", root="root"), *([km.Feet()] if feet else [])]
     animator = km.Animator(character, stages, ground=terrain)
@@ -203,37 +215,31 @@ def walked(character: km.Character, terrain, seconds: float, feet: bool, start: 
 def course_strip() -> np.ndarray:
     """The person on slope, stairs and rocks: above by the clip alone, below with its feet on the ground."""
     person, ground = humanoid(), course()
-    views = [(4.6, 6.2), (11.5, 13.1), (14.9, 16.4)]
     rows = []
     for feet in (False, True):
         frames = walked(person, ground, 14.0, feet)
-        rows.append([])
-        for start, stop in views:
-            rows[-1].append(_course_view(person, ground, frames, start, stop))
-    gap = np.ones((8, sum(image.shape[1] for image in rows[0]), 3))
-    return np.vstack((np.hstack(rows[0]), gap, np.hstack(rows[1])))
+        views = ((7.45, -0.55), (11.65, 0.55), (16.1, -0.55))
+        rows.append(np.hstack([_course_view(person, ground, frames, *view) for view in views]))
+    return np.vstack((rows[0], np.ones((8, rows[0].shape[1], 3)), rows[1]))
 
 
-def _course_view(person, ground, frames, start, stop) -> np.ndarray:
+def _course_view(person: km.Character, ground, frames: list, middle: float, ahead: float) -> np.ndarray:
+    """Two moments of the walk, one metre apart. ahead: how far the eye looks along the way; below 0, against it."""
     places = np.array([place[2] for _, place in frames])
-    middle = 0.5 * (start + stop)
-    which = [int(np.argmin(np.abs(places - z))) for z in (middle - 0.45, middle + 0.45)]
-    people = [body(person, frames[k][0]) for k in which]
-    earth = block(ground, start - 0.5, stop + 0.5, 0.55, 0.35)
-    centre = (0.0, float(ground.height_and_normal(0.0, middle)[0]) + 0.68, middle)
-    return picture(joined([earth, *people]), (-1.0, -0.28, 0.42), centre, 2.75, (320, 330))
+    people = [body(person, frames[int(np.argmin(np.abs(places - z)))][0]) for z in (middle - 0.5, middle + 0.5)]
+    earth = block(ground, middle - 1.3, middle + 1.3, 0.55, 0.3)
+    return picture(people, ground, earth, (1.0, -0.32, ahead), 2.45, (372, 368))
 
 
 def creatures() -> np.ndarray:
-    """The four-legged and the eight-legged one on the slopes and on rocks."""
+    """The four-legged one on a slope with its feet on the ground, the eight-legged one as its clip has it."""
     images = []
-    for make, terrain, z, wide in ((quadruped, course(), 4.9, 2.1), (spider, rocks(seed=3), 3.2, 1.5)):
+    for make, terrain, z, wide, feet in ((quadruped, course(), 7.4, 1.7, True), (spider, course(), 1.2, 1.25, False)):
         character = make()
-        frames = walked(character, terrain, 12.0, True, start=max(z - 4.0, 0.5))
-        k = int(np.argmin(np.abs(np.array([place[2] for _, place in frames]) - z)))
-        at = frames[k][1]
-        scene = joined([block(terrain, z - wide * 0.55, z + wide * 0.55, 0.5, 0.25), body(character, frames[k][0])])
-        images.append(picture(scene, (-1.0, -0.4, -0.6), (0.0, at[1] + 0.16 * wide, z), wide * 1.15, (480, 340)))
+        frames = walked(character, terrain, 12.0, feet, start=0.5)
+        palette = frames[int(np.argmin(np.abs(np.array([place[2] for _, place in frames]) - z)))][0]
+        earth = block(terrain, z - 0.6 * wide, z + 0.6 * wide, 0.4 * wide, 0.12)
+        images.append(picture([body(character, palette)], terrain, earth, (1.0, -0.5, -0.75), wide, (480, 340)))
     return np.hstack(images)
 
 
