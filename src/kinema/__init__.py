@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kinema.behaviours.eyes import EyesReport as EyesReport
     from kinema.behaviours.feet import Feet as Feet
     from kinema.behaviours.feet import FeetReport as FeetReport
+    from kinema.behaviours.hands import Hands as Hands
+    from kinema.behaviours.hands import HandsReport as HandsReport
     from kinema.behaviours.head import Head as Head
     from kinema.behaviours.head import HeadReport as HeadReport
     from kinema.behaviours.layers import Breathing as Breathing
@@ -82,6 +84,8 @@ if TYPE_CHECKING:
     from kinema.world.voxel_grid import VoxelGrid as VoxelGrid
 
 _HOME = {
+    "HandsReport": "kinema.behaviours.hands",
+    "Hands": "kinema.behaviours.hands",
     "LimbSprites": "kinema.drawing",
     "draw_limb": "kinema.drawing",
     "LegPose": "kinema.behaviours.leg_placement",

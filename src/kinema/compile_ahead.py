@@ -101,6 +101,7 @@ def _characters() -> None:
     from kinema.behaviours.aim import Aim
     from kinema.behaviours.eyes import Eyes
     from kinema.behaviours.feet import Feet
+    from kinema.behaviours.hands import Hands
     from kinema.behaviours.head import Head
     from kinema.behaviours.layers import Breathing, Recoil, Sway
     from kinema.behaviours.play import Play
@@ -110,16 +111,11 @@ def _characters() -> None:
 
     ground = HeightField(np.zeros((3, 3)), (-5, -5), 5.0)
     layers = [Breathing(), Sway(), Recoil()]
-    stages = [
-        Play("walk", root_motion="extract"),
-        *layers,
-        Feet(weight=0.5),
-        Aim(joint="hand_r", grip="left"),
-        Head(),
-        Eyes(),
-    ]
+    limbs = [Feet(weight=0.5), Hands(), Aim(joint="hand_r", grip="left")]
+    stages = [Play("walk", root_motion="extract"), *layers, *limbs, Head(), Eyes()]
     animator = Animator(humanoid(), stages, ground=ground)
     animator["recoil"].kick(1.0)
+    animator["hands"].reach("left", (0.3, 1.2, 0.4))
     animator["aim"].aim_at((0.0, 1.4, 5.0))
     animator.look_at((1.0, 1.4, 5.0))
     animator.update(0.1)
