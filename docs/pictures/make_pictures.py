@@ -232,11 +232,11 @@ def _course_view(person: km.Character, ground, frames: list, middle: float, ahea
 
 
 def creatures() -> np.ndarray:
-    """The four-legged one on a slope with its feet on the ground, the eight-legged one as its clip has it."""
+    """The four-legged and the eight-legged one on slopes."""
     images = []
-    for make, terrain, z, wide, feet in ((quadruped, course(), 7.4, 1.7, True), (spider, course(), 1.2, 1.25, False)):
+    for make, terrain, z, wide in ((quadruped, course(), 7.4, 1.7), (spider, course(), 4.9, 1.25)):
         character = make()
-        frames = walked(character, terrain, 12.0, feet, start=0.5)
+        frames = walked(character, terrain, 13.0, True, start=0.5)
         palette = frames[int(np.argmin(np.abs(np.array([place[2] for _, place in frames]) - z)))][0]
         earth = block(terrain, z - 0.6 * wide, z + 0.6 * wide, 0.4 * wide, 0.12)
         images.append(picture([body(character, palette)], terrain, earth, (1.0, -0.5, -0.75), wide, (480, 340)))
