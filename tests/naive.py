@@ -259,6 +259,27 @@ def hinge_angles(joints, axis, base=(0.0, 1.0, 0.0)):
     return np.array([signed_angle(p, b, a) for p, b, a in zip(parents(joints, base), bones, turned, strict=True)])
 
 
+# --- skeletons -------------------------------------------------------------------------------------------------
+
+
+def local_matrices(translations, rotations, scales):
+    """(..., J, 4, 4): scaled, then turned, then moved."""
+    m = np.zeros((*np.shape(translations)[:-1], 4, 4))
+    m[..., :3, :3] = quat_to_matrix(rotations) * np.asarray(scales, np.float64)[..., np.newaxis, :]
+    m[..., :3, 3] = translations
+    m[..., 3, 3] = 1.0
+    return m
+
+
+def world_matrices(parents, translations, rotations, scales):
+    """(..., J, 4, 4): each joint's local matrix below its parent's world matrix."""
+    world = local_matrices(translations, rotations, scales)
+    for j, parent in enumerate(parents):
+        if parent >= 0:
+            world[..., j, :, :] = world[..., parent, :, :] @ world[..., j, :, :]
+    return world
+
+
 # --- limits: what is allowed, sampled densely ------------------------------------------------------------------
 
 

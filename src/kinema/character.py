@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kinema.errors import InputError
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
@@ -23,3 +24,9 @@ class Character:
     rig: Rig | None = None
     skins: Sequence[Skin] = ()
     name: str = "character"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.skeleton, Skeleton):
+            raise InputError(f"skeleton must be a Skeleton, got {type(self.skeleton).__name__}")
+        if self.rig is not None and self.rig.skeleton.names != self.skeleton.names:
+            raise InputError(f"rig is made for another skeleton: {self.rig.skeleton}, not {self.skeleton}")

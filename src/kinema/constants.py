@@ -107,6 +107,11 @@ CCD_LARGEST_CURL = 6.0
 """Largest sum of all joints' turns in one CCD pass, radians: a chain of 32 bones that curls up further in the first
 passes is never straightened out by the finish (5% of the targets near full reach)."""
 
+# --- skeletons -------------------------------------------------------------------------------------------------
+
+MOST_KNOWN = 1_024
+"""Things a skeleton remembers to have worked out, chains above all. More mean that they are no longer asked for."""
+
 # --- branches of a skeleton ------------------------------------------------------------------------------------
 
 BRANCH_PASSES = 48

@@ -119,6 +119,41 @@ def hinge_axis(row):
 
 
 @kernel
+def angle_inside(row, share):
+    """An angle within the range of a hinge or of a twist, radians: the low end for share 0, the high end for 1."""
+    middle = math.atan2(row[_RANGE + 1], row[_RANGE])
+    half = math.atan2(row[_RANGE + 3], row[_RANGE + 2])
+    return middle + half * (share + share - like(share, 1.0))
+
+
+@kernel
+def at_ends(q, axis, row, slack):
+    """Whether a turn about an axis is at the low and at the high end of a range, or past it, to the sine of slack."""
+    _, twist = split(q, axis)
+    along = twist[0] * axis[0] + twist[1] * axis[1] + twist[2] * axis[2]
+    cosine = twist[3] * twist[3] - along * along
+    sine = like(along, 2.0) * twist[3] * along
+    c = cosine * row[_RANGE] + sine * row[_RANGE + 1]
+    s = sine * row[_RANGE] - cosine * row[_RANGE + 1]
+    cos_half, sin_half = row[_RANGE + 2], row[_RANGE + 3]
+    # A whole turn has no ends.
+    some = cos_half > slack - like(slack, 1.0)
+    return some & (-s * cos_half - c * sin_half >= -slack), some & (s * cos_half - c * sin_half >= -slack)
+
+
+@kernel
+def swing_of(q, bone):
+    """How far a joint turned by q has swung its bone: the axis in its own space about which it swings further (zero if
+    it has not swung), sine and cosine of the angle.
+    """
+    start = quat.rotate(quat.conj(q), bone)
+    zero = like(bone[0], 0.0)
+    across = vec.cross(start, bone)
+    axis = vec.unit_or(across, (zero, zero, zero))
+    return axis, vec.length(across), vec.dot(start, bone)
+
+
+@kernel
 def project(given, bone, row, rounding):
     """One rotation moved to the nearest one the limit allows; `row` made with the bone as straight on.
 

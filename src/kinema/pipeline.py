@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema import edge
+from kinema.behaviours.blending import chosen
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.character import Character
 from kinema.constants import (
@@ -122,8 +123,6 @@ class Animator:
             character = Character(character)
         if not isinstance(character, Character):
             raise InputError(f"character must be a Character or a Skeleton, got {type(character).__name__}")
-        if ground is not None and not callable(getattr(ground, "cast", None)):
-            raise InputError(f"ground must have cast(origins, directions, max_distance), got {type(ground).__name__}")
         self.character = character
         self._single = count is None
         self.count = 1 if count is None else edge.whole("count", count, 1)
@@ -131,14 +130,15 @@ class Animator:
         self._slots = _slots(stages, body)
         self._plays = any(slot.stage.order == 0 for slot in self._slots)
         self._work = Work(body)
-        self._work.ground = ground
         self._woken = np.ones(self.count, bool)
+        self.ground = ground
         self._viewer: Any = None
         self.viewer = viewer
         self.max_ms = None if max_ms is None else edge.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
         self._all = np.arange(len(character.skeleton))
         self._last: Frame | None = None
+        self._posed = False
         self.time = 0.0
 
     def __getitem__(self, name: str) -> Any:
@@ -157,10 +157,13 @@ class Animator:
 
     @property
     def ground(self) -> Any:
+        """What feet stand on: anything with `cast`, or None."""
         return self._work.ground
 
     @ground.setter
     def ground(self, ground: Any) -> None:
+        if ground is not None and not callable(getattr(ground, "cast", None)):
+            raise InputError(f"ground must have cast(origins, directions, max_distance), got {type(ground).__name__}")
         self._work.ground = ground
         self.wake()
 
@@ -171,7 +174,11 @@ class Animator:
 
     @viewer.setter
     def viewer(self, value: Any) -> None:
-        self._viewer = None if value is None else edge.vectors("viewer", value, 3, self._work.t.dtype.type).reshape(3)
+        if value is not None:
+            value = edge.vectors("viewer", value, 3, self._work.t.dtype.type).copy()
+            if value.shape != (3,):
+                raise InputError(f"viewer must have shape (3,), got {value.shape}")
+        self._viewer = value
         if not all(math.isinf(slot.stage.max_distance) for slot in self._slots):
             self.wake()
 
@@ -179,7 +186,7 @@ class Animator:
         """Put characters somewhere. position: (3,) or one for each, (n, 3), world space. rotation: (4,) or (n, 4), as
         it is if None. rows: which characters; all if None.
         """
-        rows = self._rows(rows)
+        rows = chosen(rows, self.count)
         dtype = self._work.t.dtype.type
         place = self._work.place[rows, 0].reshape(-1, 3, 4)
         where = edge.vectors("position", position, 3, dtype)
@@ -191,6 +198,7 @@ class Animator:
         if turn is not None:
             place[..., :3] = arrays.to_matrix(turn)
         changed = (place.reshape(-1, 12) != self._work.place[rows, 0]).any(axis=-1)
+        self._work.place = self._work.place.copy()  # The last frame holds the one from before.
         self._work.place[rows, 0] = place.reshape(-1, 12)
         self._woken[rows[changed]] = True
 
@@ -219,19 +227,7 @@ class Animator:
 
     def wake(self, rows: Any = None) -> None:
         """Work on these characters in the next frame though nothing seems to have moved: the ground did, say."""
-        self._woken[self._rows(rows)] = True
-
-    def _rows(self, rows: Any) -> Any:
-        if rows is None:
-            return np.arange(self.count)
-        array = np.atleast_1d(np.asarray(rows))
-        if array.dtype == bool and array.shape == (self.count,):
-            return np.flatnonzero(array)
-        if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() < self.count):
-            raise InputError(
-                f"rows must be indices from 0 to {self.count - 1}, or {self.count} booleans; got {rows!r:.60}"
-            )
-        return array.astype(np.int64)
+        self._woken[chosen(rows, self.count)] = True
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
@@ -242,26 +238,27 @@ class Animator:
         has an animation system already. Without either it is the rest pose.
         """
         dt = edge.number("dt", dt, 0.0)
+        if pose is not None:
+            self._check_pose(pose)
         began = time.perf_counter()
         work = self._work
         work.dt = dt
         self.time += dt
         awake = self._awake(dt, pose)
         self._leave_last_frame(awake)
-        work.rows = np.flatnonzero(awake)
+        work.present = np.flatnonzero(awake)
         self._woken[:] = False
         reports, trace = {}, []
-        if work.rows.size:
+        if work.present.size:
             if pose is not None or not self._plays:
                 self._base_pose(pose)
             work.all_changed()
-        self._plan_budget(dt)
+            self._plan_budget(dt)
         for slot in self._slots:
             report, line = self._run(slot, awake)
             trace.append(line)
             if report is not None:
                 reports[slot.name] = report
-        work.rows = np.flatnonzero(awake)
         before = time.perf_counter()
         work.refresh(self._all)
         timings = {line.stage: line.milliseconds for line in trace}
@@ -283,21 +280,32 @@ class Animator:
     def _awake(self, dt: float, pose: Pose | None) -> Any:
         """(characters,): who has to be worked on."""
         awake = self._woken.copy()
-        if pose is not None:
-            self.character.skeleton.check(pose)
-            if pose.shape not in ((), (self.count,)):
-                raise InputError(f"pose must be of one character or of {self.count}; got a batch of {pose.shape}")
+        if pose is not None or self._posed:  # A pose that is no longer given is gone, too.
             awake[:] = True
+        self._posed = pose is not None
         for slot in self._slots:
-            awake |= slot.state.awake(dt)
+            awake |= slot.state.awake(dt) & self._served(slot, self._weights(slot))
         return awake
+
+    def _check_pose(self, pose: Pose) -> None:
+        self.character.skeleton.check(pose)
+        if pose.shape not in ((), (self.count,)):
+            raise InputError(f"pose must be of one character or of {self.count}; got a batch of {pose.shape}")
+
+    def _weights(self, slot: _Slot) -> Any:
+        """(characters,): how much of a stage each one gets."""
+        return (slot.weight * self._nearness(slot.stage) * slot.budget).astype(self._work.t.dtype)
+
+    def _served(self, slot: _Slot, weights: Any) -> Any:
+        """(characters,): whom a stage is worth running for. One that starts a pose from nothing runs for everyone."""
+        return (weights > NO_WEIGHT) | (slot.stage.order == 0)
 
     def _base_pose(self, pose: Pose | None) -> None:
         """What the stages start from; clips then write over it."""
         work = self._work
         rest = self.character.skeleton.rest if pose is None else pose
         for mine, theirs in zip((work.t, work.r, work.s), rest.arrays(), strict=True):
-            mine[work.rows] = theirs if theirs.ndim == 2 else theirs[work.rows]
+            mine[work.present] = theirs if theirs.ndim == 2 else theirs[work.present]
 
     def _run(self, slot: _Slot, awake: Any) -> tuple[Any, Trace]:
         """One stage, for those it serves in this frame."""
@@ -305,10 +313,8 @@ class Animator:
         nothing = Trace(slot.name, 0, 0.0, "nothing moved", 0.0, "")
         if not awake.any():
             return None, nothing
-        near = self._nearness(slot.stage)
-        work.weights = (slot.weight * near * slot.budget).astype(work.t.dtype)
-        # A stage that starts a pose from nothing runs whatever its weight.
-        serves = awake & ((work.weights > NO_WEIGHT) | (slot.stage.order == 0))
+        work.weights = self._weights(slot)
+        serves = awake & self._served(slot, work.weights)
         work.rows = np.flatnonzero(serves)
         back = serves & ~slot.served
         slot.served = serves | (slot.served & ~awake)
@@ -321,7 +327,7 @@ class Animator:
         began = time.perf_counter()
         report = slot.state.update(work)
         took = (time.perf_counter() - began) * 1e3
-        slot.average = took if slot.average is None else slot.average + (took - slot.average) * BUDGET_AVERAGE
+        slot.took(took)
         largest, joint = self._largest_turn(turned_before)
         return report, Trace(slot.name, work.rows.size, took, "", largest, joint)
 
@@ -361,14 +367,25 @@ class _Slot:
     def __init__(self, name: str, stage: Stage, state: State, count: int) -> None:
         self.name, self.stage, self.state = name, stage, state
         self.weight = np.full(count, edge.number(f"{name}: weight", stage.weight, 0.0, 1.0))
+        if stage.max_distance != math.inf:
+            edge.number(f"{name}: max_distance", stage.max_distance, 0.0)
+        edge.number(f"{name}: priority", stage.priority)
         self.budget = 1.0
         self.average: float | None = None
+        self.compiled = False
         self.served = np.ones(count, bool)
+
+    def took(self, milliseconds: float) -> None:
+        """Keep the average of how long it takes. The first time does not count: the compiler had a part in it."""
+        if self.compiled:
+            before = milliseconds if self.average is None else self.average
+            self.average = before + (milliseconds - before) * BUDGET_AVERAGE
+        self.compiled = True
 
 
 def _slots(stages: Sequence[Stage], body: Body) -> list[_Slot]:
     slots: list[_Slot] = []
-    if isinstance(stages, Stage):
+    if isinstance(stages, Stage) or not isinstance(stages, Iterable):
         raise InputError("stages must be a list of stages, such as [Play('walk'), Feet()]")
     for i, stage in enumerate(stages):
         if not isinstance(stage, Stage):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import edge
-from kinema._jit import batch
+from kinema._jit import batch, like
 from kinema.constants import ROUNDING_TURN
 from kinema.errors import InputError
 from kinema.math import quat
@@ -17,18 +18,17 @@ from kinema.math import quat
 
 @batch
 def _blend(ta, ra, sa, tb, rb, sb, weights, t, r, s):
-    """Joint by joint from pose a (weight 0, bit for bit) to pose b (weight 1); all arrays (joints of the batch, n)."""
+    """Joint by joint from pose a (weight 0) to pose b (weight 1), both bit for bit; all arrays (joints of all, n)."""
     for i in range(weights.size):
         w = weights[i]
-        whole = w >= 1.0
+        start, end = w <= like(w, 0.0), w >= like(w, 1.0)
         for c in range(3):
-            t[i, c] = tb[i, c] if whole else ta[i, c] + (tb[i, c] - ta[i, c]) * w
-            s[i, c] = sb[i, c] if whole else sa[i, c] + (sb[i, c] - sa[i, c]) * w
-        q = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3])
-        if w > 0.0:
-            q = quat.unit(quat.slerp(q, (rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3]), w))
+            t[i, c] = ta[i, c] if start else (tb[i, c] if end else ta[i, c] + (tb[i, c] - ta[i, c]) * w)
+            s[i, c] = sa[i, c] if start else (sb[i, c] if end else sa[i, c] + (sb[i, c] - sa[i, c]) * w)
+        a, b = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3]), (rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3])
+        between = quat.unit(quat.slerp(a, b, w))
         for c in range(4):
-            r[i, c] = q[c]
+            r[i, c] = a[c] if start else (b[c] if end else between[c])
 
 
 @batch
@@ -36,23 +36,30 @@ def _add(ta, ra, sa, td, rd, sd, weights, t, r, s):
     """A layer of differences on top of a pose, joint by joint: moved, turned (in the joint's own space), scaled."""
     for i in range(weights.size):
         w = weights[i]
+        one = like(w, 1.0)
+        some = w > like(w, 0.0)
         for c in range(3):
-            t[i, c] = ta[i, c] + td[i, c] * w
-            s[i, c] = sa[i, c] * (1 + (sd[i, c] - 1) * w)
+            t[i, c] = ta[i, c] + td[i, c] * w if some else ta[i, c]
+            s[i, c] = sa[i, c] * (one + (sd[i, c] - one) * w)
         q = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3])
-        if w > 0.0:
+        if some:
             q = quat.unit(quat.mul(q, quat.part((rd[i, 0], rd[i, 1], rd[i, 2], rd[i, 3]), w)))
         for c in range(4):
             r[i, c] = q[c]
 
 
 @batch
-def _difference(ta, ra, sa, tb, rb, sb, t, r, s):
-    """What `_add` has to be given with weight 1 to get from pose b to pose a."""
+def _difference(ta, ra, sa, tb, rb, sb, largest, t, r, s):
+    """What `_add` has to be given with weight 1 to get from pose b to pose a.
+
+    No factor leads from a scale of 0 to another, nor a usable one from next to 0: there it is 1.
+    """
+    one = like(largest, 1.0)
     for i in range(t.shape[0]):
         for c in range(3):
             t[i, c] = ta[i, c] - tb[i, c]
-            s[i, c] = sa[i, c] / sb[i, c] if sb[i, c] != 0 else sa[i, c]
+            known = (sb[i, c] != 0) & (abs(sa[i, c]) <= abs(sb[i, c]) * largest)
+            s[i, c] = sa[i, c] / (sb[i, c] if known else one) if known else one
         turn = quat.mul(quat.conj((rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3])), (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3]))
         turn = quat.unit(turn)
         for c in range(4):
@@ -84,8 +91,8 @@ class Pose:
                 raise InputError(f"{name} must have shape (..., joints, n), got {parts[name].shape}")
         shape = edge.batch_shape(parts)
         for name, array in parts.items():
-            whole = np.ascontiguousarray(np.broadcast_to(array, (*shape, array.shape[-1])))
-            object.__setattr__(self, name, whole.copy() if whole is getattr(self, name) else whole)
+            # A copy: whoever goes on to use the array that came in does not change the pose.
+            object.__setattr__(self, name, np.array(np.broadcast_to(array, (*shape, array.shape[-1])), order="C"))
 
     @classmethod
     def of(cls, translations: Any, rotations: Any, scales: Any) -> Pose:
@@ -110,10 +117,11 @@ class Pose:
         return self.translations.dtype.type
 
     def __getitem__(self, at: Any) -> Pose:
-        """Part of a batch."""
+        """Part of a batch, by anything that is an index into an array of the batch's shape."""
         if not self.shape:
             raise InputError("this pose is of one character; only a batch of poses has parts")
-        return Pose.of(*(np.ascontiguousarray(array[at]) for array in self.arrays()))
+        rows = np.arange(math.prod(self.shape)).reshape(self.shape)[at]
+        return Pose.of(*(array[rows].copy() for array in self.flat()))
 
     def __repr__(self) -> str:
         return f"Pose({self.joints} joints, batch {self.shape}, {self.translations.dtype})"
@@ -121,21 +129,34 @@ class Pose:
     def arrays(self) -> tuple[Any, Any, Any]:
         return self.translations, self.rotations, self.scales
 
+    def flat(self) -> tuple[Any, Any, Any]:
+        """The same with the whole batch along one axis, (characters, J, n); for one character too."""
+        count = math.prod(self.shape)
+        return tuple(array.reshape(count, *array.shape[-2:]) for array in self.arrays())
+
     def copy(self) -> Pose:
         return Pose.of(*(array.copy() for array in self.arrays()))
 
     def astype(self, dtype: Any) -> Pose:
-        """The same in another precision."""
-        return Pose.of(*(array.astype(dtype) for array in self.arrays()))
+        """The same in another precision, float32 or float64."""
+        if dtype not in (np.float32, np.float64):
+            raise InputError(f"dtype is {dtype!r:.60}; allowed are float32 and float64")
+        names = ("translations", "rotations", "scales")
+        parts = [edge.contiguous(array, dtype) for array in self.arrays()]
+        for name, part in zip(names, parts, strict=True):
+            edge.check_finite(name, part)
+        return Pose.of(*(part.copy() for part in parts))
 
     def same(self, other: Pose) -> bool:
         """Whether every number is the same."""
         return all(np.array_equal(a, b) for a, b in zip(self.arrays(), other.arrays(), strict=True))
 
     def blend(self, other: Pose, weight: ArrayLike) -> Pose:
-        """From this pose (weight 0, bit for bit) to the other (weight 1): rotations slerped, the rest in proportion.
+        """From this pose (weight 0, bit for bit) to the other (weight 1): rotations slerped by the shorter way, the
+        rest in proportion.
 
-        weight: (...) for whole characters, or (..., J) to blend each joint by its own weight, as a mask does.
+        weight: (...) for whole characters, or (..., J) to blend each joint by its own weight, as a mask does: what has
+        an axis more than the poses, and J numbers along it, is a mask.
         """
         mine, theirs, weights, shape = _matched(self, other, weight)
         out = _empty(shape, self.joints, mine[0].dtype)
@@ -150,10 +171,13 @@ class Pose:
         return Pose.of(*out)
 
     def difference(self, base: Pose) -> Pose:
-        """The layer that `base.add` turns into this pose: an additive clip is one made so from its first frame."""
+        """The layer that `base.add` turns into this pose: an additive clip is one made so from its first frame.
+
+        Scales are factors: where that of the base is 0, none is found, and it stays 0.
+        """
         mine, theirs, _, shape = _matched(self, base, 1.0)
         out = _empty(shape, self.joints, mine[0].dtype)
-        _difference(*mine, *theirs, *_rows(out))
+        _difference(*mine, *theirs, mine[0].dtype.type(edge.largest(mine[0].dtype)), *_rows(out))
         return Pose.of(*out)
 
 
@@ -188,7 +212,7 @@ def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[
         tuple(np.broadcast_to(x, (*shape, a.joints, x.shape[-1])).astype(dtype).reshape(-1, x.shape[-1]) for x in p)
         for p in (a.arrays(), b.arrays())
     ]
-    return rows[0], rows[1], np.ascontiguousarray(np.broadcast_to(each, (*shape, a.joints))).reshape(-1), shape
+    return rows[0], rows[1], np.array(np.broadcast_to(each, (*shape, a.joints)), order="C").reshape(-1), shape
 
 
 def _empty(shape: tuple[int, ...], joints: int, dtype: Any) -> tuple[Any, Any, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kinema import edge
-from kinema.constants import ALONG_FOOT
+from kinema.constants import ALONG_FOOT, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.skeleton import Joint, Skeleton
@@ -75,6 +74,8 @@ class Rig:
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
         skeleton = self.skeleton
+        if not isinstance(skeleton, Skeleton):
+            raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
         put("hips", skeleton.index(self.hips))
         put("head", None if self.head is None else skeleton.index(self.head))
         put("floor", edge.number("floor", self.floor))
@@ -82,7 +83,9 @@ class Rig:
         put("forward", _across("forward", self.forward, self.up))
         for name in ("spine", "neck", "eyes"):
             put(name, tuple(skeleton.index(joint) for joint in getattr(self, name)))
-        put("tails", tuple(_branch(skeleton, f"tails[{i}]", tail, 2) for i, tail in enumerate(self.tails)))
+        put("tails", tuple(skeleton.branch(f"tails[{i}]", tail) for i, tail in enumerate(self.tails)))
+        _all_of("legs", self.legs, Leg)
+        _all_of("arms", self.arms, Arm)
         put("legs", tuple(self._leg(leg) for leg in self.legs))
         put("arms", tuple(self._arm(arm) for arm in self.arms))
         _different("legs", self.legs)
@@ -95,11 +98,15 @@ class Rig:
         return _named("arm", name, self.arms)
 
     def own_axes(self, joint: Joint) -> Any:
-        """(4,): the turn from the character's axes to a joint's own at rest, so that `rotate(conj(it), forward)` is the
-        joint's forward in its own space.
+        """(4,): the turn from the character's axes to a joint's own at rest, those that its rotation turns about:
+        turned about `rotate(conj(it), axis)` in its own space, a joint turns about that axis of the character. Below a
+        mirror too; directions in the joint's own space are the opposite there.
         """
-        world = self.skeleton.rest_world[self.skeleton.index(joint), :3, :3]
-        return arrays.from_matrix(world / np.linalg.norm(world, axis=0) * _handed(world))
+        at = self.skeleton.index(joint)
+        world = self.skeleton.rest_world[at, :3, :3]
+        size = np.linalg.norm(world, axis=0) * np.where(self.skeleton.rest.scales[at] < 0, -1, 1)
+        world = world / np.where(size == 0, 1, size)
+        return arrays.from_matrix(-world if np.linalg.det(world) < 0 else world)
 
     def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Any]:
         """Where a foot touches the ground: the joints that carry heel, ball and tip, and where in their spaces these
@@ -132,12 +139,13 @@ class Rig:
 
     def _leg(self, leg: Leg) -> Leg:
         where = f"leg {leg.name!r}"
-        joints = _branch(self.skeleton, where, leg.joints, 3)
+        joints = self.skeleton.branch(where, leg.joints, 3)
         toe = None if leg.toe is None else self.skeleton.index(leg.toe)
         ahead = 0.0
         if toe is not None:
-            _branch(self.skeleton, where, (joints[-1], toe), 2)
-            ahead = float((self._at_rest(toe) - self._at_rest(joints[-1])) @ np.array(self.forward))
+            self.skeleton.branch(where, (joints[-1], toe))
+            way = self._at_rest(toe) - self._at_rest(joints[-1])
+            ahead = float(np.linalg.norm(way - np.array(self.up) * (way @ np.array(self.up))))
         height = self._height(joints[-1])
         toe_height = height if toe is None else self._height(toe)
         return Leg(
@@ -146,17 +154,17 @@ class Rig:
             toe=toe,
             sole=_given(f"{where}: sole", leg.sole, height),
             toe_sole=_given(f"{where}: toe_sole", leg.toe_sole, toe_height),
-            heel=_given(f"{where}: heel", leg.heel, max(ahead, 0.0) / 3),
-            tip=_given(f"{where}: tip", leg.tip, max(ahead, 0.0) * 4 / 3),
+            heel=_given(f"{where}: heel", leg.heel, ahead / 3),
+            tip=_given(f"{where}: tip", leg.tip, ahead * 4 / 3),
         )
 
     def _arm(self, arm: Arm) -> Arm:
         where = f"arm {arm.name!r}"
-        joints = _branch(self.skeleton, where, arm.joints, 3)
+        joints = self.skeleton.branch(where, arm.joints, 3)
         shoulder = None if arm.shoulder is None else self.skeleton.index(arm.shoulder)
         if shoulder is not None:
-            _branch(self.skeleton, where, (shoulder, joints[0]), 2)
-        fingers = tuple(_branch(self.skeleton, f"{where}: finger", finger, 1) for finger in arm.fingers)
+            self.skeleton.branch(where, (shoulder, joints[0]))
+        fingers = tuple(self.skeleton.branch(f"{where}: finger", finger, 1) for finger in arm.fingers)
         return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers)
 
     def _at_rest(self, joint: Any) -> Any:
@@ -166,23 +174,11 @@ class Rig:
         return float(self._at_rest(joint) @ np.array(self.up)) - self.floor
 
 
-def _branch(skeleton: Skeleton, where: str, joints: Sequence[Joint], fewest: int) -> tuple[int, ...]:
-    """Joints as indices, each below the one before."""
-    found = tuple(skeleton.index(joint) for joint in joints)
-    if len(found) < fewest:
-        raise InputError(f"{where} has {len(found)} joints; it needs at least {fewest}")
-    for upper, lower in pairwise(found):
-        if upper == lower or upper not in skeleton.above([lower]):
-            names = skeleton.names
-            raise InputError(f"{where}: {names[lower]!r} is not below {names[upper]!r}; joints run down a branch")
-    return found
-
-
 def _across(name: str, value: Any, up: Any) -> tuple[float, ...]:
     """A direction at right angles to up."""
     ahead = np.array(edge.axis(name, value))
     flat = ahead - np.array(up) * (ahead @ np.array(up))
-    if np.linalg.norm(flat) == 0.0:
+    if np.linalg.norm(flat) < STRAIGHT:
         raise InputError(f"{name} runs along up; a character faces sideways from up")
     return edge.axis(name, flat)
 
@@ -191,8 +187,10 @@ def _given(name: str, value: float | None, otherwise: float) -> float:
     return edge.number(name, otherwise if value is None else value)
 
 
-def _handed(world: Any) -> float:
-    return -1.0 if np.linalg.det(world) < 0 else 1.0
+def _all_of(what: str, limbs: Sequence[Any], kind: type) -> None:
+    for i, limb in enumerate(limbs):
+        if not isinstance(limb, kind):
+            raise InputError(f"{what}[{i}] is {limb!r:.60}; allowed is {kind.__name__}(name=..., joints=...)")
 
 
 def _different(what: str, limbs: Sequence[Any]) -> None:

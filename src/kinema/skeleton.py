@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinema import edge
 from kinema._jit import batch, kernel
-from kinema.constants import THREADS_FROM_POSES
+from kinema.constants import MOST_KNOWN, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.limits import ROW, Limit
 from kinema.math import arrays, xform
 from kinema.pose import Pose
+
+T = TypeVar("T")
 
 Joint = str | int
 """A joint by name or by index."""
@@ -128,7 +132,7 @@ class Skeleton:
         self.rest = rest
         self.limits = self._checked_limits(limits)
         self._all = np.arange(len(self.names))
-        self._limit_rows = self._limits_as_numbers()
+        self._known: dict[Hashable, Any] = {}
         self._descendants = _descendants(self.parents)
         self._rest_world = self.world(rest)
         self.inverse_bind = self._checked_bind(inverse_bind)
@@ -164,6 +168,27 @@ class Skeleton:
             raise InputError(f"{self.names[path[0]]!r} is not below {self.names[first]!r}; a chain runs down a branch")
         return tuple(reversed(path))
 
+    def branch(self, name: str, joints: Iterable[Joint], fewest: int = 2) -> tuple[int, ...]:
+        """Indices of joints, each below the one before; joints between them may be left out. name: for the error."""
+        if isinstance(joints, str) or not isinstance(joints, Iterable):
+            raise InputError(f"{name} must be a sequence of joints, got {joints!r:.60}")
+        found = tuple(self.index(joint) for joint in joints)
+        if len(found) < fewest:
+            raise InputError(f"{name} has {len(found)} joints; it needs at least {fewest}")
+        for upper, lower in pairwise(found):
+            if upper == lower or not self._descendants[upper, lower]:
+                names = self.names
+                raise InputError(f"{name}: {names[lower]!r} is not below {names[upper]!r}; joints run down a branch")
+        return found
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, worked out once for this skeleton and key: for what a solver needs again every frame."""
+        if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = make()
+        return self._known[key]
+
     def children(self, joint: Joint) -> tuple[int, ...]:
         at = self.index(joint)
         return tuple(int(j) for j in np.flatnonzero(self.parents == at))
@@ -184,21 +209,24 @@ class Skeleton:
     def limit_rows(self, dtype: Any) -> tuple[Any, Any, Any]:
         """For the kernels: limits as rows of numbers, (J, ROW), the bone each speaks of, (J, 3), rest rotations (J, 4).
 
-        A joint's bone runs to its first child, in the joint's own space; where there is none, along y.
+        A joint's bone runs to its first child that is not in the same place, in the joint's own space; where there is
+        none, along y.
         """
-        return tuple(np.ascontiguousarray(part, dtype) for part in self._limit_rows)  # type: ignore[return-value]
+        return self.once(("limits", dtype), lambda: self._limits_as_numbers(dtype))
 
-    def _limits_as_numbers(self) -> tuple[Any, Any, Any]:
+    def _limits_as_numbers(self, dtype: Any) -> tuple[Any, Any, Any]:
         bones = np.tile(np.array((0.0, 1.0, 0.0)), (len(self), 1))
         for j in reversed(range(len(self))):
-            way = self.rest.translations[j].astype(np.float64)
-            if self.parents[j] >= 0 and way.any():
-                bones[self.parents[j]] = way / np.linalg.norm(way)
+            parent = self.parents[j]
+            # As the parent's scale has it: a joint is scaled first, then turned.
+            way = self.rest.translations[j].astype(np.float64) * self.rest.scales[parent]
+            if parent >= 0 and way.any():
+                bones[parent] = edge.axis("rest", way)
         table = np.zeros((len(self), ROW))
         for j, limit in enumerate(self.limits):
             if limit is not None:
                 table[j] = limit.row(tuple(bones[j].tolist()))
-        return table, bones, self.rest.rotations
+        return table.astype(dtype), bones.astype(dtype), self.rest.rotations.astype(dtype)
 
     def length(self, chain: Sequence[Joint]) -> float:
         """Metres from joint to joint of a chain at rest, in world space."""
@@ -220,6 +248,7 @@ class Skeleton:
             before = edge.real("before", before)
             if before.shape != shape:
                 raise InputError(f"before must be the world matrices of such a pose, {shape}; got {before.shape}")
+            edge.check_finite("before", before)
         world = self._matrices(pose, order, None if before is None else before[..., :3, :])
         return as_4x4(world.reshape(*pose.shape, len(self.names), 3, 4))
 
@@ -237,7 +266,7 @@ class Skeleton:
     def _matrices(self, pose: Pose, order: Any, before: Any) -> Any:
         """World matrices (characters, J, 12) of a batch of any shape as one row of characters."""
         count, joints = math.prod(pose.shape), len(self.names)
-        t, r, s = (array.reshape(count, joints, -1) for array in pose.arrays())
+        t, r, s = pose.flat()
         if before is None:
             world = np.empty((count, joints, 12), pose.precision)
         else:
@@ -292,65 +321,106 @@ class Skeleton:
         """The pose as in a mirror across the plane x = 0: left does what right did.
 
         pairs: which joint swaps with which; by names (left and right, _l and _r, .L and .R) if not given. Joints
-        without a partner are mirrored in place. Bones may point anywhere at rest: turns are mirrored in world space,
-        as turns away from rest.
+        without a partner are mirrored in place. Bones may point anywhere at rest, and be mirrored by a scale: turns are
+        mirrored in world space, as turns away from rest.
         """
         self.check(pose)
         partner = self._partners(mirror_names(self.names) if pairs is None else pairs)
         flip = np.array((1, -1, -1, 1), pose.precision)  # A turn seen in the mirror: about x as before, else reversed.
         across = np.array((-1, 1, 1), pose.precision)
-        turns, rest_turns = self.world_turns(pose), self.world_turns(self.rest.astype(pose.precision))
+        rest = self.rest.astype(pose.precision)
+        signs = _signs(rest.scales)
+        scales = pose.scales[..., partner, :] * signs[partner] * signs
+        turns, sides = self._turns_and_sides(pose.rotations, pose.scales)
+        rest_turns, _ = self._turns_and_sides(rest.rotations, rest.scales)
         away = arrays.mul(turns, arrays.conj(rest_turns))
         mirrored = arrays.unit(arrays.mul(away[..., partner, :] * flip, rest_turns))
-        moved = pose.translations - self.rest.translations.astype(pose.precision)
-        identity = np.broadcast_to(np.array((0, 0, 0, 1), pose.precision), (*pose.shape, 1, 4))
-        parents = np.where(self.parents < 0, len(self.names), self.parents)
-        above, above_mirrored = (np.concatenate((q, identity), -2)[..., parents, :] for q in (turns, mirrored))
-        shift = arrays.rotate(above, moved)[..., partner, :] * across
+        own, mirrored_sides = _half_turns(scales), self._sides(scales)
+        shift = arrays.rotate(self._of_parents(turns), pose.translations - rest.translations)
+        shift = (shift * self._of_parents(sides))[..., partner, :] * across * self._of_parents(mirrored_sides)
+        back = arrays.conj(self._of_parents(mirrored))
         return Pose.of(
-            self.rest.translations.astype(pose.precision) + arrays.rotate(arrays.conj(above_mirrored), shift),
-            arrays.unit(arrays.mul(arrays.conj(above_mirrored), mirrored)),
-            pose.scales[..., partner, :].copy(),
+            rest.translations + arrays.rotate(back, shift),
+            arrays.unit(arrays.mul(arrays.mul(back, mirrored), arrays.conj(own))),
+            scales,
         )
 
     def world_turns(self, pose: Pose) -> Any:
-        """(..., J, 4): each joint's rotation in world space, scales left aside."""
-        turns = pose.rotations.copy()
+        """(..., J, 4): each joint's rotation in world space, sizes left aside. A mirrored joint, whose axes are no
+        rotation of the world's, counts with all three of them reversed.
+        """
+        return self._turns_and_sides(pose.rotations, pose.scales)[0]
+
+    def _turns_and_sides(self, rotations: Any, scales: Any) -> tuple[Any, Any]:
+        """World rotations (..., J, 4) and sides (..., J, 1): axes of length 1 are the one times the other."""
+        turns = arrays.mul(rotations, _half_turns(scales))
         for j, parent in enumerate(self.parents):
             if parent >= 0:
                 turns[..., j, :] = arrays.unit(arrays.mul(turns[..., parent, :], turns[..., j, :]))
-        return turns
+        return turns, self._sides(scales)
+
+    def _sides(self, scales: Any) -> Any:
+        """(..., J, 1): 1 for a joint whose axes are right-handed in world space, -1 for a mirrored one."""
+        sides = _signs(scales).prod(axis=-1, keepdims=True)
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                sides[..., j, :] *= sides[..., parent, :]
+        return sides
+
+    def _of_parents(self, values: Any) -> Any:
+        """For each joint what its parent has, (..., J, n); for a root 1, or no turn."""
+        none = np.zeros((*values.shape[:-2], 1, values.shape[-1]), values.dtype)
+        none[..., -1] = 1
+        return np.concatenate((values, none), axis=-2)[..., self.parents, :]
 
     def _partners(self, pairs: dict[str, str]) -> Any:
         partner = np.arange(len(self.names))
         for a, b in pairs.items():
             i, j = self.index(a), self.index(b)
+            for joint, other in ((i, j), (j, i)):
+                if partner[joint] not in (joint, other):
+                    name, known, new = (self.names[k] for k in (joint, partner[joint], other))
+                    raise InputError(f"pairs has {name!r} with {known!r} and with {new!r}; a joint has one partner")
             partner[i], partner[j] = j, i
         return partner
+
+
+def _signs(scales: Any) -> Any:
+    """(..., 3): 1 where a scale is 0 or more, -1 where it mirrors."""
+    return np.where(scales < 0, -1, 1).astype(scales.dtype)
+
+
+def _half_turns(scales: Any) -> Any:
+    """(..., 4): what the signs of scales do to the axes, as a turn; of a mirror image, with all three reversed."""
+    signs = _signs(scales)
+    same = signs * signs.prod(axis=-1, keepdims=True) > 0
+    none = same.all(axis=-1, keepdims=True)
+    return np.concatenate((same & ~none, none), axis=-1).astype(scales.dtype)
 
 
 def mirror_names(names: Sequence[str]) -> dict[str, str]:
     """Left and right joints that belong together, by their names."""
     known, found = set(names), {}
     for name in names:
-        for left, right in _SIDES:
-            other = name.replace(left, right)
-            if other != name and other in known:
+        for other in _other_sides(name):
+            if other in known:
                 found[name] = other
     return found
 
 
-_SIDES = (
-    ("left", "right"),
-    ("Left", "Right"),
-    ("_l", "_r"),
-    ("_L", "_R"),
-    (".l", ".r"),
-    (".L", ".R"),
-    ("-l", "-r"),
-    ("l_", "r_"),
-    ("L_", "R_"),
-)
+def _other_sides(name: str) -> Iterator[str]:
+    """A left joint's name with one word for left, or all of them, put to the right."""
+    words = list(_LEFT.finditer(name))
+    for word in words:
+        yield name[: word.start()] + _RIGHT[word.group()] + name[word.end() :]
+    if len(words) > 1:
+        yield _LEFT.sub(lambda word: _RIGHT[word.group()], name)
+
+
+_RIGHT = {"left": "right", "Left": "Right", "LEFT": "RIGHT", "l": "r", "L": "R"}
+
+_LEFT = re.compile(r"left|Left|LEFT|(?<![A-Za-z])[lL](?![a-z])|(?<=[a-z])L(?![a-z])")
+"""left, however it is written; l or L as a word of its own (hand_l, L_Hand, hand.L, lHand, Bip01 L Hand, handL)."""
 
 
 def as_4x4(matrices: Any) -> Any:
@@ -378,13 +448,17 @@ def _checked_names(names: Any) -> tuple[str, ...]:
 
 
 def _checked_parents(parents: Any, names: tuple[str, ...]) -> Any:
-    array = np.asarray(parents)
+    try:
+        array = np.asarray(parents)
+    except ValueError as problem:  # A ragged list.
+        raise InputError(f"parents must be {len(names)} whole numbers, one per name; {problem}") from None
     if array.shape != (len(names),) or (array.dtype.kind not in "iu"):
         raise InputError(f"parents must be {len(names)} whole numbers, one per name; got {array.dtype} {array.shape}")
     array = array.astype(np.int64)
     for i, parent in enumerate(array.tolist()):
         if parent < -1 or parent >= len(names):
-            raise InputError(f"parents[{i}] is {parent}; allowed are -1 for a root and indices from 0 to {i - 1}")
+            before = f" and indices from 0 to {i - 1}" if i else ""
+            raise InputError(f"parents[{i}] is {parent}; allowed are -1 for a root{before}")
         if parent >= i:
             raise InputError(_why_not_before(array, i, names))
     return array

@@ -28,7 +28,7 @@ class Skin:
     colours: Any = None
 
     def __post_init__(self) -> None:
-        count = len(self.vertices)
+        count = len(edge.vectors("vertices", self.vertices, 3, np.float32))
         for name, width in (("vertices", 3), ("weights", 4), ("normals", 3), ("colours", 3)):
             value = getattr(self, name)
             if value is None and name == "colours":
@@ -42,12 +42,26 @@ class Skin:
             if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iu":
                 raise InputError(f"{name} must be whole numbers of shape (n, {width}), got {array.dtype} {array.shape}")
             object.__setattr__(self, name, array.astype(np.int64))
-        if self.triangles.size and not 0 <= self.triangles.min() <= self.triangles.max() < count:
-            raise InputError(f"triangles name vertices outside 0 to {count - 1}")
+        if len(self.joints) != count:
+            raise InputError(f"joints must have shape ({count}, 4), one row per vertex; got {self.joints.shape}")
+        _check_indices("triangles", self.triangles, count, "vertices")
+        _check_indices("joints", self.joints, None, "joints")
 
     def deform(self, palette: Any) -> Any:
         """Vertices, (V, 3), where a palette (J, 3, 4) puts them: each joint's pull by its weight."""
-        palette = np.asarray(palette)
+        palette = edge.real("palette", palette)
+        if palette.ndim != 3 or palette.shape[1:] != (3, 4):
+            raise InputError(f"palette must have shape (joints, 3, 4), got {palette.shape}")
+        _check_indices("joints", self.joints, len(palette), "the palette's joints")
         ahead = np.concatenate((self.vertices, np.ones((len(self.vertices), 1), self.vertices.dtype)), axis=1)
         each = np.einsum("vkrc,vc->vkr", palette[self.joints], ahead)
         return np.einsum("vkr,vk->vr", each, self.weights)
+
+
+def _check_indices(name: str, array: Any, count: int | None, what: str) -> None:
+    """Raise for the first index that is not one of `count` things, or negative where their number is not known."""
+    wrong = array < 0 if count is None else (array < 0) | (array >= count)
+    if wrong.any():
+        place, at = edge.first(name, wrong)
+        allowed = "0 or more" if count is None else f"0 to {count - 1}"
+        raise InputError(f"{place} is {array[at]}; indices of {what} are {allowed}")

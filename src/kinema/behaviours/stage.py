@@ -102,7 +102,8 @@ class Work:
     t, r, s: local translations (N, J, 3), rotations (N, J, 4), scales (N, J, 3), changed in place by each stage.
     world: (N, J, 12), world matrices 3x4 row by row; only those that `refresh` was asked for are up to date.
     place: (N, 1, 12), where each character's space is in the world. ground: anything with `cast`, or None.
-    rows: whom the stage at work serves. weights: (N,), how much of the stage each one gets. dt: seconds.
+    present: who is worked on in this frame. rows: whom of them the stage at work serves. weights: (N,), how much of the
+    stage each one gets. dt: seconds.
     """
 
     def __init__(self, body: Body) -> None:
@@ -115,7 +116,8 @@ class Work:
         self.world = np.zeros((count, len(skeleton), 12), dtype)
         self.place = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
         self.ground: Any = None
-        self.rows = np.arange(count)
+        self.present = np.arange(count)
+        self.rows = self.present
         self.weights = np.ones(count, dtype)
         self.dt = 0.0
         self._stale = np.ones(len(skeleton), bool)
@@ -144,16 +146,19 @@ class Work:
         shift_origins(self.rows, known, shifts, self.world)
 
     def refresh(self, above: Any) -> None:
-        """Bring the world matrices of some joints up to date; `above` is `skeleton.above` of them."""
+        """Bring the world matrices of some joints up to date; `above` is `skeleton.above` of them.
+
+        Of everyone present: what is stale is known by joint, and the next stage may serve others.
+        """
         order = above[self._stale[above]]
         if order.size == 0:
             return
         parents = self.body.skeleton.parents
 
         def part(first: int, last: int) -> None:
-            world_matrices(self.rows[first:last], order, parents, self.place, self.t, self.r, self.s, self.world)
+            world_matrices(self.present[first:last], order, parents, self.place, self.t, self.r, self.s, self.world)
 
-        edge.in_chunks(part, self.rows.size, THREADS_FROM_POSES, 1)
+        edge.in_chunks(part, self.present.size, THREADS_FROM_POSES, 1)
         self._stale[order] = False
 
     def pose(self) -> Pose:

@@ -81,9 +81,9 @@ def to_matrix(q: Any) -> Any:
 def slerp(a: Any, b: Any, share: Any) -> Any:
     """(..., 4): from a (share 0) to b (share 1) at constant speed along the shorter way."""
     turn = mul(conj(a), b)
-    turn = turn * np.where(turn[..., 3:] < 0, -1, 1)
+    turn = np.where(turn[..., 3:] < 0, -turn, turn)
     sine = np.linalg.norm(turn[..., :3], axis=-1, keepdims=True)
-    half = np.arctan2(sine, turn[..., 3:]) * np.asarray(share)[..., np.newaxis]
+    half = np.arctan2(sine, turn[..., 3:]) * np.asarray(share, turn.dtype)[..., np.newaxis]
     axis = turn[..., :3] / np.where(sine > 0, sine, 1)
     return mul(a, np.concatenate((axis * np.sin(half), np.cos(half)), axis=-1))
 
