@@ -324,6 +324,22 @@ def test_an_arm_without_a_shoulder_reaches_as_well():
     assert scene.settle().reached[0, LEFT] and missed_by(scene, target)[0] < 1e-9
 
 
+def test_joints_between_elbow_and_hand_stay_as_animated_whether_the_rig_names_them_or_not():
+    skeleton = person().skeleton
+    rotations = poses(person(), problems.generator(85), COUNT)
+    solved = []
+    for joints in (("upper_r", "fore_r", "hand_r"), ("upper_r", "fore_r", "twist_r", "hand_r")):
+        rig = Rig(skeleton=skeleton, arms=[Arm(name="right", joints=joints, shoulder="shoulder_r")])
+        scene = Scene(Hands(), character=Character(skeleton, rig=rig), count=COUNT, rotations=rotations)
+        target = within_reach(problems.generator(86), scene, "right")
+        scene.state.reach("right", target)
+        assert scene.settle().reached.all() and missed_by(scene, target, "right").max() < 1e-9
+        twist = scene.joint("twist_r")
+        np.testing.assert_array_equal(scene.work.r[:, twist], scene.animated[:, twist])
+        solved.append(scene.work.r)
+    np.testing.assert_array_equal(*solved)
+
+
 # --- limits ----------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,306 @@
+"""`apply_to_matrices`: the same solvers for whoever has no `Skeleton` but a list of bone matrices in world space.
+
+Nothing is taken apart: each bone that turns is turned about its own origin as a whole, so lengths, scales, mirrors and
+shears stay what they are. With D_k the turn of bone k as the bones stand when they come in, what bone k goes through is
+D_0 D_1 ... D_k; a weight takes part of every D, which slerps the local rotations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import edge
+from kinema._jit import batch, kernel, like
+from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
+from kinema.errors import InputError
+from kinema.math import quat, vec, xform
+from kinema.pose import unit_rotations
+from kinema.skeleton import matrix_at, store_matrix
+from kinema.solvers.branch import handedness, origin_at, smallest_turn
+from kinema.solvers.ccd import ccd
+from kinema.solvers.fabrik import fabrik
+from kinema.solvers.goal import Goal, Report
+from kinema.solvers.two_bone_rotations import two_bone_rotations, unit_vectors
+
+SOLVERS = ("two_bone", "ccd", "fabrik")
+
+
+@kernel
+def turn_from(turns, n, k):
+    return (turns[n, k, 0], turns[n, k, 1], turns[n, k, 2], turns[n, k, 3])
+
+
+@kernel
+def put_row(table, k, values):
+    for c in range(len(values)):
+        table[k, c] = values[c]
+
+
+@kernel
+def own_turn(m):
+    """The rotation of a matrix; of a mirrored one, with its x axis mirrored back."""
+    frame = xform.axes(m)
+    y = vec.unit_or(vec.reject(frame[1], frame[0]), vec.unit_side(frame[0]))
+    x = vec.scale(frame[0], handedness(frame))
+    return quat.from_columns(x, y, vec.cross(x, y))
+
+
+@batch
+def _axes_in_world(chain, own, out):
+    """An axis of the middle joint's own space as one of the world, about which a positive turn goes the same way."""
+    for n in range(out.shape[0]):
+        frame = xform.axes(matrix_at(chain, n, 1))
+        axis = (own[n, 0], own[n, 1], own[n, 2])
+        world = vec.scale(xform.linear(frame, axis), handedness(frame))
+        put_row(out, n, vec.unit_or(world, axis))
+
+
+@batch
+def _turns_to_points(chain, points, turns):
+    """The smallest turns that lay the bones of each chain along new joints, (chains, joints, 3)."""
+    for n in range(turns.shape[0]):
+        one = like(chain[n, 0, 0], 1.0)
+        zero = like(one, 0.0)
+        so_far = (zero, zero, zero, one)
+        for k in range(turns.shape[1]):
+            bone = quat.rotate(so_far, vec.sub(origin_at(chain, n, k + 1), origin_at(chain, n, k)))
+            a, b = points[n, k], points[n, k + 1]
+            turn = smallest_turn(bone, (b[0] - a[0], b[1] - a[1], b[2] - a[2]))
+            put_row(turns[n], k, quat.unit(quat.mul(quat.conj(so_far), quat.mul(turn, so_far))))
+            so_far = quat.unit(quat.mul(turn, so_far))
+
+
+@batch
+def _move(first, last, chain, turns, wanted, has_wanted, weights, owner, bones):
+    """Turn the bones of some chains in place. owner: (bones,), the joint of the chain each one goes with, or -1."""
+    tip = turns.shape[1]
+    passed = np.empty((tip + 1, 4), bones.dtype)
+    start, end = np.empty((tip + 1, 3), bones.dtype), np.empty((tip + 1, 3), bones.dtype)
+    for n in range(first, last):
+        weight = weights[n]
+        zero = like(weight, 0.0)
+        if weight <= zero:
+            continue
+        now = whole = (zero, zero, zero, like(weight, 1.0))
+        at = origin_at(chain, n, 0)
+        for k in range(tip + 1):
+            here = origin_at(chain, n, k)
+            at = vec.add(at, quat.rotate(now, vec.sub(here, origin_at(chain, n, max(k - 1, 0)))))
+            if k < tip:
+                turn = turn_from(turns, n, k)
+            elif has_wanted:
+                own = own_turn(matrix_at(chain, n, k))
+                turn = quat.mul(quat.conj(whole), quat.mul(turn_from(wanted, n, 0), quat.conj(own)))
+            else:
+                turn = (zero, zero, zero, like(weight, 1.0))
+            now, whole = quat.unit(quat.mul(now, quat.part(turn, weight))), quat.unit(quat.mul(whole, turn))
+            put_row(passed, k, now)
+            put_row(start, k, here)
+            put_row(end, k, at)
+        for b in range(owner.size):
+            k = owner[b]
+            if k >= 0:
+                m = matrix_at(bones, n, b)
+                q = (passed[k, 0], passed[k, 1], passed[k, 2], passed[k, 3])
+                way = quat.rotate(q, vec.sub(m[3], (start[k, 0], start[k, 1], start[k, 2])))
+                moved = vec.add((end[k, 0], end[k, 1], end[k, 2]), way)
+                turned = (quat.rotate(q, m[0]), quat.rotate(q, m[1]), quat.rotate(q, m[2]), moved)
+                store_matrix(bones, n, b, turned)
+
+
+def apply_to_matrices(
+    matrices: ArrayLike,
+    joints: Sequence[int],
+    goal: Goal,
+    parents: ArrayLike | None = None,
+    *,
+    axis: ArrayLike | None = None,
+    solver: str | None = None,
+    soften: float = 1.0,
+    tolerance: float = TOLERANCE,
+) -> tuple[Any, Report]:
+    """Bone matrices with a chain of them turned so that its last one meets the goal, and a `Report`.
+
+    matrices: (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12), the latter 3x4 row by row: the bones in world space, not a
+    palette for skinning. They come back in the same shape; what came in is not changed.
+    joints: the chain's bones by index, from its start to its end. Three are a limb of two bones, solved in closed form;
+    any other number goes to CCD. solver: "two_bone", "ccd" or "fabrik" instead.
+    goal: as in `solve`; ... of matrices and goal broadcast.
+    parents: (B,), the parent of each bone, -1 for a root, in any order: whatever hangs below the chain goes along.
+    Without it the bones of the chain are moved and no others.
+    axis: (..., 3), the hinge of a limb's middle bone in its own space (see `two_bone_rotations`). soften, tolerance: as
+    in `solve`.
+    """
+    if not isinstance(goal, Goal):
+        raise InputError(f"goal must be a Goal, got {goal!r:.60}")
+    dtype = edge.precision(matrices)
+    given, rows = _as_rows(matrices, dtype)
+    count = rows.shape[-2]
+    chain = _chain(joints, count)
+    owner = _owners(chain, count, parents)
+    named = {
+        "matrices": rows,
+        "position": edge.vectors("position", goal.position, 3, dtype),
+        "weight": edge.weights("weight", goal.weight, dtype),
+    }
+    if goal.rotation is not None:
+        named["rotation"] = unit_rotations("rotation", goal.rotation, dtype)
+    if goal.pole is not None:
+        named["pole"] = edge.vectors("pole", goal.pole, 3, dtype)
+    shape = edge.batch_shape(named, {"matrices": 2})
+    each = {name: _each(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
+    bones = each["matrices"].copy()
+    start = np.ascontiguousarray(bones[:, chain])
+    pole = each.get("pole")
+    turns, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
+    weights, wanted = each["weight"][:, 0], each.get("rotation", np.zeros((len(bones), 4), dtype))[:, np.newaxis]
+    edge.in_chunks(
+        lambda first, last: _move(first, last, start, turns, wanted, "rotation" in each, weights, owner, bones),
+        len(bones),
+        THREADS_FROM_POSES,
+        1,
+    )
+    report = _report(bones[:, chain], each["position"], figures, soften, tolerance, shape)
+    return _like_given(given, bones, shape), report
+
+
+def _solve(
+    chain: Any, target: Any, pole: Any, solver: str, axis: Any, soften: float, tolerance: float, shape: Any
+) -> tuple[Any, tuple[Any, Any]]:
+    """The turn of every bone but the last, (chains, joints - 1, 4), with passes made and sine of pole to line."""
+    at, none = np.ascontiguousarray(chain[..., 3::4]), np.zeros(len(chain), np.int64)
+    if solver == "two_bone":
+        # Bones as they stand are as good a place to start as any, so their own axes do not matter.
+        standing = np.zeros((*at.shape, 4), at.dtype)
+        standing[..., :3], standing[..., 3] = np.eye(3), at
+        hinge = None if axis is None else _hinges(chain, axis, shape)
+        result = two_bone_rotations(standing, target, hinge, pole, soften=soften, tolerance=tolerance)
+        return np.stack((result.start, result.mid), axis=1), (none, result.pole_sine)
+    found = (ccd if solver == "ccd" else fabrik)(at, target, pole=pole, tolerance=tolerance)
+    turns = np.empty((len(chain), chain.shape[1] - 1, 4), chain.dtype)
+    _turns_to_points(chain, found.joints, turns)
+    return turns, (none + found.iterations, np.ones(len(chain)))
+
+
+def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
+    """(chains, 3): hinges of the middle bones in world space."""
+    out = np.empty((len(chain), 3), chain.dtype)
+    _axes_in_world(chain, _each(unit_vectors("axis", axis, chain.dtype.type), 1, shape), out)
+    return out
+
+
+def _report(
+    chain: Any, target: Any, figures: tuple[Any, Any], soften: float, tolerance: float, shape: tuple[int, ...]
+) -> Report:
+    """Measured on the matrices that are returned."""
+    at = chain[..., 3::4]
+    length = np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1)
+    error = np.linalg.norm(at[:, -1] - target, axis=-1)
+    reach = np.linalg.norm(target - at[:, 0], axis=-1) / np.where(length > 0, length, 1)
+    parts = {
+        "reached": error <= chain.dtype.type(tolerance) * length,
+        "error": error,
+        "iterations": figures[0],
+        "limited": np.zeros(len(at), bool),
+        "reach": reach,
+        "soft": (reach > soften) & (soften < 1),
+        "pole_singular": figures[1] < POLE_FADE_HINTED,
+    }
+    return Report(**{name: array.reshape(shape)[()] for name, array in parts.items()})
+
+
+# --- what came in ----------------------------------------------------------------------------------------------
+
+
+def _as_rows(matrices: Any, dtype: Any) -> tuple[Any, Any]:
+    """What was given, as an array, and (..., B, 12)."""
+    array = edge.real("matrices", matrices)
+    if array.ndim >= 2 and array.shape[-1] == 12:
+        rows = array
+    elif array.ndim >= 3 and array.shape[-2:] in ((3, 4), (4, 4)):
+        rows = array[..., :3, :].reshape(*array.shape[:-2], 12)
+    else:
+        raise InputError(
+            f"matrices must have shape (..., bones, 3, 4), (..., bones, 4, 4) or (..., bones, 12), got {array.shape}"
+        )
+    rows = edge.contiguous(rows, dtype)
+    edge.check_finite("matrices", rows)
+    return array, rows
+
+
+def _like_given(given: Any, bones: Any, shape: tuple[int, ...]) -> Any:
+    """(chains, B, 12) in the form it was given in."""
+    if given.shape[-1] == 12:
+        return bones.reshape(*shape, -1, 12)
+    rows = bones.reshape(*shape, -1, 3, 4)
+    if given.shape[-2] == 3:
+        return rows
+    last = np.broadcast_to(given[..., 3:, :].astype(bones.dtype), (*rows.shape[:-2], 1, 4))
+    return np.concatenate((rows, last), axis=-2)
+
+
+def _each(array: Any, core: int, shape: tuple[int, ...]) -> Any:
+    """A batch as (chains, ...), every chain written out."""
+    whole = np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))
+    return np.ascontiguousarray(whole).reshape(math.prod(shape), *whole.shape[len(shape) :])
+
+
+def _name(solver: str | None, chain: Any) -> str:
+    if solver is not None and solver not in SOLVERS:
+        raise InputError(f"solver is {solver!r}; allowed are {', '.join(map(repr, SOLVERS))} and None")
+    if solver == "two_bone" and chain.size != 3:
+        raise InputError(f"two_bone takes three joints; this chain has {chain.size}")
+    return solver or ("two_bone" if chain.size == 3 else "ccd")
+
+
+def _chain(joints: Any, count: int) -> Any:
+    """Indices of different bones, two or more."""
+    array = np.asarray(joints)
+    if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "iu":
+        raise InputError(f"joints must be two or more indices of bones, from start to end; got {joints!r:.60}")
+    for k, bone in enumerate(array.tolist()):
+        if not 0 <= bone < count:
+            raise InputError(f"joints[{k}] is {bone}; bones go from 0 to {count - 1}")
+        if bone in array[:k]:
+            raise InputError(f"joints[{k}] is {bone}, which is in the chain already")
+    return array.astype(np.int64)
+
+
+def _owners(chain: Any, count: int, parents: Any) -> Any:
+    """(bones,): which joint of the chain each bone goes with, -1 for those that stay."""
+    owner = np.full(count, -1, np.int64)
+    owner[chain] = np.arange(chain.size)
+    if parents is None:
+        return owner
+    above = _checked_parents(parents, count)
+    for k in range(1, chain.size):
+        if _nearest(above, owner, above[chain[k]]) != k - 1:
+            raise InputError(f"joints[{k}] ({chain[k]}) does not hang below joints[{k - 1}] ({chain[k - 1]})")
+    return np.array([_nearest(above, owner, bone) for bone in range(count)], np.int64)
+
+
+def _checked_parents(parents: Any, count: int) -> list[int]:
+    array = np.asarray(parents)
+    if array.shape != (count,) or array.dtype.kind not in "iu":
+        raise InputError(f"parents must be {count} whole numbers, one per bone; got {array.dtype} {array.shape}")
+    for bone, parent in enumerate(array.tolist()):
+        if not -1 <= parent < count:
+            raise InputError(f"parents[{bone}] is {parent}; allowed are -1 for a root and bones from 0 to {count - 1}")
+        up, steps = parent, 0
+        while up >= 0 and steps <= count:
+            up, steps = int(array[up]), steps + 1
+        if up >= 0:
+            raise InputError(f"parents[{bone}] is {parent}, from where no root is ever reached: parents make a cycle")
+    return [int(parent) for parent in array]
+
+
+def _nearest(above: list[int], owner: Any, bone: int) -> int:
+    """The joint of the chain that is, or is above, a bone; -1 if there is none."""
+    while bone >= 0 and owner[bone] < 0:
+        bone = above[bone]
+    return int(owner[bone]) if bone >= 0 else -1
