@@ -902,3 +902,29 @@ def test_half_a_weight_keeps_the_bones_as_long_as_they_are():
     _, elbow, wrist = turned(target, weight=0.5)
     assert np.linalg.norm(elbow) == pytest.approx(1.0, abs=1e-12)
     assert np.linalg.norm(wrist - elbow) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_seed_apply_two_bone_ik():
+    """Three bone matrices of an engine, 3x4, and everything below them: the effector is on the target."""
+    bones = np.tile(np.eye(4)[:3], (4, 1, 1))
+    bones[:, 1, 3] = 0.0, 1.0, 2.0, 2.3
+    target = np.array((0.8, 0.9, 0.3))
+    after, report = km.apply_to_matrices(bones, (0, 1, 2), km.Goal(target, pole=(0, 1, 5)), parents=(-1, 0, 1, 2))
+    np.testing.assert_allclose(after[2, :, 3], target, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(after[1, :, 3] - after[0, :, 3]), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(after[3, :, 3] - after[2, :, 3]), 0.3)
+    assert report.reached and after.shape == bones.shape
+
+
+def test_seed_hand_ik_target_and_system():
+    """A hand set to a target by a game: reached, by weight, with the rest of the frame around it."""
+    from kinema.scenes import humanoid
+
+    person = humanoid()
+    target = np.array((0.35, 1.25, 0.4), np.float32)
+    for weight in (0.0, 1.0):
+        animator = km.Animator(person, [km.Play("idle", root="root"), km.Hands(ease=0.0)])
+        animator["hands"].reach("left", target, weight=weight)
+        frame = animator.update(1 / 60)
+        hand = frame.world[person.rig.arm("left").joints[-1], :3, 3]
+        assert (np.linalg.norm(hand - target) < 1e-3) == (weight == 1.0)

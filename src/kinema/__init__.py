@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kinema.solvers.goal import Report as Report
     from kinema.solvers.goal import solve as solve
     from kinema.solvers.look_at import look_at as look_at
+    from kinema.solvers.matrices import apply_to_matrices as apply_to_matrices
     from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
     from kinema.solvers.two_bone import two_bone as two_bone
     from kinema.solvers.two_bone_2d import TwoBone2DResult as TwoBone2DResult
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from kinema.world.voxel_grid import VoxelGrid as VoxelGrid
 
 _HOME = {
+    "apply_to_matrices": "kinema.solvers.matrices",
     "HandsReport": "kinema.behaviours.hands",
     "Hands": "kinema.behaviours.hands",
     "LimbSprites": "kinema.drawing",

@@ -59,6 +59,7 @@ def _solve(dtype: Any) -> None:
     from kinema.pose import Pose
     from kinema.skeleton import Skeleton
     from kinema.solvers.goal import Goal, solve
+    from kinema.solvers.matrices import apply_to_matrices
 
     up, turns = (
         np.tile(np.array((0.0, 1.0, 0.0), dtype), (5, 1)),
@@ -72,6 +73,7 @@ def _solve(dtype: Any) -> None:
     limited = Skeleton(list("abcde"), range(-1, 4), rest, limits=[Cone(0.1)] * 5)
     solve(limited, rest, limited.chain("a", "e"), goal)
     limited.palette(rest)
+    apply_to_matrices(skeleton.world(rest), (0, 1, 2), goal)
 
 
 def _casts() -> None:
