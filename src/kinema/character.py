@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinema.errors import InputError
 from kinema.rig import Rig
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A skeleton with all that belongs to it. clips: by name. rig: which joint is what. skins: its surfaces."""
+    """A skeleton with all that belongs to it.
+
+    clips: by name. rig: which joint is what. skins: its surfaces. source: the file it was loaded from, kept so that
+    saving adds to it and loses nothing; None for a character made in code.
+    """
 
     skeleton: Skeleton
     clips: dict[str, Clip] = field(default_factory=dict)
     rig: Rig | None = None
     skins: Sequence[Skin] = ()
     name: str = "character"
+    source: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.skeleton, Skeleton):

@@ -1,4 +1,7 @@
-"""Every tolerance and tuning number, with its unit and its reason. Nothing else in the package holds a bare one."""
+"""Every tolerance and tuning number, with its unit and its reason. No module holds a bare one.
+
+Those of files, roles, baking and the playground lie in a `constants.py` of these packages: no kernel is made of them.
+"""
 
 # --- the public edge -------------------------------------------------------------------------------------------
 
@@ -344,32 +347,6 @@ SHORTEST_FRAME = 1e-6
 
 LONGEST_FRAME = 1e6
 """Seconds, eleven days: what is longer is a broken file, not a slow motion."""
-
-# --- files -----------------------------------------------------------------------------------------------------
-
-BVH_LARGEST_FILE = 64 * 2**20
-"""Bytes. The longest takes of the public motion libraries are a third of it."""
-
-BVH_MOST_JOINTS = 4_096
-"""Ten times the richest face rig. A skeleton keeps a table of joints by joints."""
-
-BVH_MOST_NUMBERS = 8_000_000
-"""Numbers of all frames together: 11 minutes at 120 frames a second of 96 channels each, read in a second."""
-
-BVH_MOST_FRAMES = 1_000_000
-"""Two hours at 120 frames a second: bounds what a file of few channels unfolds to in memory."""
-
-BVH_PIECE = 65_536
-"""Characters of motion turned into numbers at a time, so that the words in between stay few."""
-
-BVH_FRAME_RATE = 30.0
-"""Frames a second written where the clip has no frame rate of its own."""
-
-BVH_EVEN = 1e-2
-"""Keys whose distances in time differ by less than this share count as evenly spaced: times are often rounded."""
-
-BVH_STILL = 1e-9
-"""A joint whose place changes by less than this share of the skeleton's size needs no position channels."""
 
 # --- figures of quality ----------------------------------------------------------------------------------------
 

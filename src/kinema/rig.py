@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -56,6 +56,8 @@ class Rig:
     hips: the joint that carries the body. spine: joints from above the hips to the chest. neck: from above the chest to
     below the head. eyes: left, right. tails: chains of joints. forward, up: directions in the character's space.
     floor: height of the ground the character stands on at rest, metres along up.
+    confidence: how sure each role is, 0 to 1, by its name ("hips", "legs.left"); a role that was given, not found, is
+    not listed. doubts: what was found doubtful, as sentences.
     """
 
     skeleton: Skeleton = field(repr=False)
@@ -70,6 +72,8 @@ class Rig:
     forward: Any = (0.0, 0.0, 1.0)
     up: Any = (0.0, 1.0, 0.0)
     floor: float = 0.0
+    confidence: Mapping[str, float] = field(default_factory=dict, repr=False)
+    doubts: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kinema.character import Character
 from kinema.clip import Clip, Track
-from kinema.constants import BVH_MOST_JOINTS
 from kinema.errors import FileError, InputError
 from kinema.io import bvh
+from kinema.io.constants import BVH_MOST_JOINTS
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton

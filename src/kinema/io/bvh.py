@@ -23,7 +23,10 @@ import numpy as np
 from kinema import edge
 from kinema.character import Character
 from kinema.clip import Clip, Track
-from kinema.constants import (
+from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
+from kinema.errors import FileError, InputError
+from kinema.io import names
+from kinema.io.constants import (
     BVH_EVEN,
     BVH_FRAME_RATE,
     BVH_LARGEST_FILE,
@@ -32,12 +35,7 @@ from kinema.constants import (
     BVH_MOST_NUMBERS,
     BVH_PIECE,
     BVH_STILL,
-    LARGEST_FLOAT64,
-    LONGEST_FRAME,
-    SHORTEST_FRAME,
 )
-from kinema.errors import FileError, InputError
-from kinema.io import names
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
