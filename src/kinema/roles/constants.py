@@ -103,10 +103,10 @@ EYE_REACH = 0.75
 FOOT_SKIN = 0.5
 """Skin belongs to a foot if more than this share of it follows the ankle and what is below."""
 
-SOLE_BAND = 0.25
+SOLE_BAND = 0.2
 """Skin that is this close above the lowest of it, in heights of the ankle, is the sole: heel and tip are its ends."""
 
-THICKEST_SOLE = 0.08
+THICKEST_SOLE = 0.12
 """How far the lowest joints of a foot may be above the ground, in leg lengths."""
 
 PLANTED_PART = 40.0

@@ -99,8 +99,8 @@ class Evidence:
 def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> Evidence | None:
     """All that is known; None where nothing is jointed."""
     chosen = _telling(clips)
-    weight = _weights(skeleton, skins)
-    alive, end = _joints(skeleton, weight, _tracked(skeleton, chosen))
+    weight, pieces = _weights(skeleton, skins)
+    alive, end = _joints(skeleton, weight, pieces, _tracked(skeleton, chosen))
     body = _largest_tree(skeleton, alive | end)
     rest = skeleton.rest_world[:, :3, 3].astype(np.float64)
     used = rest[(alive | end) & body]
@@ -148,12 +148,12 @@ def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
 # --- the body --------------------------------------------------------------------------------------------------
 
 
-def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> Any:
-    """(J,): share of all skin that follows each joint; None without any skin.
+def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> tuple[Any, Any]:
+    """(J,) each: share of all skin that follows a joint, None without skins; and which nodes only hold a stiff piece.
 
-    A mesh that follows one leaf alone is a stiff piece: it counts for the joint that carries it.
+    A mesh that follows one leaf alone is such a piece: it counts for the joint that carries it.
     """
-    total = np.zeros(len(skeleton))
+    total, pieces = np.zeros(len(skeleton)), np.zeros(len(skeleton), bool)
     leaf = _leaves(skeleton)
     for skin in skins:
         if not skin.joints.size or skin.joints.max() >= len(skeleton):
@@ -161,31 +161,31 @@ def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> Any:
         own = np.bincount(skin.joints.reshape(-1), skin.weights.reshape(-1), len(skeleton))
         followed = np.flatnonzero(own)
         if len(followed) == 1 and leaf[followed[0]] and skeleton.parents[followed[0]] >= 0:
+            pieces[followed[0]] = True
             own = np.roll(own, int(skeleton.parents[followed[0]]) - int(followed[0]))
         total += own
-    return total / total.sum() if total.sum() > 0 else None
+    return total / total.sum() if total.sum() > 0 else None, pieces
 
 
-def _joints(skeleton: Skeleton, weight: Any, tracked: Any) -> tuple[Any, Any]:
+def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple[Any, Any]:
     """(J,) each: joints that are certainly part of what moves, and leaves that only mark where a bone ends.
 
     Where skin follows most of what could turn, only what carries skin counts. Elsewhere it is what clips turn, if they
     turn most of it, or everything.
     """
-    decoy = np.array([words.is_decoy(name) for name in skeleton.names])
+    decoy = pieces | np.array([words.is_decoy(name) for name in skeleton.names])
     leaf = _leaves(skeleton)
     able = (tracked if tracked.any() else ~leaf) & ~decoy
     skinned = np.zeros_like(leaf) if weight is None else weight > SKIN_SHARE
     if (skinned & able).sum() >= TELLING_SHARE * max(able.sum(), 1):
         alive = skinned & ~decoy
-        unused = ~alive
     else:
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
-        unused = ~alive if tells and weight is None else np.zeros_like(leaf)
     named = np.array([words.is_end(name) for name in skeleton.names])
+    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
-    end = hangs & ((named & ~skinned) | (unused & (weight is None)))
+    end = hangs & ~skinned & (named | (~alive & ends_chain))
     return alive & ~end, end
 
 

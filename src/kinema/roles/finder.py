@@ -54,7 +54,7 @@ def _roles(facts: Evidence, said: Overrides) -> tuple[Draft, Stance]:
     upright = posture.find(facts, mirror, pairs, said.up)
     hips = trunk.find_hips(facts, upright)
     standing = stance.find(facts, mirror, pairs, upright, hips, said.forward)
-    middle = trunk.find(facts, mirror, upright, pairs, hips)
+    middle = trunk.find(facts, mirror, upright, pairs, standing, hips)
     found = draft.make(facts, mirror, pairs, upright, middle, standing)
     return apply(facts, found, said), standing
 

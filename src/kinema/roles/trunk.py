@@ -13,6 +13,7 @@ from kinema.roles.constants import CLOSE_TO_HIPS
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
+from kinema.roles.stance import Stance
 from kinema.roles.symmetry import Symmetry
 
 
@@ -55,12 +56,14 @@ def arm_pairs(evidence: Evidence, posture: Posture) -> list[Pair]:
     return [max(able, key=lambda pair: evidence.length(pair.one))] if len(posture.legs) == 1 else []
 
 
-def find(evidence: Evidence, symmetry: Symmetry, posture: Posture, pairs: list[Pair], hips: int) -> Trunk:
+def find(
+    evidence: Evidence, symmetry: Symmetry, posture: Posture, pairs: list[Pair], stance: Stance, hips: int
+) -> Trunk:
     if not posture.legs and not posture.others:
         return _creeping(evidence, hips)
     chest = _chest(evidence, posture, hips)
     spine = _way(evidence, hips, chest)[1:]
-    way = _way_to_head(evidence, symmetry, posture, chest)
+    way = _way_to_head(evidence, symmetry, posture, stance, chest)
     if not way:
         return Trunk(hips, spine, (), None)
     head = _head_of(evidence, pairs, way)
@@ -130,7 +133,7 @@ def _way(evidence: Evidence, top: int, joint: int) -> tuple[int, ...]:
 # --- head ------------------------------------------------------------------------------------------------------
 
 
-def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, chest: int) -> list[int]:
+def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, stance: Stance, chest: int) -> list[int]:
     """From above the chest to the end of what carries the head."""
     legs = {pair.one[0] for pair in posture.legs} | {pair.attach for pair in posture.legs}
     starts = [
@@ -143,18 +146,18 @@ def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, chest
     ]
     if not starts:
         return []
-    start = max(starts, key=lambda child: _headlike(evidence, posture, chest, child))
+    start = max(starts, key=lambda child: _headlike(evidence, posture, stance, chest, child))
     named = [j for j in evidence.below(start) if evidence.kind(j) == "head" and not evidence.end[j]]
     way = _way(evidence, start, named[0]) if named else tuple(_longest_middle(evidence, symmetry, start))
     return [j for j in way if not evidence.helper[j]]
 
 
-def _headlike(evidence: Evidence, posture: Posture, chest: int, child: int) -> float:
+def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, child: int) -> float:
     below = evidence.below(child)
     called = any(evidence.kind(j) in ("head", "neck") for j in below)
     away = evidence.rest[below] - evidence.rest[chest]
-    rise = float((away @ posture.up).max()) if len(posture.legs) < 2 else 0.0
-    return 10.0 * called + (rise + 0.5 * evidence.extent(child)) / evidence.size
+    towards = stance.up if len(posture.legs) < 2 else stance.forward  # People's heads are above, animals' ahead.
+    return 10.0 * called + (float((away @ towards).max()) + 0.1 * evidence.extent(child)) / evidence.size
 
 
 def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
