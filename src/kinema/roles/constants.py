@@ -106,6 +106,9 @@ FOOT_SKIN = 0.5
 SOLE_BAND = 0.2
 """Skin that is this close above the lowest of it, in heights of the ankle, is the sole: heel and tip are its ends."""
 
+LEVEL_BAND = 0.01
+"""Levels of the floor, of rest and of several clips, that agree within this share of a leg are one."""
+
 THICKEST_SOLE = 0.12
 """How far the lowest joints of a foot may be above the ground, in leg lengths."""
 

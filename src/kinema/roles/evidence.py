@@ -27,6 +27,9 @@ from kinema.skin import Skin
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
 """Words of clips in which feet stand on the ground, the most telling first."""
 
+_MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
+"""Words of clips in which they may not: looked at last."""
+
 
 @dataclass(frozen=True, eq=False)
 class Moving:
@@ -121,8 +124,9 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
 
     def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = words.split(item[1].name)
-        place = next((k for k, word in enumerate(_TELLING) if word in found or word + "ing" in found), len(_TELLING))
-        return place, len(found), item[0]
+        said = {word.removesuffix("ing") for word in found} | set(found)
+        place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
+        return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
 
     ranked = sorted(enumerate(clips), key=rank)
     first = {rank(item)[0]: item for item in reversed(ranked)}
