@@ -6,7 +6,7 @@ belongs to the body if skin follows it or clips turn it, and if its name does no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,8 +112,8 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
         return None
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
-    looked_at = tuple(_look(skeleton, clip) for clip in chosen)
-    return Evidence(skeleton, rest, looked_at, children, body, helper, end & body, weight, *_sums(rest, children), size)
+    moving = tuple(_look(skeleton, clip) for clip in chosen)
+    return Evidence(skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size)
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
@@ -133,6 +133,11 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
     best = [first[place] for place in sorted(first) if place < len(_TELLING)]
     others = [item for item in ranked if item not in best]
     return [clip for _, clip in (best + others)[:CLIPS_LOOKED_AT]]
+
+
+def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) -> list[Moving]:
+    """The most telling of some clips, at a few moments each."""
+    return [_look(skeleton, clip) for clip in _telling(list(clips.values()) if isinstance(clips, Mapping) else clips)]
 
 
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
