@@ -86,6 +86,12 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
+SIDES_VOTE = 3.0
+"""How many feet that point ahead names of left and right weigh."""
+
+FOOT_TILT = math.radians(30)
+"""A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""
+
 FULL_VOTE = 0.1
 """A foot that reaches ahead by this share of its leg speaks for facing that way with its full weight."""
 

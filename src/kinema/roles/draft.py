@@ -56,7 +56,7 @@ def make(
         sure["eyes"] = _by_name(0.5, evidence.kind(found_eyes[0]), ("eye",))
     all_legs = _legs(evidence, stance, posture, sure, doubts)
     all_arms = _arms(evidence, stance, posture, sure, doubts)
-    tails = trunk.find_tails(evidence, symmetry, posture, middle)
+    tails = trunk.find_tails(evidence, symmetry, stance, middle)
     if tails:
         sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
     if not all_legs:

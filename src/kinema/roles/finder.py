@@ -98,6 +98,7 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins
         forward=standing.forward,
         up=standing.up,
         floor=floor if said.floor is None else said.floor,
+        stance=standing.pose,
         confidence=found.confidence,
         doubts=found.doubts,
     )

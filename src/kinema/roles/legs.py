@@ -61,7 +61,7 @@ def _hip(evidence: Evidence, stance: Stance, joints: Sequence[int], attach: int,
         drops = [heights[k] - heights[k + 2] for k in range(spare + 1)]
         return next(k for k, drop in enumerate(drops) if drop >= 0.8 * max(drops))
     across = np.cross(stance.up, stance.forward)
-    aside = np.abs((evidence.rest[list(joints)] - evidence.rest[attach]) @ across)
+    aside = np.abs((stance.places[list(joints)] - stance.places[attach]) @ across)
     first = 0
     if legs == 4:  # Below a shoulder blade a leg hangs straight down.
         while first < spare and aside[first] < BEYOND * np.median(aside[first + 1 :]):
