@@ -39,8 +39,11 @@ MIRROR_SLACK = 0.06
 PAIR_COST = 0.6
 """Pairs that differ by more than this share of their own size are no pairs."""
 
-ALONG_X = 0.15
+ALONG_X = 0.04
 """What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+
+ACROSS_X = 0.985
+"""A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
 
 MOST_PLANES = 48
 """Mirror planes that are tried, those of the longest limbs first."""

@@ -192,7 +192,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
     named = np.array([words.is_end(name) for name in skeleton.names])
-    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
+    ends_chain = (weight is None) | ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
     end = hangs & ~skinned & (named | (~alive & ends_chain))
     return alive & ~end, end
