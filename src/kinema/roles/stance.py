@@ -15,7 +15,7 @@ import numpy as np
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.roles import words
-from kinema.roles.constants import FLOOR_BAND, FOOT_TILT, FULL_VOTE, SIDES_VOTE, SNAP
+from kinema.roles.constants import FLOOR_BAND, FOOT_TILT, FULL_TRAVEL, FULL_VOTE, SIDES_VOTE, SNAP
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
@@ -167,13 +167,14 @@ def _votes(evidence: Evidence, rest: Any, posture: Posture, hips: int, ahead: An
         if kind == "head" and len(posture.legs) > 1:
             yield 2.0 * share(rest[joint] - rest[hips], evidence.size)
     for clip in evidence.clips:
-        yield 1.5 * _travels(clip, posture, hips)
+        goes = {word.removesuffix("ing") for word in words.split(clip.clip.name)} & {"walk", "run", "trot"}
+        yield (1.5 if goes else 0.5) * _travels(clip, posture, hips, evidence.size)
 
 
-def _travels(clip: Moving, posture: Posture, hips: int) -> float:
+def _travels(clip: Moving, posture: Posture, hips: int, size: float) -> float:
     """-1 to 1: whether a clip goes ahead, seen from how the body is turned at each moment; 0 where it stays.
 
-    In a clip that walks on the spot, it is the feet on the ground that go back.
+    In a clip that walks on the spot, it is the feet on the ground that go back. size: of the body.
     """
     if not posture.legs or "back" in clip.clip.name.lower() or len(clip.world) < 2:
         return 0.0
@@ -186,5 +187,4 @@ def _travels(clip: Moving, posture: Posture, hips: int) -> float:
     standing = ((ends @ up) <= low + 0.02 * np.ptp(places @ up, axis=1)[:, np.newaxis])[:-1]
     moved = np.diff(places[:, hips], axis=0)[:, np.newaxis] - np.diff(ends, axis=0)
     along = ((moved * ahead[:, np.newaxis]).sum(axis=-1) * standing).sum(axis=1)
-    size = np.abs(along).sum()
-    return float(along.sum() / size) if size > 0 else 0.0
+    return float(along.sum() / max(np.abs(along).sum(), FULL_TRAVEL * size))

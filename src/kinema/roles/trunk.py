@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.roles import limbs, words
-from kinema.roles.constants import CLOSE_TO_HIPS
+from kinema.roles.constants import CLOSE_TO_HIPS, HEAD_TOP
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
@@ -169,8 +169,12 @@ def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
     for k, joint in enumerate(way):
         if joint in with_pairs:
             return k
-    turning = [k for k, joint in enumerate(way) if not evidence.end[joint]]
-    return turning[-1] if turning else 0
+    turning = [joint for joint in way if not evidence.end[joint]]
+    if len(turning) > 2 and not evidence.children[turning[-1]]:
+        neck, last = evidence.length(turning[-3:-1]), evidence.length(turning[-2:])
+        if last > HEAD_TOP * neck:  # Too far up for a head to start there: it is the crown.
+            turning.pop()
+    return max(len(turning) - 1, 0)
 
 
 def _longest_middle(evidence: Evidence, symmetry: Symmetry, start: int) -> list[int]:
