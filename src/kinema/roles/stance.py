@@ -6,7 +6,7 @@ clips have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,16 @@ class Stance:
 
 
 def find(
-    evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], posture: Posture, hips: int, forward: Any = None
+    evidence: Evidence,
+    symmetry: Symmetry,
+    pairs: list[Pair],
+    posture: Posture,
+    hips: int,
+    *,
+    forward: Any = None,
+    sides: Mapping[int, str] | None = None,
 ) -> Stance:
-    """forward: where it is known."""
+    """forward: where it is known. sides: joints that are known to be "left" or "right"."""
     world, pose = _standing(evidence, posture)
     places, up = world[:, :3, 3], posture.up
     across = _flat(symmetry.across if pose is None else _across(places, pairs), up)
@@ -66,9 +73,10 @@ def find(
         known = _flat(np.asarray(forward, float), up)
         return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, False)
     votes = list(_votes(evidence, places, posture, hips, ahead))
-    said = _sides(evidence, pairs)
-    total = sum(votes) + SIDES_VOTE * float(np.sign(said))
-    weight = sum(map(abs, votes)) + SIDES_VOTE * abs(float(np.sign(said)))
+    told = _sides(pairs, sides or {})
+    said = told or _sides(pairs, dict(enumerate(map(words.side, evidence.skeleton.names))))
+    votes = [float(np.sign(told))] if told else [*votes, SIDES_VOTE * float(np.sign(said))]
+    total, weight = sum(votes), sum(map(abs, votes))
     facing = ahead if total >= 0 else -ahead
     first_is_left = total >= 0  # The left is up x forward, and ahead was made so that this is the first side.
     wrong = said != 0 and (said > 0) != first_is_left
@@ -130,14 +138,12 @@ def _flat(way: Any, up: Any) -> Any:
     return arrays.unit(flat)
 
 
-def _sides(evidence: Evidence, pairs: list[Pair]) -> int:
-    """Names on the first side that say left, less those that say right."""
+def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
+    """Joints of the first side that are left, less those that are right; on the other side the other way round."""
     said = 0
     for pair in pairs:
-        for joint in pair.one:
-            said += {"left": 1, "right": -1, "": 0}[words.side(evidence.skeleton.names[joint])]
-        for joint in pair.other:
-            said -= {"left": 1, "right": -1, "": 0}[words.side(evidence.skeleton.names[joint])]
+        for sign, path in zip((1, -1), pair.both, strict=True):
+            said += sign * sum({"left": 1, "right": -1}.get(sides.get(joint, ""), 0) for joint in path)
     return said
 
 
