@@ -84,6 +84,9 @@ LEG_STILL = {2: 0.2, 4: 0.08}
 """Height of a joint, in shares of the hip's, above which a steep bone below goes on being leg, by the number of legs:
 people's ankles are higher than a fox's pasterns."""
 
+DROP_SLACK = 0.2
+"""Two bones of a leg are thigh and shin if they come down by the most of any two, or this share less, from above."""
+
 BEYOND = 0.75
 """A joint that lies this much closer to the middle than its leg is the shoulder blade or the pelvis above it."""
 

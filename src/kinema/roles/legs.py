@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinema.roles import words
-from kinema.roles.constants import BEYOND, LEG_STILL, SAME_PLACE, STEEP
+from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, STEEP
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
@@ -79,7 +79,7 @@ def _hip(evidence: Evidence, stance: Stance, across: Any, joints: Sequence[int],
     if legs == 2:  # Thigh and shin are what a person's leg comes down by.
         heights = [stance.height(joint) for joint in joints]
         drops = [heights[k] - heights[k + 2] for k in range(spare + 1)]
-        return next(k for k, drop in enumerate(drops) if drop >= 0.8 * max(drops))
+        return next(k for k, drop in enumerate(drops) if drop >= max(drops) - DROP_SLACK * abs(max(drops)))
     aside = np.abs((evidence.rest[list(joints)] - evidence.rest[attach]) @ across)
     first = 0
     if legs == 4:  # Below a shoulder blade a leg hangs straight down.
