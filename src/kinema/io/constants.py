@@ -49,6 +49,12 @@ GLTF_SHEAR = 1e-4
 """Cosine between the axes of a node's matrix from which it counts as sheared; matrices are often written with five
 digits."""
 
+GLTF_SINGULAR = 1e-9
+"""A matrix whose smallest scale is this share of its largest has no inverse: of a part scaled away, say."""
+
+GLTF_SAME_BIND = 1e-6
+"""Skins that bind a surface to within this share of its size of each other bind it the same; rounding of float32."""
+
 # --- any file --------------------------------------------------------------------------------------------------
 
 FILE_HEAD = 1_024

@@ -97,13 +97,6 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     def fail(problem: str) -> NoReturn:
         raise FileError(f"the JSON {problem}", name)
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            seen: set[str] = set()
-            fail(f"has {next(key for key, _ in pairs if key in seen or seen.add(key))!r:.60} twice in one object")  # type: ignore[func-returns-value]
-        return members
-
     if data.count(b",") + data.count(b"[") + data.count(b"{") > GLTF_MOST_VALUES:
         fail(f"has more than {GLTF_MOST_VALUES:,} values, the most that are read")
     try:
@@ -111,9 +104,7 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     except UnicodeDecodeError as problem:
         fail(f"is not UTF-8 at byte {problem.start}")
     try:
-        tree = json.loads(
-            text, object_pairs_hook=once, parse_constant=lambda word: fail(f"has {word}, which is no JSON")
-        )
+        tree = json.loads(text, parse_constant=lambda word: fail(f"has {word}, which is no number of JSON"))
     except RecursionError:
         fail("is nested too deeply")
     except json.JSONDecodeError as problem:
