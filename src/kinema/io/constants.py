@@ -54,6 +54,9 @@ GLTF_SHEAR = 1e-4
 """Cosine between the axes of a node's matrix from which it counts as sheared; matrices are often written with five
 digits."""
 
+GLB_LARGEST = 2**32 - 1
+"""Bytes of a binary file: it says how many there are in 32 bits."""
+
 # --- any file --------------------------------------------------------------------------------------------------
 
 FILE_HEAD = 1_024

@@ -3,3 +3,4 @@
 from kinema.io.gltf.document import Document as Document
 from kinema.io.gltf.reader import load as load
 from kinema.io.gltf.reader import read as read
+from kinema.io.gltf.writer import save as save

@@ -29,4 +29,5 @@ def read(document: Document, name: str = "character") -> Character:
     skeleton = read_skeleton(document)
     accessors = Accessors(document)
     clips = read_clips(document, skeleton, accessors)
+    document.clips = tuple(clips.values())
     return Character(skeleton, clips, name=name, source=document)
