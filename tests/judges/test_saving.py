@@ -59,7 +59,9 @@ def added(tmp_path_factory):
         for path, character in characters.items()
     ]
     worlds = programs.three_world(jobs)
-    return dict(zip(characters, zip(characters.values(), outputs.values(), before, after, worlds, strict=True), strict=True))
+    return dict(
+        zip(characters, zip(characters.values(), outputs.values(), before, after, worlds, strict=True), strict=True)
+    )
 
 
 def added_to(added, path):

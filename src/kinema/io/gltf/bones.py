@@ -6,14 +6,21 @@ from kinema.io.gltf.document import Document
 from kinema.skeleton import Skeleton
 
 
+HOLDS = {"mesh", "camera", "children", "extensions"}
+"""What makes a node more than a place."""
+
+
 def bones(document: Document, skeleton: Skeleton) -> list[int] | None:
     """The joints that the file's skins are bound to, with all between them, down from the one that is above all of
-    them if there is one; None for a file without skins.
+    them if there is one, and bare nodes at their ends, which tell the length of the last bone. None without skins.
     """
-    nodes = {node for skin in document.json.get("skins", ()) for node in skin["joints"]}
-    if not nodes:
+    nodes = document.json.get("nodes", [])
+    bound = {node for skin in document.json.get("skins", ()) for node in skin["joints"]}
+    if not bound:
         return None
-    ways = [set(skeleton.above([document.joint_of_node[node]]).tolist()) for node in nodes]
-    common, all_ways = set.intersection(*ways), set.union(*ways)
-    top = set(skeleton.below([max(common)]).tolist()) if common else all_ways
-    return sorted(all_ways & top)
+    ways = [set(skeleton.above([document.joint_of_node[node]]).tolist()) for node in bound]
+    common, found = set.intersection(*ways), set.union(*ways)
+    if common:
+        found &= set(skeleton.below([max(common)]).tolist())
+    bare = [joint for node, joint in zip(nodes, document.joint_of_node, strict=True) if not HOLDS & node.keys()]
+    return sorted(found | {joint for joint in bare if skeleton.parents[joint] in found})
