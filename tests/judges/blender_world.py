@@ -1,8 +1,8 @@
 """Where Blender puts bones and objects while the clips of a file play. Run by the Python that has bpy.
 
 Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on
-stdout, for each file, {clips}: for each clip and moment, {name: (x, y, z)} in glTF's axes, of bones and of objects that
-are none. Or {error}.
+stdout, for each file, {clips}: for each clip and moment, [name, (x, y, z)] in glTF's axes, of every object and every
+bone; a name may come twice. Or {error}.
 """
 
 import json
@@ -22,8 +22,8 @@ def judge(job):
     bpy.context.scene.render.fps = FPS
     file = Path(job["file"])
     if file.suffix == ".bvh":
-        bpy.ops.import_anim.bvh(filepath=str(file), use_fps_scale=True, rotate_mode="QUATERNION", frame_start=0)
-        return {"clips": [[positions_at(time) for time in job["times"][0]]]}
+        bpy.ops.import_anim.bvh(filepath=str(file), use_fps_scale=True, rotate_mode="QUATERNION", frame_start=1)
+        return {"clips": [[places_at(1 + time * FPS) for time in job["times"][0]]]}
     bpy.ops.import_scene.gltf(filepath=str(file), bone_heuristic="BLENDER")
     rest = [(thing, {name: getattr(thing, name).copy() for name in PLACEMENT}) for thing in things_that_move()]
     clips = []
@@ -33,7 +33,7 @@ def judge(job):
                 setattr(thing, path, value)
         for thing in bpy.data.objects:
             play(thing, name)
-        clips.append([positions_at(time) for time in times])
+        clips.append([places_at(time * FPS) for time in times])
     return {"clips": clips}
 
 
@@ -64,15 +64,14 @@ def play(thing, clip):
             animation.action_slot = track.strips[0].action_slot
 
 
-def positions_at(time):
-    frame = time * FPS
+def places_at(frame):
     bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
-    places = {}
+    places = []
     for thing in bpy.data.objects:
-        places[thing.name] = thing.matrix_world.translation
+        places.append((thing.name, thing.matrix_world.translation))
         if thing.type == "ARMATURE":
-            places.update((bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones)
-    return {name: (x, z, -y) for name, (x, y, z) in places.items()}  # Blender's z is up.
+            places += [(bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones]
+    return [(name, (x, z, -y)) for name, (x, y, z) in places]  # Blender's z is up.
 
 
 def attempt(job):
