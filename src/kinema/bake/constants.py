@@ -1,0 +1,58 @@
+"""The numbers of baking, each with its unit and its reason."""
+
+DEFAULT_FPS = 30.0
+"""Frames a second of clips whose keys give no rate: one key, or none."""
+
+SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
+"""Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
+
+MOST_FRAMES = 36_000
+"""Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
+
+MOST_LOOPS = 1000
+"""Times a clip may be repeated in one bake."""
+
+# --- travel ----------------------------------------------------------------------------------------------------
+
+LOW_SOLE = 0.05
+"""Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
+
+FLOOR_SHARE = 0.1
+"""Of all frames the share in which a foot may be lower than the floor: toes dip into it at every push-off."""
+
+FLOOR_SHIFT = 0.15
+"""Leg lengths that a clip's floor may be off the rig's. Further off, the clip flies, climbs or crawls."""
+
+OUTLIER_SPEED, OUTLIER_SHARE = 0.2, 0.15
+"""Leg lengths a second, and share of the travel's speed: what differs by more from the travel is a foot that swings."""
+
+ROBUST_ROUNDS = 20
+"""Rounds of reweighting, at most: it settles in five to ten."""
+
+PRIOR_WEIGHT = 0.05
+"""Weight of the mean travel in each frame, in fully planted points: what a frame goes by when no foot is down."""
+
+TRAVEL_SMOOTHING = 0.03
+"""Seconds, standard deviation: takes the jitter out of the travel, not the surge of each step (0.4 s and more)."""
+
+IN_PLACE_SPEED = 0.2
+"""Leg lengths a second that feet must slide at for a clip to be one that walks in place: mocap slides by 0.05."""
+
+IN_PLACE_TURN = 0.15
+"""Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
+
+LOOP_ANGLE = 0.07
+"""Radians by which no joint of a loop differs between its first and its last frame."""
+
+# --- folding ---------------------------------------------------------------------------------------------------
+
+UNEVEN = 1e-4
+"""Relative difference of scales above the body from which a turn cannot be folded in without a shear."""
+
+# --- ground ----------------------------------------------------------------------------------------------------
+
+FARTHEST_GROUND = 1000.0
+"""Leg lengths above and below the character that its first ground is looked for."""
+
+SETTLING = 1.5
+"""Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
