@@ -1,0 +1,57 @@
+"""`load` and `save`: characters from files and back, whatever the format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.errors import FileError, InputError
+from kinema.io import bvh, gltf
+from kinema.io.constants import FILE_HEAD
+from kinema.io.gltf.document import MAGIC
+
+
+def load(path: str | os.PathLike[str], *, roles: Any = None, rig: bool = True) -> Character:
+    """The character of a .glb, .gltf, .vrm or .bvh file; which of them it is, its content says.
+
+    The world is the file's: its unit, its axes, every node above the skeleton counted. rig: whether to look for which
+    joint is what. roles: what is known of that already, over what is found.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        head = file.read(FILE_HEAD)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(MAGIC) or text.startswith(b"{"):
+        return gltf.load(path)
+    if text[:9].upper() == b"HIERARCHY":
+        return bvh.load(path)
+    raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
+
+
+def save(
+    path: str | os.PathLike[str],
+    character: Character,
+    *,
+    clip: str | Clip | None = None,
+    fps: float | None = None,
+) -> None:
+    """Write a character to a file, by the path's ending: .glb with all it has, .bvh with one clip of its joints.
+
+    A .glb of a character that came from glTF is its file with the new clips added, see `kinema.io.gltf.save`.
+    clip: the clip of a .bvh, or its name; may be left out where there is at most one. fps: frames a second of a .bvh.
+    The file is written whole or not at all.
+    """
+    if not isinstance(character, Character):
+        raise InputError(f"character must be a Character, got {type(character).__name__}")
+    kind = Path(path).suffix.lower()
+    if kind not in (".glb", ".bvh"):
+        raise InputError(f"path ends in {kind!r}; allowed are '.glb' and '.bvh'")
+    if kind == ".bvh":
+        bvh.save(path, character, clip, fps)
+    elif clip is not None or fps is not None:
+        raise InputError("clip and fps are for .bvh files; a .glb holds all clips, with the keys they have")
+    else:
+        gltf.save(path, character)
