@@ -32,7 +32,7 @@ def unfiltered(kinds: Any, rows: Any, step: int) -> Any:
 def _unfiltered_band(kinds: Any, band: Any, above: Any) -> Any:
     """A band of rows (rows, pixels, step) without their filters. above: (pixels, step), the row before the band."""
     rows, pixels, step = band.shape
-    # Diagonal d holds pixel d - 1 - r of row r - 1; row 0 is the one above the band, and two diagonals of nothing lead.
+    # Diagonal d holds pixel d - 2 - n of row n. Row 0 is the one above the band; where a row has not begun, all is 0.
     slant = np.zeros((pixels + rows + 2, rows + 1, step), np.int16)
     row = np.arange(rows)[:, np.newaxis]
     at = np.arange(pixels) + row + 3
