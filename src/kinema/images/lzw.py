@@ -19,7 +19,8 @@ def packed(data: bytes) -> bytes:
 
 def _codes(data: bytes) -> list[int]:
     """Every code in turn. The longest string that is known goes out, and is known from then on with one byte more."""
-    codes, known, free = [CLEAR], {}, FIRST_FREE
+    codes, free = [CLEAR], FIRST_FREE
+    known: dict[int, int] = {}
     string = data[0]
     for byte in data[1:]:
         longer = string << 8 | byte
