@@ -25,3 +25,31 @@ BVH_EVEN = 1e-2
 
 BVH_STILL = 1e-9
 """A joint whose place changes by less than this share of the skeleton's size needs no position channels."""
+
+# --- glTF ------------------------------------------------------------------------------------------------------
+
+GLTF_LARGEST_FILE = 256 * 2**20
+"""Bytes of a file and of each buffer beside it. Ten times a film character with its textures inside."""
+
+GLTF_MOST_VALUES = 2_000_000
+"""Values in the JSON, counted before it is parsed: 25 times those of a character with 76 clips. They unfold in memory
+to some hundred bytes each."""
+
+GLTF_MOST_NODES = 4_096
+"""As in BVH: a skeleton keeps a table of joints by joints."""
+
+GLTF_MOST_NUMBERS = 32_000_000
+"""Numbers of all accessors that are read, together, and again of all keys of one clip: two million vertices with their
+weights. An accessor may declare any count without a byte in the file."""
+
+GLTF_ELEMENT_STRIDE = (4, 252)
+"""Bytes from one element to the next that a buffer view may declare, the specification's."""
+
+GLTF_SHEAR = 1e-4
+"""Cosine between the axes of a node's matrix from which it counts as sheared; matrices are often written with five
+digits."""
+
+# --- any file --------------------------------------------------------------------------------------------------
+
+FILE_HEAD = 1_024
+"""Bytes at the start of a file by which its format is known; blank lines may come first."""

@@ -1,0 +1,132 @@
+"""`Place`: a value in a file's JSON and the way to it, so that whatever is wrong is named by where it stands.
+
+Nothing in a file can be trusted to be of the type it should be. Every read goes through here and gives a value of the
+right type and range, or raises `FileError` with the path, `accessors[12].count`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from kinema.constants import LARGEST_FLOAT64
+from kinema.errors import FileError
+
+
+class Place:
+    """A value of a JSON tree. The path to it is put together only where it is asked for."""
+
+    __slots__ = ("above", "file", "key", "value")
+
+    def __init__(self, value: Any, file: str, key: str | int = "", above: Place | None = None) -> None:
+        self.value, self.file, self.key, self.above = value, file, key, above
+
+    @property
+    def path(self) -> str:
+        if self.above is None:
+            return ""
+        if isinstance(self.key, int):
+            return f"{self.above.path}[{self.key}]"
+        return f"{self.above.path}.{self.key}".lstrip(".")
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise, naming this place. problem: what is said of it, as in "is 3; allowed are 0 and 1"."""
+        raise FileError(f"{self.path} {problem}".lstrip(), self.file)
+
+    def wrong(self, allowed: str) -> NoReturn:
+        """Raise for a value that is not what is allowed here."""
+        self.fail(f"is {_shown(self.value)}; expected {allowed}")
+
+    # --- into the tree -----------------------------------------------------------------------------------------
+
+    def _members(self) -> dict[str, Any]:
+        if type(self.value) is not dict:
+            self.wrong("an object")
+        return self.value
+
+    def has(self, key: str) -> bool:
+        return key in self._members()
+
+    def at(self, key: str) -> Place:
+        """The member of this object called so, which must be there."""
+        members = self._members()
+        if key not in members:
+            self.fail(f"has no {key!r}" if self.above else f"the file has no {key!r}")
+        return Place(members[key], self.file, key, self)
+
+    def maybe(self, key: str) -> Place | None:
+        """The member of this object called so, if it has one."""
+        members = self._members()
+        return Place(members[key], self.file, key, self) if key in members else None
+
+    def each(self, key: str) -> list[Place]:
+        """The elements of the array called so; none where there is no such array."""
+        members = self._members()
+        if key not in members:
+            return []
+        array = Place(members[key], self.file, key, self)
+        if type(array.value) is not list:
+            array.wrong("an array")
+        return [Place(value, self.file, i, array) for i, value in enumerate(array.value)]
+
+    # --- plain values ------------------------------------------------------------------------------------------
+
+    def whole(self, key: str, low: int, high: int, otherwise: int | None = None) -> int:
+        """A whole number from low to high. otherwise: what it is where it is left out; None where it must not be."""
+        value = self._members().get(key, otherwise)
+        # Some writers put 4.0 for 4, which the specification allows.
+        if type(value) is float and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not low <= value <= high:
+            self.at(key).wrong(f"a whole number from {low} to {high}" if high >= low else "none, as there are none")
+        return value
+
+    def index(self, key: str, count: int) -> int:
+        """The number of one of `count` things."""
+        return self.whole(key, 0, count - 1)
+
+    def text(self, key: str, otherwise: str | None = None) -> str:
+        value = self._members().get(key, otherwise)
+        if type(value) is not str:
+            self.at(key).wrong("a text")
+        return value
+
+    def one_of(self, key: str, allowed: Any, otherwise: str | None = None) -> str:
+        value = self.text(key, otherwise)
+        if value not in allowed:
+            self.at(key).wrong(" or ".join(map(repr, allowed)))
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Whether it says true; left out, it does not."""
+        value = self._members().get(key, False)
+        if type(value) is not bool:
+            self.at(key).wrong("true or false")
+        return value
+
+    def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+        """As many finite numbers as there are in what it is where it is left out."""
+        value = self._members().get(key)
+        if value is None and not self.has(key):
+            return otherwise
+        if type(value) is not list or len(value) != len(otherwise):
+            self.at(key).wrong(f"an array of {len(otherwise)} numbers")
+        for number in value:
+            # A whole number too large for a float is compared without becoming one.
+            if type(number) not in (int, float) or not abs(number) <= LARGEST_FLOAT64:
+                self.at(key).wrong(f"{len(otherwise)} finite numbers of magnitude up to {LARGEST_FLOAT64:g}")
+        return tuple(map(float, value))
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: short, whatever it is."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return (
+            f"an array of {len(value)}"
+            if len(value) > 4 or any(isinstance(v, (dict, list)) for v in value)
+            else repr(value)[:60]
+        )
+    if isinstance(value, int) and abs(value) > 10**18:
+        return "a number of more than 18 digits"
+    return repr(value)[:60]
