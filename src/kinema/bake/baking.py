@@ -138,4 +138,4 @@ def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: An
         return made
     own = set(below.tolist())
     tracks = [t for t in made.tracks if t.joint in own] + [t for t in clip.tracks if t.joint not in own]
-    return replace(made, tracks=tracks, events=clip.events if made.duration >= (clip.duration or 0.0) else ())
+    return replace(made, tracks=tracks, duration=max(made.duration or 0.0, clip.duration or 0.0), events=clip.events)

@@ -56,3 +56,29 @@ FARTHEST_GROUND = 1000.0
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
+
+MOST_TRIANGLES = 5_000_000
+"""Triangles of a ground's mesh: a tree of more takes gigabytes."""
+
+MOST_HEIGHTS = 64_000_000
+"""Heights of a map: 8000 by 8000, half a gigabyte."""
+
+STEPS, MOST_STEPS = 50, 10_000
+"""Steps of stairs, if not said otherwise, and at most."""
+
+# --- many files ------------------------------------------------------------------------------------------------
+
+MOST_FILES = 100_000
+"""Files of one run: more is a folder that was not meant."""
+
+LARGEST_FILE = 2 << 30
+"""Bytes of a file that is read to be baked."""
+
+WORKER_ATTEMPTS = 2
+"""How often a file is tried whose worker died: it may not have been to blame, but it may have been."""
+
+DASK_PATIENCE = 30.0
+"""Seconds to wait for a scheduler to answer, and for its first worker."""
+
+DASK_IN_FLIGHT = 2
+"""Files a Dask worker thread has at a time: one to work on and one to go on with; the rest stays here."""

@@ -59,7 +59,7 @@ def fold(skeleton: Skeleton, poses: Pose, places: Any, joints: Iterable[int]) ->
 
 def _roles(rig: Rig) -> list[int]:
     """Every joint that has a role."""
-    limbs = [joint for limb in (*rig.legs, *rig.arms) for joint in limb.joints]
+    limbs = [*(joint for leg in rig.legs for joint in leg.joints), *(joint for arm in rig.arms for joint in arm.joints)]
     single = [rig.hips, *rig.spine, *rig.neck, *rig.eyes, *([] if rig.head is None else [rig.head])]
     return [int(joint) for joint in (*single, *limbs, *(joint for tail in rig.tails for joint in tail))]
 
