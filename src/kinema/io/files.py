@@ -50,7 +50,9 @@ def save(
     if kind not in (".glb", ".bvh"):
         raise InputError(f"path ends in {kind!r}; allowed are '.glb' and '.bvh'")
     if kind == ".bvh":
-        bvh.save(path, character, clip, fps)
+        source = character.source
+        joints = gltf.bones(source, character.skeleton) if isinstance(source, gltf.Document) else None
+        bvh.save(path, character, clip, fps, joints)
     elif clip is not None or fps is not None:
         raise InputError("clip and fps are for .bvh files; a .glb holds all clips, with the keys they have")
     else:

@@ -67,7 +67,9 @@ def _keys(clip: Clip, track: Track) -> _Keys:
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
     """The tracks that move something, at least one, the last of them lasting as long as the clip."""
     telling = [track for track in tracks if not _at_rest(track, clip.skeleton)]
-    telling = telling or tracks[:1] or [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
+    telling = (
+        telling or tracks[:1] or [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
+    )
     end = np.float32(clip.duration)
     if end > max(track.times[-1] for track in telling):
         telling[-1] = _held(telling[-1], end)

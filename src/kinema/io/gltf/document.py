@@ -29,7 +29,8 @@ class Document:
     name: the file's, for messages. json: its whole JSON. binary: the chunk after it, as it lies, or None. container:
     how it was stored. original: every byte of the file. folder: where buffers beside it are looked for, or None.
 
-    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order. humanoid: {role: joint} by a VRM file's own table.
+    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order. humanoid: {role:
+    joint} by a VRM file's own table.
     problems: what was left out or is odd, in sentences.
     """
 
@@ -101,13 +102,6 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     def fail(problem: str) -> NoReturn:
         raise FileError(f"the JSON {problem}", name)
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            seen: set[str] = set()
-            fail(f"has {next(key for key, _ in pairs if key in seen or seen.add(key))!r:.60} twice in one object")  # type: ignore[func-returns-value]
-        return members
-
     if data.count(b",") + data.count(b"[") + data.count(b"{") > GLTF_MOST_VALUES:
         fail(f"has more than {GLTF_MOST_VALUES:,} values, the most that are read")
     try:
@@ -115,9 +109,7 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     except UnicodeDecodeError as problem:
         fail(f"is not UTF-8 at byte {problem.start}")
     try:
-        tree = json.loads(
-            text, object_pairs_hook=once, parse_constant=lambda word: fail(f"has {word}, which is no JSON")
-        )
+        tree = json.loads(text, parse_constant=lambda word: fail(f"has {word}, which is no number of JSON"))
     except RecursionError:
         fail("is nested too deeply")
     except json.JSONDecodeError as problem:
