@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kinema.bake.constants import SETTLING
 from kinema.bake.placing import on_ground
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot
+from kinema.bake.travel import plant_speed
 from kinema.behaviours.eyes import Eyes
 from kinema.behaviours.hands import Hands
 from kinema.behaviours.head import Head
@@ -33,16 +34,11 @@ class Made:
 
 
 def animate(
-    character: Character,
-    rig: Rig,
-    shot: Shot,
-    places: Any,
-    ground: Any,
-    settings: Settings,
-    progress: Callable[[float], None],
+    character: Character, shot: Shot, places: Any, ground: Any, settings: Settings, progress: Callable[[float], None]
 ) -> Made:
     """Every frame of a shot, put at places (F, 4, 4), through the stages that the settings ask for."""
-    player = _Player(Animator(character, _stages(rig, settings), ground=ground), rig, settings)
+    animator = Animator(replace(character, rig=shot.rig), _stages(shot, settings), ground=ground)
+    player = _Player(animator, shot.rig, settings)
     player.run_up(shot, places[0], ground)
     frames = []
     for k, place in enumerate(places):
@@ -54,15 +50,15 @@ def animate(
     return Made(Pose.of(*map(np.array, parts)), place, world)
 
 
-def _stages(rig: Rig, settings: Settings) -> list[Stage]:
+def _stages(shot: Shot, settings: Settings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
-        stages.append(settings.feet)
+        stages.append(replace(settings.feet, plant_speed=plant_speed(shot.travel, settings.feet.plant_speed)))
     if settings.reach:
         stages.append(Hands())
     if settings.look_at is not None:
         stages.append(Head())
-        if rig.eyes:
+        if shot.rig.eyes:
             stages.append(Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)))
     return stages
 

@@ -13,9 +13,11 @@ from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
 from kinema.bake.placing import leg_length, on_ground, start_of
 from kinema.bake.settings import Settings
-from kinema.bake.shot import Shot, floor_of, take
+from kinema.bake.shot import Shot, take
+from kinema.bake.travel import plant_speed
 from kinema.character import Character
 from kinema.clip import Clip
+from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.pose import Pose
@@ -55,12 +57,12 @@ def bake(
     progress: told how much is done, 0 to 1, after each frame.
     """
     clip = _clip(character, clip)
-    rig = floor_of(_rig(character, settings), clip)
-    shot = take(rig, clip, settings)
+    shot = take(_rig(character, settings), clip, settings)
+    rig = shot.rig
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
-    places = _put_down(rig, shot, ground, settings)
-    made = animate(replace(character, rig=rig), rig, shot, places, ground, settings, progress)
-    before, after = _measure(rig, shot, places, made, ground, settings)
+    places = _put_down(shot, ground, settings)
+    made = animate(character, shot, places, ground, settings, progress)
+    before, after = _measure(shot, places, made, ground, settings)
     joints = carriers(character, rig, clip)
     poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
     return Baked(
@@ -69,7 +71,7 @@ def bake(
         after=after,
         dt=shot.dt,
         leg=leg_length(rig),
-        in_place=shot.in_place,
+        in_place=shot.travel.needed,
         speed=shot.travel.speed * leg_length(rig),
         problems=() if exact else ("a parent of the body is scaled unevenly: where it turns, its place is not exact",),
     )
@@ -97,24 +99,24 @@ def _rig(character: Character, settings: Settings) -> Rig:
     return rig
 
 
-def _put_down(rig: Rig, shot: Shot, ground: Any, settings: Settings) -> Any:
+def _put_down(shot: Shot, ground: Any, settings: Settings) -> Any:
     """(F, 4, 4): where the character's space is in each frame; where feet are placed, at the height of the ground."""
-    places = start_of(rig, settings) @ shot.places
+    places = start_of(shot.rig, settings) @ shot.places
     if not settings.places_feet:
         return places
-    placed, found = on_ground(rig, shot.poses, places, ground)
+    placed, found = on_ground(shot.rig, shot.poses, places, ground)
     if not found[0]:
         raise InputError(f"there is no ground where the character starts, at {tuple(places[0, :3, 3].round(4))}")
     return placed
 
 
-def _measure(rig: Rig, shot: Shot, places: Any, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
+def _measure(shot: Shot, places: Any, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip on level ground."""
-    alone = places[:, np.newaxis] @ rig.skeleton.world(shot.poses)
-    planted = metrics.planted_from(rig, shot.world(rig), shot.dt)
+    rig, dt, alone = shot.rig, shot.dt, shot.world(places)
+    planted = metrics.planted_from(rig, shot.world(), dt, speed=plant_speed(shot.travel, PLANTED_SPEED))
     targets = _targets(rig, shot, alone, settings)
-    before = metrics.measure(rig, alone, ground, shot.dt, planted=planted, targets=targets)
-    after = metrics.measure(rig, made.world, ground, shot.dt, planted=planted, reference=alone, targets=targets)
+    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=targets)
+    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=targets)
     return before, after
 
 

@@ -1,7 +1,10 @@
 """The numbers of baking, each with its unit and its reason."""
 
 DEFAULT_FPS = 30.0
-"""Frames a second of clips whose keys give no rate: one key, or none."""
+"""Frames a second of clips whose keys give no rate."""
+
+SPARSE_FPS = 20.0
+"""Keys a second below which they were not made one a frame: a foot would swim from one to the next."""
 
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
@@ -18,7 +21,7 @@ LOW_SOLE = 0.05
 """Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
 
 FLOOR_SHARE = 0.1
-"""Of all frames the share in which a foot may be lower than the floor: toes dip into it at every push-off."""
+"""Of all frames the share whose lowest sole is lower than the first guess of the floor: toes dip at every push-off."""
 
 FLOOR_SHIFT = 0.15
 """Leg lengths that a clip's floor may be off the rig's. Further off, the clip flies, climbs or crawls."""
@@ -32,8 +35,18 @@ ROBUST_ROUNDS = 20
 PRIOR_WEIGHT = 0.05
 """Weight of the mean travel in each frame, in fully planted points: what a frame goes by when no foot is down."""
 
-TRAVEL_SMOOTHING = 0.03
-"""Seconds, standard deviation: takes the jitter out of the travel, not the surge of each step (0.4 s and more)."""
+TRAVEL_SMOOTHING = 0.1
+"""Seconds, standard deviation: a body that surges with every slip of a foot limps, and what feet slide beside it is
+little: 2 hundredths of a leg for a surge of 15% at every step."""
+
+TURN_EXPLAINS = 0.6
+"""What is left unexplained with a turn, as a share of what is left without: more is no reason to walk a curve."""
+
+FLOOR_ROUNDS = 3
+"""Rounds of finding the floor by the feet that stand, and the feet that stand by the floor."""
+
+PLANTED_SHARE = 0.5
+"""Share of the travel's speed below which a foot stands. It swings at one to three times that speed."""
 
 IN_PLACE_SPEED = 0.2
 """Leg lengths a second that feet must slide at for a clip to be one that walks in place: mocap slides by 0.05."""
@@ -41,8 +54,9 @@ IN_PLACE_SPEED = 0.2
 IN_PLACE_TURN = 0.15
 """Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
 
-LOOP_ANGLE = 0.07
-"""Radians by which no joint of a loop differs between its first and its last frame."""
+LOOP_GAP = 0.1
+"""Leg lengths by which no foot of a loop differs between its first and its last frame, along any axis. Loops that leave
+out the last frame, as it is the first, differ by what a foot moves in one."""
 
 # --- folding ---------------------------------------------------------------------------------------------------
 

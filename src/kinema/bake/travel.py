@@ -16,6 +16,7 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.constants import (
+    FLOOR_ROUNDS,
     FLOOR_SHARE,
     FLOOR_SHIFT,
     IN_PLACE_SPEED,
@@ -23,9 +24,11 @@ from kinema.bake.constants import (
     LOW_SOLE,
     OUTLIER_SHARE,
     OUTLIER_SPEED,
+    PLANTED_SHARE,
     PRIOR_WEIGHT,
     ROBUST_ROUNDS,
     TRAVEL_SMOOTHING,
+    TURN_EXPLAINS,
 )
 from kinema.math import arrays
 from kinema.rig import Rig
@@ -36,12 +39,14 @@ class Travel:
     """How a body moves over the ground while its feet stand. F frames.
 
     velocity: (F-1, 3), from each frame to the next, in the character's own space, across up. turn: radians a second
-    about up, the same all the time. speed: of the mean velocity, leg lengths a second.
+    about up, the same all the time. speed: of the mean velocity, leg lengths a second. floor: height of the ground that
+    the clip was made on: feet that stand a little above or below the rig's floor are common.
     """
 
     velocity: Any
     turn: float
     speed: float
+    floor: float
 
     @property
     def needed(self) -> bool:
@@ -67,72 +72,69 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     points = metrics.sole_points(rig, world)
     frames, legs = points.shape[:2]
     if frames < 2 or not legs:
-        return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0)
-    up = np.array(rig.up)
-    along = _ground_axes(up)
+        return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor)
     size = float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
-    moved = np.diff(points, axis=0) @ along.T / dt
-    at = (points[1:] + points[:-1]) @ along.T / 2
-    height = points @ up - clip_floor(rig, points)
-    low = np.clip(1 - np.maximum(height[1:], height[:-1]) / (LOW_SOLE * size), 0, 1) ** 2
-    velocity, turn, agree = _fit(moved, at, low, size)
-    if abs(turn) < IN_PLACE_TURN:
-        turn = 0.0
-    if turn == 0.0:
-        velocity, _, agree = _fit(moved, np.zeros_like(at), low, size)
-    # A turn about up by w gives a point p the velocity w (p2, -p1) along these axes.
+    height = points @ np.array(rig.up)
+    height = np.maximum(height[1:], height[:-1])
+    along = _ground_axes(np.array(rig.up))
+    moved, at = np.diff(points, axis=0) @ along.T / dt, (points[1:] + points[:-1]) @ along.T / 2
+    floor = float(np.quantile(height.min(axis=(1, 2)), FLOOR_SHARE))
+    for _ in range(FLOOR_ROUNDS):
+        low = np.clip(1 - (height - floor) / (LOW_SOLE * size), 0, 1) ** 2 * (height > floor - LOW_SOLE * size)
+        velocity, turn, agree = _fit(moved, at, low, size)
+        floor = _median(height.reshape(-1), (low * agree * agree).reshape(-1), floor)
     standing = -(moved + turn * _turned(at))
     weights = (low * agree * agree)[..., np.newaxis]
     each = (weights * standing).sum(axis=(1, 2)) + PRIOR_WEIGHT * velocity
     each = each / (weights.sum(axis=(1, 2)) + PRIOR_WEIGHT)
     speed = float(np.linalg.norm(velocity)) / size
-    return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed)
+    off = abs(floor - rig.floor) > FLOOR_SHIFT * size
+    return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed, rig.floor if off else floor)
 
 
-def clip_floor(rig: Rig, points: Any) -> float:
-    """Height of the ground a clip was made on, along up: where its lowest sole mostly is. points: (F, L, 3, 3).
-
-    Feet that are made to stand a little above or below the floor at rest are common. What is far off is no floor.
-    """
-    lowest = (points @ np.array(rig.up)).min(axis=(-1, -2))
-    floor = float(np.quantile(lowest, FLOOR_SHARE))
-    most = FLOOR_SHIFT * max(rig.skeleton.length(leg.joints) for leg in rig.legs)
-    return floor if abs(floor - rig.floor) <= most else rig.floor
+def plant_speed(travel: Travel, least: float) -> float:
+    """Leg lengths a second below which a foot of this clip stands. The faster it goes, the more its feet slide."""
+    return max(least, PLANTED_SHARE * travel.speed)
 
 
 def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:
-    """Velocity, turn, and how far each sole agrees with them, by reweighted least squares, Cauchy's weights.
+    """Velocity, turn, and how far each sole agrees with them, 0 to 1. There is a turn only if that explains far more.
 
-    moved, at: (F, L, 3, 2). low: (F, L, 3), 0 to 1, how much a sole may be standing. Starts from the median.
+    moved, at: (F, L, 3, 2). low: (F, L, 3), 0 to 1, how much a sole may be standing.
     """
-    u, p, low_flat = moved.reshape(-1, 2), _turned(at).reshape(-1, 2), low.reshape(-1)
-    if low_flat.sum() <= 0:
-        return np.zeros(2), 0.0, np.zeros(low.shape)
+    straight, turning = (_solve(moved, at, low, size, turns) for turns in (False, True))
+    if abs(turning[1]) < IN_PLACE_TURN or turning[3] > TURN_EXPLAINS * straight[3]:
+        return straight[:3]
+    return turning[:3]
+
+
+def _solve(moved: Any, at: Any, low: Any, size: float, turns: bool) -> tuple[Any, float, Any, float]:
+    """Velocity, turn, agreement and what is left, by reweighted least squares with Cauchy's weights, from the median.
+
+    A turn about up by w gives a point p the velocity w (p2, -p1) along the ground's axes.
+    """
+    u, p, weight = moved.reshape(-1, 2), _turned(at).reshape(-1, 2) * turns, low.reshape(-1)
     ones, none = np.ones(len(u)), np.zeros(len(u))
-    # Rows of `a x = b`, one for each axis: x is v1, v2, w.
+    # Rows of `a x = -u`, one for each axis: x is v1, v2, w.
     a = np.stack((np.stack((ones, none, p[:, 0]), -1), np.stack((none, ones, p[:, 1]), -1)), axis=1)
-    x = np.array((*(-_median(u[:, c], low_flat) for c in range(2)), 0.0))
-    agree = ones
+    x = np.array((-_median(u[:, 0], weight, 0.0), -_median(u[:, 1], weight, 0.0), 0.0))
     for _ in range(ROBUST_ROUNDS):
-        rest = np.linalg.norm(a @ x + u, axis=-1)
+        off = np.linalg.norm(a @ x + u, axis=-1)
         scale = max(OUTLIER_SPEED * size, OUTLIER_SHARE * float(np.linalg.norm(x[:2])))
-        agree = 1 / (1 + (rest / scale) ** 2)
-        weights = (low_flat * agree)[:, np.newaxis, np.newaxis]
-        before, x = (
-            x,
-            np.linalg.lstsq(
-                np.einsum("nij,nik->jk", a * weights, a), -np.einsum("nij,ni->j", a * weights, u), rcond=None
-            )[0],
-        )
+        agree = 1 / (1 + (off / scale) ** 2)
+        rows = a * (weight * agree)[:, np.newaxis, np.newaxis]
+        square, right = np.einsum("nij,nik->jk", rows, a), -np.einsum("nij,ni->j", rows, u)
+        before, x = x, np.linalg.lstsq(square, right, rcond=None)[0]
         if np.allclose(before, x):
             break
-    return x[:2], float(x[2]), agree.reshape(low.shape)
+    left = float((weight * np.log1p((off / scale) ** 2)).sum() * scale * scale)
+    return x[:2], float(x[2]), agree.reshape(low.shape), left
 
 
-def _median(values: Any, weights: Any) -> float:
+def _median(values: Any, weights: Any, otherwise: float) -> float:
     order = np.argsort(values)
     total = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(total, total[-1] / 2)]])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]]) if total[-1] > 0 else otherwise
 
 
 def _turned(at: Any) -> Any:
