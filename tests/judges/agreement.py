@@ -1,11 +1,9 @@
 """How far a judge's answer is from ours, as a share of the character's size."""
 
-from pathlib import Path
+import functools
 
 import numpy as np
 
-from kinema.errors import FileError
-from kinema.io import files
 from tests.assets import FOLDER
 
 AGREES = 1e-4
@@ -19,14 +17,6 @@ def real_files(*folders, endings=(".glb", ".gltf", ".vrm", ".vrma")):
     """Paths in the folder of assets."""
     found = (path for folder in folders for path in sorted((FOLDER / folder).rglob("*")))
     return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in endings]
-
-
-def loaded(path):
-    """The character of a file, or what was wrong with it."""
-    try:
-        return files.load(path, rig=False)
-    except FileError as refusal:
-        return refusal
 
 
 def moments(clip):
@@ -50,6 +40,7 @@ def our_world(character, clip, times):
     return by_nodes(character, character.skeleton.world(clip.sample(np.asarray(times))))
 
 
+@functools.cache
 def size(character):
     """The diagonal of the box around all joints at rest, and in the first frame of every clip: some rest in a heap."""
     skeleton = character.skeleton
@@ -64,7 +55,3 @@ def distance(ours, theirs, character):
     lengths = np.linalg.norm(ours[..., :3, :3], axis=(-2, -1), keepdims=True)
     axes = (np.abs(ours - theirs)[..., :3, :3] / np.where(lengths > 0, lengths, 1.0)).max()
     return float(max(places, axes))
-
-
-def name_of(path):
-    return Path(path).name

@@ -1,8 +1,8 @@
 """Where Blender puts bones and objects while the clips of a file play. Run by the Python that has bpy.
 
-Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on stdout,
-for each file, {clips}: for each clip and moment, {name: (x, y, z)} in glTF's axes, of bones and of objects that are none.
-Or {error}.
+Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on
+stdout, for each file, {clips}: for each clip and moment, {name: (x, y, z)} in glTF's axes, of bones and of objects that
+are none. Or {error}.
 """
 
 import json

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kinema.io.gltf.document import Document
 from kinema.skeleton import Skeleton
 
-
 HOLDS = {"mesh", "camera", "children", "extensions"}
 """What makes a node more than a place."""
 

@@ -48,7 +48,7 @@ class Output:
     # --- adding ------------------------------------------------------------------------------------------------
 
     def listed(self, key: str) -> list[Any]:
-        """An array of the JSON, to be added to. Its elements may be replaced, not changed: they are the source's own."""
+        """An array of the JSON, to be added to. Elements may be replaced, not changed: they are the source's own."""
         if key not in self._own:
             self.json[key] = list(self.json.get(key, ()))
             self._own.add(key)

@@ -17,9 +17,9 @@ from kinema.io.gltf.self_contained import self_contained
 def save(path: str | os.PathLike[str], character: Character) -> None:
     """Write a character to a binary glTF file.
 
-    One that came from a glTF file (its `source`): that file with the clips added that it does not have yet. Everything
-    else stays as it was, the clips it came with included, whether they are still among the character's or not. A new clip
-    whose name the file has already gets another, `Walk_2`.
+    One that came from a glTF file (its `source`): that file, with the clips added that it does not have yet. Everything
+    else stays as it was, also clips that are no longer among the character's. A new clip with a name that the file has
+    already is called `Walk_2`. Any other character becomes a file from nothing; it holds neither events nor limits.
     """
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
