@@ -70,8 +70,8 @@ def _solve(dtype: Any) -> None:
     skeleton = Skeleton(list("abcde"), range(-1, 4), rest)
     solve(skeleton, rest.blend(rest, 0.5), ("a", "b", "c"), goal)
     solve(skeleton, rest.add(rest.difference(rest)), skeleton.chain("a", "e"), goal)
-    limited = Skeleton(list("abcde"), range(-1, 4), rest, limits=[Cone(0.1)] * 5)
-    solve(limited, rest, limited.chain("a", "e"), goal)
+    limited = Skeleton(list("abcde"), range(-1, 4), rest, limits=[Cone(0.8)] * 5)
+    solve(limited, rest, limited.chain("a", "e"), Goal(np.array((1.5, 3.5, 0.5), dtype)))
     limited.palette(rest)
     apply_to_matrices(skeleton.world(rest), (0, 1, 2), goal)
 

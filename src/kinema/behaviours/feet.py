@@ -287,7 +287,9 @@ class _LegPlan:
         targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
         before = work.r.copy() if (work.weights[work.rows] < 1).any() else None
         bend = self.axis, self.use_axis, self.no_pole, False, work.t.dtype.type(1.0)
-        branch.bend_limbs(work.rows, self.turning, targets, *bend, work.world, work.r, self.reach, self.pole_sine)
+        branch.bend_limbs(
+            work.rows, self.turning, targets, *bend, work.s, work.world, work.r, self.reach, self.pole_sine
+        )
         work.changed(self.below)
         work.refresh(self.needed)
         branch.turn_tips(work.rows, self.joints[-1], self.parent, rotations, work.place, work.world, work.r)

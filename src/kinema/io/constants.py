@@ -1,5 +1,13 @@
 """What a file may ask for, and how it is written: every number with its unit and its reason."""
 
+# --- writing ---------------------------------------------------------------------------------------------------
+
+GLB_LARGEST = 2**32 - 1
+"""Bytes of a binary glTF file: it says how many there are in 32 bits."""
+
+LONGEST_TEMPORARY_STEM = 40
+"""Characters of a file's name that its temporary file repeats. A name has 255 bytes, and a character up to four."""
+
 # --- BVH -------------------------------------------------------------------------------------------------------
 
 BVH_LARGEST_FILE = 64 * 2**20
@@ -48,6 +56,12 @@ GLTF_ELEMENT_STRIDE = (4, 252)
 GLTF_SHEAR = 1e-4
 """Cosine between the axes of a node's matrix from which it counts as sheared; matrices are often written with five
 digits."""
+
+GLTF_SINGULAR = 1e-9
+"""A matrix whose smallest scale is this share of its largest has no inverse: of a part scaled away, say."""
+
+GLTF_SAME_BIND = 1e-6
+"""Skins that bind a surface to within this share of its size of each other bind it the same; rounding of float32."""
 
 # --- any file --------------------------------------------------------------------------------------------------
 

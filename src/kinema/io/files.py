@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kinema.character import Character
+from kinema.clip import Clip
 from kinema.errors import FileError, InputError
 from kinema.io import bvh, gltf
 from kinema.io.constants import FILE_HEAD
@@ -31,10 +32,28 @@ def load(path: str | os.PathLike[str], *, roles: Any = None, rig: bool = True) -
 
 
 def save(
-    path: str | os.PathLike[str], character: Character, *, clip: str | None = None, fps: float | None = None
+    path: str | os.PathLike[str],
+    character: Character,
+    *,
+    clip: str | Clip | None = None,
+    fps: float | None = None,
 ) -> None:
-    """Write a character to a .bvh file, by the path's ending. clip, fps: as in `kinema.io.bvh.save`."""
-    path = Path(path)
-    if path.suffix.lower() != ".bvh":
-        raise InputError(f"path ends in {path.suffix!r}; allowed is .bvh")
-    bvh.save(path, character, clip, fps)
+    """Write a character to a file, by the path's ending: .glb with all it has, .bvh with one clip of its joints.
+
+    A .glb of a character that came from glTF is its file with the new clips added, see `kinema.io.gltf.save`.
+    clip: the clip of a .bvh, or its name; may be left out where there is at most one. fps: frames a second of a .bvh.
+    The file is written whole or not at all.
+    """
+    if not isinstance(character, Character):
+        raise InputError(f"character must be a Character, got {type(character).__name__}")
+    kind = Path(path).suffix.lower()
+    if kind not in (".glb", ".bvh"):
+        raise InputError(f"path ends in {kind!r}; allowed are '.glb' and '.bvh'")
+    if kind == ".bvh":
+        source = character.source
+        joints = gltf.bones(source, character.skeleton) if isinstance(source, gltf.Document) else None
+        bvh.save(path, character, clip, fps, joints)
+    elif clip is not None or fps is not None:
+        raise InputError("clip and fps are for .bvh files; a .glb holds all clips, with the keys they have")
+    else:
+        gltf.save(path, character)

@@ -6,11 +6,14 @@ import json
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kinema.errors import FileError
 from kinema.io.constants import GLTF_MOST_VALUES
 from kinema.io.gltf.place import Place
+
+if TYPE_CHECKING:
+    from kinema.clip import Clip
 
 MAGIC = b"glTF"
 """The first bytes of a binary file; one in text begins with a brace."""
@@ -26,7 +29,8 @@ class Document:
     name: the file's, for messages. json: its whole JSON. binary: the chunk after it, as it lies, or None. container:
     how it was stored. original: every byte of the file. folder: where buffers beside it are looked for, or None.
 
-    joint_of_node: for each node, its joint in the skeleton. humanoid: {role: joint} by a VRM file's own table.
+    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order. humanoid: {role:
+    joint} by a VRM file's own table.
     problems: what was left out or is odd, in sentences.
     """
 
@@ -37,6 +41,7 @@ class Document:
     original: bytes = field(repr=False)
     folder: Path | None = None
     joint_of_node: tuple[int, ...] = ()
+    clips: tuple[Clip, ...] = field(default=(), repr=False)
     humanoid: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -97,13 +102,6 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     def fail(problem: str) -> NoReturn:
         raise FileError(f"the JSON {problem}", name)
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            seen: set[str] = set()
-            fail(f"has {next(key for key, _ in pairs if key in seen or seen.add(key))!r:.60} twice in one object")  # type: ignore[func-returns-value]
-        return members
-
     if data.count(b",") + data.count(b"[") + data.count(b"{") > GLTF_MOST_VALUES:
         fail(f"has more than {GLTF_MOST_VALUES:,} values, the most that are read")
     try:
@@ -111,9 +109,7 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     except UnicodeDecodeError as problem:
         fail(f"is not UTF-8 at byte {problem.start}")
     try:
-        tree = json.loads(
-            text, object_pairs_hook=once, parse_constant=lambda word: fail(f"has {word}, which is no JSON")
-        )
+        tree = json.loads(text, parse_constant=lambda word: fail(f"has {word}, which is no number of JSON"))
     except RecursionError:
         fail("is nested too deeply")
     except json.JSONDecodeError as problem:

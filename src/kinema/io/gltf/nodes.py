@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.constants import GLTF_MOST_NODES, GLTF_SHEAR
@@ -38,6 +39,8 @@ def read_skeleton(document: Document) -> Skeleton:
         skeleton = Skeleton(_names(nodes, order), [joint_of_node[p] if p >= 0 else -1 for p in parents], rest)
     except InputError as problem:
         document.root.at("nodes").fail(f"make no skeleton: {problem}")
+    if not (np.abs(skeleton.rest_world) <= LARGEST_FLOAT64).all():
+        document.root.at("nodes").fail(f"put a joint further than {LARGEST_FLOAT64:g} away, or scale it that large")
     document.joint_of_node = tuple(joint_of_node)
     return skeleton
 
@@ -76,7 +79,7 @@ def _children(node: Place, count: int) -> list[int]:
 def _names(nodes: list[Place], order: list[int]) -> tuple[str, ...]:
     """As the nodes are called, each different; those without a name by their numbers."""
     named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
-    return names.unique([name.encode("utf-8", "replace").decode("utf-8") for name in named])
+    return names.unique([names.readable(name) for name in named])
 
 
 def _local(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
@@ -96,9 +99,9 @@ def _decomposed(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
     """
     matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
     scale = np.linalg.norm(matrix[:3, :3], axis=0)
-    if np.linalg.det(matrix[:3, :3]) < 0:
-        scale[0] = -scale[0]
     axes = matrix[:3, :3] / np.where(scale == 0, 1.0, scale)
+    if np.linalg.det(axes) < 0:  # A mirror, as a scale below 0.
+        scale[0], axes[:, 0] = -scale[0], -axes[:, 0]
     # The nearest turn: exact where the axes stand at right angles; makes up those that a scale of 0 has taken.
     u, _, v = np.linalg.svd(axes)
     u[:, 2] *= np.sign(np.linalg.det(u @ v))

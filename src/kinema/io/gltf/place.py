@@ -11,6 +11,9 @@ from typing import Any, NoReturn
 from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import FileError
 
+LARGEST_SHOWN = 10**18
+"""Whole numbers beyond are not written out: they may have thousands of digits."""
+
 
 class Place:
     """A value of a JSON tree. The path to it is put together only where it is asked for."""
@@ -38,29 +41,30 @@ class Place:
 
     # --- into the tree -----------------------------------------------------------------------------------------
 
-    def _members(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
+        """The object that this is."""
         if type(self.value) is not dict:
             self.wrong("an object")
         return self.value
 
     def has(self, key: str) -> bool:
-        return key in self._members()
+        return key in self.members()
 
     def at(self, key: str) -> Place:
         """The member of this object called so, which must be there."""
-        members = self._members()
+        members = self.members()
         if key not in members:
             self.fail(f"has no {key!r}" if self.above else f"the file has no {key!r}")
         return Place(members[key], self.file, key, self)
 
     def maybe(self, key: str) -> Place | None:
         """The member of this object called so, if it has one."""
-        members = self._members()
+        members = self.members()
         return Place(members[key], self.file, key, self) if key in members else None
 
     def each(self, key: str) -> list[Place]:
         """The elements of the array called so; none where there is no such array."""
-        members = self._members()
+        members = self.members()
         if key not in members:
             return []
         array = Place(members[key], self.file, key, self)
@@ -72,7 +76,10 @@ class Place:
 
     def whole(self, key: str, low: int, high: int, otherwise: int | None = None) -> int:
         """A whole number from low to high. otherwise: what it is where it is left out; None where it must not be."""
-        value = self._members().get(key, otherwise)
+        members = self.members()
+        if otherwise is not None and key not in members:
+            return otherwise
+        value = members.get(key)
         # Some writers put 4.0 for 4, which the specification allows.
         if type(value) is float and value.is_integer():
             value = int(value)
@@ -85,7 +92,7 @@ class Place:
         return self.whole(key, 0, count - 1)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
-        value = self._members().get(key, otherwise)
+        value = self.members().get(key, otherwise)
         if type(value) is not str:
             self.at(key).wrong("a text")
         return value
@@ -98,14 +105,14 @@ class Place:
 
     def flag(self, key: str) -> bool:
         """Whether it says true; left out, it does not."""
-        value = self._members().get(key, False)
+        value = self.members().get(key, False)
         if type(value) is not bool:
             self.at(key).wrong("true or false")
         return value
 
     def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
         """As many finite numbers as there are in what it is where it is left out."""
-        value = self._members().get(key)
+        value = self.members().get(key)
         if value is None and not self.has(key):
             return otherwise
         if type(value) is not list or len(value) != len(otherwise):
@@ -122,11 +129,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
-        return (
-            f"an array of {len(value)}"
-            if len(value) > 4 or any(isinstance(v, (dict, list)) for v in value)
-            else repr(value)[:60]
-        )
-    if isinstance(value, int) and abs(value) > 10**18:
-        return "a number of more than 18 digits"
-    return repr(value)[:60]
+        return f"an array of {len(value)}"
+    if isinstance(value, int) and abs(value) > LARGEST_SHOWN:
+        return "a whole number of many digits"
+    return repr(value[:60]) if isinstance(value, str) else repr(value)

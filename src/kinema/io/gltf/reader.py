@@ -1,4 +1,4 @@
-"""Reading a glTF file: `load` is the list of its steps."""
+"""Reading a glTF file: `read` is the list of its steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.animations import read_clips
 from kinema.io.gltf.document import Document, parse
+from kinema.io.gltf.extensions import check_required
 from kinema.io.gltf.nodes import read_skeleton
+from kinema.io.gltf.skins import bound, read_bindings, read_skins
+from kinema.io.gltf.vrm import read_humanoid
 
 
 def load(path: str | os.PathLike[str]) -> Character:
@@ -25,8 +28,17 @@ def load(path: str | os.PathLike[str]) -> Character:
 
 
 def read(document: Document, name: str = "character") -> Character:
-    """The character of a document. name: what it is called."""
-    skeleton = read_skeleton(document)
+    """The character of a document. name: what it is called.
+
+    Sets what the document knows of the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
+    """
+    check_required(document)
     accessors = Accessors(document)
+    skeleton = read_skeleton(document)
+    document.humanoid = read_humanoid(document)
+    bindings = read_bindings(document, accessors)
+    skeleton = bound(document, skeleton, bindings)
+    skins = read_skins(document, skeleton, bindings, accessors)
     clips = read_clips(document, skeleton, accessors)
-    return Character(skeleton, clips, name=name, source=document)
+    document.clips = tuple(clips.values())
+    return Character(skeleton, clips, skins=skins, name=name, source=document)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from kinema.cli.bake import bake
+
 app = typer.Typer(
     help="Kinema: inverse kinematics for procedural animation.",
     no_args_is_help=True,
@@ -42,6 +44,9 @@ def warmup() -> None:
 def play() -> None:
     """Open the playground."""
     typer.echo("The playground is not part of this release yet. `make test` and the examples show what is there.")
+
+
+app.command()(bake)
 
 
 def main() -> None:
