@@ -44,13 +44,13 @@ def render(
             raise InputError("--strip draws several poses in one picture; a film has no room for it")
         frames = list(film(character, chosen, (start, end), fps, look))
         atomic.write(output, [gif_bytes(frames, fps)])
-        return f"{output}: {what}, {start:g} to {end:g} s in {len(frames)} frames"
+        return f"{output}: {what}, {start:.3g} to {end:.3g} s in {len(frames)} frames"
     if poses is not None:
         image = strip(character, chosen, (start, end), poses, look)
-        what += f", {start:g} to {end:g} s in {poses} poses"
+        what += f", {start:.3g} to {end:.3g} s in {poses} poses"
     else:
         image = still(character, chosen, start, look)
-        what += f" at {start:g} s" if chosen is not None else ""
+        what += f" at {start:.3g} s" if chosen is not None else ""
     atomic.write(output, [png_bytes(image)])
     return f"{output}: {what}"
 

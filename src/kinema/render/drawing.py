@@ -40,8 +40,8 @@ class Look:
 
     view: one of `VIEWS`, or degrees from the front round to the character's right and degrees above the ground; if not
     given three-quarter, and from the side for a strip. size: width and height, pixels. theme: "light" or "dark". show:
-    "bones", "skin" or "both". ground: anything rays can be cast at, or a height in the file's unit; the floor the
-    character stands on if not given.
+    "bones", "skin" or "both". ground: anything rays can be cast at, in the file's space; the floor the character stands
+    on if not given.
     """
 
     view: Any = None
@@ -135,9 +135,7 @@ class _Shown:
     def of(cls, character: Character, clip: Clip | None, times: Any, look: Look) -> _Shown:
         sculptor = Sculptor(character, THEMES[look.theme], look.show)
         clip = Clip("rest", character.skeleton, ()) if clip is None else clip
-        floor = look.ground if isinstance(look.ground, (int, float)) else None
-        stage = Stage.of(character, sculptor.joints(clip.sample(times)), floor)
-        return cls(sculptor, clip, stage, look)
+        return cls(sculptor, clip, Stage.of(character, sculptor.joints(clip.sample(times))), look)
 
     def body(self, time: float) -> Body:
         return self.sculptor.body(self.clip.sample(time), self.stage)
@@ -156,11 +154,12 @@ class _Shown:
         points = points.reshape(-1, 3)
         camera = Camera.fitted(points, angles, self.look.size)
         sun, stage, theme = sun_for(camera), self.stage, THEMES[self.look.theme]
-        level = self.look.ground is None or isinstance(self.look.ground, (int, float))
-        ground = Plane(stage.points_back(np.zeros(3)), stage.axes[1]) if level else self.look.ground
+        ground = self.look.ground
+        if ground is None:
+            ground = Plane(stage.points_back(np.zeros(3)), stage.axes[1])
         motion = np.stack((points.min(axis=0), points.max(axis=0)))
-        # A level ground has no edges: its grid is soft as it is.
-        floor = Floor.seen(ground, stage, camera, 1 if level else fine, sun, motion, theme)
+        # A plane has no edges: its grid is soft as it is.
+        floor = Floor.seen(ground, stage, camera, 1 if isinstance(ground, Plane) else fine, sun, motion, theme)
         return Scene(camera, floor, sun, theme, fine)
 
 

@@ -23,15 +23,17 @@ class Stage:
     floor: float
 
     @classmethod
-    def of(cls, character: Character, joints: Any, floor: float | None) -> Stage:
-        """The stage for a character whose drawn joints are at (..., n, 3) over time; floor: if it is known."""
+    def of(cls, character: Character, joints: Any) -> Stage:
+        """The stage for a character whose drawn joints are at (..., n, 3) over time.
+
+        The floor is the rig's; without one it is as low as any joint gets.
+        """
         rig = character.rig
         up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
         axes = np.stack((np.cross(up, ahead), up, ahead))
         across = along(axes, joints)
         size = float(np.median(np.ptp(across, axis=-2).max(axis=-1)))
-        if floor is None:
-            floor = float(across[..., 1].min()) if rig is None else rig.floor
+        floor = float(across[..., 1].min()) if rig is None else rig.floor
         return cls(axes, size or 1.0, floor)
 
     def points(self, points: Any) -> Any:
