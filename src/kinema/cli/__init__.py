@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kinema.cli.bake import bake
+from kinema.cli.info import info
 from kinema.cli.render import render
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ def play() -> None:
 
 
 app.command()(bake)
+app.command()(info)
 app.command()(render)
 
 

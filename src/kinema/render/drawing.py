@@ -77,7 +77,8 @@ def still(character: Character, clip: Clip | None, time: float, look: Look) -> A
 def strip(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> Any:
     """(height, width, 3), uint8: several poses, evenly from the first to the last moment of a span in seconds.
 
-    Where the clip travels they stand along its way; where that is not far enough, they are moved apart.
+    Where the clip travels they stand along its way; where that is not far enough, they are moved apart, unless a ground
+    is given: that they would leave.
     """
     if not 1 <= count <= MOST_POSES:
         raise InputError(f"a strip of {count} poses; allowed are 1 to {MOST_POSES}")
@@ -104,7 +105,7 @@ def _drawn_together(character: Character, clip: Clip | None, times: Any, look: L
     shown = _Shown.of(character, clip, times, look)
     angles = look.angles(view)
     points = shown.points(times)
-    offsets = _apart(points, axes_seen(angles)[0])
+    offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(points, axes_seen(angles)[0])
     scene = shown.scene(points + offsets[:, np.newaxis], angles, FINE_STILL)
     bodies = [shown.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
     return scene.picture(Body.joined(bodies))
