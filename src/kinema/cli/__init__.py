@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from kinema.cli.bake import bake
+from kinema.cli.info import info
+from kinema.cli.render import render
 
 app = typer.Typer(
     help="Kinema: inverse kinematics for procedural animation.",
@@ -47,6 +49,8 @@ def play() -> None:
 
 
 app.command()(bake)
+app.command()(info)
+app.command()(render)
 
 
 def main() -> None:
