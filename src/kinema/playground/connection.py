@@ -1,8 +1,9 @@
-"""A connection: reads what a page sends, within bounds, and sends what its session has to say, as fast as it is read."""
+"""A connection: reads what a page sends, within bounds, and sends what its session has to say, as fast as it reads."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 
@@ -110,10 +111,8 @@ class Connection:
 
     def _wake(self) -> None:
         """Called by the session's thread."""
-        try:
+        with contextlib.suppress(RuntimeError):  # The server may be gone; the thread follows.
             self._loop.call_soon_threadsafe(self._news.set)
-        except RuntimeError:
-            pass  # The server is gone; the thread follows.
 
     # To the page.
 

@@ -30,7 +30,7 @@ def pack_frame(
 ) -> bytes:
     """One frame."""
     head = HEADER.pack(
-        layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.count, time
+        layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.total, time
     )
     return head + b"".join(np.asarray(array, "<f4").tobytes() for array in arrays.values())
 

@@ -38,8 +38,9 @@ _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "te
 """All there is to be fetched. A name is looked up here and never becomes a path."""
 
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
-    "media-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'",
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
@@ -63,7 +64,7 @@ class App:
     def __init__(self, host: str, page_files: Mapping[str, bytes]) -> None:
         self._host = host
         self._page = page_files
-        self._open = 0
+        self.open_sessions = 0
         routes = [
             Route("/", self._file),
             Route("/{name}", self._file),
@@ -84,14 +85,14 @@ class App:
             await websocket.close()  # Before it is accepted: the browser sees a refusal.
             return
         await websocket.accept()
-        if self._open >= MOST_SESSIONS:
+        if self.open_sessions >= MOST_SESSIONS:
             await refuse(websocket, f"The playground is full: {MOST_SESSIONS} pages are open. Close one, then reload.")
             return
-        self._open += 1
+        self.open_sessions += 1
         try:
             await Connection(websocket).serve()
         finally:
-            self._open -= 1
+            self.open_sessions -= 1
 
     def _comes_from_our_page(self, headers: Headers) -> bool:
         """Pages of others must not reach in: a browser says where a page is from. Programs that are no browser may."""
@@ -157,7 +158,7 @@ def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None
     logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are the fun of it, and no news.
     threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
     if browser:
-        threading.Timer(0.5, webbrowser.open, (address,)).start()
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     Server(settings(app)).run(sockets=[bound])
 
 
@@ -175,4 +176,3 @@ def settings(app: App) -> uvicorn.Config:
         lifespan="off",
         log_level="warning",
     )
-

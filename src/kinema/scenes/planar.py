@@ -29,10 +29,12 @@ TARGET_ASIDE = 150.0
 MOST_CHAINS = 100
 FARTHEST = 20_000.0
 """px: no screen is larger."""
-WANDER = np.array((58.0, 26.0))
-"""Half axes of the way that targets go by themselves, px."""
-WANDER_RATE = 0.9
+WANDER = (0.42, 0.68, 0.17)
+"""The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
+WANDER_RATE = 1.1
 """rad/s."""
+WANDER_APART = 2.4
+"""How far a chain is ahead of the one before it, rad: about the golden angle, so that no two tread together."""
 
 
 @dataclass
@@ -69,14 +71,14 @@ class Planar(Scene):
 
     name = "planar"
     title = "Planar limbs"
-    about = "Two-bone legs by the law of cosines, longer chains by FABRIK, CCD or compensating angles. Drag the targets."
+    about = "Two-bone legs by the law of cosines, longer ones by FABRIK, CCD or compensating angles. Drag the targets."
     unit = "px"
     controls = (
-        Switch("mirror", "MIRROR: knees follow the target's side", False),
-        Slider("length_1", "L1, first bone", LENGTH, 10, 250, 1, "px"),
-        Slider("length_2", "L2, other bones", LENGTH, 10, 250, 1, "px"),
+        Switch("mirror", "MIRROR", False),
+        Slider("length_1", "L1", LENGTH, 10, 250, 1, "px"),
+        Slider("length_2", "L2 and on", LENGTH, 10, 250, 1, "px"),
         Slider("bones", "Bones", 2, 2, 24, 1),
-        Choice("solver", "Solver from 3 bones on", "fabrik", ("fabrik", "ccd", "compensating")),
+        Choice("solver", "Solver, 3 bones on", "fabrik", ("fabrik", "ccd", "compensating")),
         Switch("sprites", "Limbs as sprites", False),
         Switch("rope", "A rope", False),
         Switch("wander", "Targets wander", True),
@@ -94,15 +96,13 @@ class Planar(Scene):
         self.selected = 0
         self.rope: Rope | None = None
         self.chains = [self._first_chain(i, chains) for i in range(chains)]
-        self.homes = [chain.target.copy() for chain in self.chains]
-        self._solve(0.0)
+        self.step(0.0)
 
     def _first_chain(self, i: int, count: int) -> Chain:
         """A row of legs, all over the width."""
         x = (i - (count - 1) / 2) * min(165.0, 800.0 / count)
-        root = np.array((x, -95.0 + self.draw.uniform(-12.0, 12.0)))
-        foot = root + np.array((18.0, 158.0)) + self.draw.uniform(-10.0, 10.0, 2)
-        return Chain(root, foot, np.array((LENGTH, LENGTH)))
+        root = np.array((x, -80.0 + self.draw.uniform(-20.0, 20.0)))
+        return Chain(root, root + np.array((10.0, 145.0)), np.array((LENGTH, LENGTH)))
 
     # What a person does.
 
@@ -111,9 +111,6 @@ class Planar(Scene):
             self._reshape(self.chains[self.selected])
         elif name == "rope":
             self.rope = Rope((-330.0, -250.0), (-60.0, -150.0)) if self.values["rope"] else None
-        elif name == "wander" and self.values["wander"]:
-            self.homes = [chain.target.copy() for chain in self.chains]
-            self.time = 0.0
 
     def _reshape(self, chain: Chain) -> None:
         """Give a chain the lengths on the sliders."""
@@ -176,12 +173,18 @@ class Planar(Scene):
     def step(self, dt: float) -> None:
         self.time += dt
         if self.values["wander"]:
-            for i, (chain, home) in enumerate(zip(self.chains, self.homes, strict=True)):
-                turn = WANDER_RATE * self.time + 2.4 * i
-                chain.target = home + WANDER * (math.sin(turn) - math.sin(2.4 * i), math.cos(turn) - math.cos(2.4 * i))
+            self._wander()
         if self.rope:
             self.rope.step(dt)
         self._solve(dt)
+
+    def _wander(self) -> None:
+        """Feet that tread the air, each at its own time, below their roots and always in reach."""
+        for i, chain in enumerate(self.chains):
+            turn = WANDER_RATE * self.time + WANDER_APART * i
+            reach = chain.lengths.sum()
+            way = np.array((WANDER[0] * math.sin(turn), WANDER[1] + WANDER[2] * math.cos(turn)))
+            chain.target = chain.root + reach * way
 
     def _solve(self, dt: float) -> None:
         limbs = [chain for chain in self.chains if len(chain.lengths) == 2]

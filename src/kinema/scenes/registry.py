@@ -6,12 +6,7 @@ from kinema.errors import InputError
 from kinema.scenes.planar import Planar
 from kinema.scenes.scene import Scene
 
-SCENES: dict[str, type[Scene]] = {
-    kind.name: kind
-    for kind in (
-        Planar,
-    )
-}
+SCENES: dict[str, type[Scene]] = {kind.name: kind for kind in (Planar,)}
 
 
 def scene(name: str, seed: int = 0) -> Scene:

@@ -92,7 +92,7 @@ class Status(NamedTuple):
     """The largest distance from an end to its target, in the scene's unit."""
     reached: int
     """Chains that are at their target."""
-    count: int
+    total: int
     """Chains there are."""
 
 

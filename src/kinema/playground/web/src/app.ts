@@ -39,6 +39,7 @@ export class App {
   private frame: Frame | null = null;
   private theme!: Theme;
   private paused = false;
+  private described = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
   /** What is dragged, or was until the server has heard of it: it is drawn where the hand has it. */
@@ -114,8 +115,8 @@ export class App {
     this.signs.progress(1, 1, "");
     if (message.scene !== this.tabs.current) return;
     this.scene = message;
+    this.described = false;
     if (!this.view) this.show(message.scene);
-    this.view?.describe(message.description);
     this.panel.show(message.controls);
     this.showPaused(message.paused);
   }
@@ -239,6 +240,9 @@ export class App {
   }
 
   private take(frame: Frame): void {
+    // A description holds from the first frame of its layout on.
+    if (!this.described && this.scene) this.view?.describe(this.scene.description);
+    this.described = true;
     this.frame = frame;
     if (this.held?.dropped && frame.input >= this.held.input) {
       this.held = null;

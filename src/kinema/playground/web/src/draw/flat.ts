@@ -38,7 +38,7 @@ export class FlatStage {
   private readonly grid: THREE.Mesh<THREE.PlaneGeometry, THREE.ShaderMaterial>;
 
   constructor() {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true });
+    this.renderer = new THREE.WebGLRenderer({ antialias: false }); // Ink is smooth by itself.
     THREE.ColorManagement.enabled = false; // Colours here are the screen's own, not light.
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     const uniforms = {
