@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import kinema
 from kinema.character import Character
 from kinema.io.gltf.append import placement
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
@@ -23,7 +22,7 @@ def fresh(character: Character) -> Output:
     Every joint belongs to the skin, also without a surface: by that other programs know bones from mere places.
     """
     skeleton = character.skeleton
-    output = Output({"asset": {"version": "2.0", "generator": f"Kinema {kinema.__version__}"}, "scene": 0})
+    output = Output({"asset": {"version": "2.0", "generator": "Kinema"}, "scene": 0})
     output.add("scenes", {"name": character.name, "nodes": _add_nodes(output, skeleton)})
     surfaces = [skin for skin in character.skins if len(skin.triangles)]
     binds = np.swapaxes(skeleton.inverse_bind, -1, -2).reshape(-1, 16)

@@ -24,7 +24,7 @@ def save(path: str | os.PathLike[str], character: Character) -> None:
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
     if document is None:
-        output, node_of_joint = fresh(character), range(len(character.skeleton))
+        output, node_of_joint = fresh(character), list(range(len(character.skeleton)))
     else:
         output, node_of_joint = self_contained(document), _nodes(character, document)
     for name, clip in clips.items():
