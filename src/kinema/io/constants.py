@@ -1,5 +1,13 @@
 """What a file may ask for, and how it is written: every number with its unit and its reason."""
 
+# --- writing ---------------------------------------------------------------------------------------------------
+
+GLB_LARGEST = 2**32 - 1
+"""Bytes of a binary glTF file: it says how many there are in 32 bits."""
+
+LONGEST_TEMPORARY_STEM = 40
+"""Characters of a file's name that its temporary file repeats. A name has 255 bytes, and a character up to four."""
+
 # --- BVH -------------------------------------------------------------------------------------------------------
 
 BVH_LARGEST_FILE = 64 * 2**20

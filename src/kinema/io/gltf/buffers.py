@@ -47,19 +47,14 @@ class Buffers:
     def _bytes(self, index: int, place: Place, length: int) -> bytes:
         if place.has("uri"):
             uri = place.text("uri")
-            return inline(place, uri) if uri.startswith("data:") else self._beside(place.at("uri"), uri, length)
+            return (
+                inline(place, uri)
+                if uri.startswith("data:")
+                else beside(place.at("uri"), uri, self._document.folder, length)
+            )
         if index > 0 or self._document.binary is None:
             place.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
         return self._document.binary
-
-    def _beside(self, place: Place, uri: str, length: int) -> bytes:
-        """The first bytes of a file in the document's folder."""
-        path = _inside(place, uri, self._document.folder)
-        try:
-            with path.open("rb") as file:
-                return file.read(length)
-        except OSError as problem:
-            place.fail(f"is {uri[:60]!r}, which cannot be read: {problem.strerror}")
 
 
 def inline(place: Place, uri: str) -> bytes:
@@ -73,6 +68,16 @@ def inline(place: Place, uri: str) -> bytes:
         return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
     except (binascii.Error, ValueError):
         place.at("uri").fail("is a data: URI that is not base64")
+
+
+def beside(place: Place, uri: str, folder: Path | None, most: int) -> bytes:
+    """The first bytes of a file in a document's folder, as many as there are and no more than `most`."""
+    path = _inside(place, uri, folder)
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as problem:
+        place.fail(f"is {uri[:60]!r}, which cannot be read: {problem.strerror}")
 
 
 def _inside(place: Place, uri: str, folder: Path | None) -> Path:
