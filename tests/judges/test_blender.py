@@ -64,7 +64,7 @@ def test_blender_plays_real_files_as_we_do(characters):
     for path, (count, worst) in found.items():
         assert worst < AGREES, path
         if path.startswith("gltf/"):
-            assert count > 0.8 * len(characters[path].skeleton), path
+            assert count >= 0.5 * len(characters[path].skeleton), path
 
 
 def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):

@@ -24,17 +24,14 @@ class Buffers:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._places = document.root.each("buffers")
+        self.places = document.root.each("buffers")
         self._read: dict[int, bytes] = {}
         self._left = GLTF_LARGEST_FILE
-
-    def __len__(self) -> int:
-        return len(self._places)
 
     def read(self, index: int) -> bytes:
         """The bytes of a buffer, at least as many as it declares."""
         if index not in self._read:
-            self._read[index] = self._checked(index, self._places[index])
+            self._read[index] = self._checked(index, self.places[index])
         return self._read[index]
 
     def _checked(self, index: int, place: Place) -> bytes:

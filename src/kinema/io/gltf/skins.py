@@ -42,12 +42,8 @@ def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
 
 
 def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
-    nodes = len(document.joint_of_node)
-    joints = []
-    for joint in place.each("joints"):
-        if type(joint.value) is not int or not 0 <= joint.value < nodes:
-            joint.wrong(f"a whole number from 0 to {nodes - 1}")
-        joints.append(document.joint_of_node[joint.value])
+    nodes = document.joint_of_node
+    joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
     if not joints:
         place.fail("has no joints")
     return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
@@ -57,7 +53,7 @@ def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
     """(joints, 4, 4); matrices that are left out do nothing."""
     if not place.has("inverseBindMatrices"):
         return np.tile(np.eye(4), (joints, 1, 1))
-    columns = accessors.read(place.index("inverseBindMatrices", len(accessors)))
+    columns = accessors.read(place, "inverseBindMatrices")
     where = place.at("inverseBindMatrices")
     if columns.shape[1] != 16 or columns.dtype.kind != "f":
         where.fail("are no matrices of 4 by 4 floats")
