@@ -47,11 +47,9 @@ class Buffers:
     def _bytes(self, index: int, place: Place, length: int) -> bytes:
         if place.has("uri"):
             uri = place.text("uri")
-            return (
-                inline(place, uri)
-                if uri.startswith("data:")
-                else beside(place.at("uri"), uri, self._document.folder, length)
-            )
+            if uri.startswith("data:"):
+                return inline(place, uri)
+            return beside(place.at("uri"), uri, self._document.folder, length)
         if index > 0 or self._document.binary is None:
             place.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
         return self._document.binary
