@@ -119,7 +119,7 @@ class Views:
     def __init__(self, document: Document) -> None:
         self._buffers = Buffers(document)
         self._places = document.root.each("bufferViews")
-        self._buffer = self._places.wholes("buffer", 0, len(self._buffers.places) - 1)
+        self._buffer = self._places.wholes("buffer", 0, len(self._buffers) - 1)
         self._start = self._places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
         self._length = self._places.wholes("byteLength", 1, GLTF_LARGEST_FILE)
         self._stride = self._places.wholes("byteStride", *GLTF_ELEMENT_STRIDE, 0)
@@ -162,3 +162,9 @@ def normalised(array: Any) -> Any:
         return array
     shares = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
     return np.maximum(shares, np.float32(-1.0))
+
+
+def float64(*arrays: Any) -> Any:
+    """Arrays one after the other, as an own copy in float64; what is no number stays none, to be found later."""
+    with np.errstate(invalid="ignore"):  # Some kinds of what is no number make themselves heard.
+        return np.concatenate(arrays, dtype=np.float64)

@@ -24,14 +24,17 @@ class Buffers:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self.places = document.root.each("buffers")
+        self._places = document.root.each("buffers")
         self._read: dict[int, bytes] = {}
         self._left = GLTF_LARGEST_FILE
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def read(self, index: int) -> bytes:
         """The bytes of a buffer, at least as many as it declares."""
         if index not in self._read:
-            self._read[index] = self._checked(index, self.places[index])
+            self._read[index] = self._checked(index, self._places[index])
         return self._read[index]
 
     def _checked(self, index: int, place: Place) -> bytes:
@@ -46,10 +49,8 @@ class Buffers:
 
     def _bytes(self, index: int, place: Place, length: int) -> bytes:
         if place.has("uri"):
-            uri = place.text("uri")
-            if uri.startswith("data:"):
-                return inline(place, uri)
-            return beside(place.at("uri"), uri, self._document.folder, length)
+            where, uri = place.at("uri"), place.text("uri")
+            return inline(where, uri) if uri.startswith("data:") else beside(where, uri, self._document.folder, length)
         if index > 0 or self._document.binary is None:
             place.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
         return self._document.binary
@@ -59,13 +60,13 @@ def inline(place: Place, uri: str) -> bytes:
     """The bytes in a data: URI."""
     head, comma, body = uri.partition(",")
     if not comma:
-        place.at("uri").fail("is a data: URI without a comma")
+        place.fail("is a data: URI without a comma")
     if not head.endswith(";base64"):
         return unquote_to_bytes(body)
     try:
         return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
     except (binascii.Error, ValueError):
-        place.at("uri").fail("is a data: URI that is not base64")
+        place.fail("is a data: URI that is not base64")
 
 
 def beside(place: Place, uri: str, folder: Path | None, most: int) -> bytes:

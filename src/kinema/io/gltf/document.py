@@ -34,8 +34,8 @@ class Document:
     """
 
     name: str
-    json: dict[str, Any]
-    binary: bytes | None
+    json: dict[str, Any] = field(repr=False)
+    binary: bytes | None = field(repr=False)
     container: Literal["glb", "gltf"]
     original: bytes = field(repr=False)
     folder: Path | None = None

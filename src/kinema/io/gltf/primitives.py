@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
 from kinema.io.gltf.place import Place
@@ -66,7 +66,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
 
 def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
     """(V, n): an attribute's finite numbers as float64."""
-    array = _attribute(attributes, name, accessors, widths, count).astype(np.float64)
+    array = float64(_attribute(attributes, name, accessors, widths, count))
     if not np.isfinite(array).all():
         attributes.at(name).fail(f"has numbers that are not finite, the first in element {_first(~np.isfinite(array))}")
     return array

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.io.constants import GLTF_SAME_BIND, GLTF_SINGULAR
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.place import Place
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
@@ -59,7 +59,7 @@ def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
         where.fail("are no matrices of 4 by 4 floats")
     if len(columns) < joints:
         where.fail(f"are {len(columns)}; there are {joints} joints")
-    matrices = columns[:joints].astype(np.float64).reshape(joints, 4, 4).swapaxes(1, 2)
+    matrices = float64(columns[:joints]).reshape(joints, 4, 4).swapaxes(1, 2)
     if not np.isfinite(matrices).all():
         where.fail("have numbers that are not finite")
     matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
