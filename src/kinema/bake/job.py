@@ -29,8 +29,8 @@ class Order:
     """What is to be done to every file.
 
     settings: without their ground, which is built where the work is done. clips: names, or patterns such as "Walk*";
-    none: the only one there is. roles: which joint is what, over what is found. fingerprint: the same for the same order,
-    and for no other.
+    none: the only one there is. roles: which joint is what, over what is found. fingerprint: the same for the same
+    order, and for no other.
     """
 
     settings: Settings

@@ -31,10 +31,10 @@ PICTURES = {
 
 def self_contained(document: Document) -> Output:
     """The document's JSON and bytes, to be added to."""
-    buffers = Buffers(document)
-    binary = buffers.read(0) if buffers.places else document.binary or b""
+    buffers, places = Buffers(document), document.root.each("buffers")
+    binary = buffers.read(0) if places else document.binary or b""
     output = Output(document.json, binary, _further_chunks(document))
-    for i, buffer in enumerate(buffers.places):
+    for i, buffer in enumerate(places):
         if not buffer.has("uri"):
             continue
         if i == 0:
