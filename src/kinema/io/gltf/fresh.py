@@ -9,6 +9,7 @@ import numpy as np
 from kinema.character import Character
 from kinema.io.gltf.append import placement
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
+from kinema.io.gltf.primitives import to_light
 from kinema.io.names import unique
 from kinema.skeleton import Skeleton, as_4x4
 from kinema.skin import Skin
@@ -65,7 +66,7 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
         "WEIGHTS_0": Stored(weights),
     }
     if skin.colours is not None:
-        attributes["COLOR_0"] = Stored(np.clip(skin.colours, 0.0, 1.0).astype("<f4"))
+        attributes["COLOR_0"] = Stored(to_light(np.clip(skin.colours, 0.0, 1.0)).astype("<f4"))
     small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest of all means something else.
     indices = Stored(skin.triangles.reshape(-1, 1).astype("<u2" if small else "<u4"))
     return {
