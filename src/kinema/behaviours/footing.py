@@ -61,6 +61,8 @@ class Plan(NamedTuple):
     """(L,): length of each leg, metres."""
     thighs: Any
     """(L,): the first joint of each leg."""
+    knees: Any
+    """(L,): the one it bends at."""
     ankles: Any
     """(L,): the last."""
     rise: Any

@@ -422,10 +422,12 @@ def spring_pelvis(plan, memory, i, goal, dt):
 @kernel
 def leg_reach(plan, world, i, leg, at_hips, turn):
     """Where a leg starts once the body has leaned, and how far it reaches: to its largest stretch, or as far as the
-    clip stretches it, if that is more.
+    clip stretches it, if that is more. It bends at the knee alone: a hock stays as bent as it is.
     """
     hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
-    reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+    knee = origin_at(world, i, plan.knees[leg])
+    straight = vec.length(vec.sub(knee, hip)) + vec.length(vec.sub(ankle, knee))
+    reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * straight)
     return vec.add(at_hips, quat.rotate(turn, vec.sub(hip, at_hips))), reach
 
 
