@@ -257,7 +257,7 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
         plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
     elif soon:
         first, before = leg * RAYS + PROFILE, memory.steps[i, leg]
-        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, size, before)
+        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, leg, before)
         memory.chosen[i, leg] = True
     else:
         plane, ground_normal = fit(found, i, leg * RAYS, 1, up, base, plan)
