@@ -217,6 +217,7 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         points=np.array([rig.sole_points(leg)[1] for leg in rig.legs], dtype),
         size=size,
         thighs=np.array([leg.joints[0] for leg in legs], np.int64),
+        knees=np.array([leg.joints[1] for leg in legs], np.int64),
         ankles=np.array([leg.joints[-1] for leg in legs], np.int64),
         rise=dtype(s.max_rise * size.max()),
         cos_slope=dtype(math.cos(s.max_slope)),
