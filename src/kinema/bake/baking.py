@@ -11,13 +11,11 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
-from kinema.bake.placing import leg_length, on_ground, start_of
+from kinema.bake.placing import on_ground, start_of
 from kinema.bake.settings import Settings
-from kinema.bake.shot import Shot, take
-from kinema.bake.travel import plant_speed
+from kinema.bake.shot import Shot, leg_length, take
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.pose import Pose
@@ -59,14 +57,16 @@ def bake(
     clip = _clip(character, clip)
     shot = take(_rig(character, settings), clip, settings)
     rig = shot.rig
+    shot = replace(shot, places=start_of(rig, settings) @ shot.places)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
-    places = _put_down(shot, ground, settings)
-    made = animate(character, shot, places, ground, settings, progress)
-    before, after = _measure(shot, places, made, ground, settings)
+    if settings.places_feet:
+        shot = on_ground(shot, ground)
+    made = animate(character, shot, ground, settings, progress)
+    before, after = _measure(shot.seen, made, ground, settings)
     joints = carriers(character, rig, clip)
     poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
     return Baked(
-        clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
+        clip=_new_clip(clip, poses, shot.seen, settings, rig.skeleton.below(joints)),
         before=before,
         after=after,
         dt=shot.dt,
@@ -99,34 +99,22 @@ def _rig(character: Character, settings: Settings) -> Rig:
     return rig
 
 
-def _put_down(shot: Shot, ground: Any, settings: Settings) -> Any:
-    """(F, 4, 4): where the character's space is in each frame; where feet are placed, at the height of the ground."""
-    places = start_of(shot.rig, settings) @ shot.places
-    if not settings.places_feet:
-        return places
-    placed, found = on_ground(shot.rig, shot.poses, places, ground)
-    if not found[0]:
-        raise InputError(f"there is no ground where the character starts, at {tuple(places[0, :3, 3].round(4))}")
-    return placed
-
-
-def _measure(shot: Shot, places: Any, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
-    """Figures before and after, both with the plants of the clip on level ground."""
-    rig, dt, alone = shot.rig, shot.dt, shot.world(places)
-    planted = metrics.planted_from(rig, shot.world(), dt, speed=plant_speed(shot.travel, PLANTED_SPEED))
-    targets = _targets(rig, shot, alone, settings)
+def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
+    """Figures before and after, both with the plants of the clip."""
+    rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
+    targets = _targets(shot, alone, settings)
     before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=targets)
     after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=targets)
     return before, after
 
 
-def _targets(rig: Rig, shot: Shot, alone: Any, settings: Settings) -> dict[Any, Any] | None:
+def _targets(shot: Shot, alone: Any, settings: Settings) -> dict[Any, Any] | None:
     """Where hands should be, (F, 3) by joint; where nothing is asked of one, where it is anyway."""
     if not settings.reach:
         return None
     targets = {}
     for name, target in settings.reach.items():
-        hand = int(rig.arm(name).joints[-1])
+        hand = int(shot.rig.arm(name).joints[-1])
         points = [target.at(float(t)) for t in shot.times]
         targets[hand] = np.array([alone[k, hand, :3, 3] if p is None else p for k, p in enumerate(points)])
     return targets

@@ -24,8 +24,9 @@ from kinema.bake.many import Runner, bake_many, in_processes, one_by_one
 from kinema.bake.moving_point import MovingPoint
 from kinema.bake.report import FORMAT, VERSION, rows
 from kinema.bake.settings import Settings
-from kinema.errors import FileError, InputError
+from kinema.errors import InputError
 from kinema.io import atomic
+from kinema.roles import Overrides, parse_override, read_overrides
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,7 @@ class Options:
     reach: list[str]
     loops: int
     fps: float | None
+    role: list[str]
     roles: Path | None
     jobs: int
     dask: str | None
@@ -94,8 +96,7 @@ def order_of(options: Options) -> Order:
             for name, text in (("--ground-size", options.ground_size), ("--ground-height", options.ground_height))
         )
         plan = grounds.parse(options.ground, size, heights)
-    roles = None if options.roles is None else _text(options.roles)
-    return Order(settings, plan, tuple(options.clip), roles, _fingerprint(options))
+    return Order(settings, plan, tuple(options.clip), _roles(options), _fingerprint(options))
 
 
 def _numbers(name: str, text: str, count: int) -> Any:
@@ -123,11 +124,12 @@ def _reach(text: str) -> tuple[str, MovingPoint]:
     return hand.removesuffix("_hand"), _point(f"--reach {hand}", where)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise FileError(f"the file cannot be read: {wrong}", str(path)) from None
+def _roles(options: Options) -> Overrides:
+    """What is said of roles: the words go before the file."""
+    said = Overrides() if options.roles is None else read_overrides(options.roles)
+    for text in options.role:
+        said = parse_override(text).over(said)
+    return said
 
 
 def _fingerprint(options: Options) -> str:

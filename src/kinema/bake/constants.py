@@ -45,6 +45,9 @@ TURN_EXPLAINS = 0.6
 FLOOR_ROUNDS = 3
 """Rounds of finding the floor by the feet that stand, and the feet that stand by the floor."""
 
+PLANT_HEIGHT = 0.018
+"""Leg lengths above the clip's floor up to which a sole stands: what is higher is on its way up, however slow."""
+
 PLANTED_SHARE = 0.5
 """Share of the travel's speed below which a foot stands. It swings at one to three times that speed."""
 

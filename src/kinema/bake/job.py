@@ -21,6 +21,7 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError, KinemaError
 from kinema.io import files, names
+from kinema.roles import Overrides
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +29,14 @@ class Order:
     """What is to be done to every file.
 
     settings: without their ground, which is built where the work is done. clips: names, or patterns such as "Walk*";
-    none: the only one there is. roles: which joint is what, the text of a file for `kinema.load`. fingerprint: the same
-    for the same order, and for no other.
+    none: the only one there is. roles: which joint is what, over what is found. fingerprint: the same for the same order,
+    and for no other.
     """
 
     settings: Settings
     ground: GroundPlan | None = None
     clips: tuple[str, ...] = ()
-    roles: str | None = None
+    roles: Overrides | None = None
     fingerprint: str = ""
 
 
@@ -94,11 +95,7 @@ def _progress(progress: Callable[[float], None], number: int, count: int, share:
 def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
     path = folder / f"old{Path(name).suffix}"
     path.write_bytes(data)
-    roles = None
-    if order.roles is not None:
-        roles = folder / "roles.toml"
-        roles.write_text(order.roles, encoding="utf-8")
-    return replace(files.load(path, roles=roles), name=Path(name).stem)
+    return replace(files.load(path, roles=order.roles), name=Path(name).stem)
 
 
 def _save(path: Path, character: Character, made: list[Clip]) -> bytes:

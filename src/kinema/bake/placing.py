@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kinema.bake.constants import FARTHEST_GROUND
 from kinema.bake.settings import Settings
+from kinema.bake.shot import Shot, leg_length
+from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.pose import Pose
 from kinema.rig import Rig
-
-
-def leg_length(rig: Rig) -> float:
-    """Mean length of a leg; without any, the height of the whole figure at rest."""
-    if rig.legs:
-        return float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
-    return float(np.ptp(rig.skeleton.rest_world[:, :3, 3] @ np.array(rig.up))) or 1.0
 
 
 def start_of(rig: Rig, settings: Settings) -> Any:
@@ -33,17 +28,27 @@ def start_of(rig: Rig, settings: Settings) -> Any:
     return start
 
 
-def on_ground(rig: Rig, poses: Pose, places: Any, ground: Any) -> tuple[Any, Any]:
-    """The places (F, 4, 4), each moved along up until the character's floor is at the height of the ground below its
-    hips, and whether there is any, (F,). Where there is none the height of the frame before is kept.
+def on_ground(shot: Shot, ground: Any) -> Shot:
+    """The shot with each place moved along up until the character's floor is at the height of the ground below its
+    hips. Where there is no ground below them, the height of the frame before is kept; what comes before the first
+    frame is left out if there is none for it.
     """
+    rig, places = shot.rig, shot.places
     up, leg = np.array(rig.up), leg_length(rig)
-    hips = (places @ rig.skeleton.world(poses)[:, rig.hips])[:, :3, 3]
+    hips = shot.world[:, rig.hips, :3, 3]
     origins = hips - up * (hips @ up)[:, np.newaxis] + up * FARTHEST_GROUND * leg
     hits = ground.cast(origins, np.broadcast_to(-up, origins.shape), 2 * FARTHEST_GROUND * leg)
     found = np.asarray(hits.hit, bool)
+    if not found[shot.lead]:
+        raise InputError(f"there is no ground where the character starts, at {places[shot.lead, :3, 3].round(4)}")
     last = np.maximum.accumulate(np.where(found, np.arange(len(places)), 0))
-    heights = (np.asarray(hits.point) @ up - places[:, :3, 3] @ up - rig.floor)[last]
-    moved = places.copy()
-    moved[:, :3, 3] += np.where(found.any(), heights, 0.0)[:, np.newaxis] * up
-    return moved, found
+    heights = (np.asarray(hits.point) @ up)[last] - places[:, :3, 3] @ up - rig.floor
+    moved = replace(shot, places=places + heights[:, np.newaxis, np.newaxis] * _lift(up))
+    return moved if found[: shot.lead].all() else moved.seen
+
+
+def _lift(up: Any) -> Any:
+    """(4, 4): what a matrix gains when it is moved by 1 along up."""
+    lift = np.zeros((4, 4))
+    lift[:3, 3] = up
+    return lift

@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.constants import DEFAULT_FPS, FASTEST_FPS, LOOP_GAP, MOST_FRAMES, SPARSE_FPS
-from kinema.bake.placing import leg_length
+from kinema.bake.constants import (
+    DEFAULT_FPS,
+    FASTEST_FPS,
+    LOOP_GAP,
+    MOST_FRAMES,
+    PLANT_HEIGHT,
+    PLANTED_SHARE,
+    SPARSE_FPS,
+)
 from kinema.bake.settings import Settings
 from kinema.bake.travel import Travel, travel_of
 from kinema.clip import Clip
+from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
@@ -24,15 +32,16 @@ from kinema.root_motion import Root
 class Shot:
     """The frames of a clip, evenly spaced, the end included. F frames.
 
-    times: (F,), seconds. poses: (F,). places: (F, 4, 4), where the character's space is, on level ground, seen from the
-    first frame. lead_in: poses and places that come before, where the clip is a loop; None where it is not. rig: with the
-    floor that the clip was made on. travel: what its planted feet say.
+    times: (F,), seconds. poses: (F,). places: (F, 4, 4), where the character's space is, on level ground. planted:
+    (F, L), which feet stand. lead: how many frames of them come before the first one: a pass of a clip that loops, for
+    whoever has to get going. rig: with the floor that the clip was made on. travel: what its planted feet say.
     """
 
     times: Any
     poses: Pose
     places: Any
-    lead_in: tuple[Pose, Any] | None
+    planted: Any
+    lead: int
     rig: Rig
     travel: Travel
 
@@ -40,9 +49,23 @@ class Shot:
     def dt(self) -> float:
         return float(self.times[1] - self.times[0])
 
-    def world(self, places: Any = None) -> Any:
-        """(F, J, 4, 4): the clip as it is, on level ground, or at other places (F, 4, 4)."""
-        return (self.places if places is None else places)[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+    @property
+    def seen(self) -> Shot:
+        """Without what comes before."""
+        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "places", "planted")}
+        return replace(self, **parts, lead=0)
+
+    @property
+    def world(self) -> Any:
+        """(F, J, 4, 4): the clip at its places."""
+        return self.places[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+
+
+def leg_length(rig: Rig) -> float:
+    """Mean length of a leg; without any, the height of the whole figure at rest."""
+    if rig.legs:
+        return float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
+    return float(np.ptp(rig.skeleton.rest_world[:, :3, 3] @ np.array(rig.up))) or 1.0
 
 
 def own_rate(clip: Clip) -> float:
@@ -65,12 +88,13 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     moves = moves if settings.travel is None else settings.travel
     places = travel.places(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
     one_pass = places[-1] @ _own_travel(rig, poses)
-    return Shot(
-        *_repeated(times - times[0], poses, places, one_pass, settings.loops),
-        (poses[:-1], np.linalg.inv(one_pass) @ places[:-1]) if closed else None,
-        replace(rig, floor=travel.floor),
-        travel,
-    )
+    first = -1 if closed else 0
+    which, places = _repeated(places, one_pass, range(first, settings.loops))
+    lead = -first * (times.size - 1)
+    rig = replace(rig, floor=travel.floor)
+    shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, rig, travel)
+    speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
+    return replace(shot, planted=metrics.planted_from(rig, shot.world, dt, height=PLANT_HEIGHT, speed=speed))
 
 
 def _frames(clip: Clip, settings: Settings) -> Any:
@@ -112,13 +136,9 @@ def _as_matrix(place: Any, up: Any) -> Any:
     return matrix
 
 
-def _repeated(times: Any, poses: Pose, places: Any, one_pass: Any, loops: int) -> tuple[Any, Pose, Any]:
-    """Times, poses and places of several passes, each going on where the last one ended."""
-    count = times.size - 1
-    which = np.append(np.tile(np.arange(count), loops), count)
-    passes = np.append(np.repeat(np.arange(loops), count), loops - 1)
-    starts = [np.eye(4)]
-    for _ in range(loops - 1):
-        starts.append(starts[-1] @ one_pass)
-    step = float(times[1] - times[0])
-    return np.arange(which.size) * step, poses[which], np.array(starts)[passes] @ places[which]
+def _repeated(places: Any, one_pass: Any, passes: range) -> tuple[Any, Any]:
+    """Which frame of a pass comes when in several of them, and the places, each pass going on where the last ended."""
+    count = len(places) - 1
+    which = np.append(np.tile(np.arange(count), len(passes)), count)
+    starts = [np.linalg.matrix_power(one_pass, number) for number in passes]
+    return which, np.repeat(starts, [*[count] * (len(passes) - 1), count + 1], axis=0) @ places[which]

@@ -24,7 +24,6 @@ from kinema.bake.constants import (
     LOW_SOLE,
     OUTLIER_SHARE,
     OUTLIER_SPEED,
-    PLANTED_SHARE,
     PRIOR_WEIGHT,
     ROBUST_ROUNDS,
     TRAVEL_SMOOTHING,
@@ -90,11 +89,6 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     speed = float(np.linalg.norm(velocity)) / size
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
     return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed, rig.floor if off else floor)
-
-
-def plant_speed(travel: Travel, least: float) -> float:
-    """Leg lengths a second below which a foot of this clip stands. The faster it goes, the more its feet slide."""
-    return max(least, PLANTED_SHARE * travel.speed)
 
 
 def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:

@@ -61,8 +61,16 @@ def bake(
     fps: Annotated[
         float | None, typer.Option(help="Frames a second. The clip's own if not said.", rich_help_panel=_WHAT)
     ] = None,
+    role: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ROLE=JOINT,...",
+            help="Which joint is what, where it is not found: leg.left=thigh_l,calf_l,foot_l.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = [],  # noqa: B006
     roles: Annotated[
-        Path | None, typer.Option(help="A file that says which joint is what.", rich_help_panel=_WHAT)
+        Path | None, typer.Option(help="A file of roles, as `kinema.roles` reads it.", rich_help_panel=_WHAT)
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes side by side.", rich_help_panel=_HOW)] = 1,
     dask: Annotated[

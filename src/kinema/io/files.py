@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kinema.character import Character
 from kinema.clip import Clip
@@ -12,23 +12,37 @@ from kinema.errors import FileError, InputError
 from kinema.io import bvh, gltf
 from kinema.io.constants import FILE_HEAD
 from kinema.io.gltf.document import MAGIC
+from kinema.roles import Overrides, find, read_overrides
 
 
-def load(path: str | os.PathLike[str], *, roles: Any = None, rig: bool = True) -> Character:
+def load(
+    path: str | os.PathLike[str], *, roles: Overrides | str | os.PathLike[str] | None = None, rig: bool = True
+) -> Character:
     """The character of a .glb, .gltf, .vrm or .bvh file; which of them it is, its content says.
 
     The world is the file's: its unit, its axes, every node above the skeleton counted. rig: whether to look for which
-    joint is what. roles: what is known of that already, over what is found.
+    joint is what. roles: what is known of that already, over what is found: `kinema.roles.Overrides`, or the path of a
+    small TOML file.
     """
     path = Path(path)
     with path.open("rb") as file:
         head = file.read(FILE_HEAD)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(MAGIC) or text.startswith(b"{"):
-        return gltf.load(path)
-    if text[:9].upper() == b"HIERARCHY":
-        return bvh.load(path)
-    raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
+        character = gltf.load(path)
+    elif text[:9].upper() == b"HIERARCHY":
+        character = bvh.load(path)
+    else:
+        raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
+    return _with_rig(character, roles) if rig else character
+
+
+def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | None) -> Character:
+    """The character with its joints' roles, as far as they are found or given."""
+    overrides = given if given is None or isinstance(given, Overrides) else read_overrides(given)
+    known = character.source.humanoid if isinstance(character.source, gltf.Document) else None
+    found = find(character.skeleton, character.clips, known=known, overrides=overrides, skins=character.skins)
+    return replace(character, rig=found)
 
 
 def save(
