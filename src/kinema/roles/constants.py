@@ -1,5 +1,7 @@
 """Numbers that finding roles goes by. Lengths are shares of something of the skeleton's own, never metres."""
 
+import math
+
 # --- looking at clips -------------------------------------------------------------------------------------------
 
 CLIPS_LOOKED_AT = 4
@@ -106,6 +108,9 @@ FOOT_SKIN = 0.5
 SOLE_BAND = 0.2
 """Skin that is this close above the lowest of it, in heights of the ankle, is the sole: heel and tip are its ends."""
 
+LEVEL_BAND = 0.01
+"""Levels of the floor, of rest and of several clips, that agree within this share of a leg are one."""
+
 THICKEST_SOLE = 0.12
 """How far the lowest joints of a foot may be above the ground, in leg lengths."""
 
@@ -122,3 +127,61 @@ LARGEST_OVERRIDES = 1_000_000
 
 ARM_BONES = 0.4
 """Upper arm and forearm are alike: the shorter is at least this long, as a share of the other."""
+
+# --- bends ------------------------------------------------------------------------------------------------------
+
+BENT = 0.1
+"""Sine of the angle from which a limb is clearly bent: six degrees. Arms laid out by hand are off by half of that."""
+
+# --- units ------------------------------------------------------------------------------------------------------
+
+UNITS = {
+    "metres": 1.0,
+    "centimetres": 0.01,
+    "millimetres": 0.001,
+    "decimetres": 0.1,
+    "inches": 0.0254,
+    "feet": 0.3048,
+    "CMU's units (0.45 inches to 1)": 0.0254 / 0.45,
+}
+"""Metres in a unit, by its name."""
+
+BODY_HEIGHTS = {0: 1.5, 2: 1.6, 4: 0.9, 6: 0.4}
+"""Height up to the head's joint that a body usually has, by its number of legs (6 for more), metres."""
+
+UNIT_CLEAR = 0.5
+"""How far off, as a power of ten, a height may be for the file to be in metres nevertheless: toys and giants exist."""
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+LIMIT_CLIPS, LIMIT_MOMENTS = 32, 64
+"""Clips whose range of motion is looked at, and at how many moments of each."""
+
+HINGE_MOVES = math.radians(4)
+"""A joint that turns less than this shows no axis."""
+
+HINGE_SLACK = math.radians(3)
+"""A joint whose clips turn it further off one axis than this is no hinge; those of animators and capture wobble."""
+
+HINGE_MARGIN, SWING_MARGIN = math.radians(10), math.radians(10)
+"""Room beyond what clips show, so that what they do is never at a limit."""
+
+USUAL_BEND = math.radians(145)
+"""How far knees, elbows and fingers fold from straight."""
+
+USUAL_SOCKETS = {
+    role: (math.radians(swing), math.radians(twist))
+    for role, (swing, twist) in {
+        "spine": (25, 15),
+        "neck": (30, 25),
+        "head": (40, 40),
+        "eye": (40, 10),
+        "thigh": (115, 45),
+        "foot": (60, 35),
+        "shoulder": (30, 20),
+        "upper_arm": (125, 90),
+        "hand": (80, 80),
+        "knuckle": (95, 30),
+    }.items()
+}
+"""How far people's joints swing, and twist either way."""

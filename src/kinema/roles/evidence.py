@@ -6,7 +6,7 @@ belongs to the body if skin follows it or clips turn it, and if its name does no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,9 @@ from kinema.skin import Skin
 
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
 """Words of clips in which feet stand on the ground, the most telling first."""
+
+_MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
+"""Words of clips in which they may not: looked at last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,8 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
         return None
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
-    looked_at = tuple(_look(skeleton, clip) for clip in chosen)
-    return Evidence(skeleton, rest, looked_at, children, body, helper, end & body, weight, *_sums(rest, children), size)
+    moving = tuple(_look(skeleton, clip) for clip in chosen)
+    return Evidence(skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size)
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
@@ -121,14 +124,20 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
 
     def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = words.split(item[1].name)
-        place = next((k for k, word in enumerate(_TELLING) if word in found or word + "ing" in found), len(_TELLING))
-        return place, len(found), item[0]
+        said = {word.removesuffix("ing") for word in found} | set(found)
+        place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
+        return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
 
     ranked = sorted(enumerate(clips), key=rank)
     first = {rank(item)[0]: item for item in reversed(ranked)}
     best = [first[place] for place in sorted(first) if place < len(_TELLING)]
     others = [item for item in ranked if item not in best]
     return [clip for _, clip in (best + others)[:CLIPS_LOOKED_AT]]
+
+
+def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) -> list[Moving]:
+    """The most telling of some clips, at a few moments each."""
+    return [_look(skeleton, clip) for clip in _telling(list(clips.values()) if isinstance(clips, Mapping) else clips)]
 
 
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
