@@ -31,6 +31,12 @@ MOST_FILM_PIXELS = 2**28
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
 
+USUAL_SIZE = (640, 480)
+"""Width and height of a picture, pixels."""
+
+STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
+"""Pixels: how wide a strip is, and how high it may get."""
+
 STRIP_GAP = 1.05
 """Widths of a pose from each pose of a strip to the next, at least."""
 
