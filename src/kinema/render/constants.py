@@ -67,6 +67,9 @@ BONE_AT, BONE_SHAPE = (0.0, 0.04, 0.16, 0.5, 1.0), (0.35, 0.62, 1.0, 0.84, 0.45)
 SIDES = 10
 """Sides of a bone's tube: round at the sizes that are drawn."""
 
+SMALLEST_KNOB = 0.006
+"""Body sizes: radius of the ball of a joint that holds no bone."""
+
 SHORTEST_BONE = 1e-3
 """Body sizes. Shorter bones are not seen, and may have no direction."""
 
@@ -114,5 +117,5 @@ GRID_LINE = 0.0035
 GROUND_FADES = (0.75, 2.1)
 """Body sizes beyond the motion where the ground begins to fade, and where it is gone."""
 
-FAR = 1e3
-"""Body sizes from which the ground is looked for."""
+FINE_GROUND = 2
+"""Pixels of an uneven ground drawn for each one kept, in each direction."""

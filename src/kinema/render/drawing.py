@@ -16,6 +16,7 @@ from kinema.render.axes import along
 from kinema.render.body import Body, Sculptor
 from kinema.render.camera import VIEWS, Camera, axes_seen
 from kinema.render.constants import (
+    FINE_GROUND,
     FINE_MOVING,
     FINE_STILL,
     FIT_SAMPLES,
@@ -35,6 +36,8 @@ from kinema.render.floor import Floor
 from kinema.render.scene import Scene, sun_for
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
+from kinema.world.function_ground import FunctionGround
+from kinema.world.ground import Ground
 from kinema.world.plane import Plane
 
 
@@ -176,9 +179,14 @@ class _Shown:
         if ground is None:
             ground = Plane(stage.points_back(np.zeros(3)), stage.axes[1])
         motion = np.stack((points.min(axis=0), points.max(axis=0)))
-        # A plane has no edges: its grid is soft as it is.
-        floor = Floor.seen(ground, stage, camera, 1 if isinstance(ground, Plane) else fine, sun, motion, theme)
+        floor = Floor.seen(ground, stage, camera, _ground_detail(ground), sun, motion, theme)
         return Scene(camera, floor, sun, theme, fine)
+
+
+def _ground_detail(ground: Any) -> int:
+    """Pixels of a ground drawn for each one kept: a plane has no edges, and functions take long to find."""
+    edged = isinstance(ground, Ground) and not isinstance(ground, (Plane, FunctionGround))
+    return FINE_GROUND if edged else 1
 
 
 def _outermost(points: Any) -> Any:
