@@ -35,6 +35,8 @@ export interface Label {
 
 export interface View {
   readonly canvas: HTMLCanvasElement;
+  /** Something of the page's own that lies over the picture. */
+  readonly overlay?: HTMLElement;
   /** What changes with the scene's revision. */
   describe(description: Description): void;
   /** A new frame has come. */

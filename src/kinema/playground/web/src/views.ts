@@ -2,9 +2,11 @@
 
 import type { View } from "./view";
 import { ArmView } from "./views/arm";
+import { LabView } from "./views/lab";
 import { PlanarView } from "./views/planar";
 
 export const VIEWS: Record<string, new () => View> = {
   planar: PlanarView,
   arm: ArmView,
+  lab: LabView,
 };

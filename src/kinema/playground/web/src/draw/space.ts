@@ -5,6 +5,8 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Theme } from "../view";
 
 const SHADOW_SIZE = 1024;
+/** Whether the processor draws, not a graphics card: then no effort goes into what is only nice. */
+const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
 const SLOW_MS = 45;
 const COARSEST = 0.5;
@@ -17,7 +19,7 @@ export interface Look {
 }
 
 export class SpaceStage {
-  readonly renderer = new THREE.WebGLRenderer({ antialias: true });
+  readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.05, 200);
   readonly controls: OrbitControls;
@@ -31,7 +33,7 @@ export class SpaceStage {
   constructor(private readonly look: Look) {
     THREE.ColorManagement.enabled = true;
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = SOFTWARE ? THREE.BasicShadowMap : THREE.PCFSoftShadowMap;
     this.camera.position.set(...look.from);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.target.set(...look.at);
@@ -49,7 +51,7 @@ export class SpaceStage {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(SHADOW_SIZE, SHADOW_SIZE);
     this.sun.shadow.radius = 4;
-    this.sun.shadow.normalBias = 0.01 * shade;
+    this.sun.shadow.normalBias = 0.004 * shade;
     Object.assign(this.sun.shadow.camera, { left: -shade, right: shade, top: shade, bottom: -shade, near: 0.1, far: 8 * shade });
     this.scene.add(this.sun, this.sun.target, this.sky);
   }
@@ -83,7 +85,7 @@ export class SpaceStage {
   /** Where drawing is slow, fewer pixels: a coarse picture that moves says more than a fine one that stands. */
   private coarsen(elapsed: number): void {
     this.slow = elapsed * 1000 > SLOW_MS ? this.slow + 1 : 0;
-    if (this.slow < 30 || this.ratio <= COARSEST) return;
+    if (this.slow < 8 || this.ratio <= COARSEST) return;
     this.slow = 0;
     this.ratio = Math.max(this.ratio * 0.7, COARSEST);
     this.resize(this.size.width, this.size.height);
@@ -118,6 +120,14 @@ export class SpaceStage {
     this.renderer.dispose();
     this.renderer.forceContextLoss();
   }
+}
+
+function drawsInSoftware(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const known = context?.getExtension("WEBGL_debug_renderer_info");
+  const name = context && known ? String(context.getParameter(known.UNMASKED_RENDERER_WEBGL)) : "";
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 export function phong(colour: number, shininess = 40): THREE.MeshPhongMaterial {
