@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled e2e page fresh bench clean
+.PHONY: play test lint unit uncompiled e2e page judges fresh bench clean
 
 play: page
 	$(BIN)/kinema play
@@ -29,7 +30,7 @@ lint: $(INSTALLED)
 	$(BIN)/python hatch_build.py check
 
 # Compiled once beforehand, so that the two processes find what they share on disk.
-unit: $(INSTALLED)
+unit: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/kinema warmup
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e
 
@@ -37,6 +38,11 @@ unit: $(INSTALLED)
 uncompiled: $(INSTALLED)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED) -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
 		--hypothesis-profile=uncompiled --cov --cov-report=term:skip-covered --cov-fail-under=93
+
+# Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
+judges: $(INSTALLED) $(NODE_MODULES)
+	$(BIN)/python -m tests.judges.install --blender
+	KINEMA_BLENDER=1 $(BIN)/python -m pytest tests/judges
 
 # Chromium must be there; without it these tests are skipped, except in CI.
 e2e: page
@@ -55,5 +61,9 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev,play]"
 	touch $@
 
+# Without a network, what needs them is skipped.
+$(NODE_MODULES): $(INSTALLED) tests/judges/package-lock.json
+	-$(BIN)/python -m tests.judges.install
+
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) .judges tests/judges/node_modules dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from kinema.errors import FileError as FileError
     from kinema.errors import InputError as InputError
     from kinema.errors import KinemaError as KinemaError
+    from kinema.io.files import load as load
+    from kinema.io.files import save as save
     from kinema.limits import Cone as Cone
     from kinema.limits import Hinge as Hinge
     from kinema.limits import SwingTwist as SwingTwist
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
     from kinema.world.voxel_grid import VoxelGrid as VoxelGrid
 
 _HOME = {
+    "load": "kinema.io.files",
+    "save": "kinema.io.files",
     "apply_to_matrices": "kinema.solvers.matrices",
     "HandsReport": "kinema.behaviours.hands",
     "Hands": "kinema.behaviours.hands",

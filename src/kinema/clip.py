@@ -49,6 +49,13 @@ class Track:
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", self._checked_values(f"{where}: values", len(times)))
 
+    @classmethod
+    def of(cls, joint: int, path: Path, times: Any, values: Any, interpolation: Interpolation = "LINEAR") -> Track:
+        """A track around arrays that are known to be right, and that nobody changes; tracks may share them."""
+        track = object.__new__(cls)
+        track.__dict__.update(joint=joint, path=path, times=times, values=values, interpolation=interpolation)
+        return track
+
     def channel(self) -> Channel:
         """As the tables take it; the joint must be an index by now."""
         path, mode = list(PATHS).index(self.path), INTERPOLATIONS[self.interpolation]
@@ -92,7 +99,7 @@ class Clip:
     events: Sequence[Event] = ()
 
     def __post_init__(self) -> None:
-        tracks = tuple(replace(track, joint=self.skeleton.index(track.joint)) for track in self.tracks)
+        tracks = tuple(self._placed(track) for track in self.tracks)
         self._check_once(tracks)
         last = max((float(track.times[-1]) for track in tracks), default=0.0)
         duration = edge.number(f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0)
@@ -101,6 +108,11 @@ class Clip:
             raise InputError(f"clip {self.name!r}: {events[-1]} is after the end, {duration:g}")
         for name, value in (("tracks", tracks), ("duration", duration), ("events", events), ("_tables", {})):
             object.__setattr__(self, name, value)
+
+    def _placed(self, track: Track) -> Track:
+        """The track with its joint as an index; the same one if it has that."""
+        joint = self.skeleton.index(track.joint)
+        return track if type(track.joint) is int else replace(track, joint=joint)
 
     def _check_once(self, tracks: tuple[Track, ...]) -> None:
         seen: set[tuple[Any, str]] = set()

@@ -18,6 +18,8 @@ class Skin:
     vertices: (V, 3), in the space the skin was bound in. triangles: (T, 3), indices of vertices, counter-clockwise seen
     from outside. joints: (V, 4), indices of joints. weights: (V, 4), shares that add up to 1.
     normals: (V, 3), of length 1. colours: (V, 3), red, green and blue from 0 to 1; or None.
+    rebind: (J, 3, 4), for a skin that was bound otherwise than its skeleton: for each joint, from where the vertices
+    are to where the skeleton's bind wants them; or None.
     """
 
     vertices: Any
@@ -26,6 +28,7 @@ class Skin:
     weights: Any
     normals: Any
     colours: Any = None
+    rebind: Any = None
 
     def __post_init__(self) -> None:
         count = len(edge.vectors("vertices", self.vertices, 3, np.float32))
@@ -46,16 +49,31 @@ class Skin:
             raise InputError(f"joints must have shape ({count}, 4), one row per vertex; got {self.joints.shape}")
         _check_indices("triangles", self.triangles, count, "vertices")
         _check_indices("joints", self.joints, None, "joints")
+        if self.rebind is not None:
+            rebind = _matrices("rebind", self.rebind)
+            edge.check_finite("rebind", rebind)
+            object.__setattr__(self, "rebind", rebind)
 
     def deform(self, palette: Any) -> Any:
         """Vertices, (V, 3), where a palette (J, 3, 4) puts them: each joint's pull by its weight."""
-        palette = edge.real("palette", palette)
-        if palette.ndim != 3 or palette.shape[1:] != (3, 4):
-            raise InputError(f"palette must have shape (joints, 3, 4), got {palette.shape}")
+        palette = _matrices("palette", palette)
         _check_indices("joints", self.joints, len(palette), "the palette's joints")
+        if self.rebind is not None:
+            if len(self.rebind) != len(palette):
+                raise InputError(f"palette has {len(palette)} joints; this skin's skeleton has {len(self.rebind)}")
+            linear = palette[:, :, :3] @ self.rebind
+            palette = np.concatenate((linear[..., :3], linear[..., 3:] + palette[..., 3:]), axis=-1)
         ahead = np.concatenate((self.vertices, np.ones((len(self.vertices), 1), self.vertices.dtype)), axis=1)
         each = np.einsum("vkrc,vc->vkr", palette[self.joints], ahead)
         return np.einsum("vkr,vk->vr", each, self.weights)
+
+
+def _matrices(name: str, value: Any) -> Any:
+    """(J, 3, 4), contiguous."""
+    array = np.ascontiguousarray(edge.real(name, value))
+    if array.ndim != 3 or array.shape[1:] != (3, 4):
+        raise InputError(f"{name} must have shape (joints, 3, 4), got {array.shape}")
+    return array
 
 
 def _check_indices(name: str, array: Any, count: int | None, what: str) -> None:

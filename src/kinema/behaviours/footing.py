@@ -36,6 +36,7 @@ from kinema.solvers.branch import origin_at
 
 HEEL, BALL, TIP = 0, 1, 2
 FREE, LOCKED, BARRED = 0, 1, 2
+UNTOLD = -1
 FOOT_STEPS = 2 * (FOOT_SAMPLES - 1)
 """Steps from ray to ray along a foot, where it is going to land."""
 AHEAD = FOOT_SAMPLES
@@ -97,6 +98,8 @@ class Memory(NamedTuple):
     """(N, L, 3): how far a foot is held back from sliding, world space, across up."""
     locked: Any
     """(N, L): FREE, LOCKED or BARRED."""
+    told: Any
+    """(N, L): whether the foot was told to stand, 1, or not to, 0; UNTOLD where it goes by the clip."""
     chosen: Any
     """(N, L): whether a foothold was found in this swing."""
     planes: Any

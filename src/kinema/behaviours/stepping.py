@@ -19,6 +19,7 @@ from kinema.behaviours.footing import (
     PROFILE,
     RAYS,
     TIP,
+    UNTOLD,
     fit,
     floor_of,
     foothold,
@@ -96,7 +97,9 @@ def planted_state(plan, memory, i, leg, low, speed):
     before = memory.locked[i, leg]
     share = like(low, RELEASE_SHARE) if before != FREE else like(low, 1.0)
     size = plan.size[leg]
-    if (low >= plan.plant_height * size * share) | (speed >= plan.plant_speed * size * share):
+    told = memory.told[i, leg]
+    free = (low >= plan.plant_height * size * share) | (speed >= plan.plant_speed * size * share)
+    if (told == 0) | ((told == UNTOLD) & free):
         return FREE
     return LOCKED if before == FREE else before
 

@@ -1,5 +1,13 @@
 """What a file may ask for, and how it is written: every number with its unit and its reason."""
 
+# --- writing ---------------------------------------------------------------------------------------------------
+
+GLB_LARGEST = 2**32 - 1
+"""Bytes of a binary glTF file: it says how many there are in 32 bits."""
+
+LONGEST_TEMPORARY_STEM = 40
+"""Characters of a file's name that its temporary file repeats. A name has 255 bytes, and a character up to four."""
+
 # --- BVH -------------------------------------------------------------------------------------------------------
 
 BVH_LARGEST_FILE = 64 * 2**20
@@ -25,3 +33,37 @@ BVH_EVEN = 1e-2
 
 BVH_STILL = 1e-9
 """A joint whose place changes by less than this share of the skeleton's size needs no position channels."""
+
+# --- glTF ------------------------------------------------------------------------------------------------------
+
+GLTF_LARGEST_FILE = 256 * 2**20
+"""Bytes of a file and of each buffer beside it. Ten times a film character with its textures inside."""
+
+GLTF_MOST_VALUES = 2_000_000
+"""Values in the JSON, counted before it is parsed: 25 times those of a character with 76 clips. They unfold in memory
+to some hundred bytes each."""
+
+GLTF_MOST_NODES = 4_096
+"""As in BVH: a skeleton keeps a table of joints by joints."""
+
+GLTF_MOST_NUMBERS = 50_000_000
+"""Numbers of all accessors, clips and skins together: 20 minutes of keys of 100 joints, or a million vertices and their
+weights. An accessor may declare any count without a byte in the file, and any number of others may share it."""
+
+GLTF_ELEMENT_STRIDE = (4, 252)
+"""Bytes from one element to the next that a buffer view may declare, the specification's."""
+
+GLTF_SHEAR = 1e-4
+"""Cosine between the axes of a node's matrix from which it counts as sheared; matrices are often written with five
+digits."""
+
+GLTF_SINGULAR = 1e-9
+"""A matrix whose smallest scale is this share of its largest has no inverse: of a part scaled away, say."""
+
+GLTF_SAME_BIND = 1e-6
+"""Skins that bind a surface to within this share of its size of each other bind it the same; rounding of float32."""
+
+# --- any file --------------------------------------------------------------------------------------------------
+
+FILE_HEAD = 1_024
+"""Bytes at the start of a file by which its format is known; blank lines may come first."""

@@ -20,3 +20,8 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
         seen.add(new)
         result.append(new)
     return tuple(result)
+
+
+def readable(name: str) -> str:
+    """The same name where it can be written as UTF-8; halves of characters, which JSON can hold, become "?"."""
+    return name.encode("utf-8", "replace").decode("utf-8")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from kinema.cli.bake import bake
+from kinema.cli.info import info
+from kinema.cli.render import render
+
 app = typer.Typer(
     help="Kinema: inverse kinematics for procedural animation.",
     no_args_is_help=True,
@@ -58,6 +62,11 @@ def play(
     except InputError as problem:
         typer.echo(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", err=True)
         raise typer.Exit(2) from problem
+
+
+app.command()(bake)
+app.command()(info)
+app.command()(render)
 
 
 def main() -> None:

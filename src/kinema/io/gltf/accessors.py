@@ -1,0 +1,164 @@
+"""Accessors: the arrays of a document, each decoded once, within what the file and memory have room for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.io.constants import GLTF_ELEMENT_STRIDE, GLTF_LARGEST_FILE, GLTF_MOST_NUMBERS
+from kinema.io.gltf.buffers import Buffers
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.place import Place
+
+COMPONENTS: dict[int, np.dtype[Any]] = {
+    5120: np.dtype("i1"),
+    5121: np.dtype("u1"),
+    5122: np.dtype("<i2"),
+    5123: np.dtype("<u2"),
+    5125: np.dtype("<u4"),
+    5126: np.dtype("<f4"),
+}
+"""The types of numbers by their codes."""
+
+INDICES = (5121, 5123, 5125)
+"""Those that may be indices."""
+
+SHAPES = {
+    "SCALAR": (1, 1),
+    "VEC2": (1, 2),
+    "VEC3": (1, 3),
+    "VEC4": (1, 4),
+    "MAT2": (2, 2),
+    "MAT3": (3, 3),
+    "MAT4": (4, 4),
+}
+"""Columns of an element, and numbers in each."""
+
+_COLUMN = 4
+"""Bytes: each column of a matrix starts at a multiple of it."""
+
+NO_VIEW = -1
+"""For an accessor without a buffer view, which is all zeros."""
+
+
+class Accessors:
+    """The arrays of a document by their indices.
+
+    An array is (count, width), in the type it is stored in, or as float32 where it is normalised. It may lie in the
+    file's own bytes, at any address: nobody changes one, and whoever computes with it makes a copy.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.places = document.root.each("accessors")
+        self._views = Views(document)
+        self._counts = self.places.wholes("count", 1, GLTF_MOST_NUMBERS)
+        self._types = self.places.texts("type")
+        self._codes = self.places.wholes("componentType", 0, max(COMPONENTS))
+        self._view = self.places.wholes("bufferView", 0, len(self._views) - 1, NO_VIEW)
+        self._offset = self.places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        self._decoded: dict[int, Any] = {}
+        self._left = GLTF_MOST_NUMBERS
+
+    def read(self, user: Place, key: str) -> Any:
+        """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
+        return self.array(user.index(key, len(self.places)))
+
+    def array(self, index: int) -> Any:
+        """The array of the accessor of this index."""
+        if index not in self._decoded:
+            self._decoded[index] = self._decode(index, self.places[index])
+        return self._decoded[index]
+
+    def charge(self, numbers: int, place: Place) -> None:
+        """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
+        self._left -= numbers
+        if self._left < 0:
+            place.fail(f"needs {numbers:,} numbers; together more than the {GLTF_MOST_NUMBERS:,} that are read")
+
+    def _decode(self, index: int, place: Place) -> Any:
+        kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
+        count = self._counts[index]
+        if kind is None:
+            place.at("componentType").wrong(f"one of {', '.join(map(str, COMPONENTS))}")
+        if shape is None:
+            place.at("type").wrong(f"one of {', '.join(SHAPES)}")
+        self.charge(count * shape[0] * shape[1], place)
+        if self._view[index] == NO_VIEW:
+            array = np.zeros((count, shape[0] * shape[1]), kind)
+        else:
+            array = self._views.elements(place, self._view[index], self._offset[index], kind, shape, count)
+        if "sparse" in place.value:
+            array = self._replaced(place.at("sparse"), array, shape)
+        return normalised(array) if "normalized" in place.value and place.flag("normalized") else array
+
+    def _replaced(self, sparse: Place, array: Any, shape: tuple[int, int]) -> Any:
+        """A copy of an array with a sparse accessor's own elements in it."""
+        count = sparse.whole("count", 1, len(array))
+        where, what = sparse.at("indices"), sparse.at("values")
+        code = where.whole("componentType", 0, max(COMPONENTS))
+        if code not in INDICES:
+            where.at("componentType").wrong(f"one of {', '.join(map(str, INDICES))}")
+        self.charge(count * (1 + array.shape[1]), sparse)
+        indices = self._part(where, COMPONENTS[code], SHAPES["SCALAR"], count)[:, 0].astype(np.int64)
+        if indices.max() >= len(array) or (np.diff(indices) <= 0).any():
+            where.fail(f"must increase and stay below {len(array)}")
+        array = array.copy()
+        array[indices] = self._part(what, array.dtype, shape, count)
+        return array
+
+    def _part(self, place: Place, kind: Any, shape: tuple[int, int], count: int) -> Any:
+        """(count, numbers): the indices or the values of a sparse accessor."""
+        view, offset = place.index("bufferView", len(self._views)), place.whole("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        return self._views.elements(place, view, offset, kind, shape, count)
+
+
+class Views:
+    """The buffer views of a document: which bytes of which buffer, and how far apart elements lie."""
+
+    def __init__(self, document: Document) -> None:
+        self._buffers = Buffers(document)
+        self._places = document.root.each("bufferViews")
+        self._buffer = self._places.wholes("buffer", 0, len(self._buffers.places) - 1)
+        self._start = self._places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        self._length = self._places.wholes("byteLength", 1, GLTF_LARGEST_FILE)
+        self._stride = self._places.wholes("byteStride", *GLTF_ELEMENT_STRIDE, 0)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def elements(self, user: Place, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
+        """(count, numbers): what a view holds from an offset on. shape: columns of an element, and numbers in each.
+
+        user: the accessor, or part of one, that says so.
+        """
+        columns, rows = shape
+        column = rows * kind.itemsize
+        apart = column if columns == 1 else -(-column // _COLUMN) * _COLUMN
+        element = apart * (columns - 1) + column
+        stride = self._stride[view] or apart * columns
+        end = offset + stride * (count - 1) + element
+        if stride < element:
+            self._places[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
+        if end > self._length[view]:
+            user.fail(f"reaches {end:,} bytes into {self._places[view].path}, which has {self._length[view]:,}")
+        data, start = self._data(view), self._start[view] + offset
+        if columns == 1:
+            return np.ndarray((count, rows), kind, data, start, (stride, kind.itemsize))
+        matrices = np.ndarray((count, columns, rows), kind, data, start, (stride, apart, kind.itemsize))
+        return matrices.reshape(count, columns * rows)
+
+    def _data(self, view: int) -> bytes:
+        """The buffer of a view that lies within it."""
+        data, end = self._buffers.read(self._buffer[view]), self._start[view] + self._length[view]
+        if end > len(data):
+            self._places[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
+        return data
+
+
+def normalised(array: Any) -> Any:
+    """Whole numbers as shares of the largest, float32: 0 to 1, or -1 to 1, as the specification has it."""
+    if array.dtype.kind == "f":
+        return array
+    shares = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
+    return np.maximum(shares, np.float32(-1.0))

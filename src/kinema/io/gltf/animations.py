@@ -1,0 +1,97 @@
+"""Animations: what a document's channels do to its nodes, as clips.
+
+Channels to anything but a node's translation, rotation or scale (the weights of morph targets, what extensions add)
+are left alone: they count for a clip's length, and stay in the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple, cast
+
+from kinema.clip import Clip, Interpolation, Path, Track
+from kinema.io import names
+from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.keys import Times, read_values
+from kinema.io.gltf.place import Place
+from kinema.sampling import INTERPOLATIONS, PATHS
+from kinema.skeleton import Skeleton
+
+NO_NODE = -1
+"""For a channel that names no node to move."""
+
+
+def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> dict[str, Clip]:
+    """The clips by their names, in the file's order; names that come twice are made different."""
+    animations = document.root.each("animations")
+    named = names.unique([names.readable(name) or f"clip_{i}" for i, name in enumerate(animations.texts("name", ""))])
+    times, left_alone = Times(document, accessors), Counter[str]()
+    clips = {}
+    for name, animation in zip(named, animations, strict=True):
+        samplers = _samplers(animation, times)
+        groups = _groups(document, animation, samplers, left_alone)
+        tracks = [track for kind, group in groups.items() for track in _tracks(animation, *kind, group, accessors)]
+        clips[name] = Clip(name, skeleton, tracks, max((float(s.times[-1]) for s in samplers), default=0.0))
+    document.problems += [f"{what}: {count} channels, which are not played" for what, count in left_alone.items()]
+    return clips
+
+
+class Sampler(NamedTuple):
+    """Keys before it is known what they move. times: (K,). output: the index of an accessor."""
+
+    interpolation: str
+    times: Any
+    output: int
+
+
+def _samplers(animation: Place, times: Times) -> list[Sampler]:
+    """The samplers of an animation, those that no channel uses too."""
+    places, accessors = animation.each("samplers"), times.accessors.places
+    ways = places.texts("interpolation", "LINEAR")
+    for place, way in zip(places, ways, strict=True) if not set(ways) <= INTERPOLATIONS.keys() else ():
+        if way not in INTERPOLATIONS:
+            place.at("interpolation").wrong(" or ".join(INTERPOLATIONS))
+    seconds = map(times.read, places.wholes("input", 0, len(accessors) - 1))
+    return list(map(Sampler, ways, seconds, places.wholes("output", 0, len(accessors) - 1)))
+
+
+Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
+"""Joints and the samplers that move them, by path and interpolation."""
+
+
+def _groups(document: Document, animation: Place, samplers: list[Sampler], left_alone: Counter[str]) -> Groups:
+    """What one animation does to joints. left_alone: gets what else it does, counted."""
+    places, joints = animation.each("channels"), document.joint_of_node
+    targets = places.under("target")
+    nodes = targets.wholes("node", 0, len(joints) - 1, NO_NODE)
+    which = places.wholes("sampler", 0, len(samplers) - 1)
+    groups: Groups = {}
+    taken: set[tuple[int, str]] = set()
+    for number, (path, node, sampler) in enumerate(zip(targets.texts("path"), nodes, which, strict=True)):
+        if path not in PATHS or node == NO_NODE:
+            left_alone["no node" if path in PATHS else names.readable(path)[:60]] += 1
+        elif (node, path) in taken:
+            document.problems.append(f"{places[number].path} moves what another channel does; it is left out")
+        else:
+            taken.add((node, path))
+            keys = samplers[sampler]
+            groups.setdefault((path, keys.interpolation), []).append((joints[node], keys))
+    return groups
+
+
+def _tracks(
+    animation: Place, path: str, how: str, group: list[tuple[int, Sampler]], accessors: Accessors
+) -> list[Track]:
+    """The tracks of joints that are moved in the same way."""
+    outputs = list({sampler.output: None for _, sampler in group})
+    values = read_values(accessors, path, how == "CUBICSPLINE", outputs)
+    tracks = []
+    for joint, (_, times, output) in group:
+        keys = values[output]
+        if len(keys) != len(times):
+            place = accessors.places[output]
+            place.fail(f"has values for {len(keys)} keys; {animation.path} has {len(times)} times for them")
+        accessors.charge(keys.size, animation)
+        tracks.append(Track.of(joint, cast(Path, path), times, keys, cast(Interpolation, how)))
+    return tracks

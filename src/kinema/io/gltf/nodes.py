@@ -1,0 +1,102 @@
+"""Nodes: the tree of a document as a skeleton, every node a joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.constants import LARGEST_FLOAT64
+from kinema.errors import InputError
+from kinema.io import names
+from kinema.io.constants import GLTF_MOST_NODES, GLTF_SHEAR
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.place import Place, Places
+from kinema.math import arrays
+from kinema.pose import Pose
+from kinema.skeleton import Skeleton
+
+NO_MATRIX = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def read_skeleton(document: Document) -> Skeleton:
+    """The skeleton of all nodes, those of every scene and of none; sets the document's `joint_of_node`.
+
+    Parents come before their children, which follow in the order the file lists them.
+    """
+    nodes = document.root.each("nodes")
+    if not nodes:
+        document.root.fail("the file has no nodes, so there is no skeleton in it")
+    if len(nodes) > GLTF_MOST_NODES:
+        document.root.at("nodes").fail(f"are {len(nodes):,}; at most {GLTF_MOST_NODES:,} are read")
+    order, parents = _order(nodes)
+    joint_of_node = [0] * len(nodes)
+    for joint, node in enumerate(order):
+        joint_of_node[node] = joint
+    locals_ = [_local(nodes[node], document.problems) for node in order]
+    try:
+        rest = Pose(*(np.array(part) for part in zip(*locals_, strict=True)))
+        skeleton = Skeleton(_names(nodes, order), [joint_of_node[p] if p >= 0 else -1 for p in parents], rest)
+    except InputError as problem:
+        document.root.at("nodes").fail(f"make no skeleton: {problem}")
+    if not (np.abs(skeleton.rest_world) <= LARGEST_FLOAT64).all():
+        document.root.at("nodes").fail(f"put a joint further than {LARGEST_FLOAT64:g} away, or scale it that large")
+    document.joint_of_node = tuple(joint_of_node)
+    return skeleton
+
+
+def _order(nodes: Places) -> tuple[list[int], list[int]]:
+    """Nodes with parents first, and the parent node of each in that order, -1 for a root."""
+    children = [[child.as_whole(0, len(nodes) - 1) for child in node.each("children")] for node in nodes]
+    parent_of = [-1] * len(nodes)
+    for node, below in enumerate(children):
+        for child in below:
+            if parent_of[child] >= 0:
+                nodes[child].fail(
+                    f"is a child of nodes[{parent_of[child]}] and of nodes[{node}]; a node has one parent"
+                )
+            parent_of[child] = node
+    order: list[int] = []
+    waiting = [node for node in reversed(range(len(nodes))) if parent_of[node] < 0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting.extend(reversed(children[node]))
+    if len(order) < len(nodes):
+        nodes[min(set(range(len(nodes))) - set(order))].fail("is below itself: nodes make a tree")
+    return order, [parent_of[node] for node in order]
+
+
+def _names(nodes: Places, order: list[int]) -> tuple[str, ...]:
+    """As the nodes are called, each different; those without a name by their numbers."""
+    named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
+    return names.unique([names.readable(name) for name in named])
+
+
+def _local(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
+    """Translation, rotation and scale of a node."""
+    if node.has("matrix"):
+        return _decomposed(node, problems)
+    rotation = node.numbers("rotation", (0.0, 0.0, 0.0, 1.0))
+    if not any(rotation):
+        node.at("rotation").fail("is zero; a rotation is a quaternion x, y, z, w of length 1")
+    return node.numbers("translation", (0.0, 0.0, 0.0)), rotation, node.numbers("scale", (1.0, 1.0, 1.0))
+
+
+def _decomposed(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
+    """The translation, rotation and scale that a node's matrix is made of.
+
+    A sheared matrix is made of none: it gets those nearest to it, as other programs do, and that is noted.
+    """
+    matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
+    scale = np.linalg.norm(matrix[:3, :3], axis=0)
+    axes = matrix[:3, :3] / np.where(scale == 0, 1.0, scale)
+    if np.linalg.det(axes) < 0:  # A mirror, as a scale below 0.
+        scale[0], axes[:, 0] = -scale[0], -axes[:, 0]
+    # The nearest turn: exact where the axes stand at right angles; makes up those that a scale of 0 has taken.
+    u, _, v = np.linalg.svd(axes)
+    u[:, 2] *= np.sign(np.linalg.det(u @ v))
+    turn = u @ v
+    if np.abs(turn * np.where(scale == 0, 0.0, 1.0) - axes).max() > GLTF_SHEAR:
+        problems.append(f"{node.path}.matrix is sheared; the nearest move, turn and scale are taken")
+    return matrix[:3, 3], arrays.from_matrix(turn), scale

@@ -1,0 +1,166 @@
+"""Primitives: the triangles of a document's meshes, and what their corners have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.extensions import DRACO, requires
+from kinema.io.gltf.place import Place
+
+TRIANGLES, STRIP, FAN = 4, 5, 6
+"""The ways of drawing that make a surface; others are points and lines."""
+
+Widths = tuple[int, ...]
+
+MOST_SETS = 8
+"""Sets of four joints a corner that are looked for: JOINTS_0 to JOINTS_7."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Triangles in their mesh's space. joints: (V, k), numbers of a skin's joints, and weights (V, k), or None.
+
+    vertices, normals: (V, 3), float64. triangles: (T, 3). colours: (V, 3), as a screen shows them, or None.
+    """
+
+    place: Place
+    vertices: Any
+    triangles: Any
+    normals: Any
+    colours: Any
+    joints: Any
+    weights: Any
+
+
+def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
+    """For each mesh, its surfaces; what is no surface, or cannot be decoded, is left out and noted."""
+    return [
+        [surface for place in mesh.each("primitives") if (surface := _surface(document, place, accessors)) is not None]
+        for mesh in document.root.each("meshes")
+    ]
+
+
+def _surface(document: Document, place: Place, accessors: Accessors) -> Surface | None:
+    extensions = place.maybe("extensions")
+    if extensions is not None and extensions.has(DRACO) and requires(document, DRACO):
+        return None  # Noted once, for the whole file.
+    attributes = place.at("attributes")
+    mode = place.whole("mode", 0, FAN, otherwise=TRIANGLES)
+    if mode < TRIANGLES or not attributes.has("POSITION"):
+        document.problems.append(f"{place.path} is no surface; it is left out")
+        return None
+    if place.each("targets"):
+        document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
+    vertices = _vectors(attributes, "POSITION", accessors, (3,))
+    triangles = _triangles(place, mode, len(vertices), accessors)
+    normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
+    colours = _colours(document, place, attributes, len(vertices), accessors)
+    joints, weights = _pulls(attributes, len(vertices), accessors)
+    return Surface(place, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
+
+
+def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
+    """(V, n): an attribute's finite numbers as float64."""
+    array = _attribute(attributes, name, accessors, widths, count).astype(np.float64)
+    if not np.isfinite(array).all():
+        attributes.at(name).fail(f"has numbers that are not finite, the first in element {_first(~np.isfinite(array))}")
+    return array
+
+
+def _attribute(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None) -> Any:
+    """(V, n): an attribute's array, whose elements must have one of these widths and be as many as the vertices."""
+    array = accessors.read(attributes, name)
+    if array.shape[1] not in widths:
+        attributes.at(name).fail(f"has elements of {array.shape[1]} numbers; expected {' or '.join(map(str, widths))}")
+    if count is not None and len(array) != count:
+        attributes.at(name).fail(f"has {len(array):,} elements; there are {count:,} vertices")
+    return array
+
+
+def _first(wrong: Any) -> int:
+    return int(np.argmax(wrong.any(axis=-1)))
+
+
+def _triangles(place: Place, mode: int, vertices: int, accessors: Accessors) -> Any:
+    """(T, 3): corners, counter-clockwise, whatever the way of drawing."""
+    if place.has("indices"):
+        corners = accessors.read(place, "indices")
+        if corners.shape[1] != 1 or corners.dtype.kind != "u":
+            place.at("indices").fail(f"are {corners.dtype} of width {corners.shape[1]}; expected whole numbers")
+        corners = corners[:, 0].astype(np.int64)
+        if corners.size and corners.max() >= vertices:
+            place.at("indices").fail(f"lead to vertex {corners.max()} of {vertices}")
+    else:
+        corners = np.arange(vertices)
+    if mode == TRIANGLES:
+        return corners[: len(corners) // 3 * 3].reshape(-1, 3)
+    at = np.arange(max(len(corners) - 2, 0))
+    if mode == FAN:
+        return np.stack((corners[at + 1], corners[at + 2], np.full(len(at), corners[0])), axis=1)
+    odd = at % 2  # Every second triangle of a strip would face the other way.
+    return np.stack((corners[at], corners[at + 1 + odd], corners[at + 2 - odd]), axis=1)
+
+
+def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
+    """(V, 3): normals of length 1; where there is none, that of the triangles around, by their areas."""
+    if normals is None:
+        normals = np.zeros_like(vertices)
+    missing = ~normals.any(axis=-1)
+    if missing.any():
+        a, b, c = (vertices[triangles[:, k]] for k in range(3))
+        facing = np.cross(b - a, c - a)
+        around = np.zeros_like(vertices)
+        for k in range(3):
+            np.add.at(around, triangles[:, k], facing)
+        around[~around.any(axis=-1)] = (0.0, 1.0, 0.0)
+        normals = np.where(missing[:, np.newaxis], around, normals)
+    # Scaled first: the square of what tiny triangles make would be zero.
+    scaled = normals / np.abs(normals).max(axis=-1, keepdims=True)
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
+def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, Any]:
+    """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
+    joints, weights = [], []
+    for number in range(MOST_SETS):
+        if not attributes.has(f"JOINTS_{number}") or not attributes.has(f"WEIGHTS_{number}"):
+            break
+        which = _attribute(attributes, f"JOINTS_{number}", accessors, (4,), count)
+        if which.dtype.kind != "u":
+            attributes.at(f"JOINTS_{number}").fail(f"are {which.dtype}; expected whole numbers")
+        joints.append(which.astype(np.int64))
+        weights.append(np.maximum(_vectors(attributes, f"WEIGHTS_{number}", accessors, (4,), count), 0.0))
+    if not joints:
+        return None, None
+    return np.concatenate(joints, axis=1), np.concatenate(weights, axis=1)
+
+
+def _colours(document: Document, place: Place, attributes: Place, count: int, accessors: Accessors) -> Any:
+    """(V, 3): vertex colours times the material's, from light to what a screen shows; None where there are neither."""
+    factor = np.array(_base_colour(document, place)[:3])
+    if attributes.has("COLOR_0"):
+        light = _vectors(attributes, "COLOR_0", accessors, (3, 4), count)[:, :3] * factor
+    elif (factor < 1).any():
+        light = np.tile(factor, (count, 1))
+    else:
+        return None
+    return to_screen(np.clip(light, 0.0, 1.0))
+
+
+def _base_colour(document: Document, place: Place) -> tuple[float, ...]:
+    white = (1.0, 1.0, 1.0, 1.0)
+    if not place.has("material"):
+        return white
+    materials = document.root.each("materials")
+    look = materials[place.index("material", len(materials))].maybe("pbrMetallicRoughness")
+    return white if look is None else look.numbers("baseColorFactor", white)
+
+
+def to_screen(light: Any) -> Any:
+    """Shares of light, 0 to 1, as sRGB (IEC 61966-2-1)."""
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)

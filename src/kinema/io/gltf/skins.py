@@ -1,0 +1,173 @@
+"""Skins: the surfaces of a document, each bound to the joints it follows.
+
+glTF has an inverse-bind matrix for each joint of each skin; a `Skeleton` has one for each joint. It takes those of the
+first skin a joint is in, and the surfaces of other skins are moved over: a vertex v that follows joint j by the skin's
+matrix B follows it the same by the skeleton's matrix S from where inverse(S) B v is. Where that is one place for all
+joints of a skin, as nearly always, the vertices are put there; where not, the skin keeps a matrix for each joint.
+
+A surface without a skin follows its node, as if bound to it alone with no inverse-bind matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.errors import InputError
+from kinema.io.constants import GLTF_SAME_BIND, GLTF_SINGULAR
+from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.place import Place
+from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
+from kinema.skeleton import Skeleton
+from kinema.skin import Skin
+
+NUMBERS_A_VERTEX = 14
+"""What a skin keeps of each: place, normal, joints, weights."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One skin of the document. joints: (n,), of the skeleton. inverse_bind: (n, 4, 4), from the mesh to each joint."""
+
+    joints: Any
+    inverse_bind: Any
+
+
+def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
+    """The document's skins, in its order."""
+    return [_binding(document, place, accessors) for place in document.root.each("skins")]
+
+
+def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
+    nodes = document.joint_of_node
+    joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
+    if not joints:
+        place.fail("has no joints")
+    return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
+
+
+def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
+    """(joints, 4, 4); matrices that are left out do nothing."""
+    if not place.has("inverseBindMatrices"):
+        return np.tile(np.eye(4), (joints, 1, 1))
+    columns = accessors.read(place, "inverseBindMatrices")
+    where = place.at("inverseBindMatrices")
+    if columns.shape[1] != 16 or columns.dtype.kind != "f":
+        where.fail("are no matrices of 4 by 4 floats")
+    if len(columns) < joints:
+        where.fail(f"are {len(columns)}; there are {joints} joints")
+    matrices = columns[:joints].astype(np.float64).reshape(joints, 4, 4).swapaxes(1, 2)
+    if not np.isfinite(matrices).all():
+        where.fail("have numbers that are not finite")
+    matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
+    return matrices
+
+
+def bound(document: Document, skeleton: Skeleton, bindings: list[Binding]) -> Skeleton:
+    """The same skeleton with the inverse-bind matrices of the first skin that each joint is in.
+
+    All have inverses: a skin's that has none does not count, and a joint scaled to nothing at rest gets no matrix.
+    """
+    inverse = np.tile(np.eye(4), (len(skeleton), 1, 1))
+    rest_world = skeleton.rest_world
+    solid = _solid(rest_world)
+    inverse[solid] = np.linalg.inv(rest_world[solid])
+    settled = np.zeros(len(skeleton), bool)
+    for binding in bindings:
+        news = _solid(binding.inverse_bind) & ~settled[binding.joints]
+        inverse[binding.joints[news]] = binding.inverse_bind[news]
+        settled[binding.joints[news]] = True
+    try:
+        return Skeleton(skeleton.names, skeleton.parents, skeleton.rest, inverse_bind=inverse)
+    except InputError as problem:
+        document.root.at("nodes").fail(f"make no skeleton: {problem}")
+
+
+def _solid(matrices: Any) -> Any:
+    """(n,): whether each matrix has an inverse that is worth something."""
+    sizes = np.linalg.svd(matrices[:, :3, :3], compute_uv=False)
+    return sizes[:, 2] > sizes[:, 0] * GLTF_SINGULAR
+
+
+def read_skins(document: Document, skeleton: Skeleton, bindings: list[Binding], accessors: Accessors) -> list[Skin]:
+    """Every surface of the file, once for each node that shows it. skeleton: as `bound` gives it."""
+    surfaces = read_surfaces(document, accessors)
+    skins = []
+    for node, place in enumerate(document.root.each("nodes")):
+        binding = bindings[place.index("skin", len(bindings))] if place.has("skin") else None
+        for surface in surfaces[place.index("mesh", len(surfaces))] if place.has("mesh") else ():
+            accessors.charge(len(surface.vertices) * NUMBERS_A_VERTEX + surface.triangles.size, surface.place)
+            if binding is None or surface.joints is None:
+                skins.append(_following(surface, document.joint_of_node[node], skeleton))
+            else:
+                skins.append(_skinned(document, surface, binding, skeleton))
+    return skins
+
+
+def _following(surface: Surface, joint: int, skeleton: Skeleton) -> Skin:
+    """A surface that goes where its node goes."""
+    joints = np.zeros((len(surface.vertices), 4), np.int64)
+    joints[:, 0] = joint
+    weights = np.tile((1.0, 0.0, 0.0, 0.0), (len(joints), 1))
+    return _moved(surface, np.linalg.inv(skeleton.inverse_bind[joint]), joints, weights, None)
+
+
+def _skinned(document: Document, surface: Surface, binding: Binding, skeleton: Skeleton) -> Skin:
+    slots, weights = _strongest(document, surface)
+    pulling = weights > 0
+    if slots[pulling].max() >= len(binding.joints):
+        surface.place.fail(f"follows joint {slots[pulling].max()} of a skin that has {len(binding.joints)}")
+    slots = np.where(pulling, slots, 0)
+    theirs = skeleton.inverse_bind[binding.joints]
+    same = (theirs == binding.inverse_bind).all(axis=(1, 2), keepdims=True)
+    across = np.where(same, np.eye(4), np.linalg.inv(theirs) @ binding.inverse_bind)
+    used = np.unique(slots[pulling])
+    first = across[used[0]]
+    if _alike(across[used], first, surface.vertices):
+        return _moved(surface, first, binding.joints[slots], weights, None)
+    rebind = np.tile(np.eye(4), (len(skeleton), 1, 1))
+    rebind[binding.joints] = across
+    return _moved(surface, np.eye(4), binding.joints[slots], weights, rebind[:, :3])
+
+
+def _strongest(document: Document, surface: Surface) -> tuple[Any, Any]:
+    """The four joints, (V, 4), that pull most at each corner, and their weights, which add up to 1."""
+    slots, weights = surface.joints, surface.weights
+    if slots.shape[1] > 4:
+        order = np.argsort(-weights, axis=1, kind="stable")
+        slots, sorted_weights = (np.take_along_axis(array, order, axis=1) for array in (slots, weights))
+        if sorted_weights[:, 4:].any():
+            document.problems.append(
+                f"{surface.place.path} follows more than four joints a corner; the strongest count"
+            )
+        slots, weights = slots[:, :4], sorted_weights[:, :4]
+    total = weights.sum(axis=1, keepdims=True)
+    alone = np.array((1.0, 0.0, 0.0, 0.0))
+    return slots, np.where(total > 0, weights / np.where(total > 0, total, 1.0), alone)
+
+
+def _alike(matrices: Any, first: Any, vertices: Any) -> bool:
+    """Whether matrices put these vertices in the same places as the first one does."""
+    size = np.abs(vertices).max(initial=0.0) * np.abs(first[:3, :3]).max() + np.abs(first[:3, 3]).max()
+    off = np.abs(matrices - first)
+    reach = off[:, :3, :3].max(initial=0.0) * np.abs(vertices).max(initial=0.0) + off[:, :3, 3].max(initial=0.0)
+    return bool(reach <= size * GLTF_SAME_BIND)
+
+
+def _moved(surface: Surface, matrix: Any, joints: Any, weights: Any, rebind: Any) -> Skin:
+    """A skin of a surface that a matrix, (4, 4), has put somewhere else."""
+    vertices, triangles, normals = surface.vertices, surface.triangles, surface.normals
+    if (matrix != np.eye(4)).any():
+        linear = matrix[:3, :3]
+        vertices = vertices @ linear.T + matrix[:3, 3]
+        mirrored = np.linalg.det(linear / np.abs(linear).max()) < 0
+        triangles = triangles[:, ::-1] if mirrored else triangles
+        if _solid(matrix[np.newaxis])[0]:
+            normals = unit_normals(vertices, triangles, normals @ np.linalg.inv(linear))
+    try:
+        return Skin(vertices, triangles, joints, weights, normals, surface.colours, rebind)
+    except InputError as problem:
+        surface.place.fail(f"makes no skin: {problem}")

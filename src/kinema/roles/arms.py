@@ -1,0 +1,87 @@
+"""Which joints of a limb that does not stand are shoulder, upper arm, forearm, hand and fingers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kinema.roles.constants import ARM_BONES, SAME_PLACE
+from kinema.roles.evidence import Evidence
+from kinema.roles.legs import bending
+
+
+@dataclass(frozen=True)
+class FoundArm:
+    """joints: upper arm, forearm, hand. named: whether names and lengths agree on them; None where names are silent."""
+
+    joints: tuple[int, ...]
+    shoulder: int | None
+    fingers: tuple[tuple[int, ...], ...]
+    named: bool | None
+
+
+def find(evidence: Evidence, path: Sequence[int]) -> FoundArm:
+    joints = bending(evidence, path)
+    by_length = _above_fingers(evidence, joints) or _longest_two(evidence, joints)
+    by_name = _called(evidence, joints)
+    chosen = by_name or by_length
+    before = joints.index(chosen[0])
+    agree = None if by_name is None else by_name == by_length
+    fingers = _fingers(evidence, chosen)
+    return FoundArm(chosen, joints[before - 1] if before else None, fingers, agree)
+
+
+def _above_fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] | None:
+    """The first joint that branches and the two before it, if their bones are as long as an arm's."""
+    k = next((k for k, joint in enumerate(joints) if len(evidence.children[joint]) > 1), 0)
+    if k < 2:
+        return None
+    bones = [evidence.length(joints[n : n + 2]) for n in (k - 2, k - 1)]
+    return (joints[k - 2], joints[k - 1], joints[k]) if min(bones) >= ARM_BONES * max(bones) else None
+
+
+def _longest_two(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int]:
+    """The three joints around the two bones in a row that are the longest."""
+    spans = [evidence.length(joints[k : k + 3]) for k in range(len(joints) - 2)]
+    k = spans.index(max(spans))
+    return joints[k], joints[k + 1], joints[k + 2]
+
+
+def _called(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] | None:
+    found, at = [], 0
+    for kind in ("upper_arm", "forearm", "hand"):
+        at = next((k for k in range(at, len(joints)) if evidence.kind(joints[k]) == kind), -1)
+        if at < 0:
+            return None
+        found.append(joints[at])
+    return found[0], found[1], found[2]
+
+
+def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Chains from the hand on, the thumb first: two or more, or what is called a finger."""
+    forearm, hand = joints[1], joints[2]
+    starts = [start for start in evidence.children[hand] if not evidence.end[start]]
+    if len(evidence.children[forearm]) > 2:  # No hand in between: palm bones side by side.
+        starts += [start for start in evidence.children[forearm] if start != hand and not evidence.end[start]]
+    called = [start for start in starts if any(_is_finger(evidence, j) for j in evidence.below(start))]
+    starts = called if called else starts if len(starts) > 1 else []
+    chains = [_chain(evidence, start) for start in starts]
+    thumb = [chain for chain in chains if any(evidence.kind(j) == "thumb" for j in chain)]
+    if not called and chains:  # The thumb leaves the hand first.
+        thumb = [min(chains, key=lambda chain: evidence.length((hand, chain[0])))]
+    return (*thumb, *(chain for chain in chains if chain not in thumb))
+
+
+def _is_finger(evidence: Evidence, joint: int) -> bool:
+    return evidence.kind(joint) in ("finger", "thumb")
+
+
+def _chain(evidence: Evidence, start: int) -> tuple[int, ...]:
+    """Down from a knuckle, without marks of ends and without joints in the place of the next."""
+    way = [start]
+    while below := [child for child in evidence.children[way[-1]] if not evidence.end[child]]:
+        way.append(max(below, key=evidence.extent))
+    near = SAME_PLACE * evidence.size
+    kept = [j for j, below in pairwise(way) if evidence.length((j, below)) > near]
+    return (*kept, way[-1])

@@ -1,0 +1,146 @@
+"""`Draft`: the roles as found, with how sure each one is, before the user's word and the measuring of soles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinema.roles import arms, eyes, legs, limbs, trunk
+from kinema.roles.arms import FoundArm
+from kinema.roles.evidence import Evidence
+from kinema.roles.legs import FoundLeg
+from kinema.roles.limbs import Pair
+from kinema.roles.posture import Posture
+from kinema.roles.stance import Stance
+from kinema.roles.symmetry import Symmetry
+from kinema.roles.trunk import Trunk
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Roles by joint index. confidence: by role, as `Rig` has it. doubts: sentences."""
+
+    hips: int
+    spine: tuple[int, ...]
+    neck: tuple[int, ...]
+    head: int | None
+    eyes: tuple[int, ...]
+    tails: tuple[tuple[int, ...], ...]
+    legs: dict[str, FoundLeg]
+    arms: dict[str, FoundArm]
+    confidence: dict[str, float] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+
+
+def make(
+    evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], posture: Posture, middle: Trunk, stance: Stance
+) -> Draft:
+    names = evidence.skeleton.names
+    sure: dict[str, float] = {"up": _share(posture.clear), "forward": _share(stance.sure)}
+    doubts = []
+    if stance.says_otherwise:
+        doubts.append("Names call the left side right: it faces the other way by its shape.")
+    sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
+    if middle.spine:
+        sure["spine"] = _by_name(0.8, evidence.kind(middle.spine[0]), ("spine", "chest"))
+    if middle.head is not None:
+        sure["head"] = _by_name(0.7, evidence.kind(middle.head), ("head",))
+        if sure["head"] < 0.5:
+            doubts.append(f"The head is {names[middle.head]!r} by its place, but it is not called so.")
+        if middle.neck:
+            sure["neck"] = min(sure["head"], _by_name(0.8, evidence.kind(middle.neck[0]), ("neck", "spine")))
+    found_eyes = eyes.find(evidence, stance, pairs, middle.head)
+    if found_eyes:
+        sure["eyes"] = _by_name(0.5, evidence.kind(found_eyes[0]), ("eye",))
+    all_legs = _legs(evidence, stance, posture, sure, doubts)
+    all_arms = _arms(evidence, stance, posture, sure, doubts)
+    tails = trunk.find_tails(evidence, symmetry, posture, middle)
+    if tails:
+        sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
+    if not all_legs:
+        doubts.append("No legs were found: nothing in a pair comes down to the lowest level.")
+    return Draft(
+        middle.hips,
+        middle.spine,
+        middle.neck,
+        middle.head,
+        found_eyes or (),
+        tuple(tails),
+        all_legs,
+        all_arms,
+        sure,
+        tuple(doubts),
+    )
+
+
+# --- limbs by name ---------------------------------------------------------------------------------------------
+
+
+def _legs(
+    evidence: Evidence, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
+) -> dict[str, FoundLeg]:
+    pairs = sorted(zip(posture.legs, posture.stands, strict=True), key=lambda each: -_ahead(stance, each[0]))
+    ranks = _ranks(len(pairs))
+    found = {}
+    for rank, (pair, stands) in zip(ranks, pairs, strict=True):
+        said = limbs.named(evidence, pair)
+        for side, path in zip(_sides(stance), pair.both, strict=True):
+            name = rank.format(side)
+            found[name] = legs.find(evidence, stance, path, pair.attach, 2 * len(pairs))
+            sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
+    if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
+        doubts.append("What stands on the ground is called arms.")
+    return {name: found[name] for rank in ranks for name in (rank.format("left"), rank.format("right"))}
+
+
+def _arms(
+    evidence: Evidence, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
+) -> dict[str, FoundArm]:
+    found: dict[str, FoundArm] = {}
+    pairs = sorted(trunk.arm_pairs(evidence, posture), key=lambda pair: -stance.height(pair.one[0]))
+    for pair in pairs:
+        for side, path in zip(_sides(stance), pair.both, strict=True):
+            name = (
+                side
+                if side not in found
+                else next(f"{side}_{n}" for n in range(2, len(pairs) + 2) if f"{side}_{n}" not in found)
+            )
+            found[name] = arms.find(evidence, path)
+            agreed = found[name].named
+            sure[f"arms.{name}"] = 0.7 if agreed is None else 1.0 if agreed else 0.6
+            if agreed is False:
+                called = ", ".join(repr(evidence.skeleton.names[joint]) for joint in found[name].joints)
+                doubts.append(f"Arm {name!r} is {called} by name; its longest bones are others.")
+    return {name: found[name] for name in sorted(found)}
+
+
+def _ahead(stance: Stance, pair: Pair) -> float:
+    return stance.ahead(stance.places[[*pair.one[:1], *pair.other[:1], *pair.ends]].mean(axis=0))
+
+
+def _ranks(pairs: int) -> list[str]:
+    """Names of pairs of legs from the front to the back, with a place for the side."""
+    if pairs == 1:
+        return ["{}"]
+    middle = [f"middle_{{}}_{n + 1}" for n in range(pairs - 2)] if pairs > 3 else ["middle_{}"] * (pairs - 2)
+    return ["front_{}", *middle, "hind_{}"][:pairs] if pairs else []
+
+
+def _sides(stance: Stance) -> Sequence[str]:
+    return ("left", "right") if stance.first_is_left else ("right", "left")
+
+
+# --- how sure --------------------------------------------------------------------------------------------------
+
+
+def _share(value: float) -> float:
+    return float(np.clip(value, 0.0, 1.0))
+
+
+def _by_name(alone: float, kind: str, expected: Sequence[str]) -> float:
+    """How sure a role is that is `alone` sure by its shape: names that agree settle it, others speak against it."""
+    if kind in expected:
+        return 1.0
+    return alone if kind in ("", "root") else alone / 2

@@ -1,0 +1,228 @@
+"""`Evidence`: what is known of a skeleton before any role is: which joints make up a body, and what clips do to them.
+
+A file's skeleton has every node of the file: meshes, cameras, swords and the handles that an animator pulls. A joint
+belongs to the body if skin follows it or clips turn it, and if its name does not say that it is something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.clip import Clip
+from kinema.roles import words
+from kinema.roles.constants import (
+    CLIPS_LOOKED_AT,
+    LONGEST_LOOK,
+    MOMENTS,
+    SKIN_SHARE,
+    TELLING_SHARE,
+)
+from kinema.skeleton import Skeleton
+from kinema.skin import Skin
+
+_TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
+"""Words of clips in which feet stand on the ground, the most telling first."""
+
+_MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
+"""Words of clips in which they may not: looked at last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """A clip as it was looked at. world: (F, J, 4, 4). step: seconds from one moment to the next."""
+
+    name: str
+    world: Any
+    step: float
+
+    @property
+    def places(self) -> Any:
+        """(F, J, 3)."""
+        return self.world[..., :3, 3]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of a skeleton. All lengths are in the file's own unit.
+
+    rest: (J, 3), where joints are at rest. children: of each joint, within the body. body: (J,), whether a joint
+    belongs to it. helper: (J,), those that are on the way but never asked to turn. end: (J,), those that only mark
+    where a bone ends. weight: (J,), share of the skin that follows each joint, or None without skins. reach: (J,), the
+    longest way down from a joint. middle: (J, 3), the mean of a joint and all below. count: (J,), how many these are.
+    size: diagonal of the box around the body at rest.
+    """
+
+    skeleton: Skeleton
+    rest: Any
+    clips: tuple[Moving, ...]
+    children: tuple[tuple[int, ...], ...]
+    body: Any
+    helper: Any
+    end: Any
+    weight: Any
+    reach: Any
+    middle: Any
+    count: Any
+    size: float
+
+    def kind(self, joint: int) -> str:
+        return words.kind(self.skeleton.names[joint])
+
+    def parent(self, joint: int) -> int:
+        return int(self.skeleton.parents[joint])
+
+    def length(self, joints: Sequence[int]) -> float:
+        """From joint to joint at rest."""
+        return float(np.linalg.norm(np.diff(self.rest[list(joints)], axis=0), axis=-1).sum())
+
+    def extent(self, joint: int) -> float:
+        """Length of what starts with a joint, from its parent on, along the longest way."""
+        up = self.parent(joint)
+        return float(self.reach[joint] + (np.linalg.norm(self.rest[joint] - self.rest[up]) if up >= 0 else 0.0))
+
+    def below(self, joint: int) -> list[int]:
+        """A joint and all of the body below it."""
+        found = [joint]
+        for at in found:
+            found.extend(self.children[at])
+        return found
+
+    def above(self, joint: int) -> list[int]:
+        """A joint and all above it, from the joint up."""
+        found = [joint]
+        while (up := self.parent(found[-1])) >= 0:
+            found.append(up)
+        return found
+
+
+def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> Evidence | None:
+    """All that is known; None where nothing is jointed."""
+    chosen = _telling(clips)
+    weight, pieces = _weights(skeleton, skins)
+    alive, end = _joints(skeleton, weight, pieces, _tracked(skeleton, chosen))
+    body = _largest_tree(skeleton, alive | end)
+    rest = skeleton.rest_world[:, :3, 3].astype(np.float64)
+    used = rest[(alive | end) & body]
+    size = float(np.linalg.norm(np.ptp(used, axis=0))) if len(used) else 0.0
+    if not size > 0:
+        return None
+    children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
+    helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
+    moving = tuple(_look(skeleton, clip) for clip in chosen)
+    return Evidence(skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size)
+
+
+# --- clips -----------------------------------------------------------------------------------------------------
+
+
+def _telling(clips: Sequence[Clip]) -> list[Clip]:
+    """The clips to look at: those whose names say that it stands or walks first, one of each word, else in order."""
+
+    def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
+        found = words.split(item[1].name)
+        said = {word.removesuffix("ing") for word in found} | set(found)
+        place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
+        return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
+
+    ranked = sorted(enumerate(clips), key=rank)
+    first = {rank(item)[0]: item for item in reversed(ranked)}
+    best = [first[place] for place in sorted(first) if place < len(_TELLING)]
+    others = [item for item in ranked if item not in best]
+    return [clip for _, clip in (best + others)[:CLIPS_LOOKED_AT]]
+
+
+def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) -> list[Moving]:
+    """The most telling of some clips, at a few moments each."""
+    return [_look(skeleton, clip) for clip in _telling(list(clips.values()) if isinstance(clips, Mapping) else clips)]
+
+
+def _look(skeleton: Skeleton, clip: Clip) -> Moving:
+    until = min(float(clip.duration or 0.0), LONGEST_LOOK)
+    times = np.linspace(0.0, until, MOMENTS if until > 0 else 1)
+    return Moving(clip.name, skeleton.world(clip.sample(times)).astype(np.float64), until / max(len(times) - 1, 1))
+
+
+def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
+    """(J,): whether any of the clips has a say in how a joint is turned."""
+    tracked = np.zeros(len(skeleton), bool)
+    for clip in clips:
+        tracked[[int(track.joint) for track in clip.tracks if track.path == "rotation"]] = True
+    return tracked
+
+
+# --- the body --------------------------------------------------------------------------------------------------
+
+
+def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> tuple[Any, Any]:
+    """(J,) each: share of all skin that follows a joint, None without skins; and which nodes only hold a stiff piece.
+
+    A mesh that follows one leaf alone is such a piece: it counts for the joint that carries it.
+    """
+    total, pieces = np.zeros(len(skeleton)), np.zeros(len(skeleton), bool)
+    leaf = _leaves(skeleton)
+    for skin in skins:
+        if not skin.joints.size or skin.joints.max() >= len(skeleton):
+            continue
+        own = np.bincount(skin.joints.reshape(-1), skin.weights.reshape(-1), len(skeleton))
+        followed = np.flatnonzero(own)
+        if len(followed) == 1 and leaf[followed[0]] and skeleton.parents[followed[0]] >= 0:
+            pieces[followed[0]] = True
+            own = np.roll(own, int(skeleton.parents[followed[0]]) - int(followed[0]))
+        total += own
+    return total / total.sum() if total.sum() > 0 else None, pieces
+
+
+def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple[Any, Any]:
+    """(J,) each: joints that are certainly part of what moves, and leaves that only mark where a bone ends.
+
+    Where skin follows most of what could turn, only what carries skin counts. Elsewhere it is what clips turn, if they
+    turn most of it, or everything.
+    """
+    decoy = pieces | np.array([words.is_decoy(name) for name in skeleton.names])
+    leaf = _leaves(skeleton)
+    able = (tracked if tracked.any() else ~leaf) & ~decoy
+    skinned = np.zeros_like(leaf) if weight is None else weight > SKIN_SHARE
+    if (skinned & able).sum() >= TELLING_SHARE * max(able.sum(), 1):
+        alive = skinned & ~decoy
+    else:
+        tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
+        alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
+    named = np.array([words.is_end(name) for name in skeleton.names])
+    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
+    hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
+    end = hangs & ~skinned & (named | (~alive & ends_chain))
+    return alive & ~end, end
+
+
+def _leaves(skeleton: Skeleton) -> Any:
+    leaf = np.ones(len(skeleton), bool)
+    leaf[skeleton.parents[skeleton.parents >= 0]] = False
+    return leaf
+
+
+def _largest_tree(skeleton: Skeleton, used: Any) -> Any:
+    """(J,): of the trees that a file holds, the one with most of these joints: them and what is above them."""
+    root = np.arange(len(skeleton))
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            root[joint] = root[parent]
+    counts = np.bincount(root[used], minlength=len(skeleton))
+    body = np.zeros(len(skeleton), bool)
+    body[skeleton.above(np.flatnonzero(used & (root == np.argmax(counts))).tolist())] = True
+    return body
+
+
+def _sums(rest: Any, children: Any) -> tuple[Any, Any, Any]:
+    """For each joint: the longest way down from it, the mean place of it and all below, and how many these are."""
+    reach, middle, count = np.zeros(len(rest)), rest.copy(), np.ones(len(rest))
+    for joint in range(len(rest) - 1, -1, -1):
+        for child in children[joint]:
+            way = reach[child] + float(np.linalg.norm(rest[child] - rest[joint]))
+            reach[joint] = max(reach[joint], way)
+            middle[joint] += middle[child]
+            count[joint] += count[child]
+    return reach, middle / count[:, np.newaxis], count

@@ -1,0 +1,34 @@
+"""Eyes: a small pair on the front of the head. Ears are the decoy: they point up, and have more joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinema.roles.constants import EYE_AHEAD, EYE_REACH
+from kinema.roles.evidence import Evidence
+from kinema.roles.limbs import Pair
+from kinema.roles.stance import Stance
+
+
+def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None) -> tuple[int, int] | None:
+    """Left and right eye; by name, else by place."""
+    if head is None:
+        return None
+    below = set(evidence.below(head))
+    able = [pair for pair in pairs if pair.attach in below]
+    called = [pair for pair in able if evidence.kind(pair.one[0]) == "eye" and evidence.kind(pair.other[0]) == "eye"]
+    if not called and any(evidence.kind(pair.one[0]) for pair in able):  # Names that speak of other things are right.
+        able = [pair for pair in able if not evidence.kind(pair.one[0])]
+    chosen = called or [pair for pair in able if _looks_ahead(evidence, stance, pair, head)]
+    if not chosen:
+        return None
+    one, other = chosen[0].one[0], chosen[0].other[0]
+    return (one, other) if stance.first_is_left else (other, one)
+
+
+def _looks_ahead(evidence: Evidence, stance: Stance, pair: Pair, head: int) -> bool:
+    """Whether a pair sits ahead of the head's joint rather than above it, and is no longer than an eye."""
+    way = stance.places[[pair.one[0], pair.other[0]]].mean(axis=0) - stance.places[head]
+    ahead, rise = stance.ahead(way), float(way @ stance.up)
+    short = evidence.reach[pair.one[0]] <= EYE_REACH * float(np.linalg.norm(way))
+    return short and ahead > EYE_AHEAD * abs(rise) and ahead > 0

@@ -1,0 +1,103 @@
+"""`find`: which joint of a skeleton is what, by topology and geometry first and names second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinema.clip import Clip
+from kinema.errors import InputError
+from kinema.rig import Arm, Leg, Rig
+from kinema.roles import draft, evidence, limbs, posture, soles, stance, symmetry, trunk
+from kinema.roles.constants import MOST_JOINTS
+from kinema.roles.draft import Draft
+from kinema.roles.evidence import Evidence
+from kinema.roles.given import apply
+from kinema.roles.known import as_overrides
+from kinema.roles.overrides import Overrides
+from kinema.roles.stance import Stance
+from kinema.skeleton import Skeleton
+from kinema.skin import Skin
+
+
+def find(
+    skeleton: Skeleton,
+    clips: Sequence[Clip] | Mapping[str, Clip] = (),
+    *,
+    known: Mapping[str, int] | None = None,
+    overrides: Overrides | None = None,
+    skins: Sequence[Skin] = (),
+) -> Rig | None:
+    """The rig of a skeleton; None where nothing in it is like a body.
+
+    clips, skins: what else the file has: clips show the floor and the legs that stand on it, skins which joints are
+    more than handles. known: joints by VRM's names of human bones ("leftUpperLeg"), as a file's own table has them.
+    overrides: what the user says, over both.
+    """
+    if not isinstance(skeleton, Skeleton):
+        raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
+    clips = list(clips.values()) if isinstance(clips, Mapping) else list(clips)
+    said = (overrides or Overrides()).over(as_overrides(known or {}))
+    facts = evidence.gather(skeleton, clips, skins) if len(skeleton) <= MOST_JOINTS else None
+    if facts is None:
+        return None
+    found, standing = _roles(facts, said)
+    if not _is_body(facts, found):
+        return None
+    return _rig(facts, found, standing, said, skins)
+
+
+def _roles(facts: Evidence, said: Overrides) -> tuple[Draft, Stance]:
+    """Everything that is found, with the user's word put over it."""
+    mirror = symmetry.find(facts)
+    pairs = limbs.find(facts, mirror)
+    upright = posture.find(facts, mirror, pairs, said.up)
+    hips = trunk.find_hips(facts, upright)
+    standing = stance.find(facts, mirror, pairs, upright, hips, said.forward)
+    middle = trunk.find(facts, mirror, upright, pairs, standing, hips)
+    found = draft.make(facts, mirror, pairs, upright, middle, standing)
+    return apply(facts, found, said), standing
+
+
+def _is_body(facts: Evidence, found: Draft) -> bool:
+    """Legs, arms, or at least a head or a tail that is called so."""
+    named = [found.head] if found.head is not None else []
+    named += [tail[0] for tail in found.tails]
+    return bool(found.legs or found.arms or any(facts.kind(joint) in ("head", "tail") for joint in named))
+
+
+def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins: Sequence[Skin]) -> Rig:
+    measured, floor = soles.measure(facts, standing, found.legs, skins)
+    given: dict[str, Leg] = {leg.name: leg for leg in said.legs}
+
+    def number(name: str, what: str) -> Any:
+        own = getattr(given[name], what) if name in given else None
+        return getattr(measured[name], what) if own is None else own
+
+    return Rig(
+        skeleton=facts.skeleton,
+        hips=found.hips,
+        spine=found.spine,
+        neck=found.neck,
+        head=found.head,
+        eyes=found.eyes,
+        legs=[
+            Leg(
+                name=name,
+                joints=leg.joints,
+                toe=leg.toe,
+                **{what: number(name, what) for what in ("sole", "toe_sole", "heel", "tip")},
+            )
+            for name, leg in found.legs.items()
+        ],
+        arms=[
+            Arm(name=name, joints=arm.joints, shoulder=arm.shoulder, fingers=arm.fingers)
+            for name, arm in found.arms.items()
+        ],
+        tails=found.tails,
+        forward=standing.forward,
+        up=standing.up,
+        floor=floor if said.floor is None else said.floor,
+        confidence=found.confidence,
+        doubts=found.doubts,
+    )

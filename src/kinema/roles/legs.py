@@ -1,0 +1,89 @@
+"""Which joints of a standing limb are hip, knee, ankle and toe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinema.roles import words
+from kinema.roles.constants import BEYOND, LEG_STILL, SAME_PLACE, STEEP
+from kinema.roles.evidence import Evidence
+from kinema.roles.stance import Stance
+
+_COPY = re.compile(r"[._]\d{3}$")
+
+
+@dataclass(frozen=True)
+class FoundLeg:
+    """joints: from hip to ankle (or paw, or hoof, or tip). toe: the ball of the foot. tip: the last joint or mark."""
+
+    joints: tuple[int, ...]
+    toe: int | None
+    tip: int
+
+
+def find(evidence: Evidence, stance: Stance, path: Sequence[int], attach: int, legs: int) -> FoundLeg:
+    """The parts of a leg. path: all its joints. attach: what it hangs from. legs: how many there are."""
+    joints = bending(evidence, path)
+    first = _hip(evidence, stance, joints, attach, legs)
+    joints = joints[first:]
+    last = len(joints) - 1 if legs > 4 else _ankle(evidence, stance, joints, legs)
+    toe = None
+    if legs <= 4 and last + 1 < len(joints) and _is_joint(evidence, joints[last + 1]):
+        toe = joints[last + 1]
+    return FoundLeg(tuple(joints[: last + 1]), toe, joints[-1])
+
+
+def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
+    """A path without helpers, copies that share a bone's twist (`arm.001`), and joints in the place of the one before;
+    no fewer than three joints are left, as long as there are as many.
+    """
+    names, found = evidence.skeleton.names, [path[0]]
+    for joint in path[1:]:
+        before = found[-1]
+        copied = _COPY.sub("", names[joint]) == _COPY.sub("", names[before]) and _COPY.search(names[joint])
+        near = evidence.length((before, joint)) <= SAME_PLACE * evidence.size
+        if not (evidence.helper[joint] or copied or near):
+            found.append(joint)
+    return found if len(found) >= 3 else list(path)
+
+
+def _hip(evidence: Evidence, stance: Stance, joints: Sequence[int], attach: int, legs: int) -> int:
+    """Which joint the leg swings from."""
+    spare = len(joints) - 3
+    if spare <= 0:
+        return 0
+    if legs == 2:  # Thigh and shin are what a person's leg comes down by.
+        heights = [stance.height(joint) for joint in joints]
+        drops = [heights[k] - heights[k + 2] for k in range(spare + 1)]
+        return next(k for k, drop in enumerate(drops) if drop >= 0.8 * max(drops))
+    across = np.cross(stance.up, stance.forward)
+    aside = np.abs((evidence.rest[list(joints)] - evidence.rest[attach]) @ across)
+    first = 0
+    if legs == 4:  # Below a shoulder blade a leg hangs straight down.
+        while first < spare and aside[first] < BEYOND * np.median(aside[first + 1 :]):
+            first += 1
+    return first
+
+
+def _ankle(evidence: Evidence, stance: Stance, joints: Sequence[int], legs: int) -> int:
+    """The joint that carries the foot: the third, or further down while bones go on falling steeply."""
+    floor = min(stance.height(joint) for joint in joints)
+    tall = max(stance.height(joints[0]) - floor, np.finfo(float).tiny)
+    at = min(2, len(joints) - 1)
+    while at + 1 < len(joints) and _is_joint(evidence, joints[at + 1]):
+        way = stance.places[joints[at + 1]] - stance.places[joints[at]]
+        still_high = stance.height(joints[at]) - floor > LEG_STILL[2 if legs == 2 else 4] * tall
+        if not (still_high and -float(way @ stance.up) > STEEP * stance.level(way)):
+            break
+        at += 1
+    return at
+
+
+def _is_joint(evidence: Evidence, joint: int) -> bool:
+    return not evidence.end[joint] and not (
+        words.is_end(evidence.skeleton.names[joint]) and not evidence.children[joint]
+    )

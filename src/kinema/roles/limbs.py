@@ -1,0 +1,103 @@
+"""Limbs: the ways down from the middle of a body to where its two sides end, in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from kinema.roles import words
+from kinema.roles.constants import LIMB_LENGTH, SAME_PLACE, SPLIT_LENGTH, SPLIT_SPREAD
+from kinema.roles.evidence import Evidence
+from kinema.roles.symmetry import Symmetry
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two limbs alike. Paths run from the first joint off the middle to the end; `one` is on the side that the
+    symmetry's `across` points to. attach: the joint in the middle that both hang from.
+    """
+
+    attach: int
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+
+    @property
+    def both(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.one, self.other
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.one[-1], self.other[-1]
+
+
+def find(evidence: Evidence, symmetry: Symmetry) -> list[Pair]:
+    """Every pair of limbs, however short."""
+    pairs = []
+    for attach in np.flatnonzero(symmetry.partner == np.arange(len(evidence.skeleton))).tolist():
+        for top in evidence.children[attach]:
+            other = int(symmetry.partner[top])
+            if other < 0 or other == top or not _on_first_side(evidence, symmetry, top, other):
+                continue
+            for path in _paths(evidence, top):
+                partners = _partner_path(symmetry, path)
+                pairs.append(Pair(attach, path[: len(partners)], partners))
+    return pairs
+
+
+def is_long(evidence: Evidence, pair: Pair) -> bool:
+    """Whether a pair is long enough for arms or legs."""
+    return min(evidence.length((pair.attach, *path)) for path in pair.both) >= LIMB_LENGTH * evidence.size
+
+
+def named(evidence: Evidence, pair: Pair) -> str:
+    """ "leg" or "arm" where most of the names along a pair that speak of either say so, else ""."""
+    said = [words.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
+    legs, arms = said.count("leg"), said.count("arm")
+    return "" if legs == arms else "leg" if legs > arms else "arm"
+
+
+def _on_first_side(evidence: Evidence, symmetry: Symmetry, top: int, other: int) -> bool:
+    way = (evidence.middle[top] - evidence.middle[other]) @ symmetry.across
+    return bool(way > 0 or (way == 0 and top < other))
+
+
+def _partner_path(symmetry: Symmetry, path: tuple[int, ...]) -> tuple[int, ...]:
+    """The partners of a path's joints, as far as they have any."""
+    found = [int(symmetry.partner[joint]) for joint in path]
+    return tuple(found[: found.index(-1)] if -1 in found else found)
+
+
+def _paths(evidence: Evidence, top: int) -> Iterator[tuple[int, ...]]:
+    """The way down from a joint along the longest branches; several ways where whole limbs part."""
+    path, total = [top], evidence.extent(top)
+    while children := evidence.children[path[-1]]:
+        long = [child for child in children if evidence.extent(child) >= SPLIT_LENGTH * total]
+        if len(long) > 1 and _spread(evidence, long) >= SPLIT_SPREAD * total:
+            for child in long:
+                yield from _paths(evidence, _apart(evidence, child, long))
+            return
+        path.append(max(children, key=lambda child: evidence.extent(child)))
+    yield tuple(path)
+
+
+def _apart(evidence: Evidence, child: int, siblings: list[int]) -> int:
+    """The first joint of a limb that is not in the place of another one's: further up they only share an anchor."""
+    near = SAME_PLACE * evidence.size
+    shared = [s for s in siblings if s != child and np.linalg.norm(evidence.rest[s] - evidence.rest[child]) <= near]
+    below = evidence.children[child]
+    return below[0] if shared and len(below) == 1 else child
+
+
+def _spread(evidence: Evidence, joints: list[int]) -> float:
+    """The largest distance between the ends of what starts with these joints."""
+    ends = [evidence.rest[_end(evidence, joint)] for joint in joints]
+    return max(float(np.linalg.norm(a - b)) for a, b in combinations(ends, 2))
+
+
+def _end(evidence: Evidence, joint: int) -> int:
+    while children := evidence.children[joint]:
+        joint = max(children, key=lambda child: evidence.extent(child))
+    return joint

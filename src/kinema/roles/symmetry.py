@@ -1,0 +1,133 @@
+"""Left and right: the mirror plane of a body at rest, and which joint is whose partner across it.
+
+The plane is searched among those between limbs of equal lengths; then joints are paired from the root down, since a
+partner's parent is the parent's partner. Poses may be crooked: it is likeness that counts, not exact reflection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kinema.math import arrays
+from kinema.roles.constants import ALIKE, ALONG_X, MIRROR_SLACK, MOST_PLANES, PAIR_COST, SAME_PLACE
+from kinema.roles.evidence import Evidence
+from kinema.skeleton import mirror_names
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """across: (3,), unit, from one side to the other. partner: (J,), the joint on the other side; itself for a joint in
+    the middle; -1 for one without. score: how well the body is its own mirror image, 0 to 1.
+    """
+
+    across: Any
+    partner: Any
+    score: float
+
+    def paired(self, joint: int) -> bool:
+        return self.partner[joint] >= 0 and self.partner[joint] != joint
+
+
+def find(evidence: Evidence) -> Symmetry:
+    names = evidence.skeleton.names
+    index = {name: i for i, name in enumerate(names)}
+    named = {index[a]: index[b] for a, b in mirror_names(names).items()}
+    named |= {b: a for a, b in named.items()}
+    across, score = _plane(evidence, named)
+    return Symmetry(across, _partners(evidence, across, named), score)
+
+
+# --- the plane -------------------------------------------------------------------------------------------------
+
+
+def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
+    """The direction across the mirror plane, and how well it mirrors the body onto itself."""
+    joints = np.flatnonzero(evidence.body)
+    places = evidence.rest[joints]
+    best, found = 0.0, np.array((1.0, 0.0, 0.0))
+    for a, b in _candidates(evidence, named):
+        way = evidence.middle[a] - evidence.middle[b]
+        if np.linalg.norm(way) <= SAME_PLACE * evidence.size:
+            continue
+        across = arrays.unit(way)
+        through = (evidence.middle[a] + evidence.middle[b]) / 2
+        image = places - 2 * np.outer((places - through) @ across, across)
+        apart = np.linalg.norm(image[:, np.newaxis] - places, axis=-1).min(axis=1) / (MIRROR_SLACK * evidence.size)
+        score = float(np.mean(1 / (1 + apart**2)))
+        if score + ALONG_X * abs(across[0]) > best:
+            best, found = score + ALONG_X * abs(across[0]), across
+    return _snapped(found), min(best, 1.0)
+
+
+def _snapped(across: Any) -> Any:
+    """Along x if it nearly is: a crooked pose tilts what it shows of the plane."""
+    return np.array((np.copysign(1.0, across[0]), 0.0, 0.0)) if abs(across[0]) > 1 - ALONG_X else across
+
+
+def _candidates(evidence: Evidence, named: dict[int, int]) -> list[tuple[int, int]]:
+    """Pairs of joints that hang from one parent and are as long as each other, the longest first."""
+    found = []
+    for parent in np.flatnonzero(evidence.body):
+        for a, b in combinations(evidence.children[parent], 2):
+            longer = max(evidence.extent(a), evidence.extent(b))
+            if named.get(a) == b or min(evidence.extent(a), evidence.extent(b)) >= ALIKE * longer:
+                found.append((longer, a, b))
+    return [(a, b) for _, a, b in sorted(found, reverse=True)[:MOST_PLANES]]
+
+
+# --- partners --------------------------------------------------------------------------------------------------
+
+
+def _partners(evidence: Evidence, across: Any, named: dict[int, int]) -> Any:
+    """(J,): see `Symmetry`."""
+    partner = np.full(len(evidence.skeleton), -1)
+    waiting = [(int(j), int(j)) for j in np.flatnonzero(evidence.body) if evidence.parent(int(j)) < 0]
+    while waiting:
+        p, q = waiting.pop()
+        partner[p], partner[q] = q, p
+        waiting.extend(_matched(evidence, p, q, across, named))
+    return partner
+
+
+def _matched(evidence: Evidence, p: int, q: int, across: Any, named: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Children of two partners (or of one joint in the middle) that go together, the likest first."""
+    costs = []
+    if p == q:
+        for a, b in combinations(evidence.children[p], 2):
+            costs.append((_unlike(evidence, a, b, p, q, across, named), a, b))
+        costs += [(_unlike(evidence, a, a, p, p, across, named), a, a) for a in evidence.children[p]]
+    else:
+        costs = [
+            (_unlike(evidence, a, b, p, q, across, named), a, b)
+            for a in evidence.children[p]
+            for b in evidence.children[q]
+        ]
+    taken: set[int] = set()
+    for cost, a, b in sorted(costs):
+        if cost <= PAIR_COST and not taken & {a, b}:
+            taken |= {a, b}
+            yield a, b
+
+
+def _unlike(evidence: Evidence, a: int, b: int, p: int, q: int, across: Any, named: dict[int, int]) -> float:
+    """How unlike a joint b below q is to the mirror image of a below p, with all that hangs from them: 0 is alike."""
+
+    def seen(joint: int, parent: int) -> Any:
+        return np.stack((evidence.rest[joint], evidence.middle[joint])) - evidence.rest[parent]
+
+    one, other = seen(a, p), seen(b, q)
+    image = one - 2 * np.outer(one @ across, across)
+    size = max(evidence.extent(a), evidence.extent(b), SAME_PLACE * evidence.size)
+    cost = float(np.linalg.norm(image - other, axis=-1).max()) / size
+    if a == b:
+        return cost if named.get(a) is None else 2 * cost + PAIR_COST
+    least = SAME_PLACE * evidence.size
+    cost += abs(float(np.log2(max(evidence.extent(a), least) / max(evidence.extent(b), least))))
+    if named.get(a) == b:
+        return 0.3 * cost
+    return cost if named.get(a) is None and named.get(b) is None else 2 * cost

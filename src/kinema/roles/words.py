@@ -1,0 +1,96 @@
+"""What a joint's name says: which part of a body, which side, and whether it is a joint of a body at all.
+
+Names come in any style (`mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `Bip01 L Thigh`, `b_LeftLeg01_015`), so they are
+split into words first. They only ever support what the shape of a skeleton shows, or settle what it leaves open.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_KINDS: tuple[tuple[str, str], ...] = (
+    (
+        "helper",
+        "ik|fk|pole|poletarget|target|goal|effector|ctrl|control|controller|con|manipulator|twist|twister|roll|helper|"
+        "aux|corrective|offset|constraint|mch|org|wgt|look at|aim|snap|locator|socket|attach|attachment|mount",
+    ),
+    (
+        "prop",
+        "slot|handslot|weapon|weapons|gun|sword|shield|bow|staff|item|prop|holster|camera|cam|light|lamp|mesh|geo|"
+        "geometry|hair|ponytail|skirt|cape|coat|cloth|ribbon|scarf|breast|bust|hat|helmet|wing|anchor|stomach|belly|ribcage",
+    ),
+    ("lid", "lid|eyelid|eye lid|lash|eyelash|brow|eyebrow|eye brow|cheek|lip|lips|nostril|teeth|tooth|tongue"),
+    ("ear", "ear|ears"),
+    ("jaw", "jaw|chin|mouth|nose|snout|muzzle|beak"),
+    ("eye", "eye|eyes|eyeball"),
+    ("tail", "tail|tailbone"),
+    ("thumb", "thumb"),
+    ("finger", "finger|fingers|index|middle|mid|ring|pinky|little|digit|claw|metacarpal|palm"),
+    ("toe", "toe|toes|toebase|ball|digits"),
+    ("foot", "foot|feet|ankle|paw|hoof|fetlock|pastern|tarsus|hock|heel|hind foot"),
+    ("shin", "lower leg|lowerleg|shin|calf|knee|tibia|crus|low leg|leg lower"),
+    ("thigh", "upper leg|upperleg|up leg|upleg|thigh|femur|leg upper|hip joint|buttock|coxa|hindleg|hind leg"),
+    ("leg", "leg|legs|backleg|frontleg|foreleg"),
+    ("hand", "hand|hands|wrist"),
+    ("forearm", "forearm|fore arm|lower arm|lowerarm|low arm|elbow|ulna|radius"),
+    ("shoulder", "shoulder|clavicle|collar|scapula|collarbone"),
+    ("upper_arm", "upper arm|upperarm|up arm|humerus|shldr|arm"),
+    ("head", "head|skull|face"),
+    ("neck", "neck"),
+    ("hips", "hip|hips|pelvis|cog"),
+    ("chest", "chest|upper chest|upperchest|thorax|ribs"),
+    ("spine", "spine|abdomen|waist|lower back|back|body|trunk|torso"),
+    ("root", "root|armature|rig|reference|origin|scene"),
+)
+"""Kinds of joints by the words that mark them; the first that fits is taken, so a `HandThumb` is a thumb."""
+
+_PATTERNS = tuple(
+    (kind, re.compile("(?<![a-z])(?:" + "|".join(words.split("|")) + ")(?![a-z])")) for kind, words in _KINDS
+)
+
+_END = re.compile(r"(?<![a-z])(?:end|leaf|nub|tip|top|site|terminator)(?![a-z])")
+
+_SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
+
+_LEG_KINDS = frozenset(("thigh", "shin", "foot", "toe", "leg"))
+_ARM_KINDS = frozenset(("shoulder", "upper_arm", "forearm", "hand", "finger", "thumb"))
+
+
+def split(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case; numbers are words of their own."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=4096)
+def kind(name: str) -> str:
+    """Which part of a body a name speaks of, one of the kinds above; "" where it says nothing."""
+    text = " ".join(word for word in split(name) if not word.isdigit())
+    for found, pattern in _PATTERNS:
+        if pattern.search(text):
+            return found
+    return ""
+
+
+def is_end(name: str) -> bool:
+    """Whether a name marks the end of a bone rather than a joint: `Head_end`, `HeadTop_End`, `toe_leaf`."""
+    return bool(_END.search(" ".join(split(name))))
+
+
+def is_decoy(name: str) -> bool:
+    """Whether a name speaks of a control, a helper or something carried."""
+    return kind(name) in ("helper", "prop")
+
+
+def side(name: str) -> str:
+    """ "left", "right", or "" where a name says neither (or both)."""
+    found = {_SIDES[word] for word in split(name) if word in _SIDES}
+    return found.pop() if len(found) == 1 else ""
+
+
+def limb(name: str) -> str:
+    """ "leg" or "arm" where a name speaks of a part of one, else ""."""
+    found = kind(name)
+    return "leg" if found in _LEG_KINDS else "arm" if found in _ARM_KINDS else ""
