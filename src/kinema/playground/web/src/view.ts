@@ -35,7 +35,7 @@ export interface Label {
 
 export interface View {
   readonly canvas: HTMLCanvasElement;
-  /** Something of the page's own that lies over the picture. */
+  /** A chart or the like: under the controls, on a phone over the picture. */
   readonly overlay?: HTMLElement;
   /** What changes with the scene's revision. */
   describe(description: Description): void;

@@ -4,6 +4,8 @@ import uPlot from "uplot";
 import { make } from "../shell/dom";
 import type { Theme } from "../view";
 
+const DECADES = [1e-6, 1e-4, 1e-2, 1];
+
 export class ErrorChart {
   readonly element = make("div", { className: "chart" }, make("p", { textContent: "Error after each pass from rest, m" }));
   private plot: uPlot | null = null;
@@ -26,7 +28,10 @@ export class ErrorChart {
         cursor: { show: false },
         legend: { show: false },
         scales: { x: { time: false }, y: { distr: 3, range: [this.floor, 2] } },
-        axes: [{ ...axis, size: 26 }, { ...axis, size: 46, values: (_, ticks) => ticks.map((tick) => (tick ? tick.toExponential(0) : "")) }],
+        axes: [
+          { ...axis, size: 26 },
+          { ...axis, size: 44, splits: () => DECADES, filter: (_, splits) => splits, values: (_, splits) => splits.map((error) => error.toExponential(0)) },
+        ],
         series: [{}, ...series],
       },
       this.data(),

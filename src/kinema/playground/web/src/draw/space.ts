@@ -4,12 +4,13 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Theme } from "../view";
 
+const UP = new THREE.Vector3(0, 1, 0);
 const SHADOW_SIZE = 1024;
 /** Whether the processor draws, not a graphics card: then no effort goes into what is only nice. */
 const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
-const SLOW_MS = 45;
-const COARSEST = 0.5;
+const SLOW_MS = 120;
+const COARSEST = 0.75;
 
 export interface Look {
   from: [number, number, number];
@@ -29,6 +30,7 @@ export class SpaceStage {
   private size = { width: 1, height: 1 };
   private ratio = Math.min(devicePixelRatio, 2);
   private slow = 0;
+  private drawnAt = performance.now();
 
   constructor(private readonly look: Look) {
     THREE.ColorManagement.enabled = true;
@@ -78,13 +80,15 @@ export class SpaceStage {
 
   draw(elapsed: number): void {
     this.controls.update(elapsed);
-    this.coarsen(elapsed);
+    this.coarsen();
     this.renderer.render(this.scene, this.camera);
   }
 
   /** Where drawing is slow, fewer pixels: a coarse picture that moves says more than a fine one that stands. */
-  private coarsen(elapsed: number): void {
-    this.slow = elapsed * 1000 > SLOW_MS ? this.slow + 1 : 0;
+  private coarsen(): void {
+    const now = performance.now();
+    this.slow = now - this.drawnAt > SLOW_MS ? this.slow + 1 : 0;
+    this.drawnAt = now;
     if (this.slow < 8 || this.ratio <= COARSEST) return;
     this.slow = 0;
     this.ratio = Math.max(this.ratio * 0.7, COARSEST);
@@ -100,11 +104,19 @@ export class SpaceStage {
 
   /** The place under the pointer, on the plane through a point that faces the camera. */
   toScene(x: number, y: number, through: THREE.Vector3): [number, number, number] {
+    return this.under(x, y, this.camera.getWorldDirection(new THREE.Vector3()), through);
+  }
+
+  /** The place under the pointer, as high above the ground as a point. */
+  onLevel(x: number, y: number, through: THREE.Vector3): [number, number, number] {
+    return this.under(x, y, UP, through);
+  }
+
+  private under(x: number, y: number, normal: THREE.Vector3, through: THREE.Vector3): [number, number, number] {
     const box = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
     this.ray.setFromCamera(at, this.camera);
-    const facing = this.camera.getWorldDirection(new THREE.Vector3());
-    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, through);
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, through);
     const hit = this.ray.ray.intersectPlane(plane, new THREE.Vector3()) ?? through;
     return [hit.x, hit.y, hit.z];
   }

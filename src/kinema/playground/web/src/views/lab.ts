@@ -9,14 +9,14 @@ import { array, type Description, type Frame } from "../protocol";
 import type { ChainState, Handle, Label, Theme, View } from "../view";
 
 /** Metres between two chains. */
-const APART = 1.35;
+const APART = 1.2;
 const MOST_BONES = 3 * 32;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
 
 export class LabView implements View {
-  private readonly stage = new SpaceStage({ from: [0, 1.35, 5.2], at: [0, 0.42, 0], shade: 2.4 });
-  private readonly chart = new ErrorChart(() => ({ width: Math.min(360, innerWidth - 70), height: innerHeight < 700 ? 120 : 150 }), FLOOR);
+  private readonly stage = new SpaceStage({ from: [0, 1.25, 3.9], at: [0, 0.36, 0], shade: 2.2 });
+  private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
   private readonly floor = phong(0xffffff, 5);
   private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), phong(0x2c3038, 60), 16);
   private readonly targets: THREE.Mesh[] = [];
@@ -152,8 +152,8 @@ export class LabView implements View {
     if (!this.frame) return [];
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     return this.solvers.map((name, i) => {
-      const [x, y] = this.stage.toPage(this.aside(i), -0.12, 0.5);
-      return { x: x - 70, y, text: `${name}: ${error[i]!.toExponential(1)} m, ${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
+      const [x, y] = this.stage.toPage(this.aside(i), 0, 0.35);
+      return { x: x - 58, y, text: `${name}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
     });
   }
 
