@@ -4,37 +4,57 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled fresh bench clean
+.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench clean
 
-play: $(INSTALLED)
+play: page
 	$(BIN)/kinema play
 
-# Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage.
-test: lint unit uncompiled
+# The playground's page, built anew where its sources are newer.
+page: $(INSTALLED)
+	$(BIN)/python hatch_build.py
+
+# Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage,
+# then the playground in a real browser.
+test: lint unit uncompiled e2e
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python hatch_build.py check
 
 # Compiled once beforehand, so that the two processes find what they share on disk.
-unit: $(INSTALLED)
+unit: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/kinema warmup
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e
 
 # The kernels as plain Python, so that coverage can see into them.
 uncompiled: $(INSTALLED)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED) -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
 		--hypothesis-profile=uncompiled --cov --cov-report=term:skip-covered --cov-fail-under=93
 
+# Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
+judges: $(INSTALLED) $(NODE_MODULES)
+	$(BIN)/python -m tests.judges.install --blender
+	KINEMA_BLENDER=1 $(BIN)/python -m pytest tests/judges
+
+# Chromium must be there; without it these tests are skipped, except in CI.
+e2e: page
+	$(BIN)/python -m pytest tests/e2e
+
 # The figures of the README's first table again, over fresh random seeds and many more examples.
 fresh: $(INSTALLED)
 	KINEMA_FRESH=1 $(BIN)/python -m pytest
+
+# 100,000 damaged files: each is read or refused, in time and in bounded memory. A quarter of an hour on two cores.
+fuzz: $(INSTALLED)
+	$(BIN)/python -m tests.io.mutations 100000
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
@@ -42,8 +62,12 @@ bench: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,play]"
 	touch $@
 
+# Without a network, what needs them is skipped.
+$(NODE_MODULES): $(INSTALLED) tests/judges/package-lock.json
+	-$(BIN)/python -m tests.judges.install
+
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) .judges tests/judges/node_modules dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage

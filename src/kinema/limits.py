@@ -143,14 +143,16 @@ def at_ends(q, axis, row, slack):
 
 @kernel
 def swing_of(q, bone):
-    """How far a joint turned by q has swung its bone: the axis in its own space about which it swings further (zero if
-    it has not swung), sine and cosine of the angle.
+    """How a joint turned by q has swung its bone. Returns the axis in its own space about which it swings on (zero if
+    it has not swung), the one about which it twists on, sine and cosine of the angle it has swung by.
+
+    A turn w changes the twist by w . (b + s) / (1 + b . s), b being the bone and s where it was before it swung.
     """
-    start = quat.rotate(quat.conj(q), bone)
     zero = like(bone[0], 0.0)
+    start = quat.rotate(quat.conj(q), bone)
     across = vec.cross(start, bone)
-    axis = vec.unit_or(across, (zero, zero, zero))
-    return axis, vec.length(across), vec.dot(start, bone)
+    swing = vec.unit_or(across, (zero, zero, zero))
+    return swing, vec.unit_or(vec.add(bone, start), bone), vec.length(across), vec.dot(start, bone)
 
 
 @kernel

@@ -183,11 +183,13 @@ class Skeleton:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, worked out once for this skeleton and key: for what a solver needs again every frame."""
-        if key not in self._known:
+        found = self._known.get(key)
+        if found is None:
+            found = make()
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = make()
-        return self._known[key]
+            self._known[key] = found
+        return found
 
     def children(self, joint: Joint) -> tuple[int, ...]:
         at = self.index(joint)

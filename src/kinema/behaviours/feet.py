@@ -22,7 +22,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import edge
-from kinema.behaviours.footing import FOOT_STEPS, LOCKED, RAYS, Found, Memory, Plan, aim_rays, gather_rays, scatter_hits
+from kinema.behaviours.blending import chosen
+from kinema.behaviours.footing import (
+    FOOT_STEPS,
+    LOCKED,
+    RAYS,
+    UNTOLD,
+    Found,
+    Memory,
+    Plan,
+    aim_rays,
+    gather_rays,
+    scatter_hits,
+)
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
 from kinema.constants import POINT_FOOT
@@ -119,6 +131,22 @@ class FeetState(State):
         self.memory.fresh[rows] = True
         self.memory.moving[rows] = True
 
+    def plant(self, standing: Any, rows: Any = None) -> None:
+        """Say which feet stand from now on, for whoever knows it better than the clip's heights and speeds tell.
+
+        standing: true or false for each leg, (L,) or (n, L); None: as the clip shows, again. rows: who; all if None.
+        """
+        rows = chosen(rows, self.body.count)
+        told: Any = UNTOLD
+        if standing is not None:
+            told, legs = np.asarray(standing), len(self.legs)
+            if told.dtype != np.bool_ or told.shape not in ((legs,), (rows.size, legs)):
+                raise InputError(
+                    f"standing must be true or false, ({legs},) or ({rows.size}, {legs}); got {told.dtype} {told.shape}"
+                )
+        self.memory.moving[rows] |= (self.memory.told[rows] != told).any(axis=-1)
+        self.memory.told[rows] = told
+
     def update(self, work: Work) -> FeetReport:
         """One frame: rays, planes, pelvis, legs."""
         if work.ground is None:
@@ -189,6 +217,7 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         points=np.array([rig.sole_points(leg)[1] for leg in rig.legs], dtype),
         size=size,
         thighs=np.array([leg.joints[0] for leg in legs], np.int64),
+        knees=np.array([leg.joints[1] for leg in legs], np.int64),
         ankles=np.array([leg.joints[-1] for leg in legs], np.int64),
         rise=dtype(s.max_rise * size.max()),
         cos_slope=dtype(math.cos(s.max_slope)),
@@ -233,6 +262,7 @@ def _memory(body: Body, legs: int) -> Memory:
         contacts=zeros(legs, 3, 3),
         offsets=zeros(legs, 3),
         locked=zeros(legs, dtype=np.int8),
+        told=np.full((body.count, legs), UNTOLD, np.int8),
         planes=zeros(legs, 3),
         plane_normals=zeros(legs, 3),
         aloft_for=zeros(legs),
@@ -287,7 +317,9 @@ class _LegPlan:
         targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
         before = work.r.copy() if (work.weights[work.rows] < 1).any() else None
         bend = self.axis, self.use_axis, self.no_pole, False, work.t.dtype.type(1.0)
-        branch.bend_limbs(work.rows, self.turning, targets, *bend, work.world, work.r, self.reach, self.pole_sine)
+        branch.bend_limbs(
+            work.rows, self.turning, targets, *bend, work.s, work.world, work.r, self.reach, self.pole_sine
+        )
         work.changed(self.below)
         work.refresh(self.needed)
         branch.turn_tips(work.rows, self.joints[-1], self.parent, rotations, work.place, work.world, work.r)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +25,7 @@ from kinema.character import Character
 from kinema.clip import Clip, Track
 from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import FileError, InputError
-from kinema.io import names
+from kinema.io import atomic, names
 from kinema.io.constants import (
     BVH_EVEN,
     BVH_FRAME_RATE,
@@ -38,7 +38,7 @@ from kinema.io.constants import (
 )
 from kinema.math import arrays
 from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.skeleton import Joint, Skeleton
 
 CHANNELS = {f"{axis}{what}": (what, i) for what in ("position", "rotation") for i, axis in enumerate("xyz")}
 """Channels by their names in lower case: what they change, and which axis."""
@@ -294,18 +294,27 @@ def _tracks(joints: list[_Joint], frames: Any, times: Any) -> list[Track]:
 
 
 def save(
-    path: str | os.PathLike[str], character: Character, clip: str | Clip | None = None, fps: float | None = None
+    path: str | os.PathLike[str],
+    character: Character,
+    clip: str | Clip | None = None,
+    fps: float | None = None,
+    joints: Sequence[Joint] | None = None,
 ) -> None:
-    """Write one clip of a character to a BVH file, see `dumps`."""
-    text = dumps(character, clip, fps)
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    """Write one clip of a character to a BVH file, see `dumps`; the file is whole or not there at all."""
+    atomic.write(path, [dumps(character, clip, fps, joints).encode("utf-8")])
 
 
-def dumps(character: Character, clip: str | Clip | None = None, fps: float | None = None) -> str:
+def dumps(
+    character: Character,
+    clip: str | Clip | None = None,
+    fps: float | None = None,
+    joints: Sequence[Joint] | None = None,
+) -> str:
     """One clip of a character as a BVH file's text.
 
     clip: the clip or its name; may be left out where there is at most one (without any, it is the rest pose).
-    fps: frames a second; the clip's own if not given.
+    fps: frames a second; the clip's own if not given. joints: those to write, all if not given; each hangs below the
+    nearest one above it that is written.
 
     Nothing is turned in a BVH's rest pose, so joints get axes along the world's at rest; where each joint is stays the
     same, in every frame. Spaces and braces in names become underscores. A limb that ends without a joint called after
@@ -316,6 +325,7 @@ def dumps(character: Character, clip: str | Clip | None = None, fps: float | Non
     rate = edge.number("fps", _own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
     duration = 0.0 if moving is None else float(moving.duration or 0.0)
     count = duration * rate + 1
+    bones = _Bones.of(skeleton, range(len(skeleton)) if joints is None else map(skeleton.index, joints))
     if count * len(skeleton) > BVH_MOST_NUMBERS:
         raise InputError(
             f"{duration:g} seconds at {rate:g} frames a second, of {len(skeleton)} joints, are too many numbers"
@@ -325,15 +335,36 @@ def dumps(character: Character, clip: str | Clip | None = None, fps: float | Non
         pose = Pose.of(*(array[np.newaxis] for array in skeleton.rest.arrays()))
     else:
         pose = moving.sample(times)
-    offsets, places, turns = _upright(skeleton, pose.astype(np.float64))
-    layout = _layout(skeleton, offsets, places, turns)
+    offsets, places, turns = _upright(skeleton, bones, pose.astype(np.float64))
+    layout = _layout(bones, offsets, places, turns)
     rows = _rows(layout, places, _degrees(turns))
-    return "\n".join([*_header(skeleton, layout, offsets), f"Frames: {len(rows)}", _frame_time(rate), *rows, ""])
+    return "\n".join([*_header(bones, layout, offsets), f"Frames: {len(rows)}", _frame_time(rate), *rows, ""])
+
+
+@dataclass(frozen=True)
+class _Bones:
+    """The joints of a skeleton that are written, B of them. joints: which. parents: (B,), among them, -1 for a root."""
+
+    joints: list[int]
+    names: tuple[str, ...]
+    parents: Any
+
+    @classmethod
+    def of(cls, skeleton: Skeleton, joints: Iterable[int]) -> _Bones:
+        written = sorted(set(joints))
+        if not written:
+            raise InputError("joints is empty; a BVH file has at least one")
+        number = {joint: k for k, joint in enumerate(written)}
+        parents = [
+            max((number[above] for above in skeleton.above([joint]).tolist()[:-1] if above in number), default=-1)
+            for joint in written
+        ]
+        return cls(written, tuple(skeleton.names[joint] for joint in written), np.array(parents))
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a skeleton is written. order: joints depth first. depths: of each in order. ends, moved: by joint."""
+    """How bones are written. order: bones depth first. depths: of each in order. ends, moved: by joint."""
 
     order: list[int]
     depths: list[int]
@@ -366,12 +397,12 @@ def _own_rate(clip: Clip | None) -> float:
     return float(1 / steps.mean())
 
 
-def _upright(skeleton: Skeleton, pose: Pose) -> tuple[Any, Any, Any]:
-    """Offsets (J, 3), places (F, J, 3) and turns (F, J, 4) of joints that all have the world's axes at rest."""
+def _upright(skeleton: Skeleton, bones: _Bones, pose: Pose) -> tuple[Any, Any, Any]:
+    """Offsets (B, 3), places (F, B, 3) and turns (F, B, 4) of bones that all have the world's axes at rest."""
     rest = skeleton.rest.astype(np.float64)
-    away = arrays.mul(skeleton.world_turns(pose), arrays.conj(skeleton.world_turns(rest)))
-    at, at_rest = skeleton.world(pose)[..., :3, 3], skeleton.world(rest)[..., :3, 3]
-    parents = skeleton.parents
+    away = arrays.mul(skeleton.world_turns(pose), arrays.conj(skeleton.world_turns(rest)))[:, bones.joints]
+    at, at_rest = (skeleton.world(each)[..., :3, 3][..., bones.joints, :] for each in (pose, rest))
+    parents = bones.parents
     below = parents >= 0
     turns, places, offsets = away.copy(), at.copy(), at_rest.copy()
     back = arrays.conj(away[:, parents[below]])
@@ -381,8 +412,8 @@ def _upright(skeleton: Skeleton, pose: Pose) -> tuple[Any, Any, Any]:
     return offsets, places, turns
 
 
-def _layout(skeleton: Skeleton, offsets: Any, places: Any, turns: Any) -> _Layout:
-    parents = skeleton.parents.tolist()
+def _layout(bones: _Bones, offsets: Any, places: Any, turns: Any) -> _Layout:
+    parents = bones.parents.tolist()
     children: list[list[int]] = [[] for _ in parents]
     for joint, parent in enumerate(parents):
         if parent >= 0:
@@ -398,11 +429,11 @@ def _layout(skeleton: Skeleton, offsets: Any, places: Any, turns: Any) -> _Layou
     turned = (np.abs(turns[..., :3]) > BVH_STILL).any(axis=(0, 2))
     ends = np.array(
         [
-            parent >= 0 and not children[joint] and _is_end(skeleton.names[joint], skeleton.names[parent])
+            parent >= 0 and not children[joint] and _is_end(bones.names[joint], bones.names[parent])
             for joint, parent in enumerate(parents)
         ]
     )
-    return _Layout(order, depths, ends & ~moved & ~turned, moved | (skeleton.parents < 0))
+    return _Layout(order, depths, ends & ~moved & ~turned, moved | (bones.parents < 0))
 
 
 def _is_end(name: str, parent: str) -> bool:
@@ -410,8 +441,8 @@ def _is_end(name: str, parent: str) -> bool:
     return re.fullmatch(re.escape(parent + END) + r"(_\d+)?", name) is not None
 
 
-def _header(skeleton: Skeleton, layout: _Layout, offsets: Any) -> list[str]:
-    written = names.unique([re.sub(r"[\s{}]+", "_", name) or "_" for name in skeleton.names])
+def _header(bones: _Bones, layout: _Layout, offsets: Any) -> list[str]:
+    written = names.unique([re.sub(r"[\s{}]+", "_", name) or "_" for name in bones.names])
     lines = ["HIERARCHY"]
     for (joint, depth), (_, next_depth) in pairwise([*zip(layout.order, layout.depths, strict=True), (-1, 0)]):
         kind = "End Site" if layout.ends[joint] else f"{'JOINT' if depth else 'ROOT'} {written[joint]}"

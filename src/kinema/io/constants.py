@@ -1,5 +1,13 @@
 """What a file may ask for, and how it is written: every number with its unit and its reason."""
 
+# --- writing ---------------------------------------------------------------------------------------------------
+
+GLB_LARGEST = 2**32 - 1
+"""Bytes of a binary glTF file: it says how many there are in 32 bits."""
+
+LONGEST_TEMPORARY_STEM = 40
+"""Characters of a file's name that its temporary file repeats. A name has 255 bytes, and a character up to four."""
+
 # --- BVH -------------------------------------------------------------------------------------------------------
 
 BVH_LARGEST_FILE = 64 * 2**20
@@ -38,9 +46,9 @@ to some hundred bytes each."""
 GLTF_MOST_NODES = 4_096
 """As in BVH: a skeleton keeps a table of joints by joints."""
 
-GLTF_MOST_NUMBERS = 32_000_000
-"""Numbers of all accessors that are read, together, and again of all keys of one clip: two million vertices with their
-weights. An accessor may declare any count without a byte in the file."""
+GLTF_MOST_NUMBERS = 50_000_000
+"""Numbers of all accessors, clips and skins together: 20 minutes of keys of 100 joints, or a million vertices and their
+weights. An accessor may declare any count without a byte in the file, and any number of others may share it."""
 
 GLTF_ELEMENT_STRIDE = (4, 252)
 """Bytes from one element to the next that a buffer view may declare, the specification's."""

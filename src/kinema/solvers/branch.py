@@ -13,15 +13,22 @@ import math
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import (
+    BRANCH_ATTEMPTS_FAR,
+    BRANCH_BETTER,
     BRANCH_LARGEST_TURN,
     BRANCH_PASSES,
     DAMPING,
     DAMPING_FLOOR,
+    EDGE_SLACK,
+    FARTHEST,
     MARGIN,
+    ROUNDED_PRODUCT,
+    SAME_PLACE,
     STALL_PASSES,
     STALL_SHARE,
+    TINY,
 )
-from kinema.math import quat, vec, xform
+from kinema.math import chance, quat, vec, xform
 from kinema.skeleton import local_matrix, matrix_at, store_matrix
 from kinema.solvers import two_bone_rotations
 from kinema.solvers.passes import solve_symmetric
@@ -44,9 +51,35 @@ def point_at(points, i):
 
 
 @kernel
+def quat_at(table, j):
+    return (table[j, 0], table[j, 1], table[j, 2], table[j, 3])
+
+
+@kernel
 def origin_at(world, i, j):
     """Where a joint is."""
     return (world[i, j, 3], world[i, j, 7], world[i, j, 11])
+
+
+@kernel
+def unmirrored(s, i, j, m):
+    """A joint's matrix with the signs of its own scale taken out: a joint is scaled before it is turned, so that is
+    where corrections of its local rotation are to be found.
+    """
+    one = like(m[0][0], 1.0)
+    zero = like(m[0][0], 0.0)
+    return (
+        vec.scale(m[0], -one if s[i, j, 0] < zero else one),
+        vec.scale(m[1], -one if s[i, j, 1] < zero else one),
+        vec.scale(m[2], -one if s[i, j, 2] < zero else one),
+        m[3],
+    )
+
+
+@kernel
+def frame_at(world, s, i, j):
+    """The axes that a joint's local rotation has turned, each of length 1, in world space."""
+    return xform.axes(unmirrored(s, i, j, matrix_at(world, i, j)))
 
 
 @kernel
@@ -73,11 +106,15 @@ def refresh(i, path, first, last, parents, place, t, r, s, world):
 
 @kernel
 def into_limit(q, rest, bone, row, rounding):
-    """A local rotation moved to the nearest one its limit allows; limits speak of the turn away from rest."""
-    away = quat.mul(quat.conj(rest), q)
-    held = limits.project(away, bone, row, rounding)
-    same = (held[0] == away[0]) & (held[1] == away[1]) & (held[2] == away[2]) & (held[3] == away[3])
-    moved = quat.unit(quat.mul(rest, held))
+    """A local rotation moved to the nearest one its limit allows; limits speak of the turn away from rest.
+
+    One that is there but for what the products with rest have rounded is not touched. Returns whether it was.
+    """
+    moved = quat.unit(quat.mul(rest, limits.project(quat.mul(quat.conj(rest), q), bone, row, rounding)))
+    side = like(rounding, 1.0) if quat.dot(moved, q) >= like(rounding, 0.0) else like(rounding, -1.0)
+    off = max(abs(moved[0] * side - q[0]), abs(moved[1] * side - q[1]))
+    off = max(off, max(abs(moved[2] * side - q[2]), abs(moved[3] * side - q[3])))
+    same = off <= rounding * like(rounding, ROUNDED_PRODUCT)
     return (
         q[0] if same else moved[0],
         q[1] if same else moved[1],
@@ -93,8 +130,8 @@ def hold_limit(i, j, rest, bones, table, rounding, r):
         return False
     q, moved = into_limit(
         rotation_at(r, i, j),
-        (rest[j, 0], rest[j, 1], rest[j, 2], rest[j, 3]),
-        (bones[j, 0], bones[j, 1], bones[j, 2]),
+        quat_at(rest, j),
+        point_at(bones, j),
         table[j],
         rounding,
     )
@@ -113,7 +150,7 @@ def hold_limits(rows, joints, rest, bones, table, rounding, r, limited):
 
 
 @batch
-def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, world, r, reach, pole_sine):
+def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s, world, r, reach, pole_sine):
     """Two bones each: start and middle joint turned so that the end comes to the target. World matrices are read, not
     brought up to date. `reach` gets the distance as a share of the length, `pole_sine` the sine of pole to line.
     """
@@ -122,8 +159,8 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, w
     for k in range(rows.size):
         i = rows[k]
         turn_start, turn_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
-            matrix_at(world, i, start),
-            matrix_at(world, i, mid),
+            unmirrored(s, i, start, matrix_at(world, i, start)),
+            unmirrored(s, i, mid, matrix_at(world, i, mid)),
             matrix_at(world, i, end),
             point_at(targets, i),
             (axis[0], axis[1], axis[2]),
@@ -139,7 +176,7 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, w
 
 @batch
 def follow(rows, path, marks, points, parents, place, t, r, s, world):
-    """Turn the marked joints, root to tip, so that each next one lies where `points` (characters, marks, 3) says.
+    """Turn the marked joints, root to tip, so that each next one lies where `points` (rows, marks, 3) says.
 
     Each by the smallest turn, so that the animated twist survives. Bone lengths are the skeleton's own.
     """
@@ -149,24 +186,29 @@ def follow(rows, path, marks, points, parents, place, t, r, s, world):
         for m in range(marks.size - 1):
             j, after = path[marks[m]], path[marks[m + 1]]
             here = origin_at(world, i, j)
-            frame = xform.axes(matrix_at(world, i, j))
+            frame = frame_at(world, s, i, j)
             now = vec.sub(origin_at(world, i, after), here)
-            wanted = vec.sub((points[i, m + 1, 0], points[i, m + 1, 1], points[i, m + 1, 2]), here)
+            wanted = vec.sub((points[k, m + 1, 0], points[k, m + 1, 1], points[k, m + 1, 2]), here)
             turn_joint(r, i, j, smallest_turn(xform.into(frame, now), xform.into(frame, wanted)))
             refresh(i, path, marks[m], path.size, parents, place, t, r, s, world)
 
 
 @kernel
+def direction(v, fallback):
+    """v at length 1, whatever its size; the fallback where it has none. Divided first: squares may leave the range."""
+    zero = like(v[0], 0.0)
+    size = vec.span(v)
+    known = size > zero
+    size = size if known else like(size, 1.0)
+    return vec.unit_or((v[0] / size, v[1] / size, v[2] / size), fallback)
+
+
+@kernel
 def smallest_turn(a, b):
     """The smallest turn from the direction of a to that of b; none where either has no direction."""
-    one = like(a[0], 1.0)
     zero = like(a[0], 0.0)
-    a_size, b_size = vec.span(a), vec.span(b)
-    if a_size <= zero or b_size <= zero:
-        return (zero, zero, zero, one)
-    a = vec.unit_or(vec.scale(a, one / a_size), (zero, one, zero))
-    b = vec.unit_or(vec.scale(b, one / b_size), a)
-    return quat.between(a, b, vec.hinge_of(a))
+    along = direction(a, direction(b, (zero, like(zero, 1.0), zero)))
+    return quat.between(along, direction(b, along), vec.hinge_of(along))
 
 
 @kernel
@@ -183,47 +225,120 @@ def from_vector(turn, largest):
 
 
 @kernel
-def allowed_turn(turn, frame, row):
-    """The part of a turn vector (world) that a joint with this limit can make at once: a hinge turns about its axis."""
-    if row[0] != limits.HINGE:
-        return turn
-    axis = vec.unit_or(xform.linear(frame, limits.hinge_axis(row)), (turn[0], turn[1], turn[2]))
-    return vec.scale(axis, vec.dot(axis, turn))
+def blocked(q, rest, bone, row, turn, slack):
+    """What a limit takes from a turn (a vector in the joint's own space) because the joint is at its edge already:
+    whether swinging on, and whether turning on about the hinge's axis or twisting on.
+    """
+    zero = like(slack, 0.0)
+    if row[0] == limits.NONE:
+        return False, False
+    away = quat.mul(quat.conj(rest), q)
+    if row[0] == limits.HINGE:
+        axis = limits.hinge_axis(row)
+        low, high = limits.at_ends(away, axis, row, slack)
+        on = vec.dot(turn, axis)
+        return False, (high & (on > zero)) | (low & (on < zero))
+    swing, twist, sine, cosine = limits.swing_of(away, bone)
+    swings = (sine * row[1] - cosine * row[2] >= -slack) & (vec.dot(turn, swing) > zero)
+    twists = False
+    if row[0] == limits.SWING_TWIST:
+        low, high = limits.at_ends(away, bone, row, slack)
+        on = vec.dot(turn, twist)
+        twists = (high & (on > zero)) | (low & (on < zero))
+    return swings, twists
+
+
+@kernel
+def outer(v, diagonal, off, sign):
+    """A symmetric 3x3 matrix, by its diagonal and the numbers off it, with v times itself added (or taken away)."""
+    return (
+        vec.add(diagonal, vec.scale((v[0] * v[0], v[1] * v[1], v[2] * v[2]), sign)),
+        vec.add(off, vec.scale((v[0] * v[1], v[0] * v[2], v[1] * v[2]), sign)),
+    )
+
+
+@kernel
+def own_turn(turn, frame, row, swing, no_swing, twist, no_twist):
+    """A turn (a vector in world space) in the joint's own space, without what its limit takes from it."""
+    zero = like(turn[0], 0.0)
+    own = vec.scale(xform.into(frame, turn), handedness(frame))
+    if row[0] == limits.HINGE:
+        hinge = limits.hinge_axis(row)
+        return vec.scale(hinge, zero if no_twist else vec.dot(own, hinge))
+    own = vec.select(no_swing, vec.reject(own, swing), own)
+    return vec.select(no_twist, vec.reject(own, twist), own)
 
 
 @routine
-def newton_pass(i, path, marks, target, size, table, world, r):
-    """One damped Gauss-Newton step on the turns of all marked joints but the tip (see `passes.finish`)."""
-    one = like(size, 1.0)
-    zero = like(size, 0.0)
-    tip = origin_at(world, i, path[path.size - 1])
-    scale = one / size
-    miss = vec.scale(vec.sub(target, tip), scale)
-    far = vec.length(miss)
-    miss = vec.scale(miss, one / far if far > one else one)
+def swing_and_twist(i, j, rest, bones, r):
+    """The axes, in a joint's own space, about which it swings on and twists on."""
+    away = quat.mul(quat.conj(quat_at(rest, j)), rotation_at(r, i, j))
+    swing, twist, _, _ = limits.swing_of(away, point_at(bones, j))
+    return swing, twist
+
+
+@routine
+def newton_step(i, path, marks, miss, tip, scale, no_swing, no_twist, rest, bones, table, s, world, r):
+    """What a damped Gauss-Newton step is made of (see `passes.finish`): y with (J J^T + damping) y = miss, for the
+    joints as their limits leave them free. no_swing, no_twist: a bit for every marked joint.
+    """
+    zero = like(scale, 0.0)
+    one = like(scale, 1.0)
     damping = like(one, DAMPING) * vec.dot(miss, miss) + like(one, DAMPING_FLOOR)
     diagonal = (damping, damping, damping)
     off = (zero, zero, zero)
     for m in range(marks.size - 1):
         j = path[marks[m]]
         way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
+        frame = frame_at(world, s, i, j)
         if table[j, 0] == limits.HINGE:
-            frame = xform.axes(matrix_at(world, i, j))
-            axis = vec.unit_or(xform.linear(frame, limits.hinge_axis(table[j])), (zero, zero, zero))
-            v = vec.cross(axis, way)
-            diagonal = vec.add(diagonal, (v[0] * v[0], v[1] * v[1], v[2] * v[2]))
-            off = vec.add(off, (v[0] * v[1], v[0] * v[2], v[1] * v[2]))
-        else:
-            xx, yy, zz = way[0] * way[0], way[1] * way[1], way[2] * way[2]
-            diagonal = vec.add(diagonal, (yy + zz, xx + zz, xx + yy))
-            off = vec.sub(off, (way[0] * way[1], way[0] * way[2], way[1] * way[2]))
-    solution = solve_symmetric(diagonal, off, miss)
+            if not no_twist >> m & 1:
+                axis = xform.linear(frame, limits.hinge_axis(table[j]))
+                diagonal, off = outer(vec.cross(axis, way), diagonal, off, one)
+            continue
+        xx, yy, zz = way[0] * way[0], way[1] * way[1], way[2] * way[2]
+        diagonal = vec.add(diagonal, (yy + zz, xx + zz, xx + yy))
+        off = vec.sub(off, (way[0] * way[1], way[0] * way[2], way[1] * way[2]))
+        swing, twist = swing_and_twist(i, j, rest, bones, r)
+        if no_swing >> m & 1:
+            diagonal, off = outer(vec.cross(xform.linear(frame, swing), way), diagonal, off, -one)
+        if no_twist >> m & 1:
+            diagonal, off = outer(vec.cross(xform.linear(frame, twist), way), diagonal, off, -one)
+    return solve_symmetric(diagonal, off, miss)
+
+
+@routine
+def newton_pass(i, path, marks, target, size, rest, bones, table, rounding, s, world, r):
+    """One damped Gauss-Newton step on the turns of all marked joints but the tip.
+
+    A joint at the edge of its limit would take its share of the step and make nothing of it. So the step is found
+    twice, the second time without what the first would have pushed past an edge.
+    """
+    one = like(size, 1.0)
+    tip = origin_at(world, i, path[path.size - 1])
+    scale = one / size
+    miss = vec.scale(vec.sub(target, tip), scale)
+    far = vec.length(miss)
+    miss = vec.scale(miss, one / far if far > one else one)
+    slack = rounding * like(one, EDGE_SLACK)
+    no_swing, no_twist = 0, 0
+    y = newton_step(i, path, marks, miss, tip, scale, 0, 0, rest, bones, table, s, world, r)
     for m in range(marks.size - 1):
         j = path[marks[m]]
         way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
-        frame = xform.axes(matrix_at(world, i, j))
-        turn = allowed_turn(vec.cross(way, solution), frame, table[j])
-        own = vec.scale(xform.into(frame, turn), handedness(frame))
+        frame = frame_at(world, s, i, j)
+        turn = vec.scale(xform.into(frame, vec.cross(way, y)), handedness(frame))
+        swing, twist = blocked(rotation_at(r, i, j), quat_at(rest, j), point_at(bones, j), table[j], turn, slack)
+        no_swing |= (1 << m) if swing else 0
+        no_twist |= (1 << m) if twist else 0
+    if no_swing | no_twist:
+        y = newton_step(i, path, marks, miss, tip, scale, no_swing, no_twist, rest, bones, table, s, world, r)
+    for m in range(marks.size - 1):
+        j = path[marks[m]]
+        way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
+        frame = frame_at(world, s, i, j)
+        swing, twist = swing_and_twist(i, j, rest, bones, r)
+        own = own_turn(vec.cross(way, y), frame, table[j], swing, no_swing >> m & 1 == 1, twist, no_twist >> m & 1 == 1)
         turn_joint(r, i, j, from_vector(own, like(one, BRANCH_LARGEST_TURN)))
 
 
@@ -235,7 +350,7 @@ def descent_pass(i, path, marks, target, rest, bones, table, rounding, parents, 
         m = marks.size - 2 - back
         j = path[marks[m]]
         here = origin_at(world, i, j)
-        frame = xform.axes(matrix_at(world, i, j))
+        frame = frame_at(world, s, i, j)
         now = xform.into(frame, vec.sub(origin_at(world, i, path[last]), here))
         wanted = xform.into(frame, vec.sub(target, here))
         if table[j, 0] == limits.HINGE:
@@ -247,9 +362,16 @@ def descent_pass(i, path, marks, target, rest, bones, table, rounding, parents, 
 
 
 @kernel
-def scattered(n):
-    """A number from 0 to 1, the n-th of an evenly spread sequence that is always the same."""
-    return (0.5 + n * 0.6180339887498949) % 1.0
+def some_turn(bone, row, u, v, w):
+    """A turn away from rest that a limit allows, by three numbers from 0 to 1."""
+    if row[0] == limits.HINGE:
+        return quat.from_axis_angle(limits.hinge_axis(row), limits.angle_inside(row, u))
+    pi = like(u, math.pi)
+    widest = math.atan2(row[2], row[1]) if row[0] != limits.NONE else pi
+    twist = limits.angle_inside(row, u) if row[0] == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
+    aside = vec.unit_side(bone)
+    around = quat.rotate(quat.from_axis_angle(bone, (v + v) * pi), aside)
+    return quat.mul(quat.from_axis_angle(around, w * widest), quat.from_axis_angle(bone, twist))
 
 
 @routine
@@ -257,32 +379,34 @@ def scatter(i, path, marks, attempt, rest, bones, table, rounding, r):
     """Another start: every marked joint but the tip turned by some angle, inside its limit."""
     for m in range(marks.size - 1):
         j = path[marks[m]]
-        n = attempt * 191 + m * 7
-        x = scattered(n) - 0.5
-        y = scattered(n + 3) - 0.5
-        z = scattered(n + 5) - 0.5
-        one = like(rounding, 1.0)
-        store_rotation(
-            r,
-            i,
-            j,
-            quat.unit(
-                quat.mul(
-                    (rest[j, 0], rest[j, 1], rest[j, 2], rest[j, 3]),
-                    quat.unit((like(one, x), like(one, y), like(one, z), like(one, 0.7))),
-                )
-            ),
+        turn = some_turn(
+            point_at(bones, j),
+            table[j],
+            chance.uniform(rounding, attempt, m, 0),
+            chance.uniform(rounding, attempt, m, 1),
+            chance.uniform(rounding, attempt, m, 2),
         )
+        store_rotation(r, i, j, quat.unit(quat.mul(quat_at(rest, j), turn)))
         hold_limit(i, j, rest, bones, table, rounding, r)
 
 
 @routine
-def length_of(i, path, world):
-    """Metres from joint to joint along the path."""
+def length_of(i, path, marks, world):
+    """Metres from marked joint to marked joint: what lies between them is as stiff as a bone."""
     size = like(world[i, 0, 0], 0.0)
-    for n in range(path.size - 1):
-        size += vec.length(vec.sub(origin_at(world, i, path[n + 1]), origin_at(world, i, path[n])))
+    for m in range(marks.size - 1):
+        size += vec.length(vec.sub(origin_at(world, i, path[marks[m + 1]]), origin_at(world, i, path[marks[m]])))
     return size
+
+
+@kernel
+def within(target, root, size):
+    """A target that is no farther from the root than FARTHEST lengths: no pose differs, and no digits are lost."""
+    way = vec.sub(target, root)
+    distance = vec.length(way)
+    farthest = like(size, FARTHEST) * size
+    far = distance > farthest
+    return vec.select(far, vec.add(root, vec.scale(way, farthest / (distance if far else farthest))), target)
 
 
 @batch
@@ -308,23 +432,27 @@ def reach_inside_limits(
 ):
     """Bring the tip of each character's branch to its target with every joint inside its limit.
 
-    Gauss-Newton passes, a pass of descent where they stall, and other starts where that does not help; what is left
-    behind is the best pose met. One attempt keeps to the pose that came in, so that nothing jumps from frame to frame;
-    more find what that one cannot reach. `best` is room for the rotations of one branch, (joints of the path, 4).
+    Gauss-Newton passes, a pass of descent where they stall, and other starts where that does not help. What is left
+    behind is the best pose met from the first start, unless another one reaches the target or comes much nearer. One
+    attempt keeps to the pose that came in, so that nothing jumps from frame to frame.
+    `best` is room for the rotations of one branch, (joints of the path, 4).
     """
     one = like(rounding, 1.0)
     zero = like(rounding, 0.0)
     for k in range(rows.size):
         i = rows[k]
-        target = point_at(targets, i)
-        for m in range(marks.size):
+        for m in range(marks.size - 1):
             hold_limit(i, path[marks[m]], rest, bones, table, rounding, r)
         refresh(i, path, 0, path.size, parents, place, t, r, s, world)
-        size = length_of(i, path, world)
-        size = size if size > zero else one
+        size = length_of(i, path, marks, world)
+        size = size if size > like(one, TINY) else one
+        root = origin_at(world, i, path[0])
+        far = vec.length(vec.sub(point_at(targets, i), root)) > size
+        target = within(point_at(targets, i), root, size)
         goal = like(one, tolerance * MARGIN) * size
         nearest = -one
-        for attempt in range(attempts):
+        enough = -one
+        for attempt in range(min(attempts, BRANCH_ATTEMPTS_FAR) if far else attempts):
             if attempt > 0:
                 scatter(i, path, marks, attempt, rest, bones, table, rounding, r)
                 refresh(i, path, 0, path.size, parents, place, t, r, s, world)
@@ -332,7 +460,7 @@ def reach_inside_limits(
             mark = -one
             for _ in range(BRANCH_PASSES):
                 error = vec.length(vec.sub(origin_at(world, i, path[path.size - 1]), target))
-                if nearest < zero or error < nearest:
+                if nearest < zero or (error < nearest and (attempt == 0 or error <= enough)):
                     nearest = error
                     for n in range(path.size):
                         for c in range(4):
@@ -350,12 +478,14 @@ def reach_inside_limits(
                 if stall == STALL_PASSES // 2:
                     descent_pass(i, path, marks, target, rest, bones, table, rounding, parents, place, t, r, s, world)
                 else:
-                    newton_pass(i, path, marks, target, size, table, world, r)
+                    newton_pass(i, path, marks, target, size, rest, bones, table, rounding, s, world, r)
                     for m in range(marks.size - 1):
                         hold_limit(i, path[marks[m]], rest, bones, table, rounding, r)
                     refresh(i, path, 0, path.size, parents, place, t, r, s, world)
             if nearest <= goal:
                 break
+            if attempt == 0:
+                enough = max(goal, nearest * like(one, BRANCH_BETTER))
         for n in range(path.size):
             for c in range(4):
                 r[i, path[n], c] = best[n, c]
@@ -416,3 +546,44 @@ def blend_back(rows, joints, weights, before, r):
                 store_rotation(r, i, j, rotation_at(before, i, j))
             elif w < like(w, 1.0):
                 store_rotation(r, i, j, quat.unit(quat.slerp(rotation_at(before, i, j), rotation_at(r, i, j), w)))
+
+
+@batch
+def find_bones(rows, joints, world, found):
+    """Which of these joints have a bone to the next one, (rows, joints - 1): the others stand in the same place."""
+    for k in range(rows.size):
+        i = rows[k]
+        whole = like(world[i, 0, 0], 0.0)
+        for n in range(joints.size - 1):
+            whole += vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+        for n in range(joints.size - 1):
+            bone = vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+            found[k, n] = bone > whole * like(whole, SAME_PLACE)
+
+
+@batch
+def measure(joints, targets, poles, has_pole, zones, world, sizes, flags):
+    """How every character's joints stand to their target.
+
+    sizes: (3, characters), metres from the last joint to the target, length from joint to joint, distance of the target
+    from the first joint as a share of that. flags: (3, characters), whether the last joint is within tolerance, whether
+    the target is in the soft zone, whether the pole, seen from the first joint, is next to the line to the target.
+    zones: tolerance and start of the soft zone, shares of the length; sine that counts as next to the line.
+    """
+    for i in range(sizes.shape[1]):
+        zero = like(sizes[0, i], 0.0)
+        one = like(zero, 1.0)
+        tolerance, soften, fade = like(zero, zones[0]), like(zero, zones[1]), like(zero, zones[2])
+        root, target = origin_at(world, i, joints[0]), point_at(targets, i)
+        error = vec.length(vec.sub(origin_at(world, i, joints[joints.size - 1]), target))
+        length = zero
+        for n in range(joints.size - 1):
+            length += vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+        way = vec.sub(target, root)
+        reach = vec.length(way) / (length if length > like(one, TINY) else one)
+        sizes[0, i], sizes[1, i], sizes[2, i] = error, length, reach
+        flags[0, i] = error <= tolerance * length
+        flags[1, i] = (reach > soften) & (soften < one)
+        to_pole = vec.sub(point_at(poles, i), root)
+        aside = vec.length(vec.reject(to_pole, direction(way, (zero, zero, zero))))
+        flags[2, i] = has_pole & (aside <= vec.length(to_pole) * fade)

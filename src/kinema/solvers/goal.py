@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge, limits
+from kinema import edge, limits, notices
 from kinema.constants import (
     BRANCH_ATTEMPTS,
+    COMPENSATING_STEPS,
     GOAL_ROUNDS,
+    GOAL_STALL,
+    MAX_JOINTS,
     POLE_FADE_HINTED,
     ROUNDING_TURN,
-    SAME_PLACE,
     STRAIGHT,
     TOLERANCE,
 )
@@ -31,6 +32,9 @@ from kinema.solvers.two_bone_rotations import ALWAYS, IF_STRAIGHT, NO_AXIS
 
 SOLVERS = ("two_bone", "ccd", "fabrik", "compensating")
 
+WHOLE = 1.0
+"""The weight of a goal for which none was given."""
+
 
 @dataclass(frozen=True, eq=False)
 class Goal:
@@ -44,7 +48,7 @@ class Goal:
     position: Any
     rotation: Any = None
     pole: Any = None
-    weight: Any = 1.0
+    weight: Any = WHOLE
     priority: int = 0
 
 
@@ -82,7 +86,8 @@ def solve(
     left out in between keep their local transform. Three joints (places, to be exact: joints that carry no bone length
     do not count) are a limb of two bones, solved in closed form; longer chains go to CCD. solver: one of "two_bone",
     "ccd", "fabrik", "compensating" instead. Limits of the skeleton hold for every joint that is turned.
-    soften: below 1 a limb eases into full stretch from that share of its length. tolerance: share of the length.
+    soften: below 1 a limb eases into full stretch from that share of its length. tolerance: share of the length, which
+    is measured from joint to joint of the chain.
 
     Several goals at once: a list of chains and a list of goals. Where they pull at the same joints all are served as
     well as can be, then the goals of lower priority give way. The report is a list then.
@@ -92,6 +97,8 @@ def solve(
     chains, goals = (list(chain), list(goal)) if several else ([chain], [goal])
     if len(chains) != len(goals) or not goals:
         raise InputError(f"there are {len(chains)} chains and {len(goals)} goals; each chain needs one goal")
+    if solver is not None and solver not in SOLVERS:
+        raise InputError(f"solver is {solver!r:.60}; allowed are {', '.join(map(repr, SOLVERS))} and None")
     soften = edge.number("soften", soften, 0.0, 1.0)
     tolerance = edge.number("tolerance", tolerance, 0.0)
     pose, shape = _spread(pose, goals)
@@ -104,27 +111,72 @@ def solve(
 
 
 def _run(work: _Work, tasks: list[_Task]) -> None:
-    """All goals, then the lower ones again with what the higher ones leave free, then weights."""
-    by_rank = sorted(tasks, key=lambda task: task.goal.priority)
-    shared = len(tasks) > 1
-    for _ in range(GOAL_ROUNDS if shared else 1):
+    """Turn the joints, by each goal's weight, inside limits; then everything that is reported on is up to date."""
+    if len(tasks) == 1:
+        tasks[0].turn(work, tasks[0].rows)
+    else:
+        _share(work, sorted(tasks, key=lambda task: task.goal.priority))
+    if not all(task.whole for task in tasks):
+        _blend_back(work, tasks)
+    for task in tasks:
+        task.hold(work)
+    for task in tasks:
+        path = work.path(task.joints)
+        # What is above the only chain there is has not moved, and was up to date for all it served.
+        work.refresh(work.rows, path.path if len(tasks) == 1 and task.whole else path.above)
+
+
+def _share(work: _Work, by_rank: list[_Task]) -> None:
+    """All goals in turn, the highest last, until they are met or what they share has settled; then, for whom they are
+    not all met, the lower ones with what the higher ones leave free.
+    """
+    missing = np.full(work.count, np.inf)
+    rows = work.rows
+    for _ in range(GOAL_ROUNDS):
         for task in by_rank:
-            task.turn(work)
-    if shared:
-        taken: set[int] = set()
-        for task in reversed(by_rank):
-            task.turn(work, taken)
-            taken |= set(work.skeleton.above([task.joints[-1]]).tolist())
-    for task in by_rank:
-        task.turn_tip(work)
+            task.turn(work, task.serves(rows))
+        before, missing[rows] = missing[rows], sum(task.missing(work, rows) for task in by_rank)
+        rows = rows[(missing[rows] > 0) & (missing[rows] < before * GOAL_STALL)]
+        if not rows.size:
+            break
+    unmet = np.flatnonzero(missing > 0)
+    taken: set[int] = set()
+    for task in reversed(by_rank):
+        task.turn(work, task.serves(unmet), taken)
+        taken |= set(work.path(task.joints).above.tolist())
+
+
+def _blend_back(work: _Work, tasks: list[_Task]) -> None:
+    """Take back what is beyond the weights; a joint that several goals turn has the largest of theirs."""
     weights = np.zeros((work.count, len(work.skeleton)), work.dtype)
     for task in tasks:
         weights[:, task.joints] = np.maximum(weights[:, task.joints], task.weight[:, np.newaxis])
-    touched = np.unique(np.concatenate([task.joints for task in tasks]))
+    touched = np.unique(np.concatenate([np.array(task.joints) for task in tasks]))
     branch.blend_back(work.rows, touched, np.ascontiguousarray(weights[:, touched]), work.before, work.r)
-    for task in tasks:
-        task.hold(work)
-    work.refresh(np.arange(len(work.skeleton)))
+
+
+class _Path(NamedTuple):
+    """A branch as the kernels take it."""
+
+    joints: Any
+    """(n,): those that turn, and the tip."""
+    path: Any
+    """(p,): every joint from the first of them to the tip."""
+    marks: Any
+    """(n,): where in the path the joints are."""
+    above: Any
+    """Every joint from the root to the tip."""
+
+
+@cache
+def _nowhere(dtype: Any) -> Any:
+    """Where a character's space is in the world: at its origin."""
+    return np.eye(4, dtype=dtype)[:3].reshape(1, 1, 12)
+
+
+@cache
+def _rounding(dtype: Any) -> Any:
+    return dtype(np.finfo(dtype).eps * ROUNDING_TURN)
 
 
 class _Work:
@@ -132,25 +184,32 @@ class _Work:
 
     def __init__(self, skeleton: Skeleton, pose: Pose) -> None:
         self.skeleton, self.dtype = skeleton, pose.precision
-        self.count = math.prod(pose.shape)
+        self.t, self.before, self.s = pose.flat()
+        self.count = len(self.t)
         self.rows = np.arange(self.count)
-        self.t, r, self.s = (array.reshape(self.count, len(skeleton), -1) for array in pose.arrays())
-        self.before, self.r = r, r.copy()
+        self.r = self.before.copy()
         self.world = np.empty((self.count, len(skeleton), 12), self.dtype)
-        self.place = np.eye(4, dtype=self.dtype)[:3].reshape(1, 1, 12)
-        self.table, self.bones, self.rest = skeleton.limit_rows(self.dtype)
-        self.rounding = self.dtype(np.finfo(self.dtype).eps * ROUNDING_TURN)
+        self.place = _nowhere(self.dtype)
+        table, bones, rest = skeleton.limit_rows(self.dtype)
+        self.limits = rest, bones, table, _rounding(self.dtype)
 
-    def refresh(self, order: Any) -> None:
-        world_matrices(self.rows, order, self.skeleton.parents, self.place, self.t, self.r, self.s, self.world)
+    def refresh(self, rows: Any, order: Any) -> None:
+        world_matrices(rows, order, self.skeleton.parents, self.place, self.t, self.r, self.s, self.world)
 
     @property
     def arrays(self) -> tuple[Any, ...]:
         return self.skeleton.parents, self.place, self.t, self.r, self.s, self.world
 
-    def origins(self, joints: Any) -> Any:
-        """(characters, joints, 3)."""
-        return np.ascontiguousarray(self.world[:, joints][..., 3::4])
+    def path(self, joints: tuple[int, ...]) -> _Path:
+        return self.skeleton.once(("path", joints), lambda: self._path(joints))
+
+    def _path(self, joints: tuple[int, ...]) -> _Path:
+        path = np.array(self.skeleton.chain(joints[0], joints[-1]))
+        marks = np.searchsorted(path, joints)
+        return _Path(np.array(joints), path, marks, self.skeleton.above(joints[-1:]))
+
+    def has_limits(self, joints: tuple[int, ...]) -> bool:
+        return any(self.skeleton.limits[joint] is not None for joint in joints)
 
 
 class _Task:
@@ -159,131 +218,183 @@ class _Task:
     def __init__(
         self, work: _Work, chain: Any, goal: Goal, solver: Any, soften: float, tolerance: float, shape: Any
     ) -> None:
-        if not isinstance(goal, Goal):
-            raise InputError(f"goal must be a Goal, got {goal!r:.60}")
-        if solver is not None and solver not in SOLVERS:
-            raise InputError(f"solver is {solver!r}; allowed are {', '.join(map(repr, SOLVERS))} and None")
         self.goal, self.solver, self.soften, self.tolerance = goal, solver, soften, tolerance
-        self.joints = _branch(work.skeleton, chain)
-        self.path = np.array(work.skeleton.chain(self.joints[0], self.joints[-1]), np.int64)
-        self.target = _each("position", goal.position, 3, work.dtype, shape)
-        self.pole = self.target if goal.pole is None else _each("pole", goal.pole, 3, work.dtype, shape)
+        self.joints = work.skeleton.branch("chain", chain)
+        if len(self.joints) > MAX_JOINTS:
+            raise InputError(f"chain has {len(self.joints)} joints; allowed are up to {MAX_JOINTS}")
+        edge.number("priority", goal.priority)
+        self.target = _each(edge.vectors("position", goal.position, 3, work.dtype), shape)
+        self.pole = self.target
+        if goal.pole is not None:
+            self.pole = _each(edge.vectors("pole", goal.pole, 3, work.dtype), shape)
         self.wanted = None
         if goal.rotation is not None:
-            self.wanted = _each("rotation", unit_rotations("rotation", goal.rotation, work.dtype), 4, work.dtype, shape)
-        weight = edge.weights("weight", goal.weight, work.dtype)
-        self.weight = _each("weight", weight, 1, work.dtype, shape)[:, 0]
+            self.wanted = _each(unit_rotations("rotation", goal.rotation, work.dtype), shape)
+        self.weight, self.whole = np.ones(work.count, work.dtype), True
+        if goal.weight is not WHOLE:
+            self.weight = _each(edge.weights("weight", goal.weight, work.dtype), shape)[:, 0]
+            self.whole = bool((self.weight >= 1).all())
+        self.rows = work.rows if self.whole else np.flatnonzero(self.weight > 0)
         self.passes = np.zeros(work.count, np.int64)
         self.limited = np.zeros(work.count, bool)
-        self.pole_sine = np.ones(work.count, work.dtype)
+        self.spoke = False
 
-    def turn(self, work: _Work, taken: set[int] | None = None) -> None:
-        """Turn the joints of the chain, or those of them that are not taken."""
-        joints = [j for j in self.joints if j == self.joints[-1] or not taken or j not in taken]
-        work.refresh(work.skeleton.above([self.joints[-1]]))
-        joints = _with_length(work, joints)
-        if len(joints) < 2:
-            return
-        path = np.array(work.skeleton.chain(joints[0], joints[-1]), np.int64)
-        marks = np.searchsorted(path, joints)
-        self._unlimited(work, joints, path, marks)
-        self._inside_limits(work, joints, path, marks)
+    def serves(self, rows: Any) -> Any:
+        """Those of the rows for whom the goal counts."""
+        return rows if self.whole else rows[self.weight[rows] > 0]
 
-    def _unlimited(self, work: _Work, joints: list[int], path: Any, marks: Any) -> None:
-        solver = self.solver or ("two_bone" if len(joints) == 3 else "ccd")
-        if solver == "two_bone":
-            if len(joints) != 3:
-                names = [work.skeleton.names[j] for j in joints]
-                raise InputError(f"two_bone takes three joints with bones between them; this chain has {names}")
-            axis, use = bend_axis(work.skeleton, joints, work.dtype)
-            reach = np.empty(work.count, work.dtype)
-            branch.bend_limbs(
-                work.rows,
-                np.array(joints, np.int64),
-                self.target,
-                axis,
-                use,
-                self.pole,
-                self.goal.pole is not None,
-                work.dtype(self.soften),
-                work.world,
-                work.r,
-                reach,
-                self.pole_sine,
-            )
-            return
-        points, passes = self._positions(work, solver, joints)
-        self.passes += passes
-        branch.follow(work.rows, path, marks, points, *work.arrays)
+    def missing(self, work: _Work, rows: Any) -> Any:
+        """(rows,): metres from the tip to the goal; 0 where it is met or does not count."""
+        work.refresh(rows, work.path(self.joints).above)
+        (error, _, _), (reached, _, _) = self._measured(work)
+        return np.where(reached | (self.weight <= 0), 0, error)[rows]
 
-    def _positions(self, work: _Work, solver: str, joints: list[int]) -> tuple[Any, Any]:
-        at = work.origins(joints)
-        if solver == "compensating":
-            result = compensating(at, self.target, steps=_COMPENSATING_STEPS, dt=_COMPENSATING_STEPS / 60)
-            return result.joints, _COMPENSATING_STEPS
-        function = ccd if solver == "ccd" else fabrik
-        pole = None if self.goal.pole is None else self.pole
-        chain = function(at, self.target, pole=pole, tolerance=self.tolerance)
-        return chain.joints, chain.iterations
-
-    def _inside_limits(self, work: _Work, joints: list[int], path: Any, marks: Any) -> None:
-        """Where a limit is broken, solve again inside the limits."""
-        turning = np.array(joints[:-1], np.int64)
-        if not work.table[turning, 0].any():
-            return
-        broken = np.zeros(work.count, bool)
-        limits_of = (work.rest, work.bones, work.table, work.rounding)
-        branch.hold_limits(work.rows, turning, *limits_of, work.r, broken)
-        self.limited |= broken
-        if broken.any():
-            best = np.empty((path.size, 4), work.dtype)
-            branch.reach_inside_limits(
-                np.flatnonzero(broken),
-                path,
-                marks,
-                self.target,
-                work.dtype(self.tolerance),
-                BRANCH_ATTEMPTS,
-                *limits_of,
-                *work.arrays,
-                best,
-                self.passes,
-            )
-
-    def turn_tip(self, work: _Work) -> None:
-        """The rotation the goal asks of the tip."""
-        if self.wanted is None:
+    def turn(self, work: _Work, rows: Any, taken: set[int] | None = None) -> None:
+        """Turn the joints of the chain, or those of them that are not taken, and the tip as the goal wants it."""
+        if not rows.size:
             return
         tip = self.joints[-1]
-        work.refresh(work.skeleton.above([tip]))
-        branch.turn_tips(work.rows, tip, int(work.skeleton.parents[tip]), self.wanted, work.place, work.world, work.r)
+        joints = self.joints if not taken else (*(j for j in self.joints[:-1] if j not in taken), tip)
+        work.refresh(rows, work.path(self.joints).above)
+        for some, places in self._places(work, rows, joints):
+            if len(places) > 1:
+                self._turn_to(work, some, places)
+        if self.wanted is not None and not (taken and tip in taken):
+            self._turn_tip(work, rows)
+
+    def _places(self, work: _Work, rows: Any, joints: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+        """Rows, and the joints without those that stand where the one before stands: turning the first is enough."""
+        bones = np.empty((rows.size, len(joints) - 1), bool)
+        branch.find_bones(rows, work.path(joints).joints, work.world, bones)
+        if bones.all():
+            yield rows, joints
+            return
+        for pattern in np.unique(bones, axis=0):
+            kept = [joints[0], *(joint for joint, bone in zip(joints[1:], pattern, strict=True) if bone)]
+            kept[-1] = joints[-1]  # The tip is the one that is asked for, wherever its group begins.
+            yield rows[(bones == pattern).all(axis=1)], tuple(kept)
+
+    def _turn_to(self, work: _Work, rows: Any, joints: tuple[int, ...]) -> None:
+        """Turn these joints to bring the last of them to the target."""
+        solver = self.solver or ("two_bone" if len(joints) == 3 else "ccd")
+        limited = work.has_limits(joints[:-1])
+        if solver == "two_bone" and len(joints) > 3:
+            names = [work.skeleton.names[j] for j in joints]
+            raise InputError(f"two_bone takes three joints with bones between them; this chain has {names}")
+        if solver == "two_bone" and len(joints) == 3:
+            self._bend(work, rows, joints)
+            start = work.r
+        else:
+            start = work.r.copy() if limited else work.r
+            self._follow(work, rows, joints, solver)
+        if limited:
+            self._inside_limits(work, rows, joints, start)
+
+    def _bend(self, work: _Work, rows: Any, joints: tuple[int, ...]) -> None:
+        """A limb of two bones, in closed form."""
+        key = ("bend", joints, work.dtype)
+        axis, use = work.skeleton.once(key, lambda: bend_axis(work.skeleton, joints, work.dtype))
+        scratch = np.empty((2, work.count), work.dtype)
+        branch.bend_limbs(
+            rows,
+            work.path(joints).joints,
+            self.target,
+            axis,
+            use,
+            self.pole,
+            self.goal.pole is not None,
+            work.dtype(self.soften),
+            work.s,
+            work.world,
+            work.r,
+            *scratch,
+        )
+
+    def _follow(self, work: _Work, rows: Any, joints: tuple[int, ...], solver: str) -> None:
+        """Any number of bones, by the places a solver finds for their joints."""
+        path = work.path(joints)
+        at = np.ascontiguousarray(work.world[rows][:, path.joints, 3::4])
+        points, passes = self._positions(solver, at, rows)
+        self.passes[rows] += passes
+        branch.follow(rows, path.path, path.marks, points, *work.arrays)
+
+    def _positions(self, solver: str, at: Any, rows: Any) -> tuple[Any, Any]:
+        """Where the joints are to be, (rows, joints, 3), and in how many passes that was found."""
+        target = self.target[rows]
+        self.spoke = True
+        if solver == "compensating":
+            result = compensating(at, target, steps=COMPENSATING_STEPS, dt=COMPENSATING_STEPS / 60)
+            return result.joints, COMPENSATING_STEPS
+        function = fabrik if solver == "fabrik" else ccd
+        pole = None if self.goal.pole is None else self.pole[rows]
+        chain = function(at, target, pole=pole, tolerance=self.tolerance)
+        return chain.joints, chain.iterations
+
+    def _inside_limits(self, work: _Work, rows: Any, joints: tuple[int, ...], start: Any) -> None:
+        """Where a limit is broken, solve again inside the limits.
+
+        start: the rotations to start from. A limb's are those of its closed form, next to which it stays as a limit
+        begins to hold it back; a long chain's those it came with, because what its solver makes of them may turn over
+        from one frame to the next where the limits would not let it.
+        """
+        path = work.path(joints)
+        broken = np.zeros(work.count, bool)
+        branch.hold_limits(rows, path.joints[:-1], *work.limits, work.r, broken)
+        self.limited |= broken
+        if not broken.any():
+            return
+        work.r[broken] = start[broken]
+        branch.reach_inside_limits(
+            np.flatnonzero(broken),
+            path.path,
+            path.marks,
+            self.target,
+            work.dtype(self.tolerance),
+            BRANCH_ATTEMPTS,
+            *work.limits,
+            *work.arrays,
+            np.empty((path.path.size, 4), work.dtype),
+            self.passes,
+        )
+
+    def _turn_tip(self, work: _Work, rows: Any) -> None:
+        """The rotation that the goal asks of the tip, inside its limit."""
+        path, tip = work.path(self.joints), self.joints[-1]
+        work.refresh(rows, path.path)
+        branch.turn_tips(rows, tip, int(work.skeleton.parents[tip]), self.wanted, work.place, work.world, work.r)
+        if work.has_limits(self.joints[-1:]):
+            branch.hold_limits(rows, path.joints[-1:], *work.limits, work.r, self.limited)
 
     def hold(self, work: _Work) -> None:
         """Limits hold in what is returned, also where the pose that came in broke them; what has no weight stays."""
-        rows = np.flatnonzero(self.weight > 0)
-        joints = np.array(self.joints if self.wanted is not None else self.joints[:-1], np.int64)
-        branch.hold_limits(rows, joints, work.rest, work.bones, work.table, work.rounding, work.r, self.limited)
+        joints = self.joints if self.wanted is not None else self.joints[:-1]
+        if work.has_limits(joints):
+            turned = work.path(self.joints).joints[: len(joints)]
+            branch.hold_limits(self.rows, turned, *work.limits, work.r, self.limited)
+
+    def _measured(self, work: _Work) -> tuple[Any, Any]:
+        """Error, length, reach; and whether it is reached, soft, and the pole says little; each (3, characters)."""
+        sizes, flags = np.empty((3, work.count), work.dtype), np.empty((3, work.count), bool)
+        joints, poled = work.path(self.joints).joints, self.goal.pole is not None
+        zones = (self.tolerance, self.soften, POLE_FADE_HINTED)
+        branch.measure(joints, self.target, self.pole, poled, zones, work.world, sizes, flags)
+        return sizes, flags
 
     def report(self, work: _Work, shape: tuple[int, ...]) -> Report:
-        at = work.origins(self.path)
-        length = np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1)
-        error = np.linalg.norm(at[:, -1] - self.target, axis=-1)
-        distance = np.linalg.norm(self.target - at[:, 0], axis=-1)
-        reach = distance / np.where(length > 0, length, 1)
-        parts = {
-            "reached": error <= self.tolerance * length,
-            "error": error,
-            "iterations": self.passes,
-            "limited": self.limited,
-            "reach": reach,
-            "soft": (reach > self.soften) & (self.soften < 1),
-            "pole_singular": self.pole_sine < POLE_FADE_HINTED,
-        }
-        return Report(**{name: array.reshape(shape)[()] for name, array in parts.items()})
+        (error, length, reach), (reached, soft, singular) = self._measured(work)
+        self._warn(shape, reached, length)
+        parts = (reached, error, self.passes, self.limited, reach, soft, singular)
+        return Report(*(part.reshape(shape)[()] for part in parts))
 
-
-_COMPENSATING_STEPS = 240
-"""Steps of the compensating solver in one call: four seconds of its frames, after which it has come to rest."""
+    def _warn(self, shape: tuple[int, ...], reached: Any, length: Any) -> None:
+        """Say when a chain starts being out of reach or without length, unless its solver did."""
+        flags = 0
+        if not reached.all():
+            missed = ~reached & (self.weight >= 1)
+            if missed.any() and (not self.spoke or self.limited[missed].any()):
+                flags = notices.OUT_OF_REACH if length.all() else notices.DEGENERATE
+        if flags or notices.watched():
+            notices.report("solve", (shape, self.joints), flags)
 
 
 def _spread(pose: Pose, goals: list[Any]) -> tuple[Pose, tuple[int, ...]]:
@@ -294,47 +405,24 @@ def _spread(pose: Pose, goals: list[Any]) -> tuple[Pose, tuple[int, ...]]:
             raise InputError(f"goal must be a Goal, got {goal!r:.60}")
         shapes += [np.shape(part)[:-1] for part in (goal.position, goal.rotation, goal.pole) if part is not None]
         shapes.append(np.shape(goal.weight))
+    if not any(shapes):
+        return pose, ()
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise InputError(f"batch shapes of pose and goals do not match: {', '.join(map(str, shapes))}") from None
     if shape == pose.shape:
         return pose, shape
-    wide = (np.ascontiguousarray(np.broadcast_to(a, (*shape, *a.shape[-2:]))) for a in pose.arrays())
+    wide = (np.array(np.broadcast_to(a, (*shape, *a.shape[-2:])), order="C") for a in pose.arrays())
     return Pose.of(*wide), shape
 
 
-def _each(name: str, value: Any, width: int, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """A vector for every character, (characters, width)."""
-    array = edge.vectors(name, value, width, dtype)
-    return np.ascontiguousarray(np.broadcast_to(array, (*shape, width))).reshape(-1, width)
-
-
-def _branch(skeleton: Skeleton, chain: Any) -> list[int]:
-    if isinstance(chain, (str, int)) or not isinstance(chain, Sequence):
-        raise InputError(f"chain must be a sequence of joints, as skeleton.chain gives it; got {chain!r:.60}")
-    joints = [skeleton.index(joint) for joint in chain]
-    if len(joints) < 2:
-        raise InputError(f"chain has {len(joints)} joints; it needs at least 2")
-    for upper, lower in pairwise(joints):
-        if upper == lower or upper not in skeleton.above([lower]):
-            names = skeleton.names
-            raise InputError(f"chain: {names[lower]!r} is not below {names[upper]!r}; joints run down a branch")
-    return joints
-
-
-def _with_length(work: _Work, joints: list[int]) -> list[int]:
-    """The joints without those that stand where the next one stands: turning the first of such a group is enough."""
-    at = work.origins(joints)
-    bones = np.linalg.norm(np.diff(at, axis=1), axis=-1)
-    shares = (bones / np.maximum(bones.sum(axis=-1, keepdims=True), np.finfo(work.dtype).tiny)).max(axis=0, initial=0)
-    kept = [joints[0]]
-    for joint, share in zip(joints[1:], shares, strict=True):
-        if share > SAME_PLACE:
-            kept.append(joint)
-    if kept[-1] != joints[-1]:
-        kept[-1] = joints[-1]  # The tip is the one that is asked for, wherever its group begins.
-    return kept
+def _each(array: Any, shape: tuple[int, ...]) -> Any:
+    """A vector for every character, (characters, width); one that could be written, as kernels are compiled for."""
+    whole = (*shape, array.shape[-1])
+    if array.shape != whole or not array.flags.writeable:
+        array = np.array(np.broadcast_to(array, whole), order="C")
+    return array.reshape(-1, array.shape[-1])
 
 
 def bend_axis(skeleton: Skeleton, joints: Sequence[int], dtype: Any) -> tuple[Any, int]:
@@ -356,7 +444,8 @@ def rest_bend(skeleton: Skeleton, joints: Sequence[int], dtype: Any) -> tuple[An
     """The bend of a limb at rest, as an axis in the middle joint's own space; NO_AXIS if it is straight there."""
     world = skeleton.rest_world[list(joints)]
     upper, lower = np.diff(world[:, :3, 3], axis=0)
-    frame = world[1, :3, :3] / np.linalg.norm(world[1, :3, :3], axis=0)
+    size = np.linalg.norm(world[1, :3, :3], axis=0) * np.where(skeleton.rest.scales[joints[1]] < 0, -1, 1)
+    frame = world[1, :3, :3] / np.where(size == 0, 1, size)
     across = np.cross(frame.T @ lower, frame.T @ -upper)
     size = np.linalg.norm(across)
     if size <= STRAIGHT * np.linalg.norm(upper) * np.linalg.norm(lower):

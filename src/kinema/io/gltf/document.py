@@ -6,11 +6,14 @@ import json
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kinema.errors import FileError
 from kinema.io.constants import GLTF_MOST_VALUES
 from kinema.io.gltf.place import Place
+
+if TYPE_CHECKING:
+    from kinema.clip import Clip
 
 MAGIC = b"glTF"
 """The first bytes of a binary file; one in text begins with a brace."""
@@ -26,17 +29,18 @@ class Document:
     name: the file's, for messages. json: its whole JSON. binary: the chunk after it, as it lies, or None. container:
     how it was stored. original: every byte of the file. folder: where buffers beside it are looked for, or None.
 
-    joint_of_node: for each node, its joint in the skeleton. humanoid: {role: joint} by a VRM file's own table.
-    problems: what was left out or is odd, in sentences.
+    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order.
+    humanoid: {role: joint} by a VRM file's own table. problems: what was left out or is odd, in sentences.
     """
 
     name: str
-    json: dict[str, Any]
-    binary: bytes | None
+    json: dict[str, Any] = field(repr=False)
+    binary: bytes | None = field(repr=False)
     container: Literal["glb", "gltf"]
     original: bytes = field(repr=False)
     folder: Path | None = None
     joint_of_node: tuple[int, ...] = ()
+    clips: tuple[Clip, ...] = field(default=(), repr=False)
     humanoid: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 

@@ -30,7 +30,7 @@ def load(path: str | os.PathLike[str]) -> Character:
 def read(document: Document, name: str = "character") -> Character:
     """The character of a document. name: what it is called.
 
-    Sets what the document knows of the character: `joint_of_node`, `humanoid`, `problems`.
+    Sets what the document knows of the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
     """
     check_required(document)
     accessors = Accessors(document)
@@ -40,4 +40,5 @@ def read(document: Document, name: str = "character") -> Character:
     skeleton = bound(document, skeleton, bindings)
     skins = read_skins(document, skeleton, bindings, accessors)
     clips = read_clips(document, skeleton, accessors)
+    document.clips = tuple(clips.values())
     return Character(skeleton, clips, skins=skins, name=name, source=document)

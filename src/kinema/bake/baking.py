@@ -1,0 +1,131 @@
+"""`bake`: a clip, put onto a ground and into the world by the stages of a frame, as a new clip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinema import metrics
+from kinema.bake.animating import Made, animate
+from kinema.bake.folding import carriers, fold
+from kinema.bake.placing import on_ground, start_of
+from kinema.bake.settings import Settings
+from kinema.bake.shot import Shot, leg_length, take
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.errors import InputError
+from kinema.metrics import Metrics
+from kinema.pose import Pose
+from kinema.rig import Rig
+from kinema.world.plane import Plane
+
+
+@dataclass(frozen=True, eq=False)
+class Baked:
+    """A new clip, and what it is worth.
+
+    clip: the new one. before: figures of the clip as it was, moved by the same travel, its floor kept at the height of
+    the ground below its hips. after: of the new one, with the same plants. dt: seconds from frame to frame.
+    leg: mean length of a leg, in the file's unit. in_place: whether the clip walked in place. speed: of the travel that
+    its feet ask for, in the file's unit a second. problems: what is doubtful about the result, as sentences.
+    """
+
+    clip: Clip
+    before: Metrics
+    after: Metrics
+    dt: float
+    leg: float
+    in_place: bool
+    speed: float
+    problems: tuple[str, ...]
+
+
+def bake(
+    character: Character,
+    clip: Clip | str,
+    settings: Settings,
+    *,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Baked:
+    """Do to a clip of a character what the settings say. Nothing that is given is changed.
+
+    progress: told how much is done, 0 to 1, after each frame.
+    """
+    clip = _clip(character, clip)
+    shot = take(_rig(character, settings), clip, settings)
+    rig = shot.rig
+    shot = replace(shot, places=start_of(rig, settings) @ shot.places)
+    ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
+    if settings.places_feet:
+        shot = on_ground(shot, ground)
+    made = animate(character, shot, ground, settings, progress)
+    before, after = _measure(shot.seen, made, ground, settings)
+    joints = carriers(character, rig, clip)
+    poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
+    return Baked(
+        clip=_new_clip(clip, poses, shot.seen, settings, rig.skeleton.below(joints)),
+        before=before,
+        after=after,
+        dt=shot.dt,
+        leg=leg_length(rig),
+        in_place=shot.travel.needed,
+        speed=shot.travel.speed * leg_length(rig),
+        problems=() if exact else ("a parent of the body is scaled unevenly: where it turns, its place is not exact",),
+    )
+
+
+def _clip(character: Character, clip: Clip | str) -> Clip:
+    if isinstance(clip, Clip):
+        return clip
+    if clip not in character.clips:
+        raise InputError(f"there is no clip {clip!r}; there are {', '.join(map(repr, character.clips)) or 'none'}")
+    return character.clips[clip]
+
+
+def _rig(character: Character, settings: Settings) -> Rig:
+    """The character's rig, with all roles that the settings need."""
+    rig, name = character.rig, character.name
+    if rig is None:
+        raise InputError(f"{name} has no rig: neither legs nor arms nor a head were found in it, and none are given")
+    if settings.places_feet and not rig.legs:
+        raise InputError(f"no legs were found in {name}: say which joints they are, or leave its feet alone")
+    if settings.look_at is not None and rig.head is None:
+        raise InputError(f"no head was found in {name}: say which joint it is, or leave out what to look at")
+    for arm in settings.reach:
+        rig.arm(arm)
+    return rig
+
+
+def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
+    """Figures before and after, both with the plants of the clip."""
+    rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
+    targets = _targets(shot, alone, settings)
+    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=targets)
+    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=targets)
+    return before, after
+
+
+def _targets(shot: Shot, alone: Any, settings: Settings) -> dict[Any, Any] | None:
+    """Where hands should be, (F, 3) by joint; where nothing is asked of one, where it is anyway."""
+    if not settings.reach:
+        return None
+    targets = {}
+    for name, target in settings.reach.items():
+        hand = int(shot.rig.arm(name).joints[-1])
+        points = [target.at(float(t)) for t in shot.times]
+        targets[hand] = np.array([alone[k, hand, :3, 3] if p is None else p for k, p in enumerate(points)])
+    return targets
+
+
+def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: Any) -> Clip:
+    """The new clip. What does not belong to the character keeps its own keys, unless the clip is repeated."""
+    name = settings.name or f"{clip.name} baked"
+    made = Clip.from_poses(name, clip.skeleton, poses, times=shot.times)
+    if settings.loops > 1:
+        return made
+    own = set(below.tolist())
+    tracks = [t for t in made.tracks if t.joint in own] + [t for t in clip.tracks if t.joint not in own]
+    return replace(made, tracks=tracks, duration=max(made.duration or 0.0, clip.duration or 0.0), events=clip.events)

@@ -1,0 +1,108 @@
+"""The numbers of baking, each with its unit and its reason."""
+
+DEFAULT_FPS = 30.0
+"""Frames a second of clips whose keys give no rate."""
+
+SPARSE_FPS = 20.0
+"""Keys a second below which they were not made one a frame: a foot would swim from one to the next."""
+
+SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
+"""Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
+
+MOST_FRAMES = 36_000
+"""Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
+
+MOST_LOOPS = 1000
+"""Times a clip may be repeated in one bake."""
+
+# --- travel ----------------------------------------------------------------------------------------------------
+
+LOW_SOLE = 0.05
+"""Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
+
+FLOOR_SHARE = 0.1
+"""Of all frames the share whose lowest sole is lower than the first guess of the floor: toes dip at every push-off."""
+
+FLOOR_SHIFT = 0.15
+"""Leg lengths that a clip's floor may be off the rig's. Further off, the clip flies, climbs or crawls."""
+
+OUTLIER_SPEED, OUTLIER_SHARE = 0.2, 0.15
+"""Leg lengths a second, and share of the travel's speed: what differs by more from the travel is a foot that swings."""
+
+ROBUST_ROUNDS = 20
+"""Rounds of reweighting, at most: it settles in five to ten."""
+
+PRIOR_WEIGHT = 0.05
+"""Weight of the mean travel in each frame, in fully planted points: what a frame goes by when no foot is down."""
+
+TRAVEL_SMOOTHING = 0.1
+"""Seconds, standard deviation: a body that surges with every slip of a foot limps, and what feet slide beside it is
+little: 2 hundredths of a leg for a surge of 15% at every step."""
+
+TURN_EXPLAINS = 0.6
+"""What is left unexplained with a turn, as a share of what is left without: more is no reason to walk a curve."""
+
+FLOOR_ROUNDS = 3
+"""Rounds of finding the floor by the feet that stand, and the feet that stand by the floor."""
+
+PLANT_HEIGHT = 0.018
+"""Leg lengths above the clip's floor up to which a sole stands: what is higher is on its way up, however slow."""
+
+PLANTED_SHARE = 0.5
+"""Share of the travel's speed below which a foot stands. It swings at one to three times that speed."""
+
+IN_PLACE_SPEED = 0.2
+"""Leg lengths a second that feet must slide at for a clip to be one that walks in place: mocap slides by 0.05."""
+
+IN_PLACE_TURN = 0.15
+"""Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
+
+LOOP_GAP = 0.1
+"""Leg lengths by which no foot of a loop differs between its first and its last frame, along any axis. Loops that leave
+out the last frame, as it is the first, differ by what a foot moves in one."""
+
+# --- folding ---------------------------------------------------------------------------------------------------
+
+UNEVEN = 1e-4
+"""Relative difference of scales above the body from which a turn cannot be folded in without a shear."""
+
+# --- ground ----------------------------------------------------------------------------------------------------
+
+FARTHEST_GROUND = 1000.0
+"""Leg lengths above and below the character that its first ground is looked for."""
+
+CLIMB = 6.0
+"""Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
+knows what comes next; on stairs the slower ones are a frame late."""
+
+STEEPEST_STAIRS = 0.6
+"""Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
+
+SETTLING = 1.5
+"""Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
+
+MOST_TRIANGLES = 5_000_000
+"""Triangles of a ground's mesh: a tree of more takes gigabytes."""
+
+MOST_HEIGHTS = 64_000_000
+"""Heights of a map: 8000 by 8000, half a gigabyte."""
+
+STEPS, MOST_STEPS = 50, 10_000
+"""Steps of stairs, if not said otherwise, and at most."""
+
+# --- many files ------------------------------------------------------------------------------------------------
+
+MOST_FILES = 100_000
+"""Files of one run: more is a folder that was not meant."""
+
+LARGEST_FILE = 2 << 30
+"""Bytes of a file that is read to be baked."""
+
+WORKER_ATTEMPTS = 2
+"""How often a file is tried whose worker died: it may not have been to blame, but it may have been."""
+
+DASK_PATIENCE = 30.0
+"""Seconds to wait for a scheduler to answer, and for its first worker."""
+
+DASK_IN_FLIGHT = 2
+"""Files a Dask worker thread has at a time: one to work on and one to go on with; the rest stays here."""

@@ -1,0 +1,150 @@
+"""One file: its bytes in, the bytes of the new file and a report out. The same wherever it runs: in this process, in
+another one, or on a machine of a cluster that shares no disk with this one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from kinema.bake.baking import bake
+from kinema.bake.grounds import GroundPlan
+from kinema.bake.report import clip_report, rig_report
+from kinema.bake.settings import Settings
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.errors import InputError, KinemaError
+from kinema.io import files, names
+from kinema.roles import Overrides
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What is to be done to every file.
+
+    settings: without their ground, which is built where the work is done. clips: names, or patterns such as "Walk*";
+    none: the only one there is. roles: which joint is what, over what is found. fingerprint: the same for the same
+    order, and for no other.
+    """
+
+    settings: Settings
+    ground: GroundPlan | None = None
+    clips: tuple[str, ...] = ()
+    roles: Overrides | None = None
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of a file. data: the new file; None if it failed. report: ready for JSON."""
+
+    data: bytes | None
+    report: dict[str, Any]
+
+
+def bake_file(
+    data: bytes, name: str, kind: str, order: Order, progress: Callable[[float], None] = lambda share: None
+) -> Outcome:
+    """Bake the clips of a file. name: of the file that data came from. kind: ending of the new one, ".glb" or ".bvh".
+
+    Never raises for what is wrong with the file: the report says so.
+    """
+    began = time.perf_counter()
+    report: dict[str, Any] = {"file": name, "status": "failed"}
+    try:
+        with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
+            made = _baked(Path(folder), data, name, kind, order, report, progress)
+        report["status"] = "baked"
+    except KinemaError as wrong:
+        made, report["problem"] = None, str(wrong)
+    except Exception as wrong:  # A file that stops the others helps nobody; the report names what happened.
+        made, report["problem"] = None, f"{type(wrong).__name__}: {wrong}"
+    report["seconds"] = round(time.perf_counter() - began, 3)
+    return Outcome(made, report)
+
+
+def _baked(
+    folder: Path, data: bytes, name: str, kind: str, order: Order, report: dict[str, Any], progress: Any
+) -> bytes:
+    character = _load(folder, data, name, order)
+    report["rig"] = rig_report(character.rig)
+    chosen = _chosen(character, order.clips)
+    report["clips"] = []
+    made: list[Clip] = []
+    settings = replace(order.settings, ground=_ground(order, character))
+    for number, clip in enumerate(chosen):
+        part = partial(_progress, progress, number, len(chosen))
+        baked = bake(character, clip, settings, progress=part)
+        taken = [*character.clips, *(other.name for other in made)]
+        made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
+        report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
+    (folder / "new").mkdir()
+    return _save(
+        folder / "new" / f"file{kind}", replace(character, clips=character.clips | {c.name: c for c in made}), made
+    )
+
+
+def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
+    """Pass on how much of a clip is done, as a share of all of them."""
+    progress((number + share) / count)
+
+
+def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
+    path = folder / Path(name).name
+    path.write_bytes(data)
+    return replace(files.load(path, roles=order.roles), name=Path(name).stem)
+
+
+def _save(path: Path, character: Character, made: list[Clip]) -> bytes:
+    if path.suffix == ".bvh":
+        if len(made) > 1:
+            raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
+        files.save(path, character, clip=made[0])
+    else:
+        files.save(path, character)
+    return path.read_bytes()
+
+
+def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
+    """The clips that are meant, in the file's order."""
+    clips = character.clips
+    if not patterns:
+        if len(clips) != 1:
+            raise InputError(f"which clip of {character.name}? There are {_listed(clips)}")
+        return list(clips.values())
+    for pattern in patterns:
+        if not any(_matches(name, pattern) for name in clips):
+            near = difflib.get_close_matches(pattern, clips, 3, 0.4) or clips
+            raise InputError(f"there is no clip {pattern!r} in {character.name}; there are {_listed(near)}")
+    return [clip for name, clip in clips.items() if any(_matches(name, pattern) for pattern in patterns)]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a clip's name is meant: itself, or what a pattern matches; a name may hold a pattern's signs."""
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)
+
+
+def _listed(clips: Iterable[str]) -> str:
+    """Names, the first dozen of them."""
+    known = [repr(name) for name in clips]
+    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+    return (", ".join(known[:12]) + more) or "none"
+
+
+def _ground(order: Order, character: Character) -> Any:
+    if order.ground is None:
+        return None
+    return _built(order.ground, (0.0, 1.0, 0.0) if character.rig is None else tuple(character.rig.up))
+
+
+@lru_cache(maxsize=2)
+def _built(plan: GroundPlan, up: tuple[float, ...]) -> Any:
+    """A ground, built once for all files of a process that stand on it."""
+    return plan.build(up)

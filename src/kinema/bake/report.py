@@ -1,0 +1,97 @@
+"""Figures before and after, for people as a table and for programs as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from kinema.bake.baking import Baked
+from kinema.metrics import Metrics
+from kinema.rig import Rig
+
+FORMAT, VERSION = "kinema.bake", 1
+
+
+class Figure(NamedTuple):
+    """One figure of a motion: how it is called in JSON and in a table, what it is measured in, how it is found."""
+
+    key: str
+    label: str
+    unit: Literal["length", "degrees", "count"]
+    of: Callable[[Metrics], float]
+
+
+FIGURES = (
+    Figure("planted_depth", "planted sole below the ground", "length", lambda m: _largest(m.penetration * m.planted)),
+    Figure("planted_hover", "planted sole above the ground", "length", lambda m: m.worst_hover),
+    Figure("depth", "any sole below the ground", "length", lambda m: m.worst_penetration),
+    Figure("slide", "farthest slide of a planted foot", "length", lambda m: m.worst_slide),
+    Figure("mean_slide", "mean slide of a step", "length", lambda m: _mean(m.steps.slide)),
+    Figure("steps", "steps", "count", lambda m: float(m.steps.slide.size)),
+    Figure("turn", "largest turn of a joint in a frame", "degrees", lambda m: float(np.degrees(m.worst_turn))),
+    Figure("knee_flips", "knee flips", "count", lambda m: float(m.knee_flips)),
+    Figure("no_ground", "sole points without ground", "count", lambda m: float(m.no_ground)),
+    Figure("reach_error", "farthest from what a hand reaches for", "length", lambda m: m.worst_reach),
+)
+
+
+def clip_report(clip: str, baked: Baked) -> dict[str, Any]:
+    """What there is to say of one clip, ready for JSON. Lengths are in the file's unit, and in leg lengths."""
+    return {
+        "clip": clip,
+        "name": baked.clip.name,
+        "frames": len(baked.after.planted),
+        "fps": round(1.0 / baked.dt, 3),
+        "leg_length": baked.leg,
+        "in_place": baked.in_place,
+        "feet_speed": baked.speed,
+        "before": _figures(baked.before, baked.leg),
+        "after": _figures(baked.after, baked.leg),
+        "problems": list(baked.problems),
+    }
+
+
+def rig_report(rig: Rig | None) -> dict[str, Any] | None:
+    """Which joints were taken for what, by name, and how sure that is."""
+    if rig is None:
+        return None
+    names = rig.skeleton.names
+    return {
+        "hips": names[int(rig.hips)],
+        "head": None if rig.head is None else names[int(rig.head)],
+        "eyes": [names[int(joint)] for joint in rig.eyes],
+        "legs": {leg.name: [names[int(joint)] for joint in leg.joints] for leg in rig.legs},
+        "arms": {arm.name: [names[int(joint)] for joint in arm.joints] for arm in rig.arms},
+        "confidence": {role: round(float(sure), 3) for role, sure in rig.confidence.items()},
+        "doubts": list(rig.doubts),
+    }
+
+
+def rows(clip: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Rows of a table for people from a clip's report: what, before, after. Lengths are in hundredths of a leg."""
+    before, after = clip["before"], clip["after"]
+    shown = [figure for figure in FIGURES if figure.key in after]
+    return [(figure.label, _shown(figure, before), _shown(figure, after)) for figure in shown]
+
+
+def _figures(metrics: Metrics, leg: float) -> dict[str, Any]:
+    found = [figure for figure in FIGURES if figure.key != "reach_error" or metrics.reach is not None]
+    values: dict[str, Any] = {figure.key: figure.of(metrics) for figure in found}
+    values["in_leg_lengths"] = {figure.key: values[figure.key] / leg for figure in found if figure.unit == "length"}
+    return values
+
+
+def _shown(figure: Figure, values: dict[str, Any]) -> str:
+    if figure.unit == "length":
+        return f"{100 * values['in_leg_lengths'][figure.key]:.2f} %"
+    return f"{values[figure.key]:.0f}" if figure.unit == "count" else f"{values[figure.key]:.1f}°"
+
+
+def _largest(values: Any) -> float:
+    return float(np.max(values, initial=0.0))
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if values.size else 0.0

@@ -1,0 +1,166 @@
+"""Travel for clips that walk in place: the body moves ahead by what its planted feet move back.
+
+A sole that stands has the velocity `u = -(v + w x p)` in the character's own space: v is the body's velocity over the
+ground, w its turn about up, p where the sole is. Which soles stand is not known beforehand, as all of them move. But
+most of what is low is standing, and all that stands moves alike: a robust fit over the whole clip finds v and w, then
+each frame has a v of its own, from the soles that agree.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema import metrics
+from kinema.bake.constants import (
+    FLOOR_ROUNDS,
+    FLOOR_SHARE,
+    FLOOR_SHIFT,
+    IN_PLACE_SPEED,
+    IN_PLACE_TURN,
+    LOW_SOLE,
+    OUTLIER_SHARE,
+    OUTLIER_SPEED,
+    PRIOR_WEIGHT,
+    ROBUST_ROUNDS,
+    TRAVEL_SMOOTHING,
+    TURN_EXPLAINS,
+)
+from kinema.math import arrays
+from kinema.rig import Rig
+
+
+@dataclass(frozen=True, eq=False)
+class Travel:
+    """How a body moves over the ground while its feet stand. F frames.
+
+    velocity: (F-1, 3), from each frame to the next, in the character's own space, across up. turn: radians a second
+    about up, the same all the time. speed: of the mean velocity, leg lengths a second. floor: height of the ground that
+    the clip was made on: feet that stand a little above or below the rig's floor are common.
+    """
+
+    velocity: Any
+    turn: float
+    speed: float
+    floor: float
+
+    @property
+    def needed(self) -> bool:
+        """Whether the clip walks in place: its feet slide, and they slide alike."""
+        return self.speed > IN_PLACE_SPEED or abs(self.turn) > IN_PLACE_TURN
+
+    def places(self, up: Any, dt: float) -> Any:
+        """(F, 4, 4): where the character's space is in each frame, seen from the first."""
+        turn = _about(up, self.turn * dt)
+        half = _about(up, self.turn * dt / 2)[:3, :3]
+        places = [np.eye(4)]
+        for velocity in self.velocity:
+            step = turn.copy()
+            step[:3, 3] = half @ velocity * dt
+            places.append(places[-1] @ step)
+        return np.array(places)
+
+
+def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
+    """The travel that keeps planted feet where they are. world: (F, J, 4, 4), frames dt seconds apart, in the
+    character's own space. closed: whether the last frame is the first once more.
+    """
+    points = metrics.sole_points(rig, world)
+    frames, legs = points.shape[:2]
+    if frames < 2 or not legs:
+        return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor)
+    size = float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
+    height = _standing_height(points @ np.array(rig.up))
+    along = _ground_axes(np.array(rig.up))
+    moved, at = np.diff(points, axis=0) @ along.T / dt, (points[1:] + points[:-1]) @ along.T / 2
+    floor = float(np.quantile(height.min(axis=(1, 2)), FLOOR_SHARE))
+    for _ in range(FLOOR_ROUNDS):
+        low = np.clip(1 - np.abs(height - floor) / (LOW_SOLE * size), 0, 1) ** 2
+        velocity, turn, agree = _fit(moved, at, low, size)
+        floor = _median(height.reshape(-1), (low * agree * agree).reshape(-1), floor)
+    standing = -(moved + turn * _turned(at))
+    weights = (low * agree * agree)[..., np.newaxis]
+    each = (weights * standing).sum(axis=(1, 2)) + PRIOR_WEIGHT * velocity
+    each = each / (weights.sum(axis=(1, 2)) + PRIOR_WEIGHT)
+    speed = float(np.linalg.norm(velocity)) / size
+    off = abs(floor - rig.floor) > FLOOR_SHIFT * size
+    return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed, rig.floor if off else floor)
+
+
+def _standing_height(height: Any) -> Any:
+    """(F-1, L, 3): how high soles are from each frame to the next, if they are standing; from heights (F, L, 3) of heel,
+    ball and tip. A sole that stands has two points down: one alone is the tip of a foot that hangs.
+    """
+    both = np.maximum(height[1:], height[:-1])
+    return np.maximum(both, np.sort(both, axis=-1)[..., 1:2])
+
+
+def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:
+    """Velocity, turn, and how far each sole agrees with them, 0 to 1. There is a turn only if that explains far more.
+
+    moved, at: (F, L, 3, 2). low: (F, L, 3), 0 to 1, how much a sole may be standing.
+    """
+    straight, turning = (_solve(moved, at, low, size, turns) for turns in (False, True))
+    if abs(turning[1]) < IN_PLACE_TURN or turning[3] > TURN_EXPLAINS * straight[3]:
+        return straight[:3]
+    return turning[:3]
+
+
+def _solve(moved: Any, at: Any, low: Any, size: float, turns: bool) -> tuple[Any, float, Any, float]:
+    """Velocity, turn, agreement and what is left, by reweighted least squares with Cauchy's weights, from the median.
+
+    A turn about up by w gives a point p the velocity w (p2, -p1) along the ground's axes.
+    """
+    u, p, weight = moved.reshape(-1, 2), _turned(at).reshape(-1, 2) * turns, low.reshape(-1)
+    ones, none = np.ones(len(u)), np.zeros(len(u))
+    # Rows of `a x = -u`, one for each axis: x is v1, v2, w.
+    a = np.stack((np.stack((ones, none, p[:, 0]), -1), np.stack((none, ones, p[:, 1]), -1)), axis=1)
+    x = np.array((-_median(u[:, 0], weight, 0.0), -_median(u[:, 1], weight, 0.0), 0.0))
+    for _ in range(ROBUST_ROUNDS):
+        off = np.linalg.norm(a @ x + u, axis=-1)
+        scale = max(OUTLIER_SPEED * size, OUTLIER_SHARE * float(np.linalg.norm(x[:2])))
+        agree = 1 / (1 + (off / scale) ** 2)
+        rows = a * (weight * agree)[:, np.newaxis, np.newaxis]
+        square, right = np.einsum("nij,nik->jk", rows, a), -np.einsum("nij,ni->j", rows, u)
+        before, x = x, np.linalg.lstsq(square, right, rcond=None)[0]
+        if np.allclose(before, x):
+            break
+    left = float((weight * np.log1p((off / scale) ** 2)).sum() * scale * scale)
+    return x[:2], float(x[2]), agree.reshape(low.shape), left
+
+
+def _median(values: Any, weights: Any, otherwise: float) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]]) if total[-1] > 0 else otherwise
+
+
+def _turned(at: Any) -> Any:
+    """(..., 2): the velocity of points under a turn of 1 radian a second about up, along the ground's axes."""
+    return np.stack((at[..., 1], -at[..., 0]), axis=-1)
+
+
+def _ground_axes(up: Any) -> Any:
+    """(2, 3): two axes across up, so that the second, the first and up are right-handed, as z, x and y are."""
+    second = np.array((0.0, 0.0, 1.0)) if abs(up[2]) < math.sqrt(0.5) else np.array((1.0, 0.0, 0.0))
+    second = arrays.unit(second - up * (second @ up))
+    return np.array((np.cross(up, second), second))
+
+
+def _smoothed(values: Any, deviation: float, closed: bool) -> Any:
+    """Values (F, n) under a Gaussian of so many frames; around a loop, or with the ends held."""
+    reach = min(int(3 * deviation) + 1, len(values))
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, 0.1)) ** 2)
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="wrap" if closed else "edge")
+    sums = [np.convolve(padded[:, c], kernel / kernel.sum(), mode="valid") for c in range(values.shape[1])]
+    return np.stack(sums, axis=-1)
+
+
+def _about(up: Any, angle: float) -> Any:
+    """(4, 4): a turn about up."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up), angle))
+    return matrix

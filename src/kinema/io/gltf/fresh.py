@@ -1,0 +1,97 @@
+"""A file from nothing: the nodes, the skin and the surfaces of a character made in code or read from elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.character import Character
+from kinema.io.gltf.append import placement
+from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
+from kinema.io.gltf.primitives import to_light
+from kinema.io.names import unique
+from kinema.skeleton import Skeleton, as_4x4
+from kinema.skin import Skin
+
+MATERIAL = {"name": "surface", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
+"""Neither metal nor mirror: the colours of the vertices are what is seen."""
+
+
+def fresh(character: Character) -> Output:
+    """All of a character but its clips. Joint i becomes node i; a node for each surface follows.
+
+    Every joint belongs to the skin, also without a surface: by that other programs know bones from mere places.
+    """
+    skeleton = character.skeleton
+    output = Output({"asset": {"version": "2.0", "generator": "Kinema"}, "scene": 0})
+    top = _add_nodes(output, skeleton)
+    bound_at_rest = _add_skin(output, skeleton, skeleton.inverse_bind)
+    surfaces = [skin for skin in character.skins if len(skin.triangles)]
+    if surfaces:
+        output.add("materials", MATERIAL)
+    for skin, name in zip(surfaces, unique([f"{character.name}_skin"] * len(surfaces)), strict=True):
+        bound = bound_at_rest
+        if skin.rebind is not None:
+            bound = _add_skin(output, skeleton, skeleton.inverse_bind @ as_4x4(skin.rebind))
+        mesh = output.add("meshes", {"name": name, "primitives": [_primitive(output, skin)]})
+        top.append(output.add("nodes", {"name": name, "mesh": mesh, "skin": bound}))
+    output.add("scenes", {"name": character.name, "nodes": top})
+    return output
+
+
+def _add_skin(output: Output, skeleton: Skeleton, inverse_bind: Any) -> int:
+    """Add a skin of all joints. inverse_bind: (J, 4, 4)."""
+    columns = np.swapaxes(inverse_bind, -1, -2).reshape(-1, 16)
+    (accessor,) = output.add_arrays([Stored(float32(columns, "inverse_bind"))])
+    return output.add("skins", {"inverseBindMatrices": accessor, "joints": list(range(len(skeleton)))})
+
+
+def _add_nodes(output: Output, skeleton: Skeleton) -> list[int]:
+    """A node for each joint; the topmost. One skin needs one root: where there are several, they get one above them."""
+    for joint, name in enumerate(skeleton.names):
+        children = list(skeleton.children(joint)) or None
+        output.add("nodes", {"name": name, "children": children, **placement(skeleton, joint)})
+    roots = np.flatnonzero(skeleton.parents < 0).tolist()
+    return roots if len(roots) == 1 else [output.add("nodes", {"name": "roots", "children": roots})]
+
+
+def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
+    """Triangles with what each corner has; every array its own view, as graphics cards like them."""
+    joints, weights = _influences(skin)
+    attributes = {
+        "POSITION": Stored(float32(skin.vertices, "vertices"), bounded=True),
+        "NORMAL": Stored(_unit(skin.normals)),
+        "JOINTS_0": Stored(joints.astype("u1" if joints.max() < 256 else "<u2")),
+        "WEIGHTS_0": Stored(weights),
+    }
+    if skin.colours is not None:
+        attributes["COLOR_0"] = Stored(to_light(np.clip(skin.colours, 0.0, 1.0)).astype("<f4"))
+    small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest of all means something else.
+    indices = Stored(skin.triangles.reshape(-1, 1).astype("<u2" if small else "<u4"))
+    return {
+        "attributes": {name: output.add_arrays([stored], VERTICES)[0] for name, stored in attributes.items()},
+        "indices": output.add_arrays([indices], INDICES)[0],
+        "material": 0,
+    }
+
+
+def _unit(normals: Any) -> Any:
+    """Of length 1; upwards where there is none."""
+    lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
+    return np.where(lengths > 0, normals / np.where(lengths > 0, lengths, 1.0), (0.0, 1.0, 0.0)).astype("<f4")
+
+
+def _influences(skin: Skin) -> tuple[Any, Any]:
+    """Joints and weights of vertices, (V, 4) each, as the format wants them: no joint twice in a vertex, joint 0 where
+    there is no weight, weights that add up to 1 as float32.
+    """
+    joints, weights = skin.joints.copy(), np.maximum(skin.weights.astype(np.float64), 0.0)
+    for later in range(1, 4):
+        for earlier in range(later):
+            twice = joints[:, later] == joints[:, earlier]
+            weights[twice, earlier] += weights[twice, later]
+            weights[twice, later] = 0.0
+    total = weights.sum(axis=1, keepdims=True)
+    weights = np.where(total > 0, weights / np.where(total > 0, total, 1.0), (1.0, 0.0, 0.0, 0.0)).astype("<f4")
+    return np.where(weights > 0, joints, 0), weights

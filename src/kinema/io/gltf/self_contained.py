@@ -1,0 +1,84 @@
+"""A document as the beginning of a binary file that needs no other file.
+
+The first buffer becomes the file's own binary chunk, as the format demands; what lies in it stays at its place. Other
+buffers beside the file become data: URIs, because there is one chunk and anything may point into them by their numbers.
+Pictures beside the file move into the chunk, behind everything else.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import struct
+from typing import Any
+
+from kinema.errors import FileError
+from kinema.io.constants import GLTF_LARGEST_FILE
+from kinema.io.gltf.buffers import Buffers, beside
+from kinema.io.gltf.document import Document
+from kinema.io.gltf.output import Output
+
+log = logging.getLogger("kinema")
+
+PICTURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"RIFF": "image/webp",
+    b"\xabKTX 20\xbb": "image/ktx2",
+}
+"""Kinds of pictures by how their files begin."""
+
+
+def self_contained(document: Document) -> Output:
+    """The document's JSON and bytes, to be added to."""
+    buffers, places = Buffers(document), document.root.each("buffers")
+    binary = buffers.read(0) if places else document.binary or b""
+    output = Output(document.json, binary, _further_chunks(document))
+    for i, buffer in enumerate(places):
+        if not buffer.has("uri"):
+            continue
+        if i == 0:
+            output.listed("buffers")[0] = _without(buffer.value, "uri")
+        elif not buffer.text("uri").startswith("data:"):
+            output.listed("buffers")[i] = {**buffer.value, "uri": _data_uri(buffers.read(i))}
+    for i, image in enumerate(document.root.each("images")):
+        if image.has("uri") and not image.text("uri").startswith("data:"):
+            _embed(output, document, i)
+    return output
+
+
+def _embed(output: Output, document: Document, index: int) -> None:
+    """Put a picture into the file. One that cannot be read stays where it is: a clip can be saved without it."""
+    image = document.root.each("images")[index]
+    uri = image.text("uri")
+    try:
+        data = beside(image.at("uri"), uri, document.folder, GLTF_LARGEST_FILE)
+    except FileError as problem:
+        log.warning("the saved file will look for a picture that was not found: %s", problem)
+        return
+    kind = image.text("mimeType", next((kind for start, kind in PICTURES.items() if data.startswith(start)), ""))
+    if kind:
+        view = {"bufferView": output.add_view(data), "mimeType": kind}
+        output.listed("images")[index] = {**_without(image.value, "uri"), **view}
+    else:
+        output.listed("images")[index] = {**image.value, "uri": _data_uri(data)}
+
+
+def _without(thing: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in thing.items() if name != key}
+
+
+def _data_uri(data: bytes) -> str:
+    return "data:application/octet-stream;base64," + base64.b64encode(data).decode("ascii")
+
+
+def _further_chunks(document: Document) -> bytes:
+    """What a binary file has behind the chunks that mean something to everybody."""
+    if document.container != "glb":
+        return b""
+    data, at = document.original, 12
+    end = struct.unpack_from("<I", data, 8)[0]
+    for kind in (b"JSON", b"BIN\0"):
+        if data[at + 4 : at + 8] == kind:
+            at += 8 + struct.unpack_from("<I", data, at)[0]
+    return data[at:end]

@@ -1,0 +1,57 @@
+"""How far a judge's answer is from ours, as a share of the character's size."""
+
+import functools
+
+import numpy as np
+
+from tests.assets import FOLDER
+
+AGREES = 1e-4
+"""Of the character's size."""
+
+SHARES = np.array([0.13, 0.5, 0.96])
+"""Where in each clip is looked: between keys, as a rule."""
+
+
+def real_files(*folders, endings=(".glb", ".gltf", ".vrm", ".vrma")):
+    """Paths in the folder of assets."""
+    found = (path for folder in folders for path in sorted((FOLDER / folder).rglob("*")))
+    return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in endings]
+
+
+def moments(clip):
+    return SHARES * clip.duration
+
+
+def key_moments(clip):
+    """The keys of a clip nearest to the moments that are looked at."""
+    keys = np.unique(np.concatenate([np.zeros(1), *(track.times for track in clip.tracks)]))
+    return keys[np.abs(keys[:, np.newaxis] - moments(clip)).argmin(axis=0)]
+
+
+def by_nodes(character, matrices):
+    """Matrices of joints in the order of the file's nodes."""
+    nodes = getattr(character.source, "joint_of_node", None)
+    return matrices if nodes is None else matrices[..., list(nodes), :, :]
+
+
+def our_world(character, clip, times):
+    """(T, N, 4, 4): our world matrices, in the order of the file's nodes."""
+    return by_nodes(character, character.skeleton.world(clip.sample(np.asarray(times))))
+
+
+@functools.cache
+def size(character):
+    """The diagonal of the box around all joints at rest, and in the first frame of every clip: some rest in a heap."""
+    skeleton = character.skeleton
+    starts = [skeleton.world(clip.sample(0.0))[:, :3, 3] for clip in character.clips.values()]
+    places = np.concatenate([skeleton.rest_world[:, :3, 3], *starts])
+    return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+
+def distance(ours, theirs, character):
+    """The largest difference of places, in sizes of the character, and of axes, in their own length."""
+    places = np.abs(ours[..., :3, 3] - theirs[..., :3, 3]).max() / size(character)
+    lengths = np.linalg.norm(ours[..., :3, :3], axis=(-2, -1), keepdims=True)
+    axes = (np.abs(ours - theirs)[..., :3, :3] / np.where(lengths > 0, lengths, 1.0)).max()
+    return float(max(places, axes))

@@ -1,0 +1,167 @@
+"""What we save is what the judges read: the Khronos validator finds nothing wrong, three.js plays what we computed."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinema import scenes
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.io import files
+from kinema.io.gltf.buffers import Buffers
+from kinema.math import arrays
+from kinema.pose import Pose
+from tests.assets import FOLDER, asset
+from tests.judges import programs
+from tests.judges.agreement import AGREES, by_nodes, distance, moments, our_world
+from tests.judges.test_reading import BVH, GLTF, REFUSED, ROUGH
+
+
+def turned(character):
+    """A new clip: the first one, or the rest pose, at 30 frames a second, with the root and the topmost node turned.
+
+    Not one that has a skin: its surface goes by the bones alone, and the validator warns who moves it.
+    """
+    document, first = character.source, next(iter(character.clips.values()), None)
+    times = np.arange(31) / 30
+    pose = Clip("rest", character.skeleton, ()).sample(times) if first is None else first.sample(times)
+    rotations = pose.rotations.copy()
+    turns = arrays.from_axis_angle((0.0, 1.0, 0.0), 0.7 * np.sin(times * 3)).astype(rotations.dtype)
+    skinned = {
+        joint for node, joint in zip(document.json["nodes"], document.joint_of_node, strict=True) if "skin" in node
+    }
+    topmost = min(set(range(len(character.skeleton))) - skinned)
+    for joint in {topmost, first.root if first else topmost} - skinned:
+        rotations[:, joint] = arrays.mul(rotations[:, joint], turns)
+    return Clip.from_poses("turned", character.skeleton, Pose(pose.translations, rotations, pose.scales), fps=30.0)
+
+
+def with_clip(character, clip):
+    return replace(character, clips={**character.clips, clip.name: clip})
+
+
+def serious(issues):
+    """How many errors and warnings of each kind."""
+    return Counter(code for severity, code, _ in issues if severity < 2)
+
+
+# --- adding to real files --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A character and its file. again: what we read from it. issues: the validator's. world: three.js's matrices."""
+
+    character: Character
+    file: Path
+    again: Character
+    issues: list
+    world: tuple
+
+
+def saved(characters, folder):
+    """{name: Saved} of characters by name, each saved as a .glb file in the folder."""
+    outputs = {name: folder / f"{k}.glb" for k, name in enumerate(characters)}
+    for name, character in characters.items():
+        files.save(outputs[name], character)
+    issues = programs.validator_issues(outputs.values())
+    worlds = programs.three_world(
+        [(outputs[name], [moments(clip) for clip in c.clips.values()]) for name, c in characters.items()]
+    )
+    again = [files.load(output, rig=False) for output in outputs.values()]
+    parts = zip(characters.items(), outputs.values(), again, issues, worlds, strict=True)
+    return {name: Saved(character, *rest) for (name, character), *rest in parts}
+
+
+def check_world(path, saved):
+    """three.js has every node where we have it, at rest and in every clip."""
+    character, (rest, clips) = saved.character, saved.world
+    nodes = len(character.skeleton)  # Surfaces of a character made in code become nodes too, behind its joints.
+    assert distance(by_nodes(character, character.skeleton.rest_world), rest[:nodes], character) < AGREES, path
+    for (name, clip), theirs in zip(character.clips.items(), clips, strict=True):
+        ours = our_world(character, clip, moments(clip))
+        assert distance(ours, theirs[:, :nodes], character) < ROUGH.get(path, AGREES), (path, name)
+
+
+# --- adding to real files --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def added(tmp_path_factory):
+    """Every real file with a clip added."""
+    asset("LICENCES.md")
+    originals = {path: files.load(FOLDER / path, rig=False) for path in GLTF if path not in REFUSED}
+    characters = {path: with_clip(c, turned(c)) for path, c in originals.items()}
+    return saved(characters, tmp_path_factory.mktemp("added"))
+
+
+def test_a_clip_added_to_a_file_is_no_new_error_or_warning(added):
+    before = programs.validator_issues([FOLDER / path for path in added])
+    for (path, after), issues in zip(added.items(), before, strict=True):
+        assert not serious(after.issues) - serious(issues), path
+
+
+def test_three_js_plays_the_added_clip_as_we_computed_it_and_the_others_as_ever(added):
+    for path, file in added.items():
+        check_world(path, file)
+
+
+def test_a_file_with_a_clip_added_opens_again(added):
+    for path, file in added.items():
+        again, clip = file.again, file.character.clips["turned"]
+        assert list(again.clips) == list(file.character.clips), path
+        assert again.skeleton.names == file.character.skeleton.names, path
+        ours, read = (our_world(file.character, c, moments(clip)) for c in (clip, again.clips["turned"]))
+        assert distance(ours, read, file.character) < AGREES, path
+
+
+MAY_CHANGE = {
+    "buffers": {"byteLength", "uri"},
+    "images": {"uri", "bufferView", "mimeType"},
+    "nodes": {"matrix", "translation", "rotation", "scale"},
+}
+"""The first buffer grows; what was beside the file is inside; a matrix that is animated becomes what it is made of."""
+
+
+def test_everything_a_file_had_stays(added):
+    for path, file in added.items():
+        document, again = file.character.source, file.again.source
+        assert again.binary.startswith(Buffers(document).read(0) if document.json.get("buffers") else b""), path
+        for key, before in document.json.items():
+            after = again.json[key]
+            if not isinstance(before, list):
+                assert after == before, (path, key)
+                continue
+            for old, new in zip(before, after[: len(before)], strict=True):
+                changed = MAY_CHANGE.get(key, set()) if key != "nodes" or "matrix" in old else set()
+                assert without(new, changed) == without(old, changed), (path, key)
+
+
+def without(thing, keys):
+    return {key: value for key, value in thing.items() if key not in keys} if keys else thing
+
+
+# --- files from nothing ----------------------------------------------------------------------------------------
+
+SCENES = ("humanoid", "quadruped", "spider")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Our own characters, and those of BVH files."""
+    characters = {name: getattr(scenes, name)() for name in ("humanoid", "quadruped", "spider")}
+    characters |= {path: files.load(FOLDER / path) for path in BVH}
+    return saved(characters, tmp_path_factory.mktemp("written"))
+
+
+def test_files_from_nothing_have_no_errors_and_no_warnings(written):
+    for name, file in written.items():
+        assert not serious(file.issues), name
+
+
+def test_files_from_nothing_play_in_three_js_as_ours_do(written):
+    for name, file in written.items():
+        check_world(name, file)

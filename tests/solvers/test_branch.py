@@ -1,0 +1,288 @@
+"""Kernels on branches of a skeleton: what `solve` and the stages build on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinema as km
+from kinema import limits
+from kinema.constants import BRANCH_ATTEMPTS
+from kinema.skeleton import Skeleton
+from kinema.solvers import branch
+from tests import compiled, naive, problems
+from tests.behaviours.bodies import person, poses
+from tests.compiled import both_precisions, eps, run
+
+NO_TURN = (0.0, 0.0, 0.0, 1.0)
+LIMITS = [
+    km.Hinge((0, 0, 1), -0.4, 1.1),
+    km.Hinge((1, 1, 0), -4.0, 4.0),
+    km.Cone(0.6),
+    km.SwingTwist(0.7, -0.2, 0.9),
+    km.SwingTwist(2.0, -0.2, 0.2),
+]
+kinds = pytest.mark.parametrize("limit", LIMITS, ids=["hinge", "free hinge", "cone", "swing-twist", "twist"])
+
+
+class Branch:
+    """The arrays of some posed characters and a path of theirs, as kernels take them."""
+
+    def __init__(self, character, rng, count, start, tip, amount=1.0):
+        self.skeleton = skeleton = character.skeleton
+        self.rows = np.arange(count)
+        self.path = np.array(skeleton.chain(start, tip))
+        self.marks = np.arange(self.path.size)
+        self.t, self.s = (np.tile(array, (count, 1, 1)) for array in (skeleton.rest.translations, skeleton.rest.scales))
+        self.r = poses(character, rng, count, amount)
+        self.place = np.eye(4)[:3].reshape(1, 1, 12)
+        self.world = np.zeros((count, len(skeleton), 12))
+        self.refresh()
+
+    def refresh(self):
+        self.world[:] = self.by_hand()[..., :3, :].reshape(self.world.shape)
+
+    def by_hand(self):
+        return naive.world_matrices(self.skeleton.parents, self.t, self.r, self.s)
+
+    def at(self):
+        """(characters, joints of the path, 3), from scratch."""
+        return self.by_hand()[:, self.path][..., :3, 3]
+
+    @property
+    def arrays(self):
+        return self.skeleton.parents, self.place, self.t, self.r, self.s, self.world
+
+
+def mirrored():
+    return person(seed=6, mirrored=("shoulder_l", "fore_l", "hand_l"))
+
+
+def test_followed_points_are_where_the_joints_come_to_be():
+    rng = problems.generator(1)
+    b = Branch(mirrored(), rng, 10, "chest", "hand_l")
+    bones = np.linalg.norm(np.diff(b.at(), axis=1), axis=-1)
+    ways = problems.units(rng, 10, bones.shape[1]) * bones[..., None]
+    points = np.concatenate([b.at()[:, :1], b.at()[:, :1] + np.cumsum(ways, axis=1)], axis=1)
+    branch.follow(b.rows, b.path, b.marks, points, *b.arrays)
+    np.testing.assert_allclose(b.at(), points, atol=1e-12)
+    np.testing.assert_allclose(b.world[:, b.path][..., 3::4], points, atol=1e-12)  # And world matrices say so.
+
+
+def test_followed_points_may_skip_joints_and_go_anywhere():
+    """Where a point is not as far as the bone is long, the bone points there."""
+    rng = problems.generator(2)
+    b = Branch(mirrored(), rng, 10, "spine", "hand_l")
+    b.marks = np.array([0, 2, 5])
+    before, others = b.r.copy(), [1, 3, 4]
+    points = rng.normal(size=(10, 3, 3)) * 3
+    branch.follow(b.rows, b.path, b.marks, points, *b.arrays)
+    at = b.at()[:, b.marks]
+    np.testing.assert_array_equal(b.r[:, b.path[others]], before[:, b.path[others]])
+    assert naive.angle_between(at[:, 1] - at[:, 0], points[:, 1] - at[:, 0]).max() < 1e-9
+    assert naive.angle_between(at[:, 2] - at[:, 1], points[:, 2] - at[:, 1]).max() < 1e-9
+
+
+def test_only_the_rows_that_are_named_are_worked_on():
+    rng = problems.generator(3)
+    b = Branch(person(), rng, 6, "upper_l", "hand_l")
+    before, rows = b.r.copy(), np.array([4, 1])
+    points = np.tile(b.at()[:, :1], (1, 3, 1)) + rng.normal(size=(6, 3, 3))
+    branch.follow(rows, b.path, b.marks, points[rows], *b.arrays)
+    assert (b.r != before).any(axis=(1, 2)).tolist() == [False, True, False, False, True, False]
+    whole = Branch(person(), problems.generator(3), 6, "upper_l", "hand_l")
+    branch.follow(whole.rows, whole.path, whole.marks, points, *whole.arrays)
+    np.testing.assert_array_equal(b.r[rows], whole.r[rows])
+
+
+@given(compiled.vectors(), compiled.vectors(), compiled.sizes(), compiled.sizes())
+def test_the_smallest_turn_between_vectors_of_any_size(a, b, a_size, b_size):
+    turn = run(branch.smallest_turn, np.float64, a * a_size, b * b_size)
+    np.testing.assert_allclose(np.linalg.norm(turn), 1, atol=1e-12)
+    if np.linalg.norm(a) > 1e-6 and np.linalg.norm(b) > 1e-6:
+        assert naive.angle_between(naive.quat_rotate(turn, a), b) < 1e-9
+        assert naive.turn_angle(turn) == pytest.approx(naive.angle_between(a, b), abs=1e-9)
+
+
+def test_a_vector_without_direction_is_no_turn():
+    for a, b in (((0, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 0))):
+        np.testing.assert_allclose(run(branch.smallest_turn, np.float64, a, b), NO_TURN)
+
+
+@given(compiled.vectors(4.0), st.floats(0.01, 3.0))
+def test_a_turn_vector_is_its_axis_times_its_angle(v, largest):
+    turn = run(branch.from_vector, np.float64, v, largest)
+    angle = min(float(np.linalg.norm(v)), largest)
+    assert naive.turn_angle(turn) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
+    if angle > 1e-9:
+        expected = naive.quat_from_axis_angle(v, angle)
+        np.testing.assert_allclose(turn, expected, atol=1e-12)
+
+
+# --- limits ----------------------------------------------------------------------------------------------------
+
+
+@kinds
+@both_precisions
+def test_joints_are_moved_into_their_limits_and_no_further(limit, dtype):
+    rng = problems.generator(4)
+    bone, rest = naive.unit((1, 2, -1)), problems.quaternions(rng, 1)
+    q = problems.quaternions(rng, 40).astype(dtype)
+    r, moved = q.reshape(40, 1, 4).copy(), np.zeros(40, bool)
+    table = limit.row(tuple(bone)).astype(dtype)[np.newaxis]
+    rounding = dtype(8 * eps(dtype))
+    arguments = (np.arange(40), np.array([0]), rest.astype(dtype), bone.astype(dtype)[np.newaxis], table, rounding)
+    branch.hold_limits(*arguments, r, moved)
+    away = naive.quat_mul(naive.quat_conj(rest[0]), q)
+    expected = naive.quat_mul(rest[0], limit.project(away, bone))
+    assert naive.turn_between(r[:, 0], expected).max() < 64 * eps(dtype)
+    np.testing.assert_array_equal(moved, naive.turn_between(away, limit.project(away, bone)) > 1e-6)
+    np.testing.assert_array_equal(r[~moved, 0], q[~moved])
+    again, still = r.copy(), np.zeros(40, bool)
+    branch.hold_limits(*arguments, again, still)
+    assert not still.any() and (again == r).all()
+
+
+def test_a_joint_without_a_limit_is_let_be():
+    r, moved = np.ones((1, 1, 4)), np.zeros(1, bool)
+    nothing = np.zeros((1, limits.ROW))
+    branch.hold_limits(np.arange(1), np.array([0]), np.ones((1, 4)), np.ones((1, 3)), nothing, 1e-15, r, moved)
+    assert not moved.any() and (r == 1).all()
+
+
+@kinds
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_a_scattered_turn_is_inside_its_limit(limit, u, v, w):
+    bone = naive.unit((1, 2, -1))
+    turn = run(branch.some_turn, np.float64, bone, limit.row(tuple(bone)), u, v, w)
+    assert naive.turn_between(turn, limit.project(turn, bone)) < 1e-7
+
+
+def test_scattered_turns_cover_what_is_allowed():
+    rng = problems.generator(5)
+    bone = naive.unit((1, 2, -1))
+    count = 400 if compiled.COMPILED else 100
+    for limit, axis, span in (
+        (LIMITS[0], (0, 0, 1), (-0.4, 1.1)),
+        (LIMITS[3], bone, (-0.2, 0.9)),
+        (LIMITS[2], bone, (-3, 3)),
+    ):
+        row = limit.row(tuple(bone))
+        turns = [run(branch.some_turn, np.float64, bone, row, *rng.uniform(size=3)) for _ in range(count)]
+        found = np.array([naive.twist_angle(turn, axis) for turn in turns])
+        filled, _ = np.histogram(found, 8, span)
+        assert filled.min() > 0
+
+
+@kinds
+def test_what_pushes_past_an_edge_is_blocked(limit):
+    """What a small step would break, and only that, is taken from it."""
+    rng = problems.generator(6)
+    bone, rest = naive.unit((1, 2, -1)), problems.quaternions(rng)
+    row = limit.row(tuple(bone))
+    blocked = 0
+    for _ in range(100 if compiled.COMPILED else 20):
+        away = limit.project(problems.quaternions(rng), bone)
+        turn = np.array(limit.axis) * rng.choice([-1, 1]) if isinstance(limit, km.Hinge) else problems.units(rng)
+        start = naive.quat_mul(rest, away)
+        swing, twist = (bool(x) for x in run(branch.blocked, np.float64, start, rest, bone, row, turn, 1e-12))
+        swings, twists = run(limits.swing_of, np.float64, away, bone)[:2]
+        kept = run(branch.own_turn, np.float64, turn, tuple(np.eye(3)), row, swings, float(swing), twists, float(twist))
+        assert past(limit, away, bone, kept) < 1e-2
+        assert (past(limit, away, bone, turn) > 1e-3) == (swing or twist)
+        blocked += swing or twist
+    assert blocked > 5 or limit == LIMITS[1]
+
+
+def past(limit, away, bone, turn, step=1e-6):
+    """How fast a turn leaves a limit, radians per radian."""
+    if not np.any(turn):
+        return 0.0
+    after = naive.quat_mul(away, naive.quat_from_axis_angle(turn, step * np.linalg.norm(turn)))
+    return naive.turn_between(after, limit.project(after, bone)) / step
+
+
+def test_inside_limits_a_branch_reaches_by_itself():
+    rng = problems.generator(7)
+    character, count = person(), 20 if compiled.COMPILED else 2
+    chain = ("upper_l", "fore_l")
+    given_limits = {"upper_l": km.SwingTwist(1.2, -1, 1), "fore_l": km.Hinge((0, 0, 1), -0.2, 2.0)}
+    plain = character.skeleton
+    skeleton = Skeleton(plain.names, plain.parents, plain.rest, given_limits)
+    b = Branch(character, rng, count, "upper_l", "hand_l", 0.0)
+    table, bones, rest = skeleton.limit_rows(np.float64)
+    for joint in chain:
+        j = skeleton.index(joint)
+        inside = given_limits[joint].project(problems.quaternions(rng, count), bones[j])
+        b.r[:, j] = naive.quat_mul(rest[j], inside)
+    target = np.ascontiguousarray(b.at()[:, -1])
+    b.r[:] = rest
+    b.refresh()
+    passes, best = np.zeros(count, np.int64), np.empty((3, 4))
+    rounding = 8 * eps(np.float64)
+    branch.reach_inside_limits(
+        b.rows, b.path, b.marks, target, 1e-5, BRANCH_ATTEMPTS, rest, bones, table, rounding, *b.arrays, best, passes
+    )
+    miss = np.linalg.norm(b.at()[:, -1] - target, axis=-1)
+    assert miss.max() < 1e-5 and passes.min() > 0
+    np.testing.assert_allclose(b.world[:, b.path][..., 3::4], b.at(), atol=1e-12)
+
+
+# --- measuring -------------------------------------------------------------------------------------------------
+
+
+@both_precisions
+def test_bones_are_found_by_their_share_of_the_length(dtype):
+    t = np.zeros((4, 4, 12), dtype)
+    t[0, :, 3] = (0, 1, 2, 3)
+    t[1, :, 3] = (0, 1, 1, 3)
+    t[2, :, 3] = (0, 1e-9, 1, 1)
+    found = np.empty((3, 3), bool)
+    branch.find_bones(np.array([0, 1, 2]), np.arange(4), t, found)
+    assert found.tolist() == [[True, True, True], [True, False, True], [False, True, False]]
+    branch.find_bones(np.array([3, 0, 0]), np.arange(4), t, found)
+    assert found[0].tolist() == [False, False, False]
+
+
+@both_precisions
+def test_far_targets_are_pulled_in(dtype):
+    root, target = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0])
+    np.testing.assert_allclose(run(branch.within, dtype, target, root, 1.0), target)
+    np.testing.assert_allclose(run(branch.within, dtype, target, root, 0.25), (1, 2, 4))
+    np.testing.assert_allclose(run(branch.within, dtype, root, root, 1.0), root)
+    far = run(branch.within, dtype, (1e12, 0, 0), (0, 0, 0), 1e-6)
+    np.testing.assert_allclose(far, (4e-6, 0, 0), rtol=1e-5)
+
+
+def test_tips_are_turned_below_any_parent():
+    rng = problems.generator(8)
+    b = Branch(mirrored(), rng, 8, "upper_l", "hand_l")
+    tip, parent = b.path[-1], b.path[-2]
+    wanted = problems.quaternions(rng, 8)
+    branch.turn_tips(b.rows, tip, parent, wanted, b.place, b.world, b.r)
+    above = b.by_hand()[:, parent, :3, :3]
+    turned = above / np.linalg.norm(above, axis=-2, keepdims=True) @ naive.quat_to_matrix(b.r[:, tip])
+    expected = naive.quat_to_matrix(wanted)
+    expected[..., 0] *= np.sign(np.linalg.det(above))[:, None]
+    np.testing.assert_allclose(turned, expected, atol=1e-12)
+    # Below nothing at all: the place of the character.
+    branch.turn_tips(b.rows, 0, -1, wanted, b.place, b.world, b.r)
+    assert naive.turn_between(b.r[:, 0], wanted).max() < 1e-12
+
+
+@both_precisions
+def test_blending_back(dtype):
+    rng = problems.generator(9)
+    before, r = (problems.quaternions(rng, 3, 4).astype(dtype) for _ in range(2))
+    now = r.copy()
+    weights = np.array([[0, 1], [0.5, 0.25], [1, 0]], dtype)
+    branch.blend_back(np.arange(3), np.array([2, 0]), weights, before, r)
+    np.testing.assert_array_equal(r[:, [1, 3]], now[:, [1, 3]])
+    for i in range(3):
+        for n, j in enumerate((2, 0)):
+            weight = weights[i, n]
+            if weight in (0, 1):
+                np.testing.assert_array_equal(r[i, j], (before if weight == 0 else now)[i, j])
+            else:
+                expected = naive.slerp(before[i, j].astype(float), now[i, j].astype(float), float(weight))
+                assert naive.turn_between(r[i, j], expected) < 16 * eps(dtype)
