@@ -90,6 +90,9 @@ def _legs(
         for side, leg in zip(_sides(stance), both, strict=True):
             name = rank.format(side)
             found[name] = leg
+            for stray in legs.strays(evidence, leg.joints[-1])[:1]:
+                called = evidence.skeleton.names[stray]
+                doubts.append(f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere.")
             sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
         doubts.append("What stands on the ground is called arms.")

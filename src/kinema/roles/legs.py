@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kinema.roles import words
-from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, STEEP
+from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, SKIN_SHARE, STEEP
 from kinema.roles.evidence import Evidence
+from kinema.roles.handles import twins
 from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
 
@@ -55,6 +56,14 @@ def _cut(evidence: Evidence, stance: Stance, across: Any, path: Sequence[int], a
     if legs <= 4 and last + 1 < len(joints) and _is_joint(evidence, joints[last + 1]):
         toe = joints[last + 1]
     return FoundLeg(tuple(joints[: last + 1]), toe, joints[-1])
+
+
+def strays(evidence: Evidence, ankle: int) -> list[int]:
+    """Joints that skin of a foot follows, in the place of its ankle, though they hang from elsewhere."""
+    if evidence.weight is None:
+        return []
+    found = twins(evidence.skeleton, ankle, SAME_PLACE * evidence.size)
+    return [joint for joint in found if evidence.weight[joint] > SKIN_SHARE]
 
 
 def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
