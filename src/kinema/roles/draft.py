@@ -40,6 +40,8 @@ def make(
     names = evidence.skeleton.names
     sure: dict[str, float] = {"up": _share(posture.clear), "forward": _share(stance.sure)}
     doubts = []
+    if evidence.bodies > 1:
+        doubts.append(f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints.")
     if stance.says_otherwise:
         doubts.append("Names call the left side right: it faces the other way by its shape.")
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
