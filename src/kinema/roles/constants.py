@@ -101,8 +101,23 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
-SIDES_VOTE = 3.0
-"""How many feet that point ahead names of left and right weigh."""
+VOTES = {
+    "sides": 3.0,
+    "head": 2.0,
+    "toes": 1.5,
+    "walk": 1.5,
+    "chest": 1.0,
+    "face": 1.0,
+    "knees": 0.5,
+    "tail": 0.5,
+    "clip": 0.5,
+}
+"""How much each sign of facing ahead weighs: names of left and right, an animal's head before its hips, each foot that
+points ahead, a walk that goes there, an animal's chest, jaw and eyes before the head, each knee, each joint of a tail
+behind, any other clip (some fall on their backs)."""
+
+STANDING_BAND = 0.02
+"""Feet within this share of the body's size above the lowest one stand with it."""
 
 FOOT_TILT = math.radians(30)
 """A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""
