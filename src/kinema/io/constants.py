@@ -48,7 +48,15 @@ GLTF_MOST_NODES = 4_096
 
 GLTF_MOST_NUMBERS = 50_000_000
 """Numbers of all accessors, clips and skins together: 20 minutes of keys of 100 joints, or a million vertices and their
-weights. An accessor may declare any count without a byte in the file, and any number of others may share it."""
+weights."""
+
+GLTF_FREE_NUMBERS = 20_000_000
+"""How many of them any file may unfold to, which takes a second; an accessor may declare any count without a byte in
+the file, and any number of nodes may show the same mesh."""
+
+GLTF_NUMBERS_A_BYTE = 4
+"""How many more for each byte of its buffers: one of an array, as weights in a byte each, one of a clip or a skin, and
+as many again for what is shared."""
 
 GLTF_ELEMENT_STRIDE = (4, 252)
 """Bytes from one element to the next that a buffer view may declare, the specification's."""

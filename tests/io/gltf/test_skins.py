@@ -1,5 +1,7 @@
 """Skins: every vertex where a viewer shows it, whatever the file binds it to, and however it is posed."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -195,11 +197,13 @@ def test_matrices_are_finite(value):
 def test_a_mesh_shown_more_often_than_memory_should_hold():
     made = Build()
     mesh = made.add("meshes", primitives=[{"attributes": {"POSITION": 0}}])
-    made.add("accessors", componentType=5126, type="VEC3", count=3_000_000)
+    made.add("accessors", componentType=5126, type="VEC3", count=100_000)
     for _ in range(100):
         made.add("nodes", mesh=mesh)
-    with pytest.raises(FileError, match="more than the 50,000,000 that are read"):
+    start = time.perf_counter()
+    with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
         made.read()
+    assert time.perf_counter() - start < 2
 
 
 def test_all_assets_are_there_to_be_shown():

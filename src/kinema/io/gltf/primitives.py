@@ -20,6 +20,9 @@ Widths = tuple[int, ...]
 MOST_SETS = 8
 """Sets of four joints a corner that are looked for: JOINTS_0 to JOINTS_7."""
 
+NUMBERS_A_VERTEX = 14
+"""What is kept of each: place, normal, joints, weights."""
+
 
 @dataclass(frozen=True)
 class Surface:
@@ -35,6 +38,11 @@ class Surface:
     colours: Any
     joints: Any
     weights: Any
+
+    @property
+    def numbers(self) -> int:
+        """How many a skin of it keeps."""
+        return len(self.vertices) * NUMBERS_A_VERTEX + self.triangles.size
 
 
 def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
@@ -57,6 +65,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
     if place.each("targets"):
         document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
     vertices = _vectors(attributes, "POSITION", accessors, (3,))
+    accessors.charge(len(vertices) * NUMBERS_A_VERTEX, place)
     triangles = _triangles(place, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, place, attributes, len(vertices), accessors)
@@ -114,9 +123,8 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
     if missing.any():
         a, b, c = (vertices[triangles[:, k]] for k in range(3))
         facing = np.cross(b - a, c - a)
-        around = np.zeros_like(vertices)
-        for k in range(3):
-            np.add.at(around, triangles[:, k], facing)
+        corners, each = triangles.reshape(-1), np.repeat(facing, 3, axis=0)
+        around = np.stack([np.bincount(corners, each[:, k], len(vertices)) for k in range(3)], axis=1)
         around[~around.any(axis=-1)] = (0.0, 1.0, 0.0)
         normals = np.where(missing[:, np.newaxis], around, normals)
     # Scaled first: the square of what tiny triangles make would be zero.

@@ -24,9 +24,6 @@ from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
-NUMBERS_A_VERTEX = 14
-"""What a skin keeps of each: place, normal, joints, weights."""
-
 
 @dataclass(frozen=True)
 class Binding:
@@ -99,7 +96,7 @@ def read_skins(document: Document, skeleton: Skeleton, bindings: list[Binding], 
     for node, place in enumerate(document.root.each("nodes")):
         binding = bindings[place.index("skin", len(bindings))] if place.has("skin") else None
         for surface in surfaces[place.index("mesh", len(surfaces))] if place.has("mesh") else ():
-            accessors.charge(len(surface.vertices) * NUMBERS_A_VERTEX + surface.triangles.size, surface.place)
+            accessors.charge(surface.numbers, surface.place)
             if binding is None or surface.joints is None:
                 skins.append(_following(surface, document.joint_of_node[node], skeleton))
             else:
