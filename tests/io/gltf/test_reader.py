@@ -1,5 +1,6 @@
 """Whole files: every real one is read, or refused for the right reason."""
 
+import contextlib
 import time
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import kinema as km
 from kinema.errors import FileError
 from kinema.io.gltf import reader
+from kinema.io.gltf.document import parse
 from tests.assets import FOLDER, asset
 from tests.io.gltf.build import arm
 
@@ -110,3 +112,41 @@ def test_what_is_not_there_is_the_systems_error(tmp_path):
         km.load(tmp_path / "none.glb")
     with pytest.raises(OSError):
         km.load(tmp_path)
+
+
+def many(count, **members):
+    made = arm()
+    made.json.update({key: [value] * count for key, value in members.items()})
+    return made
+
+
+HOSTILE = {
+    "clips": lambda: many(600_000, animations={}),
+    "skins": lambda: many(300_000, skins={"joints": [0]}),
+    "skins of many joints": lambda: many(600, skins={"joints": list(range(3)) * 1000}),
+    "meshes": lambda: many(300_000, meshes={"primitives": []}),
+    "surfaces": lambda: many(1, meshes={"primitives": [{"attributes": {"POSITION": 0}}] * 200_000}),
+    "accessors": lambda: many(200_000, accessors={"count": 1, "type": "VEC3", "componentType": 5126}),
+    "nodes": lambda: many(900_000, nodes={}),
+    "extensions": lambda: many(900_000, extensionsRequired="VRM"),
+    "bones": lambda: arm(extensions={"VRM": {"humanoid": {"humanBones": [{"bone": "hips", "node": 0}] * 300_000}}}),
+    "surfaces shown": lambda: many(4_000, nodes={"mesh": 0}),
+    "channels": lambda: many(1, animations={"samplers": [SAMPLER], "channels": [CHANNEL] * 200_000}),
+    "samplers": lambda: many(1, animations={"samplers": [SAMPLER] * 300_000, "channels": []}),
+}
+SAMPLER = {"input": 0, "output": 1}
+CHANNEL = {"sampler": 0, "target": {"node": 0, "path": "scale"}}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_many_of_anything_take_bounded_time(what):
+    made = HOSTILE[what]()
+    shape = {"componentType": 5126, "count": 1}
+    made.json["accessors"] = [{**shape, "type": "SCALAR"}, {**shape, "type": "VEC3"}, *made.json["accessors"]]
+    if "shown" in what:
+        made.json["meshes"] = [{"primitives": [{"attributes": {"POSITION": 1}}] * 1_000}]
+    document = parse(made.glb(), "a.glb")
+    start = time.process_time()
+    with contextlib.suppress(FileError):
+        reader.read(document)
+    assert time.process_time() - start < 4  # Less than 1, and on a busy machine more.

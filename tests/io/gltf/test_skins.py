@@ -168,12 +168,16 @@ def test_every_node_shows_a_mesh_of_its_own():
     ("change", "message"),
     [
         (lambda j: j["skins"][0].update(joints=[0, 1, 9]), r"skins\[0\]\.joints\[2\] is 9; expected a whole number"),
+        (lambda j: j["skins"][0].update(joints=[0, 1, 0]), r"skins\[0\] has the same joint twice"),
         (lambda j: j["skins"][0].update(joints=[]), r"skins\[0\] has no joints"),
         (
             lambda j: j["skins"][0].update(joints=[0]),
             r"meshes\[0\]\.primitives\[0\] follows joint 2 of a skin that has 1",
         ),
-        (lambda j: j["skins"][0].update(joints=[0] * 4), r"skins\[0\]\.inverseBindMatrices are 3; there are 4 joints"),
+        (
+            lambda j: j["skins"][0].update(joints=[0, 1, 2, 3]),
+            r"skins\[0\]\.inverseBindMatrices are 3; there are 4 joints",
+        ),
         (lambda j: j["skins"][0].update(inverseBindMatrices=0), "are no matrices"),
         (lambda j: j["nodes"][3].update(skin=1), r"nodes\[3\]\.skin is 1"),
         (lambda j: j["nodes"][3].update(mesh=-1), r"nodes\[3\]\.mesh is -1"),

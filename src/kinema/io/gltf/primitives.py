@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.io.constants import GLTF_MOST_SETS, GLTF_NUMBERS_A_SURFACE, GLTF_NUMBERS_A_VERTEX
 from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
@@ -16,12 +17,7 @@ TRIANGLES, STRIP, FAN = 4, 5, 6
 """The ways of drawing that make a surface; others are points and lines."""
 
 Widths = tuple[int, ...]
-
-MOST_SETS = 8
-"""Sets of four joints a corner that are looked for: JOINTS_0 to JOINTS_7."""
-
-NUMBERS_A_VERTEX = 14
-"""What is kept of each: place, normal, joints, weights."""
+"""How many numbers an element may have."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,13 @@ class Surface:
 
     @property
     def numbers(self) -> int:
-        """How many a skin of it keeps."""
-        return len(self.vertices) * NUMBERS_A_VERTEX + self.triangles.size
+        """What a skin of it takes."""
+        return numbers_of(len(self.vertices)) + self.triangles.size
+
+
+def numbers_of(vertices: int) -> int:
+    """What a surface of so many vertices takes, in numbers."""
+    return vertices * GLTF_NUMBERS_A_VERTEX + GLTF_NUMBERS_A_SURFACE
 
 
 def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
@@ -65,7 +66,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
     if place.each("targets"):
         document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
     vertices = _vectors(attributes, "POSITION", accessors, (3,))
-    accessors.charge(len(vertices) * NUMBERS_A_VERTEX, place)
+    accessors.charge(numbers_of(len(vertices)), place)
     triangles = _triangles(place, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, place, attributes, len(vertices), accessors)
@@ -135,7 +136,7 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
 def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, Any]:
     """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
     joints, weights = [], []
-    for number in range(MOST_SETS):
+    for number in range(GLTF_MOST_SETS):
         if not attributes.has(f"JOINTS_{number}") or not attributes.has(f"WEIGHTS_{number}"):
             break
         which = _attribute(attributes, f"JOINTS_{number}", accessors, (4,), count)
