@@ -306,6 +306,8 @@ def run(first, count, processes=2, piece=200):
         for done, (some, slow, found, memory) in enumerate(pool.imap_unordered(_timed, pieces), 1):
             counts, slowest, peak = counts + some, max(slowest, slow), max(peak, memory)
             bugs += found
+            for at, trace in found:
+                print(f"--- seed {at}\n{trace}", flush=True)
             if done % 25 == 0 or done == len(pieces):
                 print(f"{sum(counts.values()):,} files, {len(bugs)} bugs, slowest {slowest[0]:.2f} s", flush=True)
     return counts, slowest, bugs, peak
@@ -321,8 +323,6 @@ def main():
         print(Trial().outcome(given.seed))
         return
     counts, (seconds, seed), bugs, peak = run(given.first, given.count)
-    for at, trace in bugs[:20]:
-        print(f"--- seed {at}\n{trace}")
     print(f"{dict(counts)}; {len(bugs)} bugs; slowest {seconds:.2f} s (seed {seed}); peak {peak} MiB a process")
     raise SystemExit(bool(bugs) or peak > MEBIBYTES)
 

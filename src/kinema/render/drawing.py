@@ -16,21 +16,28 @@ from kinema.render.axes import along
 from kinema.render.body import Body, Sculptor
 from kinema.render.camera import VIEWS, Camera, axes_seen
 from kinema.render.constants import (
+    FINE_GROUND,
     FINE_MOVING,
     FINE_STILL,
     FIT_SAMPLES,
     FIT_SKINS,
     FLESH,
+    MARGIN,
     MOST_FILM_PIXELS,
     MOST_FRAMES,
     MOST_PIXELS,
     MOST_POSES,
     STRIP_GAP,
+    STRIP_HEIGHTS,
+    STRIP_WIDTH,
+    USUAL_SIZE,
 )
 from kinema.render.floor import Floor
 from kinema.render.scene import Scene, sun_for
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
+from kinema.world.function_ground import FunctionGround
+from kinema.world.ground import Ground
 from kinema.world.plane import Plane
 
 
@@ -39,13 +46,13 @@ class Look:
     """How a character is drawn.
 
     view: one of `VIEWS`, or degrees from the front round to the character's right and degrees above the ground; if not
-    given three-quarter, and from the side for a strip. size: width and height, pixels. theme: "light" or "dark". show:
-    "bones", "skin" or "both". ground: anything rays can be cast at, in the file's space; the floor the character stands
-    on if not given.
+    given three-quarter, and from the side for a strip. size: width and height, pixels; if not given `USUAL_SIZE`, and
+    as high as it needs to be for a strip. theme: "light" or "dark". show: "bones", "skin" or "both". ground: anything
+    rays can be cast at, in the file's space; the floor the character stands on if not given.
     """
 
     view: Any = None
-    size: tuple[int, int] = (640, 480)
+    size: tuple[int, int] | None = None
     theme: str = "light"
     show: str = "bones"
     ground: Any = None
@@ -53,7 +60,7 @@ class Look:
     def __post_init__(self) -> None:
         if self.theme not in THEMES:
             raise InputError(f"theme is {self.theme!r}; allowed are {', '.join(map(repr, THEMES))}")
-        width, height = self.size
+        width, height = self.size or USUAL_SIZE
         if min(width, height) < 1 or width * height > MOST_PIXELS:
             raise InputError(f"size is {width} by {height}; allowed are up to {MOST_PIXELS:,} pixels")
         self.angles("front")
@@ -71,7 +78,7 @@ class Look:
 
 def still(character: Character, clip: Clip | None, time: float, look: Look) -> Any:
     """(height, width, 3), uint8: one moment of a clip, seconds; at rest without one."""
-    return _drawn_together(character, clip, np.array([time]), look, "three-quarter")
+    return _drawn_together(character, clip, np.array([time]), look, "three-quarter", look.size or USUAL_SIZE)
 
 
 def strip(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> Any:
@@ -82,31 +89,38 @@ def strip(character: Character, clip: Clip | None, span: tuple[float, float], co
     """
     if not 1 <= count <= MOST_POSES:
         raise InputError(f"a strip of {count} poses; allowed are 1 to {MOST_POSES}")
-    return _drawn_together(character, clip, np.linspace(*span, count), look, "side")
+    return _drawn_together(character, clip, np.linspace(*span, count), look, "side", look.size)
 
 
 def film(character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look) -> Iterator[Any]:
     """(height, width, 3), uint8, each: the frames of a span of a clip, seconds, seen from one place."""
     fps = edge.number("fps", fps, 0.0)
     count = max(1, round((span[1] - span[0]) * fps))
-    if count > MOST_FRAMES or count * look.size[0] * look.size[1] > MOST_FILM_PIXELS:
+    width, height = look.size or USUAL_SIZE
+    if count > MOST_FRAMES or count * width * height > MOST_FILM_PIXELS:
         raise InputError(
             f"{span[1] - span[0]:g} s at {fps:g} frames a second are {count} frames; allowed are {MOST_FRAMES}, of "
             f"{MOST_FILM_PIXELS:,} pixels all together: draw a shorter span, fewer frames a second or a smaller size"
         )
     samples = np.linspace(*span, FIT_SAMPLES if look.show == "bones" else FIT_SKINS)
     shown = _Shown.of(character, clip, samples, look)
-    scene = shown.scene(shown.points(samples), look.angles("three-quarter"), FINE_MOVING)
+    camera = Camera.fitted(shown.points(samples).reshape(-1, 3), look.angles("three-quarter"), (width, height))
+    scene = shown.scene(shown.points(samples), camera, FINE_MOVING)
     return (scene.picture(shown.body(time)) for time in span[0] + np.arange(count) / fps)
 
 
-def _drawn_together(character: Character, clip: Clip | None, times: Any, look: Look, view: str) -> Any:
-    """One picture of all these moments."""
+def _drawn_together(
+    character: Character, clip: Clip | None, times: Any, look: Look, view: str, size: tuple[int, int] | None
+) -> Any:
+    """One picture of all these moments. size: if not given as wide as a strip is, and as high as it needs to be."""
     shown = _Shown.of(character, clip, times, look)
     angles = look.angles(view)
     points = shown.points(times)
-    offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(points, axes_seen(angles)[0])
-    scene = shown.scene(points + offsets[:, np.newaxis], angles, FINE_STILL)
+    axes = axes_seen(angles)
+    offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(points, axes[0])
+    points = points + offsets[:, np.newaxis]
+    camera = Camera.fitted(points.reshape(-1, 3), angles, size or _strip_size(along(axes, points)))
+    scene = shown.scene(points, camera, FINE_STILL)
     bodies = [shown.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
     return scene.picture(Body.joined(bodies))
 
@@ -121,6 +135,13 @@ def _apart(points: Any, right: Any) -> Any:
     way = 1.0 if middle[-1] >= middle[0] else -1.0
     missing = np.maximum(width - way * np.diff(middle), 0.0)
     return np.concatenate(((0.0,), way * np.cumsum(missing)))[:, np.newaxis] * right
+
+
+def _strip_size(seen: Any) -> tuple[int, int]:
+    """Width and height of a strip that shows points (..., 3), right and down."""
+    wide, high = np.ptp(seen.reshape(-1, 3), axis=0)[:2]
+    height = STRIP_WIDTH * high / max(wide, np.finfo(float).tiny) * (1 + 2 * MARGIN)
+    return STRIP_WIDTH, int(np.clip(round(height), *STRIP_HEIGHTS))
 
 
 @dataclass(frozen=True)
@@ -150,18 +171,22 @@ class _Shown:
         joints = self.stage.points(self.sculptor.joints(self.clip.sample(times)))
         return np.concatenate((joints - FLESH, joints + FLESH), axis=1)
 
-    def scene(self, points: Any, angles: tuple[float, float], fine: int) -> Scene:
-        """Where all these points are seen."""
+    def scene(self, points: Any, camera: Camera, fine: int) -> Scene:
+        """Where all moves within these points (..., 3), as this camera sees it."""
         points = points.reshape(-1, 3)
-        camera = Camera.fitted(points, angles, self.look.size)
         sun, stage, theme = sun_for(camera), self.stage, THEMES[self.look.theme]
         ground = self.look.ground
         if ground is None:
             ground = Plane(stage.points_back(np.zeros(3)), stage.axes[1])
         motion = np.stack((points.min(axis=0), points.max(axis=0)))
-        # A plane has no edges: its grid is soft as it is.
-        floor = Floor.seen(ground, stage, camera, 1 if isinstance(ground, Plane) else fine, sun, motion, theme)
+        floor = Floor.seen(ground, stage, camera, _ground_detail(ground), sun, motion, theme)
         return Scene(camera, floor, sun, theme, fine)
+
+
+def _ground_detail(ground: Any) -> int:
+    """Pixels of a ground drawn for each one kept: a plane has no edges, and functions take long to find."""
+    edged = isinstance(ground, Ground) and not isinstance(ground, (Plane, FunctionGround))
+    return FINE_GROUND if edged else 1
 
 
 def _outermost(points: Any) -> Any:

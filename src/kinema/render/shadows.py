@@ -82,11 +82,13 @@ class ShadowMap(NamedTuple):
 
     def _softened(self, border: int) -> Any:
         """(height, width): how dark it is on the ground, 0 to 1, with a border around the map."""
+        dark = np.zeros((self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border))
         row, column = np.nonzero(np.isfinite(self.depth))
+        if not row.size:  # Too small for the map.
+            return dark
         place = np.stack((*((np.stack((column, row)).T + self.low) / self.detail).T, self.depth[row, column]), axis=-1)
         above = along(self.axes.T[1:2], place)[:, 0]
         high = np.clip((above - above.min()) / PENUMBRA_HEIGHT, 0.0, 1.0)
-        dark = np.zeros((self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border))
         for share, radius in zip((1.0 - high, high), PENUMBRA, strict=True):
             part = np.zeros_like(dark)
             part[row + border, column + border] = share

@@ -88,7 +88,7 @@ def _inside(place: Place, uri: str, folder: Path | None) -> Path:
         place.fail(f"is {uri[:60]!r}; allowed are files in the document's own folder and below")
     try:
         path, home = (folder / name).resolve(strict=True), folder.resolve(strict=True)
-    except (OSError, RuntimeError):  # Not there, a name too long, links in a ring.
+    except (OSError, RuntimeError, ValueError):  # Not there, a name too long or of no characters, links in a ring.
         place.fail(f"is {uri[:60]!r}; there is no such file beside this one")
     if not path.is_relative_to(home):
         place.fail(f"is {uri[:60]!r}, a link that leads out of the document's folder")

@@ -141,7 +141,7 @@ def _strongest(document: Document, surface: Surface) -> tuple[Any, Any]:
         slots, sorted_weights = (np.take_along_axis(array, order, axis=1) for array in (slots, weights))
         if sorted_weights[:, 4:].any():
             document.problems.append(
-                f"{surface.place.path} follows more than four joints a corner; the strongest count"
+                f"{surface.place.path} follows more than four joints a corner; the four strongest count"
             )
         slots, weights = slots[:, :4], sorted_weights[:, :4]
     total = weights.sum(axis=1, keepdims=True)
