@@ -218,5 +218,3 @@ class Arm(Scene):
 
     def python(self) -> str:
         return script(self)
-
-

@@ -35,7 +35,9 @@ class Crowd(Scene):
 
     name = "crowd"
     title = "Crowd"
-    about = "Thousands of limbs, every one with a target of its own, all in one call a frame. Drag the lure through them."
+    about = (
+        "Thousands of limbs, every one with a target of its own, all in one call a frame. Drag the lure through them."
+    )
     unit = "m"
     controls = (
         Slider("count", "Limbs", 2000, 1, 10000, 1),
@@ -112,7 +114,9 @@ class Crowd(Scene):
         """(N, 3): a wave through the field, and the lure for those it comes near to."""
         x, z = self.roots[:, 0], self.roots[:, 2]
         phase = np.float32(1.6 * self.time) + 0.8 * x
-        sway = np.stack((0.35 * np.sin(phase), 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)), axis=-1)
+        sway = np.stack(
+            (0.35 * np.sin(phase), 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)), axis=-1
+        )
         to_lure = self.lure - self.roots
         far = np.linalg.norm(to_lure[:, [0, 2]], axis=-1, keepdims=True)
         curious = np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0)
