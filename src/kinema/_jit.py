@@ -29,6 +29,7 @@ WITHOUT_KERNELS = frozenset(
         "compile_ahead",
         "drawing",
         "images",
+        "info",
         "io",
         "metrics",
         "pipeline",

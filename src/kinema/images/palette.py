@@ -55,10 +55,10 @@ def _boxes(colours: Any, weights: Any, count: int) -> list[Any]:
     """
     boxes = [np.arange(len(colours))]
     spreads = [_spread(colours, weights)]
-    while len(boxes) < count and max(spread.max() for spread in spreads) > 0:
-        worst = int(np.argmax([spread.max() for spread in spreads]))
-        box, axis = boxes.pop(worst), int(np.argmax(spreads.pop(worst)))
-        along = colours[box, axis]
+    while len(boxes) < count and max(spreads)[0] > 0:
+        worst = spreads.index(max(spreads))
+        box, (_, channel) = boxes.pop(worst), spreads.pop(worst)
+        along = colours[box, channel]
         middle = np.average(along, weights=weights[box])
         for half in (box[along <= middle], box[along > middle]):
             boxes.append(half)
@@ -66,11 +66,12 @@ def _boxes(colours: Any, weights: Any, count: int) -> list[Any]:
     return boxes
 
 
-def _spread(colours: Any, weights: Any) -> Any:
-    """(3,): how far colours are from their mean, squared, all together, along each channel."""
+def _spread(colours: Any, weights: Any) -> tuple[float, int]:
+    """How far colours are from their mean, squared, all together, along the channel where that is most; and which."""
     if len(colours) == 1:
-        return np.zeros(3)
-    return weights @ (colours - np.average(colours, axis=0, weights=weights)) ** 2
+        return 0.0, 0
+    spread = weights @ (colours - np.average(colours, axis=0, weights=weights)) ** 2
+    return float(spread.max()), int(np.argmax(spread))
 
 
 def _nearest(colours: Any, choices: Any) -> Any:

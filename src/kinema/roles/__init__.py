@@ -1,6 +1,9 @@
 """Which joint is what: `find` makes a `Rig` for any skeleton; `Overrides` are the user's word over it."""
 
+from kinema.roles.bends import Pole, poles
 from kinema.roles.finder import find
+from kinema.roles.limits import with_limits
 from kinema.roles.overrides import Overrides, parse_override, read_overrides
+from kinema.roles.unit import Unit, unit
 
-__all__ = ["Overrides", "find", "parse_override", "read_overrides"]
+__all__ = ["Overrides", "Pole", "Unit", "find", "parse_override", "poles", "read_overrides", "unit", "with_limits"]

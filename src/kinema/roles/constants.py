@@ -1,5 +1,7 @@
 """Numbers that finding roles goes by. Lengths are shares of something of the skeleton's own, never metres."""
 
+import math
+
 # --- looking at clips -------------------------------------------------------------------------------------------
 
 CLIPS_LOOKED_AT = 4
@@ -37,8 +39,11 @@ MIRROR_SLACK = 0.06
 PAIR_COST = 0.6
 """Pairs that differ by more than this share of their own size are no pairs."""
 
-ALONG_X = 0.15
+ALONG_X = 0.04
 """What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+
+ACROSS_X = 0.985
+"""A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
 
 MOST_PLANES = 48
 """Mirror planes that are tried, those of the longest limbs first."""
@@ -84,6 +89,15 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
+SIDES_VOTE = 3.0
+"""How many feet that point ahead names of left and right weigh."""
+
+FOOT_TILT = math.radians(30)
+"""A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""
+
+FULL_TRAVEL = 0.3
+"""A clip that travels this share of the body's size says with its full weight which way is ahead."""
+
 FULL_VOTE = 0.1
 """A foot that reaches ahead by this share of its leg speaks for facing that way with its full weight."""
 
@@ -91,6 +105,9 @@ FULL_VOTE = 0.1
 
 CLOSE_TO_HIPS = 0.4
 """A joint above where the legs hang from is the hips if it is this close, in leg lengths, and belongs to the body."""
+
+HEAD_TOP = 1.5
+"""A last joint that is this many times as far from the one before as that is from its own marks the top of the head."""
 
 EYE_AHEAD = 0.5
 """Eyes are ahead of the head's joint by at least this share of how far they are above it."""
@@ -105,6 +122,9 @@ FOOT_SKIN = 0.5
 
 SOLE_BAND = 0.2
 """Skin that is this close above the lowest of it, in heights of the ankle, is the sole: heel and tip are its ends."""
+
+LEVEL_BAND = 0.01
+"""Levels of the floor, of rest and of several clips, that agree within this share of a leg are one."""
 
 THICKEST_SOLE = 0.12
 """How far the lowest joints of a foot may be above the ground, in leg lengths."""
@@ -122,3 +142,61 @@ LARGEST_OVERRIDES = 1_000_000
 
 ARM_BONES = 0.4
 """Upper arm and forearm are alike: the shorter is at least this long, as a share of the other."""
+
+# --- bends ------------------------------------------------------------------------------------------------------
+
+BENT = 0.1
+"""Sine of the angle from which a limb is clearly bent: six degrees. Arms laid out by hand are off by half of that."""
+
+# --- units ------------------------------------------------------------------------------------------------------
+
+UNITS = {
+    "metres": 1.0,
+    "centimetres": 0.01,
+    "millimetres": 0.001,
+    "decimetres": 0.1,
+    "inches": 0.0254,
+    "feet": 0.3048,
+    "CMU's units (0.45 inches to 1)": 0.0254 / 0.45,
+}
+"""Metres in a unit, by its name."""
+
+BODY_HEIGHTS = {0: 1.5, 2: 1.6, 4: 0.9, 6: 0.4}
+"""Height up to the head's joint that a body usually has, by its number of legs (6 for more), metres."""
+
+UNIT_CLEAR = 0.5
+"""How far off, as a power of ten, a height may be for the file to be in metres nevertheless: toys and giants exist."""
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+LIMIT_CLIPS, LIMIT_MOMENTS = 32, 64
+"""Clips whose range of motion is looked at, and at how many moments of each."""
+
+HINGE_MOVES = math.radians(4)
+"""A joint that turns less than this shows no axis."""
+
+HINGE_SLACK = math.radians(3)
+"""A joint whose clips turn it further off one axis than this is no hinge; those of animators and capture wobble."""
+
+HINGE_MARGIN, SWING_MARGIN = math.radians(10), math.radians(10)
+"""Room beyond what clips show, so that what they do is never at a limit."""
+
+USUAL_BEND = math.radians(145)
+"""How far knees, elbows and fingers fold from straight."""
+
+USUAL_SOCKETS = {
+    role: (math.radians(swing), math.radians(twist))
+    for role, (swing, twist) in {
+        "spine": (25, 15),
+        "neck": (30, 25),
+        "head": (40, 40),
+        "eye": (40, 10),
+        "thigh": (115, 45),
+        "foot": (60, 35),
+        "shoulder": (30, 20),
+        "upper_arm": (125, 90),
+        "hand": (80, 80),
+        "knuckle": (95, 30),
+    }.items()
+}
+"""How far people's joints swing, and twist either way."""

@@ -6,7 +6,7 @@ belongs to the body if skin follows it or clips turn it, and if its name does no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,14 +27,17 @@ from kinema.skin import Skin
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
 """Words of clips in which feet stand on the ground, the most telling first."""
 
+_MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
+"""Words of clips in which they may not: looked at last."""
+
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A clip as it was looked at. world: (F, J, 4, 4). step: seconds from one moment to the next."""
+    """A clip as it was looked at. times: (F,), seconds. world: (F, J, 4, 4)."""
 
-    name: str
+    clip: Clip
+    times: Any
     world: Any
-    step: float
 
     @property
     def places(self) -> Any:
@@ -109,8 +112,8 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
         return None
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
-    looked_at = tuple(_look(skeleton, clip) for clip in chosen)
-    return Evidence(skeleton, rest, looked_at, children, body, helper, end & body, weight, *_sums(rest, children), size)
+    moving = tuple(_look(skeleton, clip) for clip in chosen)
+    return Evidence(skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size)
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
@@ -121,8 +124,9 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
 
     def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = words.split(item[1].name)
-        place = next((k for k, word in enumerate(_TELLING) if word in found or word + "ing" in found), len(_TELLING))
-        return place, len(found), item[0]
+        said = {word.removesuffix("ing") for word in found} | set(found)
+        place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
+        return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
 
     ranked = sorted(enumerate(clips), key=rank)
     first = {rank(item)[0]: item for item in reversed(ranked)}
@@ -131,10 +135,15 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
     return [clip for _, clip in (best + others)[:CLIPS_LOOKED_AT]]
 
 
+def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) -> list[Moving]:
+    """The most telling of some clips, at a few moments each."""
+    return [_look(skeleton, clip) for clip in _telling(list(clips.values()) if isinstance(clips, Mapping) else clips)]
+
+
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
     until = min(float(clip.duration or 0.0), LONGEST_LOOK)
     times = np.linspace(0.0, until, MOMENTS if until > 0 else 1)
-    return Moving(clip.name, skeleton.world(clip.sample(times)).astype(np.float64), until / max(len(times) - 1, 1))
+    return Moving(clip, times, skeleton.world(clip.sample(times)).astype(np.float64))
 
 
 def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
@@ -183,7 +192,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
     named = np.array([words.is_end(name) for name in skeleton.names])
-    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
+    ends_chain = (weight is None) | ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
     end = hangs & ~skinned & (named | (~alive & ends_chain))
     return alive & ~end, end

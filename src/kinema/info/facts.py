@@ -1,0 +1,151 @@
+"""Everything worth knowing about a character, as plain data: numbers, words, lists and tables, ready for JSON."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.info.constants import DOUBTFUL, EVEN, LIKELY_FACTOR, SURE_FACTOR, TRAVELS, TYPICAL_SIZE, UNITS, VERSION
+from kinema.info.roles import roles_of
+from kinema.rig import Rig
+
+
+def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
+    """What is in a character. file: where it came from, if that is to be told too.
+
+    Lengths are in the file's own unit, times in seconds, angles in degrees.
+    """
+    size = _size(character)
+    return {
+        "version": VERSION,
+        "file": None if file is None else {"name": file.name, "bytes": file.stat().st_size},
+        "name": character.name,
+        "space": _space(character, size),
+        "joints": _joints(character),
+        "roles": {} if character.rig is None else _roles(character.rig),
+        "clips": [_clip(clip, character.rig, max(size)) for clip in character.clips.values()],
+        "skins": [
+            {"vertices": len(skin.vertices), "triangles": len(skin.triangles), "joints": len(np.unique(skin.joints))}
+            for skin in character.skins
+        ],
+        "problems": [str(problem) for problem in getattr(character.source, "problems", ())],
+        "doubts": [] if character.rig is None else [str(doubt) for doubt in character.rig.doubts],
+    }
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------
+
+
+def _size(character: Character) -> tuple[float, float, float]:
+    """Extent at rest along the character's left, up and forward: of its body where that is known."""
+    rig, skeleton = character.rig, character.skeleton
+    up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
+    axes = np.stack((np.cross(up, ahead), up, ahead))
+    body = skeleton.below([0 if rig is None else rig.hips]) if rig is not None else np.arange(len(skeleton))
+    across = skeleton.rest_world[body, :3, 3].astype(np.float64) @ axes.T
+    wide, tall, deep = np.ptp(across, axis=0)
+    if rig is not None:  # From the floor on, which is below the lowest joint.
+        tall = max(tall, across[:, 1].max() - rig.floor)
+    return float(wide), float(tall), float(deep)
+
+
+def _space(character: Character, size: tuple[float, float, float]) -> dict[str, Any]:
+    rig = character.rig
+    return {
+        "size": list(size),
+        "unit": _unit(size, rig),
+        "up": None if rig is None else list(rig.up),
+        "forward": None if rig is None else list(rig.forward),
+        "floor": None if rig is None else rig.floor,
+    }
+
+
+def _unit(size: tuple[float, float, float], rig: Rig | None) -> dict[str, Any]:
+    """The unit in which a person would be as tall as people are; sure only for what has arms and legs."""
+    tall = size[1] if rig is not None and rig.arms else max(size)
+    if not tall > 0.0:
+        return {"guess": None, "sure": False}
+    off = {name: abs(math.log(tall * metres / TYPICAL_SIZE)) for name, metres in UNITS.items()}
+    guess = min(off, key=lambda name: off[name])
+    sure = rig is not None and bool(rig.arms) and off[guess] < math.log(SURE_FACTOR)
+    return {"guess": guess if off[guess] < math.log(LIKELY_FACTOR) else None, "sure": sure}
+
+
+# --- joints ----------------------------------------------------------------------------------------------------
+
+
+def _joints(character: Character) -> list[dict[str, Any]]:
+    skeleton, rig = character.skeleton, character.rig
+    moved = {int(track.joint) for clip in character.clips.values() for track in clip.tracks}
+    skinned = {int(j) for skin in character.skins for j in np.unique(skin.joints[skin.weights > 0])}
+    roles: dict[int, list[Any]] = {}
+    for role in () if rig is None else roles_of(rig):
+        roles.setdefault(role.joint, []).append(role)
+    return [
+        {
+            "index": i,
+            "name": name,
+            "parent": int(skeleton.parents[i]),
+            "roles": [role.path for role in roles.get(i, ())],
+            "words": ", ".join(role.words for role in roles.get(i, ())),
+            "doubtful": any(_doubtful(rig, role.group) for role in roles.get(i, ())),
+            "moved": i in moved,
+            "skinned": i in skinned,
+        }
+        for i, name in enumerate(skeleton.names)
+    ]
+
+
+def _roles(rig: Rig) -> dict[str, Any]:
+    """Roles by name: their joints, and how sure they are; None for those that were given."""
+    found: dict[str, Any] = {}
+    for role in roles_of(rig):
+        about = found.setdefault(
+            role.group,
+            {"joints": [], "confidence": rig.confidence.get(role.group), "doubtful": _doubtful(rig, role.group)},
+        )
+        about["joints"].append(rig.skeleton.names[role.joint])
+    return found
+
+
+def _doubtful(rig: Rig | None, group: str) -> bool:
+    return rig is not None and rig.confidence.get(group, 1.0) < DOUBTFUL
+
+
+# --- clips -----------------------------------------------------------------------------------------------------
+
+
+def _clip(clip: Clip, rig: Rig | None, size: float) -> dict[str, Any]:
+    keys = max((len(track.times) for track in clip.tracks), default=0)
+    root, up = (clip.root, (0.0, 1.0, 0.0)) if rig is None else (int(rig.hips), rig.up)
+    travel = clip.root_motion(0.0, clip.duration or 0.0, joint=root, up=up)
+    distance = float(np.linalg.norm(travel.offset))
+    return {
+        "name": clip.name,
+        "duration": clip.duration,
+        "keys": keys,
+        "fps": _frame_rate(clip),
+        "tracks": len(clip.tracks),
+        "joints": len({int(track.joint) for track in clip.tracks}),
+        "interpolations": sorted({track.interpolation for track in clip.tracks}),
+        "events": [{"time": event.time, "name": event.name} for event in clip.events],
+        "travel": distance,
+        "turn": math.degrees(float(travel.yaw)),
+        "travels": distance > TRAVELS * size,
+    }
+
+
+def _frame_rate(clip: Clip) -> float | None:
+    """Frames a second, where the keys of the richest track are evenly spaced."""
+    times = max((track.times for track in clip.tracks), key=len, default=np.zeros(0))
+    if len(times) < 3:
+        return None
+    steps = np.diff(times)
+    if np.ptp(steps) > EVEN * steps.mean() + 2 * np.spacing(np.float32(times[-1])):
+        return None
+    return round(float(1.0 / steps.mean()), 3)

@@ -1,0 +1,164 @@
+"""Facts about a character for a terminal. Names in files are hostile: nothing in them is markup or control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from kinema.info.constants import MOST_PROBLEMS, NOTHING
+
+
+def report(facts: dict[str, Any], everything: bool) -> RenderableType:
+    """What `facts` gives, as rich shows it. everything: joints that say nothing too, and all problems."""
+    parts: list[RenderableType] = [_headline(facts), _space(facts)]
+    parts.append(_joints(facts["joints"], everything))
+    if facts["roles"]:
+        parts.append(_roles(facts["roles"]))
+    if facts["clips"]:
+        parts.append(_clips(facts["clips"]))
+    parts += [_skins(facts["skins"]), *_sentences("Problems", facts["problems"], everything)]
+    return Group(*parts, *_sentences("Doubts", facts["doubts"], everything))
+
+
+def plain(name: str) -> str:
+    """A name with whatever a terminal would act on spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _text(name: str, style: str = "") -> Text:
+    return Text(plain(name), style=style, overflow="ellipsis", no_wrap=True)
+
+
+def _headline(facts: dict[str, Any]) -> Text:
+    joints, clips, skins = (len(facts[what]) for what in ("joints", "clips", "skins"))
+    file = facts["file"]
+    line = _text(facts["name"] if file is None else file["name"], "bold")
+    line.append(f"  {_counted(joints, 'joint')}, {_counted(clips, 'clip')}, {_counted(skins, 'skin')}", "dim")
+    return line
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _space(facts: dict[str, Any]) -> Text:
+    space = facts["space"]
+    wide, tall, deep = space["size"]
+    unit = space["unit"]
+    said = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
+    text = Text(f"{wide:.4g} wide, {tall:.4g} tall, {deep:.4g} deep ({said})")
+    if space["up"] is None:
+        text.append("\nno body was recognised: nothing is known of its roles", "yellow")
+        return text
+    floor = _rounded(space["floor"], max(wide, tall, deep))
+    text.append(f"\nup {_way(space['up'])}, faces {_way(space['forward'])}, floor at {floor}")
+    return text
+
+
+def _way(direction: list[float]) -> str:
+    """A direction by the name of its axis, if it is one."""
+    for axis, value in zip("XYZ", direction, strict=True):
+        if abs(value) > 0.999:
+            return f"{'+' if value > 0 else '-'}{axis}"
+    return "(" + ", ".join(f"{value:.2f}" for value in direction) + ")"
+
+
+def _rounded(length: float, size: float) -> str:
+    """A length, without what is nothing beside the size of the body."""
+    return f"{length:.4g}" if abs(length) > NOTHING * size else "0"
+
+
+# --- joints ----------------------------------------------------------------------------------------------------
+
+
+def _joints(joints: list[dict[str, Any]], everything: bool) -> Tree:
+    tree = Tree(Text("Joints", "bold"), guide_style="dim")
+    telling = _telling(joints)
+    children: dict[int, list[int]] = {}
+    for joint in joints:
+        children.setdefault(joint["parent"], []).append(joint["index"])
+    branches: dict[int, Tree] = {-1: tree}
+    for joint in joints:
+        at = joint["index"]
+        if joint["parent"] not in branches or not (everything or telling[at]):
+            continue
+        label = _label(joint)
+        hidden = 0 if everything else _hidden(at, children, telling)
+        if hidden:
+            label.append(f"  (+{hidden})", "dim")
+        branches[at] = branches[joint["parent"]].add(label)
+    return tree
+
+
+def _telling(joints: list[dict[str, Any]]) -> list[bool]:
+    """Whether a joint, or one below it, has a role, is moved by a clip or carries skin. If none is, all are."""
+    telling = [bool(joint["roles"] or joint["moved"] or joint["skinned"]) for joint in joints]
+    if not any(telling):
+        return [True] * len(joints)
+    for joint in reversed(joints):
+        if telling[joint["index"]] and joint["parent"] >= 0:
+            telling[joint["parent"]] = True
+    return telling
+
+
+def _hidden(at: int, children: dict[int, list[int]], telling: list[bool]) -> int:
+    """How many joints below this one are not shown with it: those of its branches that say nothing."""
+    waiting, count = [child for child in children.get(at, ()) if not telling[child]], 0
+    while waiting:
+        count += 1
+        waiting += children.get(waiting.pop(), ())
+    return count
+
+
+def _label(joint: dict[str, Any]) -> Text:
+    label = _text(joint["name"])
+    if joint["words"]:
+        label.append(f"  {plain(joint['words'])}", "yellow" if joint["doubtful"] else "green")
+    if joint["doubtful"]:
+        label.append("?", "bold yellow")
+    return label
+
+
+def _roles(roles: dict[str, Any]) -> Text:
+    """How sure each role is, in percent; those that were given are not listed."""
+    line = Text("How sure: ", "dim")
+    for k, (name, about) in enumerate((n, a) for n, a in roles.items() if a["confidence"] is not None):
+        line.append(", " if k else "", "dim")
+        line.append(f"{plain(name)} {about['confidence']:.0%}", "yellow" if about["doubtful"] else "dim")
+    return line
+
+
+# --- the rest --------------------------------------------------------------------------------------------------
+
+
+def _clips(clips: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Clips", overflow="ellipsis", no_wrap=True)
+    for name in ("seconds", "keys", "fps", "travel"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for clip in clips:
+        rate = "" if clip["fps"] is None else f"{clip['fps']:g}"
+        travel = f"{clip['travel']:.3g}" if clip["travels"] else "in place"
+        table.add_row(_text(clip["name"]), f"{clip['duration']:.2f}", str(clip["keys"]), rate, travel)
+    return table
+
+
+def _skins(skins: list[dict[str, Any]]) -> Text:
+    if not skins:
+        return Text("No skins.", "dim")
+    vertices, triangles = (sum(skin[what] for skin in skins) for what in ("vertices", "triangles"))
+    return Text(f"{_counted(len(skins), 'skin')}: {vertices:,} vertices, {triangles:,} triangles")
+
+
+def _sentences(title: str, sentences: list[str], everything: bool) -> list[Text]:
+    if not sentences:
+        return []
+    shown = sentences if everything else sentences[:MOST_PROBLEMS]
+    lines = [Text(title, "bold yellow"), *(Text(f"- {plain(sentence)}") for sentence in shown)]
+    if len(shown) < len(sentences):
+        lines.append(Text(f"- and {len(sentences) - len(shown)} more; --all lists them", "dim"))
+    return lines

@@ -1,0 +1,63 @@
+"""What each joint is, by the rig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kinema.rig import Rig
+
+_LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
+
+
+class Role(NamedTuple):
+    """One joint's part."""
+
+    joint: int
+    path: str
+    """For programs: "hips", "legs.left[0]", "arms.left.fingers[1][0]"."""
+    words: str
+    """For people: "left thigh"."""
+    group: str
+    """The role it is a part of, as `Rig.confidence` has it: "legs.left"."""
+
+
+def roles_of(rig: Rig) -> Iterator[Role]:
+    """Every role of a rig; a joint may have more than one."""
+    yield Role(int(rig.hips), "hips", "hips", "hips")
+    for group in ("spine", "neck"):
+        yield from _chain(group, group, getattr(rig, group))
+    if rig.head is not None:
+        yield Role(int(rig.head), "head", "head", "head")
+    for i, joint in enumerate(rig.eyes):
+        side = ("left eye", "right eye")[i] if len(rig.eyes) == 2 else "eye"
+        yield Role(int(joint), f"eyes[{i}]", side, "eyes")
+    for leg in rig.legs:
+        group = f"legs.{leg.name}"
+        side = leg.name.replace("_", " ")
+        yield from _limb(group, side, leg.joints, _LEG, "leg")
+        if leg.toe is not None:
+            yield Role(int(leg.toe), f"{group}.toe", f"{side} toe", group)
+    for arm in rig.arms:
+        group, side = f"arms.{arm.name}", arm.name.replace("_", " ")
+        if arm.shoulder is not None:
+            yield Role(int(arm.shoulder), f"{group}.shoulder", f"{side} shoulder", group)
+        yield from _limb(group, side, arm.joints, _ARM, "arm")
+        for i, finger in enumerate(arm.fingers):
+            for k, joint in enumerate(finger):
+                yield Role(int(joint), f"{group}.fingers[{i}][{k}]", f"{side} finger {i + 1}", group)
+    for i, tail in enumerate(rig.tails):
+        yield from _chain(f"tails[{i}]", "tail", tail)
+
+
+def _chain(group: str, words: str, joints: Sequence[Any]) -> Iterator[Role]:
+    for i, joint in enumerate(joints):
+        yield Role(int(joint), f"{group}[{i}]", words, group)
+
+
+def _limb(group: str, side: str, joints: Sequence[Any], parts: Sequence[str], what: str) -> Iterator[Role]:
+    """Three joints have names; of more, the last is where the limb ends."""
+    for i, joint in enumerate(joints):
+        last = i == len(joints) - 1
+        part = parts[i] if len(joints) == len(parts) else parts[-1] if last else f"{what} {i + 1}"
+        yield Role(int(joint), f"{group}[{i}]", f"{side} {part}", group)

@@ -1,0 +1,81 @@
+"""A character as what is drawn of it at some moments: its bones, its skin, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinema.character import Character
+from kinema.errors import InputError
+from kinema.pose import Pose
+from kinema.render.bones import Bones, joined
+from kinema.render.stage import Stage
+from kinema.render.themes import Theme
+from kinema.scenes.meshes import Mesh, smoothed
+
+SHOWS = ("bones", "skin", "both")
+
+
+@dataclass(frozen=True)
+class Body:
+    """What is drawn of one pose, on the stage. veil: a skin through which the solid is seen; None if there is none."""
+
+    solid: Mesh
+    veil: Mesh | None = None
+
+    def moved(self, offset: Any) -> Body:
+        """The same elsewhere."""
+        return Body(_moved(self.solid, offset), None if self.veil is None else _moved(self.veil, offset))
+
+    @classmethod
+    def joined(cls, bodies: list[Body]) -> Body:
+        """Several as one."""
+        veils = [body.veil for body in bodies if body.veil is not None]
+        return cls(joined([body.solid for body in bodies]), joined(veils) if veils else None)
+
+
+@dataclass(frozen=True)
+class Sculptor:
+    """Makes bodies of a character's poses. show: "bones", "skin" or "both"."""
+
+    character: Character
+    theme: Theme
+    show: str
+
+    def __post_init__(self) -> None:
+        if self.show not in SHOWS:
+            raise InputError(f"show is {self.show!r}; allowed are {', '.join(map(repr, SHOWS))}")
+        if self.show != "bones" and not self.character.skins:
+            raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
+
+    def body(self, pose: Pose, stage: Stage) -> Body:
+        if self.show == "skin":
+            return Body(self.skin(pose, stage))
+        solid = self._bones.mesh(stage.points(self.joints(pose)))
+        return Body(solid, self.skin(pose, stage) if self.show == "both" else None)
+
+    @cached_property
+    def _bones(self) -> Bones:
+        return Bones.of(self.character, self.theme)
+
+    def joints(self, pose: Pose) -> Any:
+        """(..., n, 3): where the joints that are drawn are, in the file's space."""
+        return self.character.skeleton.world(pose)[..., :3, 3][..., self._bones.joints, :].astype(np.float64)
+
+    def skin(self, pose: Pose, stage: Stage) -> Mesh:
+        """All skins where a pose puts them, with normals of the triangles as they are then."""
+        palette = self.character.skeleton.palette(pose)
+        return joined([self._surface(skin, palette, stage) for skin in self.character.skins])
+
+    def _surface(self, skin: Any, palette: Any, stage: Stage) -> Mesh:
+        mesh = smoothed(stage.points(skin.deform(palette).astype(np.float64)), skin.triangles, self.theme.skin)
+        if skin.colours is None:
+            return mesh
+        return Mesh(mesh.vertices, mesh.triangles, mesh.normals, np.asarray(skin.colours, np.float64))
+
+
+def _moved(mesh: Mesh, offset: Any) -> Mesh:
+    return Mesh(mesh.vertices + offset, mesh.triangles, mesh.normals, mesh.colours)

@@ -1,0 +1,173 @@
+"""A skeleton as a solid: bones are spindles, thick at their start, joints are balls; a person's head is a large one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.character import Character
+from kinema.math import arrays
+from kinema.render.constants import (
+    BONE_AT,
+    BONE_SHAPE,
+    BONE_WIDTH,
+    HEAD,
+    KNOB,
+    SHORTEST_BONE,
+    SIDES,
+    SIDEWAYS,
+    SKULL_SIDES,
+    SMALLEST_KNOB,
+)
+from kinema.render.themes import Theme
+from kinema.rig import Rig
+from kinema.scenes.meshes import Mesh, globe, tube
+from kinema.skeleton import Skeleton
+
+
+def drawn_joints(character: Character) -> Any:
+    """Indices of the joints that make up the body, in order.
+
+    With a rig: the hips and all below. Without one: those that carry skin, and what is between them. Without skin:
+    from where the skeleton first branches, so that no bone runs from the origin of the file to the hips.
+    """
+    skeleton = character.skeleton
+    if character.rig is not None:
+        return skeleton.below([character.rig.hips])
+    carrying = [skin.joints[skin.weights > 0] for skin in character.skins]
+    if carrying and np.concatenate(carrying).size:
+        used = np.unique(np.concatenate(carrying)).tolist()
+        return np.intersect1d(skeleton.below(used), skeleton.above(used))
+    return skeleton.below([_body(skeleton, int(root)) for root in np.flatnonzero(skeleton.parents < 0)])
+
+
+def _body(skeleton: Skeleton, joint: int) -> int:
+    """The first joint from here down that carries more than one chain of joints."""
+    children = skeleton.children(joint)
+    while len(children) == 1:
+        joint = children[0]
+        children = skeleton.children(joint)
+    longer = [child for child in children if skeleton.children(child)]
+    # Beside a skeleton lie its meshes, lights and cameras: single joints.
+    return _body(skeleton, longer[0]) if len(longer) == 1 else joint
+
+
+@dataclass(frozen=True)
+class Bones:
+    """What is drawn of a skeleton. joints: (n,), drawn. parents: (n,), places in `joints`, -1 for none.
+
+    colours: (n, 3), of each joint's ball and of the bone to it. head: the places in `joints` of a person's head and of
+    what is below it; empty if there is none.
+    """
+
+    joints: Any
+    parents: Any
+    colours: Any
+    head: Any
+
+    @classmethod
+    def of(cls, character: Character, theme: Theme) -> Bones:
+        joints = drawn_joints(character)
+        place = np.full(len(character.skeleton) + 1, -1)
+        place[joints] = np.arange(len(joints))
+        rig, skeleton = character.rig, character.skeleton
+        head = skeleton.below([rig.head]) if rig is not None and rig.head is not None and rig.arms else []
+        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], place[head])
+
+    def mesh(self, at: Any) -> Mesh:
+        """The solid of joints at (n, 3) on the stage."""
+        ends = np.flatnonzero(self.parents >= 0)
+        starts = self.parents[ends]
+        way = at[ends] - at[starts]
+        length = np.linalg.norm(way, axis=1)
+        seen = length > SHORTEST_BONE
+        ends, starts, way, length = ends[seen], starts[seen], way[seen], length[seen]
+        width = BONE_WIDTH * np.sqrt(length)
+        knobs = np.full(len(at), SMALLEST_KNOB)
+        np.maximum.at(knobs, starts, KNOB * width)
+        np.maximum.at(knobs, ends, BONE_SHAPE[-1] * width)
+        spindles = _many(_SPINDLE, at[starts], _frames(way, length, width), self.colours[ends])
+        balls = _many(_BALL, at, np.eye(3) * knobs[:, np.newaxis, np.newaxis], self.colours)
+        return joined([spindles, balls, *self._skull(at)])
+
+    def _skull(self, at: Any) -> list[Mesh]:
+        """A ball around what is below the head; over its joint, the way the neck goes, if nothing is."""
+        if not len(self.head):
+            return []
+        joint, below = at[self.head[0]], at[self.head]
+        away = np.linalg.norm(below - joint, axis=1)
+        if away.max() > SHORTEST_BONE:
+            middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, 0.6 * away.max())
+        else:
+            neck = at[self.parents[self.head[0]]]
+            middle, radius = joint + 0.7 * HEAD * arrays.unit(joint - neck), HEAD
+        return [_many(_SKULL, middle[np.newaxis], radius * np.eye(3)[np.newaxis], self.colours[self.head[:1]])]
+
+
+def _sided(skeleton: Skeleton, rig: Rig | None, theme: Theme) -> Any:
+    """(J, 3): left and right limbs in their colours, by where they are at rest."""
+    colours = np.tile(theme.middle, (len(skeleton), 1))
+    if rig is None:
+        return colours
+    rest = skeleton.rest_world[:, :3, 3]
+    left = np.cross(rig.up, rig.forward)
+    size = np.ptp(rest @ np.stack((left, rig.up, rig.forward)).T, axis=0).max()
+    legs = [leg.joints for leg in rig.legs]
+    arms = [arm.joints if arm.shoulder is None else (arm.shoulder, *arm.joints) for arm in rig.arms]
+    for limb in (*legs, *arms):
+        aside = (rest[list(limb)].mean(axis=0) - rest[int(rig.hips)]) @ left
+        if abs(aside) > SIDEWAYS * size:
+            colours[skeleton.below([limb[0]])] = theme.left if aside > 0 else theme.right
+    return colours
+
+
+# --- many copies of one shape ----------------------------------------------------------------------------------
+
+_WHITE = (1.0, 1.0, 1.0)
+_SPINDLE = tube([(0.0, at, 0.0) for at in BONE_AT], BONE_SHAPE, SIDES, _WHITE, bulge=0.0)
+"""A bone from the origin to (0, 1, 0), 1 thick: the axes of a frame turn and stretch it."""
+_BALL, _SKULL = (
+    globe(
+        (0.0, 0.0, 0.0),
+        1.0,
+        (0.0, 1.0, 0.0),
+        [(2 * np.pi * k / sides, _WHITE) for k in range(1, sides // 2 + 1)],
+        sides,
+    )
+    for sides in (SIDES, SKULL_SIDES)
+)
+
+
+def _frames(way: Any, length: Any, width: Any) -> Any:
+    """(n, 3, 3): columns are where the axes of a spindle go, so that it runs along `way`."""
+    along = way / length[:, np.newaxis]
+    flattest = np.eye(3)[np.argmin(np.abs(along), axis=1)]
+    side = arrays.unit(np.cross(along, flattest))
+    return np.stack((side * width[:, np.newaxis], way, np.cross(side, along) * width[:, np.newaxis]), axis=-1)
+
+
+def _many(shape: Mesh, origins: Any, frames: Any, colours: Any) -> Mesh:
+    """Copies of a shape: one for each origin (n, 3), frame (n, 3, 3) with axes at right angles, and colour (n, 3)."""
+    each, count = len(shape.vertices), len(origins)
+    vertices = origins[:, np.newaxis] + shape.vertices @ frames.transpose(0, 2, 1)
+    size = (frames**2).sum(axis=1, keepdims=True)
+    # Normals go with the inverse: what is stretched along an axis faces it less.
+    inverse = frames / np.where(size > 0, size, 1.0)
+    normals = arrays.unit(shape.normals @ inverse.transpose(0, 2, 1))
+    triangles = shape.triangles + each * np.arange(count)[:, np.newaxis, np.newaxis]
+    return Mesh(
+        vertices.reshape(-1, 3), triangles.reshape(-1, 3), normals.reshape(-1, 3), np.repeat(colours, each, axis=0)
+    )
+
+
+def joined(meshes: list[Mesh]) -> Mesh:
+    """Several meshes as one."""
+    offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=True)]),
+        np.concatenate([mesh.normals for mesh in meshes]),
+        np.concatenate([mesh.colours for mesh in meshes]),
+    )

@@ -1,0 +1,96 @@
+"""`kinema render`: a character of a file as a picture or a film."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.errors import FileError, InputError
+from kinema.images import gif_bytes, png_bytes
+from kinema.io import atomic
+from kinema.render.drawing import Look, film, still, strip
+
+
+def render(
+    character: Character,
+    output: Path,
+    look: Look,
+    *,
+    clip: str | None = None,
+    time: str | None = None,
+    poses: int | None = None,
+    fps: float,
+    force: bool = False,
+) -> str:
+    """Draw a character to a .png or .gif file, and say what was drawn.
+
+    clip: by name, the first if not given. time: seconds, "1.5" or "0.5:2"; as a word of the command line. poses: how
+    many of them a strip has. fps: frames a second of a .gif. force: write over a file that is there.
+    """
+    kind = output.suffix.lower()
+    if kind not in (".png", ".gif"):
+        raise InputError(f"the output is {output.name!r}; pictures end in .png, films in .gif")
+    if output.exists() and not force:
+        raise FileError("the file is there already; --force writes over it", str(output))
+    chosen = _clip(character, clip)
+    start, end = _span(time, chosen)
+    what = "at rest" if chosen is None else f"clip {chosen.name!r}"
+    if kind == ".gif":
+        if chosen is None:
+            raise InputError(f"{character.name!r} has no clip, and a film needs one; a .png shows it at rest")
+        if poses is not None:
+            raise InputError("--strip draws several poses in one picture; a film has no room for it")
+        frames = list(film(character, chosen, (start, end), fps, look))
+        atomic.write(output, [gif_bytes(frames, fps)])
+        return f"{output}: {what}, {start:.3g} to {end:.3g} s in {len(frames)} frames"
+    if poses is not None:
+        image = strip(character, chosen, (start, end), poses, look)
+        what += f", {start:.3g} to {end:.3g} s in {poses} poses"
+    else:
+        image = still(character, chosen, start, look)
+        what += f" at {start:.3g} s" if chosen is not None else ""
+    atomic.write(output, [png_bytes(image)])
+    return f"{output}: {what}"
+
+
+def size(text: str) -> tuple[int, int]:
+    """Width and height of "640x480"."""
+    sides = text.lower().split("x")
+    if len(sides) != 2 or not all(side.isascii() and side.isdecimal() and len(side) < 7 for side in sides):
+        raise InputError(f"--size is {text!r}; allowed is WIDTHxHEIGHT in pixels, like 640x480")
+    return int(sides[0]), int(sides[1])
+
+
+def view(text: str) -> Any:
+    """A view by name, or the two angles of "35,10"."""
+    return [_number("--view", part) for part in text.split(",", 1)] if "," in text else text
+
+
+def _clip(character: Character, name: str | None) -> Clip | None:
+    if name is None:
+        return next(iter(character.clips.values()), None)
+    if name not in character.clips:
+        there = ", ".join(map(repr, character.clips)) or "none"
+        raise InputError(f"there is no clip {name!r}; there are {there:.600}")
+    return character.clips[name]
+
+
+def _span(text: str | None, clip: Clip | None) -> tuple[float, float]:
+    """From when to when, seconds: all of a clip if not said; of one moment on to the end."""
+    last = 0.0 if clip is None or clip.duration is None else clip.duration
+    if text is None:
+        return 0.0, last
+    start, _, end = text.partition(":")
+    span = _number("--time", start or "0"), _number("--time", end or str(last))
+    if not 0.0 <= span[0] <= span[1] <= last:
+        raise InputError(f"--time is {text!r}; the clip goes from 0 to {last:g} s")
+    return span
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{name} has {text!r:.60}, which is no number") from None

@@ -1,0 +1,87 @@
+"""The ground of a picture: any ground that rays can be cast at, with a grid on it, fading out beyond the motion."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.render.axes import along
+from kinema.render.camera import Camera
+from kinema.render.constants import GRID_CELLS, GRID_LINE, GROUND_FADES
+from kinema.render.stage import Stage
+from kinema.render.themes import Theme
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What an eye sees of the ground, in each pixel (height, width).
+
+    colour: (height, width, 3), without any shadow. depth: from the eye's centre, infinite where there is no ground.
+    shown: (n,), the pixels where it has not faded out, row by row; place: (n, 3), what is seen there, on the stage;
+    presence: (n,), above 0, 1 where it is all there. fine: pixels for each one kept, in each direction.
+    """
+
+    colour: Any
+    depth: Any
+    shown: Any
+    place: Any
+    presence: Any
+    fine: int
+
+    @classmethod
+    def seen(cls, ground: Any, stage: Stage, camera: Camera, fine: int, sun: Any, motion: Any, theme: Theme) -> Floor:
+        """motion: (2, 3), the corners of the box around all that moves, on the stage.
+
+        An eye that looks up sees no ground, as if it were of glass: all of it would be in the way.
+        """
+        camera, way = camera.finer(fine), camera.axes[2]
+        start, length = _depths(motion, camera)
+        origins = stage.points_back(camera.pixels() + start * way)
+        hits = ground.cast(origins, stage.directions_back(way), length * stage.size)
+        hit = hits.hit & (way[1] < 0.0)
+        place, normal = stage.points(hits.point), stage.directions(hits.normal)
+        beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - place, place - motion[1]), 0.0)[..., ::2], axis=-1)
+        near, far = GROUND_FADES
+        share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
+        presence = np.where(hit, share * share * (3 - 2 * share), 0.0)
+        # What has faded out hides nothing.
+        depth = np.where(presence > 0.0, along(way[np.newaxis], place - camera.centre)[..., 0], np.inf)
+        lines = _lines(place, cell(stage.size), camera)
+        colour = theme.ground + (theme.line - theme.ground) * lines[..., np.newaxis]
+        level = float(sun[1])
+        colour = (
+            colour * (1.0 + 0.6 * (np.clip(along(sun[np.newaxis], normal)[..., 0], 0.0, 1.0) - level))[..., np.newaxis]
+        )
+        colour = theme.background + (colour - theme.background) * presence[..., np.newaxis]
+        shown = np.flatnonzero(presence)
+        return cls(colour, depth, shown, place.reshape(-1, 3)[shown], presence.reshape(-1)[shown], fine)
+
+
+def _depths(motion: Any, camera: Camera) -> tuple[float, float]:
+    """Where rays from the eye start, by depth, and how long they are, to meet all ground that does not fade out."""
+    low, high = motion[0] - GROUND_FADES[1], motion[1] + GROUND_FADES[1]
+    corners = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    depths = along(camera.axes[2:], corners - camera.centre)
+    return float(depths.min()), float(np.ptp(depths))
+
+
+def cell(size: float) -> float:
+    """Body sizes between two lines of the grid: in the file's unit 1, 2 or 5 times a power of ten."""
+    wanted = size / GRID_CELLS
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return min((power * k for k in (1, 2, 5, 10)), key=lambda each: abs(math.log(each / wanted))) / size
+
+
+def _lines(place: Any, spacing: float, camera: Camera) -> Any:
+    """(height, width): how much of a line of the grid each pixel shows, 0 to 1."""
+    covered = np.zeros(place.shape[:-1])
+    for axis in (0, 2):
+        along = place[..., axis]
+        # How much one pixel to the right and one down take us across the lines: the width of a soft edge.
+        soft = sum(np.abs(np.gradient(along, axis=k)) for k in (0, 1)) + 0.5 / camera.scale
+        off = np.abs(along - spacing * np.rint(along / spacing))
+        covered = np.maximum(covered, np.clip((GRID_LINE / 2 - off) / soft + 0.5, 0.0, 1.0))
+    return covered

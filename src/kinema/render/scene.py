@@ -1,0 +1,100 @@
+"""A picture: bodies on their ground, in the light of one sun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.math import arrays
+from kinema.render.axes import along
+from kinema.render.body import Body
+from kinema.render.camera import Camera
+from kinema.render.constants import SHADOW_BIAS, SHADOW_DETAIL, SHADOW_SOFT, SUN, VEIL
+from kinema.render.floor import Floor
+from kinema.render.raster import facing, fill
+from kinema.render.shadows import ShadowMap
+from kinema.render.themes import Theme
+from kinema.scenes.meshes import Mesh
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that stays the same from frame to frame. fine: pixels of a body drawn for each one kept, each way."""
+
+    camera: Camera
+    floor: Floor
+    sun: Any
+    theme: Theme
+    fine: int
+
+    def picture(self, body: Body) -> Any:
+        """(height, width, 3), uint8: a body, on the stage, on its ground."""
+        outside = body.solid if body.veil is None else body.veil
+        shadows = ShadowMap.of(outside.vertices, outside.triangles, self.sun, SHADOW_DETAIL)
+        image = coarse(self.floor.colour * self._ground_light(shadows)[..., np.newaxis], self.floor.fine)
+        if body.veil is None:
+            image = self._over(image, body.solid, shadows, 1.0)
+        else:
+            within = ShadowMap.of(body.solid.vertices, body.solid.triangles, self.sun, SHADOW_DETAIL)
+            image = self._over(self._over(image, body.solid, within, 1.0), body.veil, shadows, VEIL)
+        return np.rint(255 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
+
+    def _over(self, image: Any, mesh: Mesh, shadows: ShadowMap, opacity: float) -> Any:
+        """An image (height, width, 3), 0 to 1, with a mesh drawn over it."""
+        seen, colour = self._visible(mesh, shadows)
+        height, width = image.shape[:2]
+        share = opacity / self.fine**2
+        counts = np.bincount(seen, minlength=height * width).reshape(height, width, 1)
+        sums = [np.bincount(seen, colour[:, k], height * width).reshape(height, width) for k in range(3)]
+        return image * (1.0 - share * counts) + share * np.stack(sums, axis=-1)
+
+    def _visible(self, body: Mesh, shadows: ShadowMap) -> tuple[Any, Any]:
+        """Where a body is seen: for each fine pixel (n,) of it the place of the one kept, row by row, and its colour
+        (n, 3).
+        """
+        camera = self.camera.finer(self.fine)
+        points = camera.project(body.vertices)
+        triangles = facing(points, body.triangles)
+        fragments = fill(points, triangles, camera.size[::-1])
+        values = (fragments.of(triangles, each) for each in (body.vertices, body.normals, body.colours))
+        place, normal, colour = values
+        normal = arrays.unit(normal)
+        lit = shadows.lit(place + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
+        row, column = np.nonzero(fragments.seen)
+        ground = self.floor.depth[row * self.floor.fine // self.fine, column * self.floor.fine // self.fine]
+        in_front = fragments.depth[row, column] < ground
+        kept = (row // self.fine) * self.camera.size[0] + column // self.fine
+        return kept[in_front], shaded(colour, normal, lit, self.sun, camera.axes[2])[in_front]
+
+    def _ground_light(self, shadows: ShadowMap) -> Any:
+        """(height, width): how bright the ground is under a body, 1 where nothing shades it."""
+        floor = self.floor
+        light = np.ones(floor.depth.shape)
+        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place))
+        return light
+
+
+def sun_for(camera: Camera) -> Any:
+    """(3,): where the sun is, over the eye's shoulder, so that every view is lit alike."""
+    right = camera.axes[0]
+    behind = arrays.unit(np.cross(right, (0.0, 1.0, 0.0)))
+    return arrays.unit(SUN[0] * right + SUN[1] * np.array((0.0, 1.0, 0.0)) + SUN[2] * behind)
+
+
+def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
+    """(n, 3): colours (n, 3) in the light. normal: (n, 3). lit: (n,), how much of the sun is seen. way: (3,), where the
+    eye looks.
+    """
+    towards_sun, towards_shine = along(np.stack((sun, arrays.unit(sun - way))), normal).T
+    direct = np.clip(towards_sun, 0.0, 1.0) * lit
+    shine = 0.12 * np.clip(towards_shine, 0.0, 1.0) ** 24 * (direct > 0.05)
+    light = 0.50 + 0.14 * normal[:, 1] + 0.58 * direct
+    return colour * light[:, np.newaxis] + shine[:, np.newaxis]
+
+
+def coarse(image: Any, fine: int) -> Any:
+    """(height, width, 3): each pixel the mean of `fine` by `fine`."""
+    height, width, _ = image.shape
+    return image.reshape(height // fine, fine, width // fine, fine, 3).mean(axis=(1, 3))

@@ -1,0 +1,114 @@
+"""What the sun sees it lights; all else is in the shadow, with soft edges."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.render.axes import along, axes_looking
+from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT
+from kinema.render.raster import fill
+
+_SAMPLES = 5
+"""Looks at the map in each direction, for one point: enough for a soft edge without steps."""
+
+
+class ShadowMap(NamedTuple):
+    """How far from the sun the first thing is."""
+
+    axes: Any
+    """(3, 3): right, down and away of the sun."""
+    detail: float
+    """Pixels a unit of length."""
+    low: Any
+    """(2,): the corner of the map, pixels."""
+    depth: Any
+    """(height, width): distances, infinite where there is nothing."""
+
+    @classmethod
+    def of(cls, vertices: Any, triangles: Any, sun: Any, detail: float) -> ShadowMap:
+        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in."""
+        axes = axes_looking(-np.asarray(sun))
+        points = along(axes, vertices) * (detail, detail, 1.0)
+        low = np.floor(points[:, :2].min(axis=0))
+        width, height = (np.ceil(points[:, :2].max(axis=0) - low) + 1).astype(int)
+        points[:, :2] -= low
+        return cls(axes, detail, low, fill(points, triangles, (height, width)).depth)
+
+    def lit(self, points: Any, soft: float, bias: float) -> Any:
+        """(n,): how much of the sun points (n, 3) see, 0 to 1.
+
+        soft: pixels of the map over which edges are spread, to either side. bias: how far in front of a point
+        something has to be to shade it.
+        """
+        at = along(self.axes, points)
+        x, y = (at[:, axis] * self.detail - self.low[axis] for axis in (0, 1))
+        light = np.ones(len(points))
+        near = np.flatnonzero(self._reaches(x, y, soft))
+        light[near] = self._share(x[near], y[near], at[near, 2] - bias, soft)
+        return light
+
+    def _reaches(self, x: Any, y: Any, soft: float) -> Any:
+        """(n,): whether the map, soft edges included, says anything about these places."""
+        height, width = self.depth.shape
+        return (x > -soft) & (x < width + soft) & (y > -soft) & (y < height + soft)
+
+    def _share(self, x: Any, y: Any, depth: Any, soft: float) -> Any:
+        """(n,): the share of looks at the map around these places that find nothing in front."""
+        bordered = np.pad(self.depth, 1, constant_values=np.inf)  # Beside the map there is nothing.
+        height, width = bordered.shape
+        free = np.zeros(len(x))
+        for dy in np.linspace(-soft, soft, _SAMPLES):
+            row = np.clip(np.floor(y + dy).astype(np.int64) + 1, 0, height - 1) * width
+            for dx in np.linspace(-soft, soft, _SAMPLES):
+                column = np.clip(np.floor(x + dx).astype(np.int64) + 1, 0, width - 1)
+                free += bordered.reshape(-1)[row + column] > depth
+        return free / _SAMPLES**2
+
+    def under(self, points: Any) -> Any:
+        """(n,): how much of the sun points (n, 3) on the ground see, 0 to 1: edges are sharp where what shades is near
+        the ground, and soft where it is high above.
+        """
+        at = along(self.axes, points)
+        border = 2 * max(PENUMBRA)
+        x, y = (at[:, axis] * self.detail - self.low[axis] + border for axis in (0, 1))
+        dark = self._softened(border)
+        height, width = dark.shape
+        reached = (x > 1) & (x < width - 1) & (y > 1) & (y < height - 1) & (at[:, 2] > self.depth.min())
+        light = np.ones(len(points))
+        light[reached] = 1.0 - _between(dark, x[reached] - 0.5, y[reached] - 0.5)
+        return light
+
+    def _softened(self, border: int) -> Any:
+        """(height, width): how dark it is on the ground, 0 to 1, with a border around the map."""
+        dark = np.zeros((self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border))
+        row, column = np.nonzero(np.isfinite(self.depth))
+        if not row.size:  # Too small for the map.
+            return dark
+        place = np.stack((*((np.stack((column, row)).T + self.low) / self.detail).T, self.depth[row, column]), axis=-1)
+        above = along(self.axes.T[1:2], place)[:, 0]
+        high = np.clip((above - above.min()) / PENUMBRA_HEIGHT, 0.0, 1.0)
+        for share, radius in zip((1.0 - high, high), PENUMBRA, strict=True):
+            part = np.zeros_like(dark)
+            part[row + border, column + border] = share
+            for axis in (0, 1, 0, 1):  # Twice a box is a tent: no edge is left to be seen.
+                part = _box(part, radius, axis)
+            dark += part
+        return dark
+
+
+def _box(image: Any, radius: int, axis: int) -> Any:
+    """The mean of 2 radius + 1 neighbours along an axis; what is beyond the border is 0."""
+    sums = np.cumsum(np.pad(image, [(radius + 1, radius) if k == axis else (0, 0) for k in (0, 1)]), axis=axis)
+    ahead, behind = np.split(sums, [2 * radius + 1], axis=axis)[1], np.split(sums, [-2 * radius - 1], axis=axis)[0]
+    return (ahead - behind) / (2 * radius + 1)
+
+
+def _between(image: Any, x: Any, y: Any) -> Any:
+    """(n,): an image between its pixels, straight from each to the next."""
+    column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
+    right, down = x - column, y - row
+    upper = image[row, column] * (1 - right) + image[row, column + 1] * right
+    lower = image[row + 1, column] * (1 - right) + image[row + 1, column + 1] * right
+    return upper * (1 - down) + lower * down
