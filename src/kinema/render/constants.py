@@ -31,8 +31,8 @@ MOST_FILM_PIXELS = 2**28
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
 
-USUAL_SIZE = (640, 480)
-"""Width and height of a picture, pixels."""
+USUAL_SIZE, FILM_SIZE = (640, 480), (480, 360)
+"""Width and height of a picture and of a film, pixels."""
 
 STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
 """Pixels: how wide a strip is, and how high it may get."""

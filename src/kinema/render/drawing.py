@@ -16,6 +16,7 @@ from kinema.render.axes import along
 from kinema.render.body import Body, Sculptor
 from kinema.render.camera import VIEWS, Camera, axes_seen
 from kinema.render.constants import (
+    FILM_SIZE,
     FINE_GROUND,
     FINE_MOVING,
     FINE_STILL,
@@ -46,9 +47,9 @@ class Look:
     """How a character is drawn.
 
     view: one of `VIEWS`, or degrees from the front round to the character's right and degrees above the ground; if not
-    given three-quarter, and from the side for a strip. size: width and height, pixels; if not given `USUAL_SIZE`, and
-    as high as it needs to be for a strip. theme: "light" or "dark". show: "bones", "skin" or "both". ground: anything
-    rays can be cast at, in the file's space; the floor the character stands on if not given.
+    given three-quarter, and from the side for a strip. size: width and height, pixels; if not given 640 by 480, a film
+    480 by 360, a strip 960 wide. theme: "light" or "dark". show: "bones", "skin" or "both". ground: rays can be cast
+    at it, in the file's space; the floor the character stands on if not given.
     """
 
     view: Any = None
@@ -96,7 +97,7 @@ def film(character: Character, clip: Clip, span: tuple[float, float], fps: float
     """(height, width, 3), uint8, each: the frames of a span of a clip, seconds, seen from one place."""
     fps = edge.number("fps", fps, 0.0)
     count = max(1, round((span[1] - span[0]) * fps))
-    width, height = look.size or USUAL_SIZE
+    width, height = look.size or FILM_SIZE
     if count > MOST_FRAMES or count * width * height > MOST_FILM_PIXELS:
         raise InputError(
             f"{span[1] - span[0]:g} s at {fps:g} frames a second are {count} frames; allowed are {MOST_FRAMES}, of "
