@@ -9,24 +9,30 @@ NODE_MODULES := tests/judges/node_modules/.package-lock.json
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled judges fresh bench clean
+.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench clean
 
-play: $(INSTALLED)
+play: page
 	$(BIN)/kinema play
 
-# Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage.
-test: lint unit uncompiled
+# The playground's page, built anew where its sources are newer.
+page: $(INSTALLED)
+	$(BIN)/python hatch_build.py
+
+# Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage,
+# then the playground in a real browser.
+test: lint unit uncompiled e2e
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python hatch_build.py check
 
 # Compiled once beforehand, so that the two processes find what they share on disk.
 unit: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/kinema warmup
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e
 
 # The kernels as plain Python, so that coverage can see into them.
 uncompiled: $(INSTALLED)
@@ -38,9 +44,17 @@ judges: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/python -m tests.judges.install --blender
 	KINEMA_BLENDER=1 $(BIN)/python -m pytest tests/judges
 
+# Chromium must be there; without it these tests are skipped, except in CI.
+e2e: page
+	$(BIN)/python -m pytest tests/e2e
+
 # The figures of the README's first table again, over fresh random seeds and many more examples.
 fresh: $(INSTALLED)
 	KINEMA_FRESH=1 $(BIN)/python -m pytest
+
+# 100,000 damaged files: each is read or refused, in time and in bounded memory. A quarter of an hour on two cores.
+fuzz: $(INSTALLED)
+	$(BIN)/python -m tests.io.mutations 100000
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
@@ -48,7 +62,7 @@ bench: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,play]"
 	touch $@
 
 # Without a network, what needs them is skipped.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,7 +33,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
 
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype)}
     if dtype == np.float32:  # Skins and files are in single precision; what is in double is compiled when it comes.
-        characters |= {"grounds": _casts, "balls": _balls, "characters": _characters}
+        characters |= {"grounds": _casts, "balls": _balls} | _stages()
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -98,8 +101,8 @@ def _balls() -> None:
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
 
 
-def _characters() -> None:
-    """A few frames of everything a character does."""
+def _stages() -> dict[str, Callable[[], Any]]:
+    """A few frames of everything a character does, stage by stage."""
     from kinema.behaviours.aim import Aim
     from kinema.behaviours.eyes import Eyes
     from kinema.behaviours.feet import Feet
@@ -107,70 +110,139 @@ def _characters() -> None:
     from kinema.behaviours.head import Head
     from kinema.behaviours.layers import Breathing, Recoil, Sway
     from kinema.behaviours.play import Play
+
+    return {
+        "feet": lambda: _frames([Feet(weight=0.5)]),
+        "hands": lambda: _frames([Hands()]),
+        "weapons": lambda: _frames([Aim(joint="hand_r", grip="left")]),
+        "clips": lambda: _frames([Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil()]),
+        "gaze": lambda: _frames([Head(), Eyes()]),
+    }
+
+
+def _frames(stages: list[Any]) -> None:
+    """A few frames of our humanoid with these stages, each asked for what it can do."""
     from kinema.pipeline import Animator
     from kinema.scenes import humanoid
     from kinema.world.height_field import HeightField
 
-    ground = HeightField(np.zeros((3, 3)), (-5, -5), 5.0)
-    layers = [Breathing(), Sway(), Recoil()]
-    limbs = [Feet(weight=0.5), Hands(), Aim(joint="hand_r", grip="left")]
-    stages = [Play("walk", root_motion="extract"), *layers, *limbs, Head(), Eyes()]
-    animator = Animator(humanoid(), stages, ground=ground)
-    animator["recoil"].kick(1.0)
-    animator["hands"].reach("left", (0.3, 1.2, 0.4))
-    animator["aim"].aim_at((0.0, 1.4, 5.0))
-    animator.look_at((1.0, 1.4, 5.0))
+    animator = Animator(humanoid(), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
+    asked: dict[str, Callable[[Any], Any]] = {
+        "recoil": lambda state: state.kick(1.0),
+        "hands": lambda state: state.reach("left", (0.3, 1.2, 0.4)),
+        "aim": lambda state: state.aim_at((0.0, 1.4, 5.0)),
+        "head": lambda state: state.look_at((1.0, 1.4, 5.0)),
+        "eyes": lambda state: state.look_at((1.0, 1.4, 5.0)),
+    }
+    for name in animator.stages:
+        if name in asked:
+            asked[name](animator[name])
     animator.update(0.1)
-    animator["play"].play("run")
+    if "play" in animator.stages:
+        animator["play"].play("run")
     animator.update(0.1).palette  # noqa: B018
 
 
-def _compile(precision: str) -> None:
-    """What a worker does: everything for one precision."""
-    for job in _jobs(_PRECISIONS[precision]).values():
-        job()
+# --- in several processes --------------------------------------------------------------------------------------
 
 
 def warmup(progress: bool = True) -> float:
     """Compile every solver for both precisions, or load what an earlier run compiled. Returns the seconds it took.
 
-    The first run on a machine takes a while (tens of seconds; a line on standard error says how far it is); after
-    that compiled code comes from the disk in about a second. Never needed: whatever was not compiled ahead is
-    compiled when it is first called.
+    The first run on a machine takes a while (about a minute on two cores; a line on standard error says how far it is);
+    after that compiled code comes from the disk in seconds. Never needed: whatever was not compiled ahead is compiled
+    when it is first called.
     """
     start = time.perf_counter()
-    say = _teller(progress and sys.stderr is not None)
-    jobs = {(p, name): job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
-    say(0, len(jobs), "")
-    # The compiler runs one function at a time in a process: a second process fills the disk cache with the second
-    # precision meanwhile, and this one loads what it made.
-    worker = None
+    jobs = {f"{name}, {p}": job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
+    say = _teller(progress and sys.stderr is not None, len(jobs))
     if edge.threads() > 1:
-        worker = subprocess.Popen([sys.executable, "-c", _WORKER, "float32"], stdin=subprocess.DEVNULL)
-    for done, ((precision, name), job) in enumerate(jobs.items()):
-        say(done, len(jobs), f"{name}, {precision}")
-        if worker is not None and precision == "float32":
-            worker.wait(timeout=_LONGEST)
+        _compile_elsewhere(list(jobs), edge.threads(), say)
+        say = _teller(False, 0)
+    for name, job in jobs.items():
         job()
+        say(name)
     seconds = time.perf_counter() - start
-    say(len(jobs), len(jobs), f"in {seconds:.1f} s")
+    if progress and sys.stderr is not None:
+        sys.stderr.write(f" in {seconds:.1f} s\n")
     return seconds
 
 
-_WORKER = "import sys; from kinema.compile_ahead import _compile; _compile(sys.argv[1])"
+def _compile_elsewhere(names: list[str], processes: int, say: Callable[[str], None]) -> None:
+    """Fill the disk cache from several processes: the compiler runs one function at a time in each."""
+    left = iter(sorted(names, key=_heaviest_first))
 
-_LONGEST = 600
-"""Seconds a worker may take before something is plainly wrong."""
+    def serve(_: int) -> None:
+        with _worker() as compile_one:
+            while (name := next(left, None)) is not None:
+                compile_one(name)
+                say(name)
+
+    with ThreadPoolExecutor(processes) as pool:
+        list(pool.map(serve, range(min(processes, len(names)))))
 
 
-def _teller(wanted: bool) -> Callable[[int, int, str], None]:
-    """Writes the progress line, or nothing."""
+_HEAVIEST = ("feet", "hands", "fabrik and ccd", "solve", "weapons", "grounds", "clips", "gaze", "balls")
 
-    def say(done: int, count: int, what: str) -> None:
-        if wanted:
-            bar = "#" * (20 * done // count)
-            end = "\n" if done == count else ""
-            sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {done}/{count} {what:<32}{end}")
+
+def _heaviest_first(name: str) -> int:
+    """What takes longest comes first, so that no process is left with it at the end."""
+    what = name.partition(",")[0]
+    return _HEAVIEST.index(what) if what in _HEAVIEST else len(_HEAVIEST)
+
+
+@contextmanager
+def _worker() -> Iterator[Callable[[str], None]]:
+    """A process that compiles what it is told, job by job. Whatever it cannot do is compiled when it is needed."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes) as process:
+        orders, answers = process.stdin, process.stdout
+        assert orders is not None and answers is not None
+
+        def compile_one(name: str) -> None:
+            try:
+                print(name, file=orders, flush=True)
+                answers.readline()
+            except OSError:  # It is gone.
+                return
+
+        try:
+            yield compile_one
+        finally:
+            try:
+                orders.close()
+                process.wait(_LONGEST)
+            except (OSError, subprocess.TimeoutExpired):
+                process.kill()
+
+
+_WORKER = "from kinema.compile_ahead import _serve; _serve()"
+
+_LONGEST = 60
+"""Seconds a process may take to end once nothing is left to do."""
+
+
+def _serve() -> None:
+    """What a worker does: compile the jobs named on standard input, one a line, and say so."""
+    for line in sys.stdin:
+        name, precision = line.strip().rsplit(", ", 1)
+        _jobs(_PRECISIONS[precision])[name]()
+        print("done", flush=True)
+
+
+def _teller(wanted: bool, count: int) -> Callable[[str], None]:
+    """Rewrites the progress line whenever a job is done, or does nothing."""
+    done, one_at_a_time = iter(range(1, count + 1)), threading.Lock()
+
+    def say(name: str) -> None:
+        if not wanted:
+            return
+        with one_at_a_time:
+            now = next(done)
+            sys.stderr.write(f"\rkinema: compiling [{'#' * (20 * now // count):<20}] {now}/{count} {name:<32}")
             sys.stderr.flush()
 
+    if wanted:
+        sys.stderr.write(f"\rkinema: compiling [{'':20}] 0/{count}")
+        sys.stderr.flush()
     return say

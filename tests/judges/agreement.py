@@ -25,7 +25,7 @@ def moments(clip):
 
 def key_moments(clip):
     """The keys of a clip nearest to the moments that are looked at."""
-    keys = np.unique(np.concatenate([track.times for track in clip.tracks]))
+    keys = np.unique(np.concatenate([np.zeros(1), *(track.times for track in clip.tracks)]))
     return keys[np.abs(keys[:, np.newaxis] - moments(clip)).argmin(axis=0)]
 
 

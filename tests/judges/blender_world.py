@@ -1,14 +1,15 @@
 """Where Blender puts bones and objects while the clips of a file play. Run by the Python that has bpy.
 
 Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on
-stdout, for each file, {clips}: for each clip and moment, {name: (x, y, z)} in glTF's axes, of bones and of objects that
-are none. Or {error}.
+stdout, for each file, {clips}: for each clip and moment, [name, (x, y, z)] in glTF's axes, of every bone and of every
+object that does not follow one; a name may come twice. Or {error}.
 """
 
 import json
 import os
 import struct
 import sys
+import tempfile
 from pathlib import Path
 
 import bpy
@@ -18,38 +19,62 @@ PLACEMENT = ("location", "rotation_quaternion", "rotation_euler", "scale")
 
 
 def judge(job):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.context.scene.render.fps = FPS
     file = Path(job["file"])
     if file.suffix == ".bvh":
-        bpy.ops.import_anim.bvh(filepath=str(file), use_fps_scale=True, rotate_mode="QUATERNION", frame_start=0)
-        return {"clips": [[positions_at(time) for time in job["times"][0]]]}
-    bpy.ops.import_scene.gltf(filepath=str(file), bone_heuristic="BLENDER")
-    rest = [(thing, {name: getattr(thing, name).copy() for name in PLACEMENT}) for thing in things_that_move()]
+        clear()
+        bpy.ops.import_anim.bvh(filepath=str(file), use_fps_scale=True, rotate_mode="QUATERNION", frame_start=1)
+        return {"clips": [[places_at(1 + time * FPS) for time in job["times"][0]]]}
+    tree, binary = contents(file)
+    rest = placements_at_rest(tree, binary) if binary else {}
+    open_gltf(file)
     clips = []
-    for name, times in zip(clip_names(file), job["times"], strict=True):
-        for thing, values in rest:
-            for path, value in values.items():
+    for i, (clip, times) in enumerate(zip(tree["animations"], job["times"], strict=True)):
+        for key, thing in things_that_move():
+            for path, value in rest.get(key, {}).items():
                 setattr(thing, path, value)
         for thing in bpy.data.objects:
-            play(thing, name)
-        clips.append([positions_at(time) for time in times])
+            play(thing, clip.get("name") or f"Anim_{i}")
+        clips.append([places_at(time * FPS) for time in times])
     return {"clips": clips}
 
 
-def clip_names(file):
-    """As the importer calls them."""
+def clear():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.render.fps = FPS
+
+
+def open_gltf(file):
+    clear()
+    bpy.ops.import_scene.gltf(filepath=str(file), bone_heuristic="BLENDER")
+
+
+def contents(file):
+    """The JSON of a glTF file, and what follows it in a binary one."""
     data = file.read_bytes()
-    if data[:4] == b"glTF":
-        data = data[20 : 20 + struct.unpack_from("<I", data, 12)[0]]
-    return [clip.get("name") or f"Anim_{i}" for i, clip in enumerate(json.loads(data).get("animations", ()))]
+    if data[:4] != b"glTF":
+        return json.loads(data), b""
+    end = 20 + struct.unpack_from("<I", data, 12)[0]
+    return json.loads(data[20:end]), data[end:]
+
+
+def placements_at_rest(tree, binary):
+    """Where things are before any clip plays: importing a file leaves them where its first clip starts."""
+    still = json.dumps({key: value for key, value in tree.items() if key != "animations"}).encode()
+    still += b" " * (-len(still) % 4)
+    header = struct.pack("<4sIIII", b"glTF", 2, 20 + len(still) + len(binary), len(still), 0x4E4F534A)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "still.glb")
+        file.write_bytes(header + still + binary)
+        open_gltf(file)
+    return {key: {path: getattr(thing, path).copy() for path in PLACEMENT} for key, thing in things_that_move()}
 
 
 def things_that_move():
+    """Objects and bones, by their names."""
     for thing in bpy.data.objects:
-        yield thing
+        yield (thing.name, None), thing
         if thing.type == "ARMATURE":
-            yield from thing.pose.bones
+            yield from (((thing.name, bone.name), bone) for bone in thing.pose.bones)
 
 
 def play(thing, clip):
@@ -64,15 +89,20 @@ def play(thing, clip):
             animation.action_slot = track.strips[0].action_slot
 
 
-def positions_at(time):
-    frame = time * FPS
+def follows_bones(thing):
+    """Surfaces are moved to their armature; what hangs from a bone of a scaled armature ends up elsewhere."""
+    return thing.parent_type == "BONE" or any(modifier.type == "ARMATURE" for modifier in thing.modifiers)
+
+
+def places_at(frame):
     bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
-    places = {}
+    places = []
     for thing in bpy.data.objects:
-        places[thing.name] = thing.matrix_world.translation
+        if not follows_bones(thing):
+            places.append((thing.name, thing.matrix_world.translation))
         if thing.type == "ARMATURE":
-            places.update((bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones)
-    return {name: (x, z, -y) for name, (x, y, z) in places.items()}  # Blender's z is up.
+            places += [(bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones]
+    return [(name, (x, z, -y)) for name, (x, y, z) in places]  # Blender's z is up.
 
 
 def attempt(job):

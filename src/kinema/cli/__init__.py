@@ -43,9 +43,25 @@ def warmup() -> None:
 
 
 @app.command()
-def play() -> None:
-    """Open the playground."""
-    typer.echo("The playground is not part of this release yet. `make test` and the examples show what is there.")
+def play(
+    scene: str = typer.Argument("planar", help="The scene to open first."),
+    host: str = typer.Option("127.0.0.1", help="The address to listen at; anything but loopback is seen by others."),
+    port: int = typer.Option(None, min=1, max=65535, help="The port; if it is taken, the next free one."),
+    browser: bool = typer.Option(True, "--browser/--no-browser", help="Open the page in the browser."),
+) -> None:
+    """Open the playground: drag limbs, arms and characters, and copy what you see as Python."""
+    from kinema.errors import InputError
+
+    try:
+        from kinema.playground.server import play as serve
+    except ModuleNotFoundError as missing:
+        typer.echo(f'The playground needs {missing.name}: pip install "kinema[play]"', err=True)
+        raise typer.Exit(1) from missing
+    try:
+        serve(scene, host, port, browser)
+    except InputError as problem:
+        typer.echo(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", err=True)
+        raise typer.Exit(2) from problem
 
 
 app.command()(bake)

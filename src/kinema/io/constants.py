@@ -46,9 +46,9 @@ to some hundred bytes each."""
 GLTF_MOST_NODES = 4_096
 """As in BVH: a skeleton keeps a table of joints by joints."""
 
-GLTF_MOST_NUMBERS = 32_000_000
-"""Numbers of all accessors that are read, together, and again of all keys of one clip: two million vertices with their
-weights. An accessor may declare any count without a byte in the file."""
+GLTF_MOST_NUMBERS = 50_000_000
+"""Numbers of all accessors, clips and skins together: 20 minutes of keys of 100 joints, or a million vertices and their
+weights. An accessor may declare any count without a byte in the file, and any number of others may share it."""
 
 GLTF_ELEMENT_STRIDE = (4, 252)
 """Bytes from one element to the next that a buffer view may declare, the specification's."""

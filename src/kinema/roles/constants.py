@@ -39,8 +39,11 @@ MIRROR_SLACK = 0.06
 PAIR_COST = 0.6
 """Pairs that differ by more than this share of their own size are no pairs."""
 
-ALONG_X = 0.15
+ALONG_X = 0.04
 """What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+
+ACROSS_X = 0.985
+"""A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
 
 MOST_PLANES = 48
 """Mirror planes that are tried, those of the longest limbs first."""
@@ -86,6 +89,15 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
+SIDES_VOTE = 3.0
+"""How many feet that point ahead names of left and right weigh."""
+
+FOOT_TILT = math.radians(30)
+"""A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""
+
+FULL_TRAVEL = 0.3
+"""A clip that travels this share of the body's size says with its full weight which way is ahead."""
+
 FULL_VOTE = 0.1
 """A foot that reaches ahead by this share of its leg speaks for facing that way with its full weight."""
 
@@ -93,6 +105,9 @@ FULL_VOTE = 0.1
 
 CLOSE_TO_HIPS = 0.4
 """A joint above where the legs hang from is the hips if it is this close, in leg lengths, and belongs to the body."""
+
+HEAD_TOP = 1.5
+"""A last joint that is this many times as far from the one before as that is from its own marks the top of the head."""
 
 EYE_AHEAD = 0.5
 """Eyes are ahead of the head's joint by at least this share of how far they are above it."""

@@ -33,11 +33,11 @@ _MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "f
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A clip as it was looked at. world: (F, J, 4, 4). step: seconds from one moment to the next."""
+    """A clip as it was looked at. times: (F,), seconds. world: (F, J, 4, 4)."""
 
-    name: str
+    clip: Clip
+    times: Any
     world: Any
-    step: float
 
     @property
     def places(self) -> Any:
@@ -143,7 +143,7 @@ def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) ->
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
     until = min(float(clip.duration or 0.0), LONGEST_LOOK)
     times = np.linspace(0.0, until, MOMENTS if until > 0 else 1)
-    return Moving(clip.name, skeleton.world(clip.sample(times)).astype(np.float64), until / max(len(times) - 1, 1))
+    return Moving(clip, times, skeleton.world(clip.sample(times)).astype(np.float64))
 
 
 def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
@@ -192,7 +192,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
     named = np.array([words.is_end(name) for name in skeleton.names])
-    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
+    ends_chain = (weight is None) | ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
     end = hangs & ~skinned & (named | (~alive & ends_chain))
     return alive & ~end, end

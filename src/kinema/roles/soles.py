@@ -40,7 +40,7 @@ def measure(
     """The sole of each leg, and the height of the floor."""
     if not legs:
         return {}, 0.0
-    surface = _surface(evidence, skins)
+    surface = _surface(evidence, stance, skins)
     lowest = min(stance.height(joint) for leg in legs.values() for joint in (*leg.joints, leg.tip))
     soles = {}
     for name, leg in legs.items():
@@ -107,15 +107,15 @@ def _along(stance: Stance, leg: FoundLeg) -> Any:
 # --- skin ------------------------------------------------------------------------------------------------------
 
 
-def _surface(evidence: Evidence, skins: Sequence[Skin]) -> tuple[Any, Any, Any]:
-    """All skin: joints and weights, (V, 4), and where it is at rest, (V, 3)."""
+def _surface(evidence: Evidence, stance: Stance, skins: Sequence[Skin]) -> tuple[Any, Any, Any]:
+    """All skin: joints and weights, (V, 4), and where it is as it stands, (V, 3)."""
     if not skins:
         return np.zeros((0, 4), int), np.zeros((0, 4)), np.zeros((0, 3))
     skeleton = evidence.skeleton
-    palette = skeleton.palette(skeleton.rest)
+    palette = skeleton.palette(skeleton.rest if stance.pose is None else stance.pose)
     known = [skin for skin in skins if skin.joints.size and skin.joints.max() < len(skeleton)]
     if not known:
-        return _surface(evidence, ())
+        return _surface(evidence, stance, ())
     at = [skin.deform(palette).astype(np.float64) for skin in known]
     return np.concatenate([s.joints for s in known]), np.concatenate([s.weights for s in known]), np.concatenate(at)
 
@@ -142,7 +142,7 @@ def _floor(evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], sol
         joints += [leg.joints[-1], leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe]
         points += _touching(stance, leg, soles[name])
     levels = [min(float(point @ stance.up) for point in points)]
-    inverse = np.linalg.pinv(evidence.skeleton.rest_world[joints].astype(np.float64))
+    inverse = np.linalg.pinv(stance.world[joints])
     own = np.einsum("nrc,nc->nr", inverse, np.concatenate((points, np.ones((len(points), 1))), axis=1))
     for clip in evidence.clips:
         heights = np.einsum("fnrc,nc->fnr", clip.world[:, joints], own)[..., :3] @ stance.up

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.roles.constants import ALIKE, ALONG_X, MIRROR_SLACK, MOST_PLANES, PAIR_COST, SAME_PLACE
+from kinema.roles.constants import ACROSS_X, ALIKE, ALONG_X, MIRROR_SLACK, MOST_PLANES, PAIR_COST, SAME_PLACE
 from kinema.roles.evidence import Evidence
 from kinema.skeleton import mirror_names
 
@@ -66,7 +66,7 @@ def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
 
 def _snapped(across: Any) -> Any:
     """Along x if it nearly is: a crooked pose tilts what it shows of the plane."""
-    return np.array((np.copysign(1.0, across[0]), 0.0, 0.0)) if abs(across[0]) > 1 - ALONG_X else across
+    return np.array((np.copysign(1.0, across[0]), 0.0, 0.0)) if abs(across[0]) > ACROSS_X else across
 
 
 def _candidates(evidence: Evidence, named: dict[int, int]) -> list[tuple[int, int]]:

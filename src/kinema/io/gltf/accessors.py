@@ -11,7 +11,7 @@ from kinema.io.gltf.buffers import Buffers
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.place import Place
 
-COMPONENTS = {
+COMPONENTS: dict[int, np.dtype[Any]] = {
     5120: np.dtype("i1"),
     5121: np.dtype("u1"),
     5122: np.dtype("<i2"),
@@ -38,97 +38,122 @@ SHAPES = {
 _COLUMN = 4
 """Bytes: each column of a matrix starts at a multiple of it."""
 
+NO_VIEW = -1
+"""For an accessor without a buffer view, which is all zeros."""
+
 
 class Accessors:
     """The arrays of a document by their indices.
 
-    An array is (count, width), in the type it is stored in, or as float32 where it is normalised. Nobody changes one:
-    whoever reads the same accessor gets the same array.
+    An array is (count, width), in the type it is stored in, or as float32 where it is normalised. It may lie in the
+    file's own bytes, at any address: nobody changes one, and whoever computes with it makes a copy.
     """
 
     def __init__(self, document: Document) -> None:
         self.places = document.root.each("accessors")
-        self._views = document.root.each("bufferViews")
-        self._buffers = Buffers(document)
+        self._views = Views(document)
+        self._counts = self.places.wholes("count", 1, GLTF_MOST_NUMBERS)
+        self._types = self.places.texts("type")
+        self._codes = self.places.wholes("componentType", 0, max(COMPONENTS))
+        self._view = self.places.wholes("bufferView", 0, len(self._views) - 1, NO_VIEW)
+        self._offset = self.places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
         self._decoded: dict[int, Any] = {}
         self._left = GLTF_MOST_NUMBERS
 
-    def __len__(self) -> int:
-        return len(self.places)
+    def read(self, user: Place, key: str) -> Any:
+        """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
+        return self.array(user.index(key, len(self.places)))
 
-    def read(self, index: int) -> Any:
-        """The array of this accessor, (count, width); a matrix's columns one after another."""
+    def array(self, index: int) -> Any:
+        """The array of the accessor of this index."""
         if index not in self._decoded:
-            self._decoded[index] = self._decode(self.places[index])
+            self._decoded[index] = self._decode(index, self.places[index])
         return self._decoded[index]
 
     def charge(self, numbers: int, place: Place) -> None:
         """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
         self._left -= numbers
         if self._left < 0:
-            place.fail(
-                f"needs {numbers:,} numbers; with what came before, more than the {GLTF_MOST_NUMBERS:,} that are read"
-            )
+            place.fail(f"needs {numbers:,} numbers; together more than the {GLTF_MOST_NUMBERS:,} that are read")
 
-    def _decode(self, place: Place) -> Any:
-        code = place.whole("componentType", min(COMPONENTS), max(COMPONENTS))
-        if code not in COMPONENTS:
+    def _decode(self, index: int, place: Place) -> Any:
+        kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
+        count = self._counts[index]
+        if kind is None:
             place.at("componentType").wrong(f"one of {', '.join(map(str, COMPONENTS))}")
-        columns, rows = SHAPES[place.one_of("type", SHAPES)]
-        count = place.whole("count", 1, GLTF_MOST_NUMBERS)
-        self.charge(count * columns * rows, place.at("count"))
-        if place.has("bufferView"):
-            array = self._elements(place, COMPONENTS[code], columns, rows, count)
+        if shape is None:
+            place.at("type").wrong(f"one of {', '.join(SHAPES)}")
+        self.charge(count * shape[0] * shape[1], place)
+        if self._view[index] == NO_VIEW:
+            array = np.zeros((count, shape[0] * shape[1]), kind)
         else:
-            array = np.zeros((count, columns * rows), COMPONENTS[code])
-        sparse = place.maybe("sparse")
-        if sparse is not None:
-            self._replace(sparse, array, columns, rows)
-        return normalised(array) if place.flag("normalized") else array
+            array = self._views.elements(place, self._view[index], self._offset[index], kind, shape, count)
+        if "sparse" in place.value:
+            array = self._replaced(place.at("sparse"), array, shape)
+        return normalised(array) if "normalized" in place.value and place.flag("normalized") else array
 
-    def _elements(self, place: Place, kind: Any, columns: int, rows: int, count: int) -> Any:
-        """(count, columns * rows): an own copy of what a buffer view holds from an offset on."""
-        view = self._views[place.index("bufferView", len(self._views))]
-        data, start, length = self._span(view)
-        column = rows * kind.itemsize
-        column_stride = column if columns == 1 else -(-column // _COLUMN) * _COLUMN
-        element = column_stride * (columns - 1) + column
-        stride = view.whole("byteStride", *GLTF_ELEMENT_STRIDE, otherwise=column_stride * columns)
-        if stride < element:
-            view.at("byteStride").fail(f"is {stride}; {place.path} has elements of {element} bytes")
-        offset = place.whole("byteOffset", 0, GLTF_LARGEST_FILE, otherwise=0)
-        if offset + stride * (count - 1) + element > length:
-            place.fail(
-                f"reaches {offset + stride * (count - 1) + element:,} bytes into {view.path}, which has {length:,}"
-            )
-        strides = (stride, column_stride, kind.itemsize)
-        return (
-            np.ndarray((count, columns, rows), kind, data, start + offset, strides)
-            .reshape(count, columns * rows)
-            .copy()
-        )
-
-    def _span(self, view: Place) -> tuple[bytes, int, int]:
-        """A buffer view's buffer, where in it the view starts, and its bytes."""
-        data = self._buffers.read(view.whole("buffer", 0, len(self._buffers) - 1))
-        start = view.whole("byteOffset", 0, GLTF_LARGEST_FILE, otherwise=0)
-        length = view.whole("byteLength", 1, GLTF_LARGEST_FILE)
-        if start + length > len(data):
-            view.fail(f"reaches to byte {start + length:,} of a buffer that has {len(data):,}")
-        return data, start, length
-
-    def _replace(self, sparse: Place, array: Any, columns: int, rows: int) -> None:
-        """Put a sparse accessor's own elements into the array."""
+    def _replaced(self, sparse: Place, array: Any, shape: tuple[int, int]) -> Any:
+        """A copy of an array with a sparse accessor's own elements in it."""
         count = sparse.whole("count", 1, len(array))
         where, what = sparse.at("indices"), sparse.at("values")
-        code = where.whole("componentType", min(INDICES), max(INDICES))
+        code = where.whole("componentType", 0, max(COMPONENTS))
         if code not in INDICES:
             where.at("componentType").wrong(f"one of {', '.join(map(str, INDICES))}")
-        self.charge(count * (1 + columns * rows), sparse.at("count"))
-        indices = self._elements(where, COMPONENTS[code], 1, 1, count)[:, 0].astype(np.int64)
+        self.charge(count * (1 + array.shape[1]), sparse)
+        indices = self._part(where, COMPONENTS[code], SHAPES["SCALAR"], count)[:, 0].astype(np.int64)
         if indices.max() >= len(array) or (np.diff(indices) <= 0).any():
             where.fail(f"must increase and stay below {len(array)}")
-        array[indices] = self._elements(what, array.dtype, columns, rows, count)
+        array = array.copy()
+        array[indices] = self._part(what, array.dtype, shape, count)
+        return array
+
+    def _part(self, place: Place, kind: Any, shape: tuple[int, int], count: int) -> Any:
+        """(count, numbers): the indices or the values of a sparse accessor."""
+        view, offset = place.index("bufferView", len(self._views)), place.whole("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        return self._views.elements(place, view, offset, kind, shape, count)
+
+
+class Views:
+    """The buffer views of a document: which bytes of which buffer, and how far apart elements lie."""
+
+    def __init__(self, document: Document) -> None:
+        self._buffers = Buffers(document)
+        self._places = document.root.each("bufferViews")
+        self._buffer = self._places.wholes("buffer", 0, len(self._buffers) - 1)
+        self._start = self._places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        self._length = self._places.wholes("byteLength", 1, GLTF_LARGEST_FILE)
+        self._stride = self._places.wholes("byteStride", *GLTF_ELEMENT_STRIDE, 0)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def elements(self, user: Place, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
+        """(count, numbers): what a view holds from an offset on. shape: columns of an element, and numbers in each.
+
+        user: the accessor, or part of one, that says so.
+        """
+        columns, rows = shape
+        column = rows * kind.itemsize
+        apart = column if columns == 1 else -(-column // _COLUMN) * _COLUMN
+        element = apart * (columns - 1) + column
+        stride = self._stride[view] or apart * columns
+        end = offset + stride * (count - 1) + element
+        if stride < element:
+            self._places[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
+        if end > self._length[view]:
+            user.fail(f"reaches {end:,} bytes into {self._places[view].path}, which has {self._length[view]:,}")
+        data, start = self._data(view), self._start[view] + offset
+        if columns == 1:
+            return np.ndarray((count, rows), kind, data, start, (stride, kind.itemsize))
+        matrices = np.ndarray((count, columns, rows), kind, data, start, (stride, apart, kind.itemsize))
+        return matrices.reshape(count, columns * rows)
+
+    def _data(self, view: int) -> bytes:
+        """The buffer of a view that lies within it."""
+        data, end = self._buffers.read(self._buffer[view]), self._start[view] + self._length[view]
+        if end > len(data):
+            self._places[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
+        return data
 
 
 def normalised(array: Any) -> Any:
@@ -137,3 +162,9 @@ def normalised(array: Any) -> Any:
         return array
     shares = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
     return np.maximum(shares, np.float32(-1.0))
+
+
+def float64(*arrays: Any) -> Any:
+    """Arrays one after the other, as an own copy in float64; what is no number stays none, to be found later."""
+    with np.errstate(invalid="ignore"):  # Some kinds of what is no number make themselves heard.
+        return np.concatenate(arrays, dtype=np.float64)

@@ -22,10 +22,8 @@ HARMLESS_FAMILIES = (
 )
 """How the names of extensions begin that are about looks, or about a VRM character's parts."""
 
-WHY_NOT = {
-    "EXT_meshopt_compression": "its animations are compressed too; `gltfpack` without -c, or any exporter, undoes that",
-    "KHR_meshopt_compression": "its animations are compressed too; `gltfpack` without -c, or any exporter, undoes that",
-}
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+"""Compression of whole buffers, those of animations too."""
 
 
 def check_required(document: Document) -> None:
@@ -35,7 +33,8 @@ def check_required(document: Document) -> None:
         if not isinstance(name, str):
             place.wrong("a text")
         if name not in HARMLESS and not name.startswith(HARMLESS_FAMILIES):
-            place.fail(f"is {name[:60]!r}, which is not read: {WHY_NOT.get(name, 'an extension unknown here')}")
+            why = "save the file again without that compression" if name in MESHOPT else "an extension unknown here"
+            place.fail(f"is {name[:60]!r}, which is not read: {why}")
     if requires(document, DRACO):
         document.problems.append(f"meshes compressed with {DRACO} are left out; the skeleton and its clips are not")
 

@@ -11,7 +11,7 @@ from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.constants import GLTF_MOST_NODES, GLTF_SHEAR
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place
+from kinema.io.gltf.place import Place, Places
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
@@ -45,9 +45,9 @@ def read_skeleton(document: Document) -> Skeleton:
     return skeleton
 
 
-def _order(nodes: list[Place]) -> tuple[list[int], list[int]]:
+def _order(nodes: Places) -> tuple[list[int], list[int]]:
     """Nodes with parents first, and the parent node of each in that order, -1 for a root."""
-    children = [_children(node, len(nodes)) for node in nodes]
+    children = [[child.as_whole(0, len(nodes) - 1) for child in node.each("children")] for node in nodes]
     parent_of = [-1] * len(nodes)
     for node, below in enumerate(children):
         for child in below:
@@ -67,16 +67,7 @@ def _order(nodes: list[Place]) -> tuple[list[int], list[int]]:
     return order, [parent_of[node] for node in order]
 
 
-def _children(node: Place, count: int) -> list[int]:
-    found = []
-    for child in node.each("children"):
-        if type(child.value) is not int or not 0 <= child.value < count:
-            child.wrong(f"a whole number from 0 to {count - 1}")
-        found.append(child.value)
-    return found
-
-
-def _names(nodes: list[Place], order: list[int]) -> tuple[str, ...]:
+def _names(nodes: Places, order: list[int]) -> tuple[str, ...]:
     """As the nodes are called, each different; those without a name by their numbers."""
     named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
     return names.unique([names.readable(name) for name in named])

@@ -6,6 +6,7 @@ right type and range, or raises `FileError` with the path, `accessors[12].count`
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any, NoReturn
 
 from kinema.constants import LARGEST_FLOAT64
@@ -62,33 +63,40 @@ class Place:
         members = self.members()
         return Place(members[key], self.file, key, self) if key in members else None
 
-    def each(self, key: str) -> list[Place]:
+    def each(self, key: str) -> Places:
         """The elements of the array called so; none where there is no such array."""
-        members = self.members()
-        if key not in members:
-            return []
-        array = Place(members[key], self.file, key, self)
+        if not self.has(key):
+            return Places([], self)
+        array = self.at(key)
         if type(array.value) is not list:
             array.wrong("an array")
-        return [Place(value, self.file, i, array) for i, value in enumerate(array.value)]
+        return Places(array.value, array)
 
     # --- plain values ------------------------------------------------------------------------------------------
 
     def whole(self, key: str, low: int, high: int, otherwise: int | None = None) -> int:
         """A whole number from low to high. otherwise: what it is where it is left out; None where it must not be."""
-        members = self.members()
-        if otherwise is not None and key not in members:
+        try:
+            value = self.value.get(key)
+        except AttributeError:
+            self.wrong("an object")
+        if type(value) is int and low <= value <= high:
+            return value
+        if otherwise is not None and not self.has(key):
             return otherwise
-        value = members.get(key)
-        # Some writers put 4.0 for 4, which the specification allows.
+        return self.at(key).as_whole(low, high)
+
+    def as_whole(self, low: int, high: int) -> int:
+        """This as a whole number from low to high; 4.0 is one too, as the specification has it."""
+        value = self.value
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) is not int or not low <= value <= high:
-            self.at(key).wrong(f"a whole number from {low} to {high}" if high >= low else "none, as there are none")
+            self.wrong(f"a whole number from {low} to {high}" if high >= low else "none, as there are none")
         return value
 
     def index(self, key: str, count: int) -> int:
-        """The number of one of `count` things."""
+        """The number of one of so many things."""
         return self.whole(key, 0, count - 1)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
@@ -97,7 +105,7 @@ class Place:
             self.at(key).wrong("a text")
         return value
 
-    def one_of(self, key: str, allowed: Any, otherwise: str | None = None) -> str:
+    def one_of(self, key: str, allowed: Collection[str], otherwise: str | None = None) -> str:
         value = self.text(key, otherwise)
         if value not in allowed:
             self.at(key).wrong(" or ".join(map(repr, allowed)))
@@ -112,16 +120,69 @@ class Place:
 
     def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
         """As many finite numbers as there are in what it is where it is left out."""
-        value = self.members().get(key)
-        if value is None and not self.has(key):
+        if not self.has(key):
             return otherwise
+        value = self.value[key]
         if type(value) is not list or len(value) != len(otherwise):
             self.at(key).wrong(f"an array of {len(otherwise)} numbers")
         for number in value:
             # A whole number too large for a float is compared without becoming one.
             if type(number) not in (int, float) or not abs(number) <= LARGEST_FLOAT64:
-                self.at(key).wrong(f"{len(otherwise)} finite numbers of magnitude up to {LARGEST_FLOAT64:g}")
+                self.at(key).fail(f"has {_shown(number)}; allowed are finite numbers up to {LARGEST_FLOAT64:g}")
         return tuple(map(float, value))
+
+
+class Places:
+    """The elements of an array, or one member of each, every one a `Place` made when it is asked for."""
+
+    __slots__ = ("_above", "_member", "_values")
+
+    def __init__(self, values: list[Any], above: Place, member: str | None = None) -> None:
+        self._values, self._above, self._member = values, above, member
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, index: int) -> Place:
+        place = Place(self._values[index], self._above.file, index, self._above)
+        return place if self._member is None else place.at(self._member)
+
+    def __iter__(self) -> Iterator[Place]:
+        return (self[index] for index in range(len(self._values)))
+
+    # The same for every element at once: a look at all of them tells whether one of them needs a closer look.
+
+    def wholes(self, key: str, low: int, high: int, otherwise: int | None = None) -> list[int]:
+        """What `Place.whole` gives for each."""
+        found = self._all(key, int, otherwise)
+        if found is not None:
+            there = [element[key] for element in self._elements() if key in element]
+            if not there or (low <= min(there) and max(there) <= high):
+                return found
+        return [place.whole(key, low, high, otherwise) for place in self]
+
+    def texts(self, key: str, otherwise: str | None = None) -> list[str]:
+        """What `Place.text` gives for each."""
+        found = self._all(key, str, otherwise)
+        return [place.text(key, otherwise) for place in self] if found is None else found
+
+    def under(self, key: str) -> Places:
+        """What `Place.at` gives for each."""
+        if self._all(key, dict, None) is None:
+            for place in self:
+                place.at(key)
+        return Places(self._values, self._above, key)
+
+    def _elements(self) -> list[Any]:
+        return self._values if self._member is None else [element[self._member] for element in self._values]
+
+    def _all(self, key: str, kind: type, otherwise: Any) -> list[Any] | None:
+        """Such a member of each, if they are all objects and it is of this type in all of them."""
+        elements = self._elements()
+        if not set(map(type, elements)) <= {dict}:
+            return None
+        found = [element.get(key, otherwise) for element in elements]
+        return found if set(map(type, found)) <= {kind} else None
 
 
 def _shown(value: Any) -> str:

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
 from kinema.io.gltf.place import Place
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
 """The ways of drawing that make a surface; others are points and lines."""
+
+Widths = tuple[int, ...]
 
 MOST_SETS = 8
 """Sets of four joints a corner that are looked for: JOINTS_0 to JOINTS_7."""
@@ -54,25 +56,25 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
         return None
     if place.each("targets"):
         document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
-    vertices = _vectors(attributes, "POSITION", accessors, 3)
+    vertices = _vectors(attributes, "POSITION", accessors, (3,))
     triangles = _triangles(place, mode, len(vertices), accessors)
-    normals = _vectors(attributes, "NORMAL", accessors, 3, len(vertices)) if attributes.has("NORMAL") else None
+    normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, place, attributes, len(vertices), accessors)
     joints, weights = _pulls(attributes, len(vertices), accessors)
     return Surface(place, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
 
 
-def _vectors(attributes: Place, name: str, accessors: Accessors, width: int, count: int | None = None) -> Any:
-    """(V, width): an attribute's finite numbers as float64."""
-    array = _attribute(attributes, name, accessors, (width,), count).astype(np.float64)
+def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
+    """(V, n): an attribute's finite numbers as float64."""
+    array = float64(_attribute(attributes, name, accessors, widths, count))
     if not np.isfinite(array).all():
         attributes.at(name).fail(f"has numbers that are not finite, the first in element {_first(~np.isfinite(array))}")
     return array
 
 
-def _attribute(attributes: Place, name: str, accessors: Accessors, widths: tuple[int, ...], count: int | None) -> Any:
+def _attribute(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None) -> Any:
     """(V, n): an attribute's array, whose elements must have one of these widths and be as many as the vertices."""
-    array = accessors.read(attributes.index(name, len(accessors)))
+    array = accessors.read(attributes, name)
     if array.shape[1] not in widths:
         attributes.at(name).fail(f"has elements of {array.shape[1]} numbers; expected {' or '.join(map(str, widths))}")
     if count is not None and len(array) != count:
@@ -87,7 +89,7 @@ def _first(wrong: Any) -> int:
 def _triangles(place: Place, mode: int, vertices: int, accessors: Accessors) -> Any:
     """(T, 3): corners, counter-clockwise, whatever the way of drawing."""
     if place.has("indices"):
-        corners = accessors.read(place.index("indices", len(accessors)))
+        corners = accessors.read(place, "indices")
         if corners.shape[1] != 1 or corners.dtype.kind != "u":
             place.at("indices").fail(f"are {corners.dtype} of width {corners.shape[1]}; expected whole numbers")
         corners = corners[:, 0].astype(np.int64)
@@ -132,7 +134,7 @@ def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, An
         if which.dtype.kind != "u":
             attributes.at(f"JOINTS_{number}").fail(f"are {which.dtype}; expected whole numbers")
         joints.append(which.astype(np.int64))
-        weights.append(np.maximum(_vectors(attributes, f"WEIGHTS_{number}", accessors, 4, count), 0.0))
+        weights.append(np.maximum(_vectors(attributes, f"WEIGHTS_{number}", accessors, (4,), count), 0.0))
     if not joints:
         return None, None
     return np.concatenate(joints, axis=1), np.concatenate(weights, axis=1)
@@ -142,9 +144,7 @@ def _colours(document: Document, place: Place, attributes: Place, count: int, ac
     """(V, 3): vertex colours times the material's, from light to what a screen shows; None where there are neither."""
     factor = np.array(_base_colour(document, place)[:3])
     if attributes.has("COLOR_0"):
-        _attribute(attributes, "COLOR_0", accessors, (3, 4), count)
-        width = accessors.read(attributes.index("COLOR_0", len(accessors))).shape[1]
-        light = _vectors(attributes, "COLOR_0", accessors, width, count)[:, :3] * factor
+        light = _vectors(attributes, "COLOR_0", accessors, (3, 4), count)[:, :3] * factor
     elif (factor < 1).any():
         light = np.tile(factor, (count, 1))
     else:
@@ -164,3 +164,8 @@ def _base_colour(document: Document, place: Place) -> tuple[float, ...]:
 def to_screen(light: Any) -> Any:
     """Shares of light, 0 to 1, as sRGB (IEC 61966-2-1)."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+
+
+def to_light(shown: Any) -> Any:
+    """The inverse of `to_screen`."""
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)

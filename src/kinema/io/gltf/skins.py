@@ -17,7 +17,7 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.io.constants import GLTF_SAME_BIND, GLTF_SINGULAR
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.place import Place
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
@@ -42,12 +42,8 @@ def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
 
 
 def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
-    nodes = len(document.joint_of_node)
-    joints = []
-    for joint in place.each("joints"):
-        if type(joint.value) is not int or not 0 <= joint.value < nodes:
-            joint.wrong(f"a whole number from 0 to {nodes - 1}")
-        joints.append(document.joint_of_node[joint.value])
+    nodes = document.joint_of_node
+    joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
     if not joints:
         place.fail("has no joints")
     return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
@@ -57,13 +53,13 @@ def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
     """(joints, 4, 4); matrices that are left out do nothing."""
     if not place.has("inverseBindMatrices"):
         return np.tile(np.eye(4), (joints, 1, 1))
-    columns = accessors.read(place.index("inverseBindMatrices", len(accessors)))
+    columns = accessors.read(place, "inverseBindMatrices")
     where = place.at("inverseBindMatrices")
     if columns.shape[1] != 16 or columns.dtype.kind != "f":
         where.fail("are no matrices of 4 by 4 floats")
     if len(columns) < joints:
         where.fail(f"are {len(columns)}; there are {joints} joints")
-    matrices = columns[:joints].astype(np.float64).reshape(joints, 4, 4).swapaxes(1, 2)
+    matrices = float64(columns[:joints]).reshape(joints, 4, 4).swapaxes(1, 2)
     if not np.isfinite(matrices).all():
         where.fail("have numbers that are not finite")
     matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
@@ -145,7 +141,7 @@ def _strongest(document: Document, surface: Surface) -> tuple[Any, Any]:
         slots, sorted_weights = (np.take_along_axis(array, order, axis=1) for array in (slots, weights))
         if sorted_weights[:, 4:].any():
             document.problems.append(
-                f"{surface.place.path} follows more than four joints a corner; the strongest count"
+                f"{surface.place.path} follows more than four joints a corner; the four strongest count"
             )
         slots, weights = slots[:, :4], sorted_weights[:, :4]
     total = weights.sum(axis=1, keepdims=True)

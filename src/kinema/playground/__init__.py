@@ -1,0 +1,1 @@
+"""The playground: a server on this machine that solves, and a page that draws. `kinema play` starts both."""

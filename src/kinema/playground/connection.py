@@ -1,0 +1,146 @@
+"""A connection: reads what a page sends, within bounds, and sends what its session has to say, as fast as it reads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+import kinema
+from kinema.errors import InputError
+from kinema.playground import protocol
+from kinema.playground.constants import (
+    FRAMES_ON_THE_WAY,
+    LONGEST_SILENCE,
+    MESSAGES_A_SECOND,
+    MESSAGES_IN_A_BURST,
+)
+from kinema.playground.session import Message, Session
+from kinema.scenes.registry import SCENES
+
+REFUSED = 1008
+"""WebSocket's code for a message against the rules, and for a house that is full."""
+
+
+class TooFast(ValueError):
+    """More messages than a page sends."""
+
+
+class Allowance:
+    """A bucket of messages that fills at a steady rate."""
+
+    def __init__(self) -> None:
+        self._left = MESSAGES_IN_A_BURST
+        self._checked = time.monotonic()
+
+    def spend(self) -> None:
+        now = time.monotonic()
+        self._left = min(self._left + (now - self._checked) * MESSAGES_A_SECOND, MESSAGES_IN_A_BURST) - 1.0
+        self._checked = now
+        if self._left < 0.0:
+            raise TooFast(f"more than {MESSAGES_A_SECOND:.0f} messages a second")
+
+
+class Connection:
+    """One page."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._session: Session | None = None
+        self._sent = 0
+        self._seen = 0
+        self._seen_at = time.monotonic()
+
+    async def serve(self) -> None:
+        """Until the page leaves, breaks a rule, or its scene ends."""
+        scenes = [kind.introduction() for kind in SCENES.values()]
+        await self._send({"type": "hello", "version": kinema.__version__, "scenes": scenes})
+        tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await self._say_goodbye(*(task.exception() for task in done))
+        finally:
+            for task in tasks:
+                task.cancel()
+            if self._session:
+                self._session.close()
+
+    async def _say_goodbye(self, *problems: BaseException | None) -> None:
+        for problem in problems:
+            if isinstance(problem, (protocol.Malformed, TooFast)):
+                await refuse(self._websocket, f"This session ended: the page sent {problem}.")
+            elif problem is not None and not isinstance(problem, (WebSocketDisconnect, RuntimeError, OSError)):
+                raise problem
+
+    # From the page.
+
+    async def _read(self) -> None:
+        allowance = Allowance()
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            allowance.spend()
+            if message.get("text") is None:
+                raise protocol.Malformed("bytes where a text is needed")
+            self._take(protocol.parse(message["text"]))
+
+    def _take(self, command: protocol.Command) -> None:
+        if isinstance(command, protocol.Open):
+            self._open(command)
+        elif isinstance(command, protocol.Seen):
+            self._seen, self._seen_at = max(self._seen, min(command.tick, self._sent)), time.monotonic()
+            self._news.set()
+        elif self._session:
+            self._session.tell(command)
+
+    def _open(self, command: protocol.Open) -> None:
+        if self._session:
+            self._session.close()
+        try:
+            self._session = Session(command, self._wake)
+        except InputError as problem:
+            raise protocol.Malformed(f"a request that cannot be met: {problem}") from problem
+        self._sent = self._seen = 0
+        self._session.start()
+
+    def _wake(self) -> None:
+        """Called by the session's thread."""
+        with contextlib.suppress(RuntimeError):  # The server may be gone; the thread follows.
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    # To the page.
+
+    async def _write(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            on_the_way = self._sent - self._seen
+            if on_the_way and time.monotonic() - self._seen_at > LONGEST_SILENCE:
+                return
+            session = self._session
+            for message in session.outbox.take(frames=on_the_way < FRAMES_ON_THE_WAY) if session else ():
+                await self._send(message)
+                if isinstance(message, dict) and message["type"] == "end":
+                    await self._websocket.close()
+                    return
+
+    async def _send(self, message: Message) -> None:
+        if isinstance(message, bytes):
+            if self._sent == self._seen:
+                self._seen_at = time.monotonic()
+            self._sent = protocol.tick_of(message)
+            await self._websocket.send_bytes(message)
+        else:
+            await self._websocket.send_text(json.dumps(message))
+
+
+async def refuse(websocket: WebSocket, why: str) -> None:
+    """End a connection with a message for its page."""
+    await websocket.send_text(json.dumps({"type": "end", "message": why}))
+    await websocket.close(REFUSED)

@@ -1,0 +1,43 @@
+"""The playground's numbers, each with its unit and its reason."""
+
+TICK = 1 / 60
+"""Seconds between two frames: what screens show."""
+
+MOST_TICKS_AT_ONCE = 3
+"""A scene that falls behind makes up for so many ticks in one step, then time itself goes slower: no spiral."""
+
+MOST_SESSIONS = 24
+"""Pages open at once. Each has a thread that solves 60 times a second; more would slow down everybody's."""
+
+MOST_CONNECTIONS = 256
+"""Open sockets of any kind, pages that are being fetched among them."""
+
+LARGEST_MESSAGE = 64 * 1024
+"""Bytes of a message from a page. The largest real one, a dragged handle, has about a hundred."""
+
+LARGEST_INPUT_NUMBER = 2**32 - 1
+"""The number of a page's last input travels as 32 bits."""
+
+MESSAGES_A_SECOND = 400.0
+"""From one page. A page sends at most an input and a receipt a frame: 120, or 240 on a fast screen."""
+
+MESSAGES_IN_A_BURST = 800.0
+"""So many may come at once after a pause: what a stalled network delivers late."""
+
+FRAMES_ON_THE_WAY = 12
+"""Frames sent and not yet confirmed: 0.2 s. A page that is slower gets the newest one when it has caught up."""
+
+LONGEST_SILENCE = 30.0
+"""Seconds a page may leave frames unconfirmed before it counts as gone."""
+
+PING_INTERVAL = 10.0
+"""Seconds between two pings, which find clients that vanished without a word."""
+
+PORT = 8137
+"""Where to listen unless told: free on most machines."""
+
+PORTS_TRIED = 50
+"""From the wanted one on, before giving up."""
+
+TIME_TO_CLOSE = 1.0
+"""Seconds that connections get to say goodbye after Ctrl-C."""

@@ -1,0 +1,207 @@
+"""What goes over the wire.
+
+To the page: one binary frame a tick (`pack_frame`), and JSON messages, each with a "type", for everything else: hello,
+progress, scene, python, notice, end. From the page: JSON messages alone; `parse` makes commands of them, or raises
+`Malformed`, and then the session is over.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
+from kinema.scenes.scene import Status
+
+HEADER = struct.Struct("<IIIIfffId")
+"""layout, tick, last input's number, reached; solve time in ms, error, fps; chains; the scene's time, s. 40 bytes.
+
+Little-endian, as all the rest: float32 arrays one after the other, in the order and shapes of the layout.
+"""
+
+
+def pack_frame(
+    layout: int, tick: int, last_input: int, solve_ms: float, fps: float, status: Status, time: float, arrays: Any
+) -> bytes:
+    """One frame."""
+    head = HEADER.pack(
+        layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.total, time
+    )
+    return head + b"".join(np.asarray(array, "<f4").tobytes() for array in arrays.values())
+
+
+def tick_of(frame: bytes) -> int:
+    """The number of a packed frame's tick."""
+    return int(HEADER.unpack_from(frame)[1])
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def layout_of(arrays: Any) -> list[tuple[str, tuple[int, ...]]]:
+    """Names and shapes of a frame's arrays, in order."""
+    return [(name, tuple(np.shape(array))) for name, array in arrays.items()]
+
+
+class Malformed(ValueError):
+    """A message that no page of ours sends."""
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Open:
+    """Start a scene, instead of the one that runs."""
+
+    scene: str
+    still: bool
+    """Whether the person asked for less motion."""
+
+
+@dataclass(frozen=True)
+class Drag:
+    number: int
+    handle: str
+    position: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Drop:
+    number: int
+    handle: str
+
+
+@dataclass(frozen=True)
+class Key:
+    number: int
+    key: str
+    position: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Set:
+    number: int
+    name: str
+    value: float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Pause:
+    paused: bool
+
+
+@dataclass(frozen=True)
+class Advance:
+    """One tick, while paused."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """The scene as it was at first."""
+
+
+@dataclass(frozen=True)
+class Visible:
+    """Whether anybody can see the page."""
+
+    visible: bool
+
+
+@dataclass(frozen=True)
+class AsPython:
+    """Give the script."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A frame has arrived."""
+
+    tick: int
+
+
+Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | AsPython | Seen
+
+
+def parse(text: str) -> Command:
+    """A command from a page's message."""
+    if len(text) > LARGEST_MESSAGE:
+        raise Malformed(f"a message of {len(text)} characters; {LARGEST_MESSAGE} are allowed")
+    try:
+        message = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as problem:
+        raise Malformed("a message that is not JSON") from problem
+    if not isinstance(message, dict):
+        raise Malformed("a message that is not an object")
+    kind = message.get("type")
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise Malformed(f"a message of type {kind!r:.40}; known are {', '.join(_READERS)}")
+    return _READERS[kind](message)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def _text(message: Any, name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str) or len(value) > 64:
+        raise Malformed(f"{name} is {value!r:.40}; a short text is needed")
+    return value
+
+
+def _flag(message: Any, name: str) -> bool:
+    value = message.get(name)
+    if not isinstance(value, bool):
+        raise Malformed(f"{name} is {value!r:.40}; true or false is needed")
+    return value
+
+
+def _count(message: Any, name: str) -> int:
+    value = message.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST_INPUT_NUMBER:
+        raise Malformed(f"{name} is {value!r:.40}; a whole number of 32 bits is needed")
+    return value
+
+
+def _position(message: Any) -> tuple[float, ...]:
+    value = message.get("position")
+    if not isinstance(value, list) or len(value) not in (2, 3) or not all(_is_number(x) for x in value):
+        raise Malformed(f"position is {value!r:.40}; two or three numbers are needed")
+    return tuple(float(x) for x in value)
+
+
+def _is_number(value: Any) -> bool:
+    # Whole numbers in JSON may be too large for a float: those are no places either.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _value(message: Any) -> float | bool | str | None:
+    value = message.get("value")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(message, "value")
+    if not isinstance(value, (int, float)) or abs(value) > _LARGEST or not math.isfinite(value):
+        raise Malformed(f"value is {value!r:.40}; a number, a text or true and false are needed")
+    return value
+
+
+_READERS: dict[str, Any] = {
+    "open": lambda m: Open(_text(m, "scene"), _flag(m, "still")),
+    "drag": lambda m: Drag(_count(m, "number"), _text(m, "handle"), _position(m)),
+    "drop": lambda m: Drop(_count(m, "number"), _text(m, "handle")),
+    "key": lambda m: Key(_count(m, "number"), _text(m, "key"), _position(m)),
+    "set": lambda m: Set(_count(m, "number"), _text(m, "name"), _value(m)),
+    "pause": lambda m: Pause(_flag(m, "paused")),
+    "step": lambda m: Advance(),
+    "reset": lambda m: Reset(),
+    "visible": lambda m: Visible(_flag(m, "visible")),
+    "python": lambda m: AsPython(),
+    "seen": lambda m: Seen(_count(m, "tick")),
+}

@@ -1,0 +1,179 @@
+"""The server: one page, one socket. Bound to this machine unless told otherwise."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import threading
+import webbrowser
+from collections.abc import Mapping
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+import typer
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from kinema.errors import InputError
+from kinema.playground.connection import Connection, refuse
+from kinema.playground.constants import (
+    LARGEST_MESSAGE,
+    MOST_CONNECTIONS,
+    MOST_SESSIONS,
+    PING_INTERVAL,
+    PORT,
+    PORTS_TRIED,
+    TIME_TO_CLOSE,
+)
+from kinema.playground.kernels import make_ready
+from kinema.scenes.registry import kind_of
+
+_TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
+"""All there is to be fetched. A name is looked up here and never becomes a path."""
+
+# Evaluating strings is what browsers' test drivers do in a page; the page itself never does.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def page() -> dict[str, bytes]:
+    """The built page, file by file."""
+    folder = files("kinema.playground") / "page"
+    try:
+        return {name: (folder / name).read_bytes() for name in _TYPES}
+    except OSError as problem:
+        raise InputError(
+            "the playground's page is not built; `pip install .` or `make play` in the sources builds it"
+        ) from problem
+
+
+class App:
+    """What answers. `host` is the address it is bound to: it decides which names browsers may call it by."""
+
+    def __init__(self, host: str, page_files: Mapping[str, bytes]) -> None:
+        self._host = host
+        self._page = page_files
+        self.open_sessions = 0
+        routes = [
+            Route("/", self._file),
+            Route("/{name}", self._file),
+            WebSocketRoute("/session", self._session),
+        ]
+        self.asgi = Starlette(routes=routes)
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        if not self._may_be_called(request.headers.get("host", "")):
+            return PlainTextResponse("This server is not known by that name.", 403)
+        if name not in self._page:
+            return PlainTextResponse("Nothing here.", 404)
+        return Response(self._page[name], media_type=_TYPES[name], headers=_HEADERS)
+
+    async def _session(self, websocket: WebSocket) -> None:
+        if not self._comes_from_our_page(websocket.headers):
+            await websocket.close()  # Before it is accepted: the browser sees a refusal.
+            return
+        await websocket.accept()
+        if self.open_sessions >= MOST_SESSIONS:
+            await refuse(websocket, f"The playground is full: {MOST_SESSIONS} pages are open. Close one, then reload.")
+            return
+        self.open_sessions += 1
+        try:
+            await Connection(websocket).serve()
+        finally:
+            self.open_sessions -= 1
+
+    def _comes_from_our_page(self, headers: Headers) -> bool:
+        """Pages of others must not reach in: a browser says where a page is from. Programs that are no browser may."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        return self._may_be_called(host) and (origin is None or urlsplit(origin).netloc == host)
+
+    def _may_be_called(self, host: str) -> bool:
+        """On loopback only by loopback's names: else any name on the net that is made to point here would do."""
+        return not _is_loopback(self._host) or _is_loopback(urlsplit(f"//{host}").hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# --- running it --------------------------------------------------------------------------------------------------
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the wanted port, or on the next free one."""
+    first = PORT if port is None else port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in range(first, min(first + PORTS_TRIED, 2**16)):
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, candidate))
+        except PermissionError as problem:
+            bound.close()
+            raise InputError(f"port {candidate} is not open to you; try one from 1024 on") from problem
+        except socket.gaierror as problem:
+            bound.close()
+            raise InputError(f"there is no address {host!r} on this machine") from problem
+        except OSError as problem:
+            bound.close()
+            if candidate == first:
+                typer.echo(f"Port {first} is taken ({problem.strerror}); looking for the next free one.")
+            continue
+        return bound
+    raise InputError(f"no free port from {first} on at {host}")
+
+
+class Server(uvicorn.Server):
+    """Ends at the first Ctrl-C, without waiting for pages to leave."""
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        self.should_exit = self.force_exit = True
+
+
+def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
+    """Serve the playground until Ctrl-C."""
+    kind = kind_of(scene)
+    app = App(host, page())
+    bound = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{bound.getsockname()[1]}/#{scene}"
+    typer.echo(f"Playground: {address}   (Ctrl-C ends it)")
+    logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are the fun of it, and no news.
+    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    Server(settings(app)).run(sockets=[bound])
+
+
+def settings(app: App) -> uvicorn.Config:
+    """How the server runs."""
+    return uvicorn.Config(
+        app.asgi,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=LARGEST_MESSAGE,
+        ws_ping_interval=PING_INTERVAL,
+        ws_ping_timeout=PING_INTERVAL,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(TIME_TO_CLOSE),
+        lifespan="off",
+        log_level="warning",
+    )

@@ -1,0 +1,277 @@
+// The app: one connection, one view, and the controls around them.
+
+import { Connection } from "./connection";
+import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protocol";
+import { Film, keepPicture } from "./shell/capture";
+import { element, make, setIcon } from "./shell/dom";
+import { Dragging } from "./shell/dragging";
+import { Figures } from "./shell/figures";
+import { Help } from "./shell/help";
+import { History } from "./shell/history";
+import { Keys } from "./shell/keys";
+import { Labels } from "./shell/labels";
+import { Panel } from "./shell/panel";
+import { Signs } from "./shell/signs";
+import { Tabs } from "./shell/tabs";
+import { Themes } from "./shell/theme";
+import type { Theme, View } from "./view";
+import { VIEWS } from "./views";
+
+const LONGEST_ELAPSED = 0.1;
+
+export class App {
+  private readonly stage = element("stage");
+  private readonly signs = new Signs(() => this.connection.connect());
+  private readonly tabs = new Tabs((name) => this.open(name));
+  private readonly panel = new Panel(element("controls"), (name, value) => this.connection.input({ type: "set", name, value }));
+  private readonly figures = new Figures();
+  private readonly history = new History(element("history"));
+  private readonly labels = new Labels(element("labels"));
+  private readonly help = new Help();
+  private readonly film = new Film();
+  private readonly dragging = new Dragging(this.stage, {
+    drag: (handle, position) => this.drag(handle, position),
+    drop: (handle) => this.drop(handle),
+  });
+  private readonly connection: Connection;
+  private view: View | null = null;
+  private scene: SceneMessage | null = null;
+  private frame: Frame | null = null;
+  private theme!: Theme;
+  private paused = false;
+  private described = false;
+  private wantsPicture = false;
+  private drawnAt = performance.now();
+  /** What is dragged, or was until the server has heard of it: it is drawn where the hand has it. */
+  private held: { handle: string; input: number; dropped: boolean } | null = null;
+  private waiting: { handle: string; position: number[] } | null = null;
+
+  constructor() {
+    new Themes((theme) => this.paint(theme));
+    new Keys(this.dragging, {
+      pause: () => this.pause(!this.paused),
+      step: () => this.step(),
+      reset: () => this.connection.send({ type: "reset" }),
+      help: () => this.help.toggle(),
+      mirror: () => this.panel.flip("mirror"),
+      scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
+    });
+    this.connection = new Connection({
+      message: (message) => this.receive(message),
+      connected: (connected) => this.signs.connected(connected),
+    });
+    this.wireButtons();
+    new ResizeObserver(() => this.resize()).observe(this.stage);
+    document.addEventListener("visibilitychange", () => this.tellVisible());
+    requestAnimationFrame(() => this.tick());
+  }
+
+  private wireButtons(): void {
+    this.showPaused(false);
+    setIcon(element("step"), "step", "One tick");
+    setIcon(element("reset"), "reset", "Start again");
+    setIcon(element("screenshot"), "camera", "Keep a picture");
+    setIcon(element("show-panel"), "sliders", "Controls");
+    element("pause").onclick = () => this.pause(!this.paused);
+    element("step").onclick = () => this.step();
+    element("reset").onclick = () => this.connection.send({ type: "reset" });
+    element("screenshot").onclick = () => (this.wantsPicture = true);
+    element("record").onclick = () => this.view && this.film.toggle(this.view.canvas, `kinema-${this.tabs.current}`);
+    element("copy-python").onclick = () => this.connection.send({ type: "python" });
+    element("show-panel").onclick = () => {
+      const open = document.body.classList.toggle("panel-open");
+      element("show-panel").setAttribute("aria-expanded", String(open));
+      if (open && this.scene) this.history.start(this.introduction()?.unit ?? "");
+    };
+  }
+
+  // From the server.
+
+  private receive(message: ServerMessage): void {
+    switch (message.type) {
+      case "hello":
+        this.tabs.fill(message.scenes);
+        this.open(this.tabs.current);
+        break;
+      case "progress":
+        this.signs.progress(message.done, message.count, message.what);
+        break;
+      case "scene":
+        this.describe(message);
+        break;
+      case "python":
+        void this.copy(message.text);
+        break;
+      case "notice":
+        this.signs.notice(message.message);
+        break;
+      case "end":
+        this.signs.ended(message.message);
+        break;
+    }
+  }
+
+  private describe(message: SceneMessage): void {
+    this.signs.progress(1, 1, "");
+    if (message.scene !== this.tabs.current) return;
+    this.scene = message;
+    this.described = false;
+    if (!this.view) this.show(message.scene);
+    this.panel.show(message.controls);
+    this.showPaused(message.paused);
+  }
+
+  /** Put a scene's view on the stage. */
+  private show(name: string): void {
+    const Kind = VIEWS[name];
+    if (!Kind) return;
+    this.view = new Kind();
+    this.view.canvas.tabIndex = 0;
+    this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
+    this.stage.prepend(this.view.canvas);
+    if (this.view.overlay) (matchMedia("(max-width: 820px)").matches ? this.stage : element("side")).append(this.view.overlay);
+    this.view.paint(this.theme);
+    this.resize();
+    this.dragging.attach(this.view);
+  }
+
+  // To the server.
+
+  private open(name: string): void {
+    this.film.stop();
+    this.view?.canvas.remove();
+    this.view?.overlay?.remove();
+    this.view?.dispose();
+    this.view = this.scene = this.frame = this.held = this.waiting = null;
+    this.dragging.attach(null);
+    const introduction = this.introduction();
+    if (introduction) {
+      this.help.fill(introduction);
+      element("about").textContent = introduction.about;
+    }
+    this.history.start(introduction?.unit ?? "");
+    this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    this.tellVisible();
+  }
+
+  private introduction(): Introduction | undefined {
+    return this.tabs.introduction(this.tabs.current);
+  }
+
+  private tellVisible(): void {
+    this.connection.send({ type: "visible", visible: document.visibilityState === "visible" });
+  }
+
+  private drag(handle: string, position: number[]): void {
+    this.held = { handle, input: Infinity, dropped: false };
+    this.waiting = { handle, position };
+    this.view?.hold(handle, position);
+  }
+
+  /** At most one drag a drawn frame goes out: some mice move a thousand times a second. */
+  private sendDrag(): void {
+    if (!this.waiting) return;
+    const number = this.connection.input({ type: "drag", ...this.waiting });
+    if (this.held) this.held.input = number;
+    this.waiting = null;
+  }
+
+  private drop(handle: string): void {
+    this.sendDrag();
+    const number = this.connection.input({ type: "drop", handle });
+    this.held = { handle, input: number, dropped: true };
+  }
+
+  private pause(paused: boolean): void {
+    this.showPaused(paused);
+    this.connection.send({ type: "pause", paused });
+  }
+
+  private step(): void {
+    if (!this.paused) this.pause(true);
+    this.connection.send({ type: "step" });
+  }
+
+  private showPaused(paused: boolean): void {
+    this.paused = paused;
+    setIcon(element("pause"), paused ? "play" : "pause", paused ? "Go on" : "Pause");
+    element("pause").setAttribute("aria-pressed", String(paused));
+  }
+
+  private async copy(text: string): Promise<void> {
+    const script = make("textarea", { className: "script", value: text, readOnly: true, ariaLabel: "The script" });
+    script.dataset["testid"] = "python";
+    try {
+      await navigator.clipboard.writeText(text);
+      this.signs.notice("Copied. Run it with Python: it computes what you see.", script);
+    } catch {
+      this.signs.notice("The browser keeps the clipboard closed: copy it from here.", script);
+      script.select();
+    }
+  }
+
+  // The picture.
+
+  private paint(theme: Theme): void {
+    this.theme = theme;
+    this.view?.paint(theme);
+    this.history.paint(theme);
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.stage;
+    if (clientWidth && clientHeight) this.view?.resize(clientWidth, clientHeight);
+    this.history.paint(this.theme);
+  }
+
+  /** Once for every frame of the screen: the newest that came is drawn. */
+  private tick(): void {
+    requestAnimationFrame(() => this.tick());
+    const now = performance.now();
+    const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
+    this.drawnAt = now;
+    this.sendDrag();
+    const frame = this.connection.take();
+    if (frame) this.take(frame);
+    if (!this.view || !this.frame) return;
+    this.view.draw(elapsed);
+    this.labels.show(this.view.labels());
+    if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
+    this.wantsPicture = false;
+    this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");
+  }
+
+  private take(frame: Frame): void {
+    // A description holds from the first frame of its layout on.
+    if (!this.described && this.scene) this.view?.describe(this.scene.description);
+    this.described = true;
+    this.frame = frame;
+    if (this.held?.dropped && frame.input >= this.held.input) {
+      this.held = null;
+      this.view?.hold(null);
+    }
+    this.view?.show(frame);
+    this.history.add(frame);
+  }
+
+  state(): Record<string, unknown> {
+    const frame = this.frame;
+    return {
+      scene: this.tabs.current,
+      connected: this.signs.isConnected,
+      paused: this.paused,
+      fps: this.figures.fps,
+      solve_ms: frame?.solveMs ?? null,
+      error: frame?.error ?? null,
+      reached: frame?.reached ?? 0,
+      count: frame?.count ?? 0,
+      time: frame?.time ?? 0,
+      tick: frame?.tick ?? 0,
+      input: frame?.input ?? 0,
+      controls: Object.fromEntries((this.scene?.controls ?? []).map(({ name, value }) => [name, value])),
+      draggables: this.view?.handles() ?? [],
+      chains: this.frame ? (this.view?.chains() ?? []) : [],
+      ...(this.view?.state() ?? {}),
+    };
+  }
+}

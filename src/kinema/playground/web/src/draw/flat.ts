@@ -1,0 +1,115 @@
+// A flat stage: pixels, the origin in the middle, y down, with a quiet grid of dots.
+
+import * as THREE from "three";
+import type { Theme } from "../view";
+import { Ink } from "./ink";
+
+/** Width and height that are always to be seen, px: on a smaller screen everything is smaller. */
+const AT_LEAST = { width: 860, height: 520 };
+const GRID = 40;
+
+const GRID_VERTEX = /* glsl */ `
+  out vec2 at;
+  uniform vec2 half_size;
+  void main() {
+    at = position.xy * half_size;
+    gl_Position = vec4(position.x, -position.y, 0.0, 1.0);
+  }
+`;
+const GRID_FRAGMENT = /* glsl */ `
+  in vec2 at;
+  out vec4 result;
+  uniform float pixel;
+  uniform vec3 colour;
+  void main() {
+    vec2 cell = mod(at + 0.5 * ${GRID}.0, ${GRID}.0) - 0.5 * ${GRID}.0;
+    float edge = length(cell) - 1.3;
+    result = vec4(colour, 0.55 * clamp(0.5 - edge / pixel, 0.0, 1.0));
+  }
+`;
+
+export class FlatStage {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly scene = new THREE.Scene();
+  readonly ink = new Ink();
+  /** CSS pixels per unit of the scene. */
+  scale = 1;
+  private readonly camera = new THREE.OrthographicCamera();
+  private readonly grid: THREE.Mesh<THREE.PlaneGeometry, THREE.ShaderMaterial>;
+
+  constructor() {
+    this.renderer = new THREE.WebGLRenderer({ antialias: false }); // Ink is smooth by itself.
+    THREE.ColorManagement.enabled = false; // Colours here are the screen's own, not light.
+    this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    const uniforms = {
+      half_size: { value: new THREE.Vector2(1, 1) },
+      pixel: { value: 1 },
+      colour: { value: new THREE.Color() },
+    };
+    const material = new THREE.ShaderMaterial({
+      glslVersion: THREE.GLSL3,
+      vertexShader: GRID_VERTEX,
+      fragmentShader: GRID_FRAGMENT,
+      uniforms,
+      transparent: true,
+      depthTest: false,
+      depthWrite: false,
+    });
+    this.grid = new THREE.Mesh(new THREE.PlaneGeometry(2, 2), material);
+    this.grid.frustumCulled = false;
+    this.grid.renderOrder = -2;
+    this.grid.material.side = THREE.DoubleSide;
+    this.scene.add(this.grid, this.ink.mesh);
+    this.camera.position.z = 10;
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.renderer.domElement;
+  }
+
+  resize(width: number, height: number): void {
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(width, height);
+    this.scale = Math.min(1, width / AT_LEAST.width, height / AT_LEAST.height);
+    const halfWidth = width / this.scale / 2;
+    const halfHeight = height / this.scale / 2;
+    Object.assign(this.camera, { left: -halfWidth, right: halfWidth, top: -halfHeight, bottom: halfHeight });
+    this.camera.updateProjectionMatrix();
+    this.grid.material.uniforms["half_size"]!.value.set(halfWidth, halfHeight);
+    this.grid.material.uniforms["pixel"]!.value = this.pixel;
+  }
+
+  /** The size of a pixel of the screen, in the scene's unit. */
+  get pixel(): number {
+    return 1 / (this.scale * this.renderer.getPixelRatio());
+  }
+
+  paint(theme: Theme): void {
+    this.renderer.setClearColor(theme.background);
+    this.grid.material.uniforms["colour"]!.value.set(theme.faint);
+  }
+
+  draw(): void {
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** From the page's CSS pixels to the scene. */
+  toScene(x: number, y: number): [number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    return [(x - box.left - box.width / 2) / this.scale, (y - box.top - box.height / 2) / this.scale];
+  }
+
+  /** From the scene to the page's CSS pixels. */
+  toPage(x: number, y: number): [number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    return [box.left + box.width / 2 + x * this.scale, box.top + box.height / 2 + y * this.scale];
+  }
+
+  dispose(): void {
+    this.ink.dispose();
+    this.grid.geometry.dispose();
+    this.grid.material.dispose();
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
+  }
+}

@@ -1,0 +1,108 @@
+// What goes over the wire: the page's half of playground/protocol.py.
+
+export interface Introduction {
+  name: string;
+  title: string;
+  about: string;
+  unit: string;
+  help: [string, string][];
+}
+
+interface ControlBase {
+  name: string;
+  label: string;
+}
+export type Control = ControlBase &
+  (
+    | { kind: "slider"; value: number; low: number; high: number; step: number; unit: string }
+    | { kind: "switch"; value: boolean }
+    | { kind: "choice"; value: string; options: string[] }
+    | { kind: "button"; value: null }
+  );
+
+export type Description = Record<string, unknown>;
+
+export interface SceneMessage {
+  type: "scene";
+  scene: string;
+  layout: number;
+  arrays: [string, number[]][];
+  controls: Control[];
+  description: Description;
+  paused: boolean;
+}
+
+export type ServerMessage =
+  | { type: "hello"; version: string; scenes: Introduction[] }
+  | { type: "progress"; done: number; count: number; what: string }
+  | SceneMessage
+  | { type: "python"; text: string }
+  | { type: "notice"; message: string }
+  | { type: "end"; message: string };
+
+export type Value = number | boolean | string | null;
+
+export type PageMessage =
+  | { type: "open"; scene: string; still: boolean }
+  | { type: "drag"; number: number; handle: string; position: number[] }
+  | { type: "drop"; number: number; handle: string }
+  | { type: "key"; number: number; key: string; position: number[] }
+  | { type: "set"; number: number; name: string; value: Value }
+  | { type: "pause"; paused: boolean }
+  | { type: "step" }
+  | { type: "reset" }
+  | { type: "visible"; visible: boolean }
+  | { type: "python" }
+  | { type: "seen"; tick: number };
+
+export interface Frame {
+  layout: number;
+  tick: number;
+  /** The number of the last input this frame answers. */
+  input: number;
+  reached: number;
+  count: number;
+  solveMs: number;
+  error: number;
+  /** Ticks a second that the server manages. */
+  serverFps: number;
+  time: number;
+  arrays: Record<string, Float32Array>;
+  shapes: Record<string, number[]>;
+}
+
+const HEADER_BYTES = 40;
+
+/** A frame, or nothing if it belongs to a layout that is over. */
+export function unpackFrame(data: ArrayBuffer, scene: SceneMessage): Frame | null {
+  const head = new DataView(data);
+  if (head.getUint32(0, true) !== scene.layout) return null;
+  const arrays: Record<string, Float32Array> = {};
+  const shapes: Record<string, number[]> = {};
+  let offset = HEADER_BYTES;
+  for (const [name, shape] of scene.arrays) {
+    const size = shape.reduce((product, length) => product * length, 1);
+    arrays[name] = new Float32Array(data, offset, size);
+    shapes[name] = shape;
+    offset += 4 * size;
+  }
+  return {
+    layout: scene.layout,
+    tick: head.getUint32(4, true),
+    input: head.getUint32(8, true),
+    reached: head.getUint32(12, true),
+    solveMs: head.getFloat32(16, true),
+    error: head.getFloat32(20, true),
+    serverFps: head.getFloat32(24, true),
+    count: head.getUint32(28, true),
+    time: head.getFloat64(32, true),
+    arrays,
+    shapes,
+  };
+}
+
+/** An array of a frame; empty if the scene has none of that name. */
+export function array(frame: Frame, name: string): Float32Array {
+  return frame.arrays[name] ?? EMPTY;
+}
+const EMPTY = new Float32Array(0);

@@ -1,0 +1,37 @@
+// The page's own elements.
+
+/** An element of index.html by its id. */
+export function element<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`index.html has no #${id}`);
+  return found as T;
+}
+
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+/** Line icons, drawn on 24 by 24. */
+const ICONS = {
+  pause: "M8 5v14M16 5v14",
+  play: "M7 4.5v15l12-7.5z",
+  step: "M6 5v14l9-7zM19 5v14",
+  reset: "M4 12a8 8 0 1 0 2.6-5.9M4 4v5h5",
+  camera: "M4 8h3l2-3h6l2 3h3v11H4zM12 16.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7z",
+  film: "M12 17a5 5 0 1 0 0-10 5 5 0 0 0 0 10z",
+  stop: "M7 7h10v10H7z",
+  light: "M12 16.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
+  dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z",
+  sliders: "M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5",
+} as const;
+
+export function setIcon(button: HTMLElement, icon: keyof typeof ICONS, label: string): void {
+  button.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[icon]}"/></svg>`;
+  button.setAttribute("aria-label", label);
+}

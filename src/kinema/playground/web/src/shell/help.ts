@@ -1,0 +1,46 @@
+// The sheet that says what keys and pointer do.
+
+import type { Introduction } from "../protocol";
+import { element, make } from "./dom";
+
+const ALWAYS: [string, string][] = [
+  ["Space", "pause, go on"],
+  [".", "one tick, while paused"],
+  ["R", "start the scene again"],
+  ["Tab, then [ and ]", "choose a handle without a mouse"],
+  ["Arrow keys", "move the chosen handle; with Shift in small steps"],
+  ["?", "this sheet"],
+];
+
+export class Help {
+  private readonly sheet = element<HTMLDialogElement>("help-sheet");
+
+  constructor() {
+    element("help").onclick = () => this.toggle();
+    this.sheet.onclick = (event) => event.target === this.sheet && this.sheet.close();
+  }
+
+  fill(scene: Introduction): void {
+    const close = make("button", { textContent: "Close", className: "wide" });
+    close.onclick = () => this.sheet.close();
+    this.sheet.replaceChildren(
+      make("h2", { id: "help-title", textContent: scene.title }),
+      make("p", { textContent: scene.about }),
+      table(scene.help),
+      make("h3", { textContent: "Everywhere" }),
+      table(ALWAYS),
+      close,
+    );
+  }
+
+  toggle(): void {
+    if (this.sheet.open) this.sheet.close();
+    else this.sheet.showModal();
+  }
+}
+
+function table(rows: [string, string][]): HTMLElement {
+  const list = make("dl");
+  for (const [key, what] of rows) list.append(make("dt", {}, make("kbd", { textContent: key })), make("dd", { textContent: what }));
+  return list;
+}

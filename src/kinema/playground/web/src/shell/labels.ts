@@ -1,0 +1,26 @@
+// Short texts over the picture.
+
+import type { Label } from "../view";
+import { make } from "./dom";
+
+export class Labels {
+  private readonly made: HTMLSpanElement[] = [];
+
+  constructor(private readonly host: HTMLElement) {}
+
+  show(labels: Label[]): void {
+    while (this.made.length < labels.length) {
+      const span = make("span");
+      this.made.push(span);
+      this.host.append(span);
+    }
+    const box = this.made.length ? this.host.getBoundingClientRect() : null;
+    this.made.forEach((span, i) => {
+      const label = labels[i];
+      span.hidden = !label;
+      if (!label || !box) return;
+      if (span.textContent !== label.text) span.textContent = label.text;
+      span.style.transform = `translate(${(label.x - box.left).toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
+    });
+  }
+}

@@ -1,0 +1,62 @@
+// The scene's controls, as the server describes them.
+
+import GUI, { type Controller } from "lil-gui";
+import type { Control, Value } from "../protocol";
+
+export class Panel {
+  private gui: GUI | null = null;
+  private values: Record<string, Value> = {};
+  private controllers = new Map<string, Controller>();
+  private signature = "";
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly set: (name: string, value: Value) => void,
+  ) {}
+
+  /** Show these controls: the same ones get their new values, others are built anew. */
+  show(controls: Control[]): void {
+    const signature = JSON.stringify(controls.map((control) => ({ ...control, value: null })));
+    if (signature !== this.signature) this.build(controls);
+    this.signature = signature;
+    for (const { name, value } of controls) {
+      const controller = this.controllers.get(name);
+      // What somebody holds right now is his: an answer that is on its way back would only shake it.
+      if (controller && !controller.domElement.matches(":active")) {
+        this.values[name] = value;
+        controller.updateDisplay();
+      }
+    }
+  }
+
+  flip(name: string): void {
+    const controller = this.controllers.get(name);
+    controller?.setValue(!this.values[name]);
+  }
+
+  private build(controls: Control[]): void {
+    this.gui?.destroy();
+    this.gui = new GUI({ container: this.host, title: "Controls", width: undefined });
+    this.controllers.clear();
+    this.values = {};
+    for (const control of controls) this.add(this.gui, control);
+  }
+
+  private add(gui: GUI, control: Control): void {
+    const { name } = control;
+    const send = (value: Value) => this.set(name, value);
+    let controller: Controller;
+    if (control.kind === "button") {
+      controller = gui.add({ [name]: () => send(null) }, name);
+    } else {
+      this.values[name] = control.value;
+      if (control.kind === "slider") controller = gui.add(this.values, name, control.low, control.high, control.step);
+      else if (control.kind === "choice") controller = gui.add(this.values, name, control.options);
+      else controller = gui.add(this.values, name);
+      controller.onChange(send);
+      this.controllers.set(name, controller);
+    }
+    controller.name(control.kind === "slider" && control.unit ? `${control.label}, ${control.unit}` : control.label);
+    controller.domElement.querySelector("input, select, button")?.setAttribute("data-testid", name);
+  }
+}

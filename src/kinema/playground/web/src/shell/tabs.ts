@@ -1,0 +1,62 @@
+// The scenes' tabs; `/#planar` opens one directly.
+
+import type { Introduction } from "../protocol";
+import { VIEWS } from "../views";
+import { element, make } from "./dom";
+
+export class Tabs {
+  private scenes: Introduction[] = [];
+
+  constructor(private readonly open: (name: string) => void) {
+    addEventListener("hashchange", () => this.select());
+    element("tabs").addEventListener("keydown", (event) => this.key(event));
+  }
+
+  get current(): string {
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    return this.scenes.some(({ name }) => name === wanted) ? wanted : (this.scenes[0]?.name ?? "");
+  }
+
+  introduction(name: string): Introduction | undefined {
+    return this.scenes.find((scene) => scene.name === name);
+  }
+
+  /** Show these scenes, those that this page can draw. */
+  fill(scenes: Introduction[]): void {
+    this.scenes = scenes.filter(({ name }) => name in VIEWS);
+    element("tabs").replaceChildren(...this.scenes.map((scene) => this.tab(scene)));
+    this.mark();
+  }
+
+  private tab({ name, title, about }: Introduction): HTMLElement {
+    const tab = make("a", { href: `#${name}`, textContent: title, title: about, role: "tab" });
+    tab.dataset["testid"] = `scene-${name}`;
+    tab.dataset["scene"] = name;
+    return tab;
+  }
+
+  private select(): void {
+    this.mark();
+    this.open(this.current);
+  }
+
+  private mark(): void {
+    for (const tab of element("tabs").querySelectorAll<HTMLElement>("[role=tab]")) {
+      const on = tab.dataset["scene"] === this.current;
+      tab.setAttribute("aria-selected", String(on));
+      tab.tabIndex = on ? 0 : -1;
+      if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+  }
+
+  private key(event: KeyboardEvent): void {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const names = this.scenes.map(({ name }) => name);
+    const next = names[(names.indexOf(this.current) + by + names.length) % names.length]!;
+    location.hash = next;
+    element("tabs").querySelector<HTMLElement>(`[data-scene=${next}]`)?.focus();
+  }
+}

@@ -1,0 +1,206 @@
+// Planar limbs: bones in colours, red roots, green targets; sprites instead of bones where they are wanted.
+
+import { FlatStage } from "../draw/flat";
+import { LimbSprites } from "../draw/sprites";
+import { array, type Description, type Frame } from "../protocol";
+import type { ChainState, Handle, Label, Theme, View } from "../view";
+
+type Point = [number, number];
+
+const BONE = { start: 12, end: 7 };
+const ROOT = 10;
+const TARGET = 11;
+const HALO = 20;
+
+export class PlanarView implements View {
+  private readonly stage = new FlatStage();
+  private readonly sprites = new LimbSprites();
+  private theme: Theme | null = null;
+  private frame: Frame | null = null;
+  private lengths: number[][] = [];
+  private selected = 0;
+  private held: { handle: string; position: Point } | null = null;
+  private hovered: string | null = null;
+
+  constructor() {
+    this.sprites.group.renderOrder = 1;
+    this.stage.scene.add(this.sprites.group);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.stage.canvas;
+  }
+
+  describe(description: Description): void {
+    this.lengths = description["lengths"] as number[][];
+    this.selected = description["selected"] as number;
+  }
+
+  show(frame: Frame): void {
+    this.frame = frame;
+  }
+
+  resize(width: number, height: number): void {
+    this.stage.resize(width, height);
+  }
+
+  paint(theme: Theme): void {
+    this.theme = theme;
+    this.stage.paint(theme);
+  }
+
+  draw(): void {
+    if (!this.theme || !this.frame) return;
+    const ink = this.stage.ink;
+    ink.clear(this.stage.pixel);
+    this.drawRope(this.frame, this.theme);
+    const chains = this.joints();
+    const limbs = array(this.frame, "limbs");
+    chains.forEach((joints, i) => {
+      if (joints.length !== 3 || limbs.length === 0) this.drawBones(joints, this.colour(i));
+    });
+    this.sprites.show(limbs, this.limbColours(chains), this.limbLengths());
+    chains.forEach((joints, i) => this.drawEnds(joints, i, this.theme!));
+    ink.finish();
+    this.stage.draw();
+  }
+
+  private drawBones(joints: Point[], colour: number): void {
+    const slim = joints.length > 3 ? 0.7 : 1;
+    for (let j = 0; j + 1 < joints.length; j++) {
+      const [a, b] = [joints[j]!, joints[j + 1]!];
+      this.stage.ink.line(a[0] + 3, a[1] + 5, b[0] + 3, b[1] + 5, BONE.start * slim, 0x000000, { taper: BONE.end * slim, alpha: 0.1 });
+    }
+    for (let j = 0; j + 1 < joints.length; j++) {
+      const [a, b] = [joints[j]!, joints[j + 1]!];
+      this.stage.ink.line(...a, ...b, BONE.start * slim, colour, { taper: BONE.end * slim });
+      if (j > 0) this.stage.ink.dot(...a, 3.6, 0xffffff, { alpha: 0.9 });
+    }
+  }
+
+  private drawEnds(joints: Point[], i: number, theme: Theme): void {
+    const ink = this.stage.ink;
+    const [root, end, target] = [joints[0]!, joints[joints.length - 1]!, this.target(i)];
+    if (this.held?.handle === String(i)) {
+      ink.line(...root, ...target, 1.2, theme.ink, { dash: 7, alpha: 0.55 });
+      ink.line(...end, ...target, 1.2, theme.target, { alpha: 0.8 });
+    }
+    ink.dot(...root, ROOT, theme.root);
+    ink.dot(...root, 3.4, 0xffffff, { alpha: 0.9 });
+    ink.dot(...end, 4.5, theme.ink, { alpha: 0.85 });
+    this.drawTarget(target, String(i), theme);
+  }
+
+  private drawTarget(at: Point, handle: string, theme: Theme): void {
+    const active = this.held?.handle === handle || this.hovered === handle;
+    const halo = HALO / this.stage.scale;
+    if (active) this.stage.ink.dot(...at, halo, theme.target, { alpha: 0.16 });
+    this.stage.ink.dot(...at, TARGET, theme.target, { ring: 3.2 });
+    this.stage.ink.dot(...at, 3.5, theme.target);
+  }
+
+  private drawRope(frame: Frame, theme: Theme): void {
+    const joints = points(array(frame, "rope"));
+    for (let j = 0; j + 1 < joints.length; j++) {
+      this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, 4, j % 2 ? 0xb98a4e : 0xa3753c);
+    }
+    if (!joints.length) return;
+    this.stage.ink.dot(...joints[0]!, ROOT, theme.root);
+    this.drawTarget(this.ropeTarget(frame), "rope", theme);
+  }
+
+  handles(): Handle[] {
+    const targets = this.lengths.map((_, i) => ({ id: String(i), at: this.target(i) }));
+    if (this.frame && array(this.frame, "rope").length) targets.push({ id: "rope", at: this.ropeTarget(this.frame) });
+    return targets.map(({ id, at }) => {
+      const [x, y] = this.stage.toPage(...at);
+      return { id, x, y };
+    });
+  }
+
+  place(x: number, y: number): number[] {
+    return this.stage.toScene(x, y);
+  }
+
+  hold(handle: string | null, position: number[] = []): void {
+    this.held = handle === null ? null : { handle, position: position as Point };
+    if (handle !== null && handle !== "rope") this.selected = Number(handle);
+  }
+
+  hover(handle: string | null): void {
+    this.hovered = handle;
+  }
+
+  chains(): ChainState[] {
+    const reached = this.frame ? array(this.frame, "reached") : [];
+    return this.joints().map((joints, i) => ({
+      joints: joints.map((joint) => this.stage.toPage(...joint)),
+      target: this.stage.toPage(...this.target(i)),
+      reached: reached[i] === 1,
+    }));
+  }
+
+  /** The dragged chain's lengths and angles, at the middle of its bones. */
+  labels(): Label[] {
+    const joints = this.joints()[Number(this.held?.handle)];
+    if (!this.held || !joints) return [];
+    const labels = joints.slice(1).map((b, j) => {
+      const a = joints[j]!;
+      const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
+      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}` };
+    });
+    const end = joints[joints.length - 1]!;
+    const miss = Math.hypot(end[0] - this.held.position[0], end[1] - this.held.position[1]);
+    const [x, y] = this.stage.toPage(...this.held.position);
+    return [...labels.slice(0, 2), { x: x + 24, y: y - 18, text: miss > 1 ? `${miss.toFixed(0)} px out of reach` : "reached" }];
+  }
+
+  state(): Record<string, unknown> {
+    const rope = this.frame ? points(array(this.frame, "rope")).map((joint) => this.stage.toPage(...joint)) : [];
+    return { selected: this.selected, rope };
+  }
+
+  camera(): void {}
+
+  dispose(): void {
+    this.sprites.dispose();
+    this.stage.dispose();
+  }
+
+  private colour(i: number): number {
+    const palette = this.theme!.palette;
+    return palette[i % palette.length]!;
+  }
+
+  private limbColours(chains: Point[][]): number[] {
+    return chains.flatMap((joints, i) => (joints.length === 3 ? [this.colour(i)] : []));
+  }
+
+  private limbLengths(): number[][] {
+    return this.lengths.filter((lengths) => lengths.length === 2);
+  }
+
+  /** Every chain's joints. */
+  private joints(): Point[][] {
+    if (!this.frame) return [];
+    const all = points(array(this.frame, "joints"));
+    let first = 0;
+    return this.lengths.map((lengths) => all.slice(first, (first += lengths.length + 1)));
+  }
+
+  private target(i: number): Point {
+    if (this.held?.handle === String(i)) return this.held.position;
+    const targets = this.frame ? array(this.frame, "targets") : [];
+    return [targets[2 * i] ?? 0, targets[2 * i + 1] ?? 0];
+  }
+
+  private ropeTarget(frame: Frame): Point {
+    if (this.held?.handle === "rope") return this.held.position;
+    const [x = 0, y = 0] = array(frame, "rope_target");
+    return [x, y];
+  }
+}
+
+function points(flat: Float32Array): Point[] {
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
+}

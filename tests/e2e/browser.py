@@ -1,0 +1,112 @@
+"""The playground in a real browser: a server of its own, Debian's Chromium, and what a person does with a mouse."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-unsafe-swiftshader",
+]
+
+PATIENCE = 60_000
+"""Milliseconds to wait for anything: drawing in software on a busy machine is slow."""
+
+
+def chromium():
+    """Where Chromium is. Without it the test is skipped, where skipping is allowed."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if os.environ.get("KINEMA_BROWSER_REQUIRED"):
+            pytest.fail("there is no Chromium, and KINEMA_BROWSER_REQUIRED is set")
+        pytest.skip("there is no Chromium")
+    return found
+
+
+class Playground:
+    """`kinema play` in a process of its own, as a person starts it."""
+
+    def __init__(self, port):
+        command = [sys.executable, "-m", "kinema", "play", "--no-browser", "--port", str(port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        lines = iter(self.process.stdout.readline, "")
+        self.address = next(line.split()[1] for line in lines if line.startswith("Playground:")).split("#")[0]
+
+    def stop(self):
+        """Ctrl-C. Returns the seconds it took."""
+        began = time.perf_counter()
+        self.process.terminate() if os.name == "nt" else self.process.send_signal(2)
+        self.process.wait(20)
+        self.process.stdout.close()
+        return time.perf_counter() - began
+
+
+@contextmanager
+def playground(port=18237):
+    one = Playground(port)
+    try:
+        yield one
+    finally:
+        if one.process.poll() is None:
+            one.stop()
+
+
+class Tab:
+    """A page in the browser, with what it says on its console."""
+
+    def __init__(self, context, address, scene):
+        self.page = context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.complaints = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._hear)
+        self.page.goto(f"{address}#{scene}")
+        self.wait("state.tick > 2")
+
+    def _hear(self, message):
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    @property
+    def state(self):
+        return self.page.evaluate("window.kinema.state()")
+
+    def wait(self, condition, **values):
+        """Until something holds of `state`; values are known by their names. Returns the state."""
+        names = ", ".join(values)
+        self.page.wait_for_function(
+            f"({{{names}}}) => {{ const state = window.kinema.state(); return {condition}; }}",
+            arg=values,
+            timeout=PATIENCE,
+        )
+        return self.state
+
+    def handle(self, name):
+        return next(handle for handle in self.state["draggables"] if handle["id"] == name)
+
+    def drag(self, name, x, y):
+        """Drag a handle to a place of the page with the mouse, and let it go."""
+        start = self.handle(name)
+        self.page.mouse.move(start["x"], start["y"])
+        self.page.mouse.down()
+        self.page.mouse.move(x, y, steps=3)
+        self.page.mouse.up()
+        self.settle()
+
+    def settle(self):
+        """Until the server has answered all inputs so far: two more frames have come."""
+        tick = self.state["tick"]
+        self.wait("state.tick > tick + 8", tick=tick)
+
+    def control(self, name):
+        return self.page.get_by_test_id(name)

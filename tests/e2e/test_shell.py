@@ -1,0 +1,85 @@
+"""What every scene has around it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kinema.scenes.registry import SCENES
+from tests.e2e.browser import playground
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_opens_by_its_address_and_draws(open_tab, scene):
+    tab = open_tab(scene, reduced_motion="no-preference")
+    assert tab.state["scene"] == scene
+    before = tab.state["time"]
+    tab.wait("state.time > before && state.fps > 0", before=before)
+    assert tab.control(f"scene-{scene}").get_attribute("aria-selected") == "true"
+
+
+def test_the_first_screen_is_alive_and_still_for_those_who_ask(open_tab):
+    lively = open_tab("planar", reduced_motion="no-preference")
+    before = lively.state["chains"][0]["target"]
+    lively.wait("state.chains[0].target[0] !== before[0]", before=before)
+    quiet = open_tab("planar")
+    before = quiet.state["chains"]
+    quiet.settle()
+    assert quiet.state["chains"] == before
+
+
+def test_pause_step_reset(open_tab):
+    tab = open_tab("planar", reduced_motion="no-preference")
+    tab.control("pause").click()
+    tab.wait("state.paused")
+    tab.page.wait_for_timeout(200)  # What was on its way when time stopped.
+    stopped = tab.state["time"]
+    tab.control("step").click()
+    tab.wait("state.time > stopped && state.time < stopped + 0.02", stopped=stopped)
+    tab.control("reset").click()
+    tab.wait("state.time < stopped", stopped=stopped)
+
+
+def test_copy_as_python_reproduces_what_is_seen(open_tab):
+    tab = open_tab("planar")
+    root = tab.state["chains"][4]["joints"][0]
+    tab.drag("4", root[0] - 50, root[1] + 60)
+    tab.control("copy-python").click()
+    script = tab.control("python").input_value()
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert run.stdout.count("chain") == 5
+
+
+def test_help_theme_and_picture(open_tab):
+    tab = open_tab("planar")
+    tab.page.keyboard.press("?")
+    assert tab.control("help-sheet").is_visible() and "Backspace" in tab.control("help-sheet").inner_text()
+    tab.page.keyboard.press("Escape")
+    before = tab.page.evaluate("document.documentElement.dataset.theme")
+    tab.control("theme").click()
+    assert tab.page.evaluate("document.documentElement.dataset.theme") != before
+    with tab.page.expect_download() as picture:
+        tab.control("screenshot").click()
+    assert picture.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_film(open_tab):
+    tab = open_tab("planar", reduced_motion="no-preference")
+    tab.control("record").click()
+    tab.page.wait_for_timeout(700)
+    with tab.page.expect_download() as film:
+        tab.control("record").click()
+    assert film.value.suggested_filename == "kinema-planar.webm"
+    assert film.value.path().read_bytes().startswith(b"\x1aE\xdf\xa3")
+
+
+def test_the_page_comes_back_with_its_server_and_ctrl_c_ends_it_at_once(open_tab):
+    with playground(port=18337) as first:
+        tab = open_tab("planar", address=first.address)
+        assert first.stop() < 5.0
+    tab.wait("!state.connected")
+    assert "gone" in tab.control("banner").inner_text()
+    with playground(port=18337):
+        tab.wait("state.connected && state.tick > 2 && state.chains.length === 5")
+        assert tab.control("banner").is_hidden()
+    tab.complaints.clear()  # The browser reports every attempt to reach a server that is gone.

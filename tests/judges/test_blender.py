@@ -1,0 +1,77 @@
+"""What Blender plays is what we play: bones and objects by their names. Runs in `make judges` alone.
+
+Looked at where keys are: between them Blender mixes the numbers of turns, and does not go along the arc.
+"""
+
+import numpy as np
+import pytest
+
+from kinema.io import files
+from tests.assets import FOLDER, asset
+from tests.judges import programs
+from tests.judges.agreement import AGREES, key_moments, size
+from tests.judges.test_reading import BVH, GLTF, REFUSED
+from tests.judges.test_saving import turned, with_clip
+
+REAL = [path for path in [*GLTF, *BVH] if path not in REFUSED]
+
+
+def joints_by_name(character):
+    """{name: joint} of those that Blender calls the same as the file does: names that come once, and unnamed nodes."""
+    if character.source is None:
+        return {name: joint for joint, name in enumerate(character.skeleton.names)}
+    nodes = zip(character.source.json["nodes"], character.source.joint_of_node, strict=True)
+    return programs.once([(node.get("name") or f"Node_{i}", joint) for i, (node, joint) in enumerate(nodes)])
+
+
+def compared(characters, paths):
+    """{name: (how many joints were compared, the largest distance in sizes of the character)} of characters by name."""
+    jobs = [(paths[name], [key_moments(clip) for clip in c.clips.values()]) for name, c in characters.items()]
+    found = {}
+    for (name, character), (_, times), clips in zip(
+        characters.items(), jobs, programs.blender_places(jobs), strict=True
+    ):
+        assert not isinstance(clips, str), (name, clips)
+        known, worst, count = joints_by_name(character), 0.0, 0
+        for clip, moments, frames in zip(character.clips.values(), times, clips, strict=True):
+            world = character.skeleton.world(clip.sample(moments))[..., :3, 3]
+            for ours, theirs in zip(world, frames, strict=True):
+                both = sorted(known.keys() & theirs.keys())
+                apart = ours[[known[joint] for joint in both]] - np.array([theirs[joint] for joint in both]).reshape(
+                    -1, 3
+                )
+                worst, count = max(worst, np.abs(apart).max(initial=0.0) / size(character)), len(both)
+        found[name] = count, worst
+    return found
+
+
+def report(title, found):
+    print(f"\n{title}")
+    for name, (count, worst) in found.items():
+        print(f"  {name}: {count} joints, {worst:.1e} of its size")
+
+
+@pytest.fixture(scope="module")
+def characters():
+    asset("LICENCES.md")
+    loaded = {path: files.load(FOLDER / path, rig=False) for path in REAL}
+    return {path: character for path, character in loaded.items() if character.clips}
+
+
+def test_blender_plays_real_files_as_we_do(characters):
+    found = compared(characters, {path: FOLDER / path for path in characters})
+    report("Blender, real files", found)
+    for path, (count, worst) in found.items():
+        assert worst < AGREES, path
+        if path.startswith("gltf/"):
+            assert count >= 0.5 * len(characters[path].skeleton), path
+
+
+def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):
+    added = {path: with_clip(c, turned(c)) for path, c in characters.items() if path.startswith("gltf/")}
+    outputs = {path: tmp_path / path.replace("/", "_") for path in added}
+    for path, character in added.items():
+        files.save(outputs[path], character)
+    found = compared(added, outputs)
+    report("Blender, real files with a clip added", found)
+    assert all(worst < AGREES for _, worst in found.values())
