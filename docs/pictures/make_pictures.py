@@ -12,7 +12,8 @@ import kinema as km
 from kinema.images import write_gif, write_png
 from kinema.render.axes import along, axes_looking
 from kinema.render.bones import joined
-from kinema.render.drawing import Look, film, strip
+from kinema.render.drawing import film, strip
+from kinema.render.look import Look
 from kinema.render.raster import fill
 from kinema.render.scene import coarse, shaded
 from kinema.render.shadows import ShadowMap

@@ -9,7 +9,8 @@ import kinema as km
 from kinema.errors import InputError
 from kinema.render.bones import Bones, drawn_joints
 from kinema.render.camera import VIEWS, Camera
-from kinema.render.drawing import Look, film, still, strip
+from kinema.render.drawing import film, still, strip
+from kinema.render.look import Look
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
 from kinema.scenes import humanoid, quadruped, spider, stairs

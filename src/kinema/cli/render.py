@@ -62,7 +62,7 @@ def render(
     with told("render"):
         from kinema.bake.grounds import parse
         from kinema.render import command
-        from kinema.render.drawing import Look
+        from kinema.render.look import Look
 
         character = loaded(file, roles, role)
         look = Look(

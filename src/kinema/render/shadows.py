@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.render.axes import along, axes_looking
-from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT
+from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT, SHADOW_SIDE
 from kinema.render.raster import fill
 
 _SAMPLES = 5
@@ -28,9 +28,13 @@ class ShadowMap(NamedTuple):
 
     @classmethod
     def of(cls, vertices: Any, triangles: Any, sun: Any, detail: float) -> ShadowMap:
-        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in."""
+        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in. detail: pixels a unit
+        of length; fewer where the map would be larger than `SHADOW_SIDE`.
+        """
         axes = axes_looking(-np.asarray(sun))
-        points = along(axes, vertices) * (detail, detail, 1.0)
+        points = along(axes, vertices)
+        detail = min(detail, SHADOW_SIDE / max(np.ptp(points[:, :2], axis=0).max(), SHADOW_SIDE / detail))
+        points *= (detail, detail, 1.0)
         low = np.floor(points[:, :2].min(axis=0))
         width, height = (np.ceil(points[:, :2].max(axis=0) - low) + 1).astype(int)
         points[:, :2] -= low
