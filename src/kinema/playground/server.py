@@ -126,6 +126,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, candidate))
+            bound.listen(MOST_CONNECTIONS)  # From here on nobody is turned away: whoever comes early waits.
         except PermissionError as problem:
             bound.close()
             raise InputError(f"port {candidate} is not open to you; try one from 1024 on") from problem
