@@ -75,6 +75,9 @@ STANDS_OFTEN = 0.3
 LEG_DROP = 0.1
 """A leg comes down to the floor by at least this share of its length: a spider's knees do, what lies about does not."""
 
+SHORTEST_LEG = 0.4
+"""The shortest leg, as a share of the longest one of the same body."""
+
 UPRIGHT_PRIOR = {(1, 1): 1.3, (2, 1): 1.1}
 """What an axis gains as up, by axis and sign: y up is usual, z next."""
 
