@@ -129,16 +129,54 @@ def with_decoys(disguised):
     return replace(disguised, character=_rebuilt(disguised.character, names, parents, places, frames))
 
 
-def _rebuilt(character, names, parents, places, frames):
-    """A character with more joints at the end, placed in the world; the new ones turn in clips."""
-    old, count = character.skeleton, len(names)
+def with_halves(disguised):
+    """With upper arms, forearms, thighs and shins in two halves, as rigs have them that share a bone's twist."""
+    old = disguised.character.skeleton
+    at = old.rest_world.astype(np.float64)
+    names, parents, order, joint = [], [], [], {}
+    for j, name in enumerate(old.names):
+        parent = int(old.parents[j])
+        above = old.names[parent][:-2] if parent >= 0 else ""
+        joint[j] = len(names) + (above in _HALVED)
+        if above in _HALVED:
+            names.append(f"{old.names[parent]}.001")
+            parents.append(joint[parent])
+            order.append((parent, (at[parent, :3, 3] + at[j, :3, 3]) / 2))
+        names.append(name)
+        parents.append(len(names) - 2 if above in _HALVED else joint.get(parent, -1))
+        order.append((j, at[j, :3, 3]))
+    places, frames = [place for _, place in order], [at[j, :3, :3] for j, _ in order]
+    new = np.array([joint[j] for j in range(len(old))])
+    character = disguised.character
+    skins = [replace(skin, joints=new[skin.joints]) for skin in character.skins]
+    skeleton = _placed_skeleton(names, parents, places, frames)
+    clips = {}
+    for name, clip in character.clips.items():
+        tracks = [t if t.path != "translation" or t.joint < 2 else None for t in clip.tracks]
+        tracks = [replace(t, joint=joint[int(t.joint)]) for t in tracks if t is not None]
+        clips[name] = replace(clip, skeleton=skeleton, tracks=tracks)
+    return Disguised(replace(character, skeleton=skeleton, clips=clips, skins=skins), joint)
+
+
+_HALVED = ("upper_arm", "forearm", "thigh", "shin")
+
+
+def _placed_skeleton(names, parents, places, frames):
+    """Joints with these places (3,) and axes (3, 3) in the world."""
+    count = len(names)
     translations, rotations = np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
-    for j in range(count):
-        parent = parents[j]
+    for j, parent in enumerate(parents):
         frame, start = (np.eye(3), np.zeros(3)) if parent < 0 else (frames[parent], places[parent])
         translations[j] = frame.T @ (places[j] - start)
         rotations[j] = arrays.from_matrix(frame.T @ frames[j])
-    rest = Pose(translations.astype(np.float32), rotations.astype(np.float32))
+    return Skeleton(names, parents, Pose(translations.astype(np.float32), rotations.astype(np.float32)))
+
+
+def _rebuilt(character, names, parents, places, frames):
+    """A character with more joints at the end, placed in the world; the new ones turn in clips."""
+    old, count = character.skeleton, len(names)
+    rest = _placed_skeleton(names, parents, places, frames).rest
+    rotations = rest.rotations.astype(np.float64)
     bind = np.linalg.inv(Skeleton(names, parents, rest).rest_world.astype(np.float64))
     bind[: len(old)] = old.inverse_bind
     skeleton = Skeleton(names, parents, rest, None, bind)

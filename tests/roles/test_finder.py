@@ -17,7 +17,7 @@ from kinema.pose import Pose
 from kinema.rig import Arm, Leg
 from kinema.skeleton import Skeleton
 from tests.assets import asset
-from tests.roles.bodies import MADE, Disguised, lying, nameless, placed, plain, shuffled, with_decoys
+from tests.roles.bodies import MADE, Disguised, lying, nameless, placed, plain, shuffled, with_decoys, with_halves
 
 # --- real files ------------------------------------------------------------------------------------------------
 
@@ -387,6 +387,15 @@ def test_decoys_are_not_taken_for_limbs(named):
     character = disguised.character
     for clips, skins in ((character.clips, character.skins), (character.clips, ()), ({}, character.skins), ({}, ())):
         assert_same_roles(made, disguised, roles.find(character.skeleton, clips, skins=skins))
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_halves_of_a_bone_that_share_its_twist_are_one_bone(moving):
+    made = MADE["humanoid"]()
+    disguised = with_halves(plain(made))
+    character = disguised.character
+    rig = roles.find(character.skeleton, character.clips if moving else {}, skins=character.skins)
+    assert_same_roles(made, disguised, rig)
 
 
 STYLES = {
