@@ -10,7 +10,6 @@ import argparse
 import json
 import multiprocessing
 import random
-import resource
 import shutil
 import signal
 import struct
@@ -273,6 +272,8 @@ def _check(character):
 
 def _timed(seeds):
     """What became of some seeds: (counts, slowest (seconds, seed), bugs [(seed, traceback)], peak MiB)."""
+    import resource  # Not to be had on Windows, where files are damaged by the tests alone.
+
     global _trial
     if _trial is None:
         _trial = Trial()
