@@ -66,10 +66,9 @@ def _keys(clip: Clip, track: Track) -> _Keys:
 
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
     """The tracks that move something, at least one, the last of them lasting as long as the clip."""
-    telling = [track for track in tracks if not _at_rest(track, clip.skeleton)]
-    telling = (
-        telling or tracks[:1] or [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
-    )
+    telling = [track for track in tracks if not _at_rest(track, clip.skeleton)] or tracks[:1]
+    if not telling:
+        telling = [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
     end = np.float32(clip.duration)
     if end > max(track.times[-1] for track in telling):
         telling[-1] = _held(telling[-1], end)
@@ -101,7 +100,7 @@ def _make_movable(output: Output, node: int, skeleton: Skeleton, joint: int) -> 
 
 
 def placement(skeleton: Skeleton, joint: int) -> dict[str, list[float]]:
-    """Where a joint is at rest, relative to its parent, as a node says it; what a node without says is left out."""
+    """Where a joint is at rest, relative to its parent, as a node has it; what is nothing is left out."""
     rest = skeleton.rest
     parts = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
     values = {path: getattr(rest, REST[path])[joint].tolist() for path in parts}
