@@ -55,13 +55,17 @@ def add_clip(output: Output, name: str, clip: Clip, node_of_joint: Sequence[int]
 
 def _keys(clip: Clip, track: Track) -> _Keys:
     what = f"clip {clip.name!r}, {track.path} of {clip.skeleton.names[int(track.joint)]!r},"
-    times, values = float32(track.times, what), float32(track.values, what)
-    # Moments that differ by less than the format can tell are one: the last of them counts.
-    apart = np.append(np.diff(times) > 0, True)
-    times, values, how = times[apart], values[apart], track.interpolation
+    times, values, how = _apart(float32(track.times, what)), float32(track.values, what), track.interpolation
     if how == "CUBICSPLINE" and len(times) == 1:  # A curve needs two keys; with one, it stands still.
         values, how = values[:, 1], "LINEAR"
     return _Keys(int(track.joint), track.path, how, times, values)
+
+
+def _apart(times: Any) -> Any:
+    """Times that float32 cannot tell apart, the least there is apart: a jump stays a jump. times: none negative."""
+    order = np.arange(len(times), dtype=np.int32)
+    numbers = (times + np.float32(0.0)).view(np.int32)  # Read as whole numbers, one float comes after another; no -0.
+    return (np.maximum.accumulate(numbers - order) + order).view(np.float32)
 
 
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
