@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 import kinema as km
-from kinema.images import write_png
+from kinema.images import write_gif, write_png
 from kinema.render.axes import along, axes_looking
 from kinema.render.bones import joined
+from kinema.render.drawing import film, strip
+from kinema.render.look import Look
 from kinema.render.raster import fill
 from kinema.render.scene import coarse, shaded
 from kinema.render.shadows import ShadowMap
@@ -154,6 +156,19 @@ def creatures() -> np.ndarray:
     return np.hstack(images)
 
 
+def walk_strip() -> np.ndarray:
+    person = humanoid()
+    return strip(person, person.clips["walk"], (0.0, 1.0), 7, Look())
+
+
+def walk_film() -> list[np.ndarray]:
+    creature = spider()
+    clip = creature.clips["walk"].in_place(joint="root")
+    return list(film(creature, clip, (0.0, clip.duration), 25, Look(theme="dark", size=(400, 260))))
+
+
 if __name__ == "__main__":
     save(HERE / "course.png", course_strip())
     save(HERE / "creatures.png", creatures())
+    write_png(HERE / "strip.png", walk_strip())
+    write_gif(HERE / "walk.gif", walk_film(), 25)

@@ -9,7 +9,8 @@ import kinema as km
 from kinema.errors import InputError
 from kinema.render.bones import Bones, drawn_joints
 from kinema.render.camera import VIEWS, Camera
-from kinema.render.drawing import Look, film, still, strip
+from kinema.render.drawing import film, still, strip
+from kinema.render.look import Look
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
 from kinema.scenes import humanoid, quadruped, spider, stairs
@@ -111,8 +112,9 @@ def test_units_and_axes_make_no_difference():
 
 def test_a_body_in_the_ground_is_hidden_there(person):
     look = Look(size=SIZE, view=(90.0, 40.0))
-    standing = changed(person, look)
-    sunk = changed(person, replace(look, ground=km.Plane((0.0, 0.9, 0.0))))
+    walking = {"clip": person.clips["walk"], "time": 0.2}
+    standing = changed(person, look, **walking)
+    sunk = changed(person, replace(look, ground=km.Plane((0.0, 0.7, 0.0))), **walking)
     top, bottom = slice(0, SIZE[1] // 3), slice(2 * SIZE[1] // 3, None)
     assert standing[bottom].sum() > 40 and not sunk[bottom].any()
     np.testing.assert_array_equal(sunk[top], standing[top])

@@ -15,13 +15,13 @@ def shadows():
     return ShadowMap.of(SQUARE, HALVES, SUN / np.linalg.norm(SUN), 50)
 
 
-@pytest.mark.parametrize("look", [lambda m, p: m.lit(p, 2.0, 0.01), lambda m, p: m.under(p)])
+@pytest.mark.parametrize("look", [lambda m, p: m.lit(p, 2.0, 0.01), lambda m, p: m.under(p, 0.01)])
 def test_what_is_under_a_roof_is_dark(shadows, look):
     points = np.array([(0.0, 0.0, 0.0), (0.7, 1.0, -0.7), (1.7, 0.0, 0.0), (0.0, 0.0, 30.0), (0.0, 3.0, 0.0)])
     np.testing.assert_allclose(look(shadows, points), [0, 0, 1, 1, 1], atol=1e-9)
 
 
-@pytest.mark.parametrize("look", [lambda m, p: m.lit(p, 4.0, 0.01), lambda m, p: m.under(p)])
+@pytest.mark.parametrize("look", [lambda m, p: m.lit(p, 4.0, 0.01), lambda m, p: m.under(p, 0.01)])
 def test_edges_are_soft_and_even(shadows, look):
     x = np.linspace(0.5, 1.5, 101)
     light = look(shadows, np.stack((x, 0 * x, 0 * x), axis=-1))

@@ -38,7 +38,9 @@ def render(
     ] = None,
     size: Annotated[
         str | None,
-        typer.Option(metavar="WxH", help="Pixels. 640x480 if not said, 960 wide for a strip.", rich_help_panel=_LOOK),
+        typer.Option(
+            metavar="WxH", help="Pixels. If not said 640x480; a film 480x360, a strip 960 wide.", rich_help_panel=_LOOK
+        ),
     ] = None,
     theme: Annotated[str, typer.Option(metavar="light|dark", help="Colours.", rich_help_panel=_LOOK)] = "light",
     ground: Annotated[
@@ -60,7 +62,7 @@ def render(
     with told("render"):
         from kinema.bake.grounds import parse
         from kinema.render import command
-        from kinema.render.drawing import Look
+        from kinema.render.look import Look
 
         character = loaded(file, roles, role)
         look = Look(

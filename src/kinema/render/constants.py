@@ -1,6 +1,6 @@
 """How pictures look and what they may cost: every number with its unit and its reason.
 
-Lengths are in body sizes, the longest side of the box around the joints, so that files in any unit look alike.
+Lengths are in body sizes, the longest side of the box around what is drawn, so that files in any unit look alike.
 """
 
 # --- rasteriser ------------------------------------------------------------------------------------------------
@@ -31,8 +31,8 @@ MOST_FILM_PIXELS = 2**28
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
 
-USUAL_SIZE = (640, 480)
-"""Width and height of a picture, pixels."""
+USUAL_SIZE, FILM_SIZE = (640, 480), (480, 360)
+"""Width and height of a picture and of a film, pixels."""
 
 STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
 """Pixels: how wide a strip is, and how high it may get."""
@@ -92,6 +92,9 @@ SUN = (-0.38, 1.0, 0.40)
 
 SHADOW_DETAIL = 220
 """Pixels of the shadow map a body size."""
+
+SHADOW_SIDE = 2048
+"""Pixels: the longest side of the shadow map. Of what is larger it shows less detail."""
 
 SHADOW_SOFT = 2.0
 """Pixels of the shadow map over which the edge of a shadow on the body itself is spread, to either side."""

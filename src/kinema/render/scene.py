@@ -72,7 +72,9 @@ class Scene:
         """(height, width): how bright the ground is under a body, 1 where nothing shades it."""
         floor = self.floor
         light = np.ones(floor.depth.shape)
-        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place))
+        light.reshape(-1)[floor.shown] -= (
+            self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place, SHADOW_BIAS))
+        )
         return light
 
 
