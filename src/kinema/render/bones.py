@@ -68,12 +68,13 @@ class Bones:
     head: Any
 
     @classmethod
-    def of(cls, character: Character, theme: Theme) -> Bones:
+    def of(cls, character: Character, theme: Theme, skull: bool = True) -> Bones:
+        """skull: whether a person's head is drawn as a ball."""
         joints = drawn_joints(character)
         place = np.full(len(character.skeleton) + 1, -1)
         place[joints] = np.arange(len(joints))
         rig, skeleton = character.rig, character.skeleton
-        head = skeleton.below([rig.head]) if rig is not None and rig.head is not None and rig.arms else []
+        head = skeleton.below([rig.head]) if skull and rig is not None and rig.head is not None and rig.arms else []
         return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], place[head])
 
     def mesh(self, at: Any) -> Mesh:
@@ -98,7 +99,7 @@ class Bones:
             return []
         joint, below = at[self.head[0]], at[self.head]
         away = np.linalg.norm(below - joint, axis=1)
-        if away.max() > SHORTEST_BONE:
+        if away.max() > HEAD / 2:
             middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, 0.6 * away.max())
         else:
             neck = at[self.parents[self.head[0]]]
