@@ -120,5 +120,11 @@ GRID_LINE = 0.0035
 GROUND_FADES = (0.75, 2.1)
 """Body sizes beyond the motion where the ground begins to fade, and where it is gone."""
 
+GROUND_RELIEF = 0.6
+"""How much brighter or darker than level ground one is that faces the sun more or less."""
+
+HEIGHTS = 256
+"""Heights along each side of the box that is seen, of ground that has to be sampled."""
+
 FINE_GROUND = 2
 """Pixels of an uneven ground drawn for each one kept, in each direction."""
