@@ -1,6 +1,8 @@
 """Roles of real files, by what one sees when looking at them; of the generated characters, however disguised; and of
 anything at all."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -377,6 +379,30 @@ def test_a_character_that_lies_at_rest_stands_in_its_clips(name):
         assert leg.sole == pytest.approx(truth.sole, abs=0.002)
 
 
+def together(parts, scene):
+    """Several skeletons in one, side by side; below one node or each a root of its own."""
+    names, parents = (["scene"], [-1]) if scene else ([], [])
+    rows = [(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.ones((1, 3)))] if scene else []
+    for k, skeleton in enumerate(parts):
+        top = len(names)
+        names += [f"{name}_{k}" for name in skeleton.names]
+        parents += [(0 if scene else -1) if parent < 0 else int(parent) + top for parent in skeleton.parents]
+        places = skeleton.rest.translations.copy()
+        places[0, 0] += 2.0 * k
+        rows.append((places, skeleton.rest.rotations, skeleton.rest.scales))
+    return Skeleton(names, parents, Pose(*(np.concatenate(column) for column in zip(*rows, strict=True))))
+
+
+@pytest.mark.parametrize("scene", [True, False])
+def test_of_several_bodies_in_a_file_the_largest_is_known(scene):
+    parts = [MADE["quadruped"]().skeleton, MADE["humanoid"]().skeleton, MADE["humanoid"]().skeleton]
+    skeleton = together(parts, scene)
+    rig = roles.find(skeleton)
+    assert [skeleton.names[j] for j in (rig.hips, rig.head)] == ["hips_1", "head_1"]
+    assert [leg.name for leg in rig.legs] == ["left", "right"] and len(rig.arms) == 2
+    assert any("3 bodies" in doubt for doubt in rig.doubts)
+
+
 # --- the user's word -------------------------------------------------------------------------------------------
 
 
@@ -462,3 +488,15 @@ def test_nothing_crashes_and_whatever_is_found_is_a_rig(skeleton, moving):
     if rig is not None:
         assert np.isfinite([rig.floor, *rig.up, *rig.forward]).all()
         assert all(np.isfinite([leg.sole, leg.toe_sole, leg.heel, leg.tip]).all() for leg in rig.legs)
+
+
+@pytest.mark.parametrize("shape", ["star", "chain", "twigs", "roots"])
+def test_large_trees_take_no_forever(shape):
+    count = 2000
+    up = {"star": lambda j: 0, "chain": lambda j: j - 1, "twigs": lambda j: (j - 1) // 2, "roots": lambda j: -1}[shape]
+    places = np.random.default_rng(0).normal(size=(count, 3))
+    turns = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
+    skeleton = Skeleton([f"q{j}" for j in range(count)], [-1, *map(up, range(1, count))], Pose(places, turns))
+    began = time.perf_counter()
+    roles.find(skeleton)
+    assert time.perf_counter() - began < 10  # A second; pairs of everything with everything would take minutes.

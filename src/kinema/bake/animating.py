@@ -59,7 +59,7 @@ def _stages(shot: Shot, settings: Settings) -> list[Stage]:
     if settings.reach:
         stages.append(Hands())
     if settings.look_at is not None:
-        stages.append(Head())
+        stages.append(Head(spine_share=0.0) if settings.reach else Head())  # A spine that turns takes hands with it.
         if shot.rig.eyes:
             stages.append(Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)))
     return stages

@@ -91,8 +91,8 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
 
 
 def _standing_height(height: Any) -> Any:
-    """(F-1, L, 3): how high soles are from each frame to the next, if they are standing; from heights (F, L, 3) of heel,
-    ball and tip. A sole that stands has two points down: one alone is the tip of a foot that hangs.
+    """(F-1, L, 3): how high soles are from each frame to the next, if they are standing; from the heights of heel, ball
+    and tip, (F, L, 3). A sole that stands has two points down: one alone is the tip of a foot that hangs.
     """
     both = np.maximum(height[1:], height[:-1])
     return np.maximum(both, np.sort(both, axis=-1)[..., 1:2])

@@ -22,6 +22,9 @@ TELLING_SHARE = 0.5
 """Where at least this share of what could turn carries skin, joints without any are controls; where clips turn this
 share, joints that they do not turn are none."""
 
+BODY_BRANCHES = 3
+"""A joint with as many children is where limbs hang from: bodies have two or more of those, hips and chest."""
+
 SAME_PLACE = 1e-3
 """Shares of the body's size within which two joints are in one place."""
 
@@ -44,6 +47,12 @@ ALONG_X = 0.04
 
 ACROSS_X = 0.985
 """A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
+
+MOST_CHILDREN = 24
+"""Children of one joint that are compared with each other, the longest: a spider's legs and then some."""
+
+MOST_MIRRORED = 256
+"""Joints whose mirror images are looked for."""
 
 MOST_PLANES = 48
 """Mirror planes that are tried, those of the longest limbs first."""
@@ -83,6 +92,9 @@ STEEP = 1.4
 LEG_STILL = {2: 0.2, 4: 0.08}
 """Height of a joint, in shares of the hip's, above which a steep bone below goes on being leg, by the number of legs:
 people's ankles are higher than a fox's pasterns."""
+
+DROP_SLACK = 0.2
+"""Two bones of a leg are thigh and shin if they come down by the most of any two, or this share less, from above."""
 
 BEYOND = 0.75
 """A joint that lies this much closer to the middle than its leg is the shoulder blade or the pelvis above it."""

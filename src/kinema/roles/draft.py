@@ -40,6 +40,8 @@ def make(
     names = evidence.skeleton.names
     sure: dict[str, float] = {"up": _share(posture.clear), "forward": _share(stance.sure)}
     doubts = []
+    if evidence.bodies > 1:
+        doubts.append(f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints.")
     if stance.says_otherwise:
         doubts.append("Names call the left side right: it faces the other way by its shape.")
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
@@ -90,6 +92,9 @@ def _legs(
         for side, leg in zip(_sides(stance), both, strict=True):
             name = rank.format(side)
             found[name] = leg
+            for stray in legs.strays(evidence, leg.joints[-1])[:1]:
+                called = evidence.skeleton.names[stray]
+                doubts.append(f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere.")
             sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
         doubts.append("What stands on the ground is called arms.")

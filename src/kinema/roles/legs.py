@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kinema.roles import words
-from kinema.roles.constants import BEYOND, LEG_STILL, SAME_PLACE, STEEP
+from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, SKIN_SHARE, STEEP
 from kinema.roles.evidence import Evidence
+from kinema.roles.handles import twins
 from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
 
@@ -57,6 +58,14 @@ def _cut(evidence: Evidence, stance: Stance, across: Any, path: Sequence[int], a
     return FoundLeg(tuple(joints[: last + 1]), toe, joints[-1])
 
 
+def strays(evidence: Evidence, ankle: int) -> list[int]:
+    """Joints that skin of a foot follows, in the place of its ankle, though they hang from elsewhere."""
+    if evidence.weight is None:
+        return []
+    found = twins(evidence.skeleton, ankle, SAME_PLACE * evidence.size)
+    return [joint for joint in found if evidence.weight[joint] > SKIN_SHARE]
+
+
 def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
     """A path without helpers, copies that share a bone's twist (`arm.001`), and joints in the place of the one before;
     no fewer than three joints are left, as long as there are as many.
@@ -79,7 +88,7 @@ def _hip(evidence: Evidence, stance: Stance, across: Any, joints: Sequence[int],
     if legs == 2:  # Thigh and shin are what a person's leg comes down by.
         heights = [stance.height(joint) for joint in joints]
         drops = [heights[k] - heights[k + 2] for k in range(spare + 1)]
-        return next(k for k, drop in enumerate(drops) if drop >= 0.8 * max(drops))
+        return next(k for k, drop in enumerate(drops) if drop >= max(drops) - DROP_SLACK * abs(max(drops)))
     aside = np.abs((evidence.rest[list(joints)] - evidence.rest[attach]) @ across)
     first = 0
     if legs == 4:  # Below a shoulder blade a leg hangs straight down.

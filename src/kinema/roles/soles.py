@@ -15,7 +15,7 @@ import numpy as np
 from kinema.math import arrays
 from kinema.roles.constants import FOOT_SKIN, LEVEL_BAND, PLANTED_PART, SOLE_BAND, THICKEST_SOLE
 from kinema.roles.evidence import Evidence
-from kinema.roles.legs import FoundLeg
+from kinema.roles.legs import FoundLeg, strays
 from kinema.roles.stance import Stance
 from kinema.skin import Skin
 
@@ -46,6 +46,8 @@ def measure(
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
         soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg, lowest)
+        if strays(evidence, leg.joints[-1]):  # A foot that turns by itself has no length along this leg.
+            soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
     floor = _floor(evidence, stance, legs, soles)
     if not any(sole.skinned for sole in soles.values()):
         return _down_to_zero(evidence, legs, soles, floor)
@@ -124,7 +126,7 @@ def _of_foot(evidence: Evidence, surface: tuple[Any, Any, Any], leg: FoundLeg) -
     """Where a foot's skin is, (n, 3), and how much of it follows the toe, (n,)."""
     joints, weights, places = surface
     foot, toe = np.zeros(len(evidence.skeleton), bool), np.zeros(len(evidence.skeleton), bool)
-    foot[evidence.skeleton.below([leg.joints[-1]])] = True
+    foot[evidence.skeleton.below([leg.joints[-1], *strays(evidence, leg.joints[-1])])] = True
     if leg.toe is not None:
         toe[evidence.skeleton.below([leg.toe])] = True
     of_foot = (weights * foot[joints]).sum(axis=1)

@@ -35,7 +35,7 @@ class Crowd(Scene):
 
     name = "crowd"
     title = "Crowd"
-    about = "Thousands of limbs, every one with a target of its own, all in one call a frame. Drag the lure through them."
+    about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the lure through them."
     unit = "m"
     controls = (
         Slider("count", "Limbs", 2000, 1, 10000, 1),
@@ -112,7 +112,8 @@ class Crowd(Scene):
         """(N, 3): a wave through the field, and the lure for those it comes near to."""
         x, z = self.roots[:, 0], self.roots[:, 2]
         phase = np.float32(1.6 * self.time) + 0.8 * x
-        sway = np.stack((0.35 * np.sin(phase), 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)), axis=-1)
+        height, back = 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)
+        sway = np.stack((0.35 * np.sin(phase), height, back), axis=-1)
         to_lure = self.lure - self.roots
         far = np.linalg.norm(to_lure[:, [0, 2]], axis=-1, keepdims=True)
         curious = np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0)
@@ -121,14 +122,13 @@ class Crowd(Scene):
 
     def _solve(self) -> None:
         if self.values["solver"] == "two_bone":
-            half = np.float32(HEIGHT / 2)
-            solved = two_bone(self.roots, self.targets, np.array((half, half)), hint=np.array((0, 0, 1), np.float32))
-            self.joints = np.stack((self.roots, solved.mid, solved.end), axis=1)
+            lengths = np.full(2, HEIGHT / 2, np.float32)
+            limbs = two_bone(self.roots, self.targets, lengths, hint=np.array((0, 0, 1), np.float32))
+            self.joints, self.errors = np.stack((self.roots, limbs.mid, limbs.end), axis=1), limbs.error
         else:
             solver = fabrik if self.values["solver"] == "fabrik" else ccd
-            solved = solver(self.rest, self.targets)
-            self.joints = solved.joints
-        self.errors = solved.error
+            chains = solver(self.rest, self.targets)
+            self.joints, self.errors = chains.joints, chains.error
 
     # What there is to see.
 
@@ -168,6 +168,7 @@ roots, rest, targets = field.roots, field.rest, field.targets
 
 began = time.perf_counter()
 solved = {call}
-print(f"{count} limbs of {bones} bones: {{(time.perf_counter() - began) * 1e3:.2f}} ms, {{solved.reached.sum()}} reached")
+seconds = time.perf_counter() - began
+print(f"{count} limbs of {bones} bones: {{seconds * 1e3:.2f}} ms, {{solved.reached.sum()}} reached")
 joints = field.joints
 '''

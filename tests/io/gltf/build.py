@@ -3,6 +3,8 @@
 import base64
 import json
 import struct
+import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -86,3 +88,13 @@ def arm(**json_members):
     made.add("nodes", name="lower", children=[2], translation=[0, 1, 0])
     made.add("nodes", name="hand", translation=[0, 1, 0])
     return made
+
+
+@contextmanager
+def memory():
+    """Gives a function that tells the most memory, bytes, that was in use at once since."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -1,6 +1,7 @@
 """Saving adds: once, under a name of its own, and to nothing that was there."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from kinema.io.gltf.writer import save
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
 from tests.assets import asset
+from tests.io import mutations
 from tests.io.gltf.build import Build
 
 
@@ -123,6 +125,34 @@ def test_what_cannot_be_saved_is_said(character, tmp_path, name, options, said):
     with pytest.raises(InputError, match="must be a Character"):
         files.save(tmp_path / name, character.skeleton)
     assert not list(tmp_path.iterdir())
+
+
+# --- damaged files ---------------------------------------------------------------------------------------------
+
+
+def test_what_can_be_read_of_damaged_files_can_be_saved_or_is_refused(tmp_path):
+    trial = mutations.Trial()
+    try:
+        outcomes = Counter(_saved_damaged(trial.write(seed), tmp_path) for seed in [*range(150), 6431])
+    finally:
+        trial.close()
+    assert outcomes["saved"] > 30, outcomes
+
+
+def _saved_damaged(path, folder):
+    try:
+        character = files.load(path, rig=False)
+        clips = {
+            **character.clips,
+            "turn": Clip("turn", character.skeleton, [Track(0, "rotation", [1.0], [(0, 1, 0, 0)])]),
+        }
+        files.save(folder / "a.glb", replace(character, clips=clips))
+        assert len(files.load(folder / "a.glb", rig=False).clips) == len(clips)
+        files.save(folder / "a.glb", replace(character, source=None))
+        files.save(folder / "a.bvh", character, clip=clips["turn"], fps=2)
+    except InputError:
+        return "refused"
+    return "saved"
 
 
 # --- a real one ------------------------------------------------------------------------------------------------

@@ -20,13 +20,13 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 
 
 class Buffers:
-    """The buffers of a document by their indices, each read once."""
+    """The buffers of a document by their indices, each read once. size: bytes of those read so far."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._places = document.root.each("buffers")
         self._read: dict[int, bytes] = {}
-        self._left = GLTF_LARGEST_FILE
+        self.size = 0
 
     def __len__(self) -> int:
         return len(self._places)
@@ -39,12 +39,12 @@ class Buffers:
 
     def _checked(self, index: int, place: Place) -> bytes:
         length = place.whole("byteLength", 1, GLTF_LARGEST_FILE)
-        self._left -= length
-        if self._left < 0:
+        if self.size + length > GLTF_LARGEST_FILE:
             place.at("byteLength").fail(f"is {length:,}; all buffers together may have {GLTF_LARGEST_FILE:,} bytes")
         data = self._bytes(index, place, length)
         if len(data) < length:
             place.at("byteLength").fail(f"is {length:,}; there are {len(data):,} bytes")
+        self.size += length
         return data
 
     def _bytes(self, index: int, place: Place, length: int) -> bytes:

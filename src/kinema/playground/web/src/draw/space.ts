@@ -10,6 +10,9 @@ const SHADOW_SIZE = 1024;
 const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
 const SLOW_MS = 120;
+/** Width over height that scenes are composed for, and how much farther away a narrow screen may put the camera. */
+const WIDE = 1.4;
+const MOST_AWAY = 2.2;
 const COARSEST = 0.75;
 
 export interface Look {
@@ -29,6 +32,7 @@ export class SpaceStage {
   private readonly ray = new THREE.Raycaster();
   private size = { width: 1, height: 1 };
   private ratio = Math.min(devicePixelRatio, 2);
+  private turned = false;
   private slow = 0;
   private drawnAt = performance.now();
 
@@ -40,6 +44,7 @@ export class SpaceStage {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.target.set(...look.at);
     this.controls.enableDamping = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.controls.addEventListener("start", () => (this.turned = true));
     this.controls.maxPolarAngle = Math.PI * 0.495;
     this.controls.minDistance = 0.8;
     this.controls.maxDistance = 60;
@@ -67,9 +72,15 @@ export class SpaceStage {
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
-    // On a tall screen the width counts: what is to be seen stays in the picture.
-    this.camera.fov = width < height ? 38 * Math.min(height / width, 1.7) : 38;
     this.camera.updateProjectionMatrix();
+    if (!this.turned) this.stepBack(width / height);
+  }
+
+  /** On a narrow screen the camera is farther away: what is to be seen stays in the picture. */
+  private stepBack(aspect: number): void {
+    const at = this.controls.target;
+    const away = new THREE.Vector3(...this.look.from).sub(at).multiplyScalar(Math.min(Math.max(WIDE / aspect, 1), MOST_AWAY));
+    this.camera.position.copy(at).add(away);
   }
 
   paint(theme: Theme): void {
