@@ -14,6 +14,8 @@ from kinema.render.constants import (
     BONE_SHAPE,
     BONE_WIDTH,
     HEAD,
+    HEAD_ABOVE,
+    HEAD_AROUND,
     KNOB,
     SHORTEST_BONE,
     SIDES,
@@ -75,7 +77,8 @@ class Bones:
         place[joints] = np.arange(len(joints))
         rig, skeleton = character.rig, character.skeleton
         head = skeleton.below([rig.head]) if skull and rig is not None and rig.head is not None and rig.arms else []
-        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], place[head])
+        head = place[head][place[head] >= 0]
+        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
 
     def mesh(self, at: Any) -> Mesh:
         """The solid of joints at (n, 3) on the stage."""
@@ -100,10 +103,11 @@ class Bones:
         joint, below = at[self.head[0]], at[self.head]
         away = np.linalg.norm(below - joint, axis=1)
         if away.max() > HEAD / 2:
-            middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, 0.6 * away.max())
+            middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, HEAD_AROUND * away.max())
         else:
-            neck = at[self.parents[self.head[0]]]
-            middle, radius = joint + 0.7 * HEAD * arrays.unit(joint - neck), HEAD
+            parent = self.parents[self.head[0]]
+            neck_way = joint - at[parent] if parent >= 0 else np.zeros(3)
+            middle, radius = joint + HEAD_ABOVE * HEAD * arrays.unit(neck_way), HEAD
         return [_many(_SKULL, middle[np.newaxis], radius * np.eye(3)[np.newaxis], self.colours[self.head[:1]])]
 
 

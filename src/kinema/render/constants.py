@@ -76,6 +76,10 @@ SHORTEST_BONE = 1e-3
 HEAD = 0.06
 """Body sizes: radius of the ball that stands for a head, at most."""
 
+HEAD_ABOVE, HEAD_AROUND = 0.7, 0.6
+"""How far the ball is above a head's joint, in its radii, where nothing is below it; and its radius as a share of the
+way to what is furthest below, where something is."""
+
 SKULL_SIDES = 28
 """Sides of that ball."""
 
@@ -89,6 +93,13 @@ SIDEWAYS = 0.02
 
 SUN = (-0.38, 1.0, 0.40)
 """Where the light comes from, seen by the eye: left, up, and from behind it."""
+
+AMBIENT, SKYLIGHT, SUNLIGHT = 0.50, 0.14, 0.58
+"""How bright a surface is, as a share of its colour: from everywhere, what faces up more than what faces down, and what
+faces the sun. All together a little more than 1."""
+
+SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
+"""A highlight: how bright, how small, and from how much sun on."""
 
 SHADOW_DETAIL = 220
 """Pixels of the shadow map a body size."""

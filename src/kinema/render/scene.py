@@ -11,7 +11,19 @@ from kinema.math import arrays
 from kinema.render.axes import along
 from kinema.render.body import Body
 from kinema.render.camera import Camera
-from kinema.render.constants import SHADOW_BIAS, SHADOW_DETAIL, SHADOW_SOFT, SUN, VEIL
+from kinema.render.constants import (
+    AMBIENT,
+    SHADOW_BIAS,
+    SHADOW_DETAIL,
+    SHADOW_SOFT,
+    SHINE,
+    SHINE_FROM,
+    SHINE_POWER,
+    SKYLIGHT,
+    SUN,
+    SUNLIGHT,
+    VEIL,
+)
 from kinema.render.floor import Floor
 from kinema.render.raster import facing, fill
 from kinema.render.shadows import ShadowMap
@@ -95,8 +107,8 @@ def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
     """
     towards_sun, towards_shine = along(np.stack((sun, arrays.unit(sun - way))), normal).T
     direct = np.clip(towards_sun, 0.0, 1.0) * lit
-    shine = 0.12 * np.clip(towards_shine, 0.0, 1.0) ** 24 * (direct > 0.05)
-    light = 0.50 + 0.14 * normal[:, 1] + 0.58 * direct
+    shine = SHINE * np.clip(towards_shine, 0.0, 1.0) ** SHINE_POWER * (direct > SHINE_FROM)
+    light = AMBIENT + SKYLIGHT * normal[:, 1] + SUNLIGHT * direct
     return colour * light[:, np.newaxis] + shine[:, np.newaxis]
 
 
