@@ -19,14 +19,14 @@ FINE_STILL = 3
 FINE_MOVING = 2
 """The same for a film: half the work, and nobody sees a single frame for long."""
 
-MOST_PIXELS = 2**23
-"""Pixels of one picture, 8 million: 4K. Nine times as many are drawn."""
+MOST_PIXELS = 2**22
+"""Pixels of one picture: 2560 by 1600. Nine times as many are drawn, in about 1.5 GB of memory."""
 
 MOST_FRAMES = 600
 """Frames of a film: 20 seconds at 30 a second. Larger ones are for video formats."""
 
-MOST_FILM_PIXELS = 2**28
-"""Pixels of all frames of a film together: 800 MB while it is put together."""
+MOST_FILM_PIXELS = 2**27
+"""Pixels of all frames of a film together: 600 frames of 480 by 360; 400 MB while it is put together."""
 
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
