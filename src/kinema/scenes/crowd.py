@@ -100,7 +100,7 @@ class Crowd(Scene):
         if self.wanders:
             self.time += dt
             way = 0.35 * self.time
-            far = 0.32 * APART * math.sqrt(len(self.roots))
+            far = 0.12 * APART * math.sqrt(len(self.roots))
             lure = (far * math.sin(way), LURE_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
             self.lure = np.array(lure, np.float32)
         self.targets = self._targets()
