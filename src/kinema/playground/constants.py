@@ -45,5 +45,5 @@ PORT = 8137
 PORTS_TRIED = 50
 """From the wanted one on, before giving up."""
 
-TIME_TO_CLOSE = 1.0
-"""Seconds that connections get to say goodbye after Ctrl-C."""
+TIME_TO_CLOSE = 1
+"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
