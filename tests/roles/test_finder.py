@@ -366,6 +366,20 @@ def test_generated_characters_are_known_without_names_in_any_place_and_unit(name
             assert (outwards > 0) == ("left" in leg.name), leg.name
 
 
+def test_what_tells_no_front_from_back_is_doubted():
+    skeleton = nameless(plain(MADE["spider"]())).character.skeleton
+    assert any("which way it faces" in doubt for doubt in roles.find(skeleton).doubts)
+
+
+def test_names_that_contradict_the_shape_are_told():
+    old = MADE["quadruped"]().skeleton
+    swapped = {"_l": "_r", "_r": "_l"}
+    names = [name[:-2] + swapped.get(name[-2:], name[-2:]) for name in old.names]
+    rig = roles.find(Skeleton(names, old.parents, old.rest))
+    assert rig.forward == pytest.approx((0, 0, 1))
+    assert any("call the left side right" in doubt for doubt in rig.doubts) and rig.confidence["forward"] < 0.8
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_a_character_that_lies_at_rest_stands_in_its_clips(name):
     made = MADE[name]()
