@@ -617,3 +617,13 @@ def test_large_trees_take_no_forever(shape):
     began = time.perf_counter()
     roles.find(skeleton)
     assert time.perf_counter() - began < 10  # Well under a second, on a machine that does nothing else.
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-30, 1e30, 1e60])
+def test_any_size_will_do(size):
+    made = MADE["humanoid"]()
+    rest = made.skeleton.rest.astype(np.float64)
+    skeleton = Skeleton(made.skeleton.names, made.skeleton.parents, Pose(rest.translations * size, rest.rotations))
+    rig = roles.find(skeleton)
+    assert [leg.joints for leg in rig.legs] == [leg.joints for leg in made.rig.legs]
+    assert rig.legs[0].sole == pytest.approx(0.085 * size, rel=1e-3)
