@@ -94,6 +94,11 @@ def validator_issues(files):
     return [[(issue["severity"], issue["code"], issue.get("pointer")) for issue in issues] for issues in answers]
 
 
+def serious(issues):
+    """Of a file's issues, how many errors and warnings of each kind."""
+    return Counter(code for severity, code, _ in issues if severity < 2)
+
+
 def _need(path, command):
     if path.exists():
         return

@@ -11,8 +11,7 @@ from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, key_moments, size
-from tests.judges.test_reading import BVH, GLTF, REFUSED
-from tests.judges.test_saving import turned, with_clip
+from tests.judges.real_files import BVH, GLTF, REFUSED, turned, with_clip
 
 REAL = [path for path in [*GLTF, *BVH] if path not in REFUSED]
 
