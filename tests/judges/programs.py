@@ -75,8 +75,6 @@ def blender_places(jobs):
 
     Or a text that says why Blender cannot open the file.
     """
-    if not os.environ.get("KINEMA_BLENDER"):
-        pytest.skip("`make judges` asks Blender too")
     answers = _ask([blender_python(), HERE / "blender_world.py"], _as_json(jobs))
     return [answer.get("error") or [[once(frame) for frame in clip] for clip in answer["clips"]] for answer in answers]
 
