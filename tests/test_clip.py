@@ -522,3 +522,10 @@ def test_tracks_around_known_arrays_are_taken_as_they_are():
     assert clip.sample(0.5).same(checked.sample(0.5))
     with pytest.raises(InputError, match="there is no joint 99"):
         Clip("a", bones, [Track.of(99, "scale", times, values)])
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2, 3]], [[1.0, 2, 3], [4.0, 5, 6]]])
+def test_keys_in_single_precision_on_a_skeleton_in_double(values):
+    clip = Clip("a", upright(), [Track(0, "translation", np.arange(len(values)), np.array(values, np.float32))])
+    assert clip.sample(0.0).precision == np.float64
+    np.testing.assert_array_equal(clip.sample(0.0).translations[0], (1, 2, 3))

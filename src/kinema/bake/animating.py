@@ -35,10 +35,7 @@ class Made:
 def animate(
     character: Character, shot: Shot, ground: Any, settings: Settings, progress: Callable[[float], None]
 ) -> Made:
-    """Every frame of a shot through the stages that the settings ask for.
-
-    What comes before the first frame is not in the result: it is there so that the first is as steady as any other.
-    """
+    """Every frame of a shot through the stages that the settings ask for. Returns those that are kept."""
     player = _Player(Animator(replace(character, rig=shot.rig), _stages(shot, settings), ground=ground), shot, settings)
     if not shot.lead:
         player.settle()
@@ -46,7 +43,7 @@ def animate(
     for k in range(len(shot.times)):
         frames.append(player.frame(k))
         progress((k + 1) / len(shot.times))
-    frames = frames[shot.lead :]
+    frames = frames[shot.lead :: shot.stride]
     parts = ([frame.pose.arrays()[n] for frame in frames] for n in range(3))
     place, world = (np.array([getattr(frame, name) for frame in frames], np.float64) for name in ("place", "world"))
     return Made(Pose.of(*map(np.array, parts)), place, world)

@@ -9,6 +9,9 @@ SPARSE_FPS = 20.0
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
 
+INNER_FPS = 60.0
+"""Frames a second that are computed at least, whatever is kept: at 24 a second feet land a frame late."""
+
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 
