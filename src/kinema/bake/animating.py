@@ -20,7 +20,6 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
-from kinema.rig import Rig
 
 
 @dataclass(frozen=True, eq=False)
