@@ -57,7 +57,7 @@ fuzz: $(INSTALLED)
 	$(BIN)/python -m tests.io.mutations 100000
 
 bench: $(INSTALLED)
-	$(BIN)/python -m benchmarks
+	$(BIN)/kinema bench --json benchmarks/results
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
