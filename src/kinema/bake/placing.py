@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.constants import FARTHEST_GROUND
+from kinema.bake.constants import FARTHEST_GROUND, HEIGHT_SMOOTHING
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot, leg_length
+from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.rig import Rig
@@ -30,8 +31,8 @@ def start_of(rig: Rig, settings: Settings) -> Any:
 
 def on_ground(shot: Shot, ground: Any) -> Shot:
     """The shot with each place moved along up until the character's floor is at the height of the ground below its
-    hips. Where there is no ground below them, the height of the frame before is kept; what comes before the first
-    frame is left out if there is none for it.
+    hips, smoothed: up stairs the body glides. Where there is no ground below them, the height of the frame before is
+    kept; what comes before the first frame is left out if there is none for it.
     """
     rig, places = shot.rig, shot.places
     up, leg = np.array(rig.up), leg_length(rig)
@@ -42,7 +43,8 @@ def on_ground(shot: Shot, ground: Any) -> Shot:
     if not found[shot.lead]:
         raise InputError(f"there is no ground where the character starts, at {places[shot.lead, :3, 3].round(4)}")
     last = np.maximum.accumulate(np.where(found, np.arange(len(places)), 0))
-    heights = (np.asarray(hits.point) @ up)[last] - places[:, :3, 3] @ up - rig.floor
+    under = smoothed((np.asarray(hits.point) @ up)[last, np.newaxis], HEIGHT_SMOOTHING / shot.dt, "slope")[:, 0]
+    heights = under - places[:, :3, 3] @ up - rig.floor
     moved = replace(shot, places=places + heights[:, np.newaxis, np.newaxis] * _lift(up))
     return moved if found[: shot.lead].all() else moved.without_lead
 
