@@ -27,5 +27,8 @@ EVEN = 0.02
 NOTHING = 1e-3
 """Body sizes: lengths below are shown as 0."""
 
+NAME_WIDTH = 30
+"""Characters of a terminal's width that are kept for a joint's name and role, however deep it hangs."""
+
 MOST_PROBLEMS = 20
 """Problems that are listed in a terminal; the rest is counted."""

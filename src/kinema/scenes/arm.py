@@ -151,8 +151,8 @@ class Arm(Scene):
         joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
         return {
             "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
+            "FABRIK": lambda: fabrik(joints, (0.5, 1.0, 0.5)),
             "balls": lambda: step(Room(*ROOM), Balls([[0.0, 0.5, 0.0]], radii=0.1), 0.01),
-            "FABRIK and CCD": lambda: (fabrik(joints, (0.5, 1.0, 0.5)), ccd(joints, (0.5, 1.0, 0.5))),
         }
 
     def step(self, dt: float) -> None:

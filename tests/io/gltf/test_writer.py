@@ -131,11 +131,10 @@ def test_what_cannot_be_saved_is_said(character, tmp_path, name, options, said):
 
 
 def test_what_can_be_read_of_damaged_files_can_be_saved_or_is_refused(tmp_path):
-    trial = mutations.Trial()
-    try:
-        outcomes = Counter(_saved_damaged(trial.write(seed), tmp_path) for seed in [*range(150), 6431])
-    finally:
-        trial.close()
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    trial = mutations.Trial(damaged)
+    outcomes = Counter(_saved_damaged(trial.write(seed), tmp_path) for seed in [*range(150), 6431])
     assert outcomes["saved"] > 30, outcomes
 
 
