@@ -87,6 +87,9 @@ HEIGHT_SMOOTHING = 0.12
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
 
+LEAD_IN = 3.0
+"""Seconds of a loop's pass before that are computed, unseen, so that the first frame is as steady as any other."""
+
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
 
