@@ -20,7 +20,7 @@ def test_help_names_every_command():
     result = invoke("--help")
     assert result.exit_code == 0
     assert "Usage" in result.output and "inverse kinematics" in result.output
-    for command in ("play", "warmup", "bake", "info", "render"):
+    for command in ("bench", "play", "warmup", "bake", "info", "render"):
         assert command in result.output
 
 

@@ -8,7 +8,8 @@ from kinema.world.plane import Plane
 from tests.assets import asset
 from tests.judges import programs
 from tests.judges.agreement import check_scenes, moments
-from tests.judges.test_saving import serious, with_clip
+from tests.judges.programs import serious
+from tests.judges.real_files import with_clip
 
 CLIPS = {
     "gltf/CesiumMan.glb": "clip_0",

@@ -92,7 +92,7 @@ def lying(disguised):
     rest = Pose(old.rest.translations, turns.astype(np.float32), old.rest.scales)
     skeleton = Skeleton(old.names, old.parents, rest, None, old.inverse_bind)
     clips = {
-        name: Clip.from_poses(name, skeleton, clip.sample(np.linspace(0.0, clip.duration, 40)), fps=40 / clip.duration)
+        name: Clip.from_poses(name, skeleton, clip.sample(np.linspace(0.0, clip.duration, 40)), fps=39 / clip.duration)
         for name, clip in disguised.character.clips.items()
     }
     return replace(disguised, character=replace(disguised.character, skeleton=skeleton, clips=clips))

@@ -366,6 +366,20 @@ def test_generated_characters_are_known_without_names_in_any_place_and_unit(name
             assert (outwards > 0) == ("left" in leg.name), leg.name
 
 
+def test_what_tells_no_front_from_back_is_doubted():
+    skeleton = nameless(plain(MADE["spider"]())).character.skeleton
+    assert any("which way it faces" in doubt for doubt in roles.find(skeleton).doubts)
+
+
+def test_names_that_contradict_the_shape_are_told():
+    old = MADE["quadruped"]().skeleton
+    swapped = {"_l": "_r", "_r": "_l"}
+    names = [name[:-2] + swapped.get(name[-2:], name[-2:]) for name in old.names]
+    rig = roles.find(Skeleton(names, old.parents, old.rest))
+    assert rig.forward == pytest.approx((0, 0, 1))
+    assert any("call the left side right" in doubt for doubt in rig.doubts) and rig.confidence["forward"] < 0.8
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_a_character_that_lies_at_rest_stands_in_its_clips(name):
     made = MADE[name]()
@@ -603,3 +617,13 @@ def test_large_trees_take_no_forever(shape):
     began = time.perf_counter()
     roles.find(skeleton)
     assert time.perf_counter() - began < 10  # Well under a second, on a machine that does nothing else.
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-30, 1e30, 1e60])
+def test_any_size_will_do(size):
+    made = MADE["humanoid"]()
+    rest = made.skeleton.rest.astype(np.float64)
+    skeleton = Skeleton(made.skeleton.names, made.skeleton.parents, Pose(rest.translations * size, rest.rotations))
+    rig = roles.find(skeleton)
+    assert [leg.joints for leg in rig.legs] == [leg.joints for leg in made.rig.legs]
+    assert rig.legs[0].sole == pytest.approx(0.085 * size, rel=1e-3)

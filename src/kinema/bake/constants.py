@@ -78,6 +78,9 @@ CLIMB = 6.0
 """Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
 knows what comes next; on stairs the slower ones are a frame late."""
 
+CLIMB_SHARE = 1.5
+"""The same as a share of the speed of travel, for runs: a foot swings at three times that, up a slope of 1 in 2."""
+
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
 

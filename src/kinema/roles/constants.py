@@ -104,6 +104,9 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
+UNCLEAR = 0.3
+"""Where what speaks for facing one way outweighs the rest by no more than this share of it all, it is not clear."""
+
 VOTES = {
     "sides": 3.0,
     "head": 2.0,
