@@ -18,6 +18,7 @@ Tell = Callable[[int, int, str], None]
 
 _one_at_a_time = threading.Lock()
 _ready: set[type[Scene]] = set()
+_complete: set[type[Scene]] = set()
 _listeners: list[Tell] = []
 _latest: tuple[int, int, str] = (0, 1, "starting")
 
@@ -63,19 +64,38 @@ def _tell_terminal(done: int, count: int, what: str) -> None:
         sys.stderr.flush()
 
 
-def compile_others(kind: type[Scene]) -> subprocess.Popen[bytes]:
-    """Fill the disk with what the scenes need later, this one's first: elsewhere, so that nothing stutters here."""
+def is_complete(kind: type[Scene]) -> bool:
+    """Whether nothing that a person may ask of a scene has to be compiled any more."""
+    return kind in _complete
+
+
+def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
+    """Fill the disk with what the scenes need later, this one's first: elsewhere, so that nothing stutters here.
+
+    When that is done, this process loads it. Returns the other process, to be ended with this one.
+    """
     names = [kind.name, *(name for name in SCENES if name != kind.name)]
-    return subprocess.Popen(
+    other = subprocess.Popen(
         [sys.executable, "-m", "kinema.playground.kernels", *names],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    threading.Thread(target=_load_after, args=(other, names), daemon=True).start()
+    return other
+
+
+def _load_after(other: subprocess.Popen[bytes], names: list[str]) -> None:
+    if other.wait() == 0:
+        for name in names:
+            with _one_at_a_time:
+                main([name])
+                _ready.add(kind_of(name))
+                _complete.add(kind_of(name))
 
 
 def main(names: list[str]) -> None:
-    """What that process does."""
+    """What that process does: everything for these scenes."""
     for name in names:
         kind = kind_of(name)
         for job in (*kind.kernels().values(), *kind.later_kernels().values()):

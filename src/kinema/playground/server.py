@@ -34,7 +34,7 @@ from kinema.playground.constants import (
     PORTS_TRIED,
     TIME_TO_CLOSE,
 )
-from kinema.playground.kernels import compile_others, make_ready
+from kinema.playground.kernels import compile_the_rest, make_ready
 from kinema.scenes.registry import kind_of
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -196,7 +196,7 @@ def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
-    compiler = compile_others(kind)
+    compiler = compile_the_rest(kind)
     try:
         Server(settings(app)).run(sockets=[bound])
     finally:

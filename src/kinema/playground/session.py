@@ -17,7 +17,7 @@ from typing import Any
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
-from kinema.playground.kernels import make_ready
+from kinema.playground.kernels import is_complete, make_ready
 from kinema.scenes.registry import kind_of
 from kinema.scenes.scene import Scene
 
@@ -175,6 +175,8 @@ class Session:
                 self.scene.key(key, position)
             case protocol.Set(_, name, value):
                 self.scene.set(name, value)
+                if not is_complete(self.kind):  # The step after it may take a while; the page says so until it is made.
+                    self._tell_progress(0, 1, "what this needs")
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
             case protocol.Advance():

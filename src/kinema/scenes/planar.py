@@ -31,7 +31,7 @@ FARTHEST = 20_000.0
 """px: no screen is larger."""
 WANDER = (0.42, 0.68, 0.17)
 """The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
-WANDER_RATE = 1.1
+WANDER_RATE = 0.8
 """rad/s."""
 WANDER_APART = 2.4
 """How far a chain is ahead of the one before it, rad: about the golden angle, so that no two tread together."""
