@@ -1,8 +1,10 @@
 // The views of the scenes, by the scene's name. A new one is a line here, and one in scenes/registry.py.
 
 import type { View } from "./view";
+import { ArmView } from "./views/arm";
 import { PlanarView } from "./views/planar";
 
 export const VIEWS: Record<string, new () => View> = {
   planar: PlanarView,
+  arm: ArmView,
 };

@@ -1,0 +1,140 @@
+// A stage in space: metres, y up, a camera to turn, a sun that casts shadows, Phong's light.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import type { Theme } from "../view";
+
+const SHADOW_SIZE = 1024;
+/** Milliseconds a frame may take before the picture gets coarser. */
+const SLOW_MS = 45;
+const COARSEST = 0.5;
+
+export interface Look {
+  from: [number, number, number];
+  at: [number, number, number];
+  /** Half the width that shadows cover, metres. */
+  shade: number;
+}
+
+export class SpaceStage {
+  readonly renderer = new THREE.WebGLRenderer({ antialias: true });
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(38, 1, 0.05, 200);
+  readonly controls: OrbitControls;
+  private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
+  private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8a8478, 1.5);
+  private readonly ray = new THREE.Raycaster();
+  private size = { width: 1, height: 1 };
+  private ratio = Math.min(devicePixelRatio, 2);
+  private slow = 0;
+
+  constructor(private readonly look: Look) {
+    THREE.ColorManagement.enabled = true;
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.camera.position.set(...look.from);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.target.set(...look.at);
+    this.controls.enableDamping = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.controls.maxPolarAngle = Math.PI * 0.495;
+    this.controls.minDistance = 0.8;
+    this.controls.maxDistance = 60;
+    this.light();
+  }
+
+  private light(): void {
+    const { shade, at } = this.look;
+    this.sun.position.set(at[0] + shade * 0.9, at[1] + shade * 2.4, at[2] + shade * 1.3);
+    this.sun.target.position.set(...at);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(SHADOW_SIZE, SHADOW_SIZE);
+    this.sun.shadow.radius = 4;
+    this.sun.shadow.normalBias = 0.01 * shade;
+    Object.assign(this.sun.shadow.camera, { left: -shade, right: shade, top: shade, bottom: -shade, near: 0.1, far: 8 * shade });
+    this.scene.add(this.sun, this.sun.target, this.sky);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.renderer.domElement;
+  }
+
+  resize(width: number, height: number): void {
+    this.size = { width, height };
+    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    // On a tall screen the width counts: what is to be seen stays in the picture.
+    this.camera.fov = width < height ? 38 * Math.min(height / width, 1.7) : 38;
+    this.camera.updateProjectionMatrix();
+  }
+
+  paint(theme: Theme): void {
+    this.scene.background = new THREE.Color(theme.background);
+    this.sun.intensity = theme.dark ? 1.7 : 2.2;
+    this.sky.intensity = theme.dark ? 0.9 : 1.5;
+  }
+
+  draw(elapsed: number): void {
+    this.controls.update(elapsed);
+    this.coarsen(elapsed);
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Where drawing is slow, fewer pixels: a coarse picture that moves says more than a fine one that stands. */
+  private coarsen(elapsed: number): void {
+    this.slow = elapsed * 1000 > SLOW_MS ? this.slow + 1 : 0;
+    if (this.slow < 30 || this.ratio <= COARSEST) return;
+    this.slow = 0;
+    this.ratio = Math.max(this.ratio * 0.7, COARSEST);
+    this.resize(this.size.width, this.size.height);
+  }
+
+  /** From the scene to the page's CSS pixels. */
+  toPage(x: number, y: number, z: number): [number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector3(x, y, z).project(this.camera);
+    return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
+  }
+
+  /** The place under the pointer, on the plane through a point that faces the camera. */
+  toScene(x: number, y: number, through: THREE.Vector3): [number, number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
+    this.ray.setFromCamera(at, this.camera);
+    const facing = this.camera.getWorldDirection(new THREE.Vector3());
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, through);
+    const hit = this.ray.ray.intersectPlane(plane, new THREE.Vector3()) ?? through;
+    return [hit.x, hit.y, hit.z];
+  }
+
+  dispose(): void {
+    this.controls.dispose();
+    this.scene.traverse((part) => {
+      if (part instanceof THREE.Mesh) {
+        part.geometry.dispose();
+        for (const material of [part.material].flat() as THREE.Material[]) material.dispose();
+      }
+    });
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
+  }
+}
+
+export function phong(colour: number, shininess = 40): THREE.MeshPhongMaterial {
+  return new THREE.MeshPhongMaterial({ color: colour, shininess, specular: 0x333333 });
+}
+
+/** A mesh that casts and takes shadows. */
+export function solid(geometry: THREE.BufferGeometry, material: THREE.Material): THREE.Mesh {
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.castShadow = mesh.receiveShadow = true;
+  return mesh;
+}
+
+/** A box by its lower and its upper corner. */
+export function box(low: number[], high: number[], material: THREE.Material): THREE.Mesh {
+  const size = high.map((value, i) => value - low[i]!) as [number, number, number];
+  const mesh = solid(new THREE.BoxGeometry(...size), material);
+  mesh.position.set(...(high.map((value, i) => (value + low[i]!) / 2) as [number, number, number]));
+  return mesh;
+}
