@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from kinema.errors import InputError
 from kinema.scenes.arm import Arm
+from kinema.scenes.character import CharacterScene
 from kinema.scenes.planar import Planar
 from kinema.scenes.scene import Scene
 
-SCENES: dict[str, type[Scene]] = {kind.name: kind for kind in (Planar, Arm)}
+SCENES: dict[str, type[Scene]] = {kind.name: kind for kind in (Planar, Arm, CharacterScene)}
 
 
 def scene(name: str, seed: int = 0) -> Scene:
