@@ -10,7 +10,7 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-SECTIONS = ("two_bone_batch", "two_bone_single", "chains", "frames", "startup")
+SECTIONS = ("two_bone_batch", "two_bone_single", "chains", "frames", "playground", "startup")
 """Each is a module here with `rows(quick) -> list[Row]`."""
 
 ONE_CORE = ("KINEMA_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

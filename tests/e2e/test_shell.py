@@ -1,12 +1,11 @@
 """What every scene has around it."""
 
-import subprocess
-import sys
-
+import numpy as np
 import pytest
 
 from kinema.scenes.registry import SCENES
 from tests.e2e.browser import playground
+from tests.scenes.scripts import run
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -45,9 +44,12 @@ def test_copy_as_python_reproduces_what_is_seen(open_tab):
     root = tab.state["chains"][4]["joints"][0]
     tab.drag("4", root[0] - 50, root[1] + 60)
     tab.control("copy-python").click()
-    script = tab.control("python").input_value()
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
-    assert run.stdout.count("chain") == 5
+    copied = run(tab.control("python").input_value())["joints"]
+    box = tab.page.locator("#stage canvas").bounding_box()
+    scale = min(1.0, box["width"] / 740, box["height"] / 520)
+    middle = np.array((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
+    for chain, joints in zip(tab.state["chains"], copied, strict=True):
+        assert np.abs(middle + joints * scale - chain["joints"]).max() < 0.1
 
 
 def test_help_theme_and_picture(open_tab):

@@ -321,7 +321,6 @@ def test_a_hundred_connections(served):
 
 def test_a_taken_port_gives_the_next_free_one_and_says_so(capsys):
     with server.listen("127.0.0.1", 18400) as first:
-        first.listen()
         wanted = first.getsockname()[1]
         with server.listen("127.0.0.1", wanted) as second:
             assert second.getsockname()[1] > wanted

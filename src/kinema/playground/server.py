@@ -39,9 +39,9 @@ _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "te
 
 # Evaluating strings is what browsers' test drivers do in a page; the page itself never does.
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; "
-    "form-action 'none'",
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
@@ -126,6 +126,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, candidate))
+            bound.listen(MOST_CONNECTIONS)  # From here on nobody is turned away: whoever comes early waits.
         except PermissionError as problem:
             bound.close()
             raise InputError(f"port {candidate} is not open to you; try one from 1024 on") from problem

@@ -14,7 +14,7 @@ import numpy as np
 from kinema.constants import TOLERANCE
 from kinema.scenes.arm_script import script
 from kinema.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, place
-from kinema.scenes.sorting import ALL_SORTED, CARRY, SEEK, Sorter, bin_boxes, kind_of_bin
+from kinema.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
 from kinema.solvers.fabrik import fabrik
@@ -66,8 +66,6 @@ class Arm(Scene):
         boxes = np.concatenate((STOOL[np.newaxis], *(bin_boxes(kind) for kind in range(KINDS))))
         self.room = Room(*ROOM, boxes=boxes)
         self.joints = SHOULDER + np.arange(BONES + 1)[:, np.newaxis] * np.array((0.0, BONE, 0.0))
-        # Not quite straight: somebody who looks up, not a pole.
-        self.joints[1:, 2] += 0.02 * np.arange(1, BONES + 1)
         self.joints = fabrik(self.joints, (0.3, 1.5, 0.6), pole=POLE).joints
         self.state: Any = None
         self.goal = self.joints[-1].copy()
@@ -218,5 +216,3 @@ class Arm(Scene):
 
     def python(self) -> str:
         return script(self)
-
-

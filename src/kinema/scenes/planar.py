@@ -100,7 +100,7 @@ class Planar(Scene):
 
     def _first_chain(self, i: int, count: int) -> Chain:
         """A row of legs, all over the width."""
-        x = (i - (count - 1) / 2) * min(165.0, 800.0 / count)
+        x = (i - (count - 1) / 2) * min(140.0, 800.0 / count)
         root = np.array((x, -80.0 + self.draw.uniform(-20.0, 20.0)))
         return Chain(root, root + np.array((10.0, 145.0)), np.array((LENGTH, LENGTH)))
 
@@ -110,7 +110,7 @@ class Planar(Scene):
         if name in ("length_1", "length_2", "bones") and self.chains:
             self._reshape(self.chains[self.selected])
         elif name == "rope":
-            self.rope = Rope((-330.0, -250.0), (-60.0, -150.0)) if self.values["rope"] else None
+            self.rope = Rope((-330.0, -190.0), (-70.0, -150.0)) if self.values["rope"] else None
 
     def _reshape(self, chain: Chain) -> None:
         """Give a chain the lengths on the sliders."""

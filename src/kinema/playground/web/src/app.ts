@@ -129,6 +129,7 @@ export class App {
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
+    if (this.view.overlay) (matchMedia("(max-width: 820px)").matches ? this.stage : element("side")).append(this.view.overlay);
     this.view.paint(this.theme);
     this.resize();
     this.dragging.attach(this.view);
@@ -139,6 +140,7 @@ export class App {
   private open(name: string): void {
     this.film.stop();
     this.view?.canvas.remove();
+    this.view?.overlay?.remove();
     this.view?.dispose();
     this.view = this.scene = this.frame = this.held = this.waiting = null;
     this.dragging.attach(null);

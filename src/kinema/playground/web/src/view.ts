@@ -35,6 +35,8 @@ export interface Label {
 
 export interface View {
   readonly canvas: HTMLCanvasElement;
+  /** A chart or the like: under the controls, on a phone over the picture. */
+  readonly overlay?: HTMLElement;
   /** What changes with the scene's revision. */
   describe(description: Description): void;
   /** A new frame has come. */

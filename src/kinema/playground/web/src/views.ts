@@ -2,9 +2,13 @@
 
 import type { View } from "./view";
 import { ArmView } from "./views/arm";
+import { CrowdView } from "./views/crowd";
+import { LabView } from "./views/lab";
 import { PlanarView } from "./views/planar";
 
 export const VIEWS: Record<string, new () => View> = {
   planar: PlanarView,
   arm: ArmView,
+  crowd: CrowdView,
+  lab: LabView,
 };

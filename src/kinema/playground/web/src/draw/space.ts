@@ -4,10 +4,16 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Theme } from "../view";
 
+const UP = new THREE.Vector3(0, 1, 0);
 const SHADOW_SIZE = 1024;
+/** Whether the processor draws, not a graphics card: then no effort goes into what is only nice. */
+const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
-const SLOW_MS = 45;
-const COARSEST = 0.5;
+const SLOW_MS = 120;
+/** Width over height that scenes are composed for, and how much farther away a narrow screen may put the camera. */
+const WIDE = 1.4;
+const MOST_AWAY = 2.2;
+const COARSEST = 0.75;
 
 export interface Look {
   from: [number, number, number];
@@ -17,7 +23,7 @@ export interface Look {
 }
 
 export class SpaceStage {
-  readonly renderer = new THREE.WebGLRenderer({ antialias: true });
+  readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.05, 200);
   readonly controls: OrbitControls;
@@ -26,16 +32,19 @@ export class SpaceStage {
   private readonly ray = new THREE.Raycaster();
   private size = { width: 1, height: 1 };
   private ratio = Math.min(devicePixelRatio, 2);
+  private turned = false;
   private slow = 0;
+  private drawnAt = performance.now();
 
   constructor(private readonly look: Look) {
     THREE.ColorManagement.enabled = true;
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = SOFTWARE ? THREE.BasicShadowMap : THREE.PCFSoftShadowMap;
     this.camera.position.set(...look.from);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.target.set(...look.at);
     this.controls.enableDamping = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.controls.addEventListener("start", () => (this.turned = true));
     this.controls.maxPolarAngle = Math.PI * 0.495;
     this.controls.minDistance = 0.8;
     this.controls.maxDistance = 60;
@@ -49,7 +58,7 @@ export class SpaceStage {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(SHADOW_SIZE, SHADOW_SIZE);
     this.sun.shadow.radius = 4;
-    this.sun.shadow.normalBias = 0.01 * shade;
+    this.sun.shadow.normalBias = 0.004 * shade;
     Object.assign(this.sun.shadow.camera, { left: -shade, right: shade, top: shade, bottom: -shade, near: 0.1, far: 8 * shade });
     this.scene.add(this.sun, this.sun.target, this.sky);
   }
@@ -63,9 +72,15 @@ export class SpaceStage {
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
-    // On a tall screen the width counts: what is to be seen stays in the picture.
-    this.camera.fov = width < height ? 38 * Math.min(height / width, 1.7) : 38;
     this.camera.updateProjectionMatrix();
+    if (!this.turned) this.stepBack(width / height);
+  }
+
+  /** On a narrow screen the camera is farther away: what is to be seen stays in the picture. */
+  private stepBack(aspect: number): void {
+    const at = this.controls.target;
+    const away = new THREE.Vector3(...this.look.from).sub(at).multiplyScalar(Math.min(Math.max(WIDE / aspect, 1), MOST_AWAY));
+    this.camera.position.copy(at).add(away);
   }
 
   paint(theme: Theme): void {
@@ -76,14 +91,16 @@ export class SpaceStage {
 
   draw(elapsed: number): void {
     this.controls.update(elapsed);
-    this.coarsen(elapsed);
+    this.coarsen();
     this.renderer.render(this.scene, this.camera);
   }
 
   /** Where drawing is slow, fewer pixels: a coarse picture that moves says more than a fine one that stands. */
-  private coarsen(elapsed: number): void {
-    this.slow = elapsed * 1000 > SLOW_MS ? this.slow + 1 : 0;
-    if (this.slow < 30 || this.ratio <= COARSEST) return;
+  private coarsen(): void {
+    const now = performance.now();
+    this.slow = now - this.drawnAt > SLOW_MS ? this.slow + 1 : 0;
+    this.drawnAt = now;
+    if (this.slow < 8 || this.ratio <= COARSEST) return;
     this.slow = 0;
     this.ratio = Math.max(this.ratio * 0.7, COARSEST);
     this.resize(this.size.width, this.size.height);
@@ -98,11 +115,19 @@ export class SpaceStage {
 
   /** The place under the pointer, on the plane through a point that faces the camera. */
   toScene(x: number, y: number, through: THREE.Vector3): [number, number, number] {
+    return this.under(x, y, this.camera.getWorldDirection(new THREE.Vector3()), through);
+  }
+
+  /** The place under the pointer, as high above the ground as a point. */
+  onLevel(x: number, y: number, through: THREE.Vector3): [number, number, number] {
+    return this.under(x, y, UP, through);
+  }
+
+  private under(x: number, y: number, normal: THREE.Vector3, through: THREE.Vector3): [number, number, number] {
     const box = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
     this.ray.setFromCamera(at, this.camera);
-    const facing = this.camera.getWorldDirection(new THREE.Vector3());
-    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, through);
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, through);
     const hit = this.ray.ray.intersectPlane(plane, new THREE.Vector3()) ?? through;
     return [hit.x, hit.y, hit.z];
   }
@@ -118,6 +143,14 @@ export class SpaceStage {
     this.renderer.dispose();
     this.renderer.forceContextLoss();
   }
+}
+
+function drawsInSoftware(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const known = context?.getExtension("WEBGL_debug_renderer_info");
+  const name = context && known ? String(context.getParameter(known.UNMASKED_RENDERER_WEBGL)) : "";
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 export function phong(colour: number, shininess = 40): THREE.MeshPhongMaterial {

@@ -54,7 +54,7 @@ export class History {
         height: 124,
         cursor: { show: false },
         legend: { show: false },
-        scales: { x: { time: false }, error: { range: (_, __, high) => [0, high || 1] }, ms: { range: (_, __, high) => [0, high || 1] } },
+        scales: { x: { time: false }, error: { range: (_, __, high) => [0, Math.max(high, this.unit === "px" ? 1 : 0.01)] }, ms: { range: (_, __, high) => [0, Math.max(high, 0.1)] } },
         axes: [
           { show: false },
           { ...axis, scale: "error", stroke: css(this.theme.root), label: `error, ${this.unit}`, labelSize: 16, labelFont: "11px system-ui" },

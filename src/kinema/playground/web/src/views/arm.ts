@@ -11,7 +11,7 @@ const JOINTS = 7;
 type Box = [number[], number[]];
 
 export class ArmView implements View {
-  private readonly stage = new SpaceStage({ from: [2.1, 1.9, 3.9], at: [0, 0.55, -0.15], shade: 2.2 });
+  private readonly stage = new SpaceStage({ from: [1.8, 1.75, 3.5], at: [0, 0.38, -0.1], shade: 2.2 });
   private readonly room = new THREE.Group();
   private readonly floor = phong(0xffffff, 5);
   private readonly wall = phong(0xffffff, 5);

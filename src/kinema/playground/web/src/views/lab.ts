@@ -1,0 +1,172 @@
+// The lab: a chain for each solver side by side, the same target for all, and the chart of their errors.
+
+import * as THREE from "three";
+import { Bones } from "../draw/bones";
+import { ErrorChart } from "../draw/chart";
+import { phong, solid, SpaceStage } from "../draw/space";
+import { Trail } from "../draw/trail";
+import { array, type Description, type Frame } from "../protocol";
+import type { ChainState, Handle, Label, Theme, View } from "../view";
+
+/** Metres between two chains. */
+const APART = 1.2;
+const MOST_BONES = 3 * 32;
+/** Errors below are drawn as this: the chart ends there. */
+const FLOOR = 1e-7;
+
+export class LabView implements View {
+  private readonly stage = new SpaceStage({ from: [0, 1.25, 3.9], at: [0, 0.36, 0], shade: 2.2 });
+  private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
+  private readonly floor = phong(0xffffff, 5);
+  private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), phong(0x2c3038, 60), 16);
+  private readonly targets: THREE.Mesh[] = [];
+  private readonly trails: Trail[] = [];
+  private solvers: string[] = [];
+  private theme: Theme | null = null;
+  private frame: Frame | null = null;
+  private held: THREE.Vector3 | null = null;
+  private hovered = false;
+
+  constructor() {
+    const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
+    floor.position.y = -0.025;
+    this.stage.scene.add(floor, this.bones.group);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.stage.canvas;
+  }
+
+  get overlay(): HTMLElement {
+    return this.chart.element;
+  }
+
+  describe(description: Description): void {
+    this.solvers = description["solvers"] as string[];
+    for (const trail of this.trails) trail.clear();
+    this.dress();
+  }
+
+  paint(theme: Theme): void {
+    this.theme = theme;
+    this.stage.paint(theme);
+    this.floor.color.set(theme.dark ? 0x262b33 : 0xe9e4da);
+    this.dress();
+  }
+
+  /** Targets, trails and the chart in the solvers' colours. */
+  private dress(): void {
+    if (!this.theme || !this.solvers.length) return;
+    while (this.targets.length < this.solvers.length) {
+      const target = new THREE.Mesh(new THREE.SphereGeometry(0.045, 24, 16), new THREE.MeshPhongMaterial());
+      const trail = new Trail(0);
+      this.targets.push(target);
+      this.trails.push(trail);
+      this.stage.scene.add(target, trail.line);
+    }
+    for (const [i, trail] of this.trails.entries()) trail.line.material.color.set(this.colour(i));
+    for (const target of this.targets) (target.material as THREE.MeshPhongMaterial).color.set(this.theme.target);
+    this.chart.paint(this.theme, this.solvers, this.solvers.map((_, i) => this.colour(i)));
+  }
+
+  private colour(i: number): number {
+    return this.theme!.palette[i % this.theme!.palette.length]!;
+  }
+
+  show(frame: Frame): void {
+    this.frame = frame;
+    this.chart.show(array(frame, "errors"), this.solvers.length);
+    this.solvers.forEach((_, i) => {
+      const end = this.chain(i).at(-1)!;
+      this.trails[i]?.add(end[0]! + this.aside(i), end[1]!, end[2]!);
+    });
+  }
+
+  resize(width: number, height: number): void {
+    this.stage.resize(width, height);
+  }
+
+  draw(elapsed: number): void {
+    if (!this.frame || !this.theme) return;
+    const count = this.frame.shapes["joints"]?.[1] ?? 2;
+    const moved = array(this.frame, "joints").slice();
+    for (let k = 0; k < moved.length; k += 3) moved[k]! += this.aside(Math.floor(k / (3 * count)));
+    const colour = new THREE.Color();
+    this.bones.show(moved, count, (chain) => colour.set(this.colour(chain)));
+    const target = this.target();
+    for (const [i, mesh] of this.targets.entries()) {
+      mesh.position.set(target.x + this.aside(i), target.y, target.z);
+      mesh.scale.setScalar(this.hovered || this.held ? 1.3 : 1);
+    }
+    this.stage.draw(elapsed);
+  }
+
+  private aside(i: number): number {
+    return (i - (this.solvers.length - 1) / 2) * APART;
+  }
+
+  private target(): THREE.Vector3 {
+    return this.held ?? new THREE.Vector3().fromArray(this.frame ? array(this.frame, "target") : [0, 0, 0]);
+  }
+
+  private chain(i: number): number[][] {
+    const count = this.frame!.shapes["joints"]?.[1] ?? 0;
+    const flat = array(this.frame!, "joints").subarray(3 * count * i, 3 * count * (i + 1));
+    return Array.from({ length: count }, (_, j) => [...flat.subarray(3 * j, 3 * j + 3)]);
+  }
+
+  /** One target, in as many places as there are solvers: the middle one is "target". */
+  handles(): Handle[] {
+    const target = this.target();
+    const middle = (this.solvers.length - 1) / 2;
+    return this.solvers.map((name, i) => {
+      const [x, y] = this.stage.toPage(target.x + this.aside(i), target.y, target.z);
+      return { id: i === middle ? "target" : `target:${name}`, x, y };
+    });
+  }
+
+  place(x: number, y: number, handle = "target"): number[] {
+    const named = this.solvers.indexOf(handle.split(":")[1] ?? "");
+    const aside = named < 0 ? 0 : this.aside(named);
+    const at = this.target();
+    const [px, py, pz] = this.stage.toScene(x, y, new THREE.Vector3(at.x + aside, at.y, at.z));
+    return [px - aside, py, pz];
+  }
+
+  hold(handle: string | null, position: number[] = []): void {
+    this.held = handle === null ? null : new THREE.Vector3().fromArray(position);
+  }
+
+  hover(handle: string | null): void {
+    this.hovered = handle !== null;
+  }
+
+  chains(): ChainState[] {
+    if (!this.frame) return [];
+    const target = [...array(this.frame, "target")];
+    const error = array(this.frame, "error");
+    return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= 1e-4 }));
+  }
+
+  labels(): Label[] {
+    if (!this.frame) return [];
+    const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
+    return this.solvers.map((name, i) => {
+      const [x, y] = this.stage.toPage(this.aside(i), 0, 0.35);
+      return { x: x - 58, y, text: `${name}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
+    });
+  }
+
+  state(): Record<string, unknown> {
+    return { solvers: this.solvers, errors: this.frame ? [...array(this.frame, "error")] : [] };
+  }
+
+  camera(free: boolean): void {
+    this.stage.controls.enabled = free;
+  }
+
+  dispose(): void {
+    this.chart.dispose();
+    this.stage.dispose();
+  }
+}

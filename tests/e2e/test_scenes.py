@@ -1,0 +1,46 @@
+"""The other scenes, by mouse: the arm sorts, the lab compares, the crowd follows."""
+
+import numpy as np
+
+
+def test_the_arm_drops_balls_into_the_right_bins(open_tab):
+    tab = open_tab("arm", viewport={"width": 640, "height": 420})
+    tab.wait("state.balls.some((ball) => ball.sorted)")
+    for ball in tab.state["balls"]:
+        (x, y, z), kind = ball["at"], ball["kind"]
+        walls = np.array(tab.state["bins"][kind])
+        low, high = walls[:, 0].min(axis=0), walls[:, 1].max(axis=0)
+        assert ball["sorted"] == bool((np.array((x, y, z)) > low).all() and (np.array((x, y, z)) < high).all())
+
+
+def test_a_ball_is_thrown_and_the_arm_follows_a_hand(open_tab):
+    tab = open_tab("arm", viewport={"width": 640, "height": 420})
+    tab.page.get_by_test_id("show-panel").click()
+    tab.control("by_hand").check()
+    tab.page.get_by_test_id("show-panel").click()
+    tab.wait("state.draggables[0].id === 'target'")
+    start = tab.handle("target")
+    tab.drag("target", start["x"] + 40, start["y"] + 30)
+    state = tab.wait("state.chains[0].reached || state.error < 0.02")
+    end, target = state["chains"][0]["joints"][-1], state["chains"][0]["target"]
+    assert np.linalg.norm(np.subtract(end, target)) < 0.05
+    handle = tab.handle("target")
+    assert np.hypot(handle["x"] - start["x"] - 40, handle["y"] - start["y"] - 30) < 2.0
+
+
+def test_the_lab_shares_one_target(open_tab):
+    tab = open_tab("lab", viewport={"width": 900, "height": 420})
+    start = tab.handle("target:fabrik")
+    tab.drag("target:fabrik", start["x"] + 25, start["y"] + 15)
+    state = tab.wait("state.reached >= 2 && state.errors[2] < 0.01")
+    ends = [chain["joints"][-1] for chain in state["chains"]]
+    assert np.abs(np.array(ends) - state["chains"][0]["target"]).max() < 0.02
+
+
+def test_the_crowd_says_how_long_it_took(open_tab):
+    tab = open_tab("crowd", viewport={"width": 640, "height": 420})
+    state = tab.wait("state.limbs === 2000 && state.call_ms > 0")
+    assert state["count"] == 2000 and state["reached"] > 1800
+    start = tab.handle("lure")
+    tab.drag("lure", start["x"] + 50, start["y"])
+    assert abs(tab.handle("lure")["x"] - start["x"] - 50) < 3
