@@ -174,7 +174,7 @@ def test_what_is_said_of_it_goes_through_json():
     said = json.loads(json.dumps(CharacterScene().description()))
     roles = {role["name"]: role for role in said["roles"]}
     assert {"hips", "spine", "head", "arms.left", "legs.right"} <= set(roles)
-    assert said["model"] == "humanoid" and said["nodes"] == list(range(60)) and said["surface"]
+    assert said["name"] == "humanoid" and said["nodes"] == list(range(60)) and said["surface"]
 
 
 @pytest.mark.parametrize(("way", "near"), [(0.0, 0.01), (17.3, 0.03)], ids=["straight", "bend"])
@@ -205,7 +205,7 @@ def test_the_script_of_a_foot_and_of_blocks():
 
 
 def guest(path):
-    return Actor(km.load(asset(path)), number=1, file=path.split("/")[-1])
+    return Actor(km.load(asset(path)), file=path.split("/")[-1])
 
 
 @pytest.mark.parametrize("path", ["gltf/RiggedFigure.glb", "vrm/cryptovoxels.vrm", "bvh/cmu_02_01.bvh"])
@@ -228,7 +228,7 @@ def test_a_character_from_a_file_walks_in_its_own_unit(path):
 def test_one_that_cannot_come_on_changes_nothing():
     scene = CharacterScene()
     before = scene.walker, scene.values, scene.controls
-    broken = Actor(humanoid(), number=2)
+    broken = Actor(humanoid(), file="broken.glb")
     broken._gaits[""] = broken._gaits["walk"] = None
     with pytest.raises(AttributeError):
         scene.welcome(broken)

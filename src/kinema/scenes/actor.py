@@ -13,6 +13,7 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip
+from kinema.errors import InputError
 from kinema.io.gltf import Document
 from kinema.math import arrays
 from kinema.rig import Rig
@@ -26,6 +27,10 @@ LONGEST_NAME = 48
 """Characters of a clip's name that are shown."""
 MOST_CLIPS = 200
 """That can be chosen from."""
+MOST_JOINTS = 2000
+"""Of a character: each travels to the page in every frame, 48 bytes."""
+SMALLEST, LARGEST = 1e-4, 1e5
+"""Sizes beside a person that single precision has room for around."""
 UP = np.array((0.0, 1.0, 0.0))
 AHEAD = np.array((0.0, 0.0, 1.0))
 
@@ -52,15 +57,14 @@ Judge = Callable[[Character, Clip], Gait]
 class Actor:
     """A character on the stage.
 
-    number: 0 if it is ours; of a file, what its page knows it by. file: the file's name. root: the joint that travels;
-    the highest that moves if None. judge: says how a clip gets ahead.
+    file: the name of the file it came from; "" if it is ours. root: the joint that travels; the highest that moves if
+    None. judge: says how a clip gets ahead.
     """
 
     def __init__(
         self,
         character: Character,
         *,
-        number: int = 0,
         file: str = "",
         root: str | None = None,
         judge: Judge | None = None,
@@ -68,9 +72,13 @@ class Actor:
         self.original = character
         self.file = file
         self.character = in_single_precision(character)
-        self.number = number
         self.root = root
         self.size = leg_length(character) / HUMAN_LEG
+        if not SMALLEST < self.size < LARGEST:
+            raise InputError(f"{character.name}: its legs, or half of it, are {leg_length(character):.3g} long; "
+                             f"that is not between {SMALLEST:g} and {LARGEST:g}")
+        if len(character.skeleton) > MOST_JOINTS:
+            raise InputError(f"{character.name} has {len(character.skeleton)} joints; {MOST_JOINTS} can be shown")
         self._judge = judge or gait_of
         self._gaits: dict[str, Gait] = {}
 
@@ -81,7 +89,7 @@ class Actor:
     @property
     def label(self) -> str:
         """What it can be chosen by: no file is mistaken for one of ours."""
-        return f"{self.name[:LONGEST_NAME]} (file)" if self.number else self.name
+        return f"{self.name[:LONGEST_NAME]} (file)" if self.file else self.name
 
     @property
     def nodes(self) -> list[int]:

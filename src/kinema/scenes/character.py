@@ -13,7 +13,8 @@ import numpy as np
 
 from kinema.rig import Rig
 from kinema.scenes import grounds
-from kinema.scenes.actor import Actor
+from kinema.scenes.actor import Actor, gait_of
+from kinema.scenes.character_files import loaded, model, packed
 from kinema.scenes.character_script import script
 from kinema.scenes.humanoid import humanoid
 from kinema.scenes.quadruped import quadruped
@@ -26,6 +27,8 @@ FARTHEST = 20.0
 """From the character that something can be held, metres of a person."""
 REACHED = 2e-3
 """How near to where it is held something is there, metres of a person."""
+MODEL, GROUND = "model.glb", "ground.bin"
+"""Files for the page to draw with."""
 AT_REST = "at rest"
 """Shown instead of a clip of a character that has none."""
 SHOWN = ("with IK", "both", "without IK")
@@ -39,6 +42,9 @@ class CharacterScene(Scene):
     title = "Character"
     about = "Clips from a flat floor, on ground that is not. Drag hands, feet and gaze. Drop a GLB, VRM or BVH on it."
     unit = "m"
+    takes = (".glb", ".gltf", ".vrm", ".bvh")
+    judge = staticmethod(gait_of)
+    """Says how the clips of a file get ahead."""
     controls: tuple[Control, ...] = ()
     help = (
         ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
@@ -51,6 +57,8 @@ class CharacterScene(Scene):
         super().__init__(seed)
         self.guest = guest
         self._still = False
+        self.shows = 0
+        """Characters that have been on."""
         self._show(self._begin(guest or self._actor("humanoid")))
 
     def _actor(self, label: str) -> Actor:
@@ -62,10 +70,23 @@ class CharacterScene(Scene):
         """A character from a file stays."""
         return CharacterScene(self.seed, self.guest)
 
+    # Files.
+
+    def receive(self, name: str, data: bytes) -> None:
+        self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
+
+    def give(self, name: str) -> bytes:
+        """`MODEL`: the character as glTF, for the page to draw. `GROUND`: see `packed`."""
+        if name == MODEL and self.walker.actor.has_surface:
+            return model(self.walker.actor)
+        if name == GROUND:
+            return packed(self.walker.ground)
+        return super().give(name)
+
     # Who walks where.
 
     def welcome(self, guest: Actor) -> None:
-        """A character from a file comes on, instead of the one before. If it cannot walk, nothing has changed."""
+        """A character from a file comes on, instead of the one before. If it cannot, nothing has changed."""
         walker = self._begin(guest)
         self.guest = guest
         self._show(walker)
@@ -80,6 +101,7 @@ class CharacterScene(Scene):
     def _show(self, walker: Walker) -> None:
         """Have this walker on the stage, and its own controls."""
         self.walker, actor = walker, walker.actor
+        self.shows += 1
         self.values = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor)}
         self.values |= {"speed": walker.speed, **walker.weights}
         self.values |= {"show": SHOWN[0], "bones": not actor.has_surface, "let_go": None}
@@ -174,7 +196,7 @@ class CharacterScene(Scene):
     def description(self) -> dict[str, Any]:
         actor, rig = self.walker.actor, self.walker.character.rig
         return {
-            "model": actor.number or actor.name,
+            "model": self.shows,
             "name": actor.name,
             "surface": actor.has_surface,
             "nodes": actor.nodes,

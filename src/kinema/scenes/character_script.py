@@ -32,7 +32,7 @@ def script(walker: Walker) -> str:
 
 def _character(walker: Walker) -> list[str]:
     actor = walker.actor
-    if not actor.number:
+    if not actor.file:
         return [f"character = scenes.{actor.name}()"]
     lines = [f"character = km.load({actor.file!r})  # The file that was dropped on the page."]
     if _has_own_floor(walker):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from kinema.pipeline import Animator, Frame
 from kinema.scenes import grounds
 from kinema.scenes.actor import HUMAN_LEG, UP, Actor, Gait
 from kinema.scenes.held import Held
+from kinema.scenes.walk_round import Spot
 
 REMEMBERED = 61
 """Ticks that a script can start from: a second, in which springs come to where they are now."""
@@ -44,8 +45,8 @@ class Moment(NamedTuple):
 class Walker:
     """clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
 
-    character: the actor's, on the floor that the clip was made on. frame: what the stages made. world: (J, 4, 4), with
-    the feet where they are held.
+    character: the actor's, on the floor that the clip was made on. frame: what the stages made. pose, world: (J, 4, 4),
+    the same with the feet where they are held.
     """
 
     def __init__(
@@ -130,15 +131,14 @@ class Walker:
         """How far hands, and feet, are from where they are held; free feet from where the ground wants them."""
         rig, held = self.character.rig, self.held
         errors = list(held.errors.values())
-        for report, kind, limbs in (
-            ("hands", "hand", rig.arms if rig else ()),
-            ("feet", "foot", rig.legs if rig else ()),
-        ):
-            found = self.frame.reports.get(report)
-            rows = () if found is None else found.error[0].tolist()
-            for error, limb in zip(rows, limbs, strict=False):
+        if rig is None:
+            return errors
+        limbs: dict[str, Sequence[Any]] = {"hands": rig.arms, "feet": rig.legs}
+        for stage, kind in (("hands", "hand"), ("feet", "foot")):
+            report = self.frame.reports.get(stage)
+            for n, limb in enumerate(limbs[stage] if report is not None else ()):
                 if (f"{kind} {limb.name}" in held.places) == (kind == "hand"):
-                    errors.append(error)
+                    errors.append(float(report.error[0, n]))
         return errors
 
     # The frame.
@@ -152,18 +152,24 @@ class Walker:
         self.frame: Frame = self._animator.update(dt)
         self._go_on(position)
         self._alone.update(dt)
-        pose, pulled = self.held.pull_feet(self.character.skeleton, self.frame.pose, self.weights["feet"], dt)
-        self.world = self.frame.place @ self.character.skeleton.world(pose) if pulled else self.frame.world
+        skeleton = self.character.skeleton
+        self.pose, pulled = self.held.pull_feet(skeleton, self.frame.pose, self.weights["feet"], dt)
+        self.world = self.frame.place @ skeleton.world(self.pose) if pulled else self.frame.world
         self.past.append(Moment(np.array(self.frame.place, float), self._time(), dt))
+
+    @property
+    def spot(self) -> Spot:
+        """Where on its way it is."""
+        return grounds.round_of(self.ground).at(self.way)
 
     def _place(self) -> tuple[Any, Any]:
         """Position and rotation of the character's space: over the way, at the height where the last frame left it."""
-        spot = grounds.round_of(self.ground).at(self.way)
+        spot = self.spot
         rotation = arrays.mul(arrays.from_axis_angle(UP, spot.heading), self._upright)
         over = np.array((spot.x, 0.0, spot.z)) * self.actor.size
         position = over - arrays.rotate(rotation, self.gait.centre)
         if self._height is None or not self.feet_work:
-            self._height = position[1] + self._ground_at(over)
+            self._height = position[1] + self.ground_at(over)
         position[1] = self._height
         return position, rotation
 
@@ -172,9 +178,14 @@ class Walker:
         """Whether a stage keeps the character's height."""
         return "feet" in self._animator.stages and self.weights["feet"] > 0.0
 
-    def _ground_at(self, over: Any) -> float:
+    @property
+    def ground_shape(self) -> Any:
+        return self._animator.ground
+
+    def ground_at(self, over: Any) -> float:
+        """Height of the ground above or below a place, (3,); 0 where there is none."""
         far = HIGHEST * HUMAN_LEG * self.actor.size
-        hits = self._animator.ground.cast(over + far * UP, -UP, 2 * far)
+        hits = self.ground_shape.cast(over + far * UP, -UP, 2 * far)
         return float(hits.point[1]) if hits.hit else 0.0
 
     def _go_on(self, position: Any) -> None:
