@@ -9,7 +9,7 @@ NODE_MODULES := tests/judges/node_modules/.package-lock.json
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled e2e page judges fresh bench clean
+.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench clean
 
 play: page
 	$(BIN)/kinema play
@@ -51,6 +51,10 @@ e2e: page
 # The figures of the README's first table again, over fresh random seeds and many more examples.
 fresh: $(INSTALLED)
 	KINEMA_FRESH=1 $(BIN)/python -m pytest
+
+# 100,000 damaged files: each is read or refused, in time and in bounded memory. A quarter of an hour on two cores.
+fuzz: $(INSTALLED)
+	$(BIN)/python -m tests.io.mutations 100000
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks

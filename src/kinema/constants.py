@@ -222,6 +222,10 @@ AHEAD_RAYS = 8
 FOOTHOLD_STEPS = 5
 """Steps of a sixth of the foot that a landing foot may be moved ahead or back to find a better hold."""
 
+FARTHEST_FOOTHOLD = 0.28
+"""Leg lengths that it may be moved at most, however long the foot: a planted foot is held back by LARGEST_OFFSET, and
+the clip's own sliding needs some of that."""
+
 FOOTHOLD_CLEAR = 2
 """Steps ahead of the tip that are better free of a rise."""
 

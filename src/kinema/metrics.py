@@ -214,7 +214,7 @@ def turns(skeleton: Skeleton, motion: Any) -> Any:
 def knee_flips(rig: Rig, world: Any) -> Any:
     """(F, ..., L): whether each knee came to bend the other way, seen from the hips, since it was last clearly bent."""
     world = _frames(rig.skeleton, "world", world)
-    rest = _facing(rig.skeleton.rest_world[rig.hips].astype(np.float64))
+    rest = _facing(rig.standing_world[rig.hips].astype(np.float64))
     body = arrays.mul(_facing(world[..., rig.hips, :, :]), arrays.conj(rest))[..., np.newaxis, :]
     hip, knee, ankle = (_places(world, [leg.joints[k] for leg in rig.legs]) for k in (0, 1, -1))
     line, thigh = ankle - hip, knee - hip

@@ -13,6 +13,7 @@ from kinema import edge
 from kinema.constants import ALONG_FOOT, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import arrays
+from kinema.pose import Pose
 from kinema.skeleton import Joint, Skeleton
 
 
@@ -56,6 +57,8 @@ class Rig:
     hips: the joint that carries the body. spine: joints from above the hips to the chest. neck: from above the chest to
     below the head. eyes: left, right. tails: chains of joints. forward, up: directions in the character's space.
     floor: height of the ground the character stands on at rest, metres along up.
+    stance: a pose in which it stands, for a skeleton that lies down or hangs at rest; what is said of rest here, and
+    measured there, is then said of it and measured in it.
     confidence: how sure each role is, 0 to 1, by its name ("hips", "legs.left"); a role that was given, not found, is
     not listed. doubts: what was found doubtful, as sentences.
     """
@@ -72,6 +75,7 @@ class Rig:
     forward: Any = (0.0, 0.0, 1.0)
     up: Any = (0.0, 1.0, 0.0)
     floor: float = 0.0
+    stance: Pose | None = field(default=None, repr=False)
     confidence: Mapping[str, float] = field(default_factory=dict, repr=False)
     doubts: Sequence[str] = field(default=(), repr=False)
 
@@ -80,6 +84,7 @@ class Rig:
         skeleton = self.skeleton
         if not isinstance(skeleton, Skeleton):
             raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
+        put("_standing", self._checked_stance())
         put("hips", skeleton.index(self.hips))
         put("head", None if self.head is None else skeleton.index(self.head))
         put("floor", edge.number("floor", self.floor))
@@ -101,14 +106,20 @@ class Rig:
     def arm(self, name: str) -> Arm:
         return _named("arm", name, self.arms)
 
+    @property
+    def standing_world(self) -> Any:
+        """(J, 4, 4): world matrices as it stands: at rest, unless it has another stance."""
+        return self._standing.copy()  # type: ignore[attr-defined]
+
     def own_axes(self, joint: Joint) -> Any:
         """(4,): the turn from the character's axes to a joint's own at rest, those that its rotation turns about:
         turned about `rotate(conj(it), axis)` in its own space, a joint turns about that axis of the character. Below a
         mirror too; directions in the joint's own space are the opposite there.
         """
         at = self.skeleton.index(joint)
-        world = self.skeleton.rest_world[at, :3, :3]
-        size = np.linalg.norm(world, axis=0) * np.where(self.skeleton.rest.scales[at] < 0, -1, 1)
+        world = self.standing_world[at, :3, :3]
+        scales = (self.skeleton.rest if self.stance is None else self.stance).scales[at]
+        size = np.linalg.norm(world, axis=0) * np.where(scales < 0, -1, 1)
         world = world / np.where(size == 0, 1, size)
         return arrays.from_matrix(-world if np.linalg.det(world) < 0 else world)
 
@@ -119,7 +130,7 @@ class Rig:
         """
         ankle = int(leg.joints[-1])
         joints = (ankle, *(2 * (ankle if leg.toe is None else int(leg.toe),)))
-        rest = self.skeleton.rest_world.astype(np.float64)
+        rest = self.standing_world.astype(np.float64)
         places = [
             np.linalg.pinv(rest[joint, :3, :3]) @ (point - rest[joint, :3, 3])
             for joint, point in zip(joints, self._sole_at_rest(leg), strict=True)
@@ -140,6 +151,14 @@ class Rig:
         tip = ankle + along * leg.tip
         tip = tip + up * ((toe - tip) @ up - leg.toe_sole)
         return under - along * leg.heel, toe - up * leg.toe_sole, tip
+
+    def _checked_stance(self) -> Any:
+        if self.stance is None:
+            return self.skeleton.rest_world
+        self.skeleton.check(self.stance)
+        if self.stance.shape:
+            raise InputError(f"stance must be one pose; got a batch {self.stance.shape}")
+        return self.skeleton.world(self.stance)
 
     def _leg(self, leg: Leg) -> Leg:
         where = f"leg {leg.name!r}"
@@ -172,7 +191,7 @@ class Rig:
         return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers)
 
     def _at_rest(self, joint: Any) -> Any:
-        return self.skeleton.rest_world[joint, :3, 3]
+        return self.standing_world[joint, :3, 3]
 
     def _height(self, joint: int) -> float:
         return float(self._at_rest(joint) @ np.array(self.up)) - self.floor

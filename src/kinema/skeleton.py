@@ -480,11 +480,11 @@ def _why_not_before(parents: Any, i: int, names: tuple[str, ...]) -> str:
 
 def _descendants(parents: Any) -> Any:
     """(J, J): whether the second joint is the first or hangs below it."""
-    table = np.eye(len(parents), dtype=bool)
+    above = np.eye(len(parents), dtype=bool)  # Row by row, as it lies in memory: for whom the first is below.
     for j, parent in enumerate(parents):
         if parent >= 0:
-            table[:, j] |= table[:, parent]
-    return table
+            above[j] |= above[parent]
+    return np.ascontiguousarray(above.T)
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:

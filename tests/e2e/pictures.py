@@ -1,4 +1,4 @@
-"""The pictures of docs/playground.md: `python -m tests.e2e.pictures` takes them anew. Look at them before keeping them."""
+"""The pictures of docs/playground.md: `python -m tests.e2e.pictures` takes them anew. Look at them, then keep them."""
 
 from pathlib import Path
 

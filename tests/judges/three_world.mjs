@@ -1,20 +1,23 @@
 // Where three.js puts every node of a file, at rest and while its clips play. Nothing is drawn.
 //
 // Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on stdout,
-// for each file, {rest, clips}: for each clip and moment the nodes' world matrices, 16 numbers each, column by column, in
-// the order of the file's nodes. Or {error}.
+// for each file, {rest, clips}: at rest, and for each clip and moment, {nodes, corners}. Or {error}.
+// nodes: world matrices in the order of the file's nodes, 16 numbers each, column by column.
+// corners: where some corners of each surface are in the world, surfaces in the order of the nodes that show them.
 import fs from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 
 globalThis.self = globalThis // As in a browser, where the loader expects to be.
 globalThis.ProgressEvent ??= class {}
-const { AnimationMixer, BufferGeometry, Group, LoopOnce, Texture } = await import('three')
+const { AnimationMixer, BufferGeometry, Group, LoopOnce, Texture, Vector3 } = await import('three')
 const { BVHLoader } = await import('three/addons/loaders/BVHLoader.js')
 const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js')
 const { MeshoptDecoder } = await import('three/addons/libs/meshopt_decoder.module.js')
 
-// Surfaces do not move nodes: pictures and compressed triangles are not unpacked.
+const CORNERS = 12 // Of each surface.
+
+// Nothing is drawn: pictures and compressed triangles are not unpacked.
 const loader = new GLTFLoader()
 loader.register(() => ({ name: 'no pictures', loadTexture: async () => new Texture() }))
 loader.setDRACOLoader({ preload() {}, decodeDracoFile: (bytes, done) => done(new BufferGeometry()) })
@@ -49,13 +52,33 @@ function rootOf(object) {
   return object
 }
 
+// The surfaces that a node shows: itself, or one for each material below it, which are no nodes of the file.
+function surfacesOf(node, nodes) {
+  return [node, ...node.children.filter((child) => !nodes.has(child))].filter((o) => o.isMesh && o.geometry.attributes.position)
+}
+
+// Corners of triangles, evenly spread; what morphs do is left out.
+function cornersOf(mesh) {
+  const { index, attributes } = mesh.geometry
+  const count = index ? index.count : attributes.position.count
+  return Array.from({ length: CORNERS }, (_, k) => {
+    const corner = Math.floor((k * count) / CORNERS)
+    const vertex = index ? index.getX(corner) : corner
+    const place = new Vector3().fromBufferAttribute(attributes.position, vertex)
+    if (mesh.isSkinnedMesh) mesh.applyBoneTransform(vertex, place)
+    return place.applyMatrix4(mesh.matrixWorld).toArray()
+  })
+}
+
 async function judge({ file, times }) {
   const { nodes, animations } = file.endsWith('.bvh') ? openBvh(file) : await openGltf(file)
   const everything = new Group() // Files may have several scenes, and nodes in none.
   for (const root of new Set(nodes.map(rootOf))) everything.add(root)
+  const known = new Set(nodes)
+  const surfaces = nodes.flatMap((node) => surfacesOf(node, known))
   const look = () => {
     everything.updateMatrixWorld(true)
-    return nodes.map((node) => node.matrixWorld.elements.slice())
+    return { nodes: nodes.map((node) => node.matrixWorld.elements.slice()), corners: surfaces.map(cornersOf) }
   }
 
   const mixer = new AnimationMixer(everything)

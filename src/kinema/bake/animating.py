@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.constants import SETTLING
+from kinema.bake.constants import SETTLING, STEEPEST_STAIRS
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot
 from kinema.behaviours.eyes import Eyes
+from kinema.behaviours.feet import Feet
 from kinema.behaviours.hands import Hands
 from kinema.behaviours.head import Head
 from kinema.behaviours.stage import Stage
@@ -19,6 +20,7 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
+from kinema.rig import Rig
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +55,23 @@ def animate(
 def _stages(shot: Shot, settings: Settings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
-        stages.append(settings.feet)
+        stages.append(_far_reaching(settings.feet, shot.rig))
     if settings.reach:
         stages.append(Hands())
     if settings.look_at is not None:
-        stages.append(Head())
+        stages.append(Head(spine_share=0.0) if settings.reach else Head())  # A spine that turns takes hands with it.
         if shot.rig.eyes:
             stages.append(Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)))
     return stages
+
+
+def _far_reaching(feet: Feet, rig: Rig) -> Feet:
+    """Feet that look for ground as far up and down as a long body needs: the floor is that below its hips."""
+    up, rest = np.array(rig.up), rig.skeleton.rest_world[:, :3, 3]
+    away = rest[[leg.joints[-1] for leg in rig.legs]] - rest[rig.hips]
+    across = np.linalg.norm(away - np.outer(away @ up, up), axis=-1).max()
+    more = float(STEEPEST_STAIRS * across / max(rig.skeleton.length(leg.joints) for leg in rig.legs))
+    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more)
 
 
 class _Player:

@@ -23,7 +23,7 @@ def on_dask(address: str) -> Runner:
         with _connected(distributed, address) as client:
             shared = client.scatter(order, broadcast=True, hash=False)
             running: dict[Any, tuple[Item, bytes]] = {}
-            finished = distributed.as_completed()
+            finished = distributed.as_completed(loop=client.loop)
 
             def feed() -> None:
                 room = DASK_IN_FLIGHT * max(sum(client.nthreads().values()), 1) - len(running)

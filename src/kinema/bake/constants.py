@@ -71,6 +71,13 @@ UNEVEN = 1e-4
 FARTHEST_GROUND = 1000.0
 """Leg lengths above and below the character that its first ground is looked for."""
 
+CLIMB = 6.0
+"""Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
+knows what comes next; on stairs the slower ones are a frame late."""
+
+STEEPEST_STAIRS = 0.6
+"""Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
+
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
 

@@ -4,10 +4,11 @@ another one, or on a machine of a cluster that shares no disk with this one.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -84,7 +85,10 @@ def _baked(
         taken = [*character.clips, *(other.name for other in made)]
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
-    return _save(folder / f"new{kind}", replace(character, clips=character.clips | {c.name: c for c in made}), made)
+    (folder / "new").mkdir()
+    return _save(
+        folder / "new" / f"file{kind}", replace(character, clips=character.clips | {c.name: c for c in made}), made
+    )
 
 
 def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
@@ -93,7 +97,7 @@ def _progress(progress: Callable[[float], None], number: int, count: int, share:
 
 
 def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
-    path = folder / f"old{Path(name).suffix}"
+    path = folder / Path(name).name
     path.write_bytes(data)
     return replace(files.load(path, roles=order.roles), name=Path(name).stem)
 
@@ -110,20 +114,28 @@ def _save(path: Path, character: Character, made: list[Clip]) -> bytes:
 
 def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
     """The clips that are meant, in the file's order."""
-    clips, known = character.clips, ", ".join(map(repr, character.clips)) or "none"
+    clips = character.clips
     if not patterns:
         if len(clips) != 1:
-            raise InputError(f"which clip of {character.name}? There are {known}")
+            raise InputError(f"which clip of {character.name}? There are {_listed(clips)}")
         return list(clips.values())
     for pattern in patterns:
         if not any(_matches(name, pattern) for name in clips):
-            raise InputError(f"there is no clip {pattern!r} in {character.name}; there are {known}")
+            near = difflib.get_close_matches(pattern, clips, 3, 0.4) or clips
+            raise InputError(f"there is no clip {pattern!r} in {character.name}; there are {_listed(near)}")
     return [clip for name, clip in clips.items() if any(_matches(name, pattern) for pattern in patterns)]
 
 
 def _matches(name: str, pattern: str) -> bool:
     """Whether a clip's name is meant: itself, or what a pattern matches; a name may hold a pattern's signs."""
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
+
+
+def _listed(clips: Iterable[str]) -> str:
+    """Names, the first dozen of them."""
+    known = [repr(name) for name in clips]
+    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+    return (", ".join(known[:12]) + more) or "none"
 
 
 def _ground(order: Order, character: Character) -> Any:

@@ -43,7 +43,7 @@ def clip_report(clip: str, baked: Baked) -> dict[str, Any]:
         "clip": clip,
         "name": baked.clip.name,
         "frames": len(baked.after.planted),
-        "fps": round(1.0 / baked.dt, 6),
+        "fps": round(1.0 / baked.dt, 3),
         "leg_length": baked.leg,
         "in_place": baked.in_place,
         "feet_speed": baked.speed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinema import edge
-from kinema.bake.constants import FASTEST_FPS, MOST_LOOPS, SLOWEST_FPS
+from kinema.bake.constants import CLIMB, FASTEST_FPS, MOST_LOOPS, SLOWEST_FPS
 from kinema.bake.moving_point import MovingPoint
 from kinema.behaviours.feet import Feet
 from kinema.errors import InputError
@@ -39,7 +39,7 @@ class Settings:
     fps: float | None = None
     loops: int = 1
     name: str | None = None
-    feet: Feet = field(default_factory=Feet)
+    feet: Feet = field(default_factory=lambda: Feet(climb=CLIMB))
 
     def __post_init__(self) -> None:
         if self.ground is not None and not callable(getattr(self.ground, "cast", None)):

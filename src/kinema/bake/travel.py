@@ -73,13 +73,12 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     if frames < 2 or not legs:
         return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor)
     size = float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
-    height = points @ np.array(rig.up)
-    height = np.maximum(height[1:], height[:-1])
+    height = _standing_height(points @ np.array(rig.up))
     along = _ground_axes(np.array(rig.up))
     moved, at = np.diff(points, axis=0) @ along.T / dt, (points[1:] + points[:-1]) @ along.T / 2
     floor = float(np.quantile(height.min(axis=(1, 2)), FLOOR_SHARE))
     for _ in range(FLOOR_ROUNDS):
-        low = np.clip(1 - (height - floor) / (LOW_SOLE * size), 0, 1) ** 2 * (height > floor - LOW_SOLE * size)
+        low = np.clip(1 - np.abs(height - floor) / (LOW_SOLE * size), 0, 1) ** 2
         velocity, turn, agree = _fit(moved, at, low, size)
         floor = _median(height.reshape(-1), (low * agree * agree).reshape(-1), floor)
     standing = -(moved + turn * _turned(at))
@@ -89,6 +88,14 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     speed = float(np.linalg.norm(velocity)) / size
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
     return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed, rig.floor if off else floor)
+
+
+def _standing_height(height: Any) -> Any:
+    """(F-1, L, 3): how high soles are from each frame to the next, if they are standing; from the heights of heel, ball
+    and tip, (F, L, 3). A sole that stands has two points down: one alone is the tip of a foot that hangs.
+    """
+    both = np.maximum(height[1:], height[:-1])
+    return np.maximum(both, np.sort(both, axis=-1)[..., 1:2])
 
 
 def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:

@@ -470,7 +470,7 @@ def _elbow(body: Body, joints: tuple[int, int, int]) -> tuple[Any, bool]:
     without a hinge the forearm goes forwards, or up where it points forwards already.
     """
     skeleton, rig = body.skeleton, body.rig
-    world = skeleton.rest_world[list(joints)].astype(np.float64)
+    world = rig.standing_world[list(joints)].astype(np.float64)
     linear = world[1, :3, :3] * np.where(skeleton.rest.scales[joints[1]] < 0, -1.0, 1.0)
     frame = linear / np.linalg.norm(linear, axis=0)
     upper, lower = (_direction(frame.T @ bone) for bone in np.diff(world[:, :3, 3], axis=0))

@@ -217,6 +217,7 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
         points=np.array([rig.sole_points(leg)[1] for leg in rig.legs], dtype),
         size=size,
         thighs=np.array([leg.joints[0] for leg in legs], np.int64),
+        knees=np.array([leg.joints[1] for leg in legs], np.int64),
         ankles=np.array([leg.joints[-1] for leg in legs], np.int64),
         rise=dtype(s.max_rise * size.max()),
         cos_slope=dtype(math.cos(s.max_slope)),
@@ -238,7 +239,7 @@ def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
 def _heel_to_ball(rig: Any, leg: Any) -> float:
     """Metres from the heel ahead to the ball, at rest."""
     joints, points = rig.sole_points(leg)
-    world = rig.skeleton.rest_world[list(joints[:2])]
+    world = rig.standing_world[list(joints[:2])]
     heel, ball = (m[:3, :3] @ p + m[:3, 3] for m, p in zip(world, points[:2], strict=True))
     return float(np.linalg.norm(ball - heel))
 
@@ -334,7 +335,7 @@ def _knee_axis(body: Body, joints: Any) -> tuple[Any, int]:
     axis, use = bend_axis(skeleton, joints, body.precision)
     if use != NO_AXIS:
         return axis, ALWAYS
-    world = skeleton.rest_world[joints[1], :3, :3]
+    world = rig.standing_world[joints[1], :3, :3]
     frame = world / np.linalg.norm(world, axis=0)
     own = frame.T @ np.cross(rig.up, rig.forward) * np.sign(np.linalg.det(frame))
     return own.astype(body.precision), ALWAYS

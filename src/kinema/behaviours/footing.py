@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import (
     AHEAD_RAYS,
+    FARTHEST_FOOTHOLD,
     FOOT_SAMPLES,
     FOOTHOLD_BEHIND,
     FOOTHOLD_CLEAR,
@@ -61,6 +62,8 @@ class Plan(NamedTuple):
     """(L,): length of each leg, metres."""
     thighs: Any
     """(L,): the first joint of each leg."""
+    knees: Any
+    """(L,): the one it bends at."""
     ankles: Any
     """(L,): the last."""
     rise: Any
@@ -442,17 +445,21 @@ def hold_cost(found, i, first, plane, normal, up, leg_size):
 
 
 @routine
-def foothold(found, i, n, up, base, plan, leg_size, chosen):
+def foothold(found, i, n, up, base, plan, leg, chosen):
     """How many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and heel.
 
     A step costs a little, so that a foot is moved only off an edge, a wall or a hole. What was chosen the frame before
     stays unless something is clearly better. Returns the steps and the plane it is going to stand on.
     """
+    leg_size = plan.size[leg]
+    farthest = like(leg_size, FARTHEST_FOOTHOLD) * leg_size
     best, cheapest, any_yet = 0, like(leg_size, 0.0), False
     best_plane, best_normal = base, up
     for order in range(2 * FOOTHOLD_STEPS + 1):
         # 0, -1, 1, -2, 2 and so on: of equals the nearest stays.
         steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
+        if plan.spacing[leg] * like(leg_size, abs(steps)) > farthest:
+            break
         first = n + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
         plane, normal = fit(found, i, first, 2, up, base, plan)
         away = abs(steps) - (FOOTHOLD_STEPS if steps == chosen else 0)

@@ -241,9 +241,8 @@ def own_direction(rig: Rig, joint: Joint, way: Any) -> Any:
     """(3,): a direction of the character at rest, in a joint's own space; -1 is the character itself."""
     if joint == -1:
         return np.array(way, np.float64)
-    own = np.linalg.pinv(rig.skeleton.rest_world[rig.skeleton.index(joint), :3, :3].astype(np.float64)) @ np.asarray(
-        way
-    )
+    frame = rig.standing_world[rig.skeleton.index(joint), :3, :3].astype(np.float64)
+    own = np.linalg.pinv(frame) @ np.asarray(way)
     size = np.linalg.norm(own)
     return own / size if size > 0 else np.array(way, np.float64)
 

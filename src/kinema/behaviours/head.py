@@ -447,7 +447,7 @@ def _plan(settings: Head, body: Body) -> _Plan:
 
 def _between_the_eyes(body: Body) -> Any:
     """(3,): the middle of the eyes at rest in the head's own space; the head itself where it has none."""
-    rig, world = body.rig, body.skeleton.rest_world
+    rig, world = body.rig, body.rig.standing_world
     eyes = [eye for eye in rig.eyes if rig.head in body.skeleton.above([eye])]
     if not eyes:
         return np.zeros(3)

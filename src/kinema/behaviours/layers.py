@@ -157,7 +157,7 @@ class BreathingState(Clocked):
         left, _, forward = _axes(rig)
         above = rig.neck or (() if rig.head is None else (rig.head,))
         turns = [Turn(left, _spine(rig, "Breathing"), -chest), Turn(left, above, chest)]
-        at = rig.skeleton.rest_world[:, :3, 3]
+        at = rig.standing_world[:, :3, 3]
         for arm in rig.arms:
             if arm.shoulder is not None:
                 outwards = (at[arm.joints[0]] - at[arm.shoulder]) @ left
@@ -229,7 +229,7 @@ def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Turn]]:
     All of it follows the wave of number 3.
     """
     left, up, forward = _axes(rig)
-    world = rig.skeleton.rest_world.astype(np.float64)
+    world = rig.standing_world.astype(np.float64)
     height = world[:, :3, 3] @ up
     way = share * abs(float(height[int(rig.hips)]) - rig.floor)
     turns = []

@@ -257,7 +257,7 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
         plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
     elif soon:
         first, before = leg * RAYS + PROFILE, memory.steps[i, leg]
-        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, size, before)
+        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, leg, before)
         memory.chosen[i, leg] = True
     else:
         plane, ground_normal = fit(found, i, leg * RAYS, 1, up, base, plan)
@@ -422,10 +422,12 @@ def spring_pelvis(plan, memory, i, goal, dt):
 @kernel
 def leg_reach(plan, world, i, leg, at_hips, turn):
     """Where a leg starts once the body has leaned, and how far it reaches: to its largest stretch, or as far as the
-    clip stretches it, if that is more.
+    clip stretches it, if that is more. It bends at the knee alone: a hock stays as bent as it is.
     """
     hip, ankle = origin_at(world, i, plan.thighs[leg]), origin_at(world, i, plan.ankles[leg])
-    reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * plan.size[leg])
+    knee = origin_at(world, i, plan.knees[leg])
+    straight = vec.length(vec.sub(knee, hip)) + vec.length(vec.sub(ankle, knee))
+    reach = max(vec.length(vec.sub(ankle, hip)), plan.stretch * straight)
     return vec.add(at_hips, quat.rotate(turn, vec.sub(hip, at_hips))), reach
 
 

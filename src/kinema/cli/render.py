@@ -37,7 +37,10 @@ def render(
         ),
     ] = None,
     size: Annotated[
-        str | None, typer.Option(metavar="WxH", help="Pixels. 640x480; 960x400 for a strip.", rich_help_panel=_LOOK)
+        str | None,
+        typer.Option(
+            metavar="WxH", help="Pixels. If not said 640x480; a film 480x360, a strip 960 wide.", rich_help_panel=_LOOK
+        ),
     ] = None,
     theme: Annotated[str, typer.Option(metavar="light|dark", help="Colours.", rich_help_panel=_LOOK)] = "light",
     ground: Annotated[
@@ -59,12 +62,12 @@ def render(
     with told("render"):
         from kinema.bake.grounds import parse
         from kinema.render import command
-        from kinema.render.drawing import Look
+        from kinema.render.look import Look
 
         character = loaded(file, roles, role)
         look = Look(
             view=None if view is None else command.view(view),
-            size=command.size(size or ("640x480" if strip is None else "960x400")),
+            size=None if size is None else command.size(size),
             theme=theme,
             show=show,
             ground=None if ground is None else parse(ground).build(*([character.rig.up] if character.rig else [])),

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.info.constants import DOUBTFUL, EVEN, SURE_FACTOR, TRAVELS, TYPICAL_SIZE, UNITS, VERSION
+from kinema.info.constants import DOUBTFUL, EVEN, LIKELY_FACTOR, SURE_FACTOR, TRAVELS, TYPICAL_SIZE, UNITS, VERSION
 from kinema.info.roles import roles_of
 from kinema.rig import Rig
 
@@ -72,7 +72,8 @@ def _unit(size: tuple[float, float, float], rig: Rig | None) -> dict[str, Any]:
         return {"guess": None, "sure": False}
     off = {name: abs(math.log(tall * metres / TYPICAL_SIZE)) for name, metres in UNITS.items()}
     guess = min(off, key=lambda name: off[name])
-    return {"guess": guess, "sure": bool(rig is not None and rig.arms and off[guess] < math.log(SURE_FACTOR))}
+    sure = rig is not None and bool(rig.arms) and off[guess] < math.log(SURE_FACTOR)
+    return {"guess": guess if off[guess] < math.log(LIKELY_FACTOR) else None, "sure": sure}
 
 
 # --- joints ----------------------------------------------------------------------------------------------------

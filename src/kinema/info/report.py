@@ -9,13 +9,15 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from kinema.info.constants import MOST_PROBLEMS
+from kinema.info.constants import MOST_PROBLEMS, NOTHING
 
 
 def report(facts: dict[str, Any], everything: bool) -> RenderableType:
     """What `facts` gives, as rich shows it. everything: joints that say nothing too, and all problems."""
     parts: list[RenderableType] = [_headline(facts), _space(facts)]
     parts.append(_joints(facts["joints"], everything))
+    if facts["roles"]:
+        parts.append(_roles(facts["roles"]))
     if facts["clips"]:
         parts.append(_clips(facts["clips"]))
     parts += [_skins(facts["skins"]), *_sentences("Problems", facts["problems"], everything)]
@@ -52,7 +54,8 @@ def _space(facts: dict[str, Any]) -> Text:
     if space["up"] is None:
         text.append("\nno body was recognised: nothing is known of its roles", "yellow")
         return text
-    text.append(f"\nup {_way(space['up'])}, faces {_way(space['forward'])}, floor at {space['floor']:.4g}")
+    floor = _rounded(space["floor"], max(wide, tall, deep))
+    text.append(f"\nup {_way(space['up'])}, faces {_way(space['forward'])}, floor at {floor}")
     return text
 
 
@@ -62,6 +65,11 @@ def _way(direction: list[float]) -> str:
         if abs(value) > 0.999:
             return f"{'+' if value > 0 else '-'}{axis}"
     return "(" + ", ".join(f"{value:.2f}" for value in direction) + ")"
+
+
+def _rounded(length: float, size: float) -> str:
+    """A length, without what is nothing beside the size of the body."""
+    return f"{length:.4g}" if abs(length) > NOTHING * size else "0"
 
 
 # --- joints ----------------------------------------------------------------------------------------------------
@@ -113,6 +121,15 @@ def _label(joint: dict[str, Any]) -> Text:
     if joint["doubtful"]:
         label.append("?", "bold yellow")
     return label
+
+
+def _roles(roles: dict[str, Any]) -> Text:
+    """How sure each role is, in percent; those that were given are not listed."""
+    line = Text("How sure: ", "dim")
+    for k, (name, about) in enumerate((n, a) for n, a in roles.items() if a["confidence"] is not None):
+        line.append(", " if k else "", "dim")
+        line.append(f"{plain(name)} {about['confidence']:.0%}", "yellow" if about["doubtful"] else "dim")
+    return line
 
 
 # --- the rest --------------------------------------------------------------------------------------------------

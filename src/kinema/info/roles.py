@@ -34,17 +34,18 @@ def roles_of(rig: Rig) -> Iterator[Role]:
         yield Role(int(joint), f"eyes[{i}]", side, "eyes")
     for leg in rig.legs:
         group = f"legs.{leg.name}"
-        yield from _limb(group, leg.name, leg.joints, _LEG, "leg")
+        side = leg.name.replace("_", " ")
+        yield from _limb(group, side, leg.joints, _LEG, "leg")
         if leg.toe is not None:
-            yield Role(int(leg.toe), f"{group}.toe", f"{leg.name} toe", group)
+            yield Role(int(leg.toe), f"{group}.toe", f"{side} toe", group)
     for arm in rig.arms:
-        group = f"arms.{arm.name}"
+        group, side = f"arms.{arm.name}", arm.name.replace("_", " ")
         if arm.shoulder is not None:
-            yield Role(int(arm.shoulder), f"{group}.shoulder", f"{arm.name} shoulder", group)
-        yield from _limb(group, arm.name, arm.joints, _ARM, "arm")
+            yield Role(int(arm.shoulder), f"{group}.shoulder", f"{side} shoulder", group)
+        yield from _limb(group, side, arm.joints, _ARM, "arm")
         for i, finger in enumerate(arm.fingers):
             for k, joint in enumerate(finger):
-                yield Role(int(joint), f"{group}.fingers[{i}][{k}]", f"{arm.name} finger {i + 1}", group)
+                yield Role(int(joint), f"{group}.fingers[{i}][{k}]", f"{side} finger {i + 1}", group)
     for i, tail in enumerate(rig.tails):
         yield from _chain(f"tails[{i}]", "tail", tail)
 
@@ -54,9 +55,9 @@ def _chain(group: str, words: str, joints: Sequence[Any]) -> Iterator[Role]:
         yield Role(int(joint), f"{group}[{i}]", words, group)
 
 
-def _limb(group: str, name: str, joints: Sequence[Any], parts: Sequence[str], what: str) -> Iterator[Role]:
+def _limb(group: str, side: str, joints: Sequence[Any], parts: Sequence[str], what: str) -> Iterator[Role]:
     """Three joints have names; of more, the last is where the limb ends."""
     for i, joint in enumerate(joints):
         last = i == len(joints) - 1
         part = parts[i] if len(joints) == len(parts) else parts[-1] if last else f"{what} {i + 1}"
-        yield Role(int(joint), f"{group}[{i}]", f"{name} {part}", group)
+        yield Role(int(joint), f"{group}[{i}]", f"{side} {part}", group)

@@ -48,7 +48,33 @@ GLTF_MOST_NODES = 4_096
 
 GLTF_MOST_NUMBERS = 50_000_000
 """Numbers of all accessors, clips and skins together: 20 minutes of keys of 100 joints, or a million vertices and their
-weights. An accessor may declare any count without a byte in the file, and any number of others may share it."""
+weights."""
+
+GLTF_FREE_NUMBERS = 20_000_000
+"""How many of them any file may unfold to, which takes a second; an accessor may declare any count without a byte in
+the file, and any number of nodes may show the same mesh."""
+
+GLTF_NUMBERS_A_BYTE = 4
+"""How many more for each byte of its buffers: one of an array, as weights in a byte each, one of a clip or a skin, and
+as many again for what is shared."""
+
+GLTF_NUMBERS_A_VERTEX = 14
+"""What a surface keeps of each: place, normal, joints, weights."""
+
+GLTF_NUMBERS_A_SURFACE = 4_000
+"""Counted for each surface on top, and again for each node that shows it: the time it takes, in numbers."""
+
+GLTF_NUMBERS_A_BOUND_JOINT = 64
+"""Counted for each joint of each skin: its matrix, and what is worked out from it."""
+
+GLTF_MOST_CLIPS = 10_000
+"""The largest public packs of clips have some hundreds; making so many takes a fifth of a second."""
+
+GLTF_MOST_SETS = 8
+"""Sets of four joints a corner that are looked for, JOINTS_0 to JOINTS_7; most files have one."""
+
+LARGEST_SHOWN = 10**18
+"""Whole numbers beyond are not written out in a message: they may have thousands of digits."""
 
 GLTF_ELEMENT_STRIDE = (4, 252)
 """Bytes from one element to the next that a buffer view may declare, the specification's."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kinema.character import Character
@@ -40,9 +41,16 @@ def load(
 def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | None) -> Character:
     """The character with its joints' roles, as far as they are found or given."""
     overrides = given if given is None or isinstance(given, Overrides) else read_overrides(given)
-    known = character.source.humanoid if isinstance(character.source, gltf.Document) else None
-    found = find(character.skeleton, character.clips, known=known, overrides=overrides, skins=character.skins)
-    return replace(character, rig=found)
+    look = partial(find, character.skeleton, character.clips, overrides=overrides, skins=character.skins)
+    document = character.source
+    if not isinstance(document, gltf.Document) or not document.humanoid:
+        return replace(character, rig=look())
+    try:
+        return replace(character, rig=look(known=document.humanoid))
+    except InputError as problem:
+        found = look()  # If it is what was given that cannot be, this says so.
+        document.problems.append(f"the file's own table of bones is left out: {problem}")
+        return replace(character, rig=found)
 
 
 def save(

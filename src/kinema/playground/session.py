@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from kinema.errors import InputError
@@ -184,3 +185,18 @@ class Session:
                 self._hidden = not visible
             case protocol.AsPython():
                 self.outbox.put("python", {"type": "python", "text": self.scene.python()})
+            case protocol.Receive(name, data, done):
+                _answer(done, lambda: self.scene.receive(name, data))
+                self._shown = None
+            case protocol.Give(name, done):
+                _answer(done, lambda: self.scene.give(name))
+
+
+def _answer(done: Future[Any], work: Callable[[], Any]) -> None:
+    """Let whoever waits for a file have it, or know why not. Only what a scene refuses leaves it running."""
+    try:
+        done.set_result(work())
+    except Exception as problem:
+        done.set_exception(problem)
+        if not isinstance(problem, InputError):
+            raise

@@ -11,6 +11,7 @@ import numpy as np
 from kinema.character import Character
 from kinema.errors import InputError
 from kinema.pose import Pose
+from kinema.render.axes import along
 from kinema.render.bones import Bones, joined
 from kinema.render.stage import Stage
 from kinema.render.themes import Theme
@@ -46,26 +47,31 @@ class Sculptor:
     show: str
 
     def __post_init__(self) -> None:
-        if self.show not in SHOWS:
-            raise InputError(f"show is {self.show!r}; allowed are {', '.join(map(repr, SHOWS))}")
         if self.show != "bones" and not self.character.skins:
             raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
 
     def body(self, pose: Pose, stage: Stage) -> Body:
         if self.show == "skin":
-            return Body(self.skin(pose, stage))
-        solid = self._bones.mesh(stage.points(self.joints(pose)))
-        return Body(solid, self.skin(pose, stage) if self.show == "both" else None)
+            return Body(self._skin(pose, stage))
+        solid = self._bones.mesh(stage.points(self._joints(pose)))
+        return Body(solid, self._skin(pose, stage) if self.show == "both" else None)
+
+    def outline(self, pose: Pose) -> Any:
+        """(k, 3): points that a picture of a pose has to show, in the file's space."""
+        if self.show == "bones":
+            return self._joints(pose)
+        palette = self.character.skeleton.palette(pose)
+        return _outermost(np.concatenate([skin.deform(palette) for skin in self.character.skins]).astype(np.float64))
 
     @cached_property
     def _bones(self) -> Bones:
         return Bones.of(self.character, self.theme)
 
-    def joints(self, pose: Pose) -> Any:
-        """(..., n, 3): where the joints that are drawn are, in the file's space."""
-        return self.character.skeleton.world(pose)[..., :3, 3][..., self._bones.joints, :].astype(np.float64)
+    def _joints(self, pose: Pose) -> Any:
+        """(n, 3): where the joints that are drawn are, in the file's space."""
+        return self.character.skeleton.world(pose)[self._bones.joints, :3, 3].astype(np.float64)
 
-    def skin(self, pose: Pose, stage: Stage) -> Mesh:
+    def _skin(self, pose: Pose, stage: Stage) -> Mesh:
         """All skins where a pose puts them, with normals of the triangles as they are then."""
         palette = self.character.skeleton.palette(pose)
         return joined([self._surface(skin, palette, stage) for skin in self.character.skins])
@@ -75,6 +81,12 @@ class Sculptor:
         if skin.colours is None:
             return mesh
         return Mesh(mesh.vertices, mesh.triangles, mesh.normals, np.asarray(skin.colours, np.float64))
+
+
+def _outermost(points: Any) -> Any:
+    """(26, 3): of points (n, 3) those that go furthest in many directions: about what decides whether all fit."""
+    ways = [(x, y, z) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) for z in (-1.0, 0.0, 1.0) if x or y or z]
+    return points[np.argmax(along(np.array(ways), points), axis=0)]
 
 
 def _moved(mesh: Mesh, offset: Any) -> Mesh:

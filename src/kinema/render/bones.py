@@ -19,6 +19,7 @@ from kinema.render.constants import (
     SIDES,
     SIDEWAYS,
     SKULL_SIDES,
+    SMALLEST_KNOB,
 )
 from kinema.render.themes import Theme
 from kinema.rig import Rig
@@ -84,7 +85,7 @@ class Bones:
         seen = length > SHORTEST_BONE
         ends, starts, way, length = ends[seen], starts[seen], way[seen], length[seen]
         width = BONE_WIDTH * np.sqrt(length)
-        knobs = np.zeros(len(at))
+        knobs = np.full(len(at), SMALLEST_KNOB)
         np.maximum.at(knobs, starts, KNOB * width)
         np.maximum.at(knobs, ends, BONE_SHAPE[-1] * width)
         spindles = _many(_SPINDLE, at[starts], _frames(way, length, width), self.colours[ends])

@@ -10,7 +10,8 @@ from kinema.clip import Clip
 from kinema.errors import FileError, InputError
 from kinema.images import gif_bytes, png_bytes
 from kinema.io import atomic
-from kinema.render.drawing import Look, film, still, strip
+from kinema.render.drawing import film, still, strip
+from kinema.render.look import Look
 
 
 def render(

@@ -1,6 +1,6 @@
 """How pictures look and what they may cost: every number with its unit and its reason.
 
-Lengths are in body sizes, the longest side of the box around the joints, so that files in any unit look alike.
+Lengths are in body sizes, the longest side of the box around what is drawn, so that files in any unit look alike.
 """
 
 # --- rasteriser ------------------------------------------------------------------------------------------------
@@ -30,6 +30,12 @@ MOST_FILM_PIXELS = 2**28
 
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
+
+USUAL_SIZE, FILM_SIZE = (640, 480), (480, 360)
+"""Width and height of a picture and of a film, pixels."""
+
+STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
+"""Pixels: how wide a strip is, and how high it may get."""
 
 STRIP_GAP = 1.05
 """Widths of a pose from each pose of a strip to the next, at least."""
@@ -61,6 +67,9 @@ BONE_AT, BONE_SHAPE = (0.0, 0.04, 0.16, 0.5, 1.0), (0.35, 0.62, 1.0, 0.84, 0.45)
 SIDES = 10
 """Sides of a bone's tube: round at the sizes that are drawn."""
 
+SMALLEST_KNOB = 0.006
+"""Body sizes: radius of the ball of a joint that holds no bone."""
+
 SHORTEST_BONE = 1e-3
 """Body sizes. Shorter bones are not seen, and may have no direction."""
 
@@ -83,6 +92,9 @@ SUN = (-0.38, 1.0, 0.40)
 
 SHADOW_DETAIL = 220
 """Pixels of the shadow map a body size."""
+
+SHADOW_SIDE = 2048
+"""Pixels: the longest side of the shadow map. Of what is larger it shows less detail."""
 
 SHADOW_SOFT = 2.0
 """Pixels of the shadow map over which the edge of a shadow on the body itself is spread, to either side."""
@@ -108,5 +120,5 @@ GRID_LINE = 0.0035
 GROUND_FADES = (0.75, 2.1)
 """Body sizes beyond the motion where the ground begins to fade, and where it is gone."""
 
-FAR = 1e3
-"""Body sizes from which the ground is looked for."""
+FINE_GROUND = 2
+"""Pixels of an uneven ground drawn for each one kept, in each direction."""

@@ -63,8 +63,8 @@ class Scene:
         normal = arrays.unit(normal)
         lit = shadows.lit(place + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
         row, column = np.nonzero(fragments.seen)
-        coarser = self.fine // self.floor.fine
-        in_front = fragments.depth[row, column] < self.floor.depth[row // coarser, column // coarser]
+        ground = self.floor.depth[row * self.floor.fine // self.fine, column * self.floor.fine // self.fine]
+        in_front = fragments.depth[row, column] < ground
         kept = (row // self.fine) * self.camera.size[0] + column // self.fine
         return kept[in_front], shaded(colour, normal, lit, self.sun, camera.axes[2])[in_front]
 
@@ -72,7 +72,9 @@ class Scene:
         """(height, width): how bright the ground is under a body, 1 where nothing shades it."""
         floor = self.floor
         light = np.ones(floor.depth.shape)
-        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place))
+        light.reshape(-1)[floor.shown] -= (
+            self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place, SHADOW_BIAS))
+        )
         return light
 
 

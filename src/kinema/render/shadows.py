@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.render.axes import along, axes_looking
-from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT
+from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT, SHADOW_SIDE
 from kinema.render.raster import fill
 
 _SAMPLES = 5
@@ -28,9 +28,13 @@ class ShadowMap(NamedTuple):
 
     @classmethod
     def of(cls, vertices: Any, triangles: Any, sun: Any, detail: float) -> ShadowMap:
-        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in."""
+        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in. detail: pixels a unit
+        of length; fewer where the map would be larger than `SHADOW_SIDE`.
+        """
         axes = axes_looking(-np.asarray(sun))
-        points = along(axes, vertices) * (detail, detail, 1.0)
+        points = along(axes, vertices)
+        detail = min(detail, SHADOW_SIDE / max(np.ptp(points[:, :2], axis=0).max(), SHADOW_SIDE / detail))
+        points *= (detail, detail, 1.0)
         low = np.floor(points[:, :2].min(axis=0))
         width, height = (np.ceil(points[:, :2].max(axis=0) - low) + 1).astype(int)
         points[:, :2] -= low
@@ -66,34 +70,40 @@ class ShadowMap(NamedTuple):
                 free += bordered.reshape(-1)[row + column] > depth
         return free / _SAMPLES**2
 
-    def under(self, points: Any) -> Any:
+    def under(self, points: Any, bias: float) -> Any:
         """(n,): how much of the sun points (n, 3) on the ground see, 0 to 1: edges are sharp where what shades is near
-        the ground, and soft where it is high above.
+        the ground, and soft where it is high above. bias: as in `lit`, but the other way: what touches shades.
         """
         at = along(self.axes, points)
         border = 2 * max(PENUMBRA)
-        x, y = (at[:, axis] * self.detail - self.low[axis] + border for axis in (0, 1))
-        dark = self._softened(border)
+        x, y = (at[:, axis] * self.detail - self.low[axis] + border - 0.5 for axis in (0, 1))
+        dark, depth = self._softened(border)
         height, width = dark.shape
-        reached = (x > 1) & (x < width - 1) & (y > 1) & (y < height - 1) & (at[:, 2] > self.depth.min())
+        reached = np.flatnonzero((x > 0) & (x < width - 1) & (y > 0) & (y < height - 1))
+        shade, in_front = (_between(image, x[reached], y[reached]) for image in (dark, depth))
         light = np.ones(len(points))
-        light[reached] = 1.0 - _between(dark, x[reached] - 0.5, y[reached] - 0.5)
+        light[reached] -= np.where((at[reached, 2] + bias) * shade >= in_front, shade, 0.0)
         return light
 
-    def _softened(self, border: int) -> Any:
-        """(height, width): how dark it is on the ground, 0 to 1, with a border around the map."""
+    def _softened(self, border: int) -> tuple[Any, Any]:
+        """(height, width) each, with a border around the map: how dark it is on the ground, 0 to 1, and how far from
+        the sun what shades it is, times that.
+        """
         row, column = np.nonzero(np.isfinite(self.depth))
-        place = np.stack((*((np.stack((column, row)).T + self.low) / self.detail).T, self.depth[row, column]), axis=-1)
+        depth = self.depth[row, column]
+        place = np.stack(((column + self.low[0]) / self.detail, (row + self.low[1]) / self.detail, depth), axis=-1)
         above = along(self.axes.T[1:2], place)[:, 0]
-        high = np.clip((above - above.min()) / PENUMBRA_HEIGHT, 0.0, 1.0)
-        dark = np.zeros((self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border))
+        high = np.clip((above - above.min(initial=np.inf)) / PENUMBRA_HEIGHT, 0.0, 1.0)
+        shape = (self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border)
+        dark, in_front = np.zeros(shape), np.zeros(shape)
         for share, radius in zip((1.0 - high, high), PENUMBRA, strict=True):
-            part = np.zeros_like(dark)
-            part[row + border, column + border] = share
-            for axis in (0, 1, 0, 1):  # Twice a box is a tent: no edge is left to be seen.
-                part = _box(part, radius, axis)
-            dark += part
-        return dark
+            for total, values in ((dark, share), (in_front, share * depth)):
+                part = np.zeros(shape)
+                part[row + border, column + border] = values
+                for axis in (0, 1, 0, 1):  # Twice a box is a tent: no edge is left to be seen.
+                    part = _box(part, radius, axis)
+                total += part
+        return dark, in_front
 
 
 def _box(image: Any, radius: int, axis: int) -> Any:

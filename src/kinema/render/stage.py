@@ -23,15 +23,15 @@ class Stage:
     floor: float
 
     @classmethod
-    def of(cls, character: Character, joints: Any) -> Stage:
-        """The stage for a character whose drawn joints are at (..., n, 3) over time.
+    def of(cls, character: Character, points: Any) -> Stage:
+        """The stage for a character that reaches to points (..., n, 3), in its own space, over time.
 
-        The floor is the rig's; without one it is as low as any joint gets.
+        The floor is the rig's; without one it is as low as any of them gets.
         """
         rig = character.rig
         up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
         axes = np.stack((np.cross(up, ahead), up, ahead))
-        across = along(axes, joints)
+        across = along(axes, points)
         size = float(np.median(np.ptp(across, axis=-2).max(axis=-1)))
         floor = float(across[..., 1].min()) if rig is None else rig.floor
         return cls(axes, size or 1.0, floor)

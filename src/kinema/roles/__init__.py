@@ -2,8 +2,21 @@
 
 from kinema.roles.bends import Pole, poles
 from kinema.roles.finder import find
+from kinema.roles.handles import handles, take_along
 from kinema.roles.limits import with_limits
 from kinema.roles.overrides import Overrides, parse_override, read_overrides
 from kinema.roles.unit import Unit, unit
 
-__all__ = ["Overrides", "Pole", "Unit", "find", "parse_override", "poles", "read_overrides", "unit", "with_limits"]
+__all__ = [
+    "Overrides",
+    "Pole",
+    "Unit",
+    "find",
+    "handles",
+    "parse_override",
+    "poles",
+    "read_overrides",
+    "take_along",
+    "unit",
+    "with_limits",
+]

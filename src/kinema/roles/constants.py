@@ -22,6 +22,9 @@ TELLING_SHARE = 0.5
 """Where at least this share of what could turn carries skin, joints without any are controls; where clips turn this
 share, joints that they do not turn are none."""
 
+BODY_BRANCHES = 3
+"""A joint with as many children is where limbs hang from: bodies have two or more of those, hips and chest."""
+
 SAME_PLACE = 1e-3
 """Shares of the body's size within which two joints are in one place."""
 
@@ -39,8 +42,17 @@ MIRROR_SLACK = 0.06
 PAIR_COST = 0.6
 """Pairs that differ by more than this share of their own size are no pairs."""
 
-ALONG_X = 0.15
+ALONG_X = 0.04
 """What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+
+ACROSS_X = 0.985
+"""A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
+
+MOST_CHILDREN = 24
+"""Children of one joint that are compared with each other, the longest: a spider's legs and then some."""
+
+MOST_MIRRORED = 256
+"""Joints whose mirror images are looked for."""
 
 MOST_PLANES = 48
 """Mirror planes that are tried, those of the longest limbs first."""
@@ -81,10 +93,22 @@ LEG_STILL = {2: 0.2, 4: 0.08}
 """Height of a joint, in shares of the hip's, above which a steep bone below goes on being leg, by the number of legs:
 people's ankles are higher than a fox's pasterns."""
 
+DROP_SLACK = 0.2
+"""Two bones of a leg are thigh and shin if they come down by the most of any two, or this share less, from above."""
+
 BEYOND = 0.75
 """A joint that lies this much closer to the middle than its leg is the shoulder blade or the pelvis above it."""
 
 # --- facing -----------------------------------------------------------------------------------------------------
+
+SIDES_VOTE = 3.0
+"""How many feet that point ahead names of left and right weigh."""
+
+FOOT_TILT = math.radians(30)
+"""A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""
+
+FULL_TRAVEL = 0.3
+"""A clip that travels this share of the body's size says with its full weight which way is ahead."""
 
 FULL_VOTE = 0.1
 """A foot that reaches ahead by this share of its leg speaks for facing that way with its full weight."""
@@ -93,6 +117,9 @@ FULL_VOTE = 0.1
 
 CLOSE_TO_HIPS = 0.4
 """A joint above where the legs hang from is the hips if it is this close, in leg lengths, and belongs to the body."""
+
+HEAD_TOP = 1.5
+"""A last joint that is this many times as far from the one before as that is from its own marks the top of the head."""
 
 EYE_AHEAD = 0.5
 """Eyes are ahead of the head's joint by at least this share of how far they are above it."""

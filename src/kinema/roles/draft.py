@@ -40,6 +40,8 @@ def make(
     names = evidence.skeleton.names
     sure: dict[str, float] = {"up": _share(posture.clear), "forward": _share(stance.sure)}
     doubts = []
+    if evidence.bodies > 1:
+        doubts.append(f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints.")
     if stance.says_otherwise:
         doubts.append("Names call the left side right: it faces the other way by its shape.")
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
@@ -54,9 +56,9 @@ def make(
     found_eyes = eyes.find(evidence, stance, pairs, middle.head)
     if found_eyes:
         sure["eyes"] = _by_name(0.5, evidence.kind(found_eyes[0]), ("eye",))
-    all_legs = _legs(evidence, stance, posture, sure, doubts)
+    all_legs = _legs(evidence, symmetry, stance, posture, sure, doubts)
     all_arms = _arms(evidence, stance, posture, sure, doubts)
-    tails = trunk.find_tails(evidence, symmetry, posture, middle)
+    tails = trunk.find_tails(evidence, symmetry, stance, middle)
     if tails:
         sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
     if not all_legs:
@@ -79,16 +81,20 @@ def make(
 
 
 def _legs(
-    evidence: Evidence, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
+    evidence: Evidence, symmetry: Symmetry, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
 ) -> dict[str, FoundLeg]:
     pairs = sorted(zip(posture.legs, posture.stands, strict=True), key=lambda each: -_ahead(stance, each[0]))
     ranks = _ranks(len(pairs))
     found = {}
     for rank, (pair, stands) in zip(ranks, pairs, strict=True):
         said = limbs.named(evidence, pair)
-        for side, path in zip(_sides(stance), pair.both, strict=True):
+        both = legs.find(evidence, stance, symmetry.across, pair, 2 * len(pairs))
+        for side, leg in zip(_sides(stance), both, strict=True):
             name = rank.format(side)
-            found[name] = legs.find(evidence, stance, path, pair.attach, 2 * len(pairs))
+            found[name] = leg
+            for stray in legs.strays(evidence, leg.joints[-1])[:1]:
+                called = evidence.skeleton.names[stray]
+                doubts.append(f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere.")
             sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
         doubts.append("What stands on the ground is called arms.")

@@ -15,6 +15,7 @@ import numpy as np
 from kinema.clip import Clip
 from kinema.roles import words
 from kinema.roles.constants import (
+    BODY_BRANCHES,
     CLIPS_LOOKED_AT,
     LONGEST_LOOK,
     MOMENTS,
@@ -33,11 +34,11 @@ _MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "f
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A clip as it was looked at. world: (F, J, 4, 4). step: seconds from one moment to the next."""
+    """A clip as it was looked at. times: (F,), seconds. world: (F, J, 4, 4)."""
 
-    name: str
+    clip: Clip
+    times: Any
     world: Any
-    step: float
 
     @property
     def places(self) -> Any:
@@ -53,7 +54,7 @@ class Evidence:
     belongs to it. helper: (J,), those that are on the way but never asked to turn. end: (J,), those that only mark
     where a bone ends. weight: (J,), share of the skin that follows each joint, or None without skins. reach: (J,), the
     longest way down from a joint. middle: (J, 3), the mean of a joint and all below. count: (J,), how many these are.
-    size: diagonal of the box around the body at rest.
+    size: diagonal of the box around the body at rest. bodies: how many the file holds, of which this is the largest.
     """
 
     skeleton: Skeleton
@@ -68,6 +69,7 @@ class Evidence:
     middle: Any
     count: Any
     size: float
+    bodies: int
 
     def kind(self, joint: int) -> str:
         return words.kind(self.skeleton.names[joint])
@@ -104,7 +106,7 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
     chosen = _telling(clips)
     weight, pieces = _weights(skeleton, skins)
     alive, end = _joints(skeleton, weight, pieces, _tracked(skeleton, chosen))
-    body = _largest_tree(skeleton, alive | end)
+    body, bodies = _largest_body(skeleton, alive | end)
     rest = skeleton.rest_world[:, :3, 3].astype(np.float64)
     used = rest[(alive | end) & body]
     size = float(np.linalg.norm(np.ptp(used, axis=0))) if len(used) else 0.0
@@ -113,7 +115,9 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
     moving = tuple(_look(skeleton, clip) for clip in chosen)
-    return Evidence(skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size)
+    return Evidence(
+        skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size, bodies
+    )
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
@@ -143,7 +147,7 @@ def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) ->
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
     until = min(float(clip.duration or 0.0), LONGEST_LOOK)
     times = np.linspace(0.0, until, MOMENTS if until > 0 else 1)
-    return Moving(clip.name, skeleton.world(clip.sample(times)).astype(np.float64), until / max(len(times) - 1, 1))
+    return Moving(clip, times, skeleton.world(clip.sample(times)).astype(np.float64))
 
 
 def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
@@ -192,7 +196,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
     named = np.array([words.is_end(name) for name in skeleton.names])
-    ends_chain = ~np.isin(skeleton.parents, skeleton.parents[alive])
+    ends_chain = (weight is None) | ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
     end = hangs & ~skinned & (named | (~alive & ends_chain))
     return alive & ~end, end
@@ -204,16 +208,35 @@ def _leaves(skeleton: Skeleton) -> Any:
     return leaf
 
 
-def _largest_tree(skeleton: Skeleton, used: Any) -> Any:
-    """(J,): of the trees that a file holds, the one with most of these joints: them and what is above them."""
-    root = np.arange(len(skeleton))
-    for joint, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            root[joint] = root[parent]
-    counts = np.bincount(root[used], minlength=len(skeleton))
+def _largest_body(skeleton: Skeleton, used: Any) -> tuple[Any, int]:
+    """(J,): of the bodies that a file holds, the one with most of these joints: them and what is above them; and how
+    many bodies there are.
+    """
+    parents = skeleton.parents
+    counts, branches = used.astype(int), np.zeros(len(skeleton), int)
+    kept = used.copy()
+    for joint in range(len(skeleton) - 1, 0, -1):
+        if (parent := int(parents[joint])) >= 0 and kept[joint]:
+            counts[parent] += counts[joint]
+            kept[parent] = True
+    children = np.bincount(parents[(parents >= 0) & kept], minlength=len(skeleton))
+    branches = (children >= BODY_BRANCHES).astype(int)
+    for joint in range(len(skeleton) - 1, 0, -1):
+        if (parent := int(parents[joint])) >= 0:
+            branches[parent] += branches[joint]
+    whole = branches >= 2
+    top, bodies = -1, 0
+    while True:
+        below = np.flatnonzero((parents == top) & kept)
+        several = int(whole[below].sum())
+        if not len(below) or (top >= 0 and several < 2 and (used[top] or len(below) > 1)):
+            break
+        bodies = max(bodies, several)
+        top = int(below[np.argmax(counts[below] * (1 if several == 0 else whole[below]))])
     body = np.zeros(len(skeleton), bool)
-    body[skeleton.above(np.flatnonzero(used & (root == np.argmax(counts))).tolist())] = True
-    return body
+    inside = used.copy() if top < 0 else used & np.isin(np.arange(len(skeleton)), skeleton.below([top]))
+    body[skeleton.above(np.flatnonzero(inside).tolist())] = True
+    return body, bodies
 
 
 def _sums(rest: Any, children: Any) -> tuple[Any, Any, Any]:

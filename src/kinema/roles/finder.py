@@ -12,7 +12,7 @@ from kinema.roles import draft, evidence, limbs, posture, soles, stance, symmetr
 from kinema.roles.constants import MOST_JOINTS
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
-from kinema.roles.given import apply
+from kinema.roles.given import apply, sides_of
 from kinema.roles.known import as_overrides
 from kinema.roles.overrides import Overrides
 from kinema.roles.stance import Stance
@@ -53,7 +53,8 @@ def _roles(facts: Evidence, said: Overrides) -> tuple[Draft, Stance]:
     pairs = limbs.find(facts, mirror)
     upright = posture.find(facts, mirror, pairs, said.up)
     hips = trunk.find_hips(facts, upright)
-    standing = stance.find(facts, mirror, pairs, upright, hips, said.forward)
+    sides = sides_of(facts.skeleton, said)
+    standing = stance.find(facts, mirror, pairs, upright, hips, forward=said.forward, sides=sides)
     middle = trunk.find(facts, mirror, upright, pairs, standing, hips)
     found = draft.make(facts, mirror, pairs, upright, middle, standing)
     return apply(facts, found, said), standing
@@ -98,6 +99,7 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins
         forward=standing.forward,
         up=standing.up,
         floor=floor if said.floor is None else said.floor,
+        stance=standing.pose,
         confidence=found.confidence,
         doubts=found.doubts,
     )

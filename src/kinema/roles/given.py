@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kinema.errors import InputError
 from kinema.rig import Arm, Leg
+from kinema.roles import words
 from kinema.roles.arms import FoundArm
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
@@ -38,6 +40,16 @@ def apply(evidence: Evidence, found: Draft, said: Overrides) -> Draft:
     return replace(found, **changed, legs=legs, arms=arms, confidence=sure)
 
 
+def sides_of(skeleton: Skeleton, said: Overrides) -> dict[int, str]:
+    """Joints that are left or right by the names of the limbs they are given to."""
+    found: dict[int, str] = {}
+    limbs: list[Leg | Arm] = [*said.legs, *said.arms]
+    for limb in limbs:
+        if side := words.side(limb.name):
+            found.update({skeleton.index(joint): side for joint in limb.joints})
+    return found
+
+
 def _put(limbs: dict[str, Any], what: str, name: str, limb: Any, joints: Any, sure: dict[str, float]) -> None:
     """A limb under its name, in place of those that have joints of its."""
     for other in [other for other, found in limbs.items() if other != name and set(found.joints) & set(limb.joints)]:
@@ -48,11 +60,17 @@ def _put(limbs: dict[str, Any], what: str, name: str, limb: Any, joints: Any, su
         sure[f"{what}.{name}"] = 1.0
 
 
+def _check_whole(what: str, said: Leg | Arm) -> None:
+    if not said.joints:
+        raise InputError(f"no {what} {said.name!r} was found that could be changed; give its joints too")
+
+
 def _leg(evidence: Evidence, found: FoundLeg | None, said: Leg) -> FoundLeg:
     skeleton = evidence.skeleton
     if not said.joints and found is not None:
         toe = found.toe if said.toe is None else skeleton.index(said.toe)
         return replace(found, toe=toe)
+    _check_whole("leg", said)
     joints = skeleton.branch(f"leg {said.name!r}", said.joints, 3)
     toe = None if said.toe is None else skeleton.index(said.toe)
     tip = joints[-1] if toe is None else toe
@@ -68,6 +86,7 @@ def _arm(skeleton: Skeleton, found: FoundArm | None, said: Arm) -> FoundArm:
         return replace(
             found, shoulder=found.shoulder if shoulder is None else shoulder, fingers=fingers or found.fingers
         )
+    _check_whole("arm", said)
     joints = skeleton.branch(f"arm {said.name!r}", said.joints, 3)
     if found is not None and found.joints == joints:
         shoulder, fingers = found.shoulder if shoulder is None else shoulder, fingers or found.fingers

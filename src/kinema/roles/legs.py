@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kinema.roles import words
-from kinema.roles.constants import BEYOND, LEG_STILL, SAME_PLACE, STEEP
+from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, SKIN_SHARE, STEEP
 from kinema.roles.evidence import Evidence
+from kinema.roles.handles import twins
+from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
 
 _COPY = re.compile(r"[._]\d{3}$")
@@ -25,16 +28,42 @@ class FoundLeg:
     tip: int
 
 
-def find(evidence: Evidence, stance: Stance, path: Sequence[int], attach: int, legs: int) -> FoundLeg:
-    """The parts of a leg. path: all its joints. attach: what it hangs from. legs: how many there are."""
+def find(evidence: Evidence, stance: Stance, across: Any, pair: Pair, legs: int) -> tuple[FoundLeg, FoundLeg]:
+    """Both legs of a pair, cut into the same parts: those of the one that stands lower.
+
+    across: (3,), from side to side at rest. legs: how many there are.
+    """
+    lower = min(pair.both, key=lambda path: stance.height(path[-1]))
+    found = _cut(evidence, stance, across, lower, pair.attach, legs)
+    at = {joint: k for k, joint in enumerate(lower)}
+    one, other = (
+        FoundLeg(
+            tuple(path[at[joint]] for joint in found.joints),
+            None if found.toe is None else path[at[found.toe]],
+            path[at[found.tip]],
+        )
+        for path in pair.both
+    )
+    return one, other
+
+
+def _cut(evidence: Evidence, stance: Stance, across: Any, path: Sequence[int], attach: int, legs: int) -> FoundLeg:
+    """The parts of a leg. path: all its joints. attach: what it hangs from."""
     joints = bending(evidence, path)
-    first = _hip(evidence, stance, joints, attach, legs)
-    joints = joints[first:]
+    joints = joints[_hip(evidence, stance, across, joints, attach, legs) :]
     last = len(joints) - 1 if legs > 4 else _ankle(evidence, stance, joints, legs)
     toe = None
     if legs <= 4 and last + 1 < len(joints) and _is_joint(evidence, joints[last + 1]):
         toe = joints[last + 1]
     return FoundLeg(tuple(joints[: last + 1]), toe, joints[-1])
+
+
+def strays(evidence: Evidence, ankle: int) -> list[int]:
+    """Joints that skin of a foot follows, in the place of its ankle, though they hang from elsewhere."""
+    if evidence.weight is None:
+        return []
+    found = twins(evidence.skeleton, ankle, SAME_PLACE * evidence.size)
+    return [joint for joint in found if evidence.weight[joint] > SKIN_SHARE]
 
 
 def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
@@ -51,7 +80,7 @@ def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
     return found if len(found) >= 3 else list(path)
 
 
-def _hip(evidence: Evidence, stance: Stance, joints: Sequence[int], attach: int, legs: int) -> int:
+def _hip(evidence: Evidence, stance: Stance, across: Any, joints: Sequence[int], attach: int, legs: int) -> int:
     """Which joint the leg swings from."""
     spare = len(joints) - 3
     if spare <= 0:
@@ -59,8 +88,7 @@ def _hip(evidence: Evidence, stance: Stance, joints: Sequence[int], attach: int,
     if legs == 2:  # Thigh and shin are what a person's leg comes down by.
         heights = [stance.height(joint) for joint in joints]
         drops = [heights[k] - heights[k + 2] for k in range(spare + 1)]
-        return next(k for k, drop in enumerate(drops) if drop >= 0.8 * max(drops))
-    across = np.cross(stance.up, stance.forward)
+        return next(k for k, drop in enumerate(drops) if drop >= max(drops) - DROP_SLACK * abs(max(drops)))
     aside = np.abs((evidence.rest[list(joints)] - evidence.rest[attach]) @ across)
     first = 0
     if legs == 4:  # Below a shoulder blade a leg hangs straight down.

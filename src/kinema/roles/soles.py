@@ -15,7 +15,7 @@ import numpy as np
 from kinema.math import arrays
 from kinema.roles.constants import FOOT_SKIN, LEVEL_BAND, PLANTED_PART, SOLE_BAND, THICKEST_SOLE
 from kinema.roles.evidence import Evidence
-from kinema.roles.legs import FoundLeg
+from kinema.roles.legs import FoundLeg, strays
 from kinema.roles.stance import Stance
 from kinema.skin import Skin
 
@@ -40,12 +40,14 @@ def measure(
     """The sole of each leg, and the height of the floor."""
     if not legs:
         return {}, 0.0
-    surface = _surface(evidence, skins)
+    surface = _surface(evidence, stance, skins)
     lowest = min(stance.height(joint) for leg in legs.values() for joint in (*leg.joints, leg.tip))
     soles = {}
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
         soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg, lowest)
+        if strays(evidence, leg.joints[-1]):  # A foot that turns by itself has no length along this leg.
+            soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
     floor = _floor(evidence, stance, legs, soles)
     if not any(sole.skinned for sole in soles.values()):
         return _down_to_zero(evidence, legs, soles, floor)
@@ -107,15 +109,15 @@ def _along(stance: Stance, leg: FoundLeg) -> Any:
 # --- skin ------------------------------------------------------------------------------------------------------
 
 
-def _surface(evidence: Evidence, skins: Sequence[Skin]) -> tuple[Any, Any, Any]:
-    """All skin: joints and weights, (V, 4), and where it is at rest, (V, 3)."""
+def _surface(evidence: Evidence, stance: Stance, skins: Sequence[Skin]) -> tuple[Any, Any, Any]:
+    """All skin: joints and weights, (V, 4), and where it is as it stands, (V, 3)."""
     if not skins:
         return np.zeros((0, 4), int), np.zeros((0, 4)), np.zeros((0, 3))
     skeleton = evidence.skeleton
-    palette = skeleton.palette(skeleton.rest)
+    palette = skeleton.palette(skeleton.rest if stance.pose is None else stance.pose)
     known = [skin for skin in skins if skin.joints.size and skin.joints.max() < len(skeleton)]
     if not known:
-        return _surface(evidence, ())
+        return _surface(evidence, stance, ())
     at = [skin.deform(palette).astype(np.float64) for skin in known]
     return np.concatenate([s.joints for s in known]), np.concatenate([s.weights for s in known]), np.concatenate(at)
 
@@ -124,7 +126,7 @@ def _of_foot(evidence: Evidence, surface: tuple[Any, Any, Any], leg: FoundLeg) -
     """Where a foot's skin is, (n, 3), and how much of it follows the toe, (n,)."""
     joints, weights, places = surface
     foot, toe = np.zeros(len(evidence.skeleton), bool), np.zeros(len(evidence.skeleton), bool)
-    foot[evidence.skeleton.below([leg.joints[-1]])] = True
+    foot[evidence.skeleton.below([leg.joints[-1], *strays(evidence, leg.joints[-1])])] = True
     if leg.toe is not None:
         toe[evidence.skeleton.below([leg.toe])] = True
     of_foot = (weights * foot[joints]).sum(axis=1)
@@ -142,7 +144,7 @@ def _floor(evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], sol
         joints += [leg.joints[-1], leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe]
         points += _touching(stance, leg, soles[name])
     levels = [min(float(point @ stance.up) for point in points)]
-    inverse = np.linalg.pinv(evidence.skeleton.rest_world[joints].astype(np.float64))
+    inverse = np.linalg.pinv(stance.world[joints])
     own = np.einsum("nrc,nc->nr", inverse, np.concatenate((points, np.ones((len(points), 1))), axis=1))
     for clip in evidence.clips:
         heights = np.einsum("fnrc,nc->fnr", clip.world[:, joints], own)[..., :3] @ stance.up

@@ -6,15 +6,16 @@ clips have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinema.math import arrays
+from kinema.pose import Pose
 from kinema.roles import words
-from kinema.roles.constants import FULL_VOTE, SNAP
+from kinema.roles.constants import FLOOR_BAND, FOOT_TILT, FULL_TRAVEL, FULL_VOTE, SIDES_VOTE, SNAP
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
@@ -23,17 +24,24 @@ from kinema.roles.symmetry import Symmetry
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """places: (J, 3). up, forward: (3,), unit, at right angles. sure: how clearly it faces that way, 0 to 1.
+    """world: (J, 4, 4). pose: the pose that is, None for rest. up, forward: (3,), unit, at right angles. sure: how
+    clearly it faces that way, 0 to 1.
 
     first_is_left: whether the first side of the symmetry is the left one. says_otherwise: whether names call it right.
     """
 
-    places: Any
+    world: Any
+    pose: Pose | None
     up: Any
     forward: Any
     first_is_left: bool
     sure: float
     says_otherwise: bool
+
+    @property
+    def places(self) -> Any:
+        """(J, 3)."""
+        return self.world[:, :3, 3]
 
     def height(self, joint: int) -> float:
         return float(self.places[joint] @ self.up)
@@ -47,24 +55,79 @@ class Stance:
 
 
 def find(
-    evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], posture: Posture, hips: int, forward: Any = None
+    evidence: Evidence,
+    symmetry: Symmetry,
+    pairs: list[Pair],
+    posture: Posture,
+    hips: int,
+    *,
+    forward: Any = None,
+    sides: Mapping[int, str] | None = None,
 ) -> Stance:
-    """forward: where it is known."""
-    places, up = evidence.rest, posture.up
-    across = _flat(symmetry.across, up)
+    """forward: where it is known. sides: joints that are known to be "left" or "right"."""
+    world, pose = _standing(evidence, posture)
+    places, up = world[:, :3, 3], posture.up
+    across = _flat(symmetry.across if pose is None else _across(places, pairs), up)
     ahead = arrays.unit(np.cross(across, up))
     if forward is not None:
         known = _flat(np.asarray(forward, float), up)
-        return Stance(places, up, known, bool(np.cross(up, known) @ across > 0), 1.0, False)
-    votes = list(_votes(evidence, pairs, posture, hips, ahead))
-    said = _sides(evidence, pairs)
-    total = sum(votes) + 3.0 * np.sign(said)
-    weight = sum(map(abs, votes)) + 3.0 * abs(np.sign(said))
+        return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, False)
+    votes = list(_votes(evidence, places, posture, hips, ahead))
+    told = _sides(pairs, sides or {})
+    said = told or _sides(pairs, dict(enumerate(map(words.side, evidence.skeleton.names))))
+    votes = [float(np.sign(told))] if told else [*votes, SIDES_VOTE * float(np.sign(said))]
+    total, weight = sum(votes), sum(map(abs, votes))
     facing = ahead if total >= 0 else -ahead
-    # The left is up x forward, so the first side is the left where up x forward points to it.
-    first_is_left = bool(np.cross(up, facing) @ across > 0)
+    first_is_left = total >= 0  # The left is up x forward, and ahead was made so that this is the first side.
     wrong = said != 0 and (said > 0) != first_is_left
-    return Stance(places, up, facing, first_is_left, abs(total) / weight if weight else 0.0, wrong)
+    return Stance(world, pose, up, facing, first_is_left, abs(total) / weight if weight else 0.0, wrong)
+
+
+# --- the moment ------------------------------------------------------------------------------------------------
+
+
+def _standing(evidence: Evidence, posture: Posture) -> tuple[Any, Pose | None]:
+    """Rest if it stands there; else the moment of the clips in which its feet are lowest and most level, if any."""
+    rest = evidence.skeleton.rest_world.astype(np.float64)
+    if not posture.legs or not evidence.clips or _stands(evidence, posture, rest[np.newaxis])[0]:
+        return rest, None
+    for moving in evidence.clips:
+        stands = _stands(evidence, posture, moving.world)
+        if stands.any():
+            ends = moving.places[:, [end for pair in posture.legs for end in pair.ends]]
+            uneven = np.ptp(ends @ posture.up, axis=1) + np.where(stands, 0.0, np.inf)
+            at = int(np.argmin(uneven))
+            return moving.world[at], moving.clip.sample(moving.times[at])
+    return rest, None
+
+
+def _stands(evidence: Evidence, posture: Posture, world: Any) -> Any:
+    """(F,): whether all legs reach the lowest level, with feet as level as they mostly are."""
+    heights = world[..., :3, 3] @ posture.up
+    body = heights[:, evidence.body]
+    band = FLOOR_BAND * np.ptp(body, axis=1)
+    stands = np.ones(len(world), bool)
+    for path in (path for pair in posture.legs for path in pair.both):
+        stands &= heights[:, path[-1]] - body.min(axis=1) <= band
+        stands &= heights[:, path[0]] > heights[:, path[-1]]
+        if len(posture.legs) == 1 and len(path) > 3:
+            usual = np.median(np.concatenate([_slopes(moving.world, path, posture.up) for moving in evidence.clips]))
+            stands &= np.abs(_slopes(world, path, posture.up) - usual) <= FOOT_TILT
+    return stands
+
+
+def _slopes(world: Any, path: tuple[int, ...], up: Any) -> Any:
+    """(F,): how steeply a foot's last bone points down, radians, in the moments in which its end is low."""
+    way = world[:, path[-1], :3, 3] - world[:, path[-2], :3, 3]
+    return np.arcsin(np.clip(-(arrays.unit(way) @ up), -1.0, 1.0))
+
+
+def _across(places: Any, pairs: list[Pair]) -> Any:
+    """From one side of the body to the other."""
+    return np.sum([places[pair.one[0]] - places[pair.other[0]] for pair in pairs], axis=0)
+
+
+# --- which way it faces ----------------------------------------------------------------------------------------
 
 
 def _flat(way: Any, up: Any) -> Any:
@@ -75,20 +138,17 @@ def _flat(way: Any, up: Any) -> Any:
     return arrays.unit(flat)
 
 
-def _sides(evidence: Evidence, pairs: list[Pair]) -> int:
-    """Names on the first side that say left, less those that say right."""
+def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
+    """Joints of the first side that are left, less those that are right; on the other side the other way round."""
     said = 0
     for pair in pairs:
-        for joint in pair.one:
-            said += {"left": 1, "right": -1, "": 0}[words.side(evidence.skeleton.names[joint])]
-        for joint in pair.other:
-            said -= {"left": 1, "right": -1, "": 0}[words.side(evidence.skeleton.names[joint])]
+        for sign, path in zip((1, -1), pair.both, strict=True):
+            said += sign * sum({"left": 1, "right": -1}.get(sides.get(joint, ""), 0) for joint in path)
     return said
 
 
-def _votes(evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, ahead: Any) -> Iterator[float]:
+def _votes(evidence: Evidence, rest: Any, posture: Posture, hips: int, ahead: Any) -> Iterator[float]:
     """What speaks for facing ahead (above 0) or the other way, each by its weight."""
-    rest = evidence.rest
 
     def share(way: Any, of: float) -> float:
         return float(np.clip(way @ ahead / max(FULL_VOTE * of, np.finfo(float).tiny), -1.0, 1.0))
@@ -113,15 +173,16 @@ def _votes(evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, a
         if kind == "head" and len(posture.legs) > 1:
             yield 2.0 * share(rest[joint] - rest[hips], evidence.size)
     for clip in evidence.clips:
-        yield 1.5 * _travels(clip, posture, hips)
+        goes = {word.removesuffix("ing") for word in words.split(clip.clip.name)} & {"walk", "run", "trot"}
+        yield (1.5 if goes else 0.5) * _travels(clip, posture, hips, evidence.size)
 
 
-def _travels(clip: Moving, posture: Posture, hips: int) -> float:
+def _travels(clip: Moving, posture: Posture, hips: int, size: float) -> float:
     """-1 to 1: whether a clip goes ahead, seen from how the body is turned at each moment; 0 where it stays.
 
-    In a clip that walks on the spot, it is the feet on the ground that go back.
+    In a clip that walks on the spot, it is the feet on the ground that go back. size: of the body.
     """
-    if not posture.legs or "back" in clip.name.lower() or len(clip.world) < 2:
+    if not posture.legs or "back" in clip.clip.name.lower() or len(clip.world) < 2:
         return 0.0
     places, up = clip.places, posture.up
     pair = posture.legs[0]
@@ -132,5 +193,4 @@ def _travels(clip: Moving, posture: Posture, hips: int) -> float:
     standing = ((ends @ up) <= low + 0.02 * np.ptp(places @ up, axis=1)[:, np.newaxis])[:-1]
     moved = np.diff(places[:, hips], axis=0)[:, np.newaxis] - np.diff(ends, axis=0)
     along = ((moved * ahead[:, np.newaxis]).sum(axis=-1) * standing).sum(axis=1)
-    size = np.abs(along).sum()
-    return float(along.sum() / size) if size > 0 else 0.0
+    return float(along.sum() / max(np.abs(along).sum(), FULL_TRAVEL * size))

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.roles.constants import ALIKE, ALONG_X, MIRROR_SLACK, MOST_PLANES, PAIR_COST, SAME_PLACE
+from kinema.roles.constants import (
+    ACROSS_X,
+    ALIKE,
+    ALONG_X,
+    MIRROR_SLACK,
+    MOST_CHILDREN,
+    MOST_MIRRORED,
+    MOST_PLANES,
+    PAIR_COST,
+    SAME_PLACE,
+)
 from kinema.roles.evidence import Evidence
 from kinema.skeleton import mirror_names
 
@@ -47,8 +57,9 @@ def find(evidence: Evidence) -> Symmetry:
 
 def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
     """The direction across the mirror plane, and how well it mirrors the body onto itself."""
-    joints = np.flatnonzero(evidence.body)
-    places = evidence.rest[joints]
+    places = evidence.rest[evidence.body]
+    middle = places.mean(axis=0)
+    seen = places[:: 1 + len(places) // MOST_MIRRORED]
     best, found = 0.0, np.array((1.0, 0.0, 0.0))
     for a, b in _candidates(evidence, named):
         way = evidence.middle[a] - evidence.middle[b]
@@ -56,28 +67,39 @@ def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
             continue
         across = arrays.unit(way)
         through = (evidence.middle[a] + evidence.middle[b]) / 2
-        image = places - 2 * np.outer((places - through) @ across, across)
-        apart = np.linalg.norm(image[:, np.newaxis] - places, axis=-1).min(axis=1) / (MIRROR_SLACK * evidence.size)
-        score = float(np.mean(1 / (1 + apart**2)))
+        image = seen - 2 * np.outer((seen - through) @ across, across)
+        apart = _nearest_squared(image - middle, places - middle) / (MIRROR_SLACK * evidence.size) ** 2
+        score = float(np.mean(1 / (1 + apart)))
         if score + ALONG_X * abs(across[0]) > best:
             best, found = score + ALONG_X * abs(across[0]), across
     return _snapped(found), min(best, 1.0)
 
 
+def _nearest_squared(points: Any, others: Any) -> Any:
+    """(n,): the squared distance from each point to the nearest of some others, without a table of their differences."""
+    squares = (points**2).sum(axis=1)[:, np.newaxis] + (others**2).sum(axis=1) - 2 * points @ others.T
+    return np.maximum(squares.min(axis=1), 0.0)
+
+
 def _snapped(across: Any) -> Any:
     """Along x if it nearly is: a crooked pose tilts what it shows of the plane."""
-    return np.array((np.copysign(1.0, across[0]), 0.0, 0.0)) if abs(across[0]) > 1 - ALONG_X else across
+    return np.array((np.copysign(1.0, across[0]), 0.0, 0.0)) if abs(across[0]) > ACROSS_X else across
 
 
 def _candidates(evidence: Evidence, named: dict[int, int]) -> list[tuple[int, int]]:
     """Pairs of joints that hang from one parent and are as long as each other, the longest first."""
     found = []
-    for parent in np.flatnonzero(evidence.body):
-        for a, b in combinations(evidence.children[parent], 2):
+    for parent in np.flatnonzero(evidence.body).tolist():
+        for a, b in combinations(_longest(evidence, parent), 2):
             longer = max(evidence.extent(a), evidence.extent(b))
             if named.get(a) == b or min(evidence.extent(a), evidence.extent(b)) >= ALIKE * longer:
                 found.append((longer, a, b))
     return [(a, b) for _, a, b in sorted(found, reverse=True)[:MOST_PLANES]]
+
+
+def _longest(evidence: Evidence, parent: int) -> list[int]:
+    """The children of a joint, in their order; of very many the longest."""
+    return sorted(sorted(evidence.children[parent], key=evidence.extent, reverse=True)[:MOST_CHILDREN])
 
 
 # --- partners --------------------------------------------------------------------------------------------------
@@ -96,17 +118,14 @@ def _partners(evidence: Evidence, across: Any, named: dict[int, int]) -> Any:
 
 def _matched(evidence: Evidence, p: int, q: int, across: Any, named: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Children of two partners (or of one joint in the middle) that go together, the likest first."""
-    costs = []
+    if p == q and len(evidence.children[p]) == 1:  # Wherever a body stands in its file, it starts in the middle.
+        yield evidence.children[p][0], evidence.children[p][0]
+        return
     if p == q:
-        for a, b in combinations(evidence.children[p], 2):
-            costs.append((_unlike(evidence, a, b, p, q, across, named), a, b))
-        costs += [(_unlike(evidence, a, a, p, p, across, named), a, a) for a in evidence.children[p]]
+        couples = [*combinations(_longest(evidence, p), 2), *((a, a) for a in evidence.children[p])]
     else:
-        costs = [
-            (_unlike(evidence, a, b, p, q, across, named), a, b)
-            for a in evidence.children[p]
-            for b in evidence.children[q]
-        ]
+        couples = [(a, b) for a in _longest(evidence, p) for b in _longest(evidence, q)]
+    costs = [(_unlike(evidence, a, b, p, q, across, named), a, b) for a, b in couples]
     taken: set[int] = set()
     for cost, a, b in sorted(costs):
         if cost <= PAIR_COST and not taken & {a, b}:

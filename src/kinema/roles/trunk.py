@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.roles import limbs, words
-from kinema.roles.constants import CLOSE_TO_HIPS
+from kinema.roles.constants import CLOSE_TO_HIPS, HEAD_TOP
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
@@ -78,7 +78,7 @@ def _creeping(evidence: Evidence, hips: int) -> Trunk:
     return Trunk(hips, _way(evidence, hips, heads[0])[1:-1], (), heads[0])
 
 
-def find_tails(evidence: Evidence, symmetry: Symmetry, posture: Posture, trunk: Trunk) -> list[tuple[int, ...]]:
+def find_tails(evidence: Evidence, symmetry: Symmetry, stance: Stance, trunk: Trunk) -> list[tuple[int, ...]]:
     """Chains in the middle that hang from the hips, or are called tails, of two joints or more."""
     taken = {trunk.hips, *trunk.spine, *trunk.neck, trunk.head}
     starts = [j for j in evidence.children[trunk.hips] if symmetry.partner[j] in (j, -1) and j not in taken]
@@ -87,7 +87,7 @@ def find_tails(evidence: Evidence, symmetry: Symmetry, posture: Posture, trunk: 
     for start in dict.fromkeys(starts):
         tail = tuple(j for j in _longest(evidence, start) if not evidence.end[j])
         kind = evidence.kind(start)
-        if len(tail) > 1 and not taken & set(tail) and (kind == "tail" or _hangs_free(evidence, posture, tail, kind)):
+        if len(tail) > 1 and not taken & set(tail) and (kind == "tail" or _hangs_free(stance, tail, kind)):
             found.append(tail)
     return found
 
@@ -155,7 +155,7 @@ def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, stanc
 def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, child: int) -> float:
     below = evidence.below(child)
     called = any(evidence.kind(j) in ("head", "neck") for j in below)
-    away = evidence.rest[below] - evidence.rest[chest]
+    away = stance.places[below] - stance.places[chest]
     towards = stance.up if len(posture.legs) < 2 else stance.forward  # People's heads are above, animals' ahead.
     return 10.0 * called + (float((away @ towards).max()) + 0.1 * evidence.extent(child)) / evidence.size
 
@@ -169,8 +169,12 @@ def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
     for k, joint in enumerate(way):
         if joint in with_pairs:
             return k
-    turning = [k for k, joint in enumerate(way) if not evidence.end[joint]]
-    return turning[-1] if turning else 0
+    turning = [joint for joint in way if not evidence.end[joint]]
+    if len(turning) > 2 and not evidence.children[turning[-1]]:
+        neck, last = evidence.length(turning[-3:-1]), evidence.length(turning[-2:])
+        if last > HEAD_TOP * neck:  # Too far up for a head to start there: it is the crown.
+            turning.pop()
+    return max(len(turning) - 1, 0)
 
 
 def _longest_middle(evidence: Evidence, symmetry: Symmetry, start: int) -> list[int]:
@@ -195,7 +199,7 @@ def _starts_tail(evidence: Evidence, joint: int) -> bool:
     return evidence.kind(joint) == "tail" and (up < 0 or evidence.kind(up) != "tail")
 
 
-def _hangs_free(evidence: Evidence, posture: Posture, tail: tuple[int, ...], kind: str) -> bool:
+def _hangs_free(stance: Stance, tail: tuple[int, ...], kind: str) -> bool:
     """Whether a nameless chain may be a tail: it goes away from the hips, and not up."""
-    way: Any = evidence.rest[tail[-1]] - evidence.rest[tail[0]]
-    return kind in ("", "root") and float(way @ posture.up) < 0.7 * float(np.linalg.norm(way))
+    way: Any = stance.places[tail[-1]] - stance.places[tail[0]]
+    return kind in ("", "root") and float(way @ stance.up) < 0.7 * float(np.linalg.norm(way))

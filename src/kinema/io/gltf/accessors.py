@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.constants import GLTF_ELEMENT_STRIDE, GLTF_LARGEST_FILE, GLTF_MOST_NUMBERS
+from kinema.io.constants import (
+    GLTF_ELEMENT_STRIDE,
+    GLTF_FREE_NUMBERS,
+    GLTF_LARGEST_FILE,
+    GLTF_MOST_NUMBERS,
+    GLTF_NUMBERS_A_BYTE,
+)
 from kinema.io.gltf.buffers import Buffers
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.place import Place
@@ -58,7 +64,7 @@ class Accessors:
         self._view = self.places.wholes("bufferView", 0, len(self._views) - 1, NO_VIEW)
         self._offset = self.places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
         self._decoded: dict[int, Any] = {}
-        self._left = GLTF_MOST_NUMBERS
+        self._used = 0
 
     def read(self, user: Place, key: str) -> Any:
         """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
@@ -72,9 +78,10 @@ class Accessors:
 
     def charge(self, numbers: int, place: Place) -> None:
         """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
-        self._left -= numbers
-        if self._left < 0:
-            place.fail(f"needs {numbers:,} numbers; together more than the {GLTF_MOST_NUMBERS:,} that are read")
+        self._used += numbers
+        most = min(GLTF_MOST_NUMBERS, GLTF_FREE_NUMBERS + GLTF_NUMBERS_A_BYTE * self._views.buffers.size)
+        if self._used > most:
+            place.fail(f"needs {numbers:,} numbers; together more than the {most:,} that are read of such a file")
 
     def _decode(self, index: int, place: Place) -> Any:
         kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
@@ -83,11 +90,13 @@ class Accessors:
             place.at("componentType").wrong(f"one of {', '.join(map(str, COMPONENTS))}")
         if shape is None:
             place.at("type").wrong(f"one of {', '.join(SHAPES)}")
-        self.charge(count * shape[0] * shape[1], place)
+        size = count * shape[0] * shape[1]
         if self._view[index] == NO_VIEW:
+            self.charge(size, place)
             array = np.zeros((count, shape[0] * shape[1]), kind)
         else:
             array = self._views.elements(place, self._view[index], self._offset[index], kind, shape, count)
+            self.charge(size, place)
         if "sparse" in place.value:
             array = self._replaced(place.at("sparse"), array, shape)
         return normalised(array) if "normalized" in place.value and place.flag("normalized") else array
@@ -117,9 +126,9 @@ class Views:
     """The buffer views of a document: which bytes of which buffer, and how far apart elements lie."""
 
     def __init__(self, document: Document) -> None:
-        self._buffers = Buffers(document)
+        self.buffers = Buffers(document)
         self._places = document.root.each("bufferViews")
-        self._buffer = self._places.wholes("buffer", 0, len(self._buffers.places) - 1)
+        self._buffer = self._places.wholes("buffer", 0, len(self.buffers) - 1)
         self._start = self._places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
         self._length = self._places.wholes("byteLength", 1, GLTF_LARGEST_FILE)
         self._stride = self._places.wholes("byteStride", *GLTF_ELEMENT_STRIDE, 0)
@@ -150,7 +159,7 @@ class Views:
 
     def _data(self, view: int) -> bytes:
         """The buffer of a view that lies within it."""
-        data, end = self._buffers.read(self._buffer[view]), self._start[view] + self._length[view]
+        data, end = self.buffers.read(self._buffer[view]), self._start[view] + self._length[view]
         if end > len(data):
             self._places[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
         return data
@@ -162,3 +171,9 @@ def normalised(array: Any) -> Any:
         return array
     shares = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
     return np.maximum(shares, np.float32(-1.0))
+
+
+def float64(*arrays: Any) -> Any:
+    """Arrays one after the other, as an own copy in float64; what is no number stays none, to be found later."""
+    with np.errstate(invalid="ignore"):  # Some kinds of what is no number make themselves heard.
+        return np.concatenate(arrays, dtype=np.float64)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from kinema.clip import Clip, Interpolation, Path, Track
 from kinema.io import names
+from kinema.io.constants import GLTF_MOST_CLIPS
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.keys import Times, read_values
@@ -25,15 +26,16 @@ NO_NODE = -1
 def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> dict[str, Clip]:
     """The clips by their names, in the file's order; names that come twice are made different."""
     animations = document.root.each("animations")
+    if len(animations) > GLTF_MOST_CLIPS:
+        document.root.at("animations").fail(f"are {len(animations):,}; at most {GLTF_MOST_CLIPS:,} are read")
     named = names.unique([names.readable(name) or f"clip_{i}" for i, name in enumerate(animations.texts("name", ""))])
     times, left_alone = Times(document, accessors), Counter[str]()
     clips = {}
     for name, animation in zip(named, animations, strict=True):
-        samplers = _samplers(animation, times)
-        groups = _groups(document, animation, samplers, left_alone)
+        groups, duration = _groups(document, animation, times, left_alone)
         tracks = [track for kind, group in groups.items() for track in _tracks(animation, *kind, group, accessors)]
-        clips[name] = Clip(name, skeleton, tracks, max((float(s.times[-1]) for s in samplers), default=0.0))
-    document.problems += [f"{what}: {count} channels, which are not played" for what, count in left_alone.items()]
+        clips[name] = Clip(name, skeleton, tracks, duration)
+    document.problems += [f"{count} channels {what}; they are not played" for what, count in left_alone.items()]
     return clips
 
 
@@ -60,24 +62,25 @@ Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
 """Joints and the samplers that move them, by path and interpolation."""
 
 
-def _groups(document: Document, animation: Place, samplers: list[Sampler], left_alone: Counter[str]) -> Groups:
-    """What one animation does to joints. left_alone: gets what else it does, counted."""
-    places, joints = animation.each("channels"), document.joint_of_node
-    targets = places.under("target")
+def _groups(document: Document, animation: Place, times: Times, left_alone: Counter[str]) -> tuple[Groups, float]:
+    """What one animation does to joints, and its seconds until the last key. left_alone: gets what else it does."""
+    channels, joints = animation.each("channels"), document.joint_of_node
+    samplers, targets = _samplers(animation, times), channels.under("target")
     nodes = targets.wholes("node", 0, len(joints) - 1, NO_NODE)
-    which = places.wholes("sampler", 0, len(samplers) - 1)
+    keys = [samplers[which] for which in channels.wholes("sampler", 0, len(samplers) - 1)]
     groups: Groups = {}
     taken: set[tuple[int, str]] = set()
-    for number, (path, node, sampler) in enumerate(zip(targets.texts("path"), nodes, which, strict=True)):
-        if path not in PATHS or node == NO_NODE:
-            left_alone["no node" if path in PATHS else names.readable(path)[:60]] += 1
+    for path, node, sampler in zip(targets.texts("path"), nodes, keys, strict=True):
+        if path not in PATHS:
+            left_alone[f"move {names.readable(path)[:60]!r}"] += 1
+        elif node == NO_NODE:
+            left_alone["name no node"] += 1
         elif (node, path) in taken:
-            document.problems.append(f"{places[number].path} moves what another channel does; it is left out")
+            left_alone["move what another one does"] += 1
         else:
             taken.add((node, path))
-            keys = samplers[sampler]
-            groups.setdefault((path, keys.interpolation), []).append((joints[node], keys))
-    return groups
+            groups.setdefault((path, sampler.interpolation), []).append((joints[node], sampler))
+    return groups, max((float(sampler.times[-1]) for sampler in keys), default=0.0)
 
 
 def _tracks(

@@ -13,13 +13,17 @@ def bones(document: Document, skeleton: Skeleton) -> list[int] | None:
     """The joints that the file's skins are bound to, with all between them, down from the one that is above all of
     them if there is one, and bare nodes at their ends, which tell the length of the last bone. None without skins.
     """
-    nodes = document.json.get("nodes", [])
-    bound = {node for skin in document.json.get("skins", ()) for node in skin["joints"]}
+    joints, nodes = document.joint_of_node, document.root.each("nodes")
+    bound = {
+        joints[node.as_whole(0, len(joints) - 1)]
+        for skin in document.root.each("skins")
+        for node in skin.each("joints")
+    }
     if not bound:
         return None
-    ways = [set(skeleton.above([document.joint_of_node[node]]).tolist()) for node in bound]
+    ways = [set(skeleton.above([joint]).tolist()) for joint in bound]
     common, found = set.intersection(*ways), set.union(*ways)
     if common:
         found &= set(skeleton.below([max(common)]).tolist())
-    bare = [joint for node, joint in zip(nodes, document.joint_of_node, strict=True) if not HOLDS & node.keys()]
+    bare = {joint for node, joint in zip(nodes, joints, strict=True) if not HOLDS & node.value.keys()}
     return sorted(found | {joint for joint in bare if skeleton.parents[joint] in found})

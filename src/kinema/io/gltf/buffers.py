@@ -20,38 +20,37 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 
 
 class Buffers:
-    """The buffers of a document by their indices, each read once."""
+    """The buffers of a document by their indices, each read once. size: bytes of those read so far."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self.places = document.root.each("buffers")
+        self._places = document.root.each("buffers")
         self._read: dict[int, bytes] = {}
-        self._left = GLTF_LARGEST_FILE
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def read(self, index: int) -> bytes:
         """The bytes of a buffer, at least as many as it declares."""
         if index not in self._read:
-            self._read[index] = self._checked(index, self.places[index])
+            self._read[index] = self._checked(index, self._places[index])
         return self._read[index]
 
     def _checked(self, index: int, place: Place) -> bytes:
         length = place.whole("byteLength", 1, GLTF_LARGEST_FILE)
-        self._left -= length
-        if self._left < 0:
+        if self.size + length > GLTF_LARGEST_FILE:
             place.at("byteLength").fail(f"is {length:,}; all buffers together may have {GLTF_LARGEST_FILE:,} bytes")
         data = self._bytes(index, place, length)
         if len(data) < length:
             place.at("byteLength").fail(f"is {length:,}; there are {len(data):,} bytes")
+        self.size += length
         return data
 
     def _bytes(self, index: int, place: Place, length: int) -> bytes:
         if place.has("uri"):
-            uri = place.text("uri")
-            return (
-                inline(place, uri)
-                if uri.startswith("data:")
-                else beside(place.at("uri"), uri, self._document.folder, length)
-            )
+            where, uri = place.at("uri"), place.text("uri")
+            return inline(where, uri) if uri.startswith("data:") else beside(where, uri, self._document.folder, length)
         if index > 0 or self._document.binary is None:
             place.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
         return self._document.binary
@@ -61,13 +60,13 @@ def inline(place: Place, uri: str) -> bytes:
     """The bytes in a data: URI."""
     head, comma, body = uri.partition(",")
     if not comma:
-        place.at("uri").fail("is a data: URI without a comma")
+        place.fail("is a data: URI without a comma")
     if not head.endswith(";base64"):
         return unquote_to_bytes(body)
     try:
         return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
     except (binascii.Error, ValueError):
-        place.at("uri").fail("is a data: URI that is not base64")
+        place.fail("is a data: URI that is not base64")
 
 
 def beside(place: Place, uri: str, folder: Path | None, most: int) -> bytes:
@@ -89,7 +88,7 @@ def _inside(place: Place, uri: str, folder: Path | None) -> Path:
         place.fail(f"is {uri[:60]!r}; allowed are files in the document's own folder and below")
     try:
         path, home = (folder / name).resolve(strict=True), folder.resolve(strict=True)
-    except (OSError, RuntimeError):  # Not there, a name too long, links in a ring.
+    except (OSError, RuntimeError, ValueError):  # Not there, a name too long or of no characters, links in a ring.
         place.fail(f"is {uri[:60]!r}; there is no such file beside this one")
     if not path.is_relative_to(home):
         place.fail(f"is {uri[:60]!r}, a link that leads out of the document's folder")

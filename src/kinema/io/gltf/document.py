@@ -29,14 +29,13 @@ class Document:
     name: the file's, for messages. json: its whole JSON. binary: the chunk after it, as it lies, or None. container:
     how it was stored. original: every byte of the file. folder: where buffers beside it are looked for, or None.
 
-    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order. humanoid: {role:
-    joint} by a VRM file's own table.
-    problems: what was left out or is odd, in sentences.
+    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order.
+    humanoid: {role: joint} by a VRM file's own table. problems: what was left out or is odd, in sentences.
     """
 
     name: str
-    json: dict[str, Any]
-    binary: bytes | None
+    json: dict[str, Any] = field(repr=False)
+    binary: bytes | None = field(repr=False)
     container: Literal["glb", "gltf"]
     original: bytes = field(repr=False)
     folder: Path | None = None

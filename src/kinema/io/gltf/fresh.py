@@ -9,7 +9,9 @@ import numpy as np
 from kinema.character import Character
 from kinema.io.gltf.append import placement
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
-from kinema.skeleton import Skeleton
+from kinema.io.gltf.primitives import to_light
+from kinema.io.names import unique
+from kinema.skeleton import Skeleton, as_4x4
 from kinema.skin import Skin
 
 MATERIAL = {"name": "surface", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
@@ -23,19 +25,26 @@ def fresh(character: Character) -> Output:
     """
     skeleton = character.skeleton
     output = Output({"asset": {"version": "2.0", "generator": "Kinema"}, "scene": 0})
-    output.add("scenes", {"name": character.name, "nodes": _add_nodes(output, skeleton)})
+    top = _add_nodes(output, skeleton)
+    bound_at_rest = _add_skin(output, skeleton, skeleton.inverse_bind)
     surfaces = [skin for skin in character.skins if len(skin.triangles)]
-    binds = np.swapaxes(skeleton.inverse_bind, -1, -2).reshape(-1, 16)
-    (inverse_bind,) = output.add_arrays([Stored(float32(binds, "inverse_bind"))])
-    output.add("skins", {"inverseBindMatrices": inverse_bind, "joints": list(range(len(skeleton)))})
     if surfaces:
         output.add("materials", MATERIAL)
-    for k, skin in enumerate(surfaces):
-        name = f"{character.name}_skin" + (f"_{k + 1}" if k else "")
+    for skin, name in zip(surfaces, unique([f"{character.name}_skin"] * len(surfaces)), strict=True):
+        bound = bound_at_rest
+        if skin.rebind is not None:
+            bound = _add_skin(output, skeleton, skeleton.inverse_bind @ as_4x4(skin.rebind))
         mesh = output.add("meshes", {"name": name, "primitives": [_primitive(output, skin)]})
-        node = output.add("nodes", {"name": name, "mesh": mesh, "skin": 0})
-        output.listed("scenes")[0]["nodes"].append(node)
+        top.append(output.add("nodes", {"name": name, "mesh": mesh, "skin": bound}))
+    output.add("scenes", {"name": character.name, "nodes": top})
     return output
+
+
+def _add_skin(output: Output, skeleton: Skeleton, inverse_bind: Any) -> int:
+    """Add a skin of all joints. inverse_bind: (J, 4, 4)."""
+    columns = np.swapaxes(inverse_bind, -1, -2).reshape(-1, 16)
+    (accessor,) = output.add_arrays([Stored(float32(columns, "inverse_bind"))])
+    return output.add("skins", {"inverseBindMatrices": accessor, "joints": list(range(len(skeleton)))})
 
 
 def _add_nodes(output: Output, skeleton: Skeleton) -> list[int]:
@@ -57,7 +66,7 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
         "WEIGHTS_0": Stored(weights),
     }
     if skin.colours is not None:
-        attributes["COLOR_0"] = Stored(np.clip(skin.colours, 0.0, 1.0).astype("<f4"))
+        attributes["COLOR_0"] = Stored(to_light(np.clip(skin.colours, 0.0, 1.0)).astype("<f4"))
     small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest of all means something else.
     indices = Stored(skin.triangles.reshape(-1, 1).astype("<u2" if small else "<u4"))
     return {

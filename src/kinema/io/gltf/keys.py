@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.constants import LARGEST_FLOAT64
-from kinema.io.gltf.accessors import Accessors, normalised
+from kinema.io.gltf.accessors import Accessors, float64, normalised
 from kinema.io.gltf.document import Document
 from kinema.sampling import PATHS
 
@@ -33,7 +33,7 @@ class Times:
         array, place = self.accessors.array(index), self.accessors.places[index]
         if array.shape[1] != 1:
             place.fail(f"has elements of {array.shape[1]} numbers; times have 1")
-        times = array[:, 0].astype(np.float64)
+        times = float64(array[:, 0])
         # What is not a number is neither before nor after another, so it is found here too.
         if not (times[0] >= 0 and times[-1] <= LARGEST_FLOAT64 and (times[1:] >= times[:-1]).all()):
             place.fail("holds times of an animation; they must be finite, 0 or more, and increase")
@@ -58,7 +58,7 @@ def read_values(accessors: Accessors, path: str, cubic: bool, wanted: list[int])
     wanted: indices of accessors. All are checked at once: files have thousands, of a few keys each.
     """
     arrays = [_keys(accessors, index, path, cubic) for index in wanted]
-    pile = np.concatenate(arrays, dtype=np.float64)
+    pile = float64(*arrays)
     ends = np.cumsum([len(array) for array in arrays])
     for problem, wrong in _problems(pile, path, cubic):
         if wrong.any():

@@ -94,8 +94,7 @@ class Output:
             buffers = self.listed("buffers")
             first = {**(buffers[0] if buffers else {}), "byteLength": self._length}
             buffers[:1] = [first]
-        text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode("ascii")
-        text += b" " * (-len(text) % ALIGNMENT)
+        text = self._text()
         self._pad()
         binary = 8 + self._length if self._length else 0
         size = 12 + 8 + len(text) + binary + len(self._chunks)
@@ -107,6 +106,14 @@ class Output:
             yield struct.pack("<I4s", self._length, b"BIN\0")
             yield from self._pieces
         yield self._chunks
+
+    def _text(self) -> bytes:
+        """The JSON, padded with spaces."""
+        try:
+            text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode("ascii")
+        except (ValueError, RecursionError) as problem:  # What nobody reads may still say 1e999.
+            raise InputError(f"the file's JSON cannot be written again: {problem}") from None
+        return text + b" " * (-len(text) % ALIGNMENT)
 
 
 def _accessor(stored: Stored, view: int, offset: int) -> dict[str, Any]:

@@ -11,9 +11,7 @@ from typing import Any, NoReturn
 
 from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import FileError
-
-LARGEST_SHOWN = 10**18
-"""Whole numbers beyond are not written out: they may have thousands of digits."""
+from kinema.io.constants import LARGEST_SHOWN
 
 
 class Place:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.constants import GLTF_MOST_SETS, GLTF_NUMBERS_A_SURFACE, GLTF_NUMBERS_A_VERTEX
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
 from kinema.io.gltf.place import Place
@@ -16,9 +17,7 @@ TRIANGLES, STRIP, FAN = 4, 5, 6
 """The ways of drawing that make a surface; others are points and lines."""
 
 Widths = tuple[int, ...]
-
-MOST_SETS = 8
-"""Sets of four joints a corner that are looked for: JOINTS_0 to JOINTS_7."""
+"""How many numbers an element may have."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,16 @@ class Surface:
     colours: Any
     joints: Any
     weights: Any
+
+    @property
+    def numbers(self) -> int:
+        """What a skin of it takes."""
+        return numbers_of(len(self.vertices)) + self.triangles.size
+
+
+def numbers_of(vertices: int) -> int:
+    """What a surface of so many vertices takes, in numbers."""
+    return vertices * GLTF_NUMBERS_A_VERTEX + GLTF_NUMBERS_A_SURFACE
 
 
 def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
@@ -57,6 +66,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
     if place.each("targets"):
         document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
     vertices = _vectors(attributes, "POSITION", accessors, (3,))
+    accessors.charge(numbers_of(len(vertices)), place)
     triangles = _triangles(place, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, place, attributes, len(vertices), accessors)
@@ -66,7 +76,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
 
 def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
     """(V, n): an attribute's finite numbers as float64."""
-    array = _attribute(attributes, name, accessors, widths, count).astype(np.float64)
+    array = float64(_attribute(attributes, name, accessors, widths, count))
     if not np.isfinite(array).all():
         attributes.at(name).fail(f"has numbers that are not finite, the first in element {_first(~np.isfinite(array))}")
     return array
@@ -114,9 +124,8 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
     if missing.any():
         a, b, c = (vertices[triangles[:, k]] for k in range(3))
         facing = np.cross(b - a, c - a)
-        around = np.zeros_like(vertices)
-        for k in range(3):
-            np.add.at(around, triangles[:, k], facing)
+        corners, each = triangles.reshape(-1), np.repeat(facing, 3, axis=0)
+        around = np.stack([np.bincount(corners, each[:, k], len(vertices)) for k in range(3)], axis=1)
         around[~around.any(axis=-1)] = (0.0, 1.0, 0.0)
         normals = np.where(missing[:, np.newaxis], around, normals)
     # Scaled first: the square of what tiny triangles make would be zero.
@@ -127,7 +136,7 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
 def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, Any]:
     """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
     joints, weights = [], []
-    for number in range(MOST_SETS):
+    for number in range(GLTF_MOST_SETS):
         if not attributes.has(f"JOINTS_{number}") or not attributes.has(f"WEIGHTS_{number}"):
             break
         which = _attribute(attributes, f"JOINTS_{number}", accessors, (4,), count)
@@ -164,3 +173,8 @@ def _base_colour(document: Document, place: Place) -> tuple[float, ...]:
 def to_screen(light: Any) -> Any:
     """Shares of light, 0 to 1, as sRGB (IEC 61966-2-1)."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+
+
+def to_light(shown: Any) -> Any:
+    """The inverse of `to_screen`."""
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)

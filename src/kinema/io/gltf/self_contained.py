@@ -31,15 +31,16 @@ PICTURES = {
 
 def self_contained(document: Document) -> Output:
     """The document's JSON and bytes, to be added to."""
-    buffers = Buffers(document)
-    output = Output(document.json, buffers.read(0) if len(buffers) else b"", _further_chunks(document))
-    for i, buffer in enumerate(document.json.get("buffers", ())):
-        if "uri" not in buffer:
+    buffers, places = Buffers(document), document.root.each("buffers")
+    binary = buffers.read(0) if places else document.binary or b""
+    output = Output(document.json, binary, _further_chunks(document))
+    for i, buffer in enumerate(places):
+        if not buffer.has("uri"):
             continue
         if i == 0:
-            output.listed("buffers")[0] = _without(buffer, "uri")
-        elif not buffer["uri"].startswith("data:"):
-            output.listed("buffers")[i] = {**buffer, "uri": _data_uri(buffers.read(i))}
+            output.listed("buffers")[0] = _without(buffer.value, "uri")
+        elif not buffer.text("uri").startswith("data:"):
+            output.listed("buffers")[i] = {**buffer.value, "uri": _data_uri(buffers.read(i))}
     for i, image in enumerate(document.root.each("images")):
         if image.has("uri") and not image.text("uri").startswith("data:"):
             _embed(output, document, i)

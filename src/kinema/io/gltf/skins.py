@@ -16,16 +16,13 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import InputError
-from kinema.io.constants import GLTF_SAME_BIND, GLTF_SINGULAR
-from kinema.io.gltf.accessors import Accessors
+from kinema.io.constants import GLTF_MOST_NODES, GLTF_NUMBERS_A_BOUND_JOINT, GLTF_SAME_BIND, GLTF_SINGULAR
+from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.place import Place
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
-
-NUMBERS_A_VERTEX = 14
-"""What a skin keeps of each: place, normal, joints, weights."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +35,18 @@ class Binding:
 
 def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
     """The document's skins, in its order."""
-    return [_binding(document, place, accessors) for place in document.root.each("skins")]
+    skins = document.root.each("skins")
+    if len(skins) > GLTF_MOST_NODES:  # There is no use for more than one a node.
+        document.root.at("skins").fail(f"are {len(skins):,}; at most {GLTF_MOST_NODES:,} are read")
+    return [_binding(document, place, accessors) for place in skins]
 
 
 def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
     nodes = document.joint_of_node
     joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
-    if not joints:
-        place.fail("has no joints")
+    if not joints or len(set(joints)) < len(joints):
+        place.fail("has the same joint twice" if joints else "has no joints")
+    accessors.charge(len(joints) * GLTF_NUMBERS_A_BOUND_JOINT, place)
     return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
 
 
@@ -59,7 +60,7 @@ def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
         where.fail("are no matrices of 4 by 4 floats")
     if len(columns) < joints:
         where.fail(f"are {len(columns)}; there are {joints} joints")
-    matrices = columns[:joints].astype(np.float64).reshape(joints, 4, 4).swapaxes(1, 2)
+    matrices = float64(columns[:joints]).reshape(joints, 4, 4).swapaxes(1, 2)
     if not np.isfinite(matrices).all():
         where.fail("have numbers that are not finite")
     matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
@@ -99,7 +100,7 @@ def read_skins(document: Document, skeleton: Skeleton, bindings: list[Binding], 
     for node, place in enumerate(document.root.each("nodes")):
         binding = bindings[place.index("skin", len(bindings))] if place.has("skin") else None
         for surface in surfaces[place.index("mesh", len(surfaces))] if place.has("mesh") else ():
-            accessors.charge(len(surface.vertices) * NUMBERS_A_VERTEX + surface.triangles.size, surface.place)
+            accessors.charge(surface.numbers, surface.place)
             if binding is None or surface.joints is None:
                 skins.append(_following(surface, document.joint_of_node[node], skeleton))
             else:
@@ -141,7 +142,7 @@ def _strongest(document: Document, surface: Surface) -> tuple[Any, Any]:
         slots, sorted_weights = (np.take_along_axis(array, order, axis=1) for array in (slots, weights))
         if sorted_weights[:, 4:].any():
             document.problems.append(
-                f"{surface.place.path} follows more than four joints a corner; the strongest count"
+                f"{surface.place.path} follows more than four joints a corner; the four strongest count"
             )
         slots, weights = slots[:, :4], sorted_weights[:, :4]
     total = weights.sum(axis=1, keepdims=True)

@@ -23,10 +23,8 @@ def save(path: str | os.PathLike[str], character: Character) -> None:
     """
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
-    if document is None:
-        output, node_of_joint = fresh(character), list(range(len(character.skeleton)))
-    else:
-        output, node_of_joint = self_contained(document), _nodes(character, document)
+    output = fresh(character) if document is None else self_contained(document)
+    node_of_joint = _nodes(character, document)
     for name, clip in clips.items():
         add_clip(output, name, clip, node_of_joint)
     atomic.write(path, output.glb())
@@ -43,8 +41,10 @@ def _new_clips(character: Character, document: Document | None) -> dict[str, Cli
     return dict(zip(named, new.values(), strict=True))
 
 
-def _nodes(character: Character, document: Document) -> list[int]:
+def _nodes(character: Character, document: Document | None) -> list[int]:
     """For each joint, its node."""
+    if document is None:
+        return list(range(len(character.skeleton)))
     joints = document.joint_of_node
     if len(joints) != len(character.skeleton):
         raise InputError(

@@ -5,6 +5,7 @@ import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protoco
 import { Film, keepPicture } from "./shell/capture";
 import { element, make, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
+import { Files } from "./shell/files";
 import { Figures } from "./shell/figures";
 import { Help } from "./shell/help";
 import { History } from "./shell/history";
@@ -23,7 +24,12 @@ export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
   private readonly tabs = new Tabs((name) => this.open(name));
-  private readonly panel = new Panel(element("controls"), (name, value) => this.connection.input({ type: "set", name, value }));
+  private readonly files = new Files(this.stage, (text) => this.signs.notice(text));
+  private readonly panel = new Panel(
+    element("controls"),
+    (name, value) => this.connection.input({ type: "set", name, value }),
+    (file) => void this.files.keep(file),
+  );
   private readonly figures = new Figures();
   private readonly history = new History(element("history"));
   private readonly labels = new Labels(element("labels"));
@@ -90,6 +96,7 @@ export class App {
   private receive(message: ServerMessage): void {
     switch (message.type) {
       case "hello":
+        this.files.session = message.session;
         this.tabs.fill(message.scenes);
         this.open(this.tabs.current);
         break;
@@ -125,7 +132,7 @@ export class App {
   private show(name: string): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
-    this.view = new Kind();
+    this.view = new Kind({ file: (file) => this.files.get(file) });
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
@@ -147,6 +154,7 @@ export class App {
     const introduction = this.introduction();
     if (introduction) {
       this.help.fill(introduction);
+      this.files.takes = introduction.takes;
       element("about").textContent = introduction.about;
     }
     this.history.start(introduction?.unit ?? "");

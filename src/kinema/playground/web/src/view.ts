@@ -33,6 +33,12 @@ export interface Label {
   text: string;
 }
 
+/** What a view may ask of the page. */
+export interface Tools {
+  /** A file that the scene gives: `Scene.give` in Python. */
+  file(name: string): Promise<ArrayBuffer>;
+}
+
 export interface View {
   readonly canvas: HTMLCanvasElement;
   /** A chart or the like: under the controls, on a phone over the picture. */

@@ -1,0 +1,234 @@
+"""`bake` on our own characters: what the new clip does when it is played back, judged by `kinema.metrics`."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake import MovingPoint, Settings, bake
+from kinema.errors import InputError
+from kinema.scenes import humanoid, quadruped, rocks, slope, spider, stairs
+
+BODIES = {"humanoid": (humanoid, 4), "quadruped": (quadruped, 6), "spider": (spider, 10)}
+
+
+def played(character, baked):
+    """World matrices of the new clip alone, frame by frame, as any player would show it."""
+    return character.skeleton.world(baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt))
+
+
+def in_place(make):
+    character = make()
+    return character, character.clips["walk"].in_place(joint="root")
+
+
+# --- on the ground ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ground", ["slope", "stairs"])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_walk_in_place_goes_over_the_ground(body, ground):
+    make, loops = BODIES[body]
+    character, clip = in_place(make)
+    leg = character.skeleton.length(character.rig.legs[0].joints)
+    under = slope(12) if ground == "slope" else stairs(0.12 * leg, 0.5 * leg, 40)
+    baked = bake(character, clip, Settings(ground=under, loops=loops))
+    world = played(character, baked)
+    figures = metrics.measure(character.rig, world, under, baked.dt, planted=baked.after.planted)
+    real = character.clips["walk"].root_motion(0.0, clip.duration, joint="root").offset[2] * loops
+    went = world[-1, 0, :3, 3] - world[0, 0, :3, 3]
+    assert baked.in_place and went[2] == pytest.approx(real, rel=0.02) and abs(went[0]) < 0.02 * real
+    assert figures.worst_hover < 0.02 * leg and (figures.penetration * figures.planted).max() < 0.02 * leg
+    assert figures.worst_slide < 0.01 * leg and figures.knee_flips == 0
+    assert baked.before.worst_slide > baked.after.worst_slide
+    assert baked.before.worst_penetration > 0.05 * leg
+
+
+def test_a_clip_that_travels_needs_no_travel_made():
+    person = humanoid()
+    one = bake(person, "walk", Settings(ground=slope(12), loops=3))
+    other = bake(*in_place(humanoid), Settings(ground=slope(12), loops=3))
+    assert not one.in_place and other.in_place
+    assert np.abs(played(person, one) - played(person, other))[..., :3, 3].max() < 0.02
+
+
+def test_the_ground_can_be_a_mesh_or_a_map_of_heights():
+    """The same ground in two forms makes the same clip."""
+    person, terrain = humanoid(), slope(10, 3.0)
+    z = np.linspace(-4.0, 8.0, 241)
+    heights = np.repeat(terrain.height_and_normal(0.0, z)[0][np.newaxis], 3, axis=0)
+    grid = km.HeightField(heights, (-4.0, -4.0), (4.0, 0.05))
+    start = {"at": (0.0, 1.6), "loops": 2}
+    made = [bake(person, "walk", Settings(ground=g, **start)) for g in (terrain, grid, terrain.triangles())]
+    first = played(person, made[0])
+    assert first[0, 0, 2, 3] == pytest.approx(1.6, abs=1e-6)
+    for other in made[1:]:
+        assert np.abs(played(person, other) - first)[..., :3, 3].max() < 0.015
+
+
+def test_it_starts_where_and_as_it_is_told():
+    person = humanoid()
+    baked = bake(*in_place(humanoid), Settings(ground=km.Plane((0, 0.25, 0)), at=(3.0, -2.0), heading=np.pi / 2))
+    world = played(person, baked)
+    assert np.allclose(world[0, 0, :3, 3], (3.0, 0.25, -2.0), atol=1e-3)
+    went = world[-1, 0, :3, 3] - world[0, 0, :3, 3]
+    assert went[0] > 1.0 and abs(went[1]) < 1e-3 and abs(went[2]) < 0.02
+    ahead = world[0, person.rig.hips, :3, :3] @ np.linalg.inv(person.skeleton.rest_world[person.rig.hips, :3, :3])
+    assert np.degrees(np.arccos(ahead[:, 2] @ (1.0, 0.0, 0.0))) < 15
+
+
+def test_the_first_frame_is_as_steady_as_any_other():
+    """A loop that has walked before: no foot is caught up with in the first frames."""
+    person = humanoid()
+    baked = bake(*in_place(humanoid), Settings(ground=slope(0.0), loops=2))
+    turns = metrics.turns(person.skeleton, baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt)).max(
+        axis=1
+    )
+    per = len(turns) // 2
+    assert np.abs(turns[:5] - turns[per : per + 5]).max() < 0.02
+
+
+def test_ground_that_ends_and_ground_that_is_not_there():
+    person, rows = humanoid(), np.zeros((2, 2))
+    small = km.HeightField(rows, (-0.5, -0.5), 1.0)
+    baked = bake(*in_place(humanoid), Settings(ground=small, loops=3))
+    assert baked.after.no_ground > 0 and np.isfinite(played(person, baked)).all()
+    with pytest.raises(InputError, match="no ground where"):
+        bake(person, "walk", Settings(ground=small, at=(10.0, 0.0)))
+
+
+# --- the other stages ------------------------------------------------------------------------------------------
+
+
+def test_feet_that_slide_are_locked():
+    """A walk that slides: its travel is a tenth too long."""
+    person, clip = in_place(humanoid)
+    times = np.linspace(0.0, clip.duration, 31)
+    poses = clip.sample(times)
+    poses.translations[:, 0, 2] += 1.1 * 1.35 * times / clip.duration
+    skating = km.Clip.from_poses("skates", person.skeleton, poses, times=times)
+    baked = bake(person, skating, Settings(lock_feet=True))
+    assert not baked.in_place
+    assert baked.before.worst_slide > 0.04 > 5 * baked.after.worst_slide
+
+
+def test_hands_reach_and_heads_turn_from_the_first_frame_on():
+    person = humanoid()
+    point = np.array((0.25, 1.2, 0.45))
+    settings = Settings(reach={"left": MovingPoint.fixed(point)}, look_at=MovingPoint.fixed((2.0, 1.6, 2.0)))
+    baked = bake(person, "idle", settings)
+    world = played(person, baked)
+    hand = world[:, person.rig.arm("left").joints[-1], :3, 3]
+    assert np.linalg.norm(hand - point, axis=-1).max() < 0.002
+    assert baked.before.worst_reach > 0.1 > 50 * baked.after.worst_reach
+    gaze = world[:, person.rig.head, :3, :3] @ person.skeleton.rest_world[person.rig.head, :3, :3].T @ (0, 0, 1)
+    assert np.degrees(np.arctan2(gaze[:, 0], gaze[:, 2])).min() > 30
+    feet = [leg.joints[-1] for leg in person.rig.legs]
+    alone = person.skeleton.world(person.clips["idle"].sample(np.arange(len(world)) * baked.dt))
+    assert np.abs(world[:, feet] - alone[:, feet]).max() < 1e-6
+
+
+def test_a_hand_follows_a_moving_point_and_lets_go():
+    person = humanoid()
+    way = MovingPoint((0.5, 1.5), ((0.2, 1.1, 0.4), (0.35, 1.3, 0.4)))
+    baked = bake(person, "idle", Settings(reach={"left": way}, fps=60))
+    hand = played(person, baked)[:, person.rig.arm("left").joints[-1], :3, 3]
+    assert np.linalg.norm(hand[round(1.4 * 60)] - way.at(1.4)) < 0.01
+    alone = person.skeleton.world(person.clips["idle"].sample(np.arange(len(hand)) / 60))
+    alone = alone[:, person.rig.arm("left").joints[-1], :3, 3]
+    assert np.linalg.norm(hand[0] - alone[0]) < 1e-6 and np.linalg.norm(hand[-1] - alone[-1]) < 0.02
+
+
+def test_in_place_takes_the_travel_out():
+    person = humanoid()
+    hips = played(person, bake(person, "walk", Settings(in_place=True)))[:, person.rig.hips, :3, 3]
+    assert np.ptp(hips[:, 2]) < 0.1 and np.ptp(hips[:, 0]) < 0.1
+
+
+def test_travel_can_be_asked_for_and_refused():
+    person, clip = in_place(humanoid)
+    assert played(person, bake(person, clip, Settings(travel=True)))[-1, 0, 2, 3] == pytest.approx(1.35, abs=0.03)
+    stays = bake(person, clip, Settings(travel=False, ground=km.Plane()))
+    assert abs(played(person, stays)[-1, 0, 2, 3]) < 0.02
+
+
+# --- the new clip ----------------------------------------------------------------------------------------------
+
+
+def test_nothing_asked_for_changes_nothing():
+    person = humanoid()
+    baked = bake(person, "walk", Settings())
+    times = np.arange(len(baked.after.planted)) * baked.dt
+    assert np.abs(played(person, baked) - person.skeleton.world(person.clips["walk"].sample(times))).max() < 1e-5
+    assert baked.clip.name == "walk baked" and baked.clip.duration == pytest.approx(person.clips["walk"].duration)
+
+
+def test_frames_a_second_are_the_clips_own_or_those_asked_for():
+    person = humanoid()
+    assert 1 / bake(person, "walk", Settings()).dt == pytest.approx(60, rel=0.02)
+    assert 1 / bake(person, "walk", Settings(fps=12)).dt == pytest.approx(12, rel=0.05)
+    sparse = km.Clip("two keys", person.skeleton, [km.Track("root", "translation", (0.0, 1.0), ((0, 0, 0), (0, 0, 1)))])
+    assert 1 / bake(person, sparse, Settings()).dt == pytest.approx(30)
+
+
+def test_a_clip_of_one_moment_can_be_baked():
+    person = humanoid()
+    pose = km.Clip("pose", person.skeleton, person.clips["walk"].tracks[:0])
+    assert bake(person, pose, Settings(ground=slope(10))).clip.duration > 0
+
+
+def test_the_same_again_gives_the_same_bits_and_changes_nothing():
+    person, clip = in_place(humanoid)
+    before = [track.values.copy() for track in clip.tracks]
+    one, two = (bake(person, clip, Settings(ground=rocks())) for _ in range(2))
+    assert all(np.array_equal(a.values, b.values) for a, b in zip(one.clip.tracks, two.clip.tracks, strict=True))
+    assert all(np.array_equal(a, b.values) for a, b in zip(before, clip.tracks, strict=True))
+
+
+def test_progress_ends_at_one():
+    told = []
+    bake(humanoid(), "idle", Settings(fps=10), progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+
+
+# --- what cannot be done ---------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_named():
+    person = humanoid()
+    legless = km.Character(person.skeleton, person.clips, km.Rig(skeleton=person.skeleton), name="ghost")
+    for settings, told in (
+        (Settings(ground=km.Plane()), "no legs were found in ghost"),
+        (Settings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
+        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no arm 'third'"),
+    ):
+        with pytest.raises(InputError, match=told):
+            bake(legless, "walk", settings)
+    with pytest.raises(InputError, match="has no rig"):
+        bake(km.Character(person.skeleton, person.clips), "walk", Settings())
+    with pytest.raises(InputError, match="no clip 'fly'"):
+        bake(person, "fly", Settings())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ground": 3},
+        {"fps": 0.0},
+        {"fps": 1e9},
+        {"loops": 0},
+        {"loops": 10**9},
+        {"at": (np.nan, 0)},
+        {"heading": np.inf},
+        {"look_at": (1, 2, 3)},
+        {"travel": True, "in_place": True},
+    ],
+)
+def test_settings_are_checked(wrong):
+    with pytest.raises(InputError):
+        Settings(**wrong)
+
+
+def test_more_frames_than_fit_are_refused():
+    with pytest.raises(InputError, match="frames"):
+        bake(humanoid(), "idle", Settings(loops=1000, fps=240))

@@ -1,0 +1,125 @@
+"""`kinema bake` as it is typed: exit codes, what is printed where, what is written."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kinema as km
+from kinema.cli import app
+from kinema.scenes import humanoid
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A file with a walk in place and an idle."""
+    person = humanoid()
+    clips = {"idle": person.clips["idle"], "walk": person.clips["walk"].in_place(joint="root")}
+    path = tmp_path_factory.mktemp("files") / "person.glb"
+    km.save(path, km.Character(person.skeleton, clips))
+    return path
+
+
+def typed(*arguments):
+    return CliRunner().invoke(app, ["bake", *map(str, arguments)])
+
+
+def test_a_walk_up_a_slope(file, tmp_path):
+    out, report = tmp_path / "new.glb", tmp_path / "figures.json"
+    made = typed(
+        file, "-o", out, "--clip", "walk", "--ground", "slope:10", "--loops", 2, "--fps", 30, "--report", report
+    )
+    assert made.exit_code == 0, made.output
+    assert (
+        "walk baked" in made.stdout
+        and "planted sole above the ground" in made.stdout
+        and "walks in place" in made.stdout
+    )
+    character = km.load(out)
+    assert list(character.clips) == ["idle", "walk", "walk baked"]
+    hips = character.skeleton.world(character.clips["walk baked"].sample(np.array((0.0, 9.0))))[
+        :, character.rig.hips, :3, 3
+    ]
+    went = hips[1] - hips[0]
+    assert went[2] == pytest.approx(2.7, abs=0.1) and went[1] == pytest.approx(2.7 * np.tan(np.radians(10)), abs=0.05)
+    figures = json.loads(report.read_text())
+    assert figures["format"] == "kinema.bake" and figures["version"] == 1
+    (clip,) = figures["files"][0]["clips"]
+    assert clip["in_place"] and clip["after"]["in_leg_lengths"]["planted_hover"] < 0.02
+    assert clip["before"]["slide"] > 5 * clip["after"]["slide"]
+
+
+def test_nothing_is_overwritten_without_force(file, tmp_path):
+    out = tmp_path / "new.glb"
+    out.write_bytes(b"mine")
+    first = typed(file, "-o", out, "--clip", "idle", "--fps", 5)
+    assert first.exit_code == 1 and "--force" in first.stderr and out.read_bytes() == b"mine"
+    assert typed(file, "-o", out, "--clip", "idle", "--fps", 5, "--force").exit_code == 0
+    report = tmp_path / "figures.json"
+    report.write_text("mine")
+    refused = typed(file, "-o", tmp_path / "other.glb", "--clip", "idle", "--report", report)
+    assert refused.exit_code == 2 and report.read_text() == "mine" and not (tmp_path / "other.glb").exists()
+
+
+def test_many_files_and_a_second_run(file, tmp_path):
+    for name in ("a.glb", "deep/b.glb"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(file.read_bytes())
+    (tmp_path / "in" / "wrong.bvh").write_text("HIERARCHY")
+    arguments = (tmp_path / "in", "-o", tmp_path / "out", "--clip", "idle", "--fps", 5, "--look-at", "1,1,2")
+    first = typed(*arguments)
+    assert first.exit_code == 1 and "1 of 3 failed" in first.stderr and "wrong.bvh" in first.stderr
+    assert (tmp_path / "out" / "deep" / "b.glb").exists()
+    again = typed(*arguments)
+    assert again.exit_code == 1 and "2 of 3 done before" in again.stdout
+
+
+def test_points_and_paths(file, tmp_path):
+    way = tmp_path / "way.csv"
+    way.write_text("t,x,y,z\n0,0.2,1.1,0.4\n4,0.3,1.2,0.4\n")
+    out, report = tmp_path / "new.glb", tmp_path / "figures.json"
+    made = typed(file, "-o", out, "--clip", "idle", "--fps", 10, "--reach", f"left_hand={way}", "--report", report)
+    assert made.exit_code == 0, made.output
+    after = json.loads(report.read_text())["files"][0]["clips"][0]["after"]
+    assert after["reach_error"] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--ground", "hills"), "ground is"),
+        (("--ground", "none.png"), "none.png"),
+        (("--at", "1"), "--at"),
+        (("--look-at", "1,2"), "--look-at"),
+        (("--reach", "left_hand"), "--reach"),
+        (("--reach", "left_hand=1,2"), "left_hand"),
+        (("--in-place", "--travel"), "exclude"),
+        (("--role", "nonsense=3"), "nonsense"),
+        (("--roles", "none.toml"), "none.toml"),
+        (("--fps", "-3"), "fps"),
+        (("--ground-size", "1,x", "--ground", "0"), "--ground-size"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_done(file, tmp_path, arguments, told):
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", *arguments)
+    assert made.exit_code == 2 and told in made.stderr.replace("\n", " "), made.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_roles_by_word(file, tmp_path):
+    wrong = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5, "--role", "head=nobody")
+    assert wrong.exit_code == 1 and "nobody" in wrong.stderr
+
+
+def test_no_such_file(tmp_path):
+    made = typed(tmp_path / "none.glb", "-o", tmp_path / "out")
+    assert made.exit_code == 2 and "no file" in made.stderr
+
+
+def test_without_dask(monkeypatch, file, tmp_path):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--dask", "tcp://127.0.0.1:1")
+    assert made.exit_code == 2 and "kinema[dask]" in made.stderr

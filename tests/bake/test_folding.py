@@ -1,0 +1,72 @@
+"""A place folded into a pose: whatever is above the body, its joints end up where the place puts them."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.bake.folding import carriers, fold
+from kinema.math import arrays
+from kinema.scenes import humanoid
+
+
+def places(count, draw, turn=True):
+    out = np.broadcast_to(np.eye(4), (count, 4, 4)).copy()
+    if turn:
+        out[:, :3, :3] = arrays.to_matrix(arrays.unit(draw.normal(size=(count, 4))))
+    out[:, :3, 3] = draw.normal(size=(count, 3))
+    return out
+
+
+def skeleton(scale, draw):
+    """A scene: a turned, moved and scaled node above a body of three joints, and a prop beside it."""
+    names, parents = ("scene", "prop", "hips", "knee", "foot"), (-1, 0, 0, 2, 3)
+    rest = km.Pose(draw.normal(size=(5, 3)), arrays.unit(draw.normal(size=(5, 4))), np.array([scale, *[(1, 1, 1)] * 4]))
+    return km.Skeleton(names, parents, rest)
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (0.01, 0.01, 0.01), (-2, 2, 2)])
+def test_the_body_goes_where_its_place_is_and_the_rest_stays(scale):
+    draw = np.random.default_rng(3)
+    bones = skeleton(scale, draw)
+    poses = km.Pose(*(np.repeat(array[np.newaxis], 6, axis=0) for array in bones.rest.arrays()))
+    where = places(6, draw)
+    folded, exact = fold(bones, poses, where, [bones.index("hips")])
+    before, after = bones.world(poses), bones.world(folded)
+    assert exact
+    assert np.allclose(after[:, 2:], where[:, np.newaxis] @ before[:, 2:], atol=1e-9)
+    assert np.allclose(after[:, :2], before[:, :2])
+    assert ((folded.rotations[1:] * folded.rotations[:-1]).sum(axis=-1) >= 0).all()
+
+
+def test_below_uneven_scale_moving_is_exact_and_turning_is_said_not_to_be():
+    draw = np.random.default_rng(4)
+    bones = skeleton((1.0, 2.0, 0.5), draw)
+    poses = km.Pose(*(np.repeat(array[np.newaxis], 4, axis=0) for array in bones.rest.arrays()))
+    shift = places(4, draw, turn=False)
+    folded, exact = fold(bones, poses, shift, [2])
+    assert exact and np.allclose(bones.world(folded)[:, 2:], shift[:, np.newaxis] @ bones.world(poses)[:, 2:])
+    assert not fold(bones, poses, places(4, draw), [2])[1]
+
+
+def test_carriers_are_as_high_as_the_clip_moves_the_body():
+    person = humanoid()
+    names = person.skeleton.names
+    assert [names[j] for j in carriers(person, person.rig, person.clips["walk"])] == ["root"]
+    idle = km.Clip("still", person.skeleton, [])
+    assert [names[j] for j in carriers(person, person.rig, idle)] != []
+
+
+def test_skin_beside_the_body_is_carried_too_and_props_are_not():
+    """A cape on a bone of its own, beside the hips; a sword on another, which is no part of the skin."""
+    names, parents = ("scene", "hips", "knee", "foot", "cape", "cape_end", "sword"), (-1, 0, 1, 2, 0, 4, 0)
+    bones = km.Skeleton(names, parents, km.Pose(np.eye(7)[:, :3] + 1.0, np.tile((0.0, 0.0, 0.0, 1.0), (7, 1))))
+    rig = km.Rig(skeleton=bones, hips="hips", legs=[km.Leg(name="only", joints=("hips", "knee", "foot"))])
+    skin = km.Skin(
+        vertices=np.eye(3),
+        triangles=[(0, 1, 2)],
+        joints=[(1, 5, 6, 0)] * 3,
+        weights=[(0.5, 0.5, 0.0, 0.0)] * 3,
+        normals=np.eye(3),
+    )
+    character = km.Character(bones, {}, rig, [skin])
+    assert [names[j] for j in carriers(character, rig, km.Clip("none", bones, []))] == ["hips", "cape"]

@@ -1,0 +1,170 @@
+"""Grounds from words and files: where a ray down meets them, and what is refused."""
+
+import io
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.bake import grounds
+from kinema.errors import FileError, InputError
+from kinema.images import write_png
+from kinema.scenes import slope
+from tests.assets import asset
+
+
+def height(ground, x, z):
+    """Height of a ground at a place; nan where there is none."""
+    hits = ground.cast(((x, 100.0, z),), ((0.0, -1.0, 0.0),), 1000.0)
+    return float(hits.point[0, 1]) if hits.hit[0] else math.nan
+
+
+@pytest.mark.parametrize(
+    ("text", "heights"),
+    [
+        ("0.25", {(0, 0): 0.25, (7, -3): 0.25}),
+        ("-3e1", {(1, 1): -30.0}),
+        ("slope:45", {(0, 0): 0.0, (5, 2): 2.0, (0, -1): -1.0}),
+        ("slope:-10", {(0, 1): -math.tan(math.radians(10))}),
+        ("stairs:0.2,0.5", {(0, -1): 0.0, (0, 0.1): 0.2, (3, 0.6): 0.4, (0, 1000): 10.0}),
+        ("stairs:-0.2,0.5,3", {(0, 0.1): -0.2, (0, 100): -0.6}),
+    ],
+)
+def test_words(text, heights):
+    plan = pickle.loads(pickle.dumps(grounds.parse(text)))
+    ground = plan.build()
+    for (x, z), y in heights.items():
+        assert height(ground, x, z) == pytest.approx(y)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "high",
+        "nan",
+        "1e999",
+        "slope",
+        "slope:",
+        "slope:90",
+        "slope:x",
+        "stairs:1",
+        "stairs:1,0",
+        "stairs:1,1,0",
+        "stairs:1,1,1e9",
+        "stairs:1,2,3,4",
+        "hills:3",
+        "0.1,0.2",
+    ],
+)
+def test_words_that_mean_nothing(text):
+    with pytest.raises(InputError, match="ground is"):
+        grounds.parse(text)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_a_picture_of_heights(tmp_path, kind):
+    """Columns along x, rows along z, the middle at the origin; black is the lowest."""
+    rows = np.zeros((3, 5), kind)
+    rows[0, 4] = np.iinfo(kind).max
+    write_png(tmp_path / "map.png", rows)
+    ground = grounds.parse(str(tmp_path / "map.png"), (8.0, 2.0), (-1.0, 3.0)).build()
+    assert height(ground, 4, -1) == pytest.approx(3.0) and height(ground, -4, 1) == pytest.approx(-1.0)
+    assert height(ground, 3, -1) == pytest.approx(1.0) and math.isnan(height(ground, 4.1, 0))
+
+
+def test_a_table_of_heights_is_taken_as_it_is_or_stretched(tmp_path):
+    np.save(tmp_path / "map.npy", np.array([[0, 1], [2, 5]], np.int16))
+    plain = grounds.parse(str(tmp_path / "map.npy")).build()
+    assert height(plain, -0.5, -0.5) == 0 and height(plain, 0.5, -0.5) == 1 and height(plain, 0.5, 0.5) == 5
+    stretched = grounds.parse(str(tmp_path / "map.npy"), None, (10.0, 20.0)).build()
+    assert height(stretched, -0.5, -0.5) == 10 and height(stretched, 0.5, 0.5) == 20
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.zeros(4),
+        np.zeros((2, 2, 2)),
+        np.array([[0, np.nan], [0, 0]]),
+        np.array([["a", "b"]]),
+        np.zeros((2, 2), complex),
+    ],
+    ids=["line", "block", "nan", "text", "complex"],
+)
+def test_tables_that_are_none(tmp_path, table):
+    np.save(tmp_path / "map.npy", table)
+    with pytest.raises(FileError, match=r"map\.npy"):
+        grounds.parse(str(tmp_path / "map.npy"))
+
+
+def test_a_table_that_would_run_code_is_not_opened(tmp_path):
+    packed = io.BytesIO()
+    np.save(packed, np.array([[print]], object), allow_pickle=True)
+    (tmp_path / "map.npy").write_bytes(packed.getvalue())
+    with pytest.raises(FileError, match="no table"):
+        grounds.parse(str(tmp_path / "map.npy"))
+
+
+@pytest.mark.parametrize("name", ["none.npy", "none.png"])
+def test_files_that_are_not_there(tmp_path, name):
+    with pytest.raises(FileError, match="none"):
+        grounds.parse(str(tmp_path / name))
+
+
+def test_what_is_too_small_or_in_colour(tmp_path):
+    np.save(tmp_path / "map.npy", np.zeros((1, 5)))
+    with pytest.raises(InputError, match="2 by 2"):
+        grounds.parse(str(tmp_path / "map.npy"))
+    write_png(tmp_path / "map.png", np.zeros((4, 4, 3), np.uint8))
+    with pytest.raises(FileError, match="grey"):
+        grounds.parse(str(tmp_path / "map.png"))
+    np.save(tmp_path / "map.npy", np.zeros((3, 5)))
+    with pytest.raises(InputError, match="size"):
+        grounds.parse(str(tmp_path / "map.npy"), (0.0, 1.0))
+
+
+def test_a_mesh_stands_where_its_nodes_put_it(tmp_path):
+    """Our own slope as a file, below a node that moves and scales it."""
+    vertices, triangles = slope(20).mesh()
+    bones = km.Skeleton(
+        ("scene", "hill"), (-1, 0), km.Pose(((0, 0, 0), (5, 1, 0)), ((0, 0, 0, 1),) * 2, ((1, 1, 1), (2, 2, 2)))
+    )
+    count = len(vertices)
+    placed = vertices * 2 + (5, 1, 0)
+    skin = km.Skin(
+        vertices=placed,
+        triangles=triangles,
+        joints=np.tile((1, 0, 0, 0), (count, 1)),
+        weights=np.tile((1.0, 0, 0, 0), (count, 1)),
+        normals=np.tile((0.0, 1, 0), (count, 1)),
+    )
+    km.save(tmp_path / "hill.glb", km.Character(bones, {}, None, [skin]))
+    ground = grounds.parse(str(tmp_path / "hill.glb")).build()
+    y = slope(20).height_and_normal(0.0, 3.0)[0] * 2 + 1
+    assert height(ground, 5.0, 6.0) == pytest.approx(y, abs=1e-4)
+
+
+def test_a_real_scene_is_ground():
+    plan = grounds.parse(str(asset("terrain/three_collision-world.glb")))
+    vertices, triangles = plan.arrays
+    assert len(triangles) > 1000 and np.isfinite(vertices).all()
+    middle = vertices[triangles].mean(axis=(0, 1))
+    assert math.isfinite(height(plan.build(), middle[0], middle[2]))
+
+
+def test_a_file_without_triangles_is_no_ground(tmp_path):
+    bones = km.Skeleton(("only",), (-1,), km.Pose(((0, 0, 0),), ((0, 0, 0, 1),)))
+    km.save(tmp_path / "none.glb", km.Character(bones))
+    with pytest.raises(FileError, match="no triangles"):
+        grounds.parse(str(tmp_path / "none.glb"))
+
+
+def test_other_ups():
+    assert grounds.parse("2").build((0.0, 0.0, 1.0)).cast(((0, 0, 5),), ((0, 0, -1),), 9).distance[0] == pytest.approx(
+        3
+    )
+    with pytest.raises(InputError, match="up is"):
+        grounds.parse("slope:10").build((0.0, 0.0, 1.0))

@@ -1,0 +1,79 @@
+"""Which files are meant, where they go, and what is known to be done."""
+
+import pytest
+
+from kinema.bake.listing import MANIFEST, Item, Manifest, items
+from kinema.errors import InputError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Files of several kinds, in folders of their own."""
+    for name in ("b.glb", "a.GLB", "notes.txt", "deep/er/c.bvh", "deep/d.vrm", "deep/.kinema-bake.json"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(b"x")
+    return tmp_path
+
+
+def names(found):
+    return [item.name for item in found]
+
+
+def test_a_folder_is_searched_to_the_bottom_and_kept_in_shape(folder):
+    found = items([str(folder / "in")], folder / "out")
+    assert names(found) == ["a.GLB", "b.glb", "deep/d.vrm", "deep/er/c.bvh"]
+    outputs = [item.output.relative_to(folder / "out").as_posix() for item in found]
+    assert outputs == ["a.glb", "b.glb", "deep/d.glb", "deep/er/c.bvh"]
+
+
+def test_patterns_and_files_each_once(folder):
+    found = items([str(folder / "in" / "*.glb"), str(folder / "in" / "b.glb")], folder / "out")
+    assert names(found) == ["b.glb"]
+    assert names(items([str(folder / "in" / "**" / "*.*")], folder / "out")) == ["a.GLB", "b.glb", "d.vrm", "c.bvh"]
+
+
+def test_one_file_to_one_file(folder):
+    (one,) = items([str(folder / "in" / "deep" / "er" / "c.bvh")], folder / "new.glb")
+    assert one.output == folder / "new.glb" and one.kind == ".glb"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "told"),
+    [
+        (["in"], "one.glb", "give a folder"),
+        (["nothing.glb"], "out", "no file"),
+        (["in/*.xyz"], "out", "no file"),
+        (["in/notes.txt"], "out", "allowed are"),
+        (["in/deep/er", "in/b.glb", "in/deep/../b.glb"], "out", "both be written"),
+    ],
+)
+def test_what_cannot_be_meant(folder, inputs, output, told):
+    with pytest.raises(InputError, match=told):
+        items([str(folder / text) for text in inputs], folder / output)
+
+
+def test_a_folder_without_characters(tmp_path):
+    with pytest.raises(InputError, match="there is no"):
+        items([str(tmp_path)], tmp_path / "out")
+
+
+def test_the_manifest_knows_what_is_done_and_how(tmp_path):
+    item = Item(tmp_path / "a.glb", "a.glb", tmp_path / "out" / "deep" / "a.glb")
+    item.output.parent.mkdir(parents=True)
+    manifest = Manifest(tmp_path / "out", "order")
+    assert not manifest.is_done(item, b"old")
+    item.output.write_bytes(b"new")
+    manifest.add(item, b"old")
+    again = Manifest(tmp_path / "out", "order")
+    assert again.is_done(item, b"old") and not again.is_done(item, b"other")
+    assert not Manifest(tmp_path / "out", "another order").is_done(item, b"old")
+    item.output.unlink()
+    assert not again.is_done(item, b"old")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"files": 3}', "\x00"])
+def test_a_manifest_that_is_broken_is_as_none(tmp_path, text):
+    (tmp_path / MANIFEST).write_text(text)
+    item = Item(tmp_path / "a.glb", "a.glb", tmp_path / "b.glb")
+    item.output.write_bytes(b"new")
+    assert not Manifest(tmp_path, "order").is_done(item, b"old")

@@ -1,0 +1,140 @@
+"""Many files: none stops the others, nothing is half-written, nothing is done twice."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.bake import MovingPoint, Settings
+from kinema.bake.job import Order, Outcome, bake_file
+from kinema.bake.listing import items
+from kinema.bake.many import bake_many, in_processes, one_by_one
+from kinema.scenes import humanoid
+
+
+@pytest.fixture(scope="module")
+def person():
+    """A small file with two clips: our person without skin."""
+    made = humanoid()
+    return km.Character(made.skeleton, {name: made.clips[name] for name in ("idle", "walk")}, made.rig)
+
+
+@pytest.fixture
+def folder(tmp_path, person):
+    """Three files, one of which is none."""
+    (tmp_path / "in").mkdir()
+    km.save(tmp_path / "in" / "a.glb", person)
+    (tmp_path / "in" / "b.glb").write_bytes(b"this is no character")
+    km.save(tmp_path / "in" / "c.glb", person)
+    return tmp_path
+
+
+def order(**changes):
+    """Something quick: the head turns, ten frames a second."""
+    settings = Settings(look_at=MovingPoint.fixed((1.0, 1.5, 2.0)), fps=10)
+    return Order(settings, clips=("idle",), fingerprint="look", **changes)
+
+
+def bake_all(folder, runner, what=None, **options):
+    what = what or order()
+    return bake_many(items([str(folder / "in")], folder / "out"), what, folder / "out", runner, **options)
+
+
+def states(reports):
+    return [report["status"] for report in reports]
+
+
+def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
+    told = []
+    reports = bake_all(folder, one_by_one(), done=told.append)
+    assert states(reports) == ["baked", "failed", "baked"] and told == reports
+    assert "neither glTF" in reports[1]["problem"]
+    assert sorted(os.listdir(folder / "out")) == [".kinema-bake.json", "a.glb", "c.glb"]
+    made = km.load(folder / "out" / "a.glb")
+    assert list(made.clips) == ["idle", "walk", "idle baked"]
+    before = (folder / "out" / "a.glb").stat().st_mtime_ns
+    assert states(bake_all(folder, one_by_one())) == ["skipped", "failed", "skipped"]
+    assert (folder / "out" / "a.glb").stat().st_mtime_ns == before
+
+
+def test_what_was_made_otherwise_is_replaced_only_by_force(folder):
+    bake_all(folder, one_by_one())
+    other = Order(Settings(fps=5), clips=("walk",), fingerprint="other")
+    reports = bake_all(folder, one_by_one(), other)
+    assert states(reports) == ["failed"] * 3 and "--force" in reports[0]["problem"]
+    assert states(bake_all(folder, one_by_one(), other, force=True)) == ["baked", "failed", "baked"]
+    assert "walk baked" in km.load(folder / "out" / "a.glb").clips
+
+
+def test_processes_do_the_same(folder):
+    assert states(bake_all(folder, in_processes(2))) == ["baked", "failed", "baked"]
+    alone = bake_file((folder / "in" / "a.glb").read_bytes(), "a.glb", ".glb", order())
+    assert (folder / "out" / "a.glb").read_bytes() == alone.data
+
+
+def dying(data, name, kind):
+    """A worker that is killed by some files, as the system does when memory runs out."""
+    if name == "b.glb":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Outcome(data, {"file": name, "status": "baked"})
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
+def test_a_process_that_dies_takes_only_its_own_file_with_it(folder, monkeypatch):
+    monkeypatch.setattr("kinema.bake.many._in_worker", dying)
+    reports = bake_all(folder, in_processes(2))
+    assert states(reports) == ["baked", "failed", "baked"]
+    assert "died" in reports[1]["problem"]
+
+
+def test_a_file_that_cannot_be_written_is_reported(folder):
+    (folder / "out").mkdir()
+    (folder / "out" / "a.glb").mkdir()
+    reports = bake_all(folder, one_by_one(), force=True)
+    assert states(reports) == ["failed", "failed", "baked"] and "written" in reports[0]["problem"]
+
+
+def test_a_report_tells_before_and_after(folder):
+    report = bake_all(folder, one_by_one())[0]
+    (clip,) = report["clips"]
+    assert clip["clip"] == "idle" and clip["name"] == "idle baked" and clip["frames"] > 10
+    assert set(clip["before"]) == set(clip["after"]) and clip["after"]["knee_flips"] == 0
+    assert report["rig"]["legs"].keys() == {"left", "right"} and report["seconds"] > 0
+
+
+def test_clips_are_chosen_by_name_or_pattern(folder):
+    data = (folder / "in" / "a.glb").read_bytes()
+
+    def chosen(*clips):
+        report = bake_file(data, "a.glb", ".glb", Order(Settings(fps=5), clips=clips)).report
+        return [clip["clip"] for clip in report["clips"]] if report["status"] == "baked" else report["problem"]
+
+    assert chosen("walk") == ["walk"] and chosen("*") == ["idle", "walk"] and chosen("w*", "walk") == ["walk"]
+    assert "which clip of a?" in chosen() and "'walk'" in chosen("wlak")
+
+
+def test_new_names_are_not_taken_and_bvh_holds_one(folder):
+    data = (folder / "in" / "a.glb").read_bytes()
+    both = Order(Settings(fps=5, name="walk"), clips=("*",))
+    report = bake_file(data, "a.glb", ".glb", both).report
+    assert len({clip["name"] for clip in report["clips"]} | {"idle", "walk"}) == 4
+    assert "one clip" in bake_file(data, "a.glb", ".bvh", both).report["problem"]
+    one = bake_file(data, "a.glb", ".bvh", Order(Settings(fps=5), clips=("walk",)))
+    assert one.data.startswith(b"HIERARCHY")
+
+
+def test_folders_in_a_name_are_not_followed(folder):
+    data = (folder / "in" / "a.glb").read_bytes()
+    outcome = bake_file(data, "../../outside.glb", ".glb", order())
+    assert outcome.report["status"] == "baked" and not (folder.parent / "outside.glb").exists()
+
+
+def test_the_file_that_comes_out_is_the_one_that_went_in_with_a_clip_more(folder, person):
+    bake_all(folder, one_by_one())
+    old, new = km.load(folder / "in" / "a.glb"), km.load(folder / "out" / "a.glb")
+    assert old.skeleton.names == new.skeleton.names
+    for name, clip in old.clips.items():
+        times = np.linspace(0.0, clip.duration, 7)
+        assert np.array_equal(clip.sample(times).rotations, new.clips[name].sample(times).rotations)

@@ -1,0 +1,56 @@
+"""Points that move: from numbers and from files, which are not to be trusted."""
+
+import numpy as np
+import pytest
+
+from kinema.bake import MovingPoint
+from kinema.errors import FileError, InputError
+
+
+def test_a_fixed_point_is_always_there():
+    point = MovingPoint.fixed((1, 2, 3))
+    assert all(np.array_equal(point.at(t), (1, 2, 3)) for t in (-1.0, 0.0, 100.0))
+
+
+def test_a_moving_point_goes_straight_and_is_gone_outside(tmp_path):
+    file = tmp_path / "way.csv"
+    file.write_text("t,x,y,z\n0.5,0,0,0\n\n1.5, 2, 0, 4\n")
+    point = MovingPoint.load(file)
+    assert (
+        np.allclose(point.at(1.0), (1, 0, 2))
+        and np.allclose(point.at(0.5), 0)
+        and np.allclose(point.at(1.5), (2, 0, 4))
+    )
+    assert point.at(0.49) is None and point.at(1.51) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no row"),
+        ("t,x,y,z\n", "no row"),
+        ("0,1,2\n", "four numbers"),
+        ("0,1,2,3\nx,1,2,3\n", "line 2"),
+        ("0,1,2,nan\n", "four numbers"),
+        ("1,0,0,0\n1,1,1,1\n", "must increase"),
+        ("0,1,2,1e999\n", "four numbers"),
+    ],
+)
+def test_files_that_are_wrong_say_where(tmp_path, text, told):
+    file = tmp_path / "way.csv"
+    file.write_text(text)
+    with pytest.raises(FileError, match=told):
+        MovingPoint.load(file)
+
+
+def test_no_file_and_no_text(tmp_path):
+    (tmp_path / "way.csv").write_bytes(b"\xff\xfe\x00\x01")
+    for name in ("way.csv", "none.csv"):
+        with pytest.raises(FileError, match=name):
+            MovingPoint.load(tmp_path / name)
+
+
+@pytest.mark.parametrize(("times", "points"), [((), ()), ((0, 1), ((0, 0, 0),)), ((0.0,), ((0, 0, np.inf),))])
+def test_numbers_that_are_wrong(times, points):
+    with pytest.raises(InputError):
+        MovingPoint(times, np.reshape(points, (-1, 3)) if len(points) else points)

@@ -1,0 +1,102 @@
+"""Travel from planted feet: known travel, taken out of a clip, is found again."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake.travel import travel_of
+from kinema.math import arrays
+from kinema.scenes import humanoid, quadruped, spider
+
+BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
+
+
+def frames(clip, fps=30):
+    count = round(clip.duration * fps)
+    return np.linspace(0.0, clip.duration, count + 1), clip.duration / count
+
+
+@pytest.mark.parametrize("clip", ["walk", "run"])
+@pytest.mark.parametrize("body", BODIES)
+def test_the_travel_of_a_clip_is_found_again(body, clip):
+    character = BODIES[body]()
+    rig, moving = character.rig, character.clips[clip]
+    real = moving.root_motion(0.0, moving.duration, joint="root").offset
+    times, dt = frames(moving)
+    world = character.skeleton.world(moving.in_place(joint="root").sample(times))
+    travel = travel_of(rig, world, dt, closed=True)
+    places = travel.places(rig.up, dt)
+    assert travel.needed and travel.turn == 0.0
+    assert np.linalg.norm(places[-1, :3, 3] - real) < 0.03 * np.linalg.norm(real)
+    assert np.allclose(places[:, :3, :3], np.eye(3))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_planted_feet_stay_where_they_are(body):
+    character = BODIES[body]()
+    rig, clip = character.rig, character.clips["walk"].in_place(joint="root")
+    times, dt = frames(clip)
+    world = character.skeleton.world(clip.sample(times))
+    placed = travel_of(rig, world, dt, closed=True).places(rig.up, dt)[:, np.newaxis] @ world
+    planted = metrics.planted_from(rig, placed, dt)
+    assert 0.4 < planted.mean() < 0.9
+    leg = max(rig.skeleton.length(leg.joints) for leg in rig.legs)
+    soles = metrics.soles_over(rig, placed, km.Plane())
+    assert metrics.slides(rig, soles, planted)[0].max() < 0.01 * leg
+
+
+@pytest.mark.parametrize("clip", ["walk", "idle"])
+@pytest.mark.parametrize("body", BODIES)
+def test_who_travels_or_stands_needs_no_travel(body, clip):
+    character = BODIES[body]()
+    times, dt = frames(character.clips[clip])
+    world = character.skeleton.world(character.clips[clip].sample(times))
+    travel = travel_of(character.rig, world, dt, closed=True)
+    assert not travel.needed and travel.speed < 0.05
+
+
+@pytest.mark.parametrize("rate", [-0.9, 0.5])
+def test_a_walk_in_a_circle_turns(rate):
+    """A straight walk, bent to a circle with the ground it stands on, seen from the body that goes round."""
+    character = humanoid()
+    clip = character.clips["walk"]
+    times, dt = frames(clip, 60)
+    world = character.skeleton.world(clip.sample(times)).astype(float)
+    speed = clip.root_motion(0.0, clip.duration, joint="root").offset[2] / clip.duration
+    bent = around(world[..., 2, 3] * rate / speed, speed / rate)
+    bent[..., :3, 3] += np.einsum("...rc,...c->...r", bent[..., :3, :3], world[..., :3, 3] * (1.0, 1.0, 0.0))
+    bent[..., :3, :3] = bent[..., :3, :3] @ world[..., :3, :3]
+    places = around(times * rate, speed / rate)
+    travel = travel_of(character.rig, np.linalg.inv(places)[:, np.newaxis] @ bent, dt, closed=True)
+    assert travel.turn == pytest.approx(rate, abs=0.05)
+    found = travel.places(character.rig.up, dt)
+    assert np.abs(found[-1] - places[-1])[:3, 3].max() < 0.04
+
+
+def around(angle, radius):
+    """Where a body is that has gone so far round a circle, facing ahead; it starts at the origin, facing +Z."""
+    places = np.zeros((*angle.shape, 4, 4))
+    places[...] = np.eye(4)
+    places[..., :3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), angle))
+    places[..., 0, 3], places[..., 2, 3] = radius * (1 - np.cos(angle)), radius * np.sin(angle)
+    return places
+
+
+def test_one_frame_or_no_legs_go_nowhere():
+    character = humanoid()
+    world = character.skeleton.world(character.clips["walk"].sample(np.zeros(1)))
+    travel = travel_of(character.rig, world, 1 / 30, closed=False)
+    assert not travel.needed and travel.places(character.rig.up, 1 / 30).shape == (1, 4, 4)
+
+
+def test_the_floor_is_where_feet_stand():
+    """A clip made above or below the rig's floor, as far as that is common; what is far off is no floor."""
+    character = humanoid()
+    rig, clip = character.rig, character.clips["walk"].in_place(joint="root")
+    times, dt = frames(clip)
+    for lifted, found in ((0.03, 0.03), (-0.03, -0.03), (0.5, 0.0)):
+        world = character.skeleton.world(clip.sample(times))
+        world[..., 1, 3] += lifted
+        floor = travel_of(rig, world, dt, closed=True).floor
+        assert floor - rig.floor == pytest.approx(found, abs=0.005)

@@ -1,0 +1,196 @@
+"""Animations: clips that play as the specification says."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.errors import FileError
+from kinema.io.gltf.document import parse
+from kinema.io.gltf.reader import read
+from kinema.math import arrays
+from tests.assets import asset
+from tests.io.gltf.build import Build, arm
+
+TURN = (0, 0, np.sin(0.6), np.cos(0.6))
+
+
+def spec(times, values, t, how, rotation):
+    """Section 3.11 and appendix C of the specification, one moment of one channel."""
+    t = min(max(t, times[0]), times[-1])
+    k = max(i for i in range(len(times)) if times[i] <= t)
+    after = min(k + 1, len(times) - 1)
+    step = times[after] - times[k]
+    u = (t - times[k]) / step if step else 0.0
+    if how == "STEP":
+        return values[k]
+    if how == "LINEAR":
+        return arrays.slerp(values[k], values[after], u) if rotation else values[k] * (1 - u) + values[after] * u
+    a, b = values[3 * k : 3 * k + 3], values[3 * after : 3 * after + 3]
+    curve = (2 * u**3 - 3 * u**2 + 1) * a[1] + step * (u**3 - 2 * u**2 + u) * a[2]
+    curve = curve + (-2 * u**3 + 3 * u**2) * b[1] + step * (u**3 - u**2) * b[0]
+    return curve / np.linalg.norm(curve) if rotation else curve
+
+
+@pytest.mark.parametrize("how", ["STEP", "LINEAR", "CUBICSPLINE"])
+@pytest.mark.parametrize("path", ["translation", "rotation", "scale"])
+def test_every_way_from_key_to_key(how, path):
+    rng = np.random.default_rng(7)
+    times, width = np.array((0.25, 0.5, 2, 3)), 4 if path == "rotation" else 3
+    values = rng.normal(size=(12 if how == "CUBICSPLINE" else 4, width))
+    if path == "rotation" and how != "CUBICSPLINE":
+        values /= np.linalg.norm(values, axis=1, keepdims=True)
+    values = values.astype("f4").astype(float)
+    made = arm()
+    made.animation((1, path, times, values), how=how)
+    clip = made.read().clips["clip_0"]
+    assert clip.duration == 3
+    for t in (0, 0.25, 0.3, 0.5, 1.7, 2, 2.9, 3, 5):
+        found = getattr(clip.sample(t), f"{path}s")[1]
+        wanted = spec(times, values, t, how, path == "rotation")
+        if path == "rotation":
+            wanted = wanted * np.sign(wanted @ found)
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_what_is_not_animated_rests():
+    made = arm()
+    made.animation((1, "rotation", (0, 1), [TURN, TURN]))
+    pose, rest = made.read().clips["clip_0"].sample(0.5), made.read().skeleton.rest
+    np.testing.assert_array_equal(pose.translations, rest.translations)
+    np.testing.assert_array_equal(pose.rotations[[0, 2]], rest.rotations[[0, 2]])
+
+
+def test_names_of_clips():
+    made = arm()
+    for name in ("Walk", None, "Walk", "", "clip_1", "\ud800"):
+        made.animation((0, "translation", (0,), [(1, 2, 3)]), name=name)
+    character = made.read()
+    assert list(character.clips) == ["Walk", "clip_1", "Walk_2", "clip_3", "clip_1_2", "?"]
+    assert [clip.name for clip in character.clips.values()] == list(character.clips)
+    assert character.source.clips == tuple(character.clips.values())
+
+
+def test_one_key_and_none():
+    made = arm()
+    made.animation((0, "translation", (0,), [(1, 2, 3)]), name="still")
+    made.add("animations", name="empty", channels=[], samplers=[])
+    clips = made.read().clips
+    assert clips["still"].duration == 0 and clips["empty"].duration == 0
+    np.testing.assert_array_equal(clips["still"].sample((0, 9)).translations[:, 0], [(1, 2, 3)] * 2)
+    assert clips["empty"].tracks == ()
+
+
+def test_other_channels_are_left_alone_but_count_for_the_length():
+    made = arm()
+    weights, nowhere = (0, "weights", (0, 4), (0, 1)), (None, "rotation", (0, 5), [TURN, TURN])
+    made.animation((0, "translation", (0, 1), np.eye(3)[:2]), weights, nowhere, (1, "pointer", (0, 6), (0, 1)))
+    character = made.read()
+    (clip,) = character.clips.values()
+    assert [(track.joint, track.path) for track in clip.tracks] == [(0, "translation")]
+    assert clip.duration == 6
+    assert character.source.problems == [
+        f"1 channels {what}; they are not played" for what in ("move 'weights'", "name no node", "move 'pointer'")
+    ]
+
+
+def test_the_first_of_two_channels_for_the_same_counts():
+    made = arm()
+    made.animation((0, "translation", (0,), [(1, 2, 3)]), (0, "translation", (0,), [(4, 5, 6)]))
+    character = made.read()
+    np.testing.assert_array_equal(character.clips["clip_0"].sample(0).translations[0], (1, 2, 3))
+    assert character.source.problems == ["1 channels move what another one does; they are not played"]
+
+
+def test_a_node_with_a_matrix_can_be_moved():
+    made = Build()
+    made.add("nodes", matrix=[2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1])
+    made.animation((0, "translation", (0,), [(7, 8, 9)]))
+    character = made.read()
+    world = character.skeleton.world(character.clips["clip_0"].sample(0))[0]
+    np.testing.assert_allclose(world, [(2, 0, 0, 7), (0, 2, 0, 8), (0, 0, 2, 9), (0, 0, 0, 1)])
+
+
+def test_accessors_that_channels_share():
+    made = arm()
+    made.animation(*((node, "rotation", (0, 1), [TURN, TURN]) for node in range(3)), name="a")
+    samplers = made.json["animations"][0]["samplers"]
+    for sampler in samplers:
+        sampler.update(samplers[0])
+    made.json["animations"].append({**made.json["animations"][0], "name": "b"})
+    character = made.read()
+    for clip in character.clips.values():
+        assert all(track.times is clip.tracks[0].times for track in clip.tracks)
+        np.testing.assert_allclose(clip.sample(0.5).rotations, np.tile(TURN, (3, 1)), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a["channels"][0].update(sampler=1), r"animations\[0\]\.channels\[0\]\.sampler is 1; expected"),
+        (lambda a: a["channels"][0].pop("target"), r"animations\[0\]\.channels\[0\] has no 'target'"),
+        (lambda a: a["channels"][0]["target"].update(node=3), r"animations\[0\]\.channels\[0\]\.target\.node is 3"),
+        (lambda a: a["channels"][0]["target"].update(node=-1), r"target\.node is -1"),
+        (lambda a: a["channels"][0]["target"].pop("path"), r"channels\[0\]\.target has no 'path'"),
+        (lambda a: a["channels"][0]["target"].update(path=3), r"target\.path is 3; expected a text"),
+        (lambda a: a["samplers"][0].update(input=9), r"animations\[0\]\.samplers\[0\]\.input is 9"),
+        (lambda a: a["samplers"][0].pop("output"), r"animations\[0\]\.samplers\[0\] has no 'output'"),
+        (
+            lambda a: a["samplers"][0].update(output=0),
+            r"accessors\[0\] holds values of an animation; a translation needs 3",
+        ),
+        (
+            lambda a: a["samplers"][0].update(interpolation="CUBIC"),
+            r"samplers\[0\]\.interpolation is 'CUBIC'; expected",
+        ),
+        (lambda a: a["samplers"][0].update(interpolation=2), r"samplers\[0\]\.interpolation is 2; expected a text"),
+        (lambda a: a.update(channels={}), r"animations\[0\]\.channels is an object; expected an array"),
+        (lambda a: a.update(name=5), r"animations\[0\]\.name is 5"),
+    ],
+)
+def test_what_cannot_be_an_animation(change, message):
+    made = arm()
+    made.animation((0, "translation", (0, 1), np.eye(3)[:2]))
+    change(made.json["animations"][0])
+    with pytest.raises(FileError, match=message):
+        made.read()
+
+
+def test_as_many_values_as_times():
+    made = arm()
+    made.animation((0, "translation", (0, 1), np.eye(3)))
+    with pytest.raises(FileError, match=r"accessors\[1\] has values for 3 keys; animations\[0\] has 2 times for them"):
+        made.read()
+
+
+def test_keys_shared_more_often_than_memory_should_hold():
+    """Sampled, each channel would have a copy of its own."""
+    made = Build()
+    for _ in range(200):
+        made.add("nodes")
+    made.animation(*((node, "translation", (0,), [(1, 2, 3)]) for node in range(200)))
+    for accessor in made.json["accessors"][:2]:
+        accessor.update(count=100_000)
+        accessor.pop("bufferView")
+    made.json["accessors"][0]["sparse"] = {
+        "count": 100_000,
+        "indices": {"bufferView": made.view(np.arange(100_000, dtype="u4").tobytes()), "componentType": 5125},
+        "values": {"bufferView": made.view(np.arange(100_000, dtype="f4").tobytes())},
+    }
+    for sampler in made.json["animations"][0]["samplers"]:
+        sampler.update(input=0, output=1)
+    with pytest.raises(FileError, match=r"animations\[0\] needs 300,000 numbers; together more than the 23,212,800"):
+        made.read()
+
+
+def test_real_files_have_unit_rotations():
+    character = km.load(asset("gltf/RobotExpressive.glb"), rig=False)
+    for clip in character.clips.values():
+        pose = clip.sample(np.linspace(0, clip.duration, 7))
+        np.testing.assert_allclose(np.linalg.norm(pose.rotations, axis=-1), 1, rtol=1e-12)
+
+
+def test_text_files_are_the_same():
+    made = arm()
+    made.animation((0, "translation", (0, 1), np.eye(3)[:2]))
+    text, binary = read(parse(made.gltf(), "a.gltf")), made.read()
+    assert text.clips["clip_0"].sample(0.3).same(binary.clips["clip_0"].sample(0.3))

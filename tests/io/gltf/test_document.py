@@ -1,0 +1,104 @@
+"""The container and the JSON: read as they lie, or refused."""
+
+import json
+import struct
+
+import pytest
+
+from kinema.errors import FileError
+from kinema.io.constants import GLTF_MOST_VALUES
+from kinema.io.gltf.document import parse
+from tests.io.gltf.build import arm, glb, memory
+
+PLAIN = {"asset": {"version": "2.0"}}
+
+
+def refused(data, message):
+    with pytest.raises(FileError, match=message) as caught:
+        parse(data, "a.glb")
+    assert str(caught.value).startswith("a.glb: ") and len(str(caught.value)) < 250
+
+
+def test_everything_is_kept_as_it_lies():
+    tree = {**PLAIN, "extras": {"mine": [1, None, "ä", 2.5]}, "extensions": {"X": {}}}
+    data = glb(tree, b"\1\2\3\4")
+    document = parse(data, "a.glb")
+    assert document.json == tree and document.binary == b"\1\2\3\4" and document.original == data
+    assert document.container == "glb" and document.problems == []
+    text = json.dumps(tree).encode()
+    for plain in (text, b"\xef\xbb\xbf" + text, b"\n  " + text):
+        document = parse(plain, "a.gltf")
+        assert document.json == tree and document.binary is None and document.container == "gltf"
+
+
+def test_a_file_without_binary_and_one_with_more_chunks():
+    assert parse(glb(PLAIN), "a.glb").binary is None
+    data = glb(PLAIN, b"1234") + struct.pack("<I4s", 4, b"MORE") + b"abcd"
+    data = data[:8] + struct.pack("<I", len(data)) + data[12:]
+    assert parse(data, "a.glb").binary == b"1234"
+
+
+def test_bytes_after_the_end_are_noted():
+    document = parse(glb(PLAIN) + b"junk", "a.glb")
+    assert document.problems == ["4 bytes after the end of the file are left out"]
+
+
+def test_a_file_cut_off_anywhere_is_refused():
+    data = arm().glb()
+    for length in range(len(data)):
+        with pytest.raises(FileError):
+            parse(data[:length], "a.glb")
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "message"),
+    [
+        (4, 1, "glTF version 1; version 2 is read"),
+        (8, 10**6, r"the file ends after \d+ of 1,000,000 bytes"),
+        (8, 15, "ends within the header of chunk 0"),
+        (8, 12, "first chunk is not JSON"),
+        (12, 2**32 - 1, r"chunk 0 has 4,294,967,295 bytes; the file has"),
+        (16, 0, "first chunk is not JSON"),
+    ],
+)
+def test_lying_headers(at, value, message):
+    data = bytearray(glb(PLAIN, b"1234"))
+    struct.pack_into("<I", data, at, value)
+    refused(bytes(data), message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "breaks off at line 1"),
+        (b"[]", "is not an object"),
+        (b'{"asset": {"version": "2.0"}', "breaks off"),
+        (b'{"asset": NaN}', "has NaN"),
+        (b'{"asset": -Infinity}', "has -Infinity"),
+        (b'{"asset": "\xff"}', "not UTF-8 at byte 11"),
+        (b'{"asset": ' + b"9" * 5000 + b"}", "number of thousands of digits"),
+        (b'{"a":' * 500_000, "nested too deeply"),
+        (b"[" * 500_000, "nested too deeply"),
+        (b"{}", "the file has no 'asset'"),
+        (b'{"asset": 3}', "asset is 3; expected an object"),
+        (b'{"asset": {}}', "asset has no 'version'"),
+        (b'{"asset": {"version": 2.0}}', "asset.version is 2.0; expected a text"),
+        (b'{"asset": {"version": "1.0"}}', "asset.version is '1.0'; expected '2.0'"),
+        (b'{"asset": {"version": "2.0", "minVersion": "2.1"}}', "asset.minVersion is '2.1'"),
+    ],
+)
+def test_what_is_not_the_json_of_a_gltf_file(text, message):
+    refused(glb(text), message)
+    with pytest.raises(FileError):
+        parse(text, "a.gltf")
+
+
+def test_the_last_of_equal_keys_counts_as_everywhere():
+    assert parse(b'{"asset": 1, "asset": {"version": "2.0"}}', "a.gltf").json == PLAIN
+
+
+def test_more_values_than_memory_should_hold_are_not_parsed():
+    text = b'{"a": [' + b"0," * (GLTF_MOST_VALUES + 1) + b"0]}"
+    with memory() as peak:
+        refused(text, "more than 2,000,000 values")
+        assert peak() < 1_000_000

@@ -1,0 +1,216 @@
+"""Skins: every vertex where a viewer shows it, whatever the file binds it to, and however it is posed."""
+
+import time
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.errors import FileError
+from kinema.io.gltf.document import parse
+from kinema.io.gltf.reader import read
+from tests.assets import FOLDER, asset
+from tests.io.gltf.build import Build, arm
+from tests.io.gltf.viewer import Viewer, matrix
+
+REAL = [
+    *("gltf/CesiumMan.glb", "gltf/Fox.glb", "gltf/RobotExpressive.glb", "gltf/m2m_snake.glb"),
+    *("torture/Fox_gt_quantized.glb", "torture/RiggedSimple.glb", "torture/InterpolationTest.glb"),
+    *("vrm/cryptovoxels.vrm", "vrm/VRMC_vrm_expressions_isBinary_Overridden.vrm"),
+    "torture/AnimatedMorphCube_quantized/AnimatedMorphCube.gltf",
+    *(f"torture/Animation_Skin/Animation_Skin_{i:02}.gltf" for i in range(12)),
+    *(f"torture/Animation_SkinType/Animation_SkinType_{i:02}.gltf" for i in range(4)),
+]
+
+
+def check_shown(character, viewer, pose):
+    """Each skin's vertices against a viewer's, in a pose of the character."""
+    joints = character.source.joint_of_node
+    for node, joint in enumerate(joints):
+        viewer.locals[node] = matrix(pose.translations[joint], pose.rotations[joint], pose.scales[joint])
+    palette = character.skeleton.palette(pose)
+    shown = list(viewer.shown())
+    assert len(shown) == len(character.skins)
+    for skin, wanted in zip(character.skins, shown, strict=True):
+        size = max(np.abs(wanted).max(initial=0.0), 1e-6)
+        np.testing.assert_allclose(skin.deform(palette), wanted, atol=1e-5 * size)
+
+
+def random_pose(skeleton, seed):
+    """Every joint moved, turned and scaled."""
+    rng, rest = np.random.default_rng(seed), skeleton.rest
+    size = np.abs(rest.translations).max() + 1
+    moved = rest.translations + 0.1 * size * rng.normal(size=rest.translations.shape)
+    return km.Pose(moved, rng.normal(size=rest.rotations.shape), rng.uniform(0.5, 2, rest.scales.shape))
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_files_are_shown_as_a_viewer_shows_them(file):
+    path = asset(file)
+    character = km.load(path, rig=False)
+    viewer = Viewer(path.read_bytes(), path.parent)
+    check_shown(character, viewer, character.skeleton.rest)
+    check_shown(character, viewer, random_pose(character.skeleton, 1))
+    for clip in list(character.clips.values())[:2]:
+        check_shown(character, viewer, clip.sample(clip.duration * 0.4))
+
+
+def skinned(joints, binds, *, weights=None, slots=None, made=None):
+    """An arm with a triangle that follows its joints."""
+    made = made or arm()
+    slots = [(0, 1, 2, 0)] * 3 if slots is None else slots
+    weights = [(0.5, 0.3, 0.2, 0), (1, 0, 0, 0), (0, 0.5, 0.5, 0)] if weights is None else weights
+    mesh = made.triangle(JOINTS_0=made.accessor(slots, "uint8"), WEIGHTS_0=made.accessor(weights))
+    columns = np.array(binds, float).swapaxes(1, 2).reshape(-1, 16)
+    skin = made.add("skins", joints=joints, inverseBindMatrices=made.accessor(columns))
+    made.add("nodes", mesh=mesh, skin=skin, translation=[9, 9, 9])
+    return made
+
+
+def random_binds(seed, count=3):
+    rng = np.random.default_rng(seed)
+    return [matrix(rng.normal(size=3), rng.normal(size=4), rng.uniform(0.5, 2, 3)) for _ in range(count)]
+
+
+def check_made(made):
+    character = made.read()
+    for pose in (character.skeleton.rest, random_pose(character.skeleton, 2)):
+        check_shown(character, Viewer(made.glb()), pose)
+    return character
+
+
+def test_one_skin_keeps_its_matrices_and_its_vertices():
+    binds = random_binds(3)
+    character = check_made(skinned([0, 1, 2], binds))
+    np.testing.assert_allclose(character.skeleton.inverse_bind[:3], binds, rtol=1e-6)
+    np.testing.assert_array_equal(character.skins[0].vertices, [(0, 0, 0), (1, 0, 0), (0, 1, 0)])
+    assert character.skins[0].rebind is None
+
+
+def test_two_skins_that_differ_by_where_their_mesh_lies():
+    """As quantisation leaves them: the vertices are moved over, and nothing else is needed."""
+    binds = random_binds(4)
+    shift = matrix((1, 2, 3), (0, 0, 1, 1), (2, 2, 2))
+    character = check_made(skinned([2, 1, 0], [bind @ shift for bind in binds[::-1]], made=skinned([0, 1, 2], binds)))
+    assert [skin.rebind for skin in character.skins] == [None, None]
+
+
+def test_two_skins_that_differ_joint_by_joint():
+    character = check_made(skinned([0, 1, 2], random_binds(5), made=skinned([0, 1, 2], random_binds(6))))
+    assert character.skins[0].rebind is None and character.skins[1].rebind.shape == (5, 3, 4)
+
+
+def test_matrices_without_an_inverse():
+    flat = [np.diag((1.0, 0.0, 1.0, 1.0)), np.zeros((4, 4)), np.eye(4)]
+    flat[1][3, 3] = 1
+    check_made(skinned([0, 1, 2], flat))
+    check_made(skinned([0, 1, 2], random_binds(7), made=skinned([0, 1, 2], flat)))
+
+
+def test_a_surface_without_a_skin_follows_its_node():
+    made = skinned([0, 1, 2], random_binds(8))
+    made.json["nodes"][1]["mesh"] = made.triangle()  # A joint of a skin, with a matrix of its own.
+    mirrored = made.add("nodes", scale=[2, -1, 1], mesh=made.triangle())
+    hidden = made.add("nodes", scale=[0, 0, 0], mesh=made.triangle())
+    character = check_made(made)
+    assert set(character.skins[-1].joints[:, 0]) == {character.source.joint_of_node[hidden]}
+    assert mirrored == 4 and character.skins[-2].triangles.tolist() == [[2, 1, 0]]
+
+
+def test_a_missing_inverse_bind_does_nothing():
+    made = skinned([0, 1, 2], random_binds(9))
+    del made.json["skins"][0]["inverseBindMatrices"]
+    character = check_made(made)
+    np.testing.assert_array_equal(character.skeleton.inverse_bind[:3], np.tile(np.eye(4), (3, 1, 1)))
+
+
+def test_the_four_strongest_of_eight():
+    made = arm()
+    weights = np.array([(0.3, 0.01, 0.2, 0.02), (0.25, 0.02, 0.1, 0.1)])
+    attributes = {
+        "JOINTS_0": made.accessor([(0, 1, 2, 0)] * 3, "uint8"),
+        "WEIGHTS_0": made.accessor([weights[0]] * 3),
+        "JOINTS_1": made.accessor([(1, 0, 2, 1)] * 3, "uint16"),
+        "WEIGHTS_1": made.accessor([weights[1]] * 3),
+    }
+    made.add("skins", joints=[0, 1, 2])
+    made.add("nodes", mesh=made.triangle(**attributes), skin=0)
+    character = made.read()
+    skin = character.skins[0]
+    assert skin.joints[0].tolist() == [0, 1, 2, 2]
+    np.testing.assert_allclose(skin.weights[0], np.array((0.3, 0.25, 0.2, 0.1)) / 0.85, rtol=1e-6)
+    assert character.source.problems == [
+        "meshes[0].primitives[0] follows more than four joints a corner; the four strongest count"
+    ]
+
+
+def test_weights_that_add_up_to_nothing():
+    character = skinned([0, 1, 2], random_binds(1), weights=[(0, 0, 0, 0), (2, 2, 0, 0), (-1, 1, 0, 0)]).read()
+    np.testing.assert_array_equal(character.skins[0].weights, [(1, 0, 0, 0), (0.5, 0.5, 0, 0), (0, 1, 0, 0)])
+
+
+def test_joints_without_weight_may_be_any():
+    slots = [(0, 200, 200, 200), (1, 99, 0, 0), (2, 0, 0, 0)]
+    character = skinned([0, 1, 2], random_binds(1), weights=[(1, 0, 0, 0)] * 3, slots=slots).read()
+    assert character.skins[0].joints.max() <= 2
+
+
+def test_every_node_shows_a_mesh_of_its_own():
+    made = Build()
+    mesh = made.triangle()
+    for x in range(3):
+        made.add("nodes", mesh=mesh, translation=[x, 0, 0])
+    character = check_made(made)
+    assert [skin.joints[0, 0] for skin in character.skins] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda j: j["skins"][0].update(joints=[0, 1, 9]), r"skins\[0\]\.joints\[2\] is 9; expected a whole number"),
+        (lambda j: j["skins"][0].update(joints=[0, 1, 0]), r"skins\[0\] has the same joint twice"),
+        (lambda j: j["skins"][0].update(joints=[]), r"skins\[0\] has no joints"),
+        (
+            lambda j: j["skins"][0].update(joints=[0]),
+            r"meshes\[0\]\.primitives\[0\] follows joint 2 of a skin that has 1",
+        ),
+        (
+            lambda j: j["skins"][0].update(joints=[0, 1, 2, 3]),
+            r"skins\[0\]\.inverseBindMatrices are 3; there are 4 joints",
+        ),
+        (lambda j: j["skins"][0].update(inverseBindMatrices=0), "are no matrices"),
+        (lambda j: j["nodes"][3].update(skin=1), r"nodes\[3\]\.skin is 1"),
+        (lambda j: j["nodes"][3].update(mesh=-1), r"nodes\[3\]\.mesh is -1"),
+    ],
+)
+def test_what_cannot_be_a_skin(change, message):
+    made = skinned([0, 1, 2], random_binds(2))
+    change(made.json)
+    with pytest.raises(FileError, match=message):
+        made.read()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_matrices_are_finite(value):
+    binds = random_binds(2)
+    binds[1][0, 0] = value
+    with pytest.raises(FileError, match="inverseBindMatrices have numbers that are not finite"):
+        skinned([0, 1, 2], binds).read()
+
+
+def test_a_mesh_shown_more_often_than_memory_should_hold():
+    made = Build()
+    mesh = made.add("meshes", primitives=[{"attributes": {"POSITION": 0}}])
+    made.add("accessors", componentType=5126, type="VEC3", count=100_000)
+    for _ in range(100):
+        made.add("nodes", mesh=mesh)
+    start = time.perf_counter()
+    with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
+        made.read()
+    assert time.perf_counter() - start < 2
+
+
+def test_all_assets_are_there_to_be_shown():
+    if FOLDER.exists():
+        assert sorted(FOLDER.glob("torture/Animation_Skin*/*.gltf"))[-1].name in REAL[-1]
+    assert read(parse(arm().glb(), "a.glb")).skins == []

@@ -1,0 +1,331 @@
+"""Files damaged on purpose, by the thousand: each is read, or refused with a `FileError`; nothing else may happen.
+
+A seed says which file is damaged, and how. `make fuzz` tries 100,000 of them, in two processes:
+
+    python -m tests.io.mutations 100000      from seed 0 on
+    python -m tests.io.mutations --seed 4711 that one alone, with what it raises
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import resource
+import shutil
+import signal
+import struct
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+
+import kinema as km
+from tests.assets import FOLDER
+from tests.io.gltf.build import arm, glb
+
+SECONDS = 10
+"""A file may take no longer: bounded work takes a hundredth of it, on a busy machine too."""
+
+MEBIBYTES = 1_500
+"""A process may not grow beyond: what 50 million numbers need, and the compiler."""
+
+BVH_FRAMES = 3
+
+# --- files to damage -------------------------------------------------------------------------------------------
+
+
+def sources():
+    """{name: bytes}: small ones of every kind, made in code, and real ones where they are."""
+    found = {"made.glb": everything().glb(), "made.gltf": everything().gltf(), "made.bvh": ARM_BVH}
+    for pattern in ("torture/*.glb", "torture/*/*.gltf", "vrm/*", "gltf/RiggedFigure.glb", "gltf/Fox.glb"):
+        for path in sorted(FOLDER.glob(pattern)):
+            if path.stat().st_size < 200_000 and "meshopt" not in path.name:
+                found[path.name] = path.read_bytes()
+    for path in sorted(FOLDER.glob("bvh/*.bvh")):
+        found[path.name] = _shortened(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _shortened(text):
+    """A BVH file with its first frames only."""
+    head, motion = text.split("MOTION")
+    lines = motion.strip().splitlines()
+    kept = [f"Frames: {BVH_FRAMES}", lines[1], *lines[2 : 2 + BVH_FRAMES]]
+    return (head + "MOTION\n" + "\n".join(kept) + "\n").encode()
+
+
+def everything():
+    """A glTF file with a little of all there is."""
+    made = arm(extensions={"VRMC_vrm": {"humanoid": {"humanBones": {"hips": {"node": 0}, "spine": {"node": 1}}}}})
+    made.add("nodes", matrix=[0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1], mesh=1)
+    made.add("nodes", mesh=0, skin=0)
+    turns = np.array([(0, 0, 0, 1), (0, 0, 0.6, 0.8)])
+    made.animation((0, "translation", (0, 1), np.eye(3)[:2]), (1, "rotation", (0.5, 2), turns), name="move")
+    made.animation(
+        (2, "scale", (0, 1), np.ones((6, 3))), (0, "rotation", (0, 1), np.tile(turns[1], (6, 1))), how="CUBICSPLINE"
+    )
+    made.animation((1, "weights", (0, 1), (0, 1)), (None, "scale", (0,), [(1, 1, 1)]), how="STEP")
+    pulls = {
+        "JOINTS_0": made.accessor([(0, 1, 2, 0)] * 3, "uint8"),
+        "WEIGHTS_0": made.accessor([(100, 100, 55, 0)] * 3, "uint8", normalized=True),
+        "COLOR_0": made.accessor([(65535, 0, 1, 2)] * 3, "uint16", normalized=True),
+        "NORMAL": made.accessor([(0, 0, 127, 0)] * 3, "int8", normalized=True, type="VEC3"),
+    }
+    made.json["bufferViews"][-1]["byteStride"] = 4
+    mesh = made.triangle(**pulls)
+    made.json["meshes"][mesh]["primitives"][0]["indices"] = made.accessor((0, 1, 2), "uint16")
+    made.triangle()
+    sparse = {"count": 1, "indices": {"bufferView": made.view(b"\1\0\0\0"), "componentType": 5121}}
+    sparse["values"] = {"bufferView": made.view(np.ones(3, "f4").tobytes())}
+    position = made.add("accessors", componentType=5126, type="VEC3", count=3, sparse=sparse)
+    strip = {"attributes": {"POSITION": position}, "mode": 5, "material": 0, "targets": [{"POSITION": position}]}
+    made.json["meshes"][1]["primitives"].append(strip)
+    made.add("materials", pbrMetallicRoughness={"baseColorFactor": [1, 0.5, 0, 1]})
+    binds = np.tile(np.eye(4), (3, 1, 1)).reshape(3, 16)
+    made.add("skins", joints=[0, 1, 2], inverseBindMatrices=made.accessor(binds))
+    return made
+
+
+ARM_BVH = b"""HIERARCHY
+ROOT Hips { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Leg { OFFSET 0 -1 0.5 CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site { OFFSET 0 -1 0 } } }
+MOTION
+Frames: 2
+Frame Time: 0.0333
+0 1 0 10 20 30 1 2 3
+0 1 0.5 11 21 31 4 5 6
+"""
+
+# --- damage ----------------------------------------------------------------------------------------------------
+
+NASTY = [
+    *(None, True, False, -1, 0, 1, 2, 3, 255, 2**31 - 1, 2**31, 2**32, 2**63, 10**30, -(2**31), 5120, 5126),
+    *(0.5, -0.0, 1e-320, 1e30, 1e38, 1e99, 1e308, [], {}, [[]], [0], [0] * 4, [1e99] * 3, [0] * 16, {"a": 1}),
+    *("", "x", "2.0", "VEC4", "STEP", "CUBICSPLINE", "rotation", "\ud800", "../x.bin", "/etc/passwd", "data:,"),
+]
+"""Values to put where others belong."""
+
+WORDS = [
+    b"nan",
+    b"-1",
+    b"1e400",
+    b"1e30",
+    b"0",
+    b"{",
+    b"}",
+    b"JOINT",
+    b"End Site",
+    b"CHANNELS",
+    b"",
+    b"999999999",
+    b"\xff",
+]
+FLOATS = [np.nan, np.inf, -np.inf, 0.0, 1e38, -1e38, 1e-45, -1.0]
+
+
+def damaged(data, name, chance):
+    """Some bytes, damaged a little."""
+    if chance.random() < 0.05:
+        return data[: chance.randrange(len(data))]
+    if chance.random() < 0.1:
+        return _bytes_changed(data, chance)
+    return _words_changed(data, chance) if name.endswith(".bvh") else _parts_changed(data, chance)
+
+
+def _bytes_changed(data, chance):
+    changed = bytearray(data)
+    reach = len(data) if chance.random() < 0.5 else min(len(data), 2_000)
+    for _ in range(chance.choice((1, 2, 8, 64))):
+        changed[chance.randrange(reach)] = chance.choice((0, 255, 34, 44, 48, 57, 91, 123, chance.randrange(256)))
+    return bytes(changed)
+
+
+def _words_changed(data, chance):
+    words = data.split(b" ")
+    for _ in range(chance.choice((1, 1, 2, 5))):
+        at = chance.randrange(len(words))
+        words[at : at + chance.choice((0, 1, 1, 3))] = [chance.choice(WORDS)]
+    return b" ".join(words)
+
+
+def _parts_changed(data, chance):
+    """A glTF file whose JSON or binary is another, and whose headers say so."""
+    if data[:4] == b"glTF":
+        size = struct.unpack_from("<I", data, 12)[0]
+        tree, binary = json.loads(data[20 : 20 + size]), data[28 + size :]
+    else:
+        tree, binary = json.loads(data), b""
+    if binary and chance.random() < 0.2:
+        binary = _numbers_changed(binary, chance)
+    else:
+        for _ in range(chance.choice((1, 1, 2, 4))):
+            _member_changed(tree, chance)
+    # A number that JSON has, and Python has no float for.
+    text = json.dumps(tree).replace("1e+99", chance.choice(("1e99", "1e999"))).encode()
+    return glb(text, binary) if data[:4] == b"glTF" else text
+
+
+def _numbers_changed(binary, chance):
+    changed = bytearray(binary)
+    for _ in range(chance.choice((1, 4, 40))):
+        struct.pack_into("<f", changed, chance.randrange(len(binary) // 4) * 4, chance.choice(FLOATS))
+    return bytes(changed)
+
+
+def _member_changed(tree, chance):
+    """Something somewhere in the tree replaced, left out, doubled, or put elsewhere."""
+    spots = []
+    # As often in a part of the file that is small as in one that is large.
+    _collect(tree if chance.random() < 0.1 else {"": tree[chance.choice(list(tree))]} if tree else tree, spots)
+    if not spots:
+        return
+    holder, key = chance.choice(spots)
+    what = chance.random()
+    if type(holder[key]) in (int, float) and what < 0.6:
+        holder[key] = chance.choice(
+            (holder[key] + 1, holder[key] - 1, -holder[key], holder[key] * 1000, holder[key] // 2)
+        )
+    elif what < 0.2:
+        del holder[key]
+    elif what < 0.4 and isinstance(holder, list):
+        holder.insert(key, deepcopy(holder[key]))
+    elif what < 0.6:
+        other, place = chance.choice(spots)
+        holder[key] = deepcopy(other[place])
+    else:
+        holder[key] = deepcopy(chance.choice(NASTY))
+
+
+def _collect(tree, spots):
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        spots.append((tree, key))
+        if isinstance(value, (dict, list)):
+            _collect(value, spots)
+
+
+# --- trying ----------------------------------------------------------------------------------------------------
+
+
+class Trial:
+    """Where damaged files are put and read from, beside the buffers that some of them need."""
+
+    def __init__(self):
+        self.files = sources()
+        self.names = sorted(self.files)
+        self.folder = Path(tempfile.mkdtemp(prefix="mutations"))
+        for path in FOLDER.glob("torture/*/*.bin"):
+            shutil.copy(path, self.folder)
+        self._compile()
+
+    def _compile(self):
+        """Read a file of each kind, so that no other waits for the compiler."""
+        for name in ("made.glb", "made.bvh"):
+            path = self.folder / name
+            path.write_bytes(self.files[name])
+            _check(km.load(path))
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+    def write(self, seed):
+        """The damaged file of a seed."""
+        chance = random.Random(seed)
+        name = chance.choice(self.names)
+        path = self.folder / name
+        path.write_bytes(damaged(self.files[name], name, chance))
+        return path
+
+    def outcome(self, seed):
+        """ "read" or "refused"; whatever else happens is raised."""
+        path = self.write(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            try:
+                character = km.load(path, rig=seed % 4 == 0)
+            except km.FileError as problem:
+                _check_message(problem, path)
+                return "refused"
+            _check(character)
+        return "read"
+
+
+def _check_message(problem, path):
+    assert problem.file == path.name and len(str(problem)) < 500
+
+
+def _check(character):
+    """What was read can be used: everything is finite, clips can be sampled, skins deformed."""
+    assert np.isfinite(character.skeleton.rest_world).all()
+    for clip in character.clips.values():
+        pose = clip.sample((0.0, clip.duration / 2, clip.duration))
+        assert all(np.isfinite(part).all() for part in pose.arrays()), clip
+    with np.errstate(all="ignore"):  # Numbers at the ends of the range may leave it when they are multiplied.
+        palette = character.skeleton.palette(character.skeleton.rest)
+        for skin in character.skins:
+            assert skin.deform(palette).shape == skin.vertices.shape
+
+
+def _timed(seeds):
+    """What became of some seeds: (counts, slowest (seconds, seed), bugs [(seed, traceback)], peak MiB)."""
+    global _trial
+    if _trial is None:
+        _trial = Trial()
+    counts, slowest, bugs = Counter(), (0.0, -1), []
+    for seed in seeds:
+        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            counts[_trial.outcome(seed)] += 1
+        except BaseException:  # The alarm, too.
+            bugs.append((seed, traceback.format_exc(limit=-4)))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        slowest = max(slowest, (time.perf_counter() - start, seed))
+    return counts, slowest, bugs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+_trial = None
+
+
+def _alarm(*_):
+    raise TimeoutError(f"more than {SECONDS} seconds")
+
+
+def run(first, count, processes=2, piece=200):
+    """Try seeds in several processes; what `_timed` gives, of all."""
+    pieces = [range(start, min(start + piece, first + count)) for start in range(first, first + count, piece)]
+    counts, slowest, bugs, peak = Counter(), (0.0, -1), [], 0
+    signal.signal(signal.SIGALRM, _alarm)
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for done, (some, slow, found, memory) in enumerate(pool.imap_unordered(_timed, pieces), 1):
+            counts, slowest, peak = counts + some, max(slowest, slow), max(peak, memory)
+            bugs += found
+            for at, trace in found:
+                print(f"--- seed {at}\n{trace}", flush=True)
+            if done % 25 == 0 or done == len(pieces):
+                print(f"{sum(counts.values()):,} files, {len(bugs)} bugs, slowest {slowest[0]:.2f} s", flush=True)
+    return counts, slowest, bugs, peak
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("count", nargs="?", type=int, default=100_000)
+    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--seed", type=int)
+    given = options.parse_args()
+    if given.seed is not None:
+        print(Trial().outcome(given.seed))
+        return
+    counts, (seconds, seed), bugs, peak = run(given.first, given.count)
+    print(f"{dict(counts)}; {len(bugs)} bugs; slowest {seconds:.2f} s (seed {seed}); peak {peak} MiB a process")
+    raise SystemExit(bool(bugs) or peak > MEBIBYTES)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""`kinema render`: files come out whole, nothing is written over unasked, and mistakes are told in a line."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kinema as km
+from kinema.cli import app
+from kinema.images import read_png
+from kinema.scenes import quadruped
+
+from ..assets import asset
+from ..images.gif_decoder import decoded
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["render", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def dog(tmp_path_factory):
+    """A character of ours as a file."""
+    path = tmp_path_factory.mktemp("files") / "dog.glb"
+    km.save(path, quadruped())
+    return path
+
+
+def test_a_picture(dog, tmp_path):
+    out = tmp_path / "dog.png"
+    result = invoke(dog, "-o", out, "--size", "120x90", "--clip", "walk", "--time", "0.3", "--view", "20,10")
+    assert result.exit_code == 0, result.output
+    assert "'walk' at 0.3 s" in result.output and read_png(out).shape == (90, 120, 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["dog.png"]
+
+
+def test_a_film(dog, tmp_path):
+    out = tmp_path / "dog.gif"
+    result = invoke(dog, "-o", out, "--size", "80x60", "--clip", "walk", "--time", "0:0.5", "--fps", "10")
+    assert result.exit_code == 0, result.output
+    shown = decoded(out.read_bytes())
+    assert len(shown.frames) == 5 and shown.delays == [10] * 5 and shown.endless
+    assert (shown.frames[0] != shown.frames[2]).any()
+
+
+def test_a_strip_on_stairs(dog, tmp_path):
+    out = tmp_path / "dog.png"
+    result = invoke(dog, "-o", out, "--strip", 3, "--ground", "slope:5", "--theme", "dark", "--size", "200x80")
+    assert result.exit_code == 0, result.output
+    assert "3 poses" in result.output and read_png(out).mean() < 100
+
+
+def test_the_same_words_give_the_same_bytes(dog, tmp_path):
+    for name in ("a.png", "b.png"):
+        assert invoke(dog, "-o", tmp_path / name, "--size", "80x60").exit_code == 0
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_nothing_is_written_over_unasked(dog, tmp_path):
+    out = tmp_path / "dear.png"
+    out.write_text("something dear")
+    assert invoke(dog, "-o", out).exit_code == 2
+    assert out.read_text() == "something dear"
+    assert invoke(dog, "-o", out, "--force", "--size", "40x30").exit_code == 0
+    assert read_png(out).shape == (30, 40, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--clip", "fly"], "walk"),
+        (["--size", "10"], "WIDTHxHEIGHT"),
+        (["--size", "-5x10"], "WIDTHxHEIGHT"),
+        (["--size", "999999x999999"], "pixels"),
+        (["--time", "5:2"], "--time"),
+        (["--time", "soon"], "no number"),
+        (["--time", "nan"], "--time"),
+        (["--view", "below"], "three-quarter"),
+        (["--view", "1,x"], "no number"),
+        (["--theme", "pink"], "light"),
+        (["--show", "muscles"], "bones"),
+        (["--strip", "0"], "poses"),
+        (["--ground", "swamp"], "stairs"),
+        (["--role", "hips=nowhere"], "nowhere"),
+    ],
+)
+def test_mistakes_are_told(dog, tmp_path, words, says):
+    result = invoke(dog, "-o", tmp_path / "out.png", *words)
+    assert result.exit_code == 2 and says in result.output, result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["out.jpg", "out", "no/folder/out.png"])
+def test_files_that_cannot_be_written_are_refused(dog, tmp_path, name):
+    assert invoke(dog, "-o", tmp_path / name, "--size", "40x30").exit_code == 2
+
+
+def test_a_film_needs_a_clip(tmp_path):
+    still = tmp_path / "still.glb"
+    dog = quadruped()
+    km.save(still, km.Character(dog.skeleton, rig=dog.rig))
+    result = invoke(still, "-o", tmp_path / "out.gif")
+    assert result.exit_code == 2 and "no clip" in result.output
+    assert invoke(still, "-o", tmp_path / "out.png", "--size", "40x30").exit_code == 0
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    result = invoke(tmp_path / "nothing.glb", "-o", tmp_path / "out.png")
+    assert result.exit_code == 2 and "nothing.glb" in result.output
+
+
+@pytest.mark.parametrize("name", ["gltf/KayKit_Knight.glb", "gltf/Fox.glb", "gltf/m2m_spider.glb", "bvh/cmu_02_01.bvh"])
+def test_real_files(name, tmp_path):
+    """Their limbs are seen in both colours."""
+    out = tmp_path / "out.png"
+    result = invoke(asset(name), "-o", out, "--size", "160x120")
+    assert result.exit_code == 0, result.output
+    image = read_png(out).astype(int)
+    assert (image[..., 0] - image[..., 2] > 60).sum() > 40 and (image[..., 2] - image[..., 0] > 60).sum() > 40
+    assert np.ptp(image[0]) < 30

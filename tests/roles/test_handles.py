@@ -1,0 +1,52 @@
+"""Handles: what lies where limbs end goes along with them."""
+
+import numpy as np
+import pytest
+
+from kinema import roles
+from kinema.errors import InputError
+from kinema.io import files
+from kinema.math import arrays
+from kinema.pose import Pose
+from tests.assets import asset
+from tests.roles.bodies import MADE, plain
+
+
+def test_a_robots_feet_go_along_with_its_legs():
+    character = files.load(asset("gltf/RobotExpressive.glb"), rig=False)
+    skeleton = character.skeleton
+    rig = roles.find(skeleton, character.clips, skins=character.skins)
+    ankle, knee = rig.leg("left").joints[-1], rig.leg("left").joints[1]
+    foot = skeleton.index("Foot.L")
+    assert roles.handles(rig)[ankle] == (foot,)
+    assert any("'Foot.L', which hangs from elsewhere" in doubt for doubt in rig.doubts)
+    before = character.clips["Walking"].sample(np.linspace(0.0, 0.9, 7))
+    turns = np.array(before.rotations, np.float64)
+    turns[:, knee] = arrays.mul(turns[:, knee], arrays.from_axis_angle((1.0, 0.0, 0.0), 0.4))
+    after = Pose.of(before.translations.astype(np.float64), arrays.unit(turns), before.scales.astype(np.float64))
+    moved = roles.take_along(rig, before, after)
+    was, now = skeleton.world(before).astype(np.float64), skeleton.world(moved)
+    together = np.linalg.inv(was[:, ankle]) @ was[:, foot]
+    np.testing.assert_allclose(now[:, ankle] @ together, now[:, foot], rtol=1e-3, atol=1e-3)  # It is scaled by 100.
+    others = np.setdiff1d(np.arange(len(skeleton)), skeleton.below([foot, *sum(roles.handles(rig).values(), ())]))
+    np.testing.assert_allclose(skeleton.world(after)[:, others], now[:, others], atol=1e-9)
+
+
+def test_handles_of_an_animators_rig():
+    character = files.load(asset("gltf/KayKit_Knight.glb"), rig=False)
+    rig = roles.find(character.skeleton, character.clips, skins=character.skins)
+    names = character.skeleton.names
+    found = {names[end]: [names[j] for j in joints] for end, joints in roles.handles(rig).items()}
+    assert found["foot.l"] == ["heelIK.l", "IK-foot.l"] and found["wrist.r"] == ["handIK.r"]
+    assert not rig.doubts  # No skin follows them.
+
+
+def test_nothing_to_take_along():
+    character = plain(MADE["humanoid"]()).character
+    rig = roles.find(character.skeleton)
+    poses = character.clips["walk"].sample(np.linspace(0.0, 1.0, 3))
+    assert roles.handles(rig) == {}
+    for now, was in zip(roles.take_along(rig, poses, poses).arrays(), poses.arrays(), strict=True):
+        np.testing.assert_allclose(now, was, atol=1e-6)
+    with pytest.raises(InputError, match="as many poses"):
+        roles.take_along(rig, poses, poses[0])

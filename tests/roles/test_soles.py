@@ -1,0 +1,73 @@
+"""Soles and the floor: where the lowest skin of feet that stand is."""
+
+import numpy as np
+import pytest
+
+from kinema import metrics, roles
+from kinema.io import files
+from tests.assets import asset
+from tests.roles.bodies import MADE, plain
+
+
+def lowest_skin(character, poses, ankle, up):
+    """(F,): height of the lowest vertex that mostly follows an ankle and what is below it."""
+    below = np.zeros(len(character.skeleton), bool)
+    below[character.skeleton.below([ankle])] = True
+    palettes = character.skeleton.palette(poses)
+    parts = [(skin, (skin.weights * below[skin.joints]).sum(axis=1) > 0.5) for skin in character.skins]
+    heights = [
+        [float((skin.deform(palette)[chosen] @ up).min()) for skin, chosen in parts if chosen.any()]
+        for palette in palettes
+    ]
+    return np.min(heights, axis=1)
+
+
+STANDING = {
+    # Clip in which it stands or walks, and by how much, in hundredths of a leg, its sole and its skin may differ.
+    "gltf/RiggedFigure.glb": ("clip_0", 0.1),
+    "gltf/KayKit_Knight.glb": ("Idle", 0.3),
+    "gltf/babylon_HVGirl.glb": ("Walking", 0.6),
+    "gltf/godot_mannequiny.glb": ("idle_root.001", 0.6),
+    "gltf/m2m_fox.glb": ("Walk", 0.2),
+    "gltf/m2m_horse.glb": ("Walk", 0.8),
+    "gltf/Fox.glb": ("Walk", 0.7),
+}
+
+
+@pytest.mark.parametrize("file", STANDING)
+def test_soles_are_where_the_lowest_skin_is_while_feet_stand(file):
+    clip, slack = STANDING[file]
+    character = files.load(asset(file), rig=False)
+    rig = roles.find(character.skeleton, character.clips, skins=character.skins)
+    moving = character.clips[clip]
+    times = np.linspace(0.0, min(moving.duration, 1.5), 16)
+    poses = moving.sample(times)
+    points = metrics.sole_points(rig, character.skeleton.world(poses)) @ np.array(rig.up)
+    for k, leg in enumerate(rig.legs):
+        size = character.skeleton.length(leg.joints)
+        sole, skin = points[:, k].min(axis=1), lowest_skin(character, poses, leg.joints[-1], np.array(rig.up))
+        stands = skin - rig.floor < 0.02 * size
+        assert stands.any(), leg.name
+        off = 100 * (sole - skin)[stands] / size
+        assert np.median(np.abs(off)) < slack, (leg.name, off)
+        assert abs(np.median((skin - rig.floor)[stands])) < 0.02 * size, leg.name  # Neither hovers nor sinks.
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_soles_of_generated_characters_are_as_made(name):
+    made = MADE[name]()
+    character = plain(made).character
+    rig = roles.find(character.skeleton, character.clips, skins=character.skins)
+    truth = {leg.joints: leg for leg in made.rig.legs}
+    assert rig.floor == pytest.approx(0.0, abs=0.001)
+    for leg in rig.legs:
+        was = truth[leg.joints]
+        assert leg.sole == pytest.approx(was.sole, abs=0.002) and leg.toe_sole == pytest.approx(was.toe_sole, abs=0.002)
+        assert leg.heel == pytest.approx(was.heel, abs=0.015) and leg.tip == pytest.approx(was.tip, abs=0.02)
+
+
+def test_without_a_skin_the_ground_is_at_zero_if_that_is_just_below_the_joints():
+    character = files.load(asset("bvh/three_pirouette.bvh"), rig=False)
+    rig = roles.find(character.skeleton, character.clips)
+    assert rig.floor == 0
+    assert all(leg.sole == pytest.approx(8.2, abs=0.1) for leg in rig.legs)  # Centimetres: a person's ankle.
