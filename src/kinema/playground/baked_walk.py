@@ -48,7 +48,8 @@ class _Take:
     def baked(self) -> Clip:
         if self._duration > LONGEST_BAKED:
             raise InputError(
-                f"{self.clip.name!r:.60} takes {self._duration:.0f} s; {LONGEST_BAKED:.0f} are baked here, any by `kinema bake`"
+                f"{self.clip.name!r:.60} takes {self._duration:.0f} s; here {LONGEST_BAKED:.0f} are baked, "
+                "by `kinema bake` as many as there are"
             )
         return bake(self.walker.character, self.clip, self.settings()).clip
 

@@ -75,8 +75,10 @@ class Actor:
         self.root = root
         self.size = leg_length(character) / HUMAN_LEG
         if not SMALLEST < self.size < LARGEST:
-            raise InputError(f"{character.name}: its legs, or half of it, are {leg_length(character):.3g} long; "
-                             f"that is not between {SMALLEST:g} and {LARGEST:g}")
+            raise InputError(
+                f"{character.name}: its legs, or half of it, are {leg_length(character):.3g} long; "
+                f"that is not between {SMALLEST:g} and {LARGEST:g}"
+            )
         if len(character.skeleton) > MOST_JOINTS:
             raise InputError(f"{character.name} has {len(character.skeleton)} joints; {MOST_JOINTS} can be shown")
         self._judge = judge or gait_of

@@ -68,7 +68,7 @@ class CharacterScene(Scene):
 
     def fresh(self) -> Scene:
         """A character from a file stays."""
-        return CharacterScene(self.seed, self.guest)
+        return type(self)(self.seed, self.guest)
 
     # Files.
 

@@ -16,16 +16,23 @@ from kinema.io.gltf import Document
 from kinema.scenes import grounds
 from kinema.scenes.actor import Actor
 
+_ANY = "dropped"
+"""What a file is called here, whatever it was called where it came from."""
+
 
 def loaded(name: str, data: bytes) -> Character:
     """The character of a file. What is wrong with it is said of the name it came by, which is no path here."""
+    stem = PurePosixPath(name).stem or "file"
     with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
-        path = Path(folder) / "dropped"
+        path = Path(folder) / _ANY
         path.write_bytes(data)
         try:
-            return replace(files.load(path), name=PurePosixPath(name).stem or "file")
+            character = files.load(path)
         except FileError as problem:
             raise FileError(problem.problem, name, problem.line) from problem
+    # The clip of a BVH is called by its file.
+    clips = {stem if clip == _ANY else clip: value for clip, value in character.clips.items()}
+    return replace(character, name=stem, clips=clips)
 
 
 def model(actor: Actor) -> bytes:

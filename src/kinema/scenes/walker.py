@@ -135,8 +135,8 @@ class Walker:
             return errors
         limbs: dict[str, Sequence[Any]] = {"hands": rig.arms, "feet": rig.legs}
         for stage, kind in (("hands", "hand"), ("feet", "foot")):
-            report = self.frame.reports.get(stage)
-            for n, limb in enumerate(limbs[stage] if report is not None else ()):
+            report: Any = self.frame.reports.get(stage)
+            for n, limb in enumerate(limbs[stage] if report else ()):
                 if (f"{kind} {limb.name}" in held.places) == (kind == "hand"):
                     errors.append(float(report.error[0, n]))
         return errors
