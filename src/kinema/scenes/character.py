@@ -203,7 +203,7 @@ class CharacterScene(Scene):
             "parents": actor.character.skeleton.parents.tolist(),
             "size": actor.size,
             "ground": self.values["ground"],
-            "handles": list(self.walker.held.grips),
+            "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
             "show": self.values["show"],
             "bones": self.values["bones"],
             "roles": [] if rig is None else _roles(rig),

@@ -132,7 +132,11 @@ export class App {
   private show(name: string): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
-    this.view = new Kind({ file: (file) => this.files.get(file) });
+    this.view = new Kind({
+      file: (file) => this.files.get(file),
+      choose: () => this.files.choose(),
+      say: (text) => this.signs.notice(text),
+    });
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);

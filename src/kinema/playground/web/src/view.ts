@@ -37,6 +37,10 @@ export interface Label {
 export interface Tools {
   /** A file that the scene gives: `Scene.give` in Python. */
   file(name: string): Promise<ArrayBuffer>;
+  /** Have the person choose a file for the scene, as if it were dropped. */
+  choose(): void;
+  /** Say something in passing. */
+  say(text: string): void;
 }
 
 export interface View {

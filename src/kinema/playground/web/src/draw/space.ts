@@ -89,6 +89,12 @@ export class SpaceStage {
     this.sky.intensity = theme.dark ? 0.9 : 1.5;
   }
 
+  /** Look at another place from the same side: the camera and the sun come along. */
+  follow(to: THREE.Vector3): void {
+    const by = to.clone().sub(this.controls.target);
+    for (const part of [this.controls.target, this.camera.position, this.sun.position, this.sun.target.position]) part.add(by);
+  }
+
   draw(elapsed: number): void {
     this.controls.update(elapsed);
     this.coarsen();
