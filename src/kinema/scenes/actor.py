@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ LONGEST_NAME = 48
 """Characters of a clip's name that are shown."""
 MOST_CLIPS = 200
 """That can be chosen from."""
+ROOM = 1.25
+"""A figure is so much larger than its joints."""
 MOST_JOINTS = 2000
 """Of a character: each travels to the page in every frame, 48 bytes."""
 SMALLEST, LARGEST = 1e-4, 1e5
@@ -114,6 +117,12 @@ class Actor:
             shown[short] = name
         return shown
 
+    @cached_property
+    def tall(self) -> float:
+        """Largest extent at rest of the joints that have roles, with some room for what is around them."""
+        rig, at = self.character.rig, self.character.skeleton.rest_world[:, :3, 3]
+        return ROOM * float(np.ptp(at if rig is None else at[joints_of(rig)], axis=0).max())
+
     def gait(self, clip: str | None) -> Gait:
         """How a clip, by its name, gets ahead; without one, how the character stands."""
         key = clip or ""
@@ -126,6 +135,24 @@ class Actor:
         """(4,): the turn that makes the character's up +Y, and what is ahead of it +Z."""
         up = UP if self.character.rig is None else np.array(self.character.rig.up)
         return arrays.from_matrix(np.array((np.cross(up, gait.ahead), up, gait.ahead)))
+
+
+def roles_of(rig: Rig) -> dict[str, list[int]]:
+    """Which joints are what, by the names that `Rig.confidence` has."""
+    found: dict[str, list[Any]] = {"hips": [rig.hips], "spine": [*rig.spine], "neck": [*rig.neck]}
+    found |= {"head": [rig.head], "eyes": [*rig.eyes]}
+    for arm in rig.arms:
+        found[f"arms.{arm.name}"] = [arm.shoulder, *arm.joints, *chain.from_iterable(arm.fingers)]
+    for leg in rig.legs:
+        found[f"legs.{leg.name}"] = [*leg.joints, leg.toe]
+    found["tails"] = [*chain.from_iterable(rig.tails)]
+    known = {name: [int(joint) for joint in joints if joint is not None] for name, joints in found.items()}
+    return {name: joints for name, joints in known.items() if joints}
+
+
+def joints_of(rig: Rig) -> list[int]:
+    """All joints that have a role."""
+    return [*chain.from_iterable(roles_of(rig).values())]
 
 
 def in_single_precision(character: Character) -> Character:

@@ -6,14 +6,13 @@ Space: the character's unit, y up. The ground is as large as its legs ask for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from kinema.rig import Rig
 from kinema.scenes import grounds
-from kinema.scenes.actor import Actor, gait_of
+from kinema.scenes.actor import Actor, gait_of, roles_of
 from kinema.scenes.character_files import loaded, model, packed
 from kinema.scenes.character_script import script
 from kinema.scenes.humanoid import humanoid
@@ -32,7 +31,7 @@ MODEL, GROUND = "model.glb", "ground.bin"
 AT_REST = "at rest"
 """Shown instead of a clip of a character that has none."""
 SHOWN = ("with IK", "both", "without IK")
-WEIGHTS = {"play": "Clip", "breathing": "Breathing", "feet": "Feet", "hands": "Hands", "head": "Head", "eyes": "Eyes"}
+WEIGHTS = {"play": "Play", "breathing": "Breathing", "feet": "Feet", "hands": "Hands", "head": "Head", "eyes": "Eyes"}
 
 
 class CharacterScene(Scene):
@@ -102,10 +101,10 @@ class CharacterScene(Scene):
         """Have this walker on the stage, and its own controls."""
         self.walker, actor = walker, walker.actor
         self.shows += 1
-        self.values = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor)}
-        self.values |= {"speed": walker.speed, **walker.weights}
-        self.values |= {"show": SHOWN[0], "bones": not actor.has_surface, "let_go": None}
         self.controls = self._controls()
+        own = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor), "speed": walker.speed}
+        own |= {"bones": not actor.has_surface, **walker.weights}
+        self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
 
     def _controls(self) -> tuple[Control, ...]:
         """The present character's."""
@@ -198,10 +197,12 @@ class CharacterScene(Scene):
         return {
             "model": self.shows,
             "name": actor.name,
+            "guest": bool(actor.file),
             "surface": actor.has_surface,
             "nodes": actor.nodes,
             "parents": actor.character.skeleton.parents.tolist(),
             "size": actor.size,
+            "tall": actor.tall,
             "ground": self.values["ground"],
             "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
             "show": self.values["show"],
@@ -230,16 +231,5 @@ def _rows(world: Any) -> Any:
 
 def _roles(rig: Rig) -> list[dict[str, Any]]:
     """Which joints are what, and how sure that is: 0 to 1, None where it was given."""
-    found: dict[str, list[Any]] = {"hips": [rig.hips], "spine": [*rig.spine], "neck": [*rig.neck]}
-    found |= {"head": [rig.head], "eyes": [*rig.eyes]}
-    for arm in rig.arms:
-        found[f"arms.{arm.name}"] = [arm.shoulder, *arm.joints, *chain.from_iterable(arm.fingers)]
-    for leg in rig.legs:
-        found[f"legs.{leg.name}"] = [*leg.joints, leg.toe]
-    found["tails"] = [*chain.from_iterable(rig.tails)]
-    known = {name: [int(joint) for joint in joints if joint is not None] for name, joints in found.items()}
-    return [
-        {"name": name, "joints": joints, "confidence": rig.confidence.get(name)}
-        for name, joints in known.items()
-        if joints
-    ]
+    found = roles_of(rig).items()
+    return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

@@ -210,9 +210,12 @@ class Walker:
 
     @property
     def middle(self) -> Any:
-        """(3,): of the body: the hips, where they are known."""
-        rig = self.character.rig
-        return self.world[:, :3, 3].mean(axis=0) if rig is None else self.world[rig.hips, :3, 3]
+        """(3,): of the body: over the hips, where they are known, half as high as it is at rest."""
+        rig, rest = self.character.rig, self.character.skeleton.rest_world
+        if rig is None:
+            return self.world[:, :3, 3].mean(axis=0)
+        height = float(rest[rig.hips, :3, 3] @ np.array(rig.up)) - rig.floor
+        return self.world[rig.hips, :3, 3] + (min(self.actor.tall / 2, 1.5 * height) - height) * UP
 
 
 def _on_floor(character: Character, gait: Gait) -> Character:

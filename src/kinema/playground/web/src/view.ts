@@ -47,6 +47,8 @@ export interface View {
   readonly canvas: HTMLCanvasElement;
   /** A chart or the like: under the controls, on a phone over the picture. */
   readonly overlay?: HTMLElement;
+  /** Whether it lies over the picture on every screen. */
+  readonly overlayOnStage?: boolean;
   /** What changes with the scene's revision. */
   describe(description: Description): void;
   /** A new frame has come. */

@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 import type { Theme } from "../view";
+import { SOFTWARE } from "./space";
 
 /** Metres from line to line. */
 const MESH = 0.5;
@@ -11,7 +12,7 @@ export class Terrain {
   readonly group = new THREE.Group();
   private readonly lines = gridTexture();
   private readonly body = new THREE.MeshPhongMaterial({ flatShading: true, shininess: 6, specular: 0x111111, map: this.lines });
-  private readonly floor = new THREE.MeshPhongMaterial({ shininess: 2, specular: 0x050505, map: this.lines });
+  private readonly floor = new THREE.MeshBasicMaterial({ map: this.lines });
   private mesh: THREE.Mesh | null = null;
 
   constructor() {
@@ -20,7 +21,6 @@ export class Terrain {
     for (let i = 0; i < at.count; i++) uv.setXY(i, at.getX(i) / (2 * MESH), at.getZ(i) / (2 * MESH));
     const floor = new THREE.Mesh(disc, this.floor);
     floor.position.y = FLOOR.height;
-    floor.receiveShadow = true;
     this.group.add(floor);
   }
 
@@ -41,8 +41,8 @@ export class Terrain {
   }
 
   paint(theme: Theme): void {
-    this.body.color.set(theme.dark ? 0x48515e : 0xefe9dc);
-    this.floor.color.set(theme.dark ? 0x262b33 : 0xe2dccf);
+    this.body.color.set(theme.dark ? 0x4b5563 : 0xefe9dc);
+    this.floor.color.set(theme.dark ? 0x22272f : 0xe9e4d9);
   }
 
   dispose(): void {
@@ -74,7 +74,7 @@ function gridTexture(): THREE.CanvasTexture {
   pen.strokeRect(0, 0, 128, 128);
   const texture = new THREE.CanvasTexture(canvas);
   texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-  texture.anisotropy = 8;
+  texture.anisotropy = SOFTWARE ? 1 : 8;
   texture.colorSpace = THREE.SRGBColorSpace;
   return texture;
 }

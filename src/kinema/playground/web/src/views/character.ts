@@ -11,7 +11,9 @@ import type { ChainState, Handle, Label, Theme, Tools, View } from "../view";
 import { CharacterCard, type Role } from "./character_card";
 
 /** Seconds in which the camera is half way to where the character has gone. */
-const FOLLOW_HALF_LIFE = 0.25;
+const FOLLOW_HALF_LIFE = 0.13;
+/** As tall as the person that the camera is placed for, metres. */
+const PERSON = 2.0;
 /** The files that the scene gives: MODEL and GROUND in scenes/character.py. */
 const MODEL = "model.glb";
 const GROUND = "ground.bin";
@@ -19,10 +21,12 @@ const GROUND = "ground.bin";
 interface Told {
   model: number;
   name: string;
+  guest: boolean;
   surface: boolean;
   nodes: number[];
   parents: number[];
   size: number;
+  tall: number;
   ground: string;
   handles: [name: string, joint: number][];
   show: "with IK" | "both" | "without IK";
@@ -32,12 +36,12 @@ interface Told {
 }
 
 export class CharacterView implements View {
-  private readonly stage = new SpaceStage({ from: [2.9, 1.5, 3.4], at: [0, 0.75, 0], shade: 3.2 });
+  private readonly stage = new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2 });
   private readonly terrain = new Terrain();
   private readonly bones = new BoneTree();
   private readonly rings = new Rings();
   private readonly card: CharacterCard;
-  private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false });
+  private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
   private figure: Figure | null = null;
   private ghost: Figure | null = null;
   private theme: Theme | null = null;
@@ -45,6 +49,9 @@ export class CharacterView implements View {
   private told: Told | null = null;
   private drawn = { model: 0, ground: "", bones: "" };
   private followed = false;
+  /** How many times as tall as a person it is, beside the ground. */
+  private times = 1;
+  private drawnAt = performance.now();
   private held: { handle: string; position: THREE.Vector3 } | null = null;
   private hovered: string | null = null;
 
@@ -56,6 +63,8 @@ export class CharacterView implements View {
   get canvas(): HTMLCanvasElement {
     return this.stage.canvas;
   }
+
+  readonly overlayOnStage = true;
 
   get overlay(): HTMLElement {
     return this.card.element;
@@ -76,6 +85,9 @@ export class CharacterView implements View {
   private async cast(told: Told): Promise<void> {
     this.dismiss();
     this.followed = false;
+    this.times = Math.min(Math.max(told.tall / told.size / PERSON, 0.4), 6);
+    this.stage.suit(this.times);
+    this.stage.scene.fog = this.fog();
     if (!told.surface) {
       this.drawn.model = told.model;
       return;
@@ -115,10 +127,14 @@ export class CharacterView implements View {
   paint(theme: Theme): void {
     this.theme = theme;
     this.stage.paint(theme);
-    this.stage.scene.fog = new THREE.Fog(theme.background, 12, 40);
+    this.stage.scene.fog = this.fog();
     this.terrain.paint(theme);
     this.ghostly.color.set(theme.palette[1]!);
     this.label();
+  }
+
+  private fog(): THREE.Fog {
+    return new THREE.Fog(this.theme?.background ?? 0, 12 * this.times, 40 * this.times);
   }
 
   /** Roles in words and colours. */
@@ -126,7 +142,8 @@ export class CharacterView implements View {
     const { told, theme } = this;
     if (!told || !theme) return;
     const colour = (role: number) => theme.palette[role % theme.palette.length]!;
-    const shown = JSON.stringify([told.model, told.roles.length, theme.dark]);
+    this.card.open(told.bones || told.guest);
+    const shown = JSON.stringify([told.model, theme.dark]);
     if (shown === this.drawn.bones) return;
     this.drawn.bones = shown;
     this.card.show(told.name, told.roles, told.doubts, colour);
@@ -148,18 +165,21 @@ export class CharacterView implements View {
     this.bones.group.visible = told.bones || !this.figure;
     this.bones.pose(main, scale);
     this.rings.show(told.handles.map(([name], i) => this.ring(name, i, theme)));
-    this.follow(elapsed);
+    this.follow();
     this.stage.draw(elapsed);
   }
 
   private ring(name: string, i: number, theme: Theme): { at: THREE.Vector3; colour: number; size: number; opacity: number } {
     const active = this.held?.handle === name || this.hovered === name;
     const taken = array(this.frame!, "held")[i] === 1 || active;
-    return { at: this.handle(name), colour: taken ? theme.target : theme.ink, size: active ? 0.15 : 0.11, opacity: taken ? 1 : 0.5 };
+    return { at: this.handle(name), colour: theme.target, size: (active ? 0.16 : 0.12) * this.times, opacity: taken ? 1 : 0.6 };
   }
 
   /** The camera goes along, gently; to a new character at once. */
-  private follow(elapsed: number): void {
+  private follow(): void {
+    const now = performance.now();
+    const elapsed = (now - this.drawnAt) / 1000;
+    this.drawnAt = now;
     const to = this.vector("middle").multiplyScalar(1 / this.told!.size);
     const share = this.followed ? 1 - 0.5 ** (elapsed / FOLLOW_HALF_LIFE) : 1;
     this.stage.follow(this.stage.controls.target.clone().lerp(to, share));

@@ -24,6 +24,11 @@ export class CharacterCard {
     this.element.append(make("header", {}, this.name, open), this.list, this.doubts);
   }
 
+  /** With the roles, or the name alone. */
+  open(open: boolean): void {
+    this.list.hidden = this.doubts.hidden = !open;
+  }
+
   show(name: string, roles: Role[], doubts: string[], colour: (role: number) => number): void {
     this.name.textContent = name;
     this.name.title = name;
