@@ -28,8 +28,6 @@ LONGEST_NAME = 48
 """Characters of a clip's name that are shown."""
 MOST_CLIPS = 200
 """That can be chosen from."""
-ROOM = 1.25
-"""A figure is so much larger than its joints."""
 MOST_JOINTS = 2000
 """Of a character: each travels to the page in every frame, 48 bytes."""
 SMALLEST, LARGEST = 1e-4, 1e5
@@ -118,10 +116,26 @@ class Actor:
         return shown
 
     @cached_property
-    def tall(self) -> float:
-        """Largest extent at rest of the joints that have roles, with some room for what is around them."""
-        rig, at = self.character.rig, self.character.skeleton.rest_world[:, :3, 3]
-        return ROOM * float(np.ptp(at if rig is None else at[joints_of(rig)], axis=0).max())
+    def box(self) -> Any:
+        """(2, 3): the lowest and the highest corner of the figure at rest: of the joints that have roles, and of all
+        surfaces.
+        """
+        character = self.character
+        rig, skeleton = character.rig, character.skeleton
+        points = [skeleton.rest_world[:, :3, 3] if rig is None else skeleton.rest_world[joints_of(rig), :3, 3]]
+        if character.skins:
+            palette = skeleton.palette(skeleton.rest)
+            points += [skin.deform(palette) for skin in character.skins if len(skin.vertices)]
+        low, high = (
+            np.min([each.min(axis=0) for each in points], axis=0),
+            np.max([each.max(axis=0) for each in points], axis=0),
+        )
+        return np.array((low, high), float)
+
+    @property
+    def extent(self) -> float:
+        """The longest side of that."""
+        return float(np.ptp(self.box, axis=0).max())
 
     def gait(self, clip: str | None) -> Gait:
         """How a clip, by its name, gets ahead; without one, how the character stands."""
@@ -164,7 +178,7 @@ def in_single_precision(character: Character) -> Character:
     single = Skeleton(skeleton.names, skeleton.parents.tolist(), rest, skeleton.limits, skeleton.inverse_bind)
     clips = {name: replace(clip, skeleton=single) for name, clip in character.clips.items()}
     rig = None if character.rig is None else replace(character.rig, skeleton=single)
-    return replace(character, skeleton=single, clips=clips, rig=rig, skins=())
+    return replace(character, skeleton=single, clips=clips, rig=rig)
 
 
 def leg_length(character: Character) -> float:

@@ -202,7 +202,7 @@ class CharacterScene(Scene):
             "nodes": actor.nodes,
             "parents": actor.character.skeleton.parents.tolist(),
             "size": actor.size,
-            "tall": actor.tall,
+            "extent": actor.extent,
             "ground": self.values["ground"],
             "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
             "show": self.values["show"],

@@ -19,8 +19,6 @@ EASE = 0.06
 """Seconds in which a foot that is taken, or let go, is half way there."""
 GONE = 0.004
 """A foot that is let go and so little on its way is back."""
-GAZE_AHEAD = 1.4
-"""Where the handle of the gaze floats as long as nobody takes it: ahead of the head, leg lengths."""
 
 
 class Grip(NamedTuple):
@@ -45,11 +43,11 @@ def grips_of(rig: Rig | None) -> list[Grip]:
 
 
 class Held:
-    """What is held of one character."""
+    """What is held of one character. gaze_ahead: how far ahead of the head a free gaze has its handle."""
 
-    def __init__(self, rig: Rig | None, leg: float) -> None:
+    def __init__(self, rig: Rig | None, gaze_ahead: float) -> None:
         self._rig = rig
-        self._leg = leg
+        self._gaze_ahead = gaze_ahead
         self.grips = {grip.handle: grip for grip in grips_of(rig)}
         self.places: dict[str, Any] = {}
         """Of what is held, by handle: (3,), in the character's own space."""
@@ -118,4 +116,4 @@ class Held:
         return np.array(rows).reshape(-1, 3)
 
     def _ahead(self) -> Any:
-        return GAZE_AHEAD * self._leg * np.array(self._rig.forward if self._rig else (0.0, 0.0, 1.0))
+        return self._gaze_ahead * np.array(self._rig.forward if self._rig else (0.0, 0.0, 1.0))

@@ -28,6 +28,8 @@ REMEMBERED = 61
 """Ticks that a script can start from: a second, in which springs come to where they are now."""
 HIGHEST = 20.0
 """Above and below the floor that ground is looked for where no feet look for it, leg lengths."""
+GAZE_AHEAD = 0.6
+"""Where the handle of a free gaze floats: so far ahead of the head, of the figure's extent."""
 STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
 
 
@@ -54,7 +56,7 @@ class Walker:
     ) -> None:
         self.actor, self.ground, self.clip, self.speed, self.still = actor, ground, clip, speed, still
         self.weights = dict.fromkeys(STAGES, 1.0) | dict(weights)
-        self.held = Held(actor.character.rig, actor.size * HUMAN_LEG)
+        self.held = Held(actor.character.rig, GAZE_AHEAD * actor.extent)
         self.past: deque[Moment] = deque(maxlen=REMEMBERED)
         self.way = 0.0
         """That it has come, metres of a person's walk."""
@@ -210,12 +212,12 @@ class Walker:
 
     @property
     def middle(self) -> Any:
-        """(3,): of the body: over the hips, where they are known, half as high as it is at rest."""
-        rig, rest = self.character.rig, self.character.skeleton.rest_world
+        """(3,): of the body: what is the middle of the figure at rest, carried along by the hips."""
+        rig = self.character.rig
         if rig is None:
             return self.world[:, :3, 3].mean(axis=0)
-        height = float(rest[rig.hips, :3, 3] @ np.array(rig.up)) - rig.floor
-        return self.world[rig.hips, :3, 3] + (min(self.actor.tall / 2, 1.5 * height) - height) * UP
+        away = self.actor.box.mean(axis=0) - self.character.skeleton.rest_world[rig.hips, :3, 3]
+        return self.world[rig.hips, :3, 3] + self.frame.place[:3, :3] @ away
 
 
 def _on_floor(character: Character, gait: Gait) -> Character:

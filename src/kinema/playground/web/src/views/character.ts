@@ -13,7 +13,7 @@ import { CharacterCard, type Role } from "./character_card";
 /** Seconds in which the camera is half way to where the character has gone. */
 const FOLLOW_HALF_LIFE = 0.13;
 /** As tall as the person that the camera is placed for, metres. */
-const PERSON = 2.0;
+const PERSON = 1.75;
 /** The files that the scene gives: MODEL and GROUND in scenes/character.py. */
 const MODEL = "model.glb";
 const GROUND = "ground.bin";
@@ -26,7 +26,7 @@ interface Told {
   nodes: number[];
   parents: number[];
   size: number;
-  tall: number;
+  extent: number;
   ground: string;
   handles: [name: string, joint: number][];
   show: "with IK" | "both" | "without IK";
@@ -85,7 +85,7 @@ export class CharacterView implements View {
   private async cast(told: Told): Promise<void> {
     this.dismiss();
     this.followed = false;
-    this.times = Math.min(Math.max(told.tall / told.size / PERSON, 0.4), 6);
+    this.times = Math.min(Math.max(told.extent / told.size / PERSON, 0.4), 6);
     this.stage.suit(this.times);
     this.stage.scene.fog = this.fog();
     if (!told.surface) {
