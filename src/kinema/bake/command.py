@@ -26,7 +26,6 @@ from kinema.bake.settings import Settings
 from kinema.errors import InputError
 from kinema.io import atomic
 from kinema.roles import Overrides, parse_override, read_overrides
-from kinema.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,3 +47,12 @@ PORTS_TRIED = 50
 
 TIME_TO_CLOSE = 1
 """Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
+
+JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
+"""Frames of a clip that are looked at to see whether it walks in place: so many a second, so many at most."""
+
+LONGEST_BAKED = 120.0
+"""Seconds of a clip that a page bakes: its scene stands still meanwhile."""
+
+WAY_POINTS_A_SECOND = 10.0
+"""Of a held place that goes along over uneven ground."""

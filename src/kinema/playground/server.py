@@ -35,7 +35,7 @@ from kinema.playground.constants import (
     TIME_TO_CLOSE,
 )
 from kinema.playground.kernels import compile_the_rest, make_ready
-from kinema.scenes.registry import kind_of
+from kinema.playground.kinds import kind_played
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
 """All there is to be fetched. A name is looked up here and never becomes a path."""
@@ -43,8 +43,8 @@ _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "te
 # Evaluating strings is what browsers' test drivers do in a page; the page itself never does.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; "
-    "base-uri 'none'; form-action 'none'",
+    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self' blob: data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
@@ -186,7 +186,7 @@ class Server(uvicorn.Server):
 
 def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
     """Serve the playground until Ctrl-C."""
-    kind = kind_of(scene)
+    kind = kind_played(scene)
     app = App(host, page())
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host

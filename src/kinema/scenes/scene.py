@@ -124,7 +124,8 @@ class Scene(ABC):
     """One sentence: what there is to see."""
     unit: ClassVar[str]
     """Of its lengths: px or m."""
-    controls: ClassVar[tuple[Control, ...]]
+    controls: tuple[Control, ...]
+    """What can be set; a scene whose controls change has its own."""
     help: ClassVar[tuple[tuple[str, str], ...]] = ()
     """What the keyboard and the pointer do: (key, what it does)."""
     takes: ClassVar[tuple[str, ...]] = ()
@@ -170,6 +171,10 @@ class Scene(ABC):
 
     def be_still(self) -> None:  # noqa: B027
         """Nothing moves by itself: somebody who asked for less motion is looking."""
+
+    def fresh(self) -> Scene:
+        """The scene as it was at first."""
+        return type(self)(self.seed)
 
     # What happens.
 

@@ -132,11 +132,16 @@ export class App {
   private show(name: string): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
-    this.view = new Kind({ file: (file) => this.files.get(file) });
+    this.view = new Kind({
+      file: (file) => this.files.get(file),
+      choose: () => this.files.choose(),
+      say: (text) => this.signs.notice(text),
+    });
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
-    if (this.view.overlay) (matchMedia("(max-width: 820px)").matches ? this.stage : element("side")).append(this.view.overlay);
+    const onStage = this.view.overlayOnStage || matchMedia("(max-width: 820px)").matches;
+    if (this.view.overlay) (onStage ? this.stage : element("side")).append(this.view.overlay);
     this.view.paint(this.theme);
     this.resize();
     this.dragging.attach(this.view);

@@ -2,6 +2,7 @@
 
 import type { Tools, View } from "./view";
 import { ArmView } from "./views/arm";
+import { CharacterView } from "./views/character";
 import { CrowdView } from "./views/crowd";
 import { LabView } from "./views/lab";
 import { PlanarView } from "./views/planar";
@@ -9,6 +10,7 @@ import { PlanarView } from "./views/planar";
 export const VIEWS: Record<string, new (tools: Tools) => View> = {
   planar: PlanarView,
   arm: ArmView,
+  character: CharacterView,
   crowd: CrowdView,
   lab: LabView,
 };

@@ -1,6 +1,7 @@
 // Files: dropped on the stage they go to the scene, and the scene gives its own.
 
 import { download } from "./capture";
+import { make } from "./dom";
 
 /** Bytes: the server takes no more (LARGEST_FILE in playground/constants.py). */
 const LARGEST = 64 * 1024 * 1024;
@@ -10,6 +11,7 @@ export class Files {
   session = "";
   /** Endings of the files that the scene takes. */
   takes: string[] = [];
+  private readonly input = make("input", { type: "file", hidden: true });
 
   constructor(
     stage: HTMLElement,
@@ -20,6 +22,18 @@ export class Files {
     stage.addEventListener("dragover", () => stage.classList.toggle("dropping", this.takes.length > 0));
     for (const kind of ["dragleave", "drop"] as const) stage.addEventListener(kind, () => stage.classList.remove("dropping"));
     stage.addEventListener("drop", (event) => void this.drop(event.dataTransfer?.files[0]));
+    this.input.dataset["testid"] = "file";
+    this.input.onchange = () => {
+      void this.drop(this.input.files?.[0]);
+      this.input.value = "";
+    };
+    document.body.append(this.input);
+  }
+
+  /** For whoever has nothing to drag with: the browser's own way to choose a file. */
+  choose(): void {
+    this.input.accept = this.takes.join();
+    this.input.click();
   }
 
   /** A file that the scene gives. */
