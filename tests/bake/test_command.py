@@ -90,6 +90,7 @@ def test_points_and_paths(file, tmp_path):
     [
         (("--ground", "hills"), "ground is"),
         (("--ground", "none.png"), "none.png"),
+        (("--ground", "none.glb"), "none.glb"),
         (("--at", "1"), "--at"),
         (("--look-at", "1,2"), "--look-at"),
         (("--reach", "left_hand"), "--reach"),
