@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from kinema import metrics
 from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
 from kinema.bake.placing import on_ground, start_of
+from kinema.bake.reaching import out_of_reach, targets_of
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot, leg_length, take
 from kinema.character import Character
@@ -76,7 +77,7 @@ def bake(
         leg=leg_length(rig),
         in_place=shot.travel.needed,
         speed=shot.travel.speed * leg_length(rig),
-        problems=() if exact else ("a parent of the body is scaled unevenly: where it turns, its place is not exact",),
+        problems=tuple(_problems(shot, made, exact, settings)),
     )
 
 
@@ -105,22 +106,16 @@ def _rig(character: Character, settings: Settings) -> Rig:
 def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip."""
     rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
-    targets = _targets(shot, alone, settings)
-    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=targets)
-    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=targets)
+    asked = [targets_of(rig, world, shot.times, settings) for world in (alone, made.world)]
+    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0])
+    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=asked[1])
     return before, after
 
 
-def _targets(shot: Shot, alone: Any, settings: Settings) -> dict[Any, Any] | None:
-    """Where hands should be, (F, 3) by joint; where nothing is asked of one, where it is anyway."""
-    if not settings.reach:
-        return None
-    targets = {}
-    for name, target in settings.reach.items():
-        hand = int(shot.rig.arm(name).joints[-1])
-        points = [target.at(float(t)) for t in shot.times]
-        targets[hand] = np.array([alone[k, hand, :3, 3] if p is None else p for k, p in enumerate(points)])
-    return targets
+def _problems(shot: Shot, made: Made, exact: bool, settings: Settings) -> Iterator[str]:
+    if not exact:
+        yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
+    yield from out_of_reach(shot.rig, made.world, shot.times, settings)
 
 
 def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: Any) -> Clip:

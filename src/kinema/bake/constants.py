@@ -93,6 +93,9 @@ LEAD_IN = 3.0
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
 
+REACHED = 0.01
+"""Arm lengths from its target within which a hand has reached it: what cannot be seen."""
+
 MOST_TRIANGLES = 5_000_000
 """Triangles of a ground's mesh: a tree of more takes gigabytes."""
 
