@@ -77,7 +77,7 @@ def bake(
         leg=leg_length(rig),
         in_place=shot.travel.needed,
         speed=shot.travel.speed * leg_length(rig),
-        problems=tuple(_problems(shot, made, exact, settings)),
+        problems=tuple(_problems(shot, made, after, exact, settings)),
     )
 
 
@@ -112,10 +112,22 @@ def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[M
     return before, after
 
 
-def _problems(shot: Shot, made: Made, exact: bool, settings: Settings) -> Iterator[str]:
+def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: Settings) -> Iterator[str]:
     if not exact:
         yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
+    if settings.places_feet:
+        yield from _missing_ground(after)
     yield from out_of_reach(shot.rig, made.world, shot.times, settings)
+
+
+def _missing_ground(after: Metrics) -> Iterator[str]:
+    """What there was no ground for: figures do not speak of it."""
+    standing = after.missed[after.planted]
+    if not standing.size:
+        yield "no foot was found to stand in any frame: nothing is known of how it stands"
+    elif standing.any():
+        share = standing.sum() / (len(metrics.PARTS) * standing.size)
+        yield f"{share:.1%} of the planted soles found no ground within reach"
 
 
 def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: Any) -> Clip:
