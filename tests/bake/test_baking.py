@@ -1,5 +1,7 @@
 """`bake` on our own characters: what the new clip does when it is played back, judged by `kinema.metrics`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -199,6 +201,23 @@ def test_frames_a_second_are_the_clips_own_or_those_asked_for():
     assert 1 / bake(person, "walk", Settings(fps=12)).dt == pytest.approx(12, rel=0.05)
     sparse = km.Clip("two keys", person.skeleton, [km.Track("root", "translation", (0.0, 1.0), ((0, 0, 0), (0, 0, 1)))])
     assert 1 / bake(person, sparse, Settings()).dt == pytest.approx(30)
+
+
+@pytest.mark.parametrize(("fps", "loops"), [(60, 1), (30, 3), (24, 1), (7, 2)])
+def test_keys_are_on_the_frames_that_are_asked_for(fps, loops):
+    """A clip of no whole number of frames: its end is a key of its own, and the feet are where they would be."""
+    person, clip = in_place(humanoid)
+    clip = replace(clip, tracks=[replace(t, times=t.times * 0.9037) for t in clip.tracks], duration=None)
+    baked = bake(person, clip, Settings(ground=slope(10), fps=fps, loops=loops))
+    times = max((track.times for track in baked.clip.tracks), key=len)
+    assert np.abs(times[:-1] * fps - np.arange(len(times) - 1)).max() < 1e-5
+    assert times[-1] == pytest.approx(loops * clip.duration, abs=1e-5) and 1 / baked.dt == pytest.approx(fps)
+    assert len(times) == len(baked.after.planted)
+    fine = bake(person, clip, Settings(ground=slope(10), loops=loops))
+    one, other = (person.skeleton.world(made.clip.sample(times)) for made in (baked, fine))
+    assert np.abs(one - other)[..., :3, 3].max() < 0.04, "feet in the air differ a little with what is computed"
+    figures = metrics.measure(person.rig, one, slope(10), baked.dt, planted=baked.after.planted)
+    assert figures.worst_hover < 0.02 and figures.worst_slide < 0.02
 
 
 def test_a_clip_of_one_moment_can_be_baked():

@@ -11,6 +11,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
+from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
 from kinema.bake.reaching import out_of_reach, targets_of
 from kinema.bake.settings import Settings
@@ -64,7 +65,7 @@ def bake(
     if settings.places_feet:
         shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
     made = animate(character, shot, ground, settings, progress)
-    shot = shot.kept
+    shot, made = keys_of(shot, made, settings.fps)
     before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
     followed = take_along(rig, shot.poses, made.poses)

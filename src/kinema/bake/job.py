@@ -86,9 +86,8 @@ def _baked(
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
     (folder / "new").mkdir()
-    return _save(
-        folder / "new" / f"file{kind}", replace(character, clips=character.clips | {c.name: c for c in made}), made
-    )
+    character = replace(character, clips=character.clips | {clip.name: clip for clip in made})
+    return _save(folder / "new" / f"file{kind}", character, made, settings.fps)
 
 
 def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
@@ -102,11 +101,11 @@ def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
     return replace(files.load(path, roles=order.roles), name=Path(name).stem)
 
 
-def _save(path: Path, character: Character, made: list[Clip]) -> bytes:
+def _save(path: Path, character: Character, made: list[Clip], fps: float | None) -> bytes:
     if path.suffix == ".bvh":
         if len(made) > 1:
             raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
-        files.save(path, character, clip=made[0])
+        files.save(path, character, clip=made[0], fps=fps)
     else:
         files.save(path, character)
     return path.read_bytes()

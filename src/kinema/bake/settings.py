@@ -25,8 +25,8 @@ class Settings:
     as it does if None. travel: whether to move it by its planted feet; None: if it is put on a ground and its clip
     walks in place. in_place: take the travel out of the clip first, and make none.
     look_at: for head and eyes. reach: for hands, by the name of their arm ("left").
-    fps: frames a second; the clip's own if None. loops: how often to repeat it. name: of the new clip.
-    feet: how feet are placed.
+    fps: keys at so many frames a second, exactly; near the clip's own if None. loops: how often to repeat it.
+    name: of the new clip. feet: how feet are placed.
     """
 
     ground: Any = None
