@@ -249,7 +249,7 @@ def test_what_is_missing_is_named():
     for settings, told in (
         (Settings(ground=km.Plane()), "no legs were found in ghost"),
         (Settings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
-        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no arm 'third'"),
+        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no third_hand in ghost; there are none"),
     ):
         with pytest.raises(InputError, match=told):
             bake(legless, "walk", settings)
@@ -257,6 +257,8 @@ def test_what_is_missing_is_named():
         bake(km.Character(person.skeleton, person.clips), "walk", Settings())
     with pytest.raises(InputError, match="no clip 'fly'"):
         bake(person, "fly", Settings())
+    with pytest.raises(InputError, match="third_hand in humanoid; there are left_hand, right_hand"):
+        bake(person, "walk", Settings(reach={"third_hand": MovingPoint.fixed((0, 1, 1))}))
 
 
 @pytest.mark.parametrize(
@@ -271,6 +273,7 @@ def test_what_is_missing_is_named():
         {"at": (1.0,)},
         {"heading": np.inf},
         {"look_at": (1, 2, 3)},
+        {"reach": {"left": MovingPoint.fixed((0, 1, 1)), "left_hand": MovingPoint.fixed((0, 1, 1))}},
         {"travel": True, "in_place": True},
     ],
 )

@@ -95,6 +95,9 @@ def test_points_and_paths(file, tmp_path):
         (("--look-at", "1,2"), "--look-at"),
         (("--reach", "left_hand"), "--reach"),
         (("--reach", "left_hand=1,2"), "left_hand"),
+        (("--reach", "left_hand=0,1,1", "--reach", "left_hand=1,1,1"), "left_hand twice"),
+        (("--heading", "inf"), "degrees"),
+        (("--look-at", "none.csv"), "none.csv: the file cannot be read: No such file"),
         (("--in-place", "--travel"), "exclude"),
         (("--role", "nonsense=3"), "nonsense"),
         (("--roles", "none.toml"), "none.toml"),
@@ -106,6 +109,14 @@ def test_what_is_wrong_is_said_before_anything_is_done(file, tmp_path, arguments
     made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", *arguments)
     assert made.exit_code == 2 and told in made.stderr.replace("\n", " "), made.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_headings_of_more_than_a_turn_are_those_of_less(file, tmp_path):
+    for name, degrees in (("a.glb", 400), ("b.glb", 40), ("c.glb", -320)):
+        made = typed(file, "-o", tmp_path / name, "--clip", "idle", "--fps", 5, "--heading", degrees)
+        assert made.exit_code == 0, made.output
+    first, *others = [km.load(tmp_path / f"{name}.glb").clips["idle baked"].sample(1.0).rotations for name in "abc"]
+    assert all(np.abs(first - other).max() < 1e-5 for other in others)
 
 
 def test_roles_by_word(file, tmp_path):

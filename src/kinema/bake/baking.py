@@ -100,7 +100,9 @@ def _rig(character: Character, settings: Settings) -> Rig:
     if settings.look_at is not None and rig.head is None:
         raise InputError(f"no head was found in {name}: say which joint it is, or leave out what to look at")
     for arm in settings.reach:
-        rig.arm(arm)
+        if arm not in (known := [each.name for each in rig.arms]):
+            hands = ", ".join(f"{each}_hand" for each in known) or "none"
+            raise InputError(f"there is no {arm}_hand in {name}; there are {hands}")
     return rig
 
 

@@ -80,11 +80,11 @@ def order_of(options: Options) -> Order:
     settings = Settings(
         lock_feet=options.lock_feet,
         at=_numbers("--at", options.at, 2, 3),
-        heading=None if options.heading is None else math.radians(options.heading),
+        heading=_heading(options.heading),
         travel=options.travel,
         in_place=options.in_place,
         look_at=None if options.look_at is None else _point("--look-at", options.look_at),
-        reach=dict(_reach(text) for text in options.reach),
+        reach=_reach(options.reach),
         fps=options.fps,
         loops=options.loops,
         name=options.name,
@@ -118,11 +118,27 @@ def _point(name: str, text: str) -> MovingPoint:
     return MovingPoint.fixed(_numbers(name, text, 3))
 
 
-def _reach(text: str) -> tuple[str, MovingPoint]:
-    hand, equals, where = text.partition("=")
-    if not equals or not hand:
-        raise InputError(f"--reach is {text!r:.60}; expected HAND=X,Y,Z, as left_hand=0.4,1.2,0.5")
-    return hand.removesuffix("_hand"), _point(f"--reach {hand}", where)
+def _heading(degrees: float | None) -> float | None:
+    """Radians, of as many turns as one likes."""
+    if degrees is None:
+        return None
+    if not math.isfinite(degrees):
+        raise InputError(f"--heading is {degrees}; expected degrees, as 90")
+    return math.radians(math.fmod(degrees, 360.0))
+
+
+def _reach(texts: list[str]) -> dict[str, MovingPoint]:
+    """What each hand is to reach for, by the name of its arm."""
+    found: dict[str, MovingPoint] = {}
+    for text in texts:
+        hand, equals, where = text.partition("=")
+        if not equals or not hand:
+            raise InputError(f"--reach is {text!r:.60}; expected HAND=X,Y,Z, as left_hand=0.4,1.2,0.5")
+        arm = hand.removesuffix("_hand")
+        if arm in found:
+            raise InputError(f"--reach names {hand} twice; a hand reaches for one thing, which may move: HAND=way.csv")
+        found[arm] = _point(f"--reach {hand}", where)
+    return found
 
 
 def _roles(options: Options) -> Overrides:
