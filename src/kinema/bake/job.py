@@ -20,7 +20,7 @@ from kinema.bake.report import clip_report, rig_report
 from kinema.bake.settings import Settings
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.errors import InputError, KinemaError
+from kinema.errors import FileError, InputError, KinemaError
 from kinema.io import files, names
 from kinema.roles import Overrides
 
@@ -63,11 +63,20 @@ def bake_file(
             made = _baked(Path(folder), data, name, kind, order, report, progress)
         report["status"] = "baked"
     except KinemaError as wrong:
-        made, report["problem"] = None, str(wrong)
+        made, report["problem"] = None, problem_of(wrong, name)
+    except OSError as wrong:  # Its own text names temporary files, which are nobody's business.
+        made, report["problem"] = None, f"it cannot be worked on: {wrong.strerror or wrong}"
     except Exception as wrong:  # A file that stops the others helps nobody; the report names what happened.
         made, report["problem"] = None, f"{type(wrong).__name__}: {wrong}"
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Outcome(made, report)
+
+
+def problem_of(wrong: KinemaError, name: str) -> str:
+    """What is wrong with a file, told of it by its name: which is not said twice."""
+    if not isinstance(wrong, FileError) or Path(wrong.file).name != Path(name).name:
+        return str(wrong)
+    return wrong.problem if wrong.line is None else f"line {wrong.line}: {wrong.problem}"
 
 
 def _baked(
