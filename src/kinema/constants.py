@@ -327,9 +327,6 @@ LIMIT_STRIDES = 2.0
 BRAKE_FROM = 0.7
 """Share of what a leg can bear from which the body slows down, so that it does not run into its end."""
 
-SWING_SETTLED = 0.6
-"""Share of a swing that is left when its foothold is settled: it has risen as high as it is going to."""
-
 SWING_RISES = 0.4
 """Share of a swing in which a foot rises: early, so that it is above a step's edge when it comes there."""
 
@@ -348,9 +345,6 @@ HIGHEST_STEP = 0.5
 PATH_RAYS = 6
 """Rays along the way of a swinging foot: at a long stride, a sixth of a leg apart."""
 
-HOLD_NEAR = 0.15
-"""What a candidate in use is worth, in leg lengths of distance, over the others: no foot dithers in the air."""
-
 HOLD_REACH = 0.85
 """Share of what a leg can be stretched beyond its rest that may be used up where a foot comes down: the rest is for the
 body's moves until it leaves again."""
@@ -362,6 +356,13 @@ STRAIN_REACH = 0.95
 """Share of what a leg can be stretched beyond its rest at which it bears no more: the rest is for a body that still
 tilts when it has stopped."""
 
+LEAST_SPARE = 0.05
+"""Leg lengths that every leg reaches beyond its rest: one that stands straight, far down, has no room by itself, and
+would hold its body back for ever."""
+
+DEEPEST_CROUCH = 2.0
+"""Times what the body waits for that it comes down where a step has raised it, so that no planted foot loses its hold."""
+
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, whatever its legs are long: a spider's belly stays off the
 ground."""
@@ -369,7 +370,7 @@ ground."""
 HOLD_EDGE = 3.0
 """Weight of a gap under the sole in judging a foothold, beside its distance from where it is wanted."""
 
-HOLD_HEIGHT = 0.3
+HOLD_HEIGHT = 0.6
 """Weight of how far a foothold lies off the plane of the other feet: level ones are better."""
 
 TRY_AGAIN = 0.06

@@ -7,14 +7,14 @@ other. `Plan` holds what is known before the first frame, `Memory` what goes on 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, FREE, LOCKED, get3, set3
-from kinema.behaviours.stepping import highest
-from kinema.constants import LIMIT_STRIDES, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
+from kinema.constants import BRAKE_FROM, LEAST_SPARE, LIMIT_STRIDES, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
 from kinema.math import vec, xform
 from kinema.rig import Rig
 
@@ -52,6 +52,8 @@ class Plan(NamedTuple):
     """(L,): metres that each leg reaches, at its largest stretch."""
     eases: Any
     """(L,): metres from its start to the ankle at rest."""
+    asides: Any
+    """(L,): the same across up."""
     crouch: Any
     """(L,): metres that the body comes down for a leg."""
     to_ankles: Any
@@ -114,8 +116,6 @@ class Memory(NamedTuple):
     """(N, L, 3): the foothold a swinging foot is going to."""
     hold_turns: Any
     """(N, L, 4): and how it is going to stand there."""
-    chosen: Any
-    """(N, L): which of the candidates that is; -1 before there is one."""
     excuses: Any
     """(N, L, 3): how far from where it was wanted that is, for want of ground."""
     failed: Any
@@ -190,7 +190,8 @@ def wanted_at(plan, memory, i, leg, seconds):
     drift = get3(memory.drifts, i, leg)
     zero = like(seconds, 0.0)
     ahead = vec.scale(vec.unit_or(drift, (zero, zero, zero)), lead_of(plan, memory, i, leg))
-    return vec.add(get3(memory.homes, i, leg), vec.add(vec.scale(drift, seconds), ahead))
+    moves = vec.scale(drift, min(seconds, plan.swing_time) * memory.held[i])
+    return vec.add(get3(memory.homes, i, leg), vec.add(moves, ahead))
 
 
 @kernel
@@ -206,9 +207,16 @@ def strain(plan, memory, i, leg, m, up):
     home = xform.apply(m, row3(plan.homes, leg))
     off = vec.length(vec.reject(vec.sub(get3(memory.contacts[i], leg, BALL), home), up))
     hip = xform.apply(m, get3(memory.hips, i, leg))
+    way = vec.sub(hip, get3(memory.targets, i, leg))
+    # How far aside the leg reaches once the body has come down as far as it does, beyond how far it does at rest.
+    low = vec.dot(way, up) + memory.level[i] - memory.pelvis[i] - plan.crouch[leg]
     reach = reach_for(plan, leg, like(size, STRAIN_REACH))
-    drop = memory.level[i] - memory.pelvis[i] - highest(hip, get3(memory.targets, i, leg), up, reach)
-    return max(off / (size * plan.stride * like(size, LIMIT_STRIDES)), drop / plan.crouch[leg])
+    square = reach * reach - low * low
+    rest = plan.asides[leg]
+    spare = (math.sqrt(square) if square > like(size, 0.0) else like(size, 0.0)) - rest
+    spare = max(spare, size * like(size, LEAST_SPARE))
+    aside = (vec.length(vec.reject(way, up)) - rest) / spare
+    return max(off / (size * plan.stride * like(size, LIMIT_STRIDES)), aside)
 
 
 @routine
@@ -230,8 +238,9 @@ def need(plan, memory, i, leg, m, up):
     lead = lead_of(plan, memory, i, leg)
     most = max(lead + lead, plan.settle * size)
     wants = vec.length(gap) / most if most > zero else zero
+    bears = strain(plan, memory, i, leg, m, up)
     behind = vec.dot(vec.sub(get3(memory.homes, i, leg), foot), get3(memory.drifts, i, leg)) > zero
-    return max(wants, strain(plan, memory, i, leg, m, up) * like(zero, STEP_URGENT)) if behind else wants
+    return max(wants, bears * like(zero, STEP_URGENT / BRAKE_FROM)) if behind | (bears >= like(zero, 1.0)) else wants
 
 
 @routine
@@ -305,7 +314,6 @@ def leave(plan, memory, i, leg, up):
     """A foot begins to swing, from where it is."""
     zero = like(plan.stride, 0.0)
     memory.locked[i, leg] = FREE
-    memory.chosen[i, leg] = -1
     memory.left[i, leg] = memory.whole[i, leg] = plan.swing_time
     memory.takeoff[i, leg] = vec.dot(get3(memory.contacts[i], leg, BALL), up)
     set3(memory.speeds, i, leg, (zero, zero, zero))

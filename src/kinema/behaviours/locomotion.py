@@ -20,8 +20,7 @@ from kinema.behaviours.footing import BALL, LOCKED, Found
 from kinema.behaviours.gait import BY_VELOCITY, TO_A_POINT, Memory, Plan, groups_of
 from kinema.behaviours.leg_solver import LegSolver
 from kinema.behaviours.stage import Body, Stage, State, Work
-from kinema.behaviours.stepping import move_pelvis
-from kinema.behaviours.travelling import find_level, remember, travel
+from kinema.behaviours.travelling import move_body, remember, travel
 from kinema.behaviours.treading import aim_feet, cast_down, choose_holds, swing_feet
 from kinema.constants import ARRIVED, LOWEST_CROUCH, POINT_SOLE
 from kinema.errors import InputError
@@ -172,7 +171,6 @@ class LocomotionState(State):
         swing_feet(rows, plan, memory, work.place, dt)
         work.all_changed()
         work.refresh(self._needed)
-        find_level(rows, plan, memory, work.place, work.world, self._hips)
         self._move_body(work, dt)
         for n, leg in enumerate(self.legs):
             leg.solve(work, memory.targets[:, n], memory.rotations[:, n])
@@ -197,7 +195,7 @@ class LocomotionState(State):
     def _move_body(self, work: Work, dt: Any) -> None:
         parent = int(self.body.skeleton.parents[self._hips])
         arrays_of = work.place, work.world, self._hips, parent, dt, work.weights, work.t, work.r
-        move_pelvis(work.rows, self.plan, self.memory, *arrays_of)
+        move_body(work.rows, self.plan, self.memory, *arrays_of)
         work.changed(self._below)
         work.refresh(self._needed)
 
@@ -263,6 +261,7 @@ def _plan(settings: Locomotion, body: Body, legs: list[LegSolver]) -> Plan:
         hips=at[[leg.joints[0] for leg in legs]].astype(dtype),
         reaches=np.array(reaches, dtype),
         eases=rest.astype(dtype),
+        asides=np.sqrt(np.maximum(rest**2 - _along(at, legs, rig.up) ** 2, 0.0)).astype(dtype),
         crouch=np.clip(s.crouch * size, 0.0, np.maximum(high, POINT_SOLE * size) * LOWEST_CROUCH).astype(dtype),
         to_ankles=(at[ankles] - balls).astype(dtype),
         ankle_turns=np.array([_turn(stands[ankle, :3, :3]) for ankle in ankles], dtype),
@@ -284,6 +283,11 @@ def _sole(rig: Any, leg: Any) -> Any:
     """(3, 3): heel, ball and tip as the character stands, in its own space."""
     joints, points = rig.sole_points(leg)
     return [m[:3, :3] @ p + m[:3, 3] for m, p in zip(rig.standing_world[list(joints)], points, strict=True)]
+
+
+def _along(at: Any, legs: list[LegSolver], up: Any) -> Any:
+    """(L,): how high each leg starts above its ankle at rest, metres."""
+    return np.array([(at[leg.joints[0]] - at[leg.joints[-1]]) @ np.array(up) for leg in legs])
 
 
 def _turn(axes: Any) -> Any:
@@ -311,7 +315,6 @@ def _memory(body: Body, legs: int) -> Memory:
         "turns": turns,
         "hold_turns": turns.copy(),
         "rotations": turns.copy(),
-        "chosen": np.full((count, legs), -1, np.int64),
         "first": np.full((count, legs), -1, np.int64),
         "failed": zeros(legs, dtype=bool),
         "lean": zeros(1, 3),

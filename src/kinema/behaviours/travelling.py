@@ -7,14 +7,16 @@ import math
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.footing import BALL, LOCKED, floor_of, get3, set3
 from kinema.behaviours.gait import HANGING, TO_A_POINT, row3, strain
-from kinema.behaviours.stepping import slope_under
+from kinema.behaviours.stepping import carry_hips, highest, lean_body, leg_reach, slope_under, spring_pelvis
 from kinema.constants import (
     ARRIVED,
     AT_REST,
     BRAKE_FROM,
+    DEEPEST_CROUCH,
     FASTEST_WALK,
     LN2,
     STOOD_LONG,
+    SWING_SLACK,
     TELEPORT,
     TURN_NEAR,
 )
@@ -118,6 +120,7 @@ def allowed(plan, memory, i, m, then, up):
 def travel(rows, plan, memory, place, weights, dt):
     """Move every walker's place over the ground, and note where its feet belong and how fast that moves."""
     zero = like(dt, 0.0)
+    one = like(dt, 1.0)
     own_up = (plan.up[0], plan.up[1], plan.up[2])
     for k in range(rows.size):
         i = rows[k]
@@ -128,9 +131,10 @@ def travel(rows, plan, memory, place, weights, dt):
         step = dt * weights[i]
         then = moved_place(m, velocity, turn, own_up, step)
         moves = (vec.span(velocity) > zero) | (turn != zero)
-        memory.held[i] = like(dt, 1.0)
+        # Held back at once, let go on by and by.
+        memory.held[i] = one - (one - memory.held[i]) * spring.decay(plan.half_life, dt)
         if moves & (step > zero):
-            memory.held[i] = allowed(plan, memory, i, m, then, up)
+            memory.held[i] = min(memory.held[i], allowed(plan, memory, i, m, then, up))
             then = moved_place(m, velocity, turn, own_up, step * memory.held[i])
             store_matrix(place, i, 0, then)
         memory.moving[i] |= moves | asks(memory, i)
@@ -167,12 +171,12 @@ def begin(plan, memory, i, m, up, dt):
         set3(memory.drifts, i, leg, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
         if memory.fresh[i]:
             memory.locked[i, leg] = HANGING
-            memory.chosen[i, leg] = -1
             memory.failed[i, leg] = False
             set3(memory.hips, i, leg, row3(plan.hips, leg))
             set3(memory.contacts[i], leg, BALL, home_of(plan, m, leg))
     if memory.fresh[i]:
         memory.since[i] = plan.swing_time * like(dt, STOOD_LONG)
+        memory.held[i] = like(dt, 1.0)
         memory.pelvis[i] = memory.pelvis_speed[i] = memory.level[i] = memory.follow_speed[i] = zero
         for c in range(4):
             memory.velocity[i, c] = zero
@@ -198,13 +202,30 @@ def follow_level(plan, memory, i, place, up, dt):
 
 
 @batch
-def find_level(rows, plan, memory, place, world, hips):
-    """How high the plane of the feet is under the hips, above the character's floor."""
+def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r):
+    """The body on its springs: at the height of the plane of the feet and leaning with it, but low enough that every
+    planted leg reaches. Never lower than it crouches: a foot that is then out of reach is one to lift.
+    """
+    zero = like(dt, 0.0)
     for k in range(rows.size):
         i = rows[k]
         _, up = floor_of(place, i, plan)
-        middle, height, rise = slope_under(plan, memory, i, up)
-        memory.level[i] = height + vec.dot(rise, vec.sub(origin_at(world, i, hips), middle))
+        at_hips = origin_at(world, i, hips)
+        middle, level, rise = slope_under(plan, memory, i, up)
+        turn = (zero, zero, zero, like(dt, 1.0))
+        if plan.lean > zero:
+            level += vec.dot(rise, vec.sub(at_hips, middle))
+            turn = quat.part(lean_body(plan, memory, i, rise, up, dt), weights[i])
+        memory.level[i] = level
+        x, v = spring_pelvis(plan, memory, i, level, dt)
+        for leg in range(plan.size.size):
+            hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
+            top = highest(hip, get3(memory.targets, i, leg), up, reach)
+            top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
+            top = max(top, level - plan.crouch[leg] * like(dt, DEEPEST_CROUCH))
+            if x > top:
+                x, v = top, min(v, zero)
+        carry_hips(plan, memory, i, up, turn, x, v, weights[i], place, world, hips, parent, t, r)
 
 
 @batch

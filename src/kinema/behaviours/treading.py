@@ -1,8 +1,7 @@
 """Where a swinging foot comes down, and how it gets there.
 
-A foothold is looked for where the foot is wanted and around it: solid, not too steep, within reach, as near as can be.
-Until it is settled the foot may change its mind; its way is a curve in time, found anew in each frame from where it is
-and how fast it moves, so that a change bends it and never breaks it.
+A foothold is looked for once, as the foot leaves: where it is wanted and around it; solid, not too steep, within reach,
+as near as can be. Then it swings there, over whatever is on its way, no faster than it may, and is put down exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from kinema.behaviours.footing import (
     set_ray,
     tilted,
 )
-from kinema.behaviours.gait import HANGING, lift_feet, reach_for, row3, wanted_at
+from kinema.behaviours.gait import HANGING, leave, lift_feet, reach_for, row3, wanted_at
 from kinema.behaviours.stepping import highest
 from kinema.constants import (
     AT_REST,
@@ -33,14 +32,12 @@ from kinema.constants import (
     HOLD_CROUCH,
     HOLD_EDGE,
     HOLD_HEIGHT,
-    HOLD_NEAR,
     HOLD_REACH,
     NO_GROUND,
     PATH_RAYS,
     STEEP_STEP,
     SWING_ARRIVES,
     SWING_RISES,
-    SWING_SETTLED,
     SWING_WAITS,
 )
 from kinema.math import quat, spring, vec, xform
@@ -97,10 +94,9 @@ def rays_of(plan, leg):
 
 @kernel
 def looks(memory, i, leg):
-    """Whether a foot looks for its foothold in this frame."""
-    state = memory.locked[i, leg]
-    early = memory.left[i, leg] > memory.whole[i, leg] * like(memory.left[i, leg], SWING_SETTLED)
-    return (state == HANGING) | ((state == FREE) & (early | (memory.chosen[i, leg] < 0)))
+    """Whether a foot looks for its foothold in this frame: it has just left, or it hangs."""
+    leaves = (memory.locked[i, leg] == FREE) & (memory.left[i, leg] >= memory.whole[i, leg])
+    return leaves | (memory.locked[i, leg] == HANGING)
 
 
 @batch
@@ -181,7 +177,7 @@ def hold_at(plan, memory, found, i, leg, which, base, up):
 def within_reach(plan, memory, i, leg, place, ball, turn, seconds, up):
     """Whether the leg reaches a foothold when the body has come there, and does not have to crouch too far."""
     hip = xform.apply(matrix_at(place, i, 0), get3(memory.hips, i, leg))
-    hip = vec.add(hip, vec.scale(get3(memory.drifts, i, leg), seconds))
+    hip = vec.add(hip, vec.scale(get3(memory.drifts, i, leg), min(seconds, plan.swing_time) * memory.held[i]))
     ankle = vec.add(ball, quat.rotate(turn, row3(plan.to_ankles, leg)))
     reach = reach_for(plan, leg, like(seconds, HOLD_REACH))
     top = memory.pelvis[i] + highest(hip, ankle, up, reach)
@@ -195,12 +191,10 @@ def choose_hold(plan, memory, found, i, leg, place, base, up):
     size = plan.size[leg]
     zero = like(size, 0.0)
     turn = turn_of(matrix_at(place, i, 0))
-    wanted = get3(memory.wanted, i, leg)
     slope = vec.unit_or(get3(memory.lean, i, 0), up)
     foot = get3(memory.contacts[i], leg, BALL)
     seconds = memory.left[i, leg] if memory.locked[i, leg] == FREE else zero
-    best, cheapest = -1, zero
-    before = memory.chosen[i, leg]
+    some, cheapest = False, zero
     for which in range(CANDIDATES):
         good, ball, normal, cost = hold_at(plan, memory, found, i, leg, which, base, up)
         if not good:
@@ -211,17 +205,14 @@ def choose_hold(plan, memory, found, i, leg, place, base, up):
         aside = candidate(plan, leg, which, up)
         off = vec.dot(vec.sub(ball, foot), slope)
         cost += (vec.length(aside) + abs(off) * like(size, HOLD_HEIGHT)) / size
-        cost -= like(size, HOLD_NEAR) if which == before else zero
-        if (best < 0) | (cost < cheapest):
-            best, cheapest = which, cost
+        if (not some) | (cost < cheapest):
+            some, cheapest = True, cost
             set3(memory.holds, i, leg, ball)
             set4(memory.hold_turns, i, leg, stands)
             set3(memory.excuses, i, leg, aside)
-    if best >= 0:
-        memory.chosen[i, leg] = best
-    memory.failed[i, leg] = memory.chosen[i, leg] < 0
-    set3(memory.tried, i, leg, vec.sub(wanted, vec.scale(get3(memory.drifts, i, leg), seconds)))
-    return best >= 0
+    memory.failed[i, leg] = not some
+    set3(memory.tried, i, leg, wanted_at(plan, memory, i, leg, zero))
+    return some
 
 
 @routine
@@ -244,31 +235,22 @@ def plan_way(plan, memory, found, i, leg, up):
     steep = size * like(size, STEEP_STEP)
     memory.depart[i, leg] = like(size, SWING_WAITS) * min((top - off) / steep, one)
     memory.arrive[i, leg] = like(size, SWING_ARRIVES) + like(size, SWING_WAITS) * min((top - down) / steep, one)
-    take_time(plan, memory, i, leg, vec.length(vec.reject(vec.sub(hold, foot), up)), vec.dot(foot, up), down)
+    take_time(plan, memory, i, leg, vec.length(vec.reject(vec.sub(hold, foot), up)), down)
 
 
 @routine
-def take_time(plan, memory, i, leg, across, height, down):
+def take_time(plan, memory, i, leg, across, down):
     """Give a swing the time it takes: no foot is faster than it may be. The cubic of `glided` is one and a half times as
     fast at its fastest as on the mean.
     """
     size = plan.size[leg]
     one = like(size, 1.0)
     rate = like(size, 1.5) / (plan.foot_speed * size)
-    whole, left = memory.whole[i, leg], memory.left[i, leg]
     needed = across * rate
-    if left >= whole:
-        needed /= one - memory.depart[i, leg] - memory.arrive[i, leg]
-        needed = max(needed, (memory.apexes[i, leg] - memory.takeoff[i, leg]) * rate / like(size, SWING_RISES))
-        needed = max(needed, (memory.apexes[i, leg] - down) * rate / like(size, 1.0 - SWING_RISES))
-    else:
-        needed += memory.arrive[i, leg] * whole
-        falls = whole * like(size, 1.0 - SWING_RISES)
-        rising = (memory.apexes[i, leg] - height) * rate
-        if (left > falls) & (rising > left - falls):
-            needed = max(needed, left + (rising + falls - left) / like(size, SWING_RISES))
-    missing = max(needed - left, one - one)
-    memory.whole[i, leg], memory.left[i, leg] = whole + missing, left + missing
+    needed /= one - memory.depart[i, leg] - memory.arrive[i, leg]
+    needed = max(needed, (memory.apexes[i, leg] - memory.takeoff[i, leg]) * rate / like(size, SWING_RISES))
+    needed = max(needed, (memory.apexes[i, leg] - down) * rate / like(size, 1.0 - SWING_RISES))
+    memory.whole[i, leg] = memory.left[i, leg] = max(needed, plan.swing_time)
 
 
 @batch
@@ -281,20 +263,15 @@ def choose_holds(rows, plan, memory, found, place):
             if memory.first[i, leg] < 0:
                 continue
             some = choose_hold(plan, memory, found, i, leg, place, base, up)
-            state = memory.locked[i, leg]
             if memory.fresh[i]:
-                memory.locked[i, leg] = LOCKED if some else HANGING
                 if some:
                     land(memory, i, leg)
-            elif some & (state == HANGING):
-                memory.locked[i, leg] = FREE
-                memory.left[i, leg] = memory.whole[i, leg] = plan.swing_time
-                memory.takeoff[i, leg] = vec.dot(get3(memory.contacts[i], leg, BALL), up)
+            elif some:
+                if memory.locked[i, leg] == HANGING:
+                    leave(plan, memory, i, leg, up)
                 plan_way(plan, memory, found, i, leg, up)
-            elif (state == FREE) & (memory.chosen[i, leg] < 0):
+            elif memory.locked[i, leg] == FREE:
                 memory.locked[i, leg] = LOCKED
-            elif state == FREE:
-                plan_way(plan, memory, found, i, leg, up)
 
 
 # --- swinging --------------------------------------------------------------------------------------------------
