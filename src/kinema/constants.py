@@ -333,7 +333,7 @@ SWING_RISES = 0.4
 SWING_ARRIVES = 0.1
 """Share of a swing in which a foot only comes down: it does not scrape the ground."""
 
-SWING_WAITS = 0.3
+SWING_WAITS = 0.2
 """Share of a swing that a foot only rises before a step up, or only comes down behind a step down."""
 
 STEEP_STEP = 0.15
@@ -345,7 +345,7 @@ HIGHEST_STEP = 0.5
 PATH_RAYS = 6
 """Rays along the way of a swinging foot: at a long stride, a sixth of a leg apart."""
 
-HOLD_REACH = 0.85
+HOLD_REACH = 0.75
 """Share of what a leg can be stretched beyond its rest that may be used up where a foot comes down: the rest is for the
 body's moves until it leaves again."""
 
@@ -376,11 +376,26 @@ HOLD_HEIGHT = 0.6
 TRY_AGAIN = 0.06
 """Leg lengths that a foot which found no hold has to want to be elsewhere before it is tried again."""
 
+LET_GO = 0.5
+"""Half-lives of a walker's velocity in which one that was held back is half way to going on."""
+
 ARRIVED = 0.02
 """Leg lengths from its target at which a walker is there."""
 
 TURN_NEAR = 0.5
 """Leg lengths from its target within which a walker turns less and less: the direction to it is noise in the end."""
+
+# --- tails -----------------------------------------------------------------------------------------------------
+
+TAIL_TELEPORT = 3.0
+"""Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: it hangs as animated
+again."""
+
+TAIL_AT_REST = 1e-6
+"""Bone lengths from its goal, and bone lengths a second, below which the end of a bone has arrived."""
+
+TAIL_FLOOR_PASSES = 4
+"""Times a bone that touches the ground is raised and brought back to its length. Each halves what is left, at least."""
 
 # --- clips -----------------------------------------------------------------------------------------------------
 

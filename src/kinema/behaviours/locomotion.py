@@ -52,7 +52,7 @@ class Locomotion(Stage):
     settle: float = 0.05
     swing_time: float = 0.2
     lift: float = 0.12
-    foot_speed: float = 8.0
+    foot_speed: float = 10.0
     search: float = 0.2
     max_slope: float = 0.9
     max_rise: float = 1.0

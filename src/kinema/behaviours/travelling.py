@@ -14,6 +14,7 @@ from kinema.constants import (
     BRAKE_FROM,
     DEEPEST_CROUCH,
     FASTEST_WALK,
+    LET_GO,
     LN2,
     STOOD_LONG,
     SWING_SLACK,
@@ -132,7 +133,7 @@ def travel(rows, plan, memory, place, weights, dt):
         then = moved_place(m, velocity, turn, own_up, step)
         moves = (vec.span(velocity) > zero) | (turn != zero)
         # Held back at once, let go on by and by.
-        memory.held[i] = one - (one - memory.held[i]) * spring.decay(plan.half_life, dt)
+        memory.held[i] = one - (one - memory.held[i]) * spring.decay(plan.half_life * like(dt, LET_GO), dt)
         if moves & (step > zero):
             memory.held[i] = min(memory.held[i], allowed(plan, memory, i, m, then, up))
             then = moved_place(m, velocity, turn, own_up, step * memory.held[i])
