@@ -356,6 +356,15 @@ STRAIN_REACH = 0.95
 """Share of what a leg can be stretched beyond its rest at which it bears no more: the rest is for a body that still
 tilts when it has stopped."""
 
+ROOM_AHEAD = 0.65
+"""Share of how much farther aside than at rest a leg reaches that it uses up where a foot is put down."""
+
+ROOM_BEHIND = 0.5
+"""The same where it leaves again: less, since the body goes on while it waits its turn."""
+
+FASTEST_FALL = 2.0
+"""Leg lengths a second that a body comes down at most where a leg would lose its hold: faster is a jolt."""
+
 LEAST_SPARE = 0.05
 """Leg lengths that every leg reaches beyond its rest: one that stands straight, far down, has no room by itself, and
 would hold its body back for ever."""

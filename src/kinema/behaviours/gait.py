@@ -14,7 +14,7 @@ import numpy as np
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, FREE, LOCKED, get3, set3
-from kinema.constants import BRAKE_FROM, LEAST_SPARE, LIMIT_STRIDES, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
+from kinema.constants import BRAKE_FROM, LEAST_SPARE, LIMIT_STRIDES, ROOM_AHEAD, ROOM_BEHIND, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
 from kinema.math import vec, xform
 from kinema.rig import Rig
 
@@ -54,6 +54,8 @@ class Plan(NamedTuple):
     """(L,): metres from its start to the ankle at rest."""
     asides: Any
     """(L,): the same across up."""
+    spares: Any
+    """(L,): metres that each leg reaches farther aside than that, on level ground."""
     crouch: Any
     """(L,): metres that the body comes down for a leg."""
     to_ankles: Any
@@ -184,12 +186,28 @@ def lead_of(plan, memory, i, leg):
     return min(vec.length(get3(memory.drifts, i, leg)) * plan.swing_time, plan.stride * plan.size[leg])
 
 
-@kernel
-def wanted_at(plan, memory, i, leg, seconds):
-    """Where a foot that comes down in so many seconds should be."""
+@routine
+def lead_shift(plan, leg, m, along, lead):
+    """How much farther ahead a foot is put than its lead, so that from there to where it leaves the leg has room: one
+    that trails far behind the body at rest is put down earlier, one that reaches far ahead later. along: unit.
+    """
+    zero = like(lead, 0.0)
+    way = xform.linear(m, vec.sub(row3(plan.homes, leg), row3(plan.hips, leg)))
+    up = xform.linear(m, (plan.up[0], plan.up[1], plan.up[2]))
+    outward = vec.dot(vec.unit_or(vec.reject(way, up), (zero, zero, zero)), along)
+    if outward < zero:
+        return max(lead + plan.spares[leg] * like(lead, ROOM_BEHIND) / outward, zero)
+    return min(plan.spares[leg] * like(lead, ROOM_AHEAD) / outward - lead, zero) if outward > zero else zero
+
+
+@routine
+def wanted_at(plan, memory, i, leg, m, seconds):
+    """Where a foot that comes down in so many seconds should be. m: the place of the character."""
     drift = get3(memory.drifts, i, leg)
     zero = like(seconds, 0.0)
-    ahead = vec.scale(vec.unit_or(drift, (zero, zero, zero)), lead_of(plan, memory, i, leg))
+    along = vec.unit_or(drift, (zero, zero, zero))
+    lead = lead_of(plan, memory, i, leg)
+    ahead = vec.scale(along, lead + lead_shift(plan, leg, m, along, lead))
     moves = vec.scale(drift, min(seconds, plan.swing_time) * memory.held[i])
     return vec.add(get3(memory.homes, i, leg), vec.add(moves, ahead))
 
@@ -223,7 +241,7 @@ def strain(plan, memory, i, leg, m, up):
 def need(plan, memory, i, leg, m, up):
     """How much a planted foot wants to leave: from 1 on it does. Just landed it is 0, and it grows as the body goes."""
     zero = like(plan.stride, 0.0)
-    wanted = wanted_at(plan, memory, i, leg, zero)
+    wanted = wanted_at(plan, memory, i, leg, m, zero)
     size = plan.size[leg]
     if memory.locked[i, leg] == BARRED:
         return like(zero, STEP_URGENT)

@@ -22,7 +22,7 @@ from kinema.behaviours.leg_solver import LegSolver
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.travelling import move_body, remember, travel
 from kinema.behaviours.treading import aim_feet, cast_down, choose_holds, swing_feet
-from kinema.constants import ARRIVED, LOWEST_CROUCH, POINT_SOLE
+from kinema.constants import ARRIVED, LEAST_SPARE, LOWEST_CROUCH, POINT_SOLE
 from kinema.errors import InputError
 from kinema.math import arrays
 
@@ -234,14 +234,11 @@ def _plan(settings: Locomotion, body: Body, legs: list[LegSolver]) -> Plan:
     heel, tip = soles[:, 0] - balls, soles[:, 2] - balls
     ankles = np.array([leg.joints[-1] for leg in legs], np.int64)
     rest = np.array([np.linalg.norm(at[leg.joints[-1]] - at[leg.joints[0]]) for leg in legs])
-    high = [(at[leg.joints[0]] - ball) @ np.array(rig.up) for leg, ball in zip(legs, balls, strict=True)]
-    reaches = [
-        max(
-            s.stretch * sum(np.linalg.norm(at[b] - at[a]) for a, b in zip(leg.joints, leg.joints[1:], strict=False)),
-            straight,
-        )
-        for leg, straight in zip(legs, rest, strict=True)
-    ]
+    high = np.array([(at[leg.joints[0]] - at[leg.joints[-1]]) @ np.array(rig.up) for leg in legs])
+    asides = np.sqrt(np.maximum(rest**2 - high**2, 0.0))
+    reaches = np.maximum(s.stretch * np.array([_straight(at, leg) for leg in legs]), rest)
+    crouch = np.minimum(s.crouch * size, np.maximum(high, POINT_SOLE * size) * LOWEST_CROUCH)
+    farthest = np.sqrt(np.maximum(reaches**2 - (high - crouch) ** 2, 0.0))
     return Plan(
         up=np.array(rig.up, dtype),
         floor=dtype(rig.floor),
@@ -259,10 +256,11 @@ def _plan(settings: Locomotion, body: Body, legs: list[LegSolver]) -> Plan:
         groups=np.array(groups_of(rig), np.int64),
         homes=balls.astype(dtype),
         hips=at[[leg.joints[0] for leg in legs]].astype(dtype),
-        reaches=np.array(reaches, dtype),
+        reaches=reaches.astype(dtype),
         eases=rest.astype(dtype),
-        asides=np.sqrt(np.maximum(rest**2 - _along(at, legs, rig.up) ** 2, 0.0)).astype(dtype),
-        crouch=np.clip(s.crouch * size, 0.0, np.maximum(high, POINT_SOLE * size) * LOWEST_CROUCH).astype(dtype),
+        asides=asides.astype(dtype),
+        spares=np.maximum(farthest - asides, LEAST_SPARE * size).astype(dtype),
+        crouch=crouch.astype(dtype),
         to_ankles=(at[ankles] - balls).astype(dtype),
         ankle_turns=np.array([_turn(stands[ankle, :3, :3]) for ankle in ankles], dtype),
         samples=np.stack((heel, heel / 2, np.zeros_like(heel), tip), axis=1).astype(dtype),
@@ -285,9 +283,10 @@ def _sole(rig: Any, leg: Any) -> Any:
     return [m[:3, :3] @ p + m[:3, 3] for m, p in zip(rig.standing_world[list(joints)], points, strict=True)]
 
 
-def _along(at: Any, legs: list[LegSolver], up: Any) -> Any:
-    """(L,): how high each leg starts above its ankle at rest, metres."""
-    return np.array([(at[leg.joints[0]] - at[leg.joints[-1]]) @ np.array(up) for leg in legs])
+def _straight(at: Any, leg: LegSolver) -> float:
+    """Metres from the start of a leg over the joint that it bends at to its ankle."""
+    start, knee, ankle = (at[joint] for joint in leg.joints)
+    return float(np.linalg.norm(knee - start) + np.linalg.norm(ankle - knee))
 
 
 def _turn(axes: Any) -> Any:

@@ -13,6 +13,7 @@ from kinema.constants import (
     AT_REST,
     BRAKE_FROM,
     DEEPEST_CROUCH,
+    FASTEST_FALL,
     FASTEST_WALK,
     LET_GO,
     LN2,
@@ -219,13 +220,17 @@ def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r)
             turn = quat.part(lean_body(plan, memory, i, rise, up, dt), weights[i])
         memory.level[i] = level
         x, v = spring_pelvis(plan, memory, i, level, dt)
+        lowest = memory.pelvis[i] - plan.size[0] * like(dt, FASTEST_FALL) * dt
         for leg in range(plan.size.size):
             hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
-            top = highest(hip, get3(memory.targets, i, leg), up, reach)
+            ankle = get3(memory.targets, i, leg)
+            if vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach:
+                continue  # No height would bring it there.
+            top = highest(hip, ankle, up, reach)
             top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
             top = max(top, level - plan.crouch[leg] * like(dt, DEEPEST_CROUCH))
             if x > top:
-                x, v = top, min(v, zero)
+                x, v = (top if memory.fresh[i] else max(top, lowest)), min(v, zero)
         carry_hips(plan, memory, i, up, turn, x, v, weights[i], place, world, hips, parent, t, r)
 
 

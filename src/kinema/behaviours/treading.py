@@ -114,7 +114,7 @@ def aim_feet(rows, plan, memory, place, dt):
             if looks(memory, i, leg):
                 swinging = memory.locked[i, leg] == FREE
                 seconds = memory.left[i, leg] if swinging else like(dt, 0.0)
-                set3(memory.wanted, i, leg, wanted_at(plan, memory, i, leg, seconds))
+                set3(memory.wanted, i, leg, wanted_at(plan, memory, i, leg, matrix_at(place, i, 0), seconds))
                 memory.first[i, leg] = count
                 count += rays_of(plan, leg)
     return count
@@ -211,7 +211,7 @@ def choose_hold(plan, memory, found, i, leg, place, base, up):
             set4(memory.hold_turns, i, leg, stands)
             set3(memory.excuses, i, leg, aside)
     memory.failed[i, leg] = not some
-    set3(memory.tried, i, leg, wanted_at(plan, memory, i, leg, zero))
+    set3(memory.tried, i, leg, wanted_at(plan, memory, i, leg, matrix_at(place, i, 0), zero))
     return some
 
 
