@@ -46,6 +46,7 @@ class Page:
     def __init__(self, socket):
         self.socket = socket
         self.scene = None
+        self.session = None
         self.number = 0
 
     async def send(self, kind, **fields):
@@ -126,6 +127,6 @@ async def open_socket(server, origin=None):
 async def connect(server, scene="planar", still=True, origin=None):
     """A page with a scene open."""
     page = Page(await open_socket(server, origin))
-    await page.message("hello")
+    page.session = (await page.message("hello"))["session"]
     await page.send("open", scene=scene, still=still)
     return page

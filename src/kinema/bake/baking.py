@@ -60,13 +60,14 @@ def bake(
     shot = replace(shot, places=start_of(rig, settings) @ shot.places)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     if settings.places_feet:
-        shot = on_ground(shot, ground)
+        shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
     made = animate(character, shot, ground, settings, progress)
-    before, after = _measure(shot.seen, made, ground, settings)
+    shot = shot.kept
+    before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
     poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
     return Baked(
-        clip=_new_clip(clip, poses, shot.seen, settings, rig.skeleton.below(joints)),
+        clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
         before=before,
         after=after,
         dt=shot.dt,

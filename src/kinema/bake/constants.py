@@ -9,6 +9,9 @@ SPARSE_FPS = 20.0
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
 
+INNER_FPS = 60.0
+"""Frames a second that are computed at least, whatever is kept: at 24 a second feet land a frame late."""
+
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 
@@ -75,8 +78,17 @@ CLIMB = 6.0
 """Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
 knows what comes next; on stairs the slower ones are a frame late."""
 
+CLIMB_SHARE = 1.5
+"""The same for runs, as a share of the travel's speed: a foot swings at three times that, up a slope of 1 in 2."""
+
+HEIGHT_SMOOTHING = 0.12
+"""Seconds, standard deviation, of the height of the ground below a body: about the time from one step to the next."""
+
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
+
+LEAD_IN = 3.0
+"""Seconds of a loop's pass before that are computed, unseen, so that the first frame is as steady as any other."""
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import secrets
 import time
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -14,6 +16,7 @@ from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import (
     FRAMES_ON_THE_WAY,
+    LONGEST_FILE_WAIT,
     LONGEST_SILENCE,
     MESSAGES_A_SECOND,
     MESSAGES_IN_A_BURST,
@@ -48,6 +51,8 @@ class Connection:
     """One page."""
 
     def __init__(self, websocket: WebSocket) -> None:
+        self.token = secrets.token_urlsafe(16)
+        """By this, and nothing else, the page's files find its session."""
         self._websocket = websocket
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
@@ -59,7 +64,7 @@ class Connection:
     async def serve(self) -> None:
         """Until the page leaves, breaks a rule, or its scene ends."""
         scenes = [kind.introduction() for kind in SCENES.values()]
-        await self._send({"type": "hello", "version": kinema.__version__, "scenes": scenes})
+        await self._send({"type": "hello", "version": kinema.__version__, "scenes": scenes, "session": self.token})
         tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -69,6 +74,18 @@ class Connection:
                 task.cancel()
             if self._session:
                 self._session.close()
+
+    async def ask(self, command: protocol.Receive | protocol.Give) -> Any:
+        """Have the scene take or give a file; an InputError if it will not."""
+        if not self._session:
+            raise InputError("no scene is open")
+        self._session.tell(command)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(command.done), LONGEST_FILE_WAIT)
+        except InputError:
+            raise
+        except Exception as problem:  # The scene stopped, or takes forever: its page hears of it by the socket.
+            raise InputError("the scene does not answer") from problem
 
     async def _say_goodbye(self, *problems: BaseException | None) -> None:
         for problem in problems:

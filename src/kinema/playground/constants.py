@@ -15,6 +15,12 @@ MOST_CONNECTIONS = 256
 LARGEST_MESSAGE = 64 * 1024
 """Bytes of a message from a page. The largest real one, a dragged handle, has about a hundred."""
 
+LARGEST_FILE = 64 * 1024 * 1024
+"""Bytes of a file that is dropped on a page: characters with all their textures have tens of megabytes."""
+
+LONGEST_FILE_WAIT = 60.0
+"""Seconds in which a scene has to take or give a file."""
+
 LARGEST_INPUT_NUMBER = 2**32 - 1
 """The number of a page's last input travels as 32 bits."""
 
@@ -39,5 +45,14 @@ PORT = 8137
 PORTS_TRIED = 50
 """From the wanted one on, before giving up."""
 
-TIME_TO_CLOSE = 1.0
-"""Seconds that connections get to say goodbye after Ctrl-C."""
+TIME_TO_CLOSE = 1
+"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
+
+JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
+"""Frames of a clip that are looked at to see whether it walks in place: so many a second, so many at most."""
+
+LONGEST_BAKED = 120.0
+"""Seconds of a clip that a page bakes: its scene stands still meanwhile."""
+
+WAY_POINTS_A_SECOND = 10.0
+"""Of a held place that goes along over uneven ground."""

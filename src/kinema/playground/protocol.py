@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,13 +120,30 @@ class AsPython:
 
 
 @dataclass(frozen=True)
+class Receive:
+    """A file was dropped. `done` is set when the scene has it, or says why not. Comes by HTTP, not by the socket."""
+
+    name: str
+    data: bytes
+    done: Future[None]
+
+
+@dataclass(frozen=True)
+class Give:
+    """A file is wanted. Comes by HTTP, not by the socket."""
+
+    name: str
+    done: Future[bytes]
+
+
+@dataclass(frozen=True)
 class Seen:
     """A frame has arrived."""
 
     tick: int
 
 
-Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | AsPython | Seen
+Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | AsPython | Receive | Give | Seen
 
 
 def parse(text: str) -> Command:

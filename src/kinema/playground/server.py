@@ -8,6 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Mapping
+from concurrent.futures import Future
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -21,8 +22,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kinema.errors import InputError
+from kinema.playground import protocol
 from kinema.playground.connection import Connection, refuse
 from kinema.playground.constants import (
+    LARGEST_FILE,
     LARGEST_MESSAGE,
     MOST_CONNECTIONS,
     MOST_SESSIONS,
@@ -31,8 +34,8 @@ from kinema.playground.constants import (
     PORTS_TRIED,
     TIME_TO_CLOSE,
 )
-from kinema.playground.kernels import make_ready
-from kinema.scenes.registry import kind_of
+from kinema.playground.kernels import compile_the_rest, make_ready
+from kinema.playground.kinds import kind_played
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
 """All there is to be fetched. A name is looked up here and never becomes a path."""
@@ -40,8 +43,8 @@ _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "te
 # Evaluating strings is what browsers' test drivers do in a page; the page itself never does.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self'; object-src 'none'; "
-    "base-uri 'none'; form-action 'none'",
+    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self' blob: data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
@@ -65,10 +68,12 @@ class App:
     def __init__(self, host: str, page_files: Mapping[str, bytes]) -> None:
         self._host = host
         self._page = page_files
-        self.open_sessions = 0
+        self._connections: dict[str, Connection] = {}
         routes = [
             Route("/", self._file),
             Route("/{name}", self._file),
+            Route("/files/{session}/{name}", self._give, methods=["GET"]),
+            Route("/files/{session}/{name}", self._receive, methods=["POST"]),
             WebSocketRoute("/session", self._session),
         ]
         self.asgi = Starlette(routes=routes)
@@ -89,11 +94,41 @@ class App:
         if self.open_sessions >= MOST_SESSIONS:
             await refuse(websocket, f"The playground is full: {MOST_SESSIONS} pages are open. Close one, then reload.")
             return
-        self.open_sessions += 1
+        connection = Connection(websocket)
+        self._connections[connection.token] = connection
         try:
-            await Connection(websocket).serve()
+            await connection.serve()
         finally:
-            self.open_sessions -= 1
+            del self._connections[connection.token]
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._connections)
+
+    # Files of a session: only its own page knows the token.
+
+    async def _give(self, request: Request) -> Response:
+        done: Future[bytes] = Future()
+        return await self._ask(request, protocol.Give(request.path_params["name"], done))
+
+    async def _receive(self, request: Request) -> Response:
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > LARGEST_FILE:
+                return PlainTextResponse(f"Files may have {LARGEST_FILE // 2**20} MiB at most.", 413)
+        done: Future[None] = Future()
+        return await self._ask(request, protocol.Receive(request.path_params["name"], bytes(data), done))
+
+    async def _ask(self, request: Request, command: protocol.Receive | protocol.Give) -> Response:
+        connection = self._connections.get(request.path_params["session"])
+        if connection is None or not self._comes_from_our_page(request.headers):
+            return PlainTextResponse("Nothing here.", 404)
+        try:
+            content = await connection.ask(command)
+        except InputError as problem:
+            return PlainTextResponse(str(problem), 422)
+        return Response(content or b"", media_type="application/octet-stream", headers=_HEADERS)
 
     def _comes_from_our_page(self, headers: Headers) -> bool:
         """Pages of others must not reach in: a browser says where a page is from. Programs that are no browser may."""
@@ -151,17 +186,21 @@ class Server(uvicorn.Server):
 
 def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
     """Serve the playground until Ctrl-C."""
-    kind = kind_of(scene)
+    kind = kind_played(scene)
     app = App(host, page())
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{bound.getsockname()[1]}/#{scene}"
     typer.echo(f"Playground: {address}   (Ctrl-C ends it)")
     logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are the fun of it, and no news.
-    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    Server(settings(app)).run(sockets=[bound])
+    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
+    compiler = compile_the_rest(kind)
+    try:
+        Server(settings(app)).run(sockets=[bound])
+    finally:
+        compiler.terminate()
 
 
 def settings(app: App) -> uvicorn.Config:
@@ -174,7 +213,7 @@ def settings(app: App) -> uvicorn.Config:
         ws_ping_interval=PING_INTERVAL,
         ws_ping_timeout=PING_INTERVAL,
         limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=int(TIME_TO_CLOSE),
+        timeout_graceful_shutdown=TIME_TO_CLOSE,
         lifespan="off",
-        log_level="warning",
+        log_level="critical",
     )

@@ -11,13 +11,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
-from kinema.playground.kernels import make_ready
-from kinema.scenes.registry import kind_of
+from kinema.playground.kernels import is_complete, make_ready
+from kinema.playground.kinds import kind_played
 from kinema.scenes.scene import Scene
 
 logger = logging.getLogger("kinema.playground")
@@ -50,7 +51,7 @@ class Session:
     """Runs a scene until it is closed. Commands come in by `tell`; what there is to say goes to `outbox`."""
 
     def __init__(self, opened: protocol.Open, wake: Callable[[], None]) -> None:
-        self.kind = kind_of(opened.scene)
+        self.kind = kind_played(opened.scene)
         self.outbox = Outbox(wake)
         self._still = opened.still
         self._inbox: deque[protocol.Command] = deque()
@@ -81,7 +82,7 @@ class Session:
     def _run(self) -> None:
         try:
             make_ready(self.kind, self._tell_progress)
-            self._begin()
+            self._begin(self.kind())
             self._loop()
         except Exception as problem:  # Whatever a scene does wrong ends its session, with a word, and nothing else.
             logger.exception("a session of %s ended", self.kind.name)
@@ -93,8 +94,8 @@ class Session:
     def _end(self, message: str) -> None:
         self.outbox.put("end", {"type": "end", "message": message[:400]})
 
-    def _begin(self) -> None:
-        self.scene: Scene = self.kind()
+    def _begin(self, scene: Scene) -> None:
+        self.scene = scene
         if self._still:
             self.scene.be_still()
         self._shown = None
@@ -174,13 +175,30 @@ class Session:
                 self.scene.key(key, position)
             case protocol.Set(_, name, value):
                 self.scene.set(name, value)
+                if not is_complete(self.kind):  # The step after it may take a while; the page says so until it is made.
+                    self._tell_progress(0, 1, "what this needs")
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
             case protocol.Advance():
                 self._ticks_due = 1
             case protocol.Reset():
-                self._begin()
+                self._begin(self.scene.fresh())
             case protocol.Visible(visible):
                 self._hidden = not visible
             case protocol.AsPython():
                 self.outbox.put("python", {"type": "python", "text": self.scene.python()})
+            case protocol.Receive(name, data, done):
+                _answer(done, lambda: self.scene.receive(name, data))
+                self._shown = None
+            case protocol.Give(name, done):
+                _answer(done, lambda: self.scene.give(name))
+
+
+def _answer(done: Future[Any], work: Callable[[], Any]) -> None:
+    """Let whoever waits for a file have it, or know why not. Only what a scene refuses leaves it running."""
+    try:
+        done.set_result(work())
+    except Exception as problem:
+        done.set_exception(problem)
+        if not isinstance(problem, InputError):
+            raise

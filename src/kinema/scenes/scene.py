@@ -82,7 +82,21 @@ class Button:
         return None
 
 
-Control = Slider | Switch | Choice | Button
+@dataclass(frozen=True)
+class Download:
+    """A file that the scene gives, by the name that `Scene.give` knows it by."""
+
+    name: str
+    label: str
+    file: str
+    value: None = None
+    kind: str = "download"
+
+    def checked(self, value: Any) -> None:
+        return None
+
+
+Control = Slider | Switch | Choice | Button | Download
 
 
 class Status(NamedTuple):
@@ -110,9 +124,12 @@ class Scene(ABC):
     """One sentence: what there is to see."""
     unit: ClassVar[str]
     """Of its lengths: px or m."""
-    controls: ClassVar[tuple[Control, ...]]
+    controls: tuple[Control, ...]
+    """What can be set; a scene whose controls change has its own."""
     help: ClassVar[tuple[tuple[str, str], ...]] = ()
     """What the keyboard and the pointer do: (key, what it does)."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """Endings of the files that may be dropped on it: (".glb", ".bvh")."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -144,14 +161,31 @@ class Scene(ABC):
     def key(self, key: str, position: Sequence[float]) -> None:  # noqa: B027
         """A key is pressed while the pointer is at a place in the scene's space."""
 
+    def receive(self, name: str, data: bytes) -> None:
+        """A file was dropped on it. Names are for people to read, never for paths. InputError: it cannot be used."""
+        raise InputError(f"{self.title} takes no files")
+
+    def give(self, name: str) -> bytes:
+        """A file of its own: what a view draws with, or what a person keeps."""
+        raise InputError(f"{self.title} has no file {name!r:.40}")
+
     def be_still(self) -> None:  # noqa: B027
         """Nothing moves by itself: somebody who asked for less motion is looking."""
+
+    def fresh(self) -> Scene:
+        """The scene as it was at first."""
+        return type(self)(self.seed)
 
     # What happens.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
         """What has to be compiled before the first frame, by name: small calls that do it."""
+        return {}
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        """What is needed only when a person asks for more than the first frame shows."""
         return {}
 
     @abstractmethod
@@ -177,7 +211,14 @@ class Scene(ABC):
     @classmethod
     def introduction(cls) -> dict[str, Any]:
         """What the page shows of a scene before it is opened."""
-        return {"name": cls.name, "title": cls.title, "about": cls.about, "unit": cls.unit, "help": cls.help}
+        return {
+            "name": cls.name,
+            "title": cls.title,
+            "about": cls.about,
+            "unit": cls.unit,
+            "help": cls.help,
+            "takes": cls.takes,
+        }
 
     def panel(self) -> list[dict[str, Any]]:
         """The controls with their present values, as JSON has them."""

@@ -172,11 +172,16 @@ def voxels(seed: int = 0, size: float = 0.12) -> VoxelGrid:
 
     size: of a block, metres. The level part's top is at height 0.
     """
+    return VoxelGrid(*voxel_cells(seed, size))
+
+
+def voxel_cells(seed: int = 0, size: float = 0.12) -> tuple[Any, Any, float]:
+    """What `voxels` is made of: which blocks are filled, (nx, ny, nz), the lowest corner, (3,), the size of a block."""
     draw = np.random.default_rng(seed)
     wide, long, top = round(2 * _HALF_WIDTH / size), round(10.0 / size), 4
     levels = _walkable(draw, wide, long, top, round(_APPROACH / size))
     filled = np.arange(top + 1)[np.newaxis, :, np.newaxis] <= levels[:, np.newaxis, :]
-    return VoxelGrid(filled, (-wide * size / 2, -size, 0.0), size)
+    return filled, np.array((-wide * size / 2, -size, 0.0)), size
 
 
 def _walkable(draw: np.random.Generator, wide: int, long: int, top: int, level: int) -> Any:

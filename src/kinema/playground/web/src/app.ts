@@ -5,6 +5,7 @@ import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protoco
 import { Film, keepPicture } from "./shell/capture";
 import { element, make, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
+import { Files } from "./shell/files";
 import { Figures } from "./shell/figures";
 import { Help } from "./shell/help";
 import { History } from "./shell/history";
@@ -23,7 +24,12 @@ export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
   private readonly tabs = new Tabs((name) => this.open(name));
-  private readonly panel = new Panel(element("controls"), (name, value) => this.connection.input({ type: "set", name, value }));
+  private readonly files = new Files(this.stage, (text) => this.signs.notice(text));
+  private readonly panel = new Panel(
+    element("controls"),
+    (name, value) => this.connection.input({ type: "set", name, value }),
+    (file) => void this.files.keep(file),
+  );
   private readonly figures = new Figures();
   private readonly history = new History(element("history"));
   private readonly labels = new Labels(element("labels"));
@@ -90,6 +96,7 @@ export class App {
   private receive(message: ServerMessage): void {
     switch (message.type) {
       case "hello":
+        this.files.session = message.session;
         this.tabs.fill(message.scenes);
         this.open(this.tabs.current);
         break;
@@ -125,11 +132,16 @@ export class App {
   private show(name: string): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
-    this.view = new Kind();
+    this.view = new Kind({
+      file: (file) => this.files.get(file),
+      choose: () => this.files.choose(),
+      say: (text) => this.signs.notice(text),
+    });
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
-    if (this.view.overlay) (matchMedia("(max-width: 820px)").matches ? this.stage : element("side")).append(this.view.overlay);
+    const onStage = this.view.overlayOnStage || matchMedia("(max-width: 820px)").matches;
+    if (this.view.overlay) (onStage ? this.stage : element("side")).append(this.view.overlay);
     this.view.paint(this.theme);
     this.resize();
     this.dragging.attach(this.view);
@@ -147,6 +159,7 @@ export class App {
     const introduction = this.introduction();
     if (introduction) {
       this.help.fill(introduction);
+      this.files.takes = introduction.takes;
       element("about").textContent = introduction.about;
     }
     this.history.start(introduction?.unit ?? "");
@@ -236,6 +249,7 @@ export class App {
     if (!this.view || !this.frame) return;
     this.view.draw(elapsed);
     this.labels.show(this.view.labels());
+    this.dragging.remember(now);
     if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
     this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");

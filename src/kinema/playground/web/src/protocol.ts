@@ -6,6 +6,8 @@ export interface Introduction {
   about: string;
   unit: string;
   help: [string, string][];
+  /** Endings of the files that may be dropped on it. */
+  takes: string[];
 }
 
 interface ControlBase {
@@ -18,6 +20,7 @@ export type Control = ControlBase &
     | { kind: "switch"; value: boolean }
     | { kind: "choice"; value: string; options: string[] }
     | { kind: "button"; value: null }
+    | { kind: "download"; value: null; file: string }
   );
 
 export type Description = Record<string, unknown>;
@@ -33,7 +36,7 @@ export interface SceneMessage {
 }
 
 export type ServerMessage =
-  | { type: "hello"; version: string; scenes: Introduction[] }
+  | { type: "hello"; version: string; scenes: Introduction[]; session: string }
   | { type: "progress"; done: number; count: number; what: string }
   | SceneMessage
   | { type: "python"; text: string }

@@ -33,10 +33,22 @@ export interface Label {
   text: string;
 }
 
+/** What a view may ask of the page. */
+export interface Tools {
+  /** A file that the scene gives: `Scene.give` in Python. */
+  file(name: string): Promise<ArrayBuffer>;
+  /** Have the person choose a file for the scene, as if it were dropped. */
+  choose(): void;
+  /** Say something in passing. */
+  say(text: string): void;
+}
+
 export interface View {
   readonly canvas: HTMLCanvasElement;
   /** A chart or the like: under the controls, on a phone over the picture. */
   readonly overlay?: HTMLElement;
+  /** Whether it lies over the picture on every screen. */
+  readonly overlayOnStage?: boolean;
   /** What changes with the scene's revision. */
   describe(description: Description): void;
   /** A new frame has come. */

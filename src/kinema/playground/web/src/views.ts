@@ -1,14 +1,16 @@
 // The views of the scenes, by the scene's name. A new one is a line here, and one in scenes/registry.py.
 
-import type { View } from "./view";
+import type { Tools, View } from "./view";
 import { ArmView } from "./views/arm";
+import { CharacterView } from "./views/character";
 import { CrowdView } from "./views/crowd";
 import { LabView } from "./views/lab";
 import { PlanarView } from "./views/planar";
 
-export const VIEWS: Record<string, new () => View> = {
+export const VIEWS: Record<string, new (tools: Tools) => View> = {
   planar: PlanarView,
   arm: ArmView,
+  character: CharacterView,
   crowd: CrowdView,
   lab: LabView,
 };

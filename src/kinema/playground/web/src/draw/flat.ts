@@ -5,7 +5,7 @@ import type { Theme } from "../view";
 import { Ink } from "./ink";
 
 /** Width and height that are always to be seen, px: on a smaller screen everything is smaller. */
-const AT_LEAST = { width: 860, height: 520 };
+const AT_LEAST = { width: 740, height: 520 };
 const GRID = 40;
 
 const GRID_VERTEX = /* glsl */ `
@@ -31,7 +31,9 @@ const GRID_FRAGMENT = /* glsl */ `
 export class FlatStage {
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
+  /** Below whatever else is in the scene, and above it. */
   readonly ink = new Ink();
+  readonly top = new Ink();
   /** CSS pixels per unit of the scene. */
   scale = 1;
   private readonly camera = new THREE.OrthographicCamera();
@@ -59,7 +61,9 @@ export class FlatStage {
     this.grid.frustumCulled = false;
     this.grid.renderOrder = -2;
     this.grid.material.side = THREE.DoubleSide;
-    this.scene.add(this.grid, this.ink.mesh);
+    this.ink.mesh.renderOrder = -1;
+    this.top.mesh.renderOrder = 1;
+    this.scene.add(this.grid, this.ink.mesh, this.top.mesh);
     this.camera.position.z = 10;
   }
 
@@ -107,6 +111,7 @@ export class FlatStage {
 
   dispose(): void {
     this.ink.dispose();
+    this.top.dispose();
     this.grid.geometry.dispose();
     this.grid.material.dispose();
     this.renderer.dispose();

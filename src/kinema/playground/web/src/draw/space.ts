@@ -7,7 +7,7 @@ import type { Theme } from "../view";
 const UP = new THREE.Vector3(0, 1, 0);
 const SHADOW_SIZE = 1024;
 /** Whether the processor draws, not a graphics card: then no effort goes into what is only nice. */
-const SOFTWARE = drawsInSoftware();
+export const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
 const SLOW_MS = 120;
 /** Width over height that scenes are composed for, and how much farther away a narrow screen may put the camera. */
@@ -33,6 +33,7 @@ export class SpaceStage {
   private size = { width: 1, height: 1 };
   private ratio = Math.min(devicePixelRatio, 2);
   private turned = false;
+  private times = 1;
   private slow = 0;
   private drawnAt = performance.now();
 
@@ -79,7 +80,7 @@ export class SpaceStage {
   /** On a narrow screen the camera is farther away: what is to be seen stays in the picture. */
   private stepBack(aspect: number): void {
     const at = this.controls.target;
-    const away = new THREE.Vector3(...this.look.from).sub(at).multiplyScalar(Math.min(Math.max(WIDE / aspect, 1), MOST_AWAY));
+    const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at)).multiplyScalar(this.times * Math.min(Math.max(WIDE / aspect, 1), MOST_AWAY));
     this.camera.position.copy(at).add(away);
   }
 
@@ -87,6 +88,21 @@ export class SpaceStage {
     this.scene.background = new THREE.Color(theme.background);
     this.sun.intensity = theme.dark ? 1.7 : 2.2;
     this.sky.intensity = theme.dark ? 0.9 : 1.5;
+  }
+
+  /** For something so many times as large as what the look was made for: farther away, and shade for all of it. */
+  suit(times: number): void {
+    const at = this.controls.target;
+    this.camera.position.sub(at).multiplyScalar(times / this.times).add(at);
+    for (const side of ["left", "right", "top", "bottom"] as const) this.sun.shadow.camera[side] *= times / this.times;
+    this.sun.shadow.camera.updateProjectionMatrix();
+    this.times = times;
+  }
+
+  /** Look at another place from the same side: the camera and the sun come along. */
+  follow(to: THREE.Vector3): void {
+    const by = to.clone().sub(this.controls.target);
+    for (const part of [this.controls.target, this.camera.position, this.sun.position, this.sun.target.position]) part.add(by);
   }
 
   draw(elapsed: number): void {

@@ -66,7 +66,6 @@ function section(paint: (pen: CanvasRenderingContext2D) => void): THREE.Instance
   geometry.translate(WIDTH / 2 - PIVOT, 0, 0);
   const mesh = new THREE.InstancedMesh(geometry, material, MOST);
   mesh.frustumCulled = false;
-  mesh.renderOrder = -1;
   mesh.count = 0;
   return mesh;
 }

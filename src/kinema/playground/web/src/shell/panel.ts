@@ -12,6 +12,7 @@ export class Panel {
   constructor(
     private readonly host: HTMLElement,
     private readonly set: (name: string, value: Value) => void,
+    private readonly download: (file: string) => void,
   ) {}
 
   /** Show these controls: the same ones get their new values, others are built anew. */
@@ -46,8 +47,9 @@ export class Panel {
     const { name } = control;
     const send = (value: Value) => this.set(name, value);
     let controller: Controller;
-    if (control.kind === "button") {
-      controller = gui.add({ [name]: () => send(null) }, name);
+    if (control.kind === "button" || control.kind === "download") {
+      const act = control.kind === "button" ? () => send(null) : () => this.download(control.file);
+      controller = gui.add({ [name]: act }, name);
     } else {
       this.values[name] = control.value;
       if (control.kind === "slider") controller = gui.add(this.values, name, control.low, control.high, control.step);

@@ -23,7 +23,6 @@ export class PlanarView implements View {
   private hovered: string | null = null;
 
   constructor() {
-    this.sprites.group.renderOrder = 1;
     this.stage.scene.add(this.sprites.group);
   }
 
@@ -51,8 +50,8 @@ export class PlanarView implements View {
 
   draw(): void {
     if (!this.theme || !this.frame) return;
-    const ink = this.stage.ink;
-    ink.clear(this.stage.pixel);
+    const { ink, top } = this.stage;
+    for (const layer of [ink, top]) layer.clear(this.stage.pixel);
     this.drawRope(this.frame, this.theme);
     const chains = this.joints();
     const limbs = array(this.frame, "limbs");
@@ -61,7 +60,7 @@ export class PlanarView implements View {
     });
     this.sprites.show(limbs, this.limbColours(chains), this.limbLengths());
     chains.forEach((joints, i) => this.drawEnds(joints, i, this.theme!));
-    ink.finish();
+    for (const layer of [ink, top]) layer.finish();
     this.stage.draw();
   }
 
@@ -79,7 +78,7 @@ export class PlanarView implements View {
   }
 
   private drawEnds(joints: Point[], i: number, theme: Theme): void {
-    const ink = this.stage.ink;
+    const ink = this.stage.top;
     const [root, end, target] = [joints[0]!, joints[joints.length - 1]!, this.target(i)];
     if (this.held?.handle === String(i)) {
       ink.line(...root, ...target, 1.2, theme.ink, { dash: 7, alpha: 0.55 });
@@ -94,9 +93,9 @@ export class PlanarView implements View {
   private drawTarget(at: Point, handle: string, theme: Theme): void {
     const active = this.held?.handle === handle || this.hovered === handle;
     const halo = HALO / this.stage.scale;
-    if (active) this.stage.ink.dot(...at, halo, theme.target, { alpha: 0.16 });
-    this.stage.ink.dot(...at, TARGET, theme.target, { ring: 3.2 });
-    this.stage.ink.dot(...at, 3.5, theme.target);
+    if (active) this.stage.top.dot(...at, halo, theme.target, { alpha: 0.16 });
+    this.stage.top.dot(...at, TARGET, theme.target, { ring: 3.2 });
+    this.stage.top.dot(...at, 3.5, theme.target);
   }
 
   private drawRope(frame: Frame, theme: Theme): void {
@@ -140,19 +139,28 @@ export class PlanarView implements View {
     }));
   }
 
-  /** The dragged chain's lengths and angles, at the middle of its bones. */
+  /** The dragged chain's lengths and angles at the middle of its bones, and whether it gets there. */
   labels(): Label[] {
     const joints = this.joints()[Number(this.held?.handle)];
     if (!this.held || !joints) return [];
-    const labels = joints.slice(1).map((b, j) => {
-      const a = joints[j]!;
-      const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
-      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}` };
-    });
+    const labels = joints.length === 3 ? this.lengthLabels(joints) : [];
     const end = joints[joints.length - 1]!;
     const miss = Math.hypot(end[0] - this.held.position[0], end[1] - this.held.position[1]);
     const [x, y] = this.stage.toPage(...this.held.position);
-    return [...labels.slice(0, 2), { x: x + 24, y: y - 18, text: miss > 1 ? `${miss.toFixed(0)} px out of reach` : "reached" }];
+    return [...labels, { x: x + 24, y: y - 18, text: miss > 1 ? `${miss.toFixed(0)} px out of reach` : "reached" }];
+  }
+
+  /** Length of each bone, and its angle: the first one's from the right, the second one's from the first. */
+  private lengthLabels(joints: Point[]): Label[] {
+    let before = 0;
+    return joints.slice(1).map((b, j) => {
+      const a = joints[j]!;
+      const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
+      const turn = Math.atan2(b[1] - a[1], b[0] - a[0]) - before;
+      before += turn;
+      const angle = Math.round((Math.atan2(Math.sin(turn), Math.cos(turn)) * 180) / Math.PI);
+      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}  θ${j + 1} ${angle}°` };
+    });
   }
 
   state(): Record<string, unknown> {

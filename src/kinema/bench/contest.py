@@ -1,0 +1,49 @@
+"""Kinema and its peers on one problem: who takes how long, and who arrives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.bench.peers.base import Peer
+from kinema.bench.report import Figure
+from kinema.bench.timing import take_turns
+
+LENGTH_SLACK = 1e-4
+"""Share of the reach by which a bone may differ from its length: ten times what float32 needs."""
+
+
+def arrivals(joints: Any, problem: Any) -> float:
+    """The share of answers that count: root in place, bones of their length, the end within tolerance."""
+    joints = np.asarray(joints, np.float64)
+    lengths = np.asarray(problem.bone_lengths(), np.float64)
+    reach = lengths.sum(axis=1)
+    bones = np.linalg.norm(np.diff(joints, axis=1), axis=2)
+    whole = (np.abs(bones - lengths) <= LENGTH_SLACK * reach[:, None]).all(axis=1)
+    rooted = np.linalg.norm(joints[:, 0] - problem.root, axis=1) <= LENGTH_SLACK * reach
+    there = np.linalg.norm(joints[:, -1] - problem.target, axis=1) <= problem.tolerance * reach
+    return float((whole & rooted & there).mean())
+
+
+def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Figure]:
+    """Figures of each contestant on its problem, by name. One that is missing or fails has a note instead."""
+    figures: dict[str, Figure] = {}
+    ready: dict[str, tuple[Peer, Any]] = {}
+    for name, (peer, problem) in entries.items():
+        if not peer.available():
+            figures[name] = Figure.missing("not installed")
+            continue
+        try:
+            peer.prepare(problem)
+            peer.solve()
+            ready[name] = peer, problem
+        except Exception as trouble:  # A peer that breaks must not take the rest down; Kinema must.
+            if peer.name == "kinema":
+                raise
+            figures[name] = Figure.missing(f"failed: {type(trouble).__name__}")
+    times = take_turns({name: peer.solve for name, (peer, _) in ready.items()}, seconds)
+    for name, (peer, problem) in ready.items():
+        arrived = arrivals(peer.joints(), problem)
+        figures[name] = Figure(*times[name], arrived=arrived, count=problem.count, version=peer.version())
+    return figures

@@ -1,0 +1,48 @@
+"""The character's scene with what scenes cannot know of: how clips that walk in place get ahead, and baking."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from kinema.bake.travel import travel_of
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.playground.baked_walk import baked_file
+from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
+from kinema.scenes.actor import Gait, gait_of
+from kinema.scenes.character import CharacterScene
+from kinema.scenes.scene import Control, Download
+
+
+def judged(character: Character, clip: Clip) -> Gait:
+    """How a clip gets ahead: by its root, or, if it walks in place, by what its planted feet move back."""
+    own, rig = gait_of(character, clip), character.rig
+    if own.extract or rig is None or not rig.legs or not clip.duration:
+        return own
+    times = np.linspace(0.0, clip.duration, min(round(clip.duration * JUDGED_FPS), JUDGED_FRAMES) + 2)
+    world = rig.skeleton.world(clip.sample(times))
+    travel = travel_of(rig, world, float(times[1]), closed=True)
+    velocity = travel.velocity.mean(axis=0)
+    speed = float(np.linalg.norm(velocity))
+    if not travel.needed or not speed:
+        return replace(own, floor=travel.floor)
+    return replace(own, floor=travel.floor, speed=speed, ahead=velocity / speed)
+
+
+class PlayedCharacter(CharacterScene):
+    """Takes any file's clips for a walk, and gives what is shown as a file."""
+
+    judge = staticmethod(judged)
+
+    @property
+    def baked_name(self) -> str:
+        return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', self.walker.actor.name)[:40]}_baked.glb"
+
+    def _controls(self) -> tuple[Control, ...]:
+        return (*super()._controls(), Download("baked", "Download baked GLB", self.baked_name))
+
+    def give(self, name: str) -> bytes:
+        return baked_file(self.walker) if name == self.baked_name else super().give(name)

@@ -1,0 +1,85 @@
+// A skinned character from a glTF file. Where its nodes are, somebody else says, frame by frame.
+
+import * as THREE from "three";
+import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
+import { clone } from "three/examples/jsm/utils/SkeletonUtils.js";
+
+/** There is nothing here to be mirrored: metal would be black. */
+const MOST_METAL = 0.25;
+
+export class Figure {
+  private constructor(
+    readonly object: THREE.Object3D,
+    /** For each joint the object that is its node, if the file's scene has it. */
+    private readonly byJoint: (THREE.Object3D | undefined)[],
+  ) {
+    object.traverse((part) => {
+      part.matrixAutoUpdate = false;
+      if (part instanceof THREE.Light) part.visible = false;
+      if (part instanceof THREE.Mesh) part.frustumCulled = false;
+    });
+    for (const node of byJoint) if (node) node.matrixWorldAutoUpdate = false;
+  }
+
+  /** joints: of each node of the file. */
+  static async load(data: ArrayBuffer, joints: number[]): Promise<Figure> {
+    const file = await new GLTFLoader().parseAsync(data, "");
+    const byJoint: (THREE.Object3D | undefined)[] = [];
+    file.scene.traverse((part) => {
+      const node = file.parser.associations.get(part)?.nodes;
+      if (node !== undefined) byJoint[joints[node]!] = part;
+      if (part instanceof THREE.Mesh) dress(part);
+    });
+    return new Figure(file.scene, byJoint);
+  }
+
+  /** Another one of the same shape, in one colour, to be seen through. */
+  ghost(material: THREE.Material): Figure {
+    const copy = clone(this.object);
+    const originals: THREE.Object3D[] = [];
+    const byJoint: (THREE.Object3D | undefined)[] = [];
+    this.object.traverse((part) => originals.push(part));
+    let i = 0;
+    copy.traverse((part) => {
+      const joint = this.byJoint.indexOf(originals[i++]);
+      if (joint >= 0) byJoint[joint] = part;
+      if (part instanceof THREE.Mesh) {
+        part.material = material;
+        part.castShadow = part.receiveShadow = false;
+      }
+    });
+    return new Figure(copy, byJoint);
+  }
+
+  /** rows: a matrix 3x4 for each joint, row by row. scale: from the file's unit to the picture's. */
+  pose(rows: Float32Array, scale: number): void {
+    this.byJoint.forEach((node, joint) => {
+      const at = 12 * joint;
+      if (!node || at + 12 > rows.length) return;
+      const m = node.matrixWorld.elements;
+      for (let row = 0; row < 3; row++) for (let column = 0; column < 4; column++) m[4 * column + row] = scale * rows[at + 4 * row + column]!;
+      node.matrixWorldNeedsUpdate = true;
+    });
+  }
+
+  dispose(): void {
+    this.object.traverse((part) => {
+      if (!(part instanceof THREE.Mesh)) return;
+      part.geometry.dispose();
+      for (const material of [part.material].flat() as THREE.Material[]) discard(material);
+      if (part instanceof THREE.SkinnedMesh) part.skeleton.dispose();
+    });
+  }
+}
+
+function dress(mesh: THREE.Mesh): void {
+  mesh.castShadow = mesh.receiveShadow = true;
+  for (const material of [mesh.material].flat() as THREE.Material[]) {
+    if (material instanceof THREE.MeshStandardMaterial) material.metalness = Math.min(material.metalness, MOST_METAL);
+  }
+}
+
+function discard(material: THREE.Material): void {
+  for (const value of Object.values(material)) if (value instanceof THREE.Texture) value.dispose();
+  material.dispose();
+}

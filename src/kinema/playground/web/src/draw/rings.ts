@@ -1,0 +1,62 @@
+// Handles in space: rings that face the camera and are seen through everything.
+
+import * as THREE from "three";
+
+export interface Ring {
+  at: THREE.Vector3;
+  colour: number;
+  /** Metres across. */
+  size: number;
+  opacity: number;
+}
+
+export class Rings {
+  readonly group = new THREE.Group();
+  private readonly picture = ringTexture();
+  private readonly made: THREE.Sprite[] = [];
+
+  show(rings: Ring[]): void {
+    while (this.made.length < rings.length) this.add();
+    this.made.forEach((sprite, i) => {
+      const ring = rings[i];
+      sprite.visible = ring !== undefined;
+      if (!ring) return;
+      sprite.position.copy(ring.at);
+      sprite.scale.setScalar(ring.size);
+      sprite.material.color.setHex(ring.colour);
+      sprite.material.opacity = ring.opacity;
+    });
+  }
+
+  private add(): void {
+    const material = new THREE.SpriteMaterial({ map: this.picture, depthTest: false, depthWrite: false, transparent: true, fog: false });
+    const sprite = new THREE.Sprite(material);
+    sprite.renderOrder = 5;
+    this.made.push(sprite);
+    this.group.add(sprite);
+  }
+
+  dispose(): void {
+    this.picture.dispose();
+    for (const sprite of this.made) sprite.material.dispose();
+  }
+}
+
+function ringTexture(): THREE.CanvasTexture {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 128, height: 128 });
+  const pen = canvas.getContext("2d")!;
+  const circle = (radius: number) => {
+    pen.beginPath();
+    pen.arc(64, 64, radius, 0, 2 * Math.PI);
+  };
+  pen.fillStyle = "rgb(255 255 255 / 22%)";
+  circle(54);
+  pen.fill();
+  pen.strokeStyle = pen.fillStyle = "#ffffff";
+  pen.lineWidth = 11;
+  circle(52);
+  pen.stroke();
+  circle(13);
+  pen.fill();
+  return new THREE.CanvasTexture(canvas);
+}

@@ -1,0 +1,72 @@
+// Files: dropped on the stage they go to the scene, and the scene gives its own.
+
+import { download } from "./capture";
+import { make } from "./dom";
+
+/** Bytes: the server takes no more (LARGEST_FILE in playground/constants.py). */
+const LARGEST = 64 * 1024 * 1024;
+
+export class Files {
+  /** What the server calls this page. */
+  session = "";
+  /** Endings of the files that the scene takes. */
+  takes: string[] = [];
+  private readonly input = make("input", { type: "file", hidden: true });
+
+  constructor(
+    stage: HTMLElement,
+    private readonly say: (text: string) => void,
+  ) {
+    // A file that nobody wants would else open in place of the page.
+    for (const kind of ["dragover", "drop"] as const) addEventListener(kind, (event) => event.preventDefault());
+    stage.addEventListener("dragover", () => stage.classList.toggle("dropping", this.takes.length > 0));
+    for (const kind of ["dragleave", "drop"] as const) stage.addEventListener(kind, () => stage.classList.remove("dropping"));
+    stage.addEventListener("drop", (event) => void this.drop(event.dataTransfer?.files[0]));
+    this.input.dataset["testid"] = "file";
+    this.input.onchange = () => {
+      void this.drop(this.input.files?.[0]);
+      this.input.value = "";
+    };
+    document.body.append(this.input);
+  }
+
+  /** For whoever has nothing to drag with: the browser's own way to choose a file. */
+  choose(): void {
+    this.input.accept = this.takes.join();
+    this.input.click();
+  }
+
+  /** A file that the scene gives. */
+  async get(name: string): Promise<ArrayBuffer> {
+    const answer = await fetch(this.address(name));
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.arrayBuffer();
+  }
+
+  /** Download a file that the scene gives. */
+  async keep(name: string): Promise<void> {
+    try {
+      download(new Blob([await this.get(name)]), name);
+    } catch (problem) {
+      this.say(String(problem instanceof Error ? problem.message : problem));
+    }
+  }
+
+  private async drop(file: File | undefined): Promise<void> {
+    if (!file) return;
+    const name = file.name.slice(-60);
+    if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
+      this.say(this.takes.length ? `This scene takes ${this.takes.join(", ")}.` : "This scene takes no files.");
+    } else if (file.size > LARGEST) {
+      this.say(`Files may have ${LARGEST / 2 ** 20} MiB at most.`);
+    } else {
+      this.say(`Reading ${name}`);
+      const answer = await fetch(this.address(name), { method: "POST", body: file });
+      this.say(answer.ok ? `${name} is here.` : await answer.text());
+    }
+  }
+
+  private address(name: string): string {
+    return `/files/${this.session}/${encodeURIComponent(name)}`;
+  }
+}

@@ -1,0 +1,49 @@
+// What is known of the character: its name, which joints were found to be what, and how sure that is.
+
+import { make } from "../shell/dom";
+
+export interface Role {
+  name: string;
+  joints: number[];
+  /** 0 to 1; null where it was given, not found. */
+  confidence: number | null;
+}
+
+export class CharacterCard {
+  readonly element = make("section", { className: "card", ariaLabel: "The character" });
+  private readonly name = make("strong");
+  private readonly list = make("ul", { className: "roles" });
+  private readonly doubts = make("p", { className: "doubts" });
+
+  constructor(choose: () => void) {
+    const open = make("button", { className: "wide", textContent: "Open a file" });
+    open.dataset["testid"] = "open-file";
+    open.title = "A character of yours: .glb, .vrm, .bvh";
+    open.onclick = choose;
+    this.list.dataset["testid"] = "roles";
+    this.element.append(make("header", {}, this.name, open), this.list, this.doubts);
+  }
+
+  /** With the roles, or the name alone. */
+  open(open: boolean): void {
+    this.list.hidden = this.doubts.hidden = !open;
+  }
+
+  show(name: string, roles: Role[], doubts: string[], colour: (role: number) => number): void {
+    this.name.textContent = name;
+    this.name.title = name;
+    this.list.replaceChildren(...roles.map((role, i) => row(role, colour(i))));
+    this.doubts.textContent = doubts.join(" ");
+  }
+}
+
+function row({ name, joints, confidence }: Role, colour: number): HTMLElement {
+  const dot = make("i");
+  dot.style.background = `#${colour.toString(16).padStart(6, "0")}`;
+  const [group, side] = name.split(".") as [string, string?];
+  const text = side ? `${side.replaceAll("_", " ")} ${group.replace(/s$/, "")}` : group;
+  const sure = confidence === null ? "given" : `${Math.round(100 * confidence)} %`;
+  const item = make("li", { title: `${joints.length} joint${joints.length === 1 ? "" : "s"}` }, dot, make("span", { textContent: text }), make("b", { textContent: sure }));
+  if (confidence !== null && confidence < 0.6) item.className = "doubtful";
+  return item;
+}

@@ -1,0 +1,49 @@
+"""`Round`: a way there and back again, so that a walk never ends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Spot(NamedTuple):
+    """A place on the way: x, z, and the heading there, radians from +Z towards +X."""
+
+    x: float
+    z: float
+    heading: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """Along +Z at x = -radius from `near` to `far`, a half circle, back at x = radius, another half circle."""
+
+    near: float
+    far: float
+    radius: float
+
+    @property
+    def straight(self) -> float:
+        return self.far - self.near
+
+    @property
+    def length(self) -> float:
+        """Once around."""
+        return 2.0 * (self.straight + math.pi * self.radius)
+
+    def at(self, way: float) -> Spot:
+        """Where one is after so much of the way from (-radius, near) on, as often around as it takes."""
+        half = self.length / 2.0
+        rest = way % self.length
+        there = self._half(min(rest, half) if rest < half else rest - half)
+        if rest < half:
+            return there
+        return Spot(-there.x, self.near + self.far - there.z, there.heading + math.pi)
+
+    def _half(self, way: float) -> Spot:
+        """On the way there, and round."""
+        if way <= self.straight:
+            return Spot(-self.radius, self.near + way, 0.0)
+        turn = (way - self.straight) / self.radius
+        return Spot(-self.radius * math.cos(turn), self.far + self.radius * math.sin(turn), turn)

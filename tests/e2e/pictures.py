@@ -1,0 +1,70 @@
+"""The pictures of docs/playground.md: `python -m tests.e2e.pictures` takes them anew. Look at them, then keep them."""
+
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests.e2e.browser import FLAGS, Tab, chromium, playground
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 780}
+
+
+def planar(tab):
+    """Sprites on the limbs, the rope, a tentacle, and a target in the hand."""
+    tab.control("sprites").check()
+    tab.control("rope").check()
+    handle = tab.handle("3")
+    tab.page.mouse.move(handle["x"], handle["y"])
+    tab.page.mouse.down()
+    tab.page.mouse.up()
+    tab.control("bones").fill("9")
+    tab.page.keyboard.press("Enter")
+    tab.control("length_1").fill("30")
+    tab.page.keyboard.press("Enter")
+    tab.control("length_2").fill("27")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_timeout(1500)
+    for name, aside, down in (("0", -30, 10), ("2", 60, -120), ("3", 30, 110), ("4", -20, -40)):
+        handle = tab.handle(name)
+        tab.page.mouse.move(handle["x"], handle["y"])
+        tab.page.mouse.down()
+        tab.page.mouse.move(handle["x"] + aside, handle["y"] + down, steps=3)
+        if name != "4":
+            tab.page.mouse.up()
+    tab.settle()
+
+
+def sorted_some(tab):
+    """Until the arm carries its third ball."""
+    tab.wait("state.balls.filter((ball) => ball.sorted).length >= 2 && state.carried >= 0")
+
+
+def a_while(tab):
+    tab.page.wait_for_timeout(4000)
+
+
+SHOTS = [
+    ("playground_planar", "planar", DESK, "light", planar),
+    ("playground_arm", "arm", DESK, "light", sorted_some),
+    ("playground_crowd", "crowd", DESK, "dark", a_while),
+    ("playground_lab", "lab", DESK, "dark", a_while),
+    ("playground_phone", "planar", PHONE, "light", a_while),
+]
+
+
+def main():
+    with sync_playwright() as playwright, playground() as served:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        for name, scene, viewport, scheme, prepare in SHOTS:
+            context = browser.new_context(viewport=viewport, color_scheme=scheme)
+            tab = Tab(context, served.address, scene)
+            prepare(tab)
+            tab.page.screenshot(path=FOLDER / f"{name}.png")
+            print(name, tab.complaints)
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

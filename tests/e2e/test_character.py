@@ -1,0 +1,69 @@
+"""A character by mouse: dragged, dropped on the page, downloaded."""
+
+import numpy as np
+import pytest
+
+from tests.assets import asset
+from tests.judges.programs import validator_issues
+
+
+def near(tab, handle):
+    """Pixels from a handle to the joint that belongs to it."""
+    state = tab.state
+    chain = state["chains"][[one["id"] for one in state["draggables"]].index(handle)]
+    return float(np.hypot(*np.subtract(chain["joints"][0], chain["target"])))
+
+
+@pytest.fixture
+def tab(open_tab):
+    one = open_tab("character")
+    one.wait("state.drawn && state.surface")
+    return one
+
+
+def test_a_dragged_hand_and_a_dragged_foot_follow_the_pointer(tab):
+    for handle, aside, up in (("hand left", 12, 45), ("foot right", -10, 30)):
+        start = tab.handle(handle)
+        to = (start["x"] + aside, start["y"] - up)
+        tab.drag(handle, *to)
+        tab.wait("state.time > since + 1", since=tab.state["time"])
+        now = tab.handle(handle)
+        assert np.hypot(now["x"] - to[0], now["y"] - to[1]) < 3
+        assert near(tab, handle) < 3
+    tab.page.keyboard.press("Backspace")
+    tab.wait("state.time > since + 1", since=tab.state["time"])
+    assert np.hypot(tab.handle("hand left")["y"] - (start["y"]), 0) > 20
+
+
+def test_before_and_after_bones_and_other_characters(tab):
+    tab.control("show").select_option("both")
+    tab.wait("state.ghost")
+    tab.control("bones").check()
+    tab.wait("state.controls.bones")
+    assert tab.page.get_by_test_id("roles").is_visible()
+    tab.control("character").select_option("spider")
+    tab.wait("state.name === 'spider' && state.drawn && state.surface && state.draggables.length === 9")
+
+
+def test_a_dropped_file_is_posed_and_downloaded(tab, tmp_path):
+    source = asset("gltf/RiggedFigure.glb")
+    tab.page.get_by_test_id("file").set_input_files(source)
+    state = tab.wait("state.name === 'RiggedFigure' && state.drawn")
+    assert state["surface"] and state["roles"]["legs.left"] > 0.5
+    start = tab.handle("hand left")
+    tab.drag("hand left", start["x"] - 8, start["y"] - 14)
+    tab.wait("state.time > since + 1", since=tab.state["time"])
+    assert near(tab, "hand left") < 4
+    with tab.page.expect_download() as download:
+        tab.control("baked").click()
+    download.value.save_as(tmp_path / "baked.glb")
+    assert download.value.suggested_filename == "RiggedFigure_baked.glb"
+    assert not [issue for issue in validator_issues([tmp_path / "baked.glb"])[0] if issue[0] == 0]
+
+
+def test_a_file_that_is_none_is_refused_with_a_word(tab, tmp_path):
+    (tmp_path / "broken.glb").write_bytes(b"glTF, or so it says")
+    tab.page.get_by_test_id("file").set_input_files(tmp_path / "broken.glb")
+    tab.page.get_by_test_id("notice").get_by_text("broken.glb:").wait_for()
+    tab.complaints.clear()  # The browser itself notes that a request was refused.
+    assert tab.state["name"] == "humanoid"
