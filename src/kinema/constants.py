@@ -362,7 +362,7 @@ ROOM_AHEAD = 0.65
 ROOM_BEHIND = 0.5
 """The same where it leaves again: less, since the body goes on while it waits its turn."""
 
-FASTEST_FALL = 2.0
+FASTEST_FALL = 1.2
 """Leg lengths a second that a body comes down at most where a leg would lose its hold: faster is a jolt."""
 
 LEAST_SPARE = 0.05

@@ -15,7 +15,7 @@ import numpy as np
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, FREE, LOCKED, get3, set3
 from kinema.constants import BRAKE_FROM, LEAST_SPARE, LIMIT_STRIDES, ROOM_AHEAD, ROOM_BEHIND, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
-from kinema.math import vec, xform
+from kinema.math import quat, vec, xform
 from kinema.rig import Rig
 
 HANGING = 3
@@ -175,6 +175,18 @@ def groups_of(rig: Rig) -> tuple[int, ...]:
 def row3(table, leg):
     """A vector of a leg."""
     return (table[leg, 0], table[leg, 1], table[leg, 2])
+
+
+@kernel
+def quat4(array, i, leg):
+    return (array[i, leg, 0], array[i, leg, 1], array[i, leg, 2], array[i, leg, 3])
+
+
+@kernel
+def ankle_of(plan, memory, i, leg):
+    """Where the ankle of a foot is, standing as it does."""
+    foot = get3(memory.contacts[i], leg, BALL)
+    return vec.add(foot, quat.rotate(quat4(memory.turns, i, leg), row3(plan.to_ankles, leg)))
 
 
 # --- when to step ----------------------------------------------------------------------------------------------

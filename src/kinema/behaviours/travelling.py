@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.footing import BALL, LOCKED, floor_of, get3, set3
-from kinema.behaviours.gait import HANGING, TO_A_POINT, row3, strain
+from kinema.behaviours.footing import BALL, BARRED, LOCKED, floor_of, get3, set3
+from kinema.behaviours.gait import HANGING, TO_A_POINT, ankle_of, row3, strain
 from kinema.behaviours.stepping import carry_hips, highest, lean_body, leg_reach, slope_under, spring_pelvis
 from kinema.constants import (
     ARRIVED,
@@ -232,6 +232,10 @@ def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r)
             if x > top:
                 x, v = (top if memory.fresh[i] else max(top, lowest)), min(v, zero)
         carry_hips(plan, memory, i, up, turn, x, v, weights[i], place, world, hips, parent, t, r)
+        for leg in range(plan.size.size):
+            if (memory.locked[i, leg] == LOCKED) | (memory.locked[i, leg] == BARRED):
+                missed = vec.span(vec.sub(ankle_of(plan, memory, i, leg), get3(memory.targets, i, leg)))
+                memory.locked[i, leg] = BARRED if missed > plan.size[leg] * like(dt, AT_REST) else LOCKED
 
 
 @batch

@@ -23,7 +23,7 @@ from kinema.behaviours.footing import (
     set_ray,
     tilted,
 )
-from kinema.behaviours.gait import HANGING, leave, lift_feet, reach_for, row3, wanted_at
+from kinema.behaviours.gait import HANGING, ankle_of, leave, lift_feet, quat4, reach_for, row3, wanted_at
 from kinema.behaviours.stepping import highest
 from kinema.constants import (
     AT_REST,
@@ -51,11 +51,6 @@ BALL_SAMPLE = 2
 """The ball among the samples of a foot: heel, middle, ball, tip."""
 
 __all__ = ["CANDIDATES", "Found", "aim_feet", "choose_holds", "swing_feet"]
-
-
-@kernel
-def quat4(array, i, leg):
-    return (array[i, leg, 0], array[i, leg, 1], array[i, leg, 2], array[i, leg, 3])
 
 
 @kernel
@@ -371,7 +366,7 @@ def swing_feet(rows, plan, memory, place, dt):
                 hang_foot(plan, memory, i, leg, place, dt)
             foot = get3(memory.contacts[i], leg, BALL)
             turn = quat4(memory.turns, i, leg)
-            set3(memory.targets, i, leg, vec.add(foot, quat.rotate(turn, row3(plan.to_ankles, leg))))
+            set3(memory.targets, i, leg, ankle_of(plan, memory, i, leg))
             set4(memory.rotations, i, leg, quat.unit(quat.mul(turn, quat_row(plan.ankle_turns, leg))))
             floor = vec.dot(base, up)
             memory.swing[i, leg] = zero
