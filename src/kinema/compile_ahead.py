@@ -109,9 +109,13 @@ def _stages() -> dict[str, Callable[[], Any]]:
     from kinema.behaviours.hands import Hands
     from kinema.behaviours.head import Head
     from kinema.behaviours.layers import Breathing, Recoil, Sway
+    from kinema.behaviours.locomotion import Locomotion
     from kinema.behaviours.play import Play
+    from kinema.behaviours.tail import Tail
 
     return {
+        "locomotion": lambda: _frames([Locomotion(weight=0.5)]),
+        "tails": lambda: _frames([Tail(chains=[("hips", "spine_1")])]),
         "feet": lambda: _frames([Feet(weight=0.5)]),
         "hands": lambda: _frames([Hands()]),
         "weapons": lambda: _frames([Aim(joint="hand_r", grip="left")]),
@@ -133,6 +137,7 @@ def _frames(stages: list[Any]) -> None:
         "aim": lambda state: state.aim_at((0.0, 1.4, 5.0)),
         "head": lambda state: state.look_at((1.0, 1.4, 5.0)),
         "eyes": lambda state: state.look_at((1.0, 1.4, 5.0)),
+        "locomotion": lambda state: state.walk((0.0, 0.0, 1.0)),
     }
     for name in animator.stages:
         if name in asked:
@@ -182,7 +187,7 @@ def _compile_elsewhere(names: list[str], processes: int, say: Callable[[str], No
         list(pool.map(serve, range(min(processes, len(names)))))
 
 
-_HEAVIEST = ("feet", "hands", "fabrik and ccd", "solve", "weapons", "grounds", "clips", "gaze", "balls")
+_HEAVIEST = ("feet", "locomotion", "hands", "fabrik and ccd", "solve", "weapons", "grounds", "clips", "gaze", "tails", "balls")
 
 
 def _heaviest_first(name: str) -> int:

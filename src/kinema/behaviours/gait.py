@@ -72,7 +72,6 @@ class Plan(NamedTuple):
     search: Any
     swing_time: Any
     foot_speed: Any
-    speed: Any
     turn_speed: Any
     half_life: Any
 
@@ -90,6 +89,8 @@ class Memory(NamedTuple):
     """(N, 4): velocity in the character's own space, metres a second, and turn, radians a second, as asked for."""
     goal: Any
     """(N, 3): the point to walk to, world space."""
+    pace: Any
+    """(N,): how fast to walk there, metres a second."""
     velocity: Any
     """(N, 4): velocity and turn now, eased."""
     held: Any

@@ -132,13 +132,19 @@ class LocomotionState(State):
         asked[:, :3], asked[:, 3] = way, turns
         self._ask(rows, BY_VELOCITY, asked)
 
-    def walk_to(self, point: Any, rows: Any = None) -> None:
-        """Walk to a point, (3,) or (n, 3), world space, facing it, and stop there. rows: who; all if None."""
+    def walk_to(self, point: Any, rows: Any = None, speed: Any = None) -> None:
+        """Walk to a point, (3,) or (n, 3), world space, facing it, and stop there. rows: who; all if None. speed: metres
+        a second, one or one each; as in the settings if None.
+        """
         rows = chosen(rows, self.body.count)
         goal = edge.vectors("point", point, 3, self.body.precision)
         if goal.shape not in ((3,), (rows.size, 3)):
             raise InputError(f"point must have shape (3,) or ({rows.size}, 3), got {goal.shape}")
-        self.memory.goal[rows] = goal
+        usual = self.settings.speed * float(self.plan.size[0])
+        pace = numbers("speed", usual if speed is None else speed, rows.size, edge.largest(np.float32))
+        if (pace < 0).any():
+            raise InputError(f"speed is {pace.min():g}; allowed are numbers from 0 on")
+        self.memory.goal[rows], self.memory.pace[rows] = goal, pace
         self._ask(rows, TO_A_POINT, 0.0)
 
     def stop(self, rows: Any = None) -> None:
@@ -271,7 +277,6 @@ def _plan(settings: Locomotion, body: Body, legs: list[LegSolver]) -> Plan:
         search=dtype(s.search),
         swing_time=dtype(s.swing_time),
         foot_speed=dtype(s.foot_speed),
-        speed=dtype(s.speed),
         turn_speed=dtype(s.turn_speed),
         half_life=dtype(s.half_life),
     )
@@ -323,6 +328,6 @@ def _memory(body: Body, legs: int) -> Memory:
         kept[name] = zeros(legs, 3)
     for name in ("apexes", "depart", "arrive", "takeoff", "left", "whole", "ahead", "swing"):
         kept[name] = zeros(legs)
-    for name in ("since", "level", "follow_speed", "pelvis", "pelvis_speed", "shift"):
+    for name in ("since", "pace", "level", "follow_speed", "pelvis", "pelvis_speed", "shift"):
         kept[name] = zeros()
     return Memory(**kept)

@@ -47,8 +47,8 @@ def moved_place(m, velocity, turn, own_up, dt):
 @routine
 def towards_goal(plan, memory, i, m, own_up):
     """Velocity and turn that bring a walker to its goal: it faces where it goes, and slows down in time."""
-    zero = like(plan.speed, 0.0)
-    one = like(plan.speed, 1.0)
+    zero = like(plan.stride, 0.0)
+    one = like(plan.stride, 1.0)
     size = plan.size[0]
     way = vec.reject(xform.linear(xform.inverse(m), vec.sub(point_at(memory.goal, i), m[3])), own_up)
     distance = vec.length(way)
@@ -61,7 +61,7 @@ def towards_goal(plan, memory, i, m, own_up):
     rate = like(size, LN2 / 4.0) / plan.half_life if plan.half_life > zero else like(size, 1.0)
     near = min(distance / (size * like(size, TURN_NEAR)), one)
     turn = min(max(math.atan2(sine, cosine) * rate * like(size, 2.0), -plan.turn_speed), plan.turn_speed) * near
-    speed = min(plan.speed * size, distance * rate)
+    speed = min(memory.pace[i], distance * rate)
     facing = max(cosine, one - near)
     return vec.scale(way, speed * max(facing, zero) / distance), turn
 
