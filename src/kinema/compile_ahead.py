@@ -187,7 +187,19 @@ def _compile_elsewhere(names: list[str], processes: int, say: Callable[[str], No
         list(pool.map(serve, range(min(processes, len(names)))))
 
 
-_HEAVIEST = ("feet", "locomotion", "hands", "fabrik and ccd", "solve", "weapons", "grounds", "clips", "gaze", "tails", "balls")
+_HEAVIEST = (
+    "feet",
+    "locomotion",
+    "hands",
+    "fabrik and ccd",
+    "solve",
+    "weapons",
+    "grounds",
+    "clips",
+    "gaze",
+    "tails",
+    "balls",
+)
 
 
 def _heaviest_first(name: str) -> int:

@@ -14,7 +14,20 @@ import numpy as np
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, FREE, LOCKED, get3, set3
-from kinema.constants import BRAKE_FROM, LEAST_SPARE, LIMIT_STRIDES, ROOM_AHEAD, ROOM_BEHIND, STEP_FIRST, STEP_JOINS, STEP_JOINS_UNTIL, STEP_URGENT, STOOD_LONG, STRAIN_REACH, TRY_AGAIN
+from kinema.constants import (
+    BRAKE_FROM,
+    LEAST_SPARE,
+    LIMIT_STRIDES,
+    ROOM_AHEAD,
+    ROOM_BEHIND,
+    STEP_FIRST,
+    STEP_JOINS,
+    STEP_JOINS_UNTIL,
+    STEP_URGENT,
+    STOOD_LONG,
+    STRAIN_REACH,
+    TRY_AGAIN,
+)
 from kinema.math import quat, vec, xform
 from kinema.rig import Rig
 

@@ -134,7 +134,10 @@ def swing_bone(plan, memory, hits, k, i, b, root, posed, length, up, dt):
     x, vx = spring.critical(tip[0], speed[0], goal[0], plan.half_life, dt)
     y, vy = spring.critical(tip[1], speed[1], goal[1], plan.half_life, dt)
     z, vz = spring.critical(tip[2], speed[2], goal[2], plan.half_life, dt)
-    tip, speed = vec.select(memory.fresh[i], goal, (x, y, z)), vec.select(memory.fresh[i], (zero, zero, zero), (vx, vy, vz))
+    tip, speed = (
+        vec.select(memory.fresh[i], goal, (x, y, z)),
+        vec.select(memory.fresh[i], (zero, zero, zero), (vx, vy, vz)),
+    )
     # Back to the bone's length, inside its largest turn; what the spring gained along the bone is gone.
     way = within(vec.unit_or(vec.scale(vec.sub(tip, root), one / length), axis), axis, plan.cos_angle, plan.sin_angle)
     tip = vec.add(root, vec.scale(way, length))
@@ -235,13 +238,17 @@ class TailState(State):
         if self.settings.radius is None or work.ground is None:
             return _Hits(np.zeros((rows.size, count), bool), *spots)
         length = float(self.plan.length)
-        tips = np.where(self.memory.fresh[rows, np.newaxis, np.newaxis], _starts(work, self.plan.joints), self.memory.tips[rows])
+        tips = np.where(
+            self.memory.fresh[rows, np.newaxis, np.newaxis], _starts(work, self.plan.joints), self.memory.tips[rows]
+        )
         origins = (tips + self.plan.up * dtype(length)).reshape(-1, 3)
         down = np.broadcast_to(-self.plan.up, origins.shape).copy()
         hits = work.ground.cast(origins, down, 2 * length)
         hit = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0)
         shape = (rows.size, count, 3)
-        return _Hits(hit.reshape(shape[:2]), *(np.asarray(part, dtype).reshape(shape) for part in (hits.point, hits.normal)))
+        return _Hits(
+            hit.reshape(shape[:2]), *(np.asarray(part, dtype).reshape(shape) for part in (hits.point, hits.normal))
+        )
 
 
 def _starts(work: Work, joints: Any) -> Any:

@@ -156,7 +156,12 @@ def hold_at(plan, memory, found, i, leg, which, base, up):
         n += which
         raw = sample_at(found.normals, 0, n)
         good = found.hit[0, n] & (vec.dot(raw, up) >= plan.cos_slope)
-        return good, sample_at(found.points, 0, n), vec.unit_or(tilted(raw, up, plan.cos_slope, plan.sin_slope), up), zero
+        return (
+            good,
+            sample_at(found.points, 0, n),
+            vec.unit_or(tilted(raw, up, plan.cos_slope, plan.sin_slope), up),
+            zero,
+        )
     n += which * FOOT_SAMPLES
     raw = sample_at(found.normals, 0, n + BALL_SAMPLE)
     good = found.hit[0, n + BALL_SAMPLE] & (vec.dot(raw, up) >= plan.cos_slope)

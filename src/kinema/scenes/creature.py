@@ -172,11 +172,11 @@ class CreatureScene(Scene):
         self.past.append((dt, np.array(self.shown.place)))
         while sum(seconds for seconds, _ in self.past) - self.past[0][0] > SECOND:
             self.past.popleft()
+        self.shown = self.animator.update(dt)
+        self.report = self.shown.reports.get("locomotion", self.report)
         if self.values["wander"] and bool(self.report.arrived[0]):
             self.goal = self._on_ground(self.draw.uniform((-1.2, 0.0, MARGIN), (1.2, 0.0, self.length - MARGIN)))
             self._walk()
-        self.shown = self.animator.update(dt)
-        self.report = self.shown.reports.get("locomotion", self.report)
         self.tentacles.step(self.lure, dt)
 
     # What there is to see.

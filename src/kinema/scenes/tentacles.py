@@ -30,7 +30,9 @@ class Tentacles:
         self.out = np.stack((np.cos(turns), np.zeros(count), np.sin(turns)), axis=-1)
         way = np.arange(BONES + 1)[:, np.newaxis] * BONE
         lean = self.out[:, np.newaxis] * 0.25 + (0.0, 0.97, 0.0)
-        self.joints = (self.post + self.out * AROUND)[:, np.newaxis] + lean / np.linalg.norm(lean, axis=-1)[..., None] * way
+        self.joints = (self.post + self.out * AROUND)[:, np.newaxis] + lean / np.linalg.norm(lean, axis=-1)[
+            ..., None
+        ] * way
         self.lure = self.joints[:, -1].mean(axis=0) if count else self.post
         self.error = np.zeros(count)
 
