@@ -370,7 +370,8 @@ LEAST_SPARE = 0.05
 would hold its body back for ever."""
 
 DEEPEST_CROUCH = 2.0
-"""Times what the body waits for that it comes down where a step has raised it, so that no planted foot loses its hold."""
+"""Times what the body waits for that it comes down where a step has raised it, so that no planted foot loses its
+hold."""
 
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, whatever its legs are long: a spider's belly stays off the

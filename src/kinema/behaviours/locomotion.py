@@ -1,7 +1,7 @@
 """`Locomotion`: a creature that steps by itself, without a clip, on any ground, with any number of legs.
 
 Its place moves over the ground as it is told. A planted foot stays exactly where it stands until the body has left it
-behind; then its group swings (see `gait`) to footholds found ahead (see `treading`), while the others stand. The body
+behind; then its group swings (see `gait`) to footholds found ahead (see `footholds`), while the others stand. The body
 goes by the plane of the feet, on springs, low enough that planted legs reach; and where they cannot follow, at an edge,
 it waits (see `travelling`).
 """
@@ -16,12 +16,14 @@ import numpy as np
 
 from kinema import edge
 from kinema.behaviours.blending import chosen, numbers
+from kinema.behaviours.footholds import aim_feet, cast_down, choose_holds
 from kinema.behaviours.footing import BALL, LOCKED, Found
-from kinema.behaviours.gait import BY_VELOCITY, TO_A_POINT, Memory, Plan, groups_of
+from kinema.behaviours.gait import groups_of
 from kinema.behaviours.leg_solver import LegSolver
 from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import move_body, remember, travel
-from kinema.behaviours.treading import aim_feet, cast_down, choose_holds, swing_feet
+from kinema.behaviours.walking import BY_VELOCITY, TO_A_POINT, Memory, Plan
 from kinema.constants import ARRIVED, LEAST_SPARE, LOWEST_CROUCH, POINT_SOLE
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -31,12 +33,12 @@ from kinema.math import arrays
 class Locomotion(Stage):
     """Steps by itself. Say where to with `animator["locomotion"].walk(...)`, `walk_to(...)`, `stop()`.
 
-    speed, turn_speed: how fast `walk_to` goes, leg lengths and radians a second. half_life: seconds in which the body is
-    half way to the velocity asked for.
+    speed, turn_speed: how fast `walk_to` goes, leg lengths and radians a second. half_life: seconds in which the body
+    is half way to the velocity asked for.
     stride: how far from its rest place a foot is put ahead, and left behind, at most, in leg lengths. settle: how far
     from its rest place a foot of a standing creature may stay, in leg lengths. swing_time: seconds a step takes. lift:
-    how high a foot swings over what is on its way, in leg lengths. foot_speed: how fast it swings at most, leg lengths a
-    second; a longer way takes longer.
+    how high a foot swings over what is on its way, in leg lengths. foot_speed: how fast it swings at most, leg lengths
+    a second, along and up each; a longer way takes longer.
     search: how far around a foothold is looked for where the ground does not carry, in leg lengths. max_slope: steepest
     ground to step on, radians. max_rise, max_drop: how far above and below its floor ground is looked for, in leg
     lengths. crouch: how far the body comes down, in leg lengths, so that all planted legs reach, before it waits.
@@ -133,8 +135,8 @@ class LocomotionState(State):
         self._ask(rows, BY_VELOCITY, asked)
 
     def walk_to(self, point: Any, rows: Any = None, speed: Any = None) -> None:
-        """Walk to a point, (3,) or (n, 3), world space, facing it, and stop there. rows: who; all if None. speed: metres
-        a second, one or one each; as in the settings if None.
+        """Walk to a point, (3,) or (n, 3), world space, facing it, and stop there. rows: who; all if None. speed:
+        metres a second, one or one each; as in the settings if None.
         """
         rows = chosen(rows, self.body.count)
         goal = edge.vectors("point", point, 3, self.body.precision)

@@ -1,8 +1,8 @@
 """`Tail`: what hangs on a character follows through: tails, tentacles, ears, ropes.
 
 Each bone's end is drawn to where the pose has it, seen from the bone before, by an exact critically damped spring in
-world space; so it lags when the body moves, and comes to rest where the animation wants it. Only joints turn: bones keep
-their lengths, and a long step or a short one leads along the same curve.
+world space; so it lags when the body moves, and comes to rest where the animation wants it. Only joints turn: bones
+keep their lengths, and a long step or a short one leads along the same curve.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kinema.errors import InputError
 from kinema.math import quat, spring, vec, xform
 from kinema.skeleton import Joint, matrix_at
 from kinema.solvers import branch
-from kinema.solvers.branch import frame_at, origin_at, smallest_turn, turn_joint
+from kinema.solvers.branch import frame_at, smallest_turn, turn_joint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +68,10 @@ class _Plan(NamedTuple):
 
     joints: Any
     """(B,): the joint that turns each bone."""
+    path: Any
+    """Joints to bring up to date: for each bone those between the bone before and its own, which is the last."""
+    parts: Any
+    """(B + 1,): where the joints of each bone start in it."""
     first: Any
     """(B,): whether the bone is the first of its chain."""
     ends: Any
@@ -168,7 +172,7 @@ class _Hits(NamedTuple):
 
 @batch
 def swing_tails(rows, plan, memory, hits, parents, place, weights, dt, t, r, s, world):
-    """Every bone of every tail, from the root on: where its end goes, and the turn of its joint that brings it there."""
+    """Every bone of every tail, from the root on: where its end goes, and the turn of its joint that brings it so."""
     one = like(dt, 1.0)
     zero = like(dt, 0.0)
     for k in range(rows.size):
@@ -176,7 +180,7 @@ def swing_tails(rows, plan, memory, hits, parents, place, weights, dt, t, r, s, 
         up = vec.unit_or((plan.up[0], plan.up[1], plan.up[2]), (zero, one, zero))
         for b in range(plan.joints.size):
             j = plan.joints[b]
-            branch.refresh(i, plan.joints, b, b + 1, parents, place, t, r, s, world)
+            branch.refresh(i, plan.path, plan.parts[b], plan.parts[b + 1], parents, place, t, r, s, world)
             m = matrix_at(world, i, j)
             root = m[3]
             posed = xform.linear(m, (plan.ends[b, 0], plan.ends[b, 1], plan.ends[b, 2]))
@@ -203,14 +207,22 @@ class TailState(State):
         chains = body.rig.tails if settings.chains is None else settings.chains
         if not chains:
             raise InputError("Tail needs chains of joints: the rig has no tails, give Tail(chains=[[...], ...])")
-        self.chains = [skeleton.branch(f"chains[{n}]", chain, 2) for n, chain in enumerate(chains)]
+        checked = [skeleton.branch(f"chains[{n}]", chain, 2) for n, chain in enumerate(chains)]
+        self.chains = sorted(checked)  # One that hangs on another comes after it.
         self.plan = _plan(settings, body, self.chains)
         count = self.plan.joints.size
         if np.unique(self.plan.joints).size != count:
             raise InputError("chains: a joint is in two of them; each may be in one")
         zeros, all_true = body.zeros, np.ones(body.count, bool)
-        spots = (zeros(count, 3) for _ in range(3))
-        self.memory = _Memory(all_true, all_true.copy(), *spots, zeros(count), zeros(count, dtype=bool))
+        self.memory = _Memory(
+            fresh=all_true,
+            moving=all_true.copy(),
+            roots=zeros(count, 3),
+            tips=zeros(count, 3),
+            speeds=zeros(count, 3),
+            lag=zeros(count),
+            touching=zeros(count, dtype=bool),
+        )
         self._needed = skeleton.above(self.plan.joints)
         self._below = skeleton.below(self.plan.joints)
 
@@ -262,8 +274,11 @@ def _plan(settings: Tail, body: Body, chains: Sequence[Sequence[int]]) -> _Plan:
     joints = [joint for chain in chains for joint in chain]
     ends = np.array([end for chain in chains for end in _ends(at, chain)])
     up = (0.0, 1.0, 0.0) if body.character.rig is None else body.rig.up
+    paths = [_path(skeleton, chain, n) for chain in chains for n in range(len(chain))]
     return _Plan(
         joints=np.array(joints, np.int64),
+        path=np.concatenate(paths),
+        parts=np.concatenate(((0,), np.cumsum([len(path) for path in paths]))),
         first=np.array([joint == chain[0] for chain in chains for joint in chain]),
         ends=ends.astype(dtype),
         up=np.array(up, dtype),
@@ -274,6 +289,12 @@ def _plan(settings: Tail, body: Body, chains: Sequence[Sequence[int]]) -> _Plan:
         sin_angle=dtype(math.sin(s.max_angle)),
         radius=dtype(-1.0 if s.radius is None else s.radius),
     )
+
+
+def _path(skeleton: Any, chain: Sequence[int], n: int) -> Any:
+    """The joints from above a chain's first one, or from below the one before, down to its joint n."""
+    path = skeleton.above([chain[n]])
+    return path if n == 0 else path[path > chain[n - 1]]
 
 
 def _ends(at: Any, chain: Sequence[int]) -> list[Any]:

@@ -6,8 +6,8 @@ import math
 
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, LOCKED, floor_of, get3, set3
-from kinema.behaviours.gait import HANGING, TO_A_POINT, ankle_of, row3, strain
 from kinema.behaviours.stepping import carry_hips, highest, lean_body, leg_reach, slope_under, spring_pelvis
+from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, row3, strain
 from kinema.constants import (
     ARRIVED,
     AT_REST,

@@ -182,8 +182,8 @@ class CreatureScene(Scene):
     # What there is to see.
 
     def frame(self) -> dict[str, Any]:
-        """world: (J, 12), a matrix 3x4 for each joint. goal, lure: (3,). footholds: (L, 4), where each foot stands or is
-        going to, and whether it stands. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what to look at.
+        """world: (J, 12), a matrix 3x4 for each joint. goal, lure: (3,). footholds: (L, 4), where each foot stands or
+        is going to, and whether it stands. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what to look at.
         """
         rig = self.actor.character.rig
         assert rig is not None
