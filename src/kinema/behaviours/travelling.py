@@ -27,13 +27,13 @@ from kinema.skeleton import matrix_at, store_matrix
 from kinema.solvers.branch import origin_at, point_at
 
 
-@kernel
+@routine
 def home_of(plan, m, leg):
     """Where a foot rests, with the character's space here."""
     return xform.apply(m, row3(plan.homes, leg))
 
 
-@kernel
+@routine
 def moved_place(m, velocity, turn, own_up, dt):
     """A place, dt on."""
     one = like(dt, 1.0)
