@@ -27,15 +27,12 @@ def main() -> None:
         if frame % 60 == 0:
             x, y, z = made.place[:3, 3]
             feet = "".join("_" if stands else "^" for stands in report.planted[0])
-            print(
-                f"{frame * DT:4.1f} s  at ({x:5.2f}, {y:5.2f}, {z:5.2f})  feet {feet}  {report.held[0]:.0%} of its speed"
-            )
+            print(f"{frame * DT:4.1f} s  at ({x:5.2f}, {y:5.2f}, {z:5.2f})  feet {feet}")
 
     figures = metrics.measure(creature.rig, np.array(worlds), ground, DT, planted=np.array(planted))
     print(f"{len(figures.steps.slide)} steps; a planted foot slid {1e3 * figures.worst_slide:.4f} mm at most,")
-    print(
-        f"was {1e3 * figures.worst_hover:.3f} mm above the ground and {1e3 * figures.penetration[planted].max():.3f} in it"
-    )
+    deepest = figures.penetration[np.array(planted)].max()
+    print(f"was {1e3 * figures.worst_hover:.3f} mm above the ground and {1e3 * deepest:.3f} mm in it")
 
 
 if __name__ == "__main__":

@@ -24,11 +24,10 @@ def gap(scene):
 def test_it_goes_where_its_goal_is_dragged_and_stops(creature):
     scene = CreatureScene()
     scene.set("creature", creature)
-    scene.drag("goal", (0.6, 0.0, 3.0))
+    scene.drag("goal", (0.6, 0.0, 4.5))
     assert not scene.values["wander"]
     play(scene, 6.0)
     assert gap(scene) < 0.06 and scene.report.arrived[0]
-    assert scene.goal[:2] != pytest.approx((0.6, 0.0), abs=1e-9) or scene.goal[0] == 0.6
 
 
 def test_a_goal_stays_on_the_ground():
@@ -72,7 +71,7 @@ def test_every_ground_can_be_walked_on(ground):
 
 def test_the_script_computes_what_is_seen():
     scene = CreatureScene()
-    scene.drag("goal", (0.0, 0.0, 4.0))
+    scene.drag("goal", (0.0, 0.0, 5.0))
     play(scene, 2.0)
     names = run(scene.python())
     assert np.allclose(names["tentacles"][:, -1], scene.tentacles.joints[:, -1], atol=2e-3)

@@ -37,11 +37,13 @@ MARGIN = 0.4
 """From both ends of it, m."""
 ABOVE, BELOW = 5.0, 10.0
 """From how high and how far down ground is looked for, m."""
-POST = (-1.2, 0.9)
-"""Where the tentacles stand, from the middle of the ground's beginning, m."""
+POST = (-1.5, 3.3)
+"""Where the tentacles stand, x and z, m."""
 LURE_REACH = BONES * BONE
-START = 1.2
-"""Where the creature starts along the ground, m."""
+START = 3.0
+"""Where the creature starts along the ground, m: where it begins to be rough."""
+WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
+"""Corners of where it goes by itself, m: in sight of the tentacles, and out of their way."""
 SECOND = 1.0
 
 
@@ -92,15 +94,15 @@ class CreatureScene(Scene):
         self.past: deque[tuple[float, Any]] = deque()
         self.shown: Frame = self.animator.update(0.0)
         self.report = self.shown.reports["locomotion"]
-        self.goal = self._on_ground((0.3, 0.0, START + 1.5))
+        self.goal = self._on_ground((0.4, 0.0, START + 1.2))
         self._walk()
         self.shows += 1
 
     def _plant_tentacles(self) -> None:
-        x, z = POST[0], START + POST[1]
+        x, z = POST
         self.tentacles = Tentacles(int(self.values["tentacles"]), (x, self._height(x, z) + 0.12, z))
         self.tentacles.restless = 0.0 if self._still else 1.0
-        self.lure = self.tentacles.post + (0.45, 0.6, 0.2)
+        self.lure = self.tentacles.post + (0.5, 0.55, 0.3)
 
     def _height(self, x: float, z: float) -> float:
         """Of the ground; 0 where there is none."""
@@ -175,7 +177,7 @@ class CreatureScene(Scene):
         self.shown = self.animator.update(dt)
         self.report = self.shown.reports.get("locomotion", self.report)
         if self.values["wander"] and bool(self.report.arrived[0]):
-            self.goal = self._on_ground(self.draw.uniform((-1.2, 0.0, MARGIN), (1.2, 0.0, self.length - MARGIN)))
+            self.goal = self._on_ground(self.draw.uniform(*WANDERS))
             self._walk()
         self.tentacles.step(self.lure, dt)
 
