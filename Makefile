@@ -42,7 +42,7 @@ uncompiled: $(INSTALLED)
 # Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
 judges: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/python -m tests.judges.install --blender
-	KINEMA_BLENDER=1 $(BIN)/python -m pytest tests/judges
+	KINEMA_BLENDER=1 $(BIN)/python -m pytest -s tests/judges
 
 # Chromium must be there; without it these tests are skipped, except in CI.
 e2e: page
@@ -57,7 +57,7 @@ fuzz: $(INSTALLED)
 	$(BIN)/python -m tests.io.mutations 100000
 
 bench: $(INSTALLED)
-	$(BIN)/python -m benchmarks
+	$(BIN)/kinema bench --json benchmarks/results
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -20,7 +20,7 @@ def test_help_names_every_command():
     result = invoke("--help")
     assert result.exit_code == 0
     assert "Usage" in result.output and "inverse kinematics" in result.output
-    for command in ("play", "warmup"):
+    for command in ("bench", "play", "warmup", "bake", "info", "render"):
         assert command in result.output
 
 
@@ -39,13 +39,15 @@ def test_an_unknown_command_is_refused():
     assert result.exit_code == 2 and "juggle" in result.output
 
 
-@pytest.mark.parametrize("command", ["play", "warmup"])
+@pytest.mark.parametrize("command", ["play", "warmup", "bake", "info", "render"])
 def test_every_command_has_help_of_its_own(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0 and f"kinema {command}" in result.output.replace("root", "kinema")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["play", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["play", "--help"], ["info", "--help"], ["render", "--help"]]
+)
 def test_help_and_version_wait_for_nothing_heavy(arguments):
     """Every module that is imported shows in the interpreter's own list of import times."""
     run = subprocess.run(

@@ -511,3 +511,21 @@ def test_clips_that_are_refused():
         Clip.from_poses("a", upright(), upright().rest)
     with pytest.raises(InputError, match=r"fps is 0"):
         Clip.from_poses("a", upright(), Clip("b", upright(), [track]).sample([0.0, 1.0]), fps=0.0)
+
+
+def test_tracks_around_known_arrays_are_taken_as_they_are():
+    bones = upright()
+    times, values = np.array((0.0, 1.0)), np.ones((2, 3))
+    clip = Clip("a", bones, [Track.of(0, "translation", times, values), Track.of(1, "scale", times, values, "STEP")])
+    assert clip.tracks[0].times is times and clip.tracks[1].values is values
+    checked = Clip("a", bones, [Track(0, "translation", times, values), Track(1, "scale", times, values, "STEP")])
+    assert clip.sample(0.5).same(checked.sample(0.5))
+    with pytest.raises(InputError, match="there is no joint 99"):
+        Clip("a", bones, [Track.of(99, "scale", times, values)])
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2, 3]], [[1.0, 2, 3], [4.0, 5, 6]]])
+def test_keys_in_single_precision_on_a_skeleton_in_double(values):
+    clip = Clip("a", upright(), [Track(0, "translation", np.arange(len(values)), np.array(values, np.float32))])
+    assert clip.sample(0.0).precision == np.float64
+    np.testing.assert_array_equal(clip.sample(0.0).translations[0], (1, 2, 3))

@@ -110,7 +110,7 @@ def test_only_jit_talks_to_the_compiler(path):
     assert compiler_uses(ast.parse(path.read_text(encoding="utf-8"))) == []
 
 
-ON_THE_GPU = {"solvers/cuda.py", "solvers/device_memory.py"}
+ON_THE_GPU = {"bench/gpu.py", "solvers/cuda.py", "solvers/device_memory.py"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)

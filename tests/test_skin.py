@@ -1,9 +1,12 @@
 """Skins: vertices that follow the joints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kinema.errors import InputError
+from kinema.pose import Pose
 from kinema.skin import Skin
 from tests import problems
 from tests.behaviours.bodies import person, poses
@@ -87,3 +90,43 @@ def test_a_palette_that_does_not_fit_is_named():
         skin.deform(person().skeleton.rest_world)
     with pytest.raises(InputError, match=r"joints\[.*\] is \d+; indices of the palette's joints are 0 to 1"):
         skin.deform(np.zeros((2, 3, 4)))
+
+
+# --- bound otherwise than the skeleton -------------------------------------------------------------------------
+
+
+def test_a_skin_with_a_bind_of_its_own():
+    """Each joint takes a vertex from where its own matrix puts it first."""
+    skeleton, rng = person().skeleton, np.random.default_rng(8)
+    plain = skin_of(skeleton, rng)
+    rebind = rng.normal(size=(len(skeleton), 3, 4))
+    palette = skeleton.palette(Pose(skeleton.rest.translations, poses(person(), rng, 1)[0]))
+    found = replace(plain, rebind=rebind).deform(palette)
+    for v, (joints, weights) in enumerate(zip(plain.joints, plain.weights, strict=True)):
+        wanted = np.zeros(3)
+        for joint, weight in zip(joints, weights, strict=True):
+            first = rebind[joint] @ [*plain.vertices[v], 1]
+            wanted += weight * (palette[joint] @ [*first, 1])
+        np.testing.assert_allclose(found[v], wanted, atol=1e-5)
+    nothing = np.tile(np.eye(4)[:3], (len(skeleton), 1, 1))
+    np.testing.assert_allclose(replace(plain, rebind=nothing).deform(palette), plain.deform(palette), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rebind", "message"),
+    [
+        (np.zeros((3, 4)), r"rebind must have shape \(joints, 3, 4\), got \(3, 4\)"),
+        (np.full((2, 3, 4), np.nan), r"rebind\[0, 0, 0\] is nan"),
+    ],
+)
+def test_binds_that_cannot_be(rebind, message):
+    plain = skin_of(person().skeleton, np.random.default_rng(9))
+    with pytest.raises(InputError, match=message):
+        replace(plain, rebind=rebind)
+
+
+def test_a_palette_of_another_skeleton_than_the_binds():
+    skeleton = person().skeleton
+    bound = replace(skin_of(skeleton, np.random.default_rng(9)), rebind=np.zeros((len(skeleton) + 1, 3, 4)))
+    with pytest.raises(InputError, match=r"palette has \d+ joints; this skin's skeleton has"):
+        bound.deform(skeleton.palette(skeleton.rest))

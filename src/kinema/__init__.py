@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from kinema.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinema.behaviours.aim import Aim as Aim
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kinema.pipeline import Animator as Animator
     from kinema.pipeline import Frame as Frame
     from kinema.pipeline import Trace as Trace
+    from kinema.playground.notebook import play as play
     from kinema.pose import Pose as Pose
     from kinema.rig import Arm as Arm
     from kinema.rig import Leg as Leg
@@ -90,6 +91,7 @@ _HOME = {
     "load": "kinema.io.files",
     "save": "kinema.io.files",
     "apply_to_matrices": "kinema.solvers.matrices",
+    "play": "kinema.playground.notebook",
     "HandsReport": "kinema.behaviours.hands",
     "Hands": "kinema.behaviours.hands",
     "LimbSprites": "kinema.drawing",

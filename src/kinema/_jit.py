@@ -25,6 +25,7 @@ WITHOUT_KERNELS = frozenset(
         "__init__",
         "__main__",
         "bake",
+        "bench",
         "cli",
         "compile_ahead",
         "drawing",

@@ -314,6 +314,7 @@ def _block(members: list[Channel], dtype: Any) -> Any:
 
 def _fitted(values: Any, dtype: Any) -> Any:
     """In one precision, and within the numbers its kernels take."""
+    values = values.astype(np.promote_types(values.dtype, dtype), copy=False)
     return np.ascontiguousarray(np.clip(values, -edge.largest(dtype), edge.largest(dtype)), dtype)
 
 

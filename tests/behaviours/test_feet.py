@@ -9,6 +9,7 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.constants import LARGEST_SINK
+from kinema.errors import InputError
 from kinema.io import bvh
 from kinema.math import arrays
 from kinema.scenes import course, humanoid, quadruped, rocks, spider, stairs
@@ -229,6 +230,42 @@ def test_a_walk_on_the_spot_is_let_go_before_it_overstretches():
         assert np.all(stretch <= np.array(lengths) * 1.0001)
         assert np.linalg.norm(animator["feet"].memory.offsets, axis=-1).max() < 0.5 * max(lengths)
     assert held > 20
+
+
+def test_feet_that_are_told_to_stand_stand():
+    """Whoever knows the contacts says so: a treadmill's feet are held until they are told to go."""
+    person = humanoid()
+    still = km.Character(person.skeleton, {"walk": person.clips["walk"].in_place(joint=0)}, person.rig)
+    animator = km.Animator(still, [km.Play("walk"), km.Feet()], ground=FLAT)
+    animator["feet"].plant(np.array((True, False)))
+    contacts = []
+    for _ in range(8):
+        frame = animator.update(1 / 60)
+        assert frame.reports["feet"].planted.tolist() == [[True, False]]
+        contacts.append(metrics.sole_points(person.rig, frame.world[np.newaxis])[0, 0])
+    slid = np.linalg.norm(np.diff(contacts, axis=0), axis=-1).min(axis=-1)
+    assert slid.max() < 0.002
+    animator["feet"].plant(None)
+    for _ in range(4):  # By itself a foot that slides this fast is not planted.
+        frame = animator.update(1 / 60)
+    assert not frame.reports["feet"].planted.any()
+
+
+@pytest.mark.parametrize("standing", [1, [1, 0], [True], [[True, False]] * 2, "left"])
+def test_what_feet_are_told_is_checked(standing):
+    animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)
+    with pytest.raises(InputError, match="standing must be true or false"):
+        animator["feet"].plant(standing)
+
+
+def test_a_leg_of_many_bones_reaches_as_far_as_it_bends():
+    """A quadruped with one side on a step: its hocks stay bent, so the pelvis comes down until all feet stand."""
+    animal = quadruped()
+    ground = km.Ground.from_function(lambda x, z: np.where(np.asarray(x) > 0, 0.12, 0.0))
+    animator = km.Animator(animal, [km.Play("idle", root="root"), km.Feet()], ground=ground)
+    for _ in range(40):
+        frame = animator.update(1 / 60)
+    assert frame.reports["feet"].error.max() < 0.002
 
 
 def test_without_lock_feet_follow_the_clip():

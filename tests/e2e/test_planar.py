@@ -44,6 +44,18 @@ def test_twenty_pixels_are_near_enough_and_more_are_not(open_tab):
         assert (distance(tab.state["chains"][1]["target"], before) > 5) == grabbed
 
 
+def test_a_wandering_target_is_grabbed_where_it_was_seen(open_tab):
+    tab = open_tab("planar", reduced_motion="no-preference")
+    seen = tab.handle("2")
+    tab.page.wait_for_timeout(150)
+    tab.page.mouse.move(seen["x"], seen["y"])
+    tab.page.mouse.down()
+    tab.page.mouse.move(seen["x"] + 5, seen["y"] - 40, steps=2)
+    tab.page.mouse.up()
+    tab.settle()
+    assert distance(tab.state["chains"][2]["target"], (seen["x"] + 5, seen["y"] - 40)) < 1.0
+
+
 def test_n_adds_a_chain_at_the_pointer_and_backspace_removes_it(open_tab):
     tab = open_tab("planar")
     tab.page.mouse.move(300, 300)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def test_the_arm_drops_balls_into_the_right_bins(open_tab):
-    tab = open_tab("arm", viewport={"width": 640, "height": 420})
+    tab = open_tab("arm", viewport={"width": 640, "height": 420}, reduced_motion="no-preference")
     tab.wait("state.balls.some((ball) => ball.sorted)")
     for ball in tab.state["balls"]:
         (x, y, z), kind = ball["at"], ball["kind"]

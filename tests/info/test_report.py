@@ -18,7 +18,7 @@ from kinema.scenes import humanoid
 def shown(character, everything=False, width=80):
     console = Console(width=width, force_terminal=True, color_system=None, highlight=False, record=False)
     with console.capture() as capture:
-        console.print(report(facts(character), everything))
+        console.print(report(facts(character), everything, width))
     return capture.get()
 
 
@@ -55,6 +55,12 @@ def test_lines_are_as_wide_as_the_terminal_at_most(width):
     track = km.Track(names[-1], "rotation", [0.0], [(0, 0, 0, 1)])
     text = shown(km.Character(skeleton, {"c" * 300: km.Clip("c" * 300, skeleton, [track])}), width=width)
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_every_joint_of_a_long_chain_is_listed():
+    names = [f"vertebra_{i:03}" for i in range(200)]
+    text = shown(km.Character(chain(names)))
+    assert all(name in text for name in names)
 
 
 def test_joints_that_say_nothing_are_counted_unless_all_are_asked_for():

@@ -10,7 +10,6 @@ import argparse
 import json
 import multiprocessing
 import random
-import resource
 import shutil
 import signal
 import struct
@@ -215,10 +214,10 @@ def _collect(tree, spots):
 class Trial:
     """Where damaged files are put and read from, beside the buffers that some of them need."""
 
-    def __init__(self):
+    def __init__(self, folder):
         self.files = sources()
         self.names = sorted(self.files)
-        self.folder = Path(tempfile.mkdtemp(prefix="mutations"))
+        self.folder = Path(folder)
         for path in FOLDER.glob("torture/*/*.bin"):
             shutil.copy(path, self.folder)
         self._compile()
@@ -229,9 +228,6 @@ class Trial:
             path = self.folder / name
             path.write_bytes(self.files[name])
             _check(km.load(path))
-
-    def close(self):
-        shutil.rmtree(self.folder)
 
     def write(self, seed):
         """The damaged file of a seed."""
@@ -273,15 +269,14 @@ def _check(character):
 
 def _timed(seeds):
     """What became of some seeds: (counts, slowest (seconds, seed), bugs [(seed, traceback)], peak MiB)."""
-    global _trial
-    if _trial is None:
-        _trial = Trial()
+    import resource  # Not to be had on Windows, where files are damaged by the tests alone.
+
     counts, slowest, bugs = Counter(), (0.0, -1), []
     for seed in seeds:
         start = time.perf_counter()
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
-            counts[_trial.outcome(seed)] += 1
+            counts[_process.outcome(seed)] += 1
         except BaseException:  # The alarm, too.
             bugs.append((seed, traceback.format_exc(limit=-4)))
         finally:
@@ -290,7 +285,14 @@ def _timed(seeds):
     return counts, slowest, bugs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
-_trial = None
+_process = None
+"""The `Trial` of this process."""
+
+
+def _start(folder):
+    global _process
+    signal.signal(signal.SIGALRM, _alarm)
+    _process = Trial(tempfile.mkdtemp(dir=folder))
 
 
 def _alarm(*_):
@@ -301,8 +303,10 @@ def run(first, count, processes=2, piece=200):
     """Try seeds in several processes; what `_timed` gives, of all."""
     pieces = [range(start, min(start + piece, first + count)) for start in range(first, first + count, piece)]
     counts, slowest, bugs, peak = Counter(), (0.0, -1), [], 0
-    signal.signal(signal.SIGALRM, _alarm)
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(processes, _start, [folder]) as pool,
+    ):
         for done, (some, slow, found, memory) in enumerate(pool.imap_unordered(_timed, pieces), 1):
             counts, slowest, peak = counts + some, max(slowest, slow), max(peak, memory)
             bugs += found
@@ -320,7 +324,8 @@ def main():
     options.add_argument("--seed", type=int)
     given = options.parse_args()
     if given.seed is not None:
-        print(Trial().outcome(given.seed))
+        with tempfile.TemporaryDirectory() as folder:
+            print(Trial(folder).outcome(given.seed))
         return
     counts, (seconds, seed), bugs, peak = run(given.first, given.count)
     print(f"{dict(counts)}; {len(bugs)} bugs; slowest {seconds:.2f} s (seed {seed}); peak {peak} MiB a process")

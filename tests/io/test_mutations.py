@@ -8,10 +8,8 @@ from tests.io.mutations import Trial, everything
 
 
 @pytest.fixture(scope="module")
-def trial():
-    made = Trial()
-    yield made
-    made.close()
+def trial(tmp_path_factory):
+    return Trial(tmp_path_factory.mktemp("damaged"))
 
 
 FIRST = 10_000_000

@@ -4,19 +4,11 @@ import functools
 
 import numpy as np
 
-from tests.assets import FOLDER
-
 AGREES = 1e-4
 """Of the character's size."""
 
 SHARES = np.array([0.13, 0.5, 0.96])
 """Where in each clip is looked: between keys, as a rule."""
-
-
-def real_files(*folders, endings=(".glb", ".gltf", ".vrm", ".vrma")):
-    """Paths in the folder of assets."""
-    found = (path for folder in folders for path in sorted((FOLDER / folder).rglob("*")))
-    return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in endings]
 
 
 def moments(clip):
@@ -39,11 +31,13 @@ def check_scenes(character, rest, clips, agrees=AGREES):
 
 
 def check_scene(character, pose, scene, agrees=AGREES, when="rest"):
+    """Raise unless three.js's scene is ours in this pose. when: for the message."""
+    when = f"{character.name}, {when}"
     ours = by_nodes(character, character.skeleton.world(pose))
     # Surfaces of a character made in code become nodes too, behind its joints.
     assert distance(ours, scene.nodes[: len(ours)], character) < agrees, when
     if character.skins:  # None of compressed surfaces, which neither of us unpacks.
-        assert len(scene.corners) == len(character.skins)
+        assert len(scene.corners) == len(character.skins), when
         apart = np.abs(corners(character, pose, scene.corners.shape[1]) - scene.corners).max()
         assert apart < agrees * size(character), when
 

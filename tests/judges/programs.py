@@ -75,8 +75,6 @@ def blender_places(jobs):
 
     Or a text that says why Blender cannot open the file.
     """
-    if not os.environ.get("KINEMA_BLENDER"):
-        pytest.skip("`make judges` asks Blender too")
     answers = _ask([blender_python(), HERE / "blender_world.py"], _as_json(jobs))
     return [answer.get("error") or [[once(frame) for frame in clip] for clip in answer["clips"]] for answer in answers]
 
@@ -92,6 +90,11 @@ def validator_issues(files):
     _need(NODE_MODULES, "make test")
     answers = _ask([*node()[0], HERE / "validate.mjs"], [str(file) for file in files])
     return [[(issue["severity"], issue["code"], issue.get("pointer")) for issue in issues] for issues in answers]
+
+
+def serious(issues):
+    """Of a file's issues, how many errors and warnings of each kind."""
+    return Counter(code for severity, code, _ in issues if severity < 2)
 
 
 def _need(path, command):

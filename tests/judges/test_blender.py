@@ -3,6 +3,8 @@
 Looked at where keys are: between them Blender mixes the numbers of turns, and does not go along the arc.
 """
 
+import os
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,9 @@ from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, key_moments, size
-from tests.judges.test_reading import BVH, GLTF, REFUSED
-from tests.judges.test_saving import turned, with_clip
+from tests.judges.real_files import BVH, GLTF, REFUSED, turned, with_clip
+
+pytestmark = pytest.mark.skipif(not os.environ.get("KINEMA_BLENDER"), reason="`make judges` asks Blender too")
 
 REAL = [path for path in [*GLTF, *BVH] if path not in REFUSED]
 

@@ -5,18 +5,9 @@ import pytest
 from kinema.errors import FileError
 from kinema.io import files
 from tests.assets import FOLDER, asset
-from tests.judges import agreement, programs
+from tests.judges import programs
 from tests.judges.agreement import AGREES, check_scene, check_scenes, moments
-
-GLTF = agreement.real_files("gltf", "torture", "vrm", "terrain")
-BVH = agreement.real_files("bvh", endings=(".bvh",))
-
-
-REFUSED = {"torture/Fox_gt_meshopt.glb"}
-"""Its keys are compressed, and it says that a reader must know how."""
-
-ROUGH = {"torture/Animation_SamplerType/Animation_SamplerType_01.gltf": 1 / 127}
-"""Turns stored in bytes are not of length 1: we make them so, three.js takes them as they are."""
+from tests.judges.real_files import BVH, GLTF, REFUSED, ROUGH
 
 
 @pytest.fixture(scope="module")

@@ -1,51 +1,19 @@
 """What we save is what the judges read: the Khronos validator finds nothing wrong, three.js plays what we computed."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kinema import scenes
 from kinema.character import Character
-from kinema.clip import Clip
 from kinema.io import files
 from kinema.io.gltf.buffers import Buffers
-from kinema.math import arrays
-from kinema.pose import Pose
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, check_scenes, distance, moments
-from tests.judges.test_reading import BVH, GLTF, REFUSED, ROUGH
-
-
-def turned(character):
-    """A new clip: the first one, or the rest pose, at 30 frames a second, with the root and the topmost node turned.
-
-    Not one that has a skin: its surface goes by the bones alone, and the validator warns who moves it.
-    """
-    document, first = character.source, next(iter(character.clips.values()), None)
-    times = np.arange(31) / 30
-    pose = Clip("rest", character.skeleton, ()).sample(times) if first is None else first.sample(times)
-    rotations = pose.rotations.copy()
-    turns = arrays.from_axis_angle((0.0, 1.0, 0.0), 0.7 * np.sin(times * 3)).astype(rotations.dtype)
-    skinned = {
-        joint for node, joint in zip(document.json["nodes"], document.joint_of_node, strict=True) if "skin" in node
-    }
-    topmost = min(set(range(len(character.skeleton))) - skinned)
-    for joint in {topmost, first.root if first else topmost} - skinned:
-        rotations[:, joint] = arrays.mul(rotations[:, joint], turns)
-    return Clip.from_poses("turned", character.skeleton, Pose(pose.translations, rotations, pose.scales), fps=30.0)
-
-
-def with_clip(character, clip):
-    return replace(character, clips={**character.clips, clip.name: clip})
-
-
-def serious(issues):
-    """How many errors and warnings of each kind."""
-    return Counter(code for severity, code, _ in issues if severity < 2)
+from tests.judges.programs import serious
+from tests.judges.real_files import BVH, GLTF, REFUSED, ROUGH, turned, with_clip
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinema.character import Character
-from kinema.clip import Clip
+from kinema.clip import Clip, Track
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.scenes import humanoid, quadruped, spider
@@ -92,7 +92,100 @@ def lying(disguised):
     rest = Pose(old.rest.translations, turns.astype(np.float32), old.rest.scales)
     skeleton = Skeleton(old.names, old.parents, rest, None, old.inverse_bind)
     clips = {
-        name: Clip.from_poses(name, skeleton, clip.sample(np.linspace(0.0, clip.duration, 40)), fps=40 / clip.duration)
+        name: Clip.from_poses(name, skeleton, clip.sample(np.linspace(0.0, clip.duration, 40)), fps=39 / clip.duration)
         for name, clip in disguised.character.clips.items()
     }
     return replace(disguised, character=replace(disguised.character, skeleton=skeleton, clips=clips))
+
+
+def with_decoys(disguised):
+    """With all that animators leave in a person's file: twist bones beside limbs, grips for hands, feet and knees,
+    swords, a camera, a mesh. All but the last two turn a little in every clip.
+    """
+    old = disguised.character.skeleton
+    at = old.rest_world[:, :3, 3].astype(np.float64)
+    names, parents = list(old.names), old.parents.tolist()
+    places, frames = list(at), list(old.rest_world[:, :3, :3].astype(np.float64))
+
+    def add(name, parent, place):
+        names.append(name)
+        parents.append(parent if isinstance(parent, int) else names.index(parent))
+        places.append(np.asarray(place, float))
+        frames.append(np.eye(3))
+
+    for side in "lr":
+        for upper, lower in (("thigh", "shin"), ("upper_arm", "forearm"), ("shin", "foot"), ("forearm", "hand")):
+            a, b = (names.index(f"{bone}_{side}") for bone in (upper, lower))
+            add(f"{upper}_twist_01_{side}", a, (at[a] + at[b]) / 2)
+        hand, foot, knee = (names.index(f"{bone}_{side}") for bone in ("hand", "foot", "shin"))
+        add(f"ik_hand_{side}", 0, at[hand])
+        add(f"ik_foot_{side}", 0, at[foot])
+        add(f"ik_heel_{side}", len(names) - 1, at[foot] - (0.0, 0.08, 0.06))
+        add(f"ik_toe_roll_{side}", len(names) - 1, at[foot] + (0.0, -0.08, 0.18))
+        add(f"knee_pole_{side}", 0, at[knee] + (0.0, 0.0, 0.6))
+        add(f"weapon_{side}", hand, at[hand] + (0.02, -0.05, 0.05))
+    add("Camera", "head", at[names.index("head")] + (0.0, 0.1, 0.5))
+    add("Body_Mesh", 0, (0.0, 0.0, 0.0))
+    return replace(disguised, character=_rebuilt(disguised.character, names, parents, places, frames))
+
+
+def with_halves(disguised):
+    """With upper arms, forearms, thighs and shins in two halves, as rigs have them that share a bone's twist."""
+    old = disguised.character.skeleton
+    at = old.rest_world.astype(np.float64)
+    names, parents, order, joint = [], [], [], {}
+    for j, name in enumerate(old.names):
+        parent = int(old.parents[j])
+        above = old.names[parent][:-2] if parent >= 0 else ""
+        joint[j] = len(names) + (above in _HALVED)
+        if above in _HALVED:
+            names.append(f"{old.names[parent]}.001")
+            parents.append(joint[parent])
+            order.append((parent, (at[parent, :3, 3] + at[j, :3, 3]) / 2))
+        names.append(name)
+        parents.append(len(names) - 2 if above in _HALVED else joint.get(parent, -1))
+        order.append((j, at[j, :3, 3]))
+    places, frames = [place for _, place in order], [at[j, :3, :3] for j, _ in order]
+    new = np.array([joint[j] for j in range(len(old))])
+    character = disguised.character
+    skins = [replace(skin, joints=new[skin.joints]) for skin in character.skins]
+    skeleton = _placed_skeleton(names, parents, places, frames)
+    clips = {}
+    for name, clip in character.clips.items():
+        tracks = [t if t.path != "translation" or t.joint < 2 else None for t in clip.tracks]
+        tracks = [replace(t, joint=joint[int(t.joint)]) for t in tracks if t is not None]
+        clips[name] = replace(clip, skeleton=skeleton, tracks=tracks)
+    return Disguised(replace(character, skeleton=skeleton, clips=clips, skins=skins), joint)
+
+
+_HALVED = ("upper_arm", "forearm", "thigh", "shin")
+
+
+def _placed_skeleton(names, parents, places, frames):
+    """Joints with these places (3,) and axes (3, 3) in the world."""
+    count = len(names)
+    translations, rotations = np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
+    for j, parent in enumerate(parents):
+        frame, start = (np.eye(3), np.zeros(3)) if parent < 0 else (frames[parent], places[parent])
+        translations[j] = frame.T @ (places[j] - start)
+        rotations[j] = arrays.from_matrix(frame.T @ frames[j])
+    return Skeleton(names, parents, Pose(translations.astype(np.float32), rotations.astype(np.float32)))
+
+
+def _rebuilt(character, names, parents, places, frames):
+    """A character with more joints at the end, placed in the world; the new ones turn in clips."""
+    old, count = character.skeleton, len(names)
+    rest = _placed_skeleton(names, parents, places, frames).rest
+    rotations = rest.rotations.astype(np.float64)
+    bind = np.linalg.inv(Skeleton(names, parents, rest).rest_world.astype(np.float64))
+    bind[: len(old)] = old.inverse_bind
+    skeleton = Skeleton(names, parents, rest, None, bind)
+    turn = arrays.from_axis_angle((0.0, 1.0, 0.0), 0.2)
+    tracks = [
+        Track(j, "rotation", [0.0, 0.5], [rotations[j], arrays.mul(rotations[j], turn)]) for j in range(len(old), count)
+    ]
+    clips = {
+        name: replace(clip, skeleton=skeleton, tracks=[*clip.tracks, *tracks[:-2]])
+        for name, clip in character.clips.items()
+    }
+    return replace(character, skeleton=skeleton, clips=clips)

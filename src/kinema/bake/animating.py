@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.constants import SETTLING, STEEPEST_STAIRS
+from kinema.bake.constants import CLIMB_SHARE, SETTLING, STEEPEST_STAIRS
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot
 from kinema.behaviours.eyes import Eyes
@@ -20,7 +20,6 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
-from kinema.rig import Rig
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +34,7 @@ class Made:
 def animate(
     character: Character, shot: Shot, ground: Any, settings: Settings, progress: Callable[[float], None]
 ) -> Made:
-    """Every frame of a shot through the stages that the settings ask for.
-
-    What comes before the first frame is not in the result: it is there so that the first is as steady as any other.
-    """
+    """Every frame of a shot through the stages that the settings ask for. Returns those that are kept."""
     player = _Player(Animator(replace(character, rig=shot.rig), _stages(shot, settings), ground=ground), shot, settings)
     if not shot.lead:
         player.settle()
@@ -46,7 +42,7 @@ def animate(
     for k in range(len(shot.times)):
         frames.append(player.frame(k))
         progress((k + 1) / len(shot.times))
-    frames = frames[shot.lead :]
+    frames = frames[shot.lead :: shot.stride]
     parts = ([frame.pose.arrays()[n] for frame in frames] for n in range(3))
     place, world = (np.array([getattr(frame, name) for frame in frames], np.float64) for name in ("place", "world"))
     return Made(Pose.of(*map(np.array, parts)), place, world)
@@ -55,7 +51,7 @@ def animate(
 def _stages(shot: Shot, settings: Settings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
-        stages.append(_far_reaching(settings.feet, shot.rig))
+        stages.append(_suited(settings.feet, shot))
     if settings.reach:
         stages.append(Hands())
     if settings.look_at is not None:
@@ -65,13 +61,17 @@ def _stages(shot: Shot, settings: Settings) -> list[Stage]:
     return stages
 
 
-def _far_reaching(feet: Feet, rig: Rig) -> Feet:
-    """Feet that look for ground as far up and down as a long body needs: the floor is that below its hips."""
+def _suited(feet: Feet, shot: Shot) -> Feet:
+    """Feet for this body and this clip. The floor is that below the hips: a long body looks further up and down from
+    there. Whoever runs comes sooner to what rises: feet are raised faster.
+    """
+    rig = shot.rig
     up, rest = np.array(rig.up), rig.skeleton.rest_world[:, :3, 3]
     away = rest[[leg.joints[-1] for leg in rig.legs]] - rest[rig.hips]
     across = np.linalg.norm(away - np.outer(away @ up, up), axis=-1).max()
     more = float(STEEPEST_STAIRS * across / max(rig.skeleton.length(leg.joints) for leg in rig.legs))
-    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more)
+    climb = max(feet.climb, CLIMB_SHARE * shot.travel.speed)
+    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more, climb=climb)
 
 
 class _Player:

@@ -62,11 +62,12 @@ def bake(
     if settings.places_feet:
         shot = on_ground(shot, ground)
     made = animate(character, shot, ground, settings, progress)
-    before, after = _measure(shot.seen, made, ground, settings)
+    shot = shot.kept
+    before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
     poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
     return Baked(
-        clip=_new_clip(clip, poses, shot.seen, settings, rig.skeleton.below(joints)),
+        clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
         before=before,
         after=after,
         dt=shot.dt,

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kinema import __version__
 from kinema.bake import grounds
 from kinema.bake.cluster import on_dask
 from kinema.bake.job import Order
@@ -27,6 +26,7 @@ from kinema.bake.settings import Settings
 from kinema.errors import InputError
 from kinema.io import atomic
 from kinema.roles import Overrides, parse_override, read_overrides
+from kinema.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)

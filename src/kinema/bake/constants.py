@@ -9,6 +9,9 @@ SPARSE_FPS = 20.0
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
 
+INNER_FPS = 60.0
+"""Frames a second that are computed at least, whatever is kept: at 24 a second feet land a frame late."""
+
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 
@@ -74,6 +77,9 @@ FARTHEST_GROUND = 1000.0
 CLIMB = 6.0
 """Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
 knows what comes next; on stairs the slower ones are a frame late."""
+
+CLIMB_SHARE = 1.5
+"""The same as a share of the speed of travel, for runs: a foot swings at three times that, up a slope of 1 in 2."""
 
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""

@@ -17,6 +17,7 @@ from kinema.clip import Clip
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.rig import Rig
+from kinema.roles import handles
 from kinema.skeleton import Skeleton
 
 
@@ -58,10 +59,11 @@ def fold(skeleton: Skeleton, poses: Pose, places: Any, joints: Iterable[int]) ->
 
 
 def _roles(rig: Rig) -> list[int]:
-    """Every joint that has a role."""
+    """Every joint that has a role, and those elsewhere that stand for a foot or a hand."""
     limbs = [*(joint for leg in rig.legs for joint in leg.joints), *(joint for arm in rig.arms for joint in arm.joints)]
     single = [rig.hips, *rig.spine, *rig.neck, *rig.eyes, *([] if rig.head is None else [rig.head])]
-    return [int(joint) for joint in (*single, *limbs, *(joint for tail in rig.tails for joint in tail))]
+    grips = [joint for joints in handles(rig).values() for joint in joints]
+    return [int(joint) for joint in (*single, *limbs, *grips, *(joint for tail in rig.tails for joint in tail))]
 
 
 def _common_ancestor(skeleton: Skeleton, joints: Iterable[int]) -> int:

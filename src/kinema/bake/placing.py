@@ -44,7 +44,7 @@ def on_ground(shot: Shot, ground: Any) -> Shot:
     last = np.maximum.accumulate(np.where(found, np.arange(len(places)), 0))
     heights = (np.asarray(hits.point) @ up)[last] - places[:, :3, 3] @ up - rig.floor
     moved = replace(shot, places=places + heights[:, np.newaxis, np.newaxis] * _lift(up))
-    return moved if found[: shot.lead].all() else moved.seen
+    return moved if found[: shot.lead].all() else moved.without_lead
 
 
 def _lift(up: Any) -> Any:

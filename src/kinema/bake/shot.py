@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from kinema import metrics
 from kinema.bake.constants import (
     DEFAULT_FPS,
     FASTEST_FPS,
+    INNER_FPS,
     LOOP_GAP,
     MOST_FRAMES,
     PLANT_HEIGHT,
@@ -34,7 +36,8 @@ class Shot:
 
     times: (F,), seconds. poses: (F,). places: (F, 4, 4), where the character's space is, on level ground. planted:
     (F, L), which feet stand. lead: how many frames of them come before the first one: a pass of a clip that loops, for
-    whoever has to get going. rig: with the floor that the clip was made on. travel: what its planted feet say.
+    whoever has to get going. stride: of the others, every so many is kept: in between, springs and feet have time to
+    do what they do. rig: with the floor that the clip was made on. travel: what its planted feet say.
     """
 
     times: Any
@@ -42,6 +45,7 @@ class Shot:
     places: Any
     planted: Any
     lead: int
+    stride: int
     rig: Rig
     travel: Travel
 
@@ -50,10 +54,18 @@ class Shot:
         return float(self.times[1] - self.times[0])
 
     @property
-    def seen(self) -> Shot:
+    def without_lead(self) -> Shot:
         """Without what comes before."""
-        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "places", "planted")}
-        return replace(self, **parts, lead=0)
+        return self._part(slice(self.lead, None), self.stride)
+
+    @property
+    def kept(self) -> Shot:
+        """The frames of the new clip alone."""
+        return self._part(slice(self.lead, None, self.stride), 1)
+
+    def _part(self, frames: slice, stride: int) -> Shot:
+        parts = {name: getattr(self, name)[frames] for name in ("times", "poses", "places", "planted")}
+        return replace(self, **parts, lead=0, stride=stride)
 
     @property
     def world(self) -> Any:
@@ -79,7 +91,7 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     """The frames to be baked: sampled, moved by the feet if that is wanted, and repeated."""
     if settings.in_place:
         clip = clip.in_place(up=rig.up)
-    times = _frames(clip, settings)
+    times, stride = _frames(clip, settings)
     poses = clip.sample(times)
     closed = settings.loops > 1 or _is_loop(rig, poses)
     dt = float(times[1] - times[0])
@@ -92,25 +104,27 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     which, places = _repeated(places, one_pass, range(first, settings.loops))
     lead = -first * (times.size - 1)
     rig = replace(rig, floor=travel.floor)
-    shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, rig, travel)
+    shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, stride, rig, travel)
     speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
     return replace(shot, planted=metrics.planted_from(rig, shot.world, dt, height=PLANT_HEIGHT, speed=speed))
 
 
-def _frames(clip: Clip, settings: Settings) -> Any:
-    """(F,): moments of a clip, from its first key to its end, as near to so many a second as that allows.
+def _frames(clip: Clip, settings: Settings) -> tuple[Any, int]:
+    """(F,): moments of a clip, from its first key to its end, and how many of them make one frame: as near to so many
+    frames a second as the clip's length allows.
 
     Clips often begin a frame late: nothing moves before the first key, and a walk would halt there in every pass.
     """
     fps = settings.fps or own_rate(clip)
     start, end = min((float(track.times[0]) for track in clip.tracks), default=0.0), float(clip.duration or 0.0)
-    count = max(round((end - start) * fps), 1)
-    if settings.loops * count > MOST_FRAMES:
+    stride, count = math.ceil(INNER_FPS / fps), max(round((end - start) * fps), 1)
+    if settings.loops * count * stride > MOST_FRAMES:
         raise InputError(
-            f"clip {clip.name!r} would have {settings.loops * count} frames; allowed are {MOST_FRAMES}: "
+            f"clip {clip.name!r} would have {settings.loops * count} frames; allowed are {MOST_FRAMES // stride}: "
             "ask for fewer loops or fewer frames a second"
         )
-    return start + np.arange(count + 1) * ((end - start) / count if end > start else 1.0 / fps)
+    step = (end - start) / count if end > start else 1.0 / fps
+    return start + np.arange(count * stride + 1) * (step / stride), stride
 
 
 def _is_loop(rig: Rig, poses: Pose) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kinema.cli.bake import bake
+from kinema.cli.bench import bench
 from kinema.cli.info import info
 from kinema.cli.render import render
 
@@ -18,7 +19,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from kinema import __version__
+        from kinema.version import __version__
 
         typer.echo(f"kinema {__version__}")
         raise typer.Exit
@@ -65,6 +66,7 @@ def play(
 
 
 app.command()(bake)
+app.command()(bench)
 app.command()(info)
 app.command()(render)
 

@@ -34,4 +34,5 @@ def info(
 
     from kinema.info.report import report
 
-    Console(highlight=False).print(report(found, everything))
+    console = Console(highlight=False)
+    console.print(report(found, everything, console.width))

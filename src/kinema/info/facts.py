@@ -10,9 +10,10 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.info.constants import DOUBTFUL, EVEN, LIKELY_FACTOR, SURE_FACTOR, TRAVELS, TYPICAL_SIZE, UNITS, VERSION
+from kinema.info.constants import DOUBTFUL, EVEN, SURE_UNIT, TRAVELS, VERSION
 from kinema.info.roles import roles_of
 from kinema.rig import Rig
+from kinema.roles import unit
 
 
 def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
@@ -58,22 +59,19 @@ def _space(character: Character, size: tuple[float, float, float]) -> dict[str, 
     rig = character.rig
     return {
         "size": list(size),
-        "unit": _unit(size, rig),
+        "unit": _unit(rig),
         "up": None if rig is None else list(rig.up),
         "forward": None if rig is None else list(rig.forward),
         "floor": None if rig is None else rig.floor,
     }
 
 
-def _unit(size: tuple[float, float, float], rig: Rig | None) -> dict[str, Any]:
-    """The unit in which a person would be as tall as people are; sure only for what has arms and legs."""
-    tall = size[1] if rig is not None and rig.arms else max(size)
-    if not tall > 0.0:
+def _unit(rig: Rig | None) -> dict[str, Any]:
+    """The unit that makes the body a likely size, and whether no other does as well."""
+    if rig is None:
         return {"guess": None, "sure": False}
-    off = {name: abs(math.log(tall * metres / TYPICAL_SIZE)) for name, metres in UNITS.items()}
-    guess = min(off, key=lambda name: off[name])
-    sure = rig is not None and bool(rig.arms) and off[guess] < math.log(SURE_FACTOR)
-    return {"guess": guess if off[guess] < math.log(LIKELY_FACTOR) else None, "sure": sure}
+    found = unit(rig)
+    return {"guess": found.word, "sure": found.sure > SURE_UNIT}
 
 
 # --- joints ----------------------------------------------------------------------------------------------------

@@ -9,13 +9,15 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from kinema.info.constants import MOST_PROBLEMS, NOTHING
+from kinema.info.constants import MOST_PROBLEMS, NAME_WIDTH, NOTHING
 
 
-def report(facts: dict[str, Any], everything: bool) -> RenderableType:
-    """What `facts` gives, as rich shows it. everything: joints that say nothing too, and all problems."""
+def report(facts: dict[str, Any], everything: bool, width: int) -> RenderableType:
+    """What `facts` gives, as rich shows it. everything: joints that say nothing too, and all problems. width: of the
+    terminal, in characters.
+    """
     parts: list[RenderableType] = [_headline(facts), _space(facts)]
-    parts.append(_joints(facts["joints"], everything))
+    parts.append(_joints(facts["joints"], everything, max(1, (width - NAME_WIDTH) // 4)))
     if facts["roles"]:
         parts.append(_roles(facts["roles"]))
     if facts["clips"]:
@@ -47,14 +49,15 @@ def _counted(count: int, what: str) -> str:
 
 def _space(facts: dict[str, Any]) -> Text:
     space = facts["space"]
-    wide, tall, deep = space["size"]
+    largest = max(space["size"])
+    wide, tall, deep = (_rounded(length, largest) for length in space["size"])
     unit = space["unit"]
     said = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
-    text = Text(f"{wide:.4g} wide, {tall:.4g} tall, {deep:.4g} deep ({said})")
+    text = Text(f"{wide} wide, {tall} tall, {deep} deep ({said})")
     if space["up"] is None:
         text.append("\nno body was recognised: nothing is known of its roles", "yellow")
         return text
-    floor = _rounded(space["floor"], max(wide, tall, deep))
+    floor = _rounded(space["floor"], largest)
     text.append(f"\nup {_way(space['up'])}, faces {_way(space['forward'])}, floor at {floor}")
     return text
 
@@ -75,13 +78,14 @@ def _rounded(length: float, size: float) -> str:
 # --- joints ----------------------------------------------------------------------------------------------------
 
 
-def _joints(joints: list[dict[str, Any]], everything: bool) -> Tree:
+def _joints(joints: list[dict[str, Any]], everything: bool, deepest: int) -> Tree:
+    """A tree of joints. Those further down than `deepest` are listed below the one they hang from, with an arrow."""
     tree = Tree(Text("Joints", "bold"), guide_style="dim")
     telling = _telling(joints)
     children: dict[int, list[int]] = {}
     for joint in joints:
         children.setdefault(joint["parent"], []).append(joint["index"])
-    branches: dict[int, Tree] = {-1: tree}
+    branches, depths = {-1: tree}, {-1: 0}
     for joint in joints:
         at = joint["index"]
         if joint["parent"] not in branches or not (everything or telling[at]):
@@ -90,7 +94,12 @@ def _joints(joints: list[dict[str, Any]], everything: bool) -> Tree:
         hidden = 0 if everything else _hidden(at, children, telling)
         if hidden:
             label.append(f"  (+{hidden})", "dim")
-        branches[at] = branches[joint["parent"]].add(label)
+        depths[at] = depths[joint["parent"]] + 1
+        if depths[at] <= deepest:
+            branches[at] = branches[joint["parent"]].add(label)
+        else:
+            branches[at] = branches[joint["parent"]]
+            branches[at].add(Text("↳ ", "dim") + label)
     return tree
 
 

@@ -45,6 +45,7 @@ PORT = 8137
 PORTS_TRIED = 50
 """From the wanted one on, before giving up."""
 
+<<<<<<< HEAD
 TIME_TO_CLOSE = 1.0
 """Seconds that connections get to say goodbye after Ctrl-C."""
 
@@ -56,3 +57,7 @@ LONGEST_BAKED = 120.0
 
 WAY_POINTS_A_SECOND = 10.0
 """Of a held place that goes along over uneven ground."""
+=======
+TIME_TO_CLOSE = 1
+"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
+>>>>>>> work-play

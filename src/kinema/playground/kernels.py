@@ -1,11 +1,16 @@
-"""Getting a scene's kernels compiled, one scene at a time, with word of how far it is."""
+"""Getting kernels compiled: a scene's first, with word of how far it is, then all the others' in a process of its own.
+
+`python -m kinema.playground.kernels planar arm` compiles what those scenes need and leaves it on disk.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
 
+from kinema.scenes.registry import SCENES, kind_of
 from kinema.scenes.scene import Scene
 
 Tell = Callable[[int, int, str], None]
@@ -13,23 +18,42 @@ Tell = Callable[[int, int, str], None]
 
 _one_at_a_time = threading.Lock()
 _ready: set[type[Scene]] = set()
+_complete: set[type[Scene]] = set()
+_listeners: list[Tell] = []
+_latest: tuple[int, int, str] = (0, 1, "starting")
 
 
-def make_ready(kind: type[Scene], tell: Tell) -> None:
-    """Compile what a scene needs, or load what was compiled before. Who comes second waits, and finds it done."""
+def make_ready(kind: type[Scene], listener: Tell) -> None:
+    """Compile what a scene needs to move, or load what was compiled before.
+
+    Who comes second waits, hears how far the first is, and finds it done.
+    """
     if kind in _ready:
         return
-    tell(0, 1, "waiting for the compiler")
-    with _one_at_a_time:
-        if kind in _ready:
-            return
-        jobs = kind.kernels()
-        for done, (name, job) in enumerate(jobs.items()):
-            _tell_terminal(done, len(jobs), f"{kind.name}: {name}")
-            tell(done, len(jobs), name)
-            job()
-        _tell_terminal(len(jobs), len(jobs), f"{kind.name} is ready")
-        _ready.add(kind)
+    listener(*_latest)
+    _listeners.append(listener)
+    try:
+        with _one_at_a_time:
+            if kind not in _ready:
+                _compile(kind)
+                _ready.add(kind)
+    finally:
+        _listeners.remove(listener)
+
+
+def _compile(kind: type[Scene]) -> None:
+    jobs = kind.kernels()
+    for done, (name, job) in enumerate(jobs.items()):
+        _tell_all(done, len(jobs), f"{kind.title}: {name}")
+        job()
+    _tell_terminal(len(jobs), len(jobs), f"{kind.title} is ready")
+
+
+def _tell_all(done: int, count: int, what: str) -> None:
+    global _latest
+    _latest = (done, count, what)
+    for tell in (_tell_terminal, *_listeners):
+        tell(done, count, what)
 
 
 def _tell_terminal(done: int, count: int, what: str) -> None:
@@ -38,3 +62,45 @@ def _tell_terminal(done: int, count: int, what: str) -> None:
         bar = "#" * (20 * done // max(count, 1))
         sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {what:<44}" + ("\n" if done == count else ""))
         sys.stderr.flush()
+
+
+def is_complete(kind: type[Scene]) -> bool:
+    """Whether nothing that a person may ask of a scene has to be compiled any more."""
+    return kind in _complete
+
+
+def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
+    """Fill the disk with what the scenes need later, this one's first: elsewhere, so that nothing stutters here.
+
+    When that is done, this process loads it. Returns the other process, to be ended with this one.
+    """
+    names = [kind.name, *(name for name in SCENES if name != kind.name)]
+    other = subprocess.Popen(
+        [sys.executable, "-m", "kinema.playground.kernels", *names],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    threading.Thread(target=_load_after, args=(other, names), daemon=True).start()
+    return other
+
+
+def _load_after(other: subprocess.Popen[bytes], names: list[str]) -> None:
+    if other.wait() == 0:
+        for name in names:
+            with _one_at_a_time:
+                main([name])
+                _ready.add(kind_of(name))
+                _complete.add(kind_of(name))
+
+
+def main(names: list[str]) -> None:
+    """What that process does: everything for these scenes."""
+    for name in names:
+        kind = kind_of(name)
+        for job in (*kind.kernels().values(), *kind.later_kernels().values()):
+            job()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

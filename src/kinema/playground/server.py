@@ -34,8 +34,13 @@ from kinema.playground.constants import (
     PORTS_TRIED,
     TIME_TO_CLOSE,
 )
+<<<<<<< HEAD
 from kinema.playground.kernels import make_ready
 from kinema.playground.kinds import kind_played
+=======
+from kinema.playground.kernels import compile_the_rest, make_ready
+from kinema.scenes.registry import kind_of
+>>>>>>> work-play
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
 """All there is to be fetched. A name is looked up here and never becomes a path."""
@@ -193,10 +198,14 @@ def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None
     address = f"http://{name}:{bound.getsockname()[1]}/#{scene}"
     typer.echo(f"Playground: {address}   (Ctrl-C ends it)")
     logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are the fun of it, and no news.
-    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    Server(settings(app)).run(sockets=[bound])
+    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
+    compiler = compile_the_rest(kind)
+    try:
+        Server(settings(app)).run(sockets=[bound])
+    finally:
+        compiler.terminate()
 
 
 def settings(app: App) -> uvicorn.Config:
@@ -209,7 +218,7 @@ def settings(app: App) -> uvicorn.Config:
         ws_ping_interval=PING_INTERVAL,
         ws_ping_timeout=PING_INTERVAL,
         limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=int(TIME_TO_CLOSE),
+        timeout_graceful_shutdown=TIME_TO_CLOSE,
         lifespan="off",
-        log_level="warning",
+        log_level="critical",
     )

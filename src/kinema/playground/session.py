@@ -17,8 +17,13 @@ from typing import Any
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
+<<<<<<< HEAD
 from kinema.playground.kernels import make_ready
 from kinema.playground.kinds import kind_played
+=======
+from kinema.playground.kernels import is_complete, make_ready
+from kinema.scenes.registry import kind_of
+>>>>>>> work-play
 from kinema.scenes.scene import Scene
 
 logger = logging.getLogger("kinema.playground")
@@ -175,6 +180,8 @@ class Session:
                 self.scene.key(key, position)
             case protocol.Set(_, name, value):
                 self.scene.set(name, value)
+                if not is_complete(self.kind):  # The step after it may take a while; the page says so until it is made.
+                    self._tell_progress(0, 1, "what this needs")
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
             case protocol.Advance():

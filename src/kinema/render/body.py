@@ -22,20 +22,23 @@ SHOWS = ("bones", "skin", "both")
 
 @dataclass(frozen=True)
 class Body:
-    """What is drawn of one pose, on the stage. veil: a skin through which the solid is seen; None if there is none."""
+    """What is drawn of one pose, on the stage: bones, a skin, or bones that are seen through a skin."""
 
-    solid: Mesh
-    veil: Mesh | None = None
+    bones: Mesh | None = None
+    skin: Mesh | None = None
 
     def moved(self, offset: Any) -> Body:
         """The same elsewhere."""
-        return Body(_moved(self.solid, offset), None if self.veil is None else _moved(self.veil, offset))
+        return Body(_moved(self.bones, offset), _moved(self.skin, offset))
 
     @classmethod
     def joined(cls, bodies: list[Body]) -> Body:
         """Several as one."""
-        veils = [body.veil for body in bodies if body.veil is not None]
-        return cls(joined([body.solid for body in bodies]), joined(veils) if veils else None)
+        bones, skins = (
+            [mesh for mesh in each if mesh is not None]
+            for each in zip(*((body.bones, body.skin) for body in bodies), strict=True)
+        )
+        return cls(joined(bones) if bones else None, joined(skins) if skins else None)
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,10 @@ class Sculptor:
             raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
 
     def body(self, pose: Pose, stage: Stage) -> Body:
-        if self.show == "skin":
-            return Body(self._skin(pose, stage))
-        solid = self._bones.mesh(stage.points(self._joints(pose)))
-        return Body(solid, self._skin(pose, stage) if self.show == "both" else None)
+        return Body(
+            None if self.show == "skin" else self._bones.mesh(stage.points(self._joints(pose))),
+            None if self.show == "bones" else self._skin(pose, stage),
+        )
 
     def outline(self, pose: Pose) -> Any:
         """(k, 3): points that a picture of a pose has to show, in the file's space."""
@@ -65,7 +68,7 @@ class Sculptor:
 
     @cached_property
     def _bones(self) -> Bones:
-        return Bones.of(self.character, self.theme)
+        return Bones.of(self.character, self.theme, skull=self.show == "bones")
 
     def _joints(self, pose: Pose) -> Any:
         """(n, 3): where the joints that are drawn are, in the file's space."""
@@ -89,5 +92,7 @@ def _outermost(points: Any) -> Any:
     return points[np.argmax(along(np.array(ways), points), axis=0)]
 
 
-def _moved(mesh: Mesh, offset: Any) -> Mesh:
+def _moved(mesh: Mesh | None, offset: Any) -> Mesh | None:
+    if mesh is None:
+        return None
     return Mesh(mesh.vertices + offset, mesh.triangles, mesh.normals, mesh.colours)

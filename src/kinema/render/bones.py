@@ -14,6 +14,8 @@ from kinema.render.constants import (
     BONE_SHAPE,
     BONE_WIDTH,
     HEAD,
+    HEAD_ABOVE,
+    HEAD_AROUND,
     KNOB,
     SHORTEST_BONE,
     SIDES,
@@ -68,13 +70,15 @@ class Bones:
     head: Any
 
     @classmethod
-    def of(cls, character: Character, theme: Theme) -> Bones:
+    def of(cls, character: Character, theme: Theme, skull: bool = True) -> Bones:
+        """skull: whether a person's head is drawn as a ball."""
         joints = drawn_joints(character)
         place = np.full(len(character.skeleton) + 1, -1)
         place[joints] = np.arange(len(joints))
         rig, skeleton = character.rig, character.skeleton
-        head = skeleton.below([rig.head]) if rig is not None and rig.head is not None and rig.arms else []
-        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], place[head])
+        head = skeleton.below([rig.head]) if skull and rig is not None and rig.head is not None and rig.arms else []
+        head = place[head][place[head] >= 0]
+        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
 
     def mesh(self, at: Any) -> Mesh:
         """The solid of joints at (n, 3) on the stage."""
@@ -98,11 +102,12 @@ class Bones:
             return []
         joint, below = at[self.head[0]], at[self.head]
         away = np.linalg.norm(below - joint, axis=1)
-        if away.max() > SHORTEST_BONE:
-            middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, 0.6 * away.max())
+        if away.max() > HEAD / 2:
+            middle, radius = 0.5 * (joint + below[np.argmax(away)]), min(HEAD, HEAD_AROUND * away.max())
         else:
-            neck = at[self.parents[self.head[0]]]
-            middle, radius = joint + 0.7 * HEAD * arrays.unit(joint - neck), HEAD
+            parent = self.parents[self.head[0]]
+            neck_way = joint - at[parent] if parent >= 0 else np.zeros(3)
+            middle, radius = joint + HEAD_ABOVE * HEAD * arrays.unit(neck_way), HEAD
         return [_many(_SKULL, middle[np.newaxis], radius * np.eye(3)[np.newaxis], self.colours[self.head[:1]])]
 
 

@@ -19,14 +19,14 @@ FINE_STILL = 3
 FINE_MOVING = 2
 """The same for a film: half the work, and nobody sees a single frame for long."""
 
-MOST_PIXELS = 2**23
-"""Pixels of one picture, 8 million: 4K. Nine times as many are drawn."""
+MOST_PIXELS = 2**22
+"""Pixels of one picture: 2560 by 1600. Nine times as many are drawn, in about 1.5 GB of memory."""
 
 MOST_FRAMES = 600
 """Frames of a film: 20 seconds at 30 a second. Larger ones are for video formats."""
 
-MOST_FILM_PIXELS = 2**28
-"""Pixels of all frames of a film together: 800 MB while it is put together."""
+MOST_FILM_PIXELS = 2**27
+"""Pixels of all frames of a film together: 600 frames of 480 by 360; 400 MB while it is put together."""
 
 MOST_POSES = 32
 """Poses of a strip: more no longer tell apart."""
@@ -76,6 +76,10 @@ SHORTEST_BONE = 1e-3
 HEAD = 0.06
 """Body sizes: radius of the ball that stands for a head, at most."""
 
+HEAD_ABOVE, HEAD_AROUND = 0.7, 0.6
+"""How far the ball is above a head's joint, in its radii, where nothing is below it; and its radius as a share of the
+way to what is furthest below, where something is."""
+
 SKULL_SIDES = 28
 """Sides of that ball."""
 
@@ -89,6 +93,13 @@ SIDEWAYS = 0.02
 
 SUN = (-0.38, 1.0, 0.40)
 """Where the light comes from, seen by the eye: left, up, and from behind it."""
+
+AMBIENT, SKYLIGHT, SUNLIGHT = 0.50, 0.14, 0.58
+"""How bright a surface is, as a share of its colour: from everywhere, what faces up more than what faces down, and what
+faces the sun. All together a little more than 1."""
+
+SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
+"""A highlight: how bright, how small, and from how much sun on."""
 
 SHADOW_DETAIL = 220
 """Pixels of the shadow map a body size."""
@@ -119,6 +130,12 @@ GRID_LINE = 0.0035
 
 GROUND_FADES = (0.75, 2.1)
 """Body sizes beyond the motion where the ground begins to fade, and where it is gone."""
+
+GROUND_RELIEF = 0.6
+"""How much brighter or darker than level ground one is that faces the sun more or less."""
+
+HEIGHTS = 256
+"""Heights along each side of the box that is seen, of ground that has to be sampled."""
 
 FINE_GROUND = 2
 """Pixels of an uneven ground drawn for each one kept, in each direction."""

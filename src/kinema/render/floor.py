@@ -10,7 +10,8 @@ import numpy as np
 
 from kinema.render.axes import along
 from kinema.render.camera import Camera
-from kinema.render.constants import GRID_CELLS, GRID_LINE, GROUND_FADES
+from kinema.render.constants import GRID_CELLS, GRID_LINE, GROUND_FADES, GROUND_RELIEF
+from kinema.render.sight import sight_of
 from kinema.render.stage import Stage
 from kinema.render.themes import Theme
 
@@ -33,39 +34,21 @@ class Floor:
 
     @classmethod
     def seen(cls, ground: Any, stage: Stage, camera: Camera, fine: int, sun: Any, motion: Any, theme: Theme) -> Floor:
-        """motion: (2, 3), the corners of the box around all that moves, on the stage.
-
-        An eye that looks up sees no ground, as if it were of glass: all of it would be in the way.
-        """
-        camera, way = camera.finer(fine), camera.axes[2]
-        start, length = _depths(motion, camera)
-        origins = stage.points_back(camera.pixels() + start * way)
-        hits = ground.cast(origins, stage.directions_back(way), length * stage.size)
-        hit = hits.hit & (way[1] < 0.0)
-        place, normal = stage.points(hits.point), stage.directions(hits.normal)
+        """motion: (2, 3), the corners of the box around all that moves, on the stage."""
+        camera, (near, far) = camera.finer(fine), GROUND_FADES
+        hit, place, normal = sight_of(ground, stage, camera, motion + np.array([[-far], [far]]))
         beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - place, place - motion[1]), 0.0)[..., ::2], axis=-1)
-        near, far = GROUND_FADES
         share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
         presence = np.where(hit, share * share * (3 - 2 * share), 0.0)
         # What has faded out hides nothing.
-        depth = np.where(presence > 0.0, along(way[np.newaxis], place - camera.centre)[..., 0], np.inf)
+        depth = np.where(presence > 0.0, along(camera.axes[2:], place - camera.centre)[..., 0], np.inf)
         lines = _lines(place, cell(stage.size), camera)
         colour = theme.ground + (theme.line - theme.ground) * lines[..., np.newaxis]
-        level = float(sun[1])
-        colour = (
-            colour * (1.0 + 0.6 * (np.clip(along(sun[np.newaxis], normal)[..., 0], 0.0, 1.0) - level))[..., np.newaxis]
-        )
+        towards_sun = np.clip(along(sun[np.newaxis], normal), 0.0, 1.0)
+        colour = colour * (1.0 + GROUND_RELIEF * (towards_sun - sun[1]))
         colour = theme.background + (colour - theme.background) * presence[..., np.newaxis]
         shown = np.flatnonzero(presence)
         return cls(colour, depth, shown, place.reshape(-1, 3)[shown], presence.reshape(-1)[shown], fine)
-
-
-def _depths(motion: Any, camera: Camera) -> tuple[float, float]:
-    """Where rays from the eye start, by depth, and how long they are, to meet all ground that does not fade out."""
-    low, high = motion[0] - GROUND_FADES[1], motion[1] + GROUND_FADES[1]
-    corners = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    depths = along(camera.axes[2:], corners - camera.centre)
-    return float(depths.min()), float(np.ptp(depths))
 
 
 def cell(size: float) -> float:

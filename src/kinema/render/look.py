@@ -18,9 +18,9 @@ class Look:
     """How a character is drawn.
 
     view: one of `VIEWS`, or degrees from the front round to the character's right and degrees above the ground; if not
-    given three-quarter, and from the side for a strip. size: width and height, pixels; if not given 640 by 480, a film
-    480 by 360, a strip 960 wide. theme: "light" or "dark". show: "bones", "skin" or "both". ground: rays can be cast
-    at it, in the file's space; the floor the character stands on if not given.
+    given three-quarter, and from the side for a strip or where a ground is given. size: width and height, pixels; if
+    not given 640 by 480, a film 480 by 360, a strip 960 wide. theme: "light" or "dark". show: "bones", "skin" or
+    "both". ground: anything rays can be cast at, in the file's space; the floor the character stands on if not given.
     """
 
     view: Any = None
@@ -40,8 +40,8 @@ class Look:
         self.angles("front")
 
     def angles(self, otherwise: str) -> tuple[float, float]:
-        """The view in degrees; if none is given the one of this name."""
-        view = otherwise if self.view is None else self.view
+        """The view in degrees; if none is given the one of this name, and on a given ground the one from the side."""
+        view = self.view or (otherwise if self.ground is None else "side")
         if isinstance(view, str):
             if view not in VIEWS:
                 raise InputError(f"view is {view!r}; allowed are {', '.join(map(repr, VIEWS))} and two angles")

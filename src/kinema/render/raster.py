@@ -36,7 +36,7 @@ def fill(points: Any, triangles: Any, shape: tuple[int, int]) -> Fragments:
     points: (V, 3): x to the right and y down, in pixels, and depth, away from the eye. triangles: (T, 3), seen from
     either side. shape: height and width.
     """
-    owner, depth = np.full(shape, -1), np.full(shape, np.inf)
+    owner, depth = np.full(shape, -1, np.int32), np.full(shape, np.inf)
     corners = np.asarray(points, np.float64)[triangles]
     low = np.maximum(np.ceil(corners[..., :2].min(axis=1) - 0.5), 0).astype(np.int64)
     high = np.minimum(np.floor(corners[..., :2].max(axis=1) - 0.5), (shape[1] - 1, shape[0] - 1)).astype(np.int64)

@@ -11,7 +11,19 @@ from kinema.math import arrays
 from kinema.render.axes import along
 from kinema.render.body import Body
 from kinema.render.camera import Camera
-from kinema.render.constants import SHADOW_BIAS, SHADOW_DETAIL, SHADOW_SOFT, SUN, VEIL
+from kinema.render.constants import (
+    AMBIENT,
+    SHADOW_BIAS,
+    SHADOW_DETAIL,
+    SHADOW_SOFT,
+    SHINE,
+    SHINE_FROM,
+    SHINE_POWER,
+    SKYLIGHT,
+    SUN,
+    SUNLIGHT,
+    VEIL,
+)
 from kinema.render.floor import Floor
 from kinema.render.raster import facing, fill
 from kinema.render.shadows import ShadowMap
@@ -31,36 +43,40 @@ class Scene:
 
     def picture(self, body: Body) -> Any:
         """(height, width, 3), uint8: a body, on the stage, on its ground."""
-        outside = body.solid if body.veil is None else body.veil
-        shadows = ShadowMap.of(outside.vertices, outside.triangles, self.sun, SHADOW_DETAIL)
-        image = coarse(self.floor.colour * self._ground_light(shadows)[..., np.newaxis], self.floor.fine)
-        if body.veil is None:
-            image = self._over(image, body.solid, shadows, 1.0)
-        else:
-            within = ShadowMap.of(body.solid.vertices, body.solid.triangles, self.sun, SHADOW_DETAIL)
-            image = self._over(self._over(image, body.solid, within, 1.0), body.veil, shadows, VEIL)
+        # The outermost casts the shadow on the ground; each has its own on itself.
+        layers = [(mesh, self._shadows(mesh)) for mesh in (body.bones, body.skin) if mesh is not None]
+        image = coarse(self.floor.colour * self._ground_light(layers[-1][1])[..., np.newaxis], self.floor.fine)
+        for mesh, shadows in layers:
+            veiled = mesh is body.skin and body.bones is not None
+            image = self._over(image, mesh, shadows, VEIL if veiled else 1.0, closed=mesh is body.bones)
         return np.rint(255 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
 
-    def _over(self, image: Any, mesh: Mesh, shadows: ShadowMap, opacity: float) -> Any:
-        """An image (height, width, 3), 0 to 1, with a mesh drawn over it."""
-        seen, colour = self._visible(mesh, shadows)
+    def _shadows(self, mesh: Mesh) -> ShadowMap:
+        return ShadowMap.of(mesh.vertices, mesh.triangles, self.sun, SHADOW_DETAIL)
+
+    def _over(self, image: Any, mesh: Mesh, shadows: ShadowMap, opacity: float, closed: bool) -> Any:
+        """An image (height, width, 3), 0 to 1, with a mesh drawn over it. closed: whether only its fronts are seen."""
+        seen, colour = self._visible(mesh, shadows, closed)
         height, width = image.shape[:2]
         share = opacity / self.fine**2
         counts = np.bincount(seen, minlength=height * width).reshape(height, width, 1)
         sums = [np.bincount(seen, colour[:, k], height * width).reshape(height, width) for k in range(3)]
         return image * (1.0 - share * counts) + share * np.stack(sums, axis=-1)
 
-    def _visible(self, body: Mesh, shadows: ShadowMap) -> tuple[Any, Any]:
+    def _visible(self, body: Mesh, shadows: ShadowMap, closed: bool) -> tuple[Any, Any]:
         """Where a body is seen: for each fine pixel (n,) of it the place of the one kept, row by row, and its colour
         (n, 3).
         """
         camera = self.camera.finer(self.fine)
         points = camera.project(body.vertices)
-        triangles = facing(points, body.triangles)
+        triangles = facing(points, body.triangles) if closed else body.triangles
         fragments = fill(points, triangles, camera.size[::-1])
         values = (fragments.of(triangles, each) for each in (body.vertices, body.normals, body.colours))
         place, normal, colour = values
         normal = arrays.unit(normal)
+        if not closed:  # The side that is seen is the front.
+            away = along(camera.axes[2:], normal) > 0
+            normal = np.where(away, -normal, normal)
         lit = shadows.lit(place + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
         row, column = np.nonzero(fragments.seen)
         ground = self.floor.depth[row * self.floor.fine // self.fine, column * self.floor.fine // self.fine]
@@ -91,8 +107,8 @@ def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
     """
     towards_sun, towards_shine = along(np.stack((sun, arrays.unit(sun - way))), normal).T
     direct = np.clip(towards_sun, 0.0, 1.0) * lit
-    shine = 0.12 * np.clip(towards_shine, 0.0, 1.0) ** 24 * (direct > 0.05)
-    light = 0.50 + 0.14 * normal[:, 1] + 0.58 * direct
+    shine = SHINE * np.clip(towards_shine, 0.0, 1.0) ** SHINE_POWER * (direct > SHINE_FROM)
+    light = AMBIENT + SKYLIGHT * normal[:, 1] + SUNLIGHT * direct
     return colour * light[:, np.newaxis] + shine[:, np.newaxis]
 
 

@@ -17,8 +17,6 @@ from kinema.render.look import Look
 from kinema.render.scene import Scene, sun_for
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
-from kinema.world.function_ground import FunctionGround
-from kinema.world.ground import Ground
 from kinema.world.plane import Plane
 
 
@@ -57,6 +55,5 @@ class Staged:
 
 
 def _detail(ground: Any) -> int:
-    """Pixels of a ground drawn for each one kept: a plane has no edges, and functions take long to find."""
-    edged = isinstance(ground, Ground) and not isinstance(ground, (Plane, FunctionGround))
-    return FINE_GROUND if edged else 1
+    """Pixels of a ground drawn for each one kept: a plane has no edges."""
+    return 1 if isinstance(ground, Plane) else FINE_GROUND

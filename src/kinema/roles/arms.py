@@ -68,7 +68,10 @@ def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...]
     starts = called if called else starts if len(starts) > 1 else []
     chains = [_chain(evidence, start) for start in starts]
     thumb = [chain for chain in chains if any(evidence.kind(j) == "thumb" for j in chain)]
-    if not called and chains:  # The thumb leaves the hand first.
+    if not called and chains:
+        if max(map(len, chains)) > 2:  # Beside fingers of three joints, a single one is something held.
+            chains = [chain for chain in chains if len(chain) > 1]
+        # The thumb leaves the hand first.
         thumb = [min(chains, key=lambda chain: evidence.length((hand, chain[0])))]
     return (*thumb, *(chain for chain in chains if chain not in thumb))
 

@@ -75,6 +75,9 @@ STANDS_OFTEN = 0.3
 LEG_DROP = 0.1
 """A leg comes down to the floor by at least this share of its length: a spider's knees do, what lies about does not."""
 
+SHORTEST_LEG = 0.4
+"""The shortest leg, as a share of the longest one of the same body."""
+
 UPRIGHT_PRIOR = {(1, 1): 1.3, (2, 1): 1.1}
 """What an axis gains as up, by axis and sign: y up is usual, z next."""
 
@@ -101,8 +104,26 @@ BEYOND = 0.75
 
 # --- facing -----------------------------------------------------------------------------------------------------
 
-SIDES_VOTE = 3.0
-"""How many feet that point ahead names of left and right weigh."""
+UNCLEAR = 0.3
+"""Where what speaks for facing one way outweighs the rest by no more than this share of it all, it is not clear."""
+
+VOTES = {
+    "sides": 3.0,
+    "head": 2.0,
+    "toes": 1.5,
+    "walk": 1.5,
+    "chest": 1.0,
+    "face": 1.0,
+    "knees": 0.5,
+    "tail": 0.5,
+    "clip": 0.5,
+}
+"""How much each sign of facing ahead weighs: names of left and right, an animal's head before its hips, each foot that
+points ahead, a walk that goes there, an animal's chest, jaw and eyes before the head, each knee, each joint of a tail
+behind, any other clip (some fall on their backs)."""
+
+STANDING_BAND = 0.02
+"""Feet within this share of the body's size above the lowest one stand with it."""
 
 FOOT_TILT = math.radians(30)
 """A pose in which a foot points down by this much more or less than it mostly does is not one to measure soles in."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinema.roles import arms, eyes, legs, limbs, trunk
 from kinema.roles.arms import FoundArm
+from kinema.roles.constants import UNCLEAR
 from kinema.roles.evidence import Evidence
 from kinema.roles.legs import FoundLeg
 from kinema.roles.limbs import Pair
@@ -42,6 +43,8 @@ def make(
     doubts = []
     if evidence.bodies > 1:
         doubts.append(f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints.")
+    if stance.sure < UNCLEAR:
+        doubts.append("It is not clear which way it faces: little speaks for one way or the other.")
     if stance.says_otherwise:
         doubts.append("Names call the left side right: it faces the other way by its shape.")
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))

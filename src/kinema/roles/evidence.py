@@ -212,31 +212,29 @@ def _largest_body(skeleton: Skeleton, used: Any) -> tuple[Any, int]:
     """(J,): of the bodies that a file holds, the one with most of these joints: them and what is above them; and how
     many bodies there are.
     """
-    parents = skeleton.parents
-    counts, branches = used.astype(int), np.zeros(len(skeleton), int)
-    kept = used.copy()
-    for joint in range(len(skeleton) - 1, 0, -1):
-        if (parent := int(parents[joint])) >= 0 and kept[joint]:
-            counts[parent] += counts[joint]
-            kept[parent] = True
-    children = np.bincount(parents[(parents >= 0) & kept], minlength=len(skeleton))
-    branches = (children >= BODY_BRANCHES).astype(int)
-    for joint in range(len(skeleton) - 1, 0, -1):
-        if (parent := int(parents[joint])) >= 0:
-            branches[parent] += branches[joint]
-    whole = branches >= 2
+    parents, inside = skeleton.parents, _totals(skeleton, used)
+    branching = np.bincount(parents[(parents >= 0) & (inside > 0)], minlength=len(skeleton)) >= BODY_BRANCHES
+    whole = _totals(skeleton, branching) >= 2
     top, bodies = -1, 0
-    while True:
-        below = np.flatnonzero((parents == top) & kept)
+    while len(below := np.flatnonzero((parents == top) & (inside > 0))):
         several = int(whole[below].sum())
-        if not len(below) or (top >= 0 and several < 2 and (used[top] or len(below) > 1)):
-            break
+        if top >= 0 and several < 2 and (used[top] or len(below) > 1):
+            break  # The body starts here.
         bodies = max(bodies, several)
-        top = int(below[np.argmax(counts[below] * (1 if several == 0 else whole[below]))])
+        top = int(below[np.argmax(inside[below] * (whole[below] if several else 1))])
+    chosen = used & np.isin(np.arange(len(skeleton)), skeleton.below([top] if top >= 0 else ()))
     body = np.zeros(len(skeleton), bool)
-    inside = used.copy() if top < 0 else used & np.isin(np.arange(len(skeleton)), skeleton.below([top]))
-    body[skeleton.above(np.flatnonzero(inside).tolist())] = True
+    body[skeleton.above(np.flatnonzero(chosen).tolist())] = True
     return body, bodies
+
+
+def _totals(skeleton: Skeleton, values: Any) -> Any:
+    """(J,): for each joint the sum of what it and all below it have."""
+    totals = values.astype(np.int64)
+    for joint in range(len(skeleton) - 1, 0, -1):
+        if (parent := int(skeleton.parents[joint])) >= 0:
+            totals[parent] += totals[joint]
+    return totals
 
 
 def _sums(rest: Any, children: Any) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.roles import limbs
-from kinema.roles.constants import FLOOR_BAND, LEG_DROP, OFF_AXIS, SNAP, STANDS_OFTEN, UPRIGHT_PRIOR
+from kinema.roles.constants import FLOOR_BAND, LEG_DROP, OFF_AXIS, SHORTEST_LEG, SNAP, STANDS_OFTEN, UPRIGHT_PRIOR
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.symmetry import Symmetry
@@ -42,7 +42,7 @@ def find(evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], up: Any = No
     clear = _clear([scores[k] for k in order]) if up is None else 1.0
     stands = np.mean([_support(evidence, long, s, best)[0] for s in sources], axis=0) if long else np.zeros(0)
     legs = [k for k, pair in enumerate(long) if _is_leg(evidence, pair, stands[k])]
-    legs = _without_arms(evidence, long, legs)
+    legs = _without_low_ones(evidence, long, _without_arms(evidence, long, legs))
     return Posture(
         best,
         tuple(long[k] for k in legs),
@@ -110,6 +110,12 @@ def _without_arms(evidence: Evidence, long: list[Pair], legs: list[int]) -> list
     if "leg" not in called.values():
         return legs
     return [k for k in legs if called[k] != "arm" or not _has_fingers(evidence, long[k])]
+
+
+def _without_low_ones(evidence: Evidence, long: list[Pair], legs: list[int]) -> list[int]:
+    """Legs are about as long as each other: what lies on the ground beside them are an animator's grips."""
+    lengths = {k: evidence.length(long[k].one) for k in legs}
+    return [k for k in legs if lengths[k] >= SHORTEST_LEG * max(lengths.values())]
 
 
 def _has_fingers(evidence: Evidence, pair: Pair) -> bool:

@@ -76,7 +76,7 @@ def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
 
 
 def _nearest_squared(points: Any, others: Any) -> Any:
-    """(n,): the squared distance from each point to the nearest of some others, without a table of their differences."""
+    """(n,): the squared distance from each point to the nearest of some others; no table of differences is made."""
     squares = (points**2).sum(axis=1)[:, np.newaxis] + (others**2).sum(axis=1) - 2 * points @ others.T
     return np.maximum(squares.min(axis=1), 0.0)
 

@@ -75,8 +75,8 @@ class Arm(Scene):
         self.drag_to = np.zeros(3)
         self.kinds = np.zeros(0, int)
         self.balls = Balls(np.zeros((0, 3)), radii=RADII[0])
-        self._fill()
         self.sorter = Sorter()
+        self._fill()
 
     # What a person does.
 
@@ -91,6 +91,7 @@ class Arm(Scene):
             self._scatter()
         elif name == "by_hand":
             self.goal = self.joints[-1].copy()
+            self.balls = self.sorter.let_go(self.balls)
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         to = np.clip(place(position, 3, 10.0), ROOM[0] + RADII[0], ROOM[1] - RADII[0])
@@ -110,14 +111,18 @@ class Arm(Scene):
     def drop(self, handle: str) -> None:
         if self.dragged is not None and handle == str(self.dragged):
             thrown = self.balls.velocities[self.dragged]
-            speed = float(np.linalg.norm(thrown))
-            self.balls = self.balls.release(self.dragged, thrown * min(1.0, FASTEST_THROW / max(speed, FASTEST_THROW)))
+            slowed = FASTEST_THROW / max(float(np.linalg.norm(thrown)), FASTEST_THROW)
+            self.balls = self.balls.release(self.dragged, thrown * slowed)
             self.dragged = None
 
     def key(self, key: str, position: Sequence[float]) -> None:
         count = len(self.balls) + {"b": 1, "Backspace": -1}.get(key, 0)
         if count != len(self.balls) and 1 <= count <= MOST_BALLS:
             self.set("balls", count)
+
+    def be_still(self) -> None:
+        """Balls fall, as they must; the arm waits for a hand."""
+        self.set("by_hand", True)
 
     # The balls.
 
@@ -130,13 +135,12 @@ class Arm(Scene):
             self.sorter.lose(last)
             self.balls = self.balls.remove(last)
         while len(self.balls) < self.values["balls"]:
-            self.balls = self.balls.add(self._somewhere_above(), radius=float(self.draw.uniform(*RADII)))
-        drawn = np.arange(len(self.balls)) % KINDS
-        self.kinds = drawn
+            self.balls = self.balls.add(self._somewhere_above(1)[0], radius=float(self.draw.uniform(*RADII)))
+        self.kinds = np.arange(len(self.balls)) % KINDS
 
-    def _somewhere_above(self) -> Any:
-        """Over the free floor in front of the bins."""
-        return self.draw.uniform((-1.1, 1.0, -0.1), (1.1, 2.3, 1.2))
+    def _somewhere_above(self, count: int) -> Any:
+        """(count, 3): over the free floor in front of the bins."""
+        return self.draw.uniform((-1.1, 1.0, -0.1), (1.1, 2.3, 1.2), (count, 3))
 
     def _scatter(self) -> None:
         free = ~self.balls.held
@@ -151,8 +155,8 @@ class Arm(Scene):
         joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
         return {
             "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
+            "FABRIK": lambda: fabrik(joints, (0.5, 1.0, 0.5)),
             "balls": lambda: step(Room(*ROOM), Balls([[0.0, 0.5, 0.0]], radii=0.1), 0.01),
-            "FABRIK and CCD": lambda: (fabrik(joints, (0.5, 1.0, 0.5)), ccd(joints, (0.5, 1.0, 0.5))),
         }
 
     def step(self, dt: float) -> None:
@@ -183,10 +187,7 @@ class Arm(Scene):
 
     def _start_again(self) -> None:
         """All balls are in their bins: they come in again from above."""
-        for i in range(len(self.balls)):
-            positions = self.balls.positions.copy()
-            positions[i] = self._somewhere_above()
-            self.balls = replace(self.balls, positions=positions, velocities=np.zeros_like(positions))
+        self.balls = replace(self.balls, positions=self._somewhere_above(len(self.balls)), velocities=0.0)
         self.sorter = Sorter()
 
     # What there is to see.

@@ -31,7 +31,7 @@ FARTHEST = 20_000.0
 """px: no screen is larger."""
 WANDER = (0.42, 0.68, 0.17)
 """The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
-WANDER_RATE = 1.1
+WANDER_RATE = 0.8
 """rad/s."""
 WANDER_APART = 2.4
 """How far a chain is ahead of the one before it, rad: about the golden angle, so that no two tread together."""
@@ -163,11 +163,14 @@ class Planar(Scene):
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return {"two bones": lambda: two_bone_2d(np.zeros((2, 2)), (1.0, 1.0), (1.0, 1.0))}
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
         joints, target = np.array(((0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0))), np.array((1.0, 1.0))
         return {
-            "two bones": lambda: two_bone_2d(joints[:2], target, (1.0, 1.0)),
-            "compensating angles": lambda: compensating(joints, target),
             "FABRIK and CCD": lambda: (fabrik(joints, target), ccd(joints, target)),
+            "compensating angles": lambda: compensating(joints, target),
         }
 
     def step(self, dt: float) -> None:

@@ -1,4 +1,7 @@
-"""A rope between two points: it falls and swings freely, then FABRIK gives every link its length back."""
+"""A rope between two points: it falls and swings freely, then every link gets its length back, by FABRIK's own passes.
+
+Space: pixels, y down. Points are complex numbers in the passes: x + iy.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ GRAVITY = np.array((0.0, 1400.0))
 """px/s^2, on a screen whose y points down."""
 DRAG = 1.6
 """Of the air, 1/s: a swing is over in a few seconds."""
+ROUNDS = 6
+"""From the target to the pin and back so many times: what the fall has done stays in the rope's shape."""
 
 
 class Rope:
@@ -26,7 +31,7 @@ class Rope:
         self.target = np.array(target, float)
         self.joints = self.pin + np.arange(LINKS + 1)[:, np.newaxis] * np.array((0.0, LINK))
         self.velocities = np.zeros_like(self.joints)
-        self.solved = self._pulled()
+        self.solved = self._pull()
 
     def step(self, dt: float) -> None:
         """Position-based dynamics: fall, be put right, and move on with the velocity that this was."""
@@ -35,14 +40,25 @@ class Rope:
         before = self.joints
         self.velocities = (self.velocities + GRAVITY * dt) * np.exp(-DRAG * dt)
         self.joints = before + self.velocities * dt
-        self.joints[0] = self.pin
-        self.solved = self._pulled()
+        self.solved = self._pull()
         self.velocities = (self.joints - before) / dt
 
-    def _pulled(self) -> ChainResult:
-        links = np.diff(self.joints, axis=0)
-        links *= LINK / np.maximum(np.linalg.norm(links, axis=1, keepdims=True), np.finfo(float).tiny)
-        self.joints[1:] = self.pin + np.cumsum(links, axis=0)
-        solved = fabrik(self.joints, self.target)
+    def _pull(self) -> ChainResult:
+        """Passes from either end, then the solver for the rest of the way: it keeps the links as it finds them."""
+        points = [complex(x, y) for x, y in self.joints.tolist()]
+        pin, target = complex(*self.pin), complex(*self.target)
+        for _ in range(ROUNDS):
+            points = _from(target, points[::-1])
+            points = _from(pin, points[::-1])
+        solved = fabrik(np.array([(p.real, p.imag) for p in points]), self.target)
         self.joints = solved.joints
         return solved
+
+
+def _from(start: complex, points: list[complex]) -> list[complex]:
+    """The points one link apart, each towards where it was, from a start on."""
+    placed = [start]
+    for point in points[1:]:
+        way = (point - placed[-1]) or 1j  # Two in one place: down.
+        placed.append(placed[-1] + way * (LINK / abs(way)))
+    return placed

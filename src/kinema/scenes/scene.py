@@ -183,6 +183,11 @@ class Scene(ABC):
         """What has to be compiled before the first frame, by name: small calls that do it."""
         return {}
 
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        """What is needed only when a person asks for more than the first frame shows."""
+        return {}
+
     @abstractmethod
     def step(self, dt: float) -> None:
         """dt seconds pass."""

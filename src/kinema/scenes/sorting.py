@@ -89,7 +89,7 @@ class Sorter:
         if self.state == CARRY and self.ball is not None:
             over = BIN_CENTRES[kinds[self.ball]] + (0.0, ABOVE, 0.0)
             if np.linalg.norm(hand - over) < OVER:
-                return self._let_go(balls), over
+                return self.let_go(balls), over
             return balls, _up_first(hand, over)
         self.ball = self._choose(hand, balls, kinds, taken, dt)
         if self.ball is None:
@@ -100,8 +100,10 @@ class Sorter:
             return balls.hold(self.ball), goal
         return balls, goal
 
-    def _let_go(self, balls: Balls) -> Balls:
-        ball, self.ball, self.state = self.ball, None, SEEK
+    def let_go(self, balls: Balls) -> Balls:
+        """The balls, the carried one let go."""
+        ball = self.ball if self.state == CARRY else None
+        self.ball, self.state = None, SEEK
         return balls.release(ball, (0.0, 0.0, 0.0)) if ball is not None else balls
 
     def _choose(self, hand: Any, balls: Balls, kinds: Any, taken: int | None, dt: float) -> int | None:

@@ -174,14 +174,14 @@ def test_what_is_only_declared_takes_no_memory():
     for count in (10**9, 40_000_000):
         for _ in range(5):
             made.add("accessors", count=count, type="MAT4", componentType=5126)
-    start = time.perf_counter()
+    start = time.process_time()
     with memory() as peak:
         with pytest.raises(FileError, match=r"accessors\[0\]\.count is 1000000000"):
             array(made, 0)
         made.json["accessors"] = made.json["accessors"][5:]
         with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
             array(made, 0)
-        assert peak() < 1_000_000 and time.perf_counter() - start < 1
+        assert peak() < 1_000_000 and time.process_time() - start < 1
 
 
 def test_many_that_share_a_view_are_counted_each():

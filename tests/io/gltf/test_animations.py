@@ -89,7 +89,7 @@ def test_other_channels_are_left_alone_but_count_for_the_length():
     assert [(track.joint, track.path) for track in clip.tracks] == [(0, "translation")]
     assert clip.duration == 6
     assert character.source.problems == [
-        f"1 channels {what}; they are not played" for what in ("move 'weights'", "name no node", "move 'pointer'")
+        f"channels that {what} are not played: 1" for what in ("move 'weights'", "name no node", "move 'pointer'")
     ]
 
 
@@ -98,7 +98,7 @@ def test_the_first_of_two_channels_for_the_same_counts():
     made.animation((0, "translation", (0,), [(1, 2, 3)]), (0, "translation", (0,), [(4, 5, 6)]))
     character = made.read()
     np.testing.assert_array_equal(character.clips["clip_0"].sample(0).translations[0], (1, 2, 3))
-    assert character.source.problems == ["1 channels move what another one does; they are not played"]
+    assert character.source.problems == ["channels that move what another one does are not played: 1"]
 
 
 def test_a_node_with_a_matrix_can_be_moved():

@@ -45,5 +45,14 @@ def test_trees_of_their_own():
     assert found({"a": {"children": ["b"]}, "b": {}, "c": {}}, ["b", "c"]) == {"a", "b", "c"}
 
 
+def test_numbers_of_nodes_may_be_written_with_a_point():
+    build = Build()
+    build.add("nodes", name="a", children=[1])
+    build.add("nodes", name="b")
+    build.add("skins", joints=[0.0, 1.0])
+    character = build.read()
+    assert bones(character.source, character.skeleton) == [0, 1]
+
+
 def test_no_skins():
     assert found({"a": {}}) is None

@@ -114,9 +114,9 @@ def test_what_makes_no_tree(nodes, message):
 
 def test_a_chain_as_deep_as_it_is_long():
     made = tree(*({"children": [i + 1], "translation": [0, 1, 0]} for i in range(GLTF_MOST_NODES - 1)), {})
-    start = time.perf_counter()
+    start = time.process_time()
     character = made.read()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert character.skeleton.rest_world[-1, 1, 3] == GLTF_MOST_NODES - 1
     made.add("nodes")
     with pytest.raises(FileError, match=r"nodes are 4,097; at most 4,096 are read"):

@@ -121,18 +121,18 @@ def many(count, **members):
 
 
 HOSTILE = {
-    "clips": lambda: many(600_000, animations={}),
-    "skins": lambda: many(300_000, skins={"joints": [0]}),
+    "clips": lambda: many(200_000, animations={}),
+    "skins": lambda: many(100_000, skins={"joints": [0]}),
     "skins of many joints": lambda: many(600, skins={"joints": list(range(3)) * 1000}),
-    "meshes": lambda: many(300_000, meshes={"primitives": []}),
-    "surfaces": lambda: many(1, meshes={"primitives": [{"attributes": {"POSITION": 0}}] * 200_000}),
-    "accessors": lambda: many(200_000, accessors={"count": 1, "type": "VEC3", "componentType": 5126}),
-    "nodes": lambda: many(900_000, nodes={}),
-    "extensions": lambda: many(900_000, extensionsRequired="VRM"),
-    "bones": lambda: arm(extensions={"VRM": {"humanoid": {"humanBones": [{"bone": "hips", "node": 0}] * 300_000}}}),
+    "meshes": lambda: many(100_000, meshes={"primitives": []}),
+    "surfaces": lambda: many(1, meshes={"primitives": [{"attributes": {"POSITION": 0}}] * 60_000}),
+    "accessors": lambda: many(60_000, accessors={"count": 1, "type": "VEC3", "componentType": 5126}),
+    "nodes": lambda: many(300_000, nodes={}),
+    "extensions": lambda: many(300_000, extensionsRequired="VRM"),
+    "bones": lambda: arm(extensions={"VRM": {"humanoid": {"humanBones": [{"bone": "hips", "node": 0}] * 100_000}}}),
     "surfaces shown": lambda: many(4_000, nodes={"mesh": 0}),
-    "channels": lambda: many(1, animations={"samplers": [SAMPLER], "channels": [CHANNEL] * 200_000}),
-    "samplers": lambda: many(1, animations={"samplers": [SAMPLER] * 300_000, "channels": []}),
+    "channels": lambda: many(1, animations={"samplers": [SAMPLER], "channels": [CHANNEL] * 60_000}),
+    "samplers": lambda: many(1, animations={"samplers": [SAMPLER] * 100_000, "channels": []}),
 }
 SAMPLER = {"input": 0, "output": 1}
 CHANNEL = {"sampler": 0, "target": {"node": 0, "path": "scale"}}

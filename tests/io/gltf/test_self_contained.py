@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kinema.errors import FileError
+from kinema.io.gltf import self_contained as module
 from kinema.io.gltf.document import parse
 from kinema.io.gltf.reader import load, read
 from kinema.io.gltf.self_contained import self_contained
@@ -89,6 +90,21 @@ def test_pictures_that_are_elsewhere_stay_there_and_it_is_said(folder, caplog):
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
 
 
+def test_pictures_that_would_make_the_file_too_large_stay_outside(folder, caplog, monkeypatch):
+    source = load(folder / "file.gltf").source
+    monkeypatch.setattr(module, "GLTF_LARGEST_FILE", 20 + len(PNG))
+    images = made(source).json["images"]
+    assert "bufferView" in images[0]
+    assert images[1] == source.json["images"][1]
+    assert "images[1].uri is too large" in caplog.text
+
+
+def test_pictures_of_nothing(folder):
+    (folder / "b.jpg").write_bytes(b"")
+    images = made(load(folder / "file.gltf").source).json["images"]
+    assert images[1]["uri"].endswith("base64,")
+
+
 def test_a_buffer_that_is_gone_by_now_is_an_error(folder):
     source = load(folder / "file.gltf").source
     (folder / "more/b.bin").unlink()
@@ -113,6 +129,7 @@ def test_binary_files_keep_every_chunk():
     data = data[:8] + struct.pack("<I", len(data) + len(chunk)) + data[12:] + chunk
     alone = made(parse(data, "made.glb"))
     assert alone.binary == b"abc\0"
+    assert alone.json["buffers"] == [{"byteLength": 3}]
     assert alone.original.endswith(chunk)
 
 

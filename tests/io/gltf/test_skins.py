@@ -204,10 +204,10 @@ def test_a_mesh_shown_more_often_than_memory_should_hold():
     made.add("accessors", componentType=5126, type="VEC3", count=100_000)
     for _ in range(100):
         made.add("nodes", mesh=mesh)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
         made.read()
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_all_assets_are_there_to_be_shown():

@@ -35,7 +35,7 @@ def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> 
         groups, duration = _groups(document, animation, times, left_alone)
         tracks = [track for kind, group in groups.items() for track in _tracks(animation, *kind, group, accessors)]
         clips[name] = Clip(name, skeleton, tracks, duration)
-    document.problems += [f"{count} channels {what}; they are not played" for what, count in left_alone.items()]
+    document.problems += [f"channels that {what} are not played: {count}" for what, count in left_alone.items()]
     return clips
 
 

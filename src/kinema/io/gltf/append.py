@@ -55,21 +55,24 @@ def add_clip(output: Output, name: str, clip: Clip, node_of_joint: Sequence[int]
 
 def _keys(clip: Clip, track: Track) -> _Keys:
     what = f"clip {clip.name!r}, {track.path} of {clip.skeleton.names[int(track.joint)]!r},"
-    times, values = float32(track.times, what), float32(track.values, what)
-    # Moments that differ by less than the format can tell are one: the last of them counts.
-    apart = np.append(np.diff(times) > 0, True)
-    times, values, how = times[apart], values[apart], track.interpolation
+    times, values, how = _apart(float32(track.times, what)), float32(track.values, what), track.interpolation
     if how == "CUBICSPLINE" and len(times) == 1:  # A curve needs two keys; with one, it stands still.
         values, how = values[:, 1], "LINEAR"
     return _Keys(int(track.joint), track.path, how, times, values)
 
 
+def _apart(times: Any) -> Any:
+    """Times that float32 cannot tell apart, the least there is apart: a jump stays a jump. times: none negative."""
+    order = np.arange(len(times), dtype=np.int32)
+    numbers = (times + np.float32(0.0)).view(np.int32)  # Read as whole numbers, one float comes after another; no -0.
+    return (np.maximum.accumulate(numbers - order) + order).view(np.float32)
+
+
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
     """The tracks that move something, at least one, the last of them lasting as long as the clip."""
-    telling = [track for track in tracks if not _at_rest(track, clip.skeleton)]
-    telling = (
-        telling or tracks[:1] or [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
-    )
+    telling = [track for track in tracks if not _at_rest(track, clip.skeleton)] or tracks[:1]
+    if not telling:
+        telling = [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
     end = np.float32(clip.duration)
     if end > max(track.times[-1] for track in telling):
         telling[-1] = _held(telling[-1], end)
@@ -101,7 +104,7 @@ def _make_movable(output: Output, node: int, skeleton: Skeleton, joint: int) -> 
 
 
 def placement(skeleton: Skeleton, joint: int) -> dict[str, list[float]]:
-    """Where a joint is at rest, relative to its parent, as a node says it; what a node without says is left out."""
+    """Where a joint is at rest, relative to its parent, as a node has it; what is nothing is left out."""
     rest = skeleton.rest
     parts = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
     values = {path: getattr(rest, REST[path])[joint].tolist() for path in parts}

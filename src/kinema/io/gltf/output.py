@@ -43,7 +43,13 @@ class Output:
         self.json = dict(tree)
         self._own: set[str] = set()
         self._pieces, self._length = [binary], len(binary)
+        self._before = len(binary)
         self._chunks = chunks
+
+    @property
+    def length(self) -> int:
+        """Bytes in the first buffer by now."""
+        return self._length
 
     # --- adding ------------------------------------------------------------------------------------------------
 
@@ -90,10 +96,9 @@ class Output:
 
     def glb(self) -> Iterator[bytes]:
         """The bytes of the file, piece by piece."""
-        if self._length:
+        if self._length > self._before:
             buffers = self.listed("buffers")
-            first = {**(buffers[0] if buffers else {}), "byteLength": self._length}
-            buffers[:1] = [first]
+            buffers[:1] = [{**(buffers[0] if buffers else {}), "byteLength": self._length}]
         text = self._text()
         self._pad()
         binary = 8 + self._length if self._length else 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import logging
 import struct
+from pathlib import Path
 from typing import Any
 
 from kinema.errors import FileError
@@ -17,6 +18,7 @@ from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf.buffers import Buffers, beside
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.output import Output
+from kinema.io.gltf.place import Place
 
 log = logging.getLogger("kinema")
 
@@ -43,25 +45,24 @@ def self_contained(document: Document) -> Output:
             output.listed("buffers")[i] = {**buffer.value, "uri": _data_uri(buffers.read(i))}
     for i, image in enumerate(document.root.each("images")):
         if image.has("uri") and not image.text("uri").startswith("data:"):
-            _embed(output, document, i)
+            output.listed("images")[i] = _embedded(output, document.folder, image)
     return output
 
 
-def _embed(output: Output, document: Document, index: int) -> None:
-    """Put a picture into the file. One that cannot be read stays where it is: a clip can be saved without it."""
-    image = document.root.each("images")[index]
-    uri = image.text("uri")
+def _embedded(output: Output, folder: Path | None, image: Place) -> dict[str, Any]:
+    """A picture with its file in the output. One that cannot be had stays where it is: a clip can do without it."""
+    room = GLTF_LARGEST_FILE - output.length
     try:
-        data = beside(image.at("uri"), uri, document.folder, GLTF_LARGEST_FILE)
+        data = beside(image.at("uri"), image.text("uri"), folder, room + 1)
+        if len(data) > room:
+            image.at("uri").fail(f"is too large: a file that is read again may have {GLTF_LARGEST_FILE:,} bytes")
     except FileError as problem:
-        log.warning("the saved file will look for a picture that was not found: %s", problem)
-        return
+        log.warning("the saved file will look for a picture outside: %s", problem)
+        return image.value
     kind = image.text("mimeType", next((kind for start, kind in PICTURES.items() if data.startswith(start)), ""))
-    if kind:
-        view = {"bufferView": output.add_view(data), "mimeType": kind}
-        output.listed("images")[index] = {**_without(image.value, "uri"), **view}
-    else:
-        output.listed("images")[index] = {**image.value, "uri": _data_uri(data)}
+    if not kind or not data:
+        return {**image.value, "uri": _data_uri(data)}
+    return {**_without(image.value, "uri"), "bufferView": output.add_view(data), "mimeType": kind}
 
 
 def _without(thing: dict[str, Any], key: str) -> dict[str, Any]:

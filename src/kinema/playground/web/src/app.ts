@@ -249,6 +249,7 @@ export class App {
     if (!this.view || !this.frame) return;
     this.view.draw(elapsed);
     this.labels.show(this.view.labels());
+    this.dragging.remember(now);
     if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
     this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");

@@ -4,6 +4,8 @@ import type { Handle, View } from "../view";
 
 /** How near is near enough, CSS pixels. */
 const HIT = { mouse: 20, touch: 30 };
+/** Milliseconds: a hand aims at where a moving thing was when the eye saw it, so that counts, too. */
+const MEMORY = 500;
 const STEP = { coarse: 12, fine: 1 };
 
 export interface Drags {
@@ -17,6 +19,7 @@ export class Dragging {
   private held: string | null = null;
   private pointer: number | null = null;
   private chosen: string | null = null;
+  private seen: { time: number; handles: Handle[] }[] = [];
   /** Where the pointer was last: new things appear there. */
   private at: { x: number; y: number } | null = null;
 
@@ -36,6 +39,13 @@ export class Dragging {
   attach(view: View | null): void {
     this.view = view;
     this.held = this.pointer = this.chosen = null;
+    this.seen = [];
+  }
+
+  /** Call it for every drawn frame: what was where. */
+  remember(now: number): void {
+    this.seen.push({ time: now, handles: this.view?.handles() ?? [] });
+    while (this.seen[0] && this.seen[0].time < now - MEMORY) this.seen.shift();
   }
 
   /** Where in the scene the pointer is; the middle of the stage while it is nowhere. */
@@ -68,9 +78,10 @@ export class Dragging {
   private nearest(event: PointerEvent): Handle | null {
     let best: Handle | null = null;
     let distance: number = event.pointerType === "mouse" ? HIT.mouse : HIT.touch;
-    for (const handle of this.view?.handles() ?? []) {
+    const now = this.view?.handles() ?? [];
+    for (const handle of [...now, ...this.seen.flatMap(({ handles }) => handles)]) {
       const away = Math.hypot(handle.x - event.clientX, handle.y - event.clientY);
-      if (away <= distance) [best, distance] = [handle, away];
+      if (away <= distance && now.some(({ id }) => id === handle.id)) [best, distance] = [handle, away];
     }
     return best;
   }

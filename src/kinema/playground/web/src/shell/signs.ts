@@ -3,6 +3,7 @@
 import { element, make } from "./dom";
 
 const NOTICE_MS = 6000;
+const PROGRESS_AFTER_MS = 300;
 
 export class Signs {
   isConnected = false;
@@ -11,6 +12,7 @@ export class Signs {
   private readonly progressBox = element("progress");
   private over = false;
   private timer = 0;
+  private soon = 0;
 
   constructor(private readonly again: () => void) {}
 
@@ -32,7 +34,10 @@ export class Signs {
   }
 
   progress(done: number, count: number, what: string): void {
-    this.progressBox.hidden = done >= count;
+    clearTimeout(this.soon);
+    // What is over in a moment needs no word.
+    if (done >= count) this.progressBox.hidden = true;
+    else this.soon = window.setTimeout(() => (this.progressBox.hidden = false), PROGRESS_AFTER_MS);
     const [text, bar] = [this.progressBox.querySelector("p")!, this.progressBox.querySelector("progress")!];
     text.textContent = `Compiling for this machine, once: ${what}`;
     bar.max = count;

@@ -15,7 +15,7 @@ const MOST_BONES = 3 * 32;
 const FLOOR = 1e-7;
 
 export class LabView implements View {
-  private readonly stage = new SpaceStage({ from: [0, 1.25, 3.9], at: [0, 0.36, 0], shade: 2.2 });
+  private readonly stage = new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 });
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
   private readonly floor = phong(0xffffff, 5);
   private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), phong(0x2c3038, 60), 16);
@@ -152,8 +152,8 @@ export class LabView implements View {
     if (!this.frame) return [];
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     return this.solvers.map((name, i) => {
-      const [x, y] = this.stage.toPage(this.aside(i), 0, 0.35);
-      return { x: x - 58, y, text: `${name}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
+      const [x, y] = this.stage.toPage(this.aside(i), 1.1, 0);
+      return { x: x - 58, y: y - 62, text: `${name}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
     });
   }
 

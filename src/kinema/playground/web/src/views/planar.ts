@@ -139,7 +139,7 @@ export class PlanarView implements View {
     }));
   }
 
-  /** The dragged chain's lengths at the middle of its bones, and whether it gets there. */
+  /** The dragged chain's lengths and angles at the middle of its bones, and whether it gets there. */
   labels(): Label[] {
     const joints = this.joints()[Number(this.held?.handle)];
     if (!this.held || !joints) return [];
@@ -150,11 +150,16 @@ export class PlanarView implements View {
     return [...labels, { x: x + 24, y: y - 18, text: miss > 1 ? `${miss.toFixed(0)} px out of reach` : "reached" }];
   }
 
+  /** Length of each bone, and its angle: the first one's from the right, the second one's from the first. */
   private lengthLabels(joints: Point[]): Label[] {
+    let before = 0;
     return joints.slice(1).map((b, j) => {
       const a = joints[j]!;
       const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
-      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}` };
+      const turn = Math.atan2(b[1] - a[1], b[0] - a[0]) - before;
+      before += turn;
+      const angle = Math.round((Math.atan2(Math.sin(turn), Math.cos(turn)) * 180) / Math.PI);
+      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}  θ${j + 1} ${angle}°` };
     });
   }
 

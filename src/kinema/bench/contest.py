@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.base import Peer
-from benchmarks.report import Figure
-from benchmarks.timing import take_turns
+from kinema.bench.peers.base import Peer
+from kinema.bench.report import Figure
+from kinema.bench.timing import take_turns
 
 LENGTH_SLACK = 1e-4
 """Share of the reach by which a bone may differ from its length: ten times what float32 needs."""

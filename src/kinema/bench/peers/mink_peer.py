@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import installed
-from benchmarks.peers.base import OneByOne
-from benchmarks.problems import Chains
+from kinema.bench.machine import installed
+from kinema.bench.peers.base import OneByOne
+from kinema.bench.problems import Chains
 
 STEPS = 100
 """Most steps; the average is about five."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import kinema as km
-from benchmarks import contest, ours, problems
-from benchmarks.peers import chain_peers
-from benchmarks.report import Row
+from kinema.bench import contest, ours, problems
+from kinema.bench.peers import chain_peers
+from kinema.bench.peers.base import Peer
+from kinema.bench.report import Row
 
 WORK = "10 bones, reachable targets from straight, to 1e-3 of the reach"
 
@@ -14,7 +15,7 @@ def rows(quick: bool) -> list[Row]:
     """FABRIK and CCD both ways; the peers solve the first targets of the same ten thousand."""
     many = problems.chains(10_000)
     few = many.first(20 if quick else 100)
-    mine = {
+    mine: dict[str, tuple[Peer, problems.Chains]] = {
         "fabrik_batch": (ours.ChainBatch(km.fabrik), many),
         "ccd_batch": (ours.ChainBatch(km.ccd), many),
         "fabrik_single": (ours.ChainSingle(km.fabrik), few),

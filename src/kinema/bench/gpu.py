@@ -1,4 +1,4 @@
-"""Solving on a CUDA GPU, next to a plain copy that moves the same bytes: `python -m benchmarks.gpu [--json FILE]`.
+"""Solving on a CUDA GPU, next to a plain copy that moves the same bytes: `python -m kinema.bench.gpu [--json FILE]`.
 
 A closed-form solver reads its input once and writes its output once, so a device-to-device copy is the most it can hope
 for. Everything goes through the public API: arrays on the device in, arrays on the device out.
@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 import kinema as km
-from benchmarks import machine, problems
-from benchmarks.timing import take_turns
+from kinema.bench import machine, problems
+from kinema.bench.timing import take_turns
 
 LIMBS = 1 << 24
 CHAINS = 1_000_000
@@ -33,8 +33,8 @@ CALLS = 10
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures go (default: results/<GPU>)")
+    parser = argparse.ArgumentParser(prog="python -m kinema.bench.gpu", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures go: a file, or a folder")
     parser.add_argument("--quick", action="store_true", help="a hundredth of the chains: a look, not a measurement")
     options = parser.parse_args(arguments)
     cuda = _cuda()
@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None) -> None:
     this["numba-cuda"] = machine.installed("numba-cuda") or ""
     show(this, results)
     target = options.json
-    if target is None and not options.quick:
-        target = Path(__file__).parent / "results" / f"{machine.file_name(this['gpu'])}.json"
+    if target is not None and target.is_dir():
+        target = target / f"{machine.file_name(str(this['gpu']))}.json"
     if target is not None:
         content = {"machine": this, "date": date.today().isoformat(), "rows": results}
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -6,8 +6,8 @@ import platform
 from math import sqrt
 from typing import Any
 
-from benchmarks.peers.base import OneByOne
-from benchmarks.problems import Limbs
+from kinema.bench.peers.base import OneByOne
+from kinema.bench.problems import Limbs
 
 
 def two_bone(root: Any, target: Any, lengths: Any, pole: Any) -> tuple[Any, ...]:

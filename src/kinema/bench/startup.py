@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
-from benchmarks.machine import installed
-from benchmarks.report import Figure, Row
-from benchmarks.timing import take_turns
+from kinema.bench.machine import installed
+from kinema.bench.report import Figure, Row
+from kinema.bench.timing import take_turns
 
 IMPORT = "import kinema"
 FIRST_SOLVE = """
@@ -47,7 +48,9 @@ def rows(quick: bool) -> list[Row]:
     """Import with the peers', the command line's help, the first solve, and everything from an empty cache."""
     seconds, least = (0.0, 1) if quick else (5.0, 7)
     present = {name: code for name, code in PEERS.items() if installed(name)}
-    contestants = {name: lambda code=code: timed_inside(code) for name, code in {"kinema": IMPORT, **present}.items()}
+    contestants: dict[str, Callable[[], float]] = {
+        name: partial(timed_inside, code) for name, code in {"kinema": IMPORT, **present}.items()
+    }
     times = take_turns(contestants, seconds, least, most=40)
     peers = {
         name: Figure(*times[name], version=installed(name)) if name in times else Figure.missing("not installed")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import installed
-from benchmarks.peers.base import OneByOne
-from benchmarks.problems import Limbs
+from kinema.bench.machine import installed
+from kinema.bench.peers.base import OneByOne
+from kinema.bench.problems import Limbs
 
 START = np.array((0.1, 0.3, 0.5))
 """Radians, away from every singular pose: the solver must not start in one."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Peer(Protocol):
-    """Someone who solves a problem of `benchmarks.problems`, and times only the solving."""
+    """Someone who solves a problem of `kinema.bench.problems`, and times only the solving."""
 
     name: str
 

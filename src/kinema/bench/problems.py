@@ -81,7 +81,8 @@ def limbs(count: int) -> Limbs:
     lengths = rng.uniform(0.3, 0.6, (count, 2))
     target = root + _within_reach(rng, lengths)
     pole = root + rng.normal(size=(count, 3))
-    return Limbs(*(array.astype(np.float32) for array in (root, target, lengths, pole)))
+    single = [array.astype(np.float32) for array in (root, target, lengths, pole)]
+    return Limbs(single[0], single[1], single[2], single[3])
 
 
 def arm(count: int) -> Limbs:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks import contest, ours, problems
-from benchmarks.peers.python_peer import PythonTwoBone
-from benchmarks.peers.roboticstoolbox_peer import RoboticsToolbox
-from benchmarks.report import Row
+from kinema.bench import contest, ours, problems
+from kinema.bench.peers.base import Peer
+from kinema.bench.peers.python_peer import PythonTwoBone
+from kinema.bench.peers.roboticstoolbox_peer import RoboticsToolbox
+from kinema.bench.report import Row
 
 
 def rows(quick: bool) -> list[Row]:
     arm = problems.arm(500)
-    contestants = [ours.TwoBoneSingle(), PythonTwoBone(), RoboticsToolbox()]
+    contestants: list[Peer] = [ours.TwoBoneSingle(), PythonTwoBone(), RoboticsToolbox()]
     figures = contest.hold({each.name: (each, arm) for each in contestants}, 0.2 if quick else 4.0)
     what = "two-bone with a pole, one call from Python"
     return [Row("two_bone_single", what, "us", figures.pop("kinema"), figures, bar=5.0, goal=2.0)]

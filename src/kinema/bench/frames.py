@@ -8,8 +8,8 @@ from time import perf_counter
 import numpy as np
 
 import kinema as km
-from benchmarks.report import Figure, Row
-from benchmarks.timing import take_turns
+from kinema.bench.report import Figure, Row
+from kinema.bench.timing import take_turns
 from kinema.scenes import humanoid
 
 STAGES = ("play", "breathing", "feet", "head", "matrices")

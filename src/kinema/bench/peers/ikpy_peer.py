@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import installed
-from benchmarks.peers.base import OneByOne
-from benchmarks.problems import Chains
+from kinema.bench.machine import installed
+from kinema.bench.peers.base import OneByOne
+from kinema.bench.problems import Chains
 
 AXES = ((1, 0, 0), (0, 0, 1))
 OPTIMISER_TOLERANCE = 1e-4

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from benchmarks.report import Figure, Row
-from benchmarks.timing import take_turns
+from kinema.bench.report import Figure, Row
+from kinema.bench.timing import take_turns
 
 CHAINS = 20
 WHAT = f"planar scene, {CHAINS} chains"
@@ -39,6 +39,7 @@ def server() -> Any:
     """`kinema play` in a process of its own. Gives the address of its socket."""
     command = [sys.executable, "-m", "kinema", "play", "--no-browser", "--port", "18537"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     try:
         lines = iter(process.stdout.readline, "")
         address = next(line.split()[1] for line in lines if line.startswith("Playground:"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.problems import Limbs
+from kinema.bench.problems import Limbs
 
 
 def two_bone(root: Any, target: Any, lengths: Any, pole: Any, tolerance: float) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.problems import Chains
+from kinema.bench.problems import Chains
 
 PASSES = 1000
 """Most passes over the chain: with fewer, targets are missed (one in three with 30, one in eight with 100)."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import kinema as km
-from benchmarks.peers.base import OneByOne
-from benchmarks.problems import Chains, Limbs
+from kinema.bench.peers.base import OneByOne
+from kinema.bench.problems import Chains, Limbs
 
 
 class _Ours:

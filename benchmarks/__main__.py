@@ -1,5 +1,0 @@
-"""`python -m benchmarks`."""
-
-from benchmarks.run import main
-
-main()

@@ -1,0 +1,36 @@
+"""The whole suite: run the sections, print a table, write JSON.
+
+Sections are imported only after the thread settings are in place, because libraries read those when they load.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from kinema.bench.sections import SECTIONS
+from kinema.errors import InputError
+
+ONE_CORE = ("KINEMA_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def run(only: str | None = None, quick: bool = False, target: Path | None = None) -> None:
+    """Measure and show every section, or one of them. target: a file for the figures, or a folder in which the file is
+    called after the machine.
+    """
+    if only is not None and only not in SECTIONS:
+        raise InputError(f"there is no section {only!r}; there are {', '.join(SECTIONS)}")
+    os.environ.update(dict.fromkeys(ONE_CORE, "1"))
+    from kinema.bench import machine, report
+
+    rows = []
+    for section in SECTIONS if only is None else (only,):
+        print(f"{section} ...", flush=True)
+        rows += import_module(f"kinema.bench.{section}").rows(quick)
+    this = machine.describe()
+    report.show(this, rows)
+    if target is not None:
+        target = target / f"{machine.slug(this)}.json" if target.is_dir() else target
+        report.write(target, this, rows)
+        print(f"written to {target.name}")

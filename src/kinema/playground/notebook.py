@@ -1,0 +1,44 @@
+"""The playground in a notebook's cell: a server in this process, and a frame that shows its page."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from kinema.scenes.registry import kind_of
+
+HOST = "127.0.0.1"
+
+
+class Cell:
+    """What a notebook shows. `address` is the page's; `close` ends its server."""
+
+    def __init__(self, scene: str, height: int, port: int | None) -> None:
+        from kinema.playground import server  # What it needs is an extra: the name is there without it.
+
+        app = server.App(HOST, server.page())
+        bound = server.listen(HOST, port)
+        self.address = f"http://{HOST}:{bound.getsockname()[1]}/#{scene}"
+        self._height = height
+        self._server = server.Server(server.settings(app))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [bound]}, daemon=True)
+        self._thread.start()
+
+    def _repr_html_(self) -> str:
+        """How notebooks ask for it."""
+        style = f"width:100%;height:{self._height}px;border:0;border-radius:12px"
+        return f'<iframe src="{self.address}" style="{style}" allow="clipboard-write"></iframe>'
+
+    def close(self) -> None:
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+
+
+def play(scene: str = "planar", *, height: int = 640, port: int | None = None) -> Cell:
+    """Show the playground in a notebook's cell, opened at a scene. height: pixels. port: the next free one if taken.
+
+    Needs the extra `play`. The server lives as long as this process, or until `close`.
+    """
+    kind_of(scene)
+    logging.getLogger("kinema").setLevel(logging.ERROR)
+    return Cell(scene, int(height), port)

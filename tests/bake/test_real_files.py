@@ -1,0 +1,125 @@
+"""Walks of real files on slopes and stairs, judged when they are played back: people, animals, a spider; any unit."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake import Settings, bake
+from kinema.bake.grounds import GroundPlan
+from kinema.roles import find
+from tests.assets import asset
+
+WALKS = {
+    "gltf/KayKit_Knight.glb": "Walking_A",
+    "gltf/m2m_mixamo-names.glb": "Walking",
+    "gltf/babylon_HVGirl.glb": "Walking",
+    "gltf/CesiumMan.glb": "clip_0",
+    "gltf/Fox.glb": "Walk",
+    "gltf/m2m_fox.glb": "Walk",
+    "gltf/m2m_horse.glb": "Walk",
+    "gltf/m2m_spider.glb": "Walk",
+}
+"""What each file's walk is called. All of them walk in place."""
+
+
+def baked_on(name, kind, *sizes):
+    """A walk of four seconds on a ground, lengths in legs: the character, what was baked, figures of what plays."""
+    character = km.load(asset(name))
+    clip = character.clips[WALKS[name]]
+    leg = float(np.mean([character.skeleton.length(leg.joints) for leg in character.rig.legs]))
+    foot = max(leg.heel + leg.tip for leg in character.rig.legs)
+    if kind == "stairs":  # A tread holds a foot, as treads do.
+        rise, run = sizes
+        ground = GroundPlan("stairs", (rise * leg, max(run * leg, 1.15 * foot), 60)).build()
+    else:
+        ground = GroundPlan("slope", sizes).build()
+    baked = bake(character, clip, Settings(ground=ground, loops=max(2, round(4 / clip.duration))))
+    assert baked.leg == pytest.approx(leg)
+    world = character.skeleton.world(baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt))
+    figures = metrics.measure(character.rig, world, ground, baked.dt, planted=baked.after.planted)
+    return baked, figures, world[:, character.rig.hips, :3, 3] / leg
+
+
+def near(figures, leg):
+    """(planted feet in frames,): whether each planted sole is within 2% of the leg's length of the ground."""
+    off = np.maximum(figures.penetration, figures.hover) / leg
+    return off[figures.planted] < 0.02
+
+
+@pytest.mark.parametrize("degrees", [12, -15])
+@pytest.mark.parametrize("name", WALKS)
+def test_slopes(name, degrees):
+    baked, figures, hips = baked_on(name, "slope", np.radians(degrees))
+    assert baked.in_place and hips[-1, 2] - hips[0, 2] > 1.5
+    assert len(figures.steps.slide) >= 4 and near(figures, baked.leg).all()
+    for before, after in ((baked.before.worst_slide, figures.worst_slide), _means(baked.before, figures)):
+        assert before > 5 * after and before > 0.01 * baked.leg
+    assert figures.knee_flips == 0 and np.isfinite(hips).all()
+
+
+@pytest.mark.parametrize("name", [name for name in WALKS if "Cesium" not in name])
+def test_stairs(name):
+    """Where a step lands on an edge a foot is a frame or two late; all others are on their treads."""
+    baked, figures, hips = baked_on(name, "stairs", 0.15, 0.4)
+    assert hips[-1, 1] - hips[0, 1] > 0.3
+    assert near(figures, baked.leg).mean() > 0.94
+    before, after = _means(baked.before, figures)
+    assert before > 5 * after
+    assert figures.knee_flips == 0
+
+
+def _means(before, after):
+    return before.steps.slide.mean(), after.steps.slide.mean()
+
+
+def test_captured_feet_are_locked():
+    character = km.load(asset("bvh/cmu_02_01.bvh"))
+    (clip,) = character.clips.values()
+    baked = bake(character, clip, Settings(lock_feet=True))
+    assert not baked.in_place and len(baked.before.steps.slide) >= 4
+    assert baked.before.worst_slide > 0.03 * baked.leg
+    assert baked.before.worst_slide > 5 * baked.after.worst_slide
+    assert baked.after.worst_hover < 0.02 * baked.leg and baked.after.worst_penetration < 0.01 * baked.leg
+
+
+def test_what_is_not_the_character_stays():
+    """Fox.glb has a node for its mesh beside its bones: only the bones get tracks, and the mesh's node stays."""
+    character = km.load(asset("gltf/Fox.glb"))
+    baked = bake(character, "Walk", Settings(ground=km.Plane((0, 40, 0)), at=(100.0, 50.0)))
+    world = character.skeleton.world(baked.clip.sample(0.3))
+    mesh = character.skeleton.index("fox")
+    assert np.allclose(world[mesh], character.skeleton.rest_world[mesh])
+    assert world[character.rig.hips, 0, 3] == pytest.approx(100.0, abs=5)
+
+
+@pytest.mark.parametrize("unit", [0.01, 100.0])
+def test_any_unit(unit):
+    """The same file in centimetres or in hundreds of metres: the same figures, in leg lengths."""
+    made = []
+    for scale in (1.0, unit):
+        character = scaled(km.load(asset("gltf/m2m_fox.glb"), rig=False), scale)
+        character = dataclasses.replace(character, rig=find(character.skeleton, character.clips))
+        made.append(bake(character, "Walk", Settings(ground=GroundPlan("slope", (0.2,)).build(), fps=30)))
+    one, other = made
+    assert other.leg == pytest.approx(unit * one.leg, rel=1e-3)
+    assert other.speed == pytest.approx(unit * one.speed, rel=0.01)
+    assert other.after.worst_hover / other.leg == pytest.approx(one.after.worst_hover / one.leg, abs=2e-3)
+
+
+def scaled(character, unit):
+    """A character in another unit: its root node scaled, as exporters do."""
+    rest = character.skeleton.rest
+    scales = rest.scales.copy()
+    roots = character.skeleton.parents < 0
+    scales[roots] *= unit
+    translations = rest.translations.copy()
+    translations[roots] *= unit
+    skeleton = km.Skeleton(
+        character.skeleton.names, character.skeleton.parents, km.Pose(translations, rest.rotations, scales)
+    )
+    tracks = {name: clip.tracks for name, clip in character.clips.items()}
+    clips = {name: km.Clip(name, skeleton, tracks[name]) for name in ("Walk", "Idle")}
+    return km.Character(skeleton, clips, name=character.name)

@@ -1,0 +1,33 @@
+"""`kinema bench`: a table, a file for whoever wants one, and a word about what is not there."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from kinema.bench.sections import SECTIONS
+from kinema.cli import app
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """The command; what it tells libraries about threads is forgotten afterwards."""
+    for name in ("KINEMA_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    return lambda *arguments: CliRunner().invoke(app, ["bench", *arguments])
+
+
+def test_one_section_is_measured_shown_and_written(bench, tmp_path):
+    result = bench("--only", "two_bone_batch", "--quick", "--json", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    (written,) = tmp_path.iterdir()
+    content = json.loads(written.read_text())
+    (row,) = content["rows"]
+    assert row["name"] == "two_bone_batch" and content["machine"]["cores"] >= 1
+    assert "two_bone_batc" in result.output and "numpy" in result.output
+
+
+def test_an_unknown_section_is_refused_with_those_there_are(bench):
+    result = bench("--only", "juggling")
+    assert result.exit_code == 2
+    assert "juggling" in result.output and all(section in result.output for section in SECTIONS)

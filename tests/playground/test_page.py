@@ -1,0 +1,61 @@
+"""The page: built from locked packages that name no address, whole, and with a view for every scene."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from kinema.playground import constants, protocol, server
+from kinema.scenes.registry import SCENES
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "src" / "kinema" / "playground" / "web"
+
+
+def source(name):
+    return (WEB / "src" / name).read_text(encoding="utf-8")
+
+
+def test_the_lock_names_versions_and_no_addresses():
+    lock = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert {"node_modules/three", "node_modules/lil-gui", "node_modules/uplot", "node_modules/esbuild-wasm"} <= set(
+        packages
+    )
+    for name, package in packages.items():
+        assert package["integrity"].startswith("sha512-") and "resolved" not in package, name
+    for kept in ("node_modules/three", "node_modules/lil-gui", "node_modules/uplot", "node_modules/esbuild-wasm"):
+        assert "dev" not in packages[kept]
+
+
+def test_the_built_page_is_whole():
+    built = server.page()
+    assert b"<main>" in built["index.html"] and len(built["app.js"]) > 100_000 and b"--stage" in built["app.css"]
+    for name in re.findall(rb'(?:src|href)="([^"#]+)"', built["index.html"]):
+        assert name.decode() in built
+
+
+def test_the_page_asks_nobody_else_for_anything():
+    built = server.page()
+    assert not re.findall(rb'(?:src|href)="https?:', built["index.html"])
+    assert not re.findall(rb"url\(['\"]?https?:", built["app.css"])
+
+
+def test_every_scene_has_a_view_and_every_view_a_scene():
+    views = re.search(r"VIEWS[^{]*\{([^}]*)\}", source("views.ts"))[1]
+    assert set(re.findall(r"^\s*(\w+):", views, re.M)) == set(SCENES)
+
+
+def test_both_sides_agree_on_the_frame_and_on_sizes():
+    assert f"HEADER_BYTES = {protocol.HEADER.size};" in source("protocol.ts")
+    mebibytes = constants.LARGEST_FILE // 2**20
+    assert f"LARGEST = {mebibytes} * 1024 * 1024;" in source("shell/files.ts")
+    sent = set(re.findall(r'\{ type: "(\w+)"', source("protocol.ts").split("PageMessage")[1]))
+    assert sent == set(protocol._READERS)
+
+
+def test_nothing_built_and_nothing_of_others_is_committed():
+    listed = subprocess.run(
+        ["git", "ls-files", "src/kinema/playground"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "node_modules" not in listed.stdout and "playground/page/" not in listed.stdout

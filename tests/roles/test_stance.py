@@ -1,0 +1,74 @@
+"""A skeleton that lies at rest walks over a slope, looks and reaches as one that stands."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics, roles
+from kinema.errors import InputError
+from kinema.math import arrays
+from kinema.world.plane import Plane
+from tests.roles.bodies import MADE, lying, plain
+
+GROUND = Plane((0.0, 0.0, 0.0), (0.15, 0.97, 0.1))
+
+
+def walked(character):
+    """World matrices of a second and a half of walking, its feet on the ground and its eyes on something."""
+    stages = [km.Play("walk", root_motion="extract", root="root"), km.Feet(), km.Head()]
+    animator = km.Animator(character, stages, ground=GROUND)
+    animator.look_at((1.0, 1.6, 3.0))
+    return np.array([animator.update(1 / 30 if k else 0.0).world for k in range(45)])
+
+
+def test_a_character_that_lies_at_rest_walks_and_looks_as_one_that_stands():
+    made = MADE["humanoid"]()
+    down = lying(plain(made)).character
+    rig = roles.find(down.skeleton, down.clips, skins=down.skins)
+    assert rig.stance is not None
+    world = walked(replace(down, rig=rig))
+    upright = walked(replace(plain(made).character, rig=made.rig))
+    # Its clips were sampled anew, and its soles measured: a centimetre.
+    np.testing.assert_allclose(world[..., :3, 3], upright[..., :3, 3], atol=0.012)
+    figures = metrics.measure(rig, world, GROUND, 1 / 30)
+    assert figures.worst_penetration < 0.003 and figures.knee_flips == 0
+
+
+def test_feet_that_hang_at_rest_are_measured_where_they_stand():
+    """A person whose feet point down at rest, as in a jump."""
+    made = MADE["humanoid"]()
+    rest = made.skeleton.rest
+    turns = rest.rotations.astype(np.float64)
+    for side in "lr":
+        foot = made.skeleton.index(f"foot_{side}")
+        turns[foot] = arrays.mul(turns[foot], arrays.from_axis_angle((1.0, 0.0, 0.0), 1.0))  # Toes a radian down.
+    skeleton = km.Skeleton(
+        made.skeleton.names,
+        made.skeleton.parents,
+        km.Pose(rest.translations, turns.astype(np.float32)),
+        None,
+        made.skeleton.inverse_bind,
+    )
+    clips = {
+        name: km.Clip.from_poses(name, skeleton, clip.sample(np.linspace(0, clip.duration, 40)), fps=39 / clip.duration)
+        for name, clip in made.clips.items()
+    }
+    rig = roles.find(skeleton, clips, skins=made.skins)
+    assert rig.stance is not None
+    for leg, truth in zip(rig.legs, made.rig.legs, strict=True):
+        assert leg.joints == truth.joints
+        assert leg.sole == pytest.approx(truth.sole, abs=0.003)
+    assert rig.floor == pytest.approx(0.0, abs=0.002)
+
+
+def test_a_stance_is_one_pose_of_the_skeleton():
+    made = MADE["humanoid"]()
+    batch = made.clips["walk"].sample([0.0, 0.5])
+    with pytest.raises(InputError, match="stance must be one pose"):
+        replace(made.rig, stance=batch)
+    with pytest.raises(InputError, match="joints"):
+        replace(made.rig, stance=MADE["spider"]().skeleton.rest)
+    standing = replace(made.rig, stance=made.skeleton.rest)
+    np.testing.assert_array_equal(standing.standing_world, made.rig.standing_world)
