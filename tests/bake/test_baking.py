@@ -97,6 +97,17 @@ def test_ground_that_ends_and_ground_that_is_not_there():
         bake(person, "walk", Settings(ground=small, at=(10.0, 0.0)))
 
 
+def test_a_floor_below_a_roof():
+    """Indoors: below the height that is said, and it stays there though the stairs lead up under the same roof."""
+    person, steps = humanoid(), slope(10)
+    house = km.Ground.union(steps, km.Plane((0.0, 4.0, 0.0)))
+    baked = bake(person, "walk", Settings(ground=house, at=(0.0, 2.0, 1.0), loops=2))
+    outside = bake(person, "walk", Settings(ground=steps, at=(0.0, 1.0), loops=2))
+    assert np.abs(played(person, baked) - played(person, outside)).max() < 1e-3
+    above = bake(person, "walk", Settings(ground=house, at=(0.0, 1.0), loops=2))
+    assert played(person, above)[0, 0, 1, 3] == pytest.approx(4.0, abs=1e-3)
+
+
 # --- the other stages ------------------------------------------------------------------------------------------
 
 
@@ -219,6 +230,7 @@ def test_what_is_missing_is_named():
         {"loops": 0},
         {"loops": 10**9},
         {"at": (np.nan, 0)},
+        {"at": (1.0,)},
         {"heading": np.inf},
         {"look_at": (1, 2, 3)},
         {"travel": True, "in_place": True},

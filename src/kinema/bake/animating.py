@@ -71,7 +71,7 @@ def _suited(feet: Feet, shot: Shot) -> Feet:
     across = np.linalg.norm(away - np.outer(away @ up, up), axis=-1).max()
     more = float(STEEPEST_STAIRS * across / max(rig.skeleton.length(leg.joints) for leg in rig.legs))
     climb = max(feet.climb, CLIMB_SHARE * shot.travel.speed)
-    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more, climb=climb)
+    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more, climb=climb, follow=False)
 
 
 class _Player:
@@ -79,8 +79,7 @@ class _Player:
 
     def __init__(self, animator: Animator, shot: Shot, settings: Settings) -> None:
         self._animator, self._shot, self._settings = animator, shot, settings
-        self._up = np.array(shot.rig.up)
-        self._last: Frame | None = None
+        self._begun = False
 
     def settle(self) -> None:
         """Hold the first pose until hands and head are where they belong. Feet wait: they would take it for a step."""
@@ -94,17 +93,14 @@ class _Player:
             self._animator.set_weight("feet", self._settings.feet.weight)
 
     def frame(self, k: int) -> Frame:
-        """One frame of the shot. Along up it stays where the feet have brought it; across, it goes where it is put."""
+        """One frame of the shot."""
         shot, animator = self._shot, self._animator
         self._aim(max(float(shot.times[k]), 0.0))
-        position = shot.places[k, :3, 3]
         if self._settings.places_feet:
             animator["feet"].plant(shot.planted[k])
-            if self._last is not None:
-                position = position + self._up * ((self._last.place[:3, 3] - position) @ self._up)
-        animator.put(position, arrays.from_matrix(shot.places[k, :3, :3]))
-        self._last = animator.update(0.0 if self._last is None else shot.dt, shot.poses[k])
-        return self._last
+        animator.put(shot.places[k, :3, 3], arrays.from_matrix(shot.places[k, :3, :3]))
+        self._begun, dt = True, shot.dt if self._begun else 0.0
+        return animator.update(dt, shot.poses[k])
 
     def _aim(self, seconds: float) -> None:
         """Head, eyes and hands at what they are to follow."""

@@ -60,7 +60,7 @@ def bake(
     shot = replace(shot, places=start_of(rig, settings) @ shot.places)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     if settings.places_feet:
-        shot = on_ground(shot, ground)
+        shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
     made = animate(character, shot, ground, settings, progress)
     shot = shot.kept
     before, after = _measure(shot, made, ground, settings)

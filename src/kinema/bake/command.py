@@ -26,13 +26,13 @@ from kinema.bake.settings import Settings
 from kinema.errors import InputError
 from kinema.io import atomic
 from kinema.roles import Overrides, parse_override, read_overrides
-from kinema.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The command's options, as they were typed."""
+    """The command's options, as they were typed. kinema: its version."""
 
+    kinema: str
     files: list[str]
     output: Path
     clip: list[str]
@@ -79,7 +79,7 @@ def order_of(options: Options) -> Order:
     """What is asked for, with every file that it names read."""
     settings = Settings(
         lock_feet=options.lock_feet,
-        at=_numbers("--at", options.at, 2),
+        at=_numbers("--at", options.at, 2, 3),
         heading=None if options.heading is None else math.radians(options.heading),
         travel=options.travel,
         in_place=options.in_place,
@@ -99,14 +99,15 @@ def order_of(options: Options) -> Order:
     return Order(settings, plan, tuple(options.clip), _roles(options), _fingerprint(options))
 
 
-def _numbers(name: str, text: str, count: int) -> Any:
+def _numbers(name: str, text: str, *counts: int) -> Any:
     """So many numbers, with commas between."""
     try:
         numbers = tuple(float(cell) for cell in text.split(","))
     except ValueError:
         numbers = ()
-    if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
-        raise InputError(f"{name} is {text!r:.60}; expected {count} numbers, as {','.join('123'[:count])}")
+    if len(numbers) not in counts or not all(math.isfinite(number) for number in numbers):
+        many = " or ".join(map(str, counts))
+        raise InputError(f"{name} is {text!r:.60}; expected {many} numbers, as {','.join('123'[: counts[0]])}")
     return numbers
 
 
@@ -136,7 +137,7 @@ def _fingerprint(options: Options) -> str:
     """The same for the same order: every option that matters to the result, and what is in the files they name."""
     beside = ("files", "output", "jobs", "dask", "report", "force")
     asked = {name: value for name, value in asdict(options).items() if name not in beside}
-    digest = hashlib.sha256(json.dumps([__version__, asked], sort_keys=True, default=str).encode())
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode())
     named = [options.ground, options.look_at, options.roles, *(text.partition("=")[2] for text in options.reach)]
     for path in (Path(text) for text in named if text):
         if path.is_file():
@@ -213,5 +214,5 @@ def _table(report: dict[str, Any], clip: dict[str, Any]) -> Table:
 def _write_report(options: Options, reports: list[dict[str, Any]]) -> None:
     assert options.report is not None
     asked = {name: value for name, value in asdict(options).items() if value not in (None, [], False)}
-    made = {"format": FORMAT, "version": VERSION, "kinema": __version__, "options": asked, "files": reports}
+    made = {"format": FORMAT, "version": VERSION, "kinema": options.kinema, "options": asked, "files": reports}
     atomic.write(options.report, [json.dumps(made, indent=1, default=str).encode()])

@@ -79,10 +79,16 @@ CLIMB = 6.0
 knows what comes next; on stairs the slower ones are a frame late."""
 
 CLIMB_SHARE = 1.5
-"""The same as a share of the speed of travel, for runs: a foot swings at three times that, up a slope of 1 in 2."""
+"""The same for runs, as a share of the travel's speed: a foot swings at three times that, up a slope of 1 in 2."""
+
+HEIGHT_SMOOTHING = 0.12
+"""Seconds, standard deviation, of the height of the ground below a body: about the time from one step to the next."""
 
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
+
+LEAD_IN = 3.0
+"""Seconds of a loop's pass before that are computed, unseen, so that the first frame is as steady as any other."""
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.constants import FARTHEST_GROUND
+from kinema.bake.constants import FARTHEST_GROUND, HEIGHT_SMOOTHING
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot, leg_length
+from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.rig import Rig
@@ -24,27 +25,49 @@ def start_of(rig: Rig, settings: Settings) -> Any:
         wanted = np.array((np.sin(settings.heading), np.cos(settings.heading))) @ across
         angle = np.arctan2(np.cross(forward, wanted) @ up, forward @ wanted)
         start[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(up, angle))
-    start[:3, 3] = np.array(settings.at) @ across
+    start[:3, 3] = np.array((settings.at[0], settings.at[-1])) @ across
     return start
 
 
-def on_ground(shot: Shot, ground: Any) -> Shot:
-    """The shot with each place moved along up until the character's floor is at the height of the ground below its
-    hips. Where there is no ground below them, the height of the frame before is kept; what comes before the first
-    frame is left out if there is none for it.
+def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:
+    """The shot with each place moved along up until the character's floor is at the height of the ground under its
+    hips, smoothed: up stairs the body glides. Where there is none, the height of the frame before is kept. What comes
+    before the first frame is left out if there is no ground for it. below: height that the first ground is below.
     """
-    rig, places = shot.rig, shot.places
-    up, leg = np.array(rig.up), leg_length(rig)
-    hips = shot.world[:, rig.hips, :3, 3]
-    origins = hips - up * (hips @ up)[:, np.newaxis] + up * FARTHEST_GROUND * leg
-    hits = ground.cast(origins, np.broadcast_to(-up, origins.shape), 2 * FARTHEST_GROUND * leg)
-    found = np.asarray(hits.hit, bool)
-    if not found[shot.lead]:
-        raise InputError(f"there is no ground where the character starts, at {places[shot.lead, :3, 3].round(4)}")
-    last = np.maximum.accumulate(np.where(found, np.arange(len(places)), 0))
-    heights = (np.asarray(hits.point) @ up)[last] - places[:, :3, 3] @ up - rig.floor
-    moved = replace(shot, places=places + heights[:, np.newaxis, np.newaxis] * _lift(up))
-    return moved if found[: shot.lead].all() else moved.without_lead
+    rig, leg = shot.rig, leg_length(shot.rig)
+    up, hips = np.array(rig.up), shot.world[:, rig.hips, :3, 3]
+    top = hips[shot.lead] @ up + FARTHEST_GROUND * leg if below is None else below
+    under = _height_under(ground, hips[shot.lead], up, top, FARTHEST_GROUND * leg)
+    if under is None:
+        where = tuple(float(x) for x in shot.places[shot.lead, :3, 3].round(4))
+        raise InputError(f"there is no ground where the character starts, at {where}")
+    lead = _heights_along(ground, hips[: shot.lead][::-1], up, under, leg)[::-1]
+    if np.isnan(lead).any():
+        shot, lead, hips = shot.without_lead, lead[:0], hips[shot.lead :]
+    ahead = _heights_along(ground, hips[shot.lead :], up, under, leg)
+    last = np.maximum.accumulate(np.where(np.isnan(ahead), 0, np.arange(ahead.size)))
+    heights = smoothed(np.append(lead, ahead[last])[:, np.newaxis], HEIGHT_SMOOTHING / shot.dt, "slope")[:, 0]
+    moves = heights - shot.places[:, :3, 3] @ up - rig.floor
+    return replace(shot, places=shot.places + moves[:, np.newaxis, np.newaxis] * _lift(up))
+
+
+def _heights_along(ground: Any, points: Any, up: Any, first: float, leg: float) -> Any:
+    """(F,): height of the ground under points (F, 3), each looked for from a leg above the last: a floor below a roof
+    stays the floor. nan where there is none.
+    """
+    heights, last = np.full(len(points), np.nan), first
+    for k, point in enumerate(points):
+        found = _height_under(ground, point, up, last + leg, FARTHEST_GROUND * leg)
+        if found is not None:
+            heights[k] = last = found
+    return heights
+
+
+def _height_under(ground: Any, point: Any, up: Any, top: float, depth: float) -> float | None:
+    """Height along up of the first ground below a height, where a point is; None if there is none."""
+    origin = point + up * (top - point @ up)
+    hits = ground.cast(origin[np.newaxis], -up[np.newaxis], 2 * depth)
+    return float(hits.point[0] @ up) if hits.hit[0] else None
 
 
 def _lift(up: Any) -> Any:

@@ -20,7 +20,8 @@ class Settings:
 
     ground: what to put the feet on, anything with `cast`; None: nothing is done to them. lock_feet: keep planted feet
     from sliding on the ground the clip was made on, the rig's floor, if there is no other.
-    at: (2,), x and z of the character's origin at the start. heading: radians from +Z towards +X that it faces there;
+    at: (2,), x and z of the character's origin at the start; or (3,), with a y between them, below which its ground is
+    looked for. heading: radians from +Z towards +X that it faces there;
     as it does if None. travel: whether to move it by its planted feet; None: if it is put on a ground and its clip
     walks in place. in_place: take the travel out of the clip first, and make none.
     look_at: for head and eyes. reach: for hands, by the name of their arm ("left").
@@ -30,7 +31,7 @@ class Settings:
 
     ground: Any = None
     lock_feet: bool = False
-    at: tuple[float, float] = (0.0, 0.0)
+    at: tuple[float, ...] = (0.0, 0.0)
     heading: float | None = None
     travel: bool | None = None
     in_place: bool = False
@@ -46,9 +47,10 @@ class Settings:
             raise InputError(
                 f"ground must have cast(origins, directions, max_distance), got {type(self.ground).__name__}"
             )
-        x, z = self.at
-        edge.number("at[0]", x)
-        edge.number("at[1]", z)
+        if len(self.at) not in (2, 3):
+            raise InputError(f"at must be x and z, or x, y and z; got {len(self.at)} numbers")
+        for k, number in enumerate(self.at):
+            edge.number(f"at[{k}]", number)
         if self.heading is not None:
             edge.number("heading", self.heading, -2 * math.pi, 2 * math.pi)
         if self.in_place and self.travel:

@@ -13,6 +13,7 @@ from kinema.bake.constants import (
     DEFAULT_FPS,
     FASTEST_FPS,
     INNER_FPS,
+    LEAD_IN,
     LOOP_GAP,
     MOST_FRAMES,
     PLANT_HEIGHT,
@@ -100,9 +101,10 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     moves = moves if settings.travel is None else settings.travel
     places = travel.places(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
     one_pass = places[-1] @ _own_travel(rig, poses)
-    first = -1 if closed else 0
-    which, places = _repeated(places, one_pass, range(first, settings.loops))
-    lead = -first * (times.size - 1)
+    which, places = _repeated(places, one_pass, range(-1 if closed else 0, settings.loops))
+    lead = min(times.size - 1, round(LEAD_IN / dt)) if closed else 0
+    total = settings.loops * (times.size - 1) + 1 + lead
+    which, places = which[-total:], places[-total:]
     rig = replace(rig, floor=travel.floor)
     shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, stride, rig, travel)
     speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)

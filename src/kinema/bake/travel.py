@@ -29,6 +29,7 @@ from kinema.bake.constants import (
     TRAVEL_SMOOTHING,
     TURN_EXPLAINS,
 )
+from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
 from kinema.rig import Rig
 
@@ -87,7 +88,8 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     each = each / (weights.sum(axis=(1, 2)) + PRIOR_WEIGHT)
     speed = float(np.linalg.norm(velocity)) / size
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
-    return Travel(_smoothed(each, TRAVEL_SMOOTHING / dt, closed) @ along, turn, speed, rig.floor if off else floor)
+    each = smoothed(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
+    return Travel(each @ along, turn, speed, rig.floor if off else floor)
 
 
 def _standing_height(height: Any) -> Any:
@@ -148,15 +150,6 @@ def _ground_axes(up: Any) -> Any:
     second = np.array((0.0, 0.0, 1.0)) if abs(up[2]) < math.sqrt(0.5) else np.array((1.0, 0.0, 0.0))
     second = arrays.unit(second - up * (second @ up))
     return np.array((np.cross(up, second), second))
-
-
-def _smoothed(values: Any, deviation: float, closed: bool) -> Any:
-    """Values (F, n) under a Gaussian of so many frames; around a loop, or with the ends held."""
-    reach = min(int(3 * deviation) + 1, len(values))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, 0.1)) ** 2)
-    padded = np.pad(values, ((reach, reach), (0, 0)), mode="wrap" if closed else "edge")
-    sums = [np.convolve(padded[:, c], kernel / kernel.sum(), mode="valid") for c in range(values.shape[1])]
-    return np.stack(sums, axis=-1)
 
 
 def _about(up: Any, angle: float) -> Any:

@@ -30,7 +30,12 @@ def bake(
     ground_height: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Heights of its extremes.", rich_help_panel=_WHERE)
     ] = None,
-    at: Annotated[str, typer.Option(metavar="X,Z", help="Where it starts.", rich_help_panel=_WHERE)] = "0,0",
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="X,Z|X,Y,Z", help="Where it starts; on the ground below Y, if that is said.", rich_help_panel=_WHERE
+        ),
+    ] = "0,0",
     heading: Annotated[
         float | None, typer.Option(help="Degrees from +Z towards +X that it faces at first.", rich_help_panel=_WHERE)
     ] = None,
@@ -84,11 +89,12 @@ def bake(
     Lengths are in the unit of the file. A file that is done is skipped when the same is asked again.
     """
     given = dict(locals())
+    from kinema import __version__
     from kinema.bake.command import Options, run
     from kinema.errors import KinemaError
 
     try:
-        failed = run(Options(**given))
+        failed = run(Options(kinema=__version__, **given))
     except KinemaError as wrong:
         typer.secho(f"kinema bake: {wrong}", fg="red", err=True)
         raise typer.Exit(2) from None

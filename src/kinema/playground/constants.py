@@ -45,9 +45,8 @@ PORT = 8137
 PORTS_TRIED = 50
 """From the wanted one on, before giving up."""
 
-<<<<<<< HEAD
-TIME_TO_CLOSE = 1.0
-"""Seconds that connections get to say goodbye after Ctrl-C."""
+TIME_TO_CLOSE = 1
+"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
 
 JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
 """Frames of a clip that are looked at to see whether it walks in place: so many a second, so many at most."""
@@ -57,7 +56,3 @@ LONGEST_BAKED = 120.0
 
 WAY_POINTS_A_SECOND = 10.0
 """Of a held place that goes along over uneven ground."""
-=======
-TIME_TO_CLOSE = 1
-"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
->>>>>>> work-play

@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-from kinema.scenes.registry import SCENES, kind_of
+from kinema.playground.kinds import kind_played
+from kinema.scenes.registry import SCENES
 from kinema.scenes.scene import Scene
 
 Tell = Callable[[int, int, str], None]
@@ -90,14 +91,14 @@ def _load_after(other: subprocess.Popen[bytes], names: list[str]) -> None:
         for name in names:
             with _one_at_a_time:
                 main([name])
-                _ready.add(kind_of(name))
-                _complete.add(kind_of(name))
+                _ready.add(kind_played(name))
+                _complete.add(kind_played(name))
 
 
 def main(names: list[str]) -> None:
     """What that process does: everything for these scenes."""
     for name in names:
-        kind = kind_of(name)
+        kind = kind_played(name)
         for job in (*kind.kernels().values(), *kind.later_kernels().values()):
             job()
 

@@ -34,13 +34,8 @@ from kinema.playground.constants import (
     PORTS_TRIED,
     TIME_TO_CLOSE,
 )
-<<<<<<< HEAD
-from kinema.playground.kernels import make_ready
-from kinema.playground.kinds import kind_played
-=======
 from kinema.playground.kernels import compile_the_rest, make_ready
-from kinema.scenes.registry import kind_of
->>>>>>> work-play
+from kinema.playground.kinds import kind_played
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
 """All there is to be fetched. A name is looked up here and never becomes a path."""

@@ -17,13 +17,8 @@ from typing import Any
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
-<<<<<<< HEAD
-from kinema.playground.kernels import make_ready
-from kinema.playground.kinds import kind_played
-=======
 from kinema.playground.kernels import is_complete, make_ready
-from kinema.scenes.registry import kind_of
->>>>>>> work-play
+from kinema.playground.kinds import kind_played
 from kinema.scenes.scene import Scene
 
 logger = logging.getLogger("kinema.playground")
