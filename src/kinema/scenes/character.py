@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinema.rig import Rig
-from kinema.scenes import grounds
+from kinema.scenes import character_kernels, grounds
 from kinema.scenes.actor import Actor, gait_of, roles_of
 from kinema.scenes.character_files import loaded, model, packed
 from kinema.scenes.character_script import script
@@ -159,17 +159,11 @@ class CharacterScene(Scene):
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        def few_frames() -> None:
-            walker = Walker(Actor(humanoid(), root="root"), "course", "walk", {}, speed=1.0, still=False)
-            for handle in ("hand left", "foot left", "gaze"):
-                walker.held.take(handle, (0.3, 0.4, 0.3))
-            walker.step(1 / 60)
-            _ = walker.alone
+        return character_kernels.first()
 
-        return {
-            "grounds": lambda: [grounds.ground_of(name, 1.0) for name in ("course", "voxels")],
-            "the stages of a frame": few_frames,
-        }
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return character_kernels.later()
 
     def step(self, dt: float) -> None:
         self.walker.step(dt)
