@@ -14,6 +14,8 @@ import { CharacterCard, type Role } from "./character_card";
 const FOLLOW_HALF_LIFE = 0.13;
 /** As tall as the person that the camera is placed for, metres. */
 const PERSON = 1.75;
+/** Metres: the floor ends somewhere behind. */
+const FARTHEST_SEEN = 50;
 /** The files that the scene gives: MODEL and GROUND in scenes/character.py. */
 const MODEL = "model.glb";
 const GROUND = "ground.bin";
@@ -36,7 +38,7 @@ interface Told {
 }
 
 export class CharacterView implements View {
-  private readonly stage = new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2 });
+  private readonly stage = new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8 });
   private readonly terrain = new Terrain();
   private readonly bones = new BoneTree();
   private readonly rings = new Rings();
@@ -134,7 +136,7 @@ export class CharacterView implements View {
   }
 
   private fog(): THREE.Fog {
-    return new THREE.Fog(this.theme?.background ?? 0, 12 * this.times, 40 * this.times);
+    return new THREE.Fog(this.theme?.background ?? 0, 12 * this.times, Math.min(40 * this.times, FARTHEST_SEEN));
   }
 
   /** Roles in words and colours. */
