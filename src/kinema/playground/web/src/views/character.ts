@@ -14,6 +14,7 @@ import { CharacterCard, type Role } from "./character_card";
 const FOLLOW_HALF_LIFE = 0.13;
 /** As tall as the person that the camera is placed for, metres. */
 const PERSON = 1.75;
+const THICKEST_BONE = 0.03;
 /** Metres: the floor ends somewhere behind. */
 const FARTHEST_SEEN = 50;
 /** The files that the scene gives: MODEL and GROUND in scenes/character.py. */
@@ -165,7 +166,7 @@ export class CharacterView implements View {
     this.ghost?.pose(alone, scale);
     if (this.ghost) this.ghost.object.visible = told.show === "both" && alone.length > 0;
     this.bones.group.visible = told.bones || !this.figure;
-    this.bones.pose(main, scale);
+    this.bones.pose(main, scale, THICKEST_BONE * this.times);
     this.rings.show(told.handles.map(([name], i) => this.ring(name, i, theme)));
     this.follow();
     this.stage.draw(elapsed);
