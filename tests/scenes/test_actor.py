@@ -9,7 +9,7 @@ import kinema as km
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.scenes import humanoid, quadruped
-from kinema.scenes.actor import Actor, in_single_precision, joints_of, roles_of
+from kinema.scenes.actor import Actor, in_single_precision, joints_by_role, joints_of
 from tests.assets import asset
 
 
@@ -74,6 +74,6 @@ def test_sizes_that_no_float_has_room_for_are_refused():
 
 def test_roles_name_every_joint_that_has_one():
     rig = humanoid().rig
-    roles = roles_of(rig)
+    roles = joints_by_role(rig)
     assert {"hips", "spine", "neck", "head", "eyes", "arms.left", "legs.right"} <= set(roles)
     assert len(roles["arms.left"]) == 4 + 15 and set(joints_of(rig)) >= {rig.hips, rig.head}

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinema.rig import Rig
 from kinema.scenes import character_kernels, grounds
-from kinema.scenes.actor import Actor, gait_of, roles_of
+from kinema.scenes.actor import Actor, gait_of, joints_by_role
 from kinema.scenes.character_files import loaded, model, packed
 from kinema.scenes.character_script import script
 from kinema.scenes.humanoid import humanoid
@@ -225,5 +225,5 @@ def _rows(world: Any) -> Any:
 
 def _roles(rig: Rig) -> list[dict[str, Any]]:
     """Which joints are what, and how sure that is: 0 to 1, None where it was given."""
-    found = roles_of(rig).items()
+    found = joints_by_role(rig).items()
     return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

@@ -30,6 +30,8 @@ HIGHEST = 20.0
 """Above and below the floor that ground is looked for where no feet look for it, leg lengths."""
 GAZE_AHEAD = 0.6
 """Where the handle of a free gaze floats: so far ahead of the head, of the figure's extent."""
+SAME_FLOOR = 0.02
+"""Floors of two clips that differ less, metres of a person, count as one."""
 STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
 
 
@@ -45,7 +47,9 @@ class Moment(NamedTuple):
 
 
 class Walker:
-    """clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
+    """An actor, its stages and its place.
+
+    clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
 
     character: the actor's, on the floor that the clip was made on. frame: what the stages made. pose, world: (J, 4, 4),
     the same with the feet where they are held.
@@ -98,9 +102,10 @@ class Walker:
     def play(self, clip: str | None) -> None:
         """Go over to another clip: without a jump, unless it gets ahead in another way."""
         gait = self.actor.gait(clip)
-        same = None not in (clip, self.clip) and (gait.extract, gait.floor) == (self.gait.extract, self.gait.floor)
+        lower = abs(gait.floor - self.gait.floor) / self.actor.size
+        goes_on = None not in (clip, self.clip) and gait.extract == self.gait.extract and lower < SAME_FLOOR
         self.clip = clip
-        if not same:
+        if not goes_on:
             return self._begin()
         self.gait, self._upright = gait, self.actor.upright(gait)
         self.past.clear()
@@ -139,7 +144,8 @@ class Walker:
         for stage, kind in (("hands", "hand"), ("feet", "foot")):
             report: Any = self.frame.reports.get(stage)
             for n, limb in enumerate(limbs[stage] if report else ()):
-                if (f"{kind} {limb.name}" in held.places) == (kind == "hand"):
+                is_held = f"{kind} {limb.name}" in held.places
+                if is_held == (kind == "hand"):  # Free hands have nowhere to be, held feet are counted above.
                     errors.append(float(report.error[0, n]))
         return errors
 
