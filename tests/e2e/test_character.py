@@ -82,3 +82,10 @@ def test_a_file_that_is_none_is_refused_with_a_word(tab, tmp_path):
     tab.page.get_by_test_id("notice").get_by_text("broken.glb:").wait_for()
     tab.complaints.clear()  # The browser itself notes that a request was refused.
     assert tab.state["name"] == "humanoid"
+
+
+def test_a_file_dropped_on_another_scene_finds_its_way(open_tab):
+    tab = open_tab("planar")
+    drop(tab, asset("bvh/cmu_02_01.bvh"))
+    state = tab.wait("state.scene === 'character' && state.name === 'cmu_02_01' && state.drawn")
+    assert not state["surface"] and len(state["draggables"]) == 5

@@ -75,8 +75,8 @@ class CharacterScene(Scene):
         self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
 
     def give(self, name: str) -> bytes:
-        """`MODEL`: the character as glTF, for the page to draw. `GROUND`: see `packed`."""
-        if name == MODEL and self.walker.actor.has_surface:
+        """`MODEL`: the present character's surface as glTF, for the page to draw. `GROUND`: see `packed`."""
+        if name == MODEL:
             return model(self.walker.actor)
         if name == GROUND:
             return packed(self.walker.ground)

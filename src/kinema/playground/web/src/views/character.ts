@@ -96,7 +96,9 @@ export class CharacterView implements View {
       return;
     }
     try {
-      const figure = await Figure.load(await this.tools.file(MODEL), told.nodes);
+      const data = await this.tools.file(MODEL);
+      if (this.told?.model !== told.model || !data.byteLength) return; // Another one has come on meanwhile.
+      const figure = await Figure.load(data, told.nodes);
       if (this.told?.model !== told.model) return figure.dispose();
       this.figure = figure;
       this.ghost = figure.ghost(this.ghostly);
@@ -109,8 +111,12 @@ export class CharacterView implements View {
 
   private async lay(ground: string): Promise<void> {
     this.drawn.ground = ground;
-    const data = await this.tools.file(GROUND);
-    if (this.told?.ground === ground) this.terrain.build(data);
+    try {
+      const data = await this.tools.file(GROUND);
+      if (this.told?.ground === ground) this.terrain.build(data);
+    } catch {
+      this.drawn.ground = ""; // Once more when the next description comes.
+    }
   }
 
   private dismiss(): void {
@@ -264,6 +270,7 @@ export class CharacterView implements View {
   }
 
   dispose(): void {
+    this.told = null;
     this.dismiss();
     this.bones.dispose();
     this.rings.dispose();
