@@ -44,6 +44,8 @@ class Moment(NamedTuple):
     """In the clip, seconds."""
     dt: float
     """Since the moment before, seconds."""
+    clock: float
+    """Since the stages were fresh, seconds."""
 
 
 class Walker:
@@ -78,7 +80,7 @@ class Walker:
         if rig is None:
             return stages
         eyes = Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)) if self.still else Eyes()
-        found = ((rig.spine, Breathing()), (rig.legs, Feet()), (rig.arms, Hands()), (rig.eyes, eyes))
+        found = ((rig.spine, Breathing(phase=0.0)), (rig.legs, Feet()), (rig.arms, Hands()), (rig.eyes, eyes))
         stages += [stage for joints, stage in found if joints]
         return stages if rig.head is None else [*stages, Head()]
 
@@ -163,7 +165,7 @@ class Walker:
         skeleton = self.character.skeleton
         self.pose, pulled = self.held.pull_feet(skeleton, self.frame.pose, self.weights["feet"], dt)
         self.world = self.frame.place @ skeleton.world(self.pose) if pulled else self.frame.world
-        self.past.append(Moment(np.array(self.frame.place, float), self._time(), dt))
+        self.past.append(Moment(np.array(self.frame.place, float), self._time(), dt, self._animator.time))
 
     @property
     def spot(self) -> Spot:
