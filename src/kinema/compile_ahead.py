@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     from kinema.solvers.two_bone_2d import two_bone_2d
     from kinema.solvers.two_bone_rotations import two_bone_rotations
 
-    characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype)}
-    if dtype == np.float32:  # Skins and files are in single precision; what is in double is compiled when it comes.
-        characters |= {"grounds": _casts, "balls": _balls} | _stages()
+    characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **_stages(dtype)}
+    if dtype == np.float64:  # Rays and balls are in double precision alone.
+        characters |= {"grounds": _casts, "balls": _balls}
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -101,7 +102,7 @@ def _balls() -> None:
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
 
 
-def _stages() -> dict[str, Callable[[], Any]]:
+def _stages(dtype: Any) -> dict[str, Callable[[], Any]]:
     """A few frames of everything a character does, stage by stage."""
     from kinema.behaviours.aim import Aim
     from kinema.behaviours.eyes import Eyes
@@ -114,23 +115,22 @@ def _stages() -> dict[str, Callable[[], Any]]:
     from kinema.behaviours.tail import Tail
 
     return {
-        "locomotion": lambda: _frames([Locomotion(weight=0.5)]),
-        "tails": lambda: _frames([Tail(chains=[("hips", "spine_1")])]),
-        "feet": lambda: _frames([Feet(weight=0.5)]),
-        "hands": lambda: _frames([Hands()]),
-        "weapons": lambda: _frames([Aim(joint="hand_r", grip="left")]),
-        "clips": lambda: _frames([Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil()]),
-        "gaze": lambda: _frames([Head(), Eyes()]),
+        "feet": lambda: _frames(dtype, [Feet(weight=0.5)]),
+        "hands": lambda: _frames(dtype, [Hands()]),
+        "weapons": lambda: _frames(dtype, [Aim(joint="hand_r", grip="left")]),
+        "clips": lambda: _frames(dtype, [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil()]),
+        "gaze": lambda: _frames(dtype, [Head(), Eyes()]),
+        "locomotion": lambda: _frames(dtype, [Locomotion(weight=0.5)]),
+        "tails": lambda: _frames(dtype, [Tail(chains=[("hips", "spine_1")])]),
     }
 
 
-def _frames(stages: list[Any]) -> None:
+def _frames(dtype: Any, stages: list[Any]) -> None:
     """A few frames of our humanoid with these stages, each asked for what it can do."""
     from kinema.pipeline import Animator
-    from kinema.scenes import humanoid
     from kinema.world.height_field import HeightField
 
-    animator = Animator(humanoid(), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
+    animator = Animator(_person(dtype), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
     asked: dict[str, Callable[[Any], Any]] = {
         "recoil": lambda state: state.kick(1.0),
         "hands": lambda state: state.reach("left", (0.3, 1.2, 0.4)),
@@ -148,13 +148,26 @@ def _frames(stages: list[Any]) -> None:
     animator.update(0.1).palette  # noqa: B018
 
 
+def _person(dtype: Any) -> Any:
+    """Our humanoid, which is in single precision, in this one: characters from files are in double."""
+    from kinema.character import Character
+    from kinema.scenes import humanoid
+    from kinema.skeleton import Skeleton
+
+    person = humanoid()
+    skeleton = Skeleton(person.skeleton.names, person.skeleton.parents, person.skeleton.rest.astype(dtype))
+    clips = {name: replace(clip, skeleton=skeleton) for name, clip in person.clips.items()}
+    assert person.rig is not None
+    return Character(skeleton, clips, replace(person.rig, skeleton=skeleton))
+
+
 # --- in several processes --------------------------------------------------------------------------------------
 
 
 def warmup(progress: bool = True) -> float:
     """Compile every solver for both precisions, or load what an earlier run compiled. Returns the seconds it took.
 
-    The first run on a machine takes a while (about a minute on two cores; a line on standard error says how far it is);
+    The first run on a machine takes a while (a minute or two on two cores; a line on standard error says how far);
     after that compiled code comes from the disk in seconds. Never needed: whatever was not compiled ahead is compiled
     when it is first called.
     """

@@ -219,6 +219,9 @@ TRAVEL_HALF_LIFE = 0.25
 AHEAD_RAYS = 8
 """Rays ahead of a swinging foot: at a walk they are nine centimetres apart, less than a foot's length."""
 
+HEADING_FLAT = 0.7
+"""Cosine of the pitch of a foot up to which it tells its heading: at toe-off it may point straight down, or back."""
+
 FOOTHOLD_STEPS = 5
 """Steps of a sixth of the foot that a landing foot may be moved ahead or back to find a better hold."""
 

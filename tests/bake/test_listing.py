@@ -2,8 +2,9 @@
 
 import pytest
 
-from kinema.bake.listing import MANIFEST, Item, Manifest, items
-from kinema.errors import InputError
+from kinema.bake.listing import MANIFEST, Item, Manifest, items, read
+from kinema.errors import FileError, InputError
+from tests.assets import asset
 
 
 @pytest.fixture
@@ -55,6 +56,18 @@ def test_what_cannot_be_meant(folder, inputs, output, told):
 def test_a_folder_without_characters(tmp_path):
     with pytest.raises(InputError, match="there is no"):
         items([str(tmp_path)], tmp_path / "out")
+
+
+def test_a_gltf_with_files_beside_it_is_read_as_one():
+    path = asset("torture/AnimatedMorphCube_quantized/AnimatedMorphCube.gltf")
+    data = read(Item(path, path.name, path))
+    assert data.startswith(b"glTF") and len(data) > path.with_suffix(".bin").stat().st_size
+
+
+def test_files_that_cannot_be_read_say_so(tmp_path):
+    for name in ("none.glb", "none.gltf"):
+        with pytest.raises(FileError, match="none"):
+            read(Item(tmp_path / name, name, tmp_path / "out.glb"))
 
 
 def test_the_manifest_knows_what_is_done_and_how(tmp_path):

@@ -60,14 +60,15 @@ def test_slopes(name, degrees):
     assert figures.knee_flips == 0 and np.isfinite(hips).all()
 
 
-@pytest.mark.parametrize("name", [name for name in WALKS if "Cesium" not in name])
+@pytest.mark.parametrize("name", WALKS)
 def test_stairs(name):
-    """Where a step lands on an edge a foot is a frame or two late; all others are on their treads."""
+    """Only HVGirl, who lands on heels that hang over an edge, has single frames in which a foot is not down yet."""
     baked, figures, hips = baked_on(name, "stairs", 0.15, 0.4)
     assert hips[-1, 1] - hips[0, 1] > 0.3
-    assert near(figures, baked.leg).mean() > 0.94
-    before, after = _means(baked.before, figures)
-    assert before > 5 * after
+    down = near(figures, baked.leg)
+    assert down.all() or ("HVGirl" in name and down.mean() > 0.96)
+    for before, after in ((baked.before.worst_slide, figures.worst_slide), _means(baked.before, figures)):
+        assert before > 5 * after and before > 0.01 * baked.leg
     assert figures.knee_flips == 0
 
 

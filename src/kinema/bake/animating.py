@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.bake.constants import CLIMB_SHARE, SETTLING, STEEPEST_STAIRS
+from kinema.bake.landings import Landings
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot
 from kinema.behaviours.eyes import Eyes
@@ -79,6 +80,7 @@ class _Player:
 
     def __init__(self, animator: Animator, shot: Shot, settings: Settings) -> None:
         self._animator, self._shot, self._settings = animator, shot, settings
+        self._landings = Landings(shot) if settings.places_feet else None
         self._begun = False
 
     def settle(self) -> None:
@@ -96,8 +98,9 @@ class _Player:
         """One frame of the shot."""
         shot, animator = self._shot, self._animator
         self._aim(max(float(shot.times[k]), 0.0))
-        if self._settings.places_feet:
+        if self._landings is not None:
             animator["feet"].plant(shot.planted[k])
+            animator["feet"].foretell(*self._landings.after(k))
         animator.put(shot.places[k, :3, 3], arrays.from_matrix(shot.places[k, :3, :3]))
         self._begun, dt = True, shot.dt if self._begun else 0.0
         return animator.update(dt, shot.poses[k])

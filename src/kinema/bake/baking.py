@@ -20,6 +20,7 @@ from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.pose import Pose
 from kinema.rig import Rig
+from kinema.roles import take_along
 from kinema.world.plane import Plane
 
 
@@ -65,7 +66,8 @@ def bake(
     shot = shot.kept
     before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
-    poses, exact = fold(rig.skeleton, made.poses, made.places, joints)
+    followed = take_along(rig, shot.poses, made.poses)
+    poses, exact = fold(rig.skeleton, followed, made.places, joints)
     return Baked(
         clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
         before=before,

@@ -145,6 +145,27 @@ class FeetState(State):
         self.memory.moving[rows] |= (self.memory.told[rows] != told).any(axis=-1)
         self.memory.told[rows] = told
 
+    def foretell(self, seconds: Any, points: Any, swings: Any, rows: Any = None) -> None:
+        """Say when and where feet in the air are going to land, for whoever knows the clip's future; before each frame.
+
+        seconds: until then, (L,) or (n, L); a foot whose landing is not known has infinity. points: where the ball
+        lands by the clip, (L, 3) or (n, L, 3), world space; its height does not matter. swings: seconds from the ground
+        to the ground, like seconds. rows: who; all if None.
+        """
+        rows, legs = chosen(rows, self.body.count), len(self.legs)
+        left, whole = (np.asarray(value, self.body.precision) for value in (seconds, swings))
+        lands = edge.vectors("points", points, 3, self.body.precision)
+        given = ("seconds", left, (legs,)), ("swings", whole, (legs,)), ("points", lands, (legs, 3))
+        for name, array, shape in given:
+            if array.shape not in (shape, (rows.size, *shape)) or np.isnan(array).any():
+                raise InputError(f"{name} must be numbers of shape {shape} or {(rows.size, *shape)}, got {array.shape}")
+        known = np.broadcast_to(np.isfinite(left) & np.isfinite(whole), (rows.size, legs))
+        memory = self.memory
+        memory.foretold[rows] = known
+        memory.lands[rows] = np.where(known[..., np.newaxis], lands, memory.lands[rows])
+        memory.swing_time[rows] = np.where(known, whole, memory.swing_time[rows])
+        memory.aloft_for[rows] = np.where(known, np.where(known, whole - left, 0.0), memory.aloft_for[rows])
+
     def update(self, work: Work) -> FeetReport:
         """One frame: rays, planes, pelvis, legs."""
         if work.ground is None:
@@ -268,6 +289,7 @@ def _memory(body: Body, legs: int) -> Memory:
         landed=zeros(legs, 3),
         lands=zeros(legs, 3),
         steps=zeros(legs, dtype=np.int64),
+        foretold=zeros(legs, dtype=bool),
         chosen=zeros(legs, dtype=bool),
         headings=zeros(legs, 3),
         hips=zeros(1, 3),

@@ -17,6 +17,7 @@ from kinema.constants import (
     FOOTHOLD_CLEAR,
     FOOTHOLD_COST,
     FOOTHOLD_STEPS,
+    HEADING_FLAT,
     HOLD_BALL,
     HOLD_BEHIND,
     HOLD_ENDS,
@@ -103,6 +104,8 @@ class Memory(NamedTuple):
     """(N, L): FREE, LOCKED or BARRED."""
     told: Any
     """(N, L): whether the foot was told to stand, 1, or not to, 0; UNTOLD where it goes by the clip."""
+    foretold: Any
+    """(N, L): whether time and place of the landing were told, and are not to be guessed from the last one."""
     chosen: Any
     """(N, L): whether a foothold was found in this swing."""
     planes: Any
@@ -256,11 +259,14 @@ def foreseen_landing(memory, i, leg):
 
 @routine
 def aim_at_landing(plan, memory, i, leg, hips, travel, base, up, place, origins, directions, wanted):
-    """Rays along the line on which the foot is going to land: as far from the hips as the last time."""
+    """Rays along the line on which the foot is going to land: where it was told to, or as far from the hips as the last
+    time.
+    """
     left, soon = foreseen_landing(memory, i, leg)
-    from_hips = xform.linear(matrix_at(place, i, 0), get3(memory.landed, i, leg))
-    ball = vec.add(vec.add(hips, from_hips), vec.scale(travel, left))
-    set3(memory.lands, i, leg, ball)
+    if not memory.foretold[i, leg]:
+        from_hips = xform.linear(matrix_at(place, i, 0), get3(memory.landed, i, leg))
+        set3(memory.lands, i, leg, vec.add(vec.add(hips, from_hips), vec.scale(travel, left)))
+    ball = get3(memory.lands, i, leg)
     heading = get3(memory.headings, i, leg)
     first = -plan.heel[leg] - plan.spacing[leg] * like(left, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for p in range(RAYS - PROFILE):
@@ -293,8 +299,11 @@ def aim_rays(rows, plan, memory, place, world, hips, dt, origins, directions, wa
             heel = sole_point(world, i, plan, leg, HEEL)
             ball = sole_point(world, i, plan, leg, BALL)
             tip = sole_point(world, i, plan, leg, TIP)
-            heading = vec.unit_or(vec.reject(vec.sub(tip, heel), up), vec.unit_or(travel, vec.unit_side(up)))
-            set3(memory.headings, i, leg, heading)
+            foot = vec.sub(tip, heel)
+            along = vec.reject(foot, up)
+            # A foot that points down says nothing of where it will point when it lands.
+            if memory.fresh[i] | (vec.length(along) >= vec.length(foot) * like(dt, HEADING_FLAT)):
+                set3(memory.headings, i, leg, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(up))))
             moved = vec.sub(ball, get3(memory.soles[i], leg, BALL))
             velocity = vec.scale(vec.reject(moved, up), rate)
             aim_under(plan, memory, i, leg, heel, ball, tip, base, up, origins, directions)
@@ -445,11 +454,11 @@ def hold_cost(found, i, first, plane, normal, up, leg_size):
 
 
 @routine
-def foothold(found, i, n, up, base, plan, leg, chosen):
+def foothold(found, i, n, up, base, plan, leg, known, chosen):
     """How many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and heel.
 
     A step costs a little, so that a foot is moved only off an edge, a wall or a hole. What was chosen the frame before
-    stays unless something is clearly better. Returns the steps and the plane it is going to stand on.
+    stays, if anything was, unless something is clearly better. Returns the steps and the plane it is going to stand on.
     """
     leg_size = plan.size[leg]
     farthest = like(leg_size, FARTHEST_FOOTHOLD) * leg_size
@@ -462,7 +471,7 @@ def foothold(found, i, n, up, base, plan, leg, chosen):
             break
         first = n + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
         plane, normal = fit(found, i, first, 2, up, base, plan)
-        away = abs(steps) - (FOOTHOLD_STEPS if steps == chosen else 0)
+        away = abs(steps) - (FOOTHOLD_STEPS if known & (steps == chosen) else 0)
         cost = like(leg_size, FOOTHOLD_COST) * leg_size * like(leg_size, away)
         cost += hold_cost(found, i, first, plane, normal, up, leg_size)
         if not any_yet or cost < cheapest:

@@ -13,6 +13,7 @@ from kinema.behaviours.footing import (
     AHEAD,
     BALL,
     BARRED,
+    FOOT_STEPS,
     FREE,
     HEEL,
     LOCKED,
@@ -133,11 +134,13 @@ def tilt(plan, memory, i, leg, ground_normal, up, aloft, dt, new):
 
 
 @routine
-def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, normal, flat, base, up):
+def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, lands, normal, flat, base, up):
     """How high the plane under a swinging foot must be: on its way to the foothold, over what it passes, in time for
-    what is ahead.
+    what is ahead; where it is known to land, what is beyond its toes does not count.
     """
     n = leg * RAYS
+    heading = get3(memory.headings, i, leg)
+    to_tip = plan.spacing[leg] * like(height, FOOT_STEPS) - plan.heel[leg]
     if soon:
         # From where it took off to where it will land, over whatever is under it.
         one = like(height, 1.0)
@@ -149,7 +152,8 @@ def swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, 
                 height = max(height, height_on(sample_at(found.points, i, n + k), normal, flat, up))
     rate = plan.climb * plan.size[leg]
     for a in range(AHEAD_RAYS):
-        if found.hit[i, n + AHEAD + a]:
+        beyond = vec.dot(vec.sub(sample_at(found.points, i, n + AHEAD + a), lands), heading) > to_tip
+        if found.hit[i, n + AHEAD + a] & (not (soon & beyond)):
             seen = vec.dot(vec.sub(sample_at(found.points, i, n + AHEAD + a), base), up)
             height = max(height, seen - rate * like(height, LOOK_AHEAD * (a + 1) / AHEAD_RAYS))
     return height
@@ -250,14 +254,15 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     # The plane it goes by: the one it stands on, the foothold it is on its way to, or what is under it.
     offset = vec.select(new, (zero, zero, zero), get3(memory.offsets, i, leg))
     goal = (zero, zero, zero)
+    lands = goal
     height_ahead = memory.heights[i, leg]
     soon &= plan.lock & (not held) & (not new)
     settled = soon & memory.chosen[i, leg] & (left < memory.swing_time[i, leg] * like(dt, LANDING_SETTLED))
     if standing | settled:
         plane, ground_normal = get3(memory.planes, i, leg), get3(memory.plane_normals, i, leg)
     elif soon:
-        first, before = leg * RAYS + PROFILE, memory.steps[i, leg]
-        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, leg, before)
+        first, before, known = leg * RAYS + PROFILE, memory.steps[i, leg], memory.chosen[i, leg]
+        memory.steps[i, leg], plane, ground_normal = foothold(found, i, first, up, base, plan, leg, known, before)
         memory.chosen[i, leg] = True
     else:
         plane, ground_normal = fit(found, i, leg * RAYS, 1, up, base, plan)
@@ -288,7 +293,9 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     # How high the plane is there: raised ahead of a step, lowered behind one, each at a bounded rate.
     height = height_on(plane, ground_normal, flat, up)
     if not held:
-        height = swing_height(plan, memory, found, i, leg, height, height_ahead, soon, left, normal, flat, base, up)
+        height = swing_height(
+            plan, memory, found, i, leg, height, height_ahead, soon, left, lands, normal, flat, base, up
+        )
     most = plan.climb * size * dt
     height = height if new else towards(memory.heights[i, leg], height, most)
     on_plane = vec.add(flat, vec.scale(up, height))

@@ -44,7 +44,10 @@ START = 3.0
 """Where the creature starts along the ground, m: where it begins to be rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of where it goes by itself, m: in sight of the tentacles, and out of their way."""
+ASIDE = 0.5
+"""How far from the creature, to where the tentacles are, the eye looks, m."""
 SECOND = 1.0
+"""Of its way that a script goes again."""
 
 
 def stages_of(character: Character) -> list[Stage]:
@@ -197,8 +200,14 @@ class CreatureScene(Scene):
             "footholds": np.column_stack((self.report.footholds[0], standing)),
             "tentacles": self.tentacles.joints,
             "targets": self.tentacles.targets,
-            "middle": self.shown.world[rig.hips, :3, 3],
+            "middle": self._middle(self.shown.world[rig.hips, :3, 3]),
         }
+
+    def _middle(self, body: Any) -> Any:
+        """(3,): what to look at: the creature, a little to the side where the tentacles are."""
+        way = self.tentacles.post - body
+        far = max(float(np.linalg.norm(way)), ASIDE)
+        return body + way * (ASIDE / far if len(self.tentacles.joints) else 0.0)
 
     def description(self) -> dict[str, Any]:
         return {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,21 +126,21 @@ class Lab(Scene):
             self.target = np.array((0.6 * np.sin(angle), 0.5 + 0.25 * np.sin(1.7 * angle), 0.55 * np.cos(1.3 * angle)))
         for i, solver in enumerate((fabrik, ccd)):
             start = self.rest if self.values["from_rest"] else self.joints[i]
-            began = time.perf_counter()
-            solved = solver(start, self.target, limits=self.limits)
-            self._note(i, solved, began)
-        began = time.perf_counter()
-        moved = compensating(self.joints[2], self.target, self.state, dt=dt)
-        self.state = moved.state
-        self._note(2, moved, began)
+            self._note(i, partial(solver, start, self.target, limits=self.limits))
+        self.state = self._note(2, partial(compensating, self.joints[2], self.target, self.state, dt=dt)).state
         if self.trace.advance():
             self.errors = self.trace.errors
             self.trace = Trace(self.rest, self.target, self.limits)
 
-    def _note(self, i: int, solved: Any, began: float) -> None:
+    def _note(self, i: int, solve: Callable[[], Any]) -> Any:
+        """Solve, and write down how that went. The second of two calls counts: the first wakes everything up."""
+        solve()
+        began = time.perf_counter()
+        solved = solve()
         micros = (time.perf_counter() - began) * 1e6
-        self.micros[i] = micros if self.micros[i] == 0 else self.micros[i] + TIME_SHARE * (micros - self.micros[i])
+        self.micros[i] += (micros - self.micros[i]) * (TIME_SHARE if self.micros[i] else 1.0)
         self.joints[i], self.error[i], self.iterations[i] = solved.joints, solved.error, solved.iterations
+        return solved
 
     # What there is to see.
 

@@ -217,7 +217,14 @@ export class CreatureView implements View {
     if (!frame) return {};
     const rows = array(frame, "footholds");
     const feet = Array.from({ length: rows.length / 4 }, (_, i) => ({ at: [...rows.subarray(4 * i, 4 * i + 3)], stands: rows[4 * i + 3] === 1 }));
-    return { drawn: told !== null && this.drawn.model === told.model, creature: this.vector("middle").toArray(), goal: this.vector("goal").toArray(), feet };
+    return { drawn: told !== null && this.drawn.model === told.model, creature: this.body(), goal: this.vector("goal").toArray(), feet };
+  }
+
+  /** Where the creature is: the mean of its feet. */
+  private body(): number[] {
+    const rows = array(this.frame!, "footholds");
+    const mean = (c: number) => rows.reduce((sum, x, i) => (i % 4 === c ? sum + x : sum), 0) / (rows.length / 4);
+    return [mean(0), mean(1), mean(2)];
   }
 
   camera(free: boolean): void {
