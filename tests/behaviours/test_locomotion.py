@@ -8,6 +8,7 @@ import pytest
 import kinema as km
 from kinema import metrics, scenes
 from kinema.behaviours.gait import groups_of
+from tests.assets import asset
 from tests.behaviours.walkers import HZ, Walk, exact
 
 FLAT = km.Plane()
@@ -270,3 +271,23 @@ def test_wrong_settings_are_refused():
     bare = km.Character(exact("spider").skeleton, {}, km.Rig(skeleton=exact("spider").skeleton))
     with pytest.raises(km.InputError, match="legs"):
         km.Animator(bare, [km.Locomotion()], ground=FLAT)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("file", ["m2m_spider.glb", "Fox.glb", "CesiumMan.glb"])
+def test_characters_from_files_in_any_unit(file):
+    """A spider, a fox of 42 units a leg, a person: rigs that were found, on rocks as large as their legs ask for."""
+    character = km.load(asset(f"gltf/{file}"))
+    size = float(character.skeleton.length(character.rig.legs[0].joints))
+    vertices, triangles = scenes.rocks().mesh()
+    animator = km.Animator(character, [km.Locomotion()], ground=km.TriangleMesh(vertices * size, triangles))
+    animator.put((0.0, 0.0, size))
+    animator["locomotion"].walk(np.array(character.rig.forward) * size)
+    feet, planted = [], []
+    for _ in range(4 * HZ):
+        frame = animator.update(1 / HZ)
+        feet.append(metrics.sole_points(character.rig, frame.world[np.newaxis])[0, :, 1])
+        planted.append(frame.reports["locomotion"].planted[0])
+    both = np.array(planted)[1:] & np.array(planted)[:-1]
+    assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
+    assert np.linalg.norm(frame.place[:3, 3] - (0.0, 0.0, size)) > 3.0 * size
