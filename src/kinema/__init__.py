@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kinema.behaviours.locomotion import LocomotionReport as LocomotionReport
     from kinema.behaviours.play import Play as Play
     from kinema.behaviours.tail import Tail as Tail
+    from kinema.behaviours.tail import TailReport as TailReport
     from kinema.character import Character as Character
     from kinema.clip import Clip as Clip
     from kinema.clip import Event as Event
@@ -124,6 +125,7 @@ _HOME = {
     "Feet": "kinema.behaviours.feet",
     "LocomotionReport": "kinema.behaviours.locomotion",
     "Locomotion": "kinema.behaviours.locomotion",
+    "TailReport": "kinema.behaviours.tail",
     "Tail": "kinema.behaviours.tail",
     "Layer": "kinema.behaviours.layers",
     "Recoil": "kinema.behaviours.layers",

@@ -8,6 +8,7 @@ import pytest
 import kinema as km
 from kinema import metrics, scenes
 from kinema.behaviours.gait import groups_of
+from tests.assets import asset
 from tests.behaviours.walkers import HZ, Walk, exact
 
 FLAT = km.Plane()
@@ -31,6 +32,7 @@ def test_legs_swing_in_opposite_groups(name, groups):
     assert found == groups
 
 
+@pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("name", ["spider", "quadruped", "humanoid"])
 def test_only_one_group_is_ever_in_the_air(name):
     walk = Walk(exact(name), FLAT)
@@ -88,6 +90,7 @@ def test_other_creatures_on_level_ground(name):
     assert (walk.planted.sum(axis=1) >= len(walk.character.rig.legs) // 2).all()
 
 
+@pytest.mark.slow_uncompiled
 def test_legs_are_never_stretched_beyond_their_reach():
     walk = Walk(exact("spider"), scenes.rocks(), start=(0.0, 0.0, 1.8))
     walk.state.walk(AHEAD)
@@ -100,6 +103,7 @@ def test_legs_are_never_stretched_beyond_their_reach():
         assert np.abs(bones - bones[0]).max() < 1e-12
 
 
+@pytest.mark.slow_uncompiled
 def test_it_turns_on_the_spot_then_stands_and_sleeps():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk((0.0, 0.0, 0.0), turn=1.0)
@@ -117,6 +121,7 @@ def test_it_turns_on_the_spot_then_stands_and_sleeps():
     assert np.array_equal(walk.animator.update(1 / HZ).world, before)
 
 
+@pytest.mark.slow_uncompiled
 def test_it_walks_to_a_point_faces_it_and_stops_there():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk_to((1.5, 0.0, -0.5))
@@ -129,6 +134,7 @@ def test_it_walks_to_a_point_faces_it_and_stops_there():
     assert not walk.state.awake(1 / HZ).any()
 
 
+@pytest.mark.slow_uncompiled
 def test_a_standing_creature_on_rocks_comes_to_rest():
     walk = Walk(exact("spider"), scenes.rocks(), start=(0.3, 0.0, 4.0)).go(3.0)
     assert walk.planted[-1].all() and not walk.state.awake(1 / HZ).any()
@@ -148,6 +154,7 @@ def holes(x, z):
     return np.where(inside, np.nan, 0.0)
 
 
+@pytest.mark.slow_uncompiled
 def test_it_waits_at_an_edge_and_comes_back():
     walk = Walk(exact("spider"), km.Ground.from_function(island))
     walk.state.walk(AHEAD)
@@ -181,6 +188,7 @@ def test_without_ground_feet_hang_and_nothing_breaks():
 # --- guarantees ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_uncompiled
 def test_a_crowd_is_many_singles():
     count, frames, ground = 500, 12, scenes.rocks()
     draw = np.random.default_rng(5)
@@ -213,6 +221,7 @@ def test_any_step_of_time(dt):
     assert reach.error[reach.planted].max() < 1e-9
 
 
+@pytest.mark.slow_uncompiled
 def test_weight_nothing_changes_nothing_and_half_is_between():
     spider = scenes.spider()
     still = km.Animator(spider, [km.Locomotion(weight=0.0)], ground=FLAT)
@@ -235,6 +244,7 @@ def test_put_elsewhere_it_stands_there_at_once():
     assert walk.planted[-1].all() and np.abs(walk.gaps()[-1]).max() < 1e-6
 
 
+@pytest.mark.slow_uncompiled
 def test_faster_than_feet_can_follow_is_slowed_down():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk((0.0, 0.0, 50.0))
@@ -270,3 +280,23 @@ def test_wrong_settings_are_refused():
     bare = km.Character(exact("spider").skeleton, {}, km.Rig(skeleton=exact("spider").skeleton))
     with pytest.raises(km.InputError, match="legs"):
         km.Animator(bare, [km.Locomotion()], ground=FLAT)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("file", ["m2m_spider.glb", "Fox.glb", "CesiumMan.glb"])
+def test_characters_from_files_in_any_unit(file):
+    """A spider, a fox of 42 units a leg, a person: rigs that were found, on rocks as large as their legs ask for."""
+    character = km.load(asset(f"gltf/{file}"))
+    size = float(character.skeleton.length(character.rig.legs[0].joints))
+    vertices, triangles = scenes.rocks().mesh()
+    animator = km.Animator(character, [km.Locomotion()], ground=km.TriangleMesh(vertices * size, triangles))
+    animator.put((0.0, 0.0, size))
+    animator["locomotion"].walk(np.array(character.rig.forward) * size)
+    feet, planted = [], []
+    for _ in range(4 * HZ):
+        frame = animator.update(1 / HZ)
+        feet.append(metrics.sole_points(character.rig, frame.world[np.newaxis])[0, :, 1])
+        planted.append(frame.reports["locomotion"].planted[0])
+    both = np.array(planted)[1:] & np.array(planted)[:-1]
+    assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
+    assert np.linalg.norm(frame.place[:3, 3] - (0.0, 0.0, size)) > 3.0 * size

@@ -26,6 +26,7 @@ def sideways(seconds, hz=60, speed=2.0):
     return [(speed * k / hz, 0.0, 0.0) for k in range(1, round(seconds * hz) + 1)]
 
 
+@pytest.mark.slow_uncompiled
 def test_it_lags_behind_then_comes_back_and_sleeps():
     world, animator = swung(km.Tail(), sideways(0.5) + 240 * [(1.0, 0.0, 0.0)])
     rest = FOX.skeleton.rest_world[TAIL, 0, 3]
@@ -43,6 +44,7 @@ def test_bones_keep_their_lengths_and_nothing_else_moves():
     assert np.abs(moved - moved[0]).max() < 1e-12
 
 
+@pytest.mark.slow_uncompiled
 def test_the_same_curve_at_any_rate_of_frames():
     """Let go from one bend it comes back along the same way, whatever the frames are. The goal of a bone is where the
     bone before has come to, so that frames twice as long are off by a little.
@@ -85,6 +87,7 @@ def test_no_joint_turns_farther_than_it_may():
         assert animator.update(1 / 60).reports["tail"].lag.max() <= 0.3 + 1e-9
 
 
+@pytest.mark.slow_uncompiled
 def test_a_crowd_is_many_singles_and_weight_nothing_is_none():
     fox, count = scenes.quadruped(), 20
     way = np.random.default_rng(2).normal(size=(10, count, 3)) * 0.05

@@ -8,6 +8,7 @@ from kinema.scenes.tentacles import BONE
 from tests.scenes.scripts import run
 
 TICK = 1 / 60
+pytestmark = pytest.mark.slow_uncompiled
 
 
 def play(scene, seconds):

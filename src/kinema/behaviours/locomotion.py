@@ -17,7 +17,7 @@ import numpy as np
 from kinema import edge
 from kinema.behaviours.blending import chosen, numbers
 from kinema.behaviours.footholds import aim_feet, cast_down, choose_holds
-from kinema.behaviours.footing import BALL, LOCKED, Found
+from kinema.behaviours.footing import BALL, FREE, LOCKED, Found
 from kinema.behaviours.gait import groups_of
 from kinema.behaviours.leg_solver import LegSolver
 from kinema.behaviours.stage import Body, Stage, State, Work
@@ -220,7 +220,7 @@ class LocomotionState(State):
         near = np.linalg.norm(way, axis=-1) <= 2 * ARRIVED * plan.size[0]
         return LocomotionReport(
             planted,
-            np.where((memory.locked == 0)[..., np.newaxis], memory.holds, memory.contacts[:, :, BALL]),
+            np.where((memory.locked == FREE)[..., np.newaxis], memory.holds, memory.contacts[:, :, BALL]),
             np.einsum("nij,nj->ni", place[..., :3], own),
             memory.held.copy(),
             near | (memory.mode != TO_A_POINT),

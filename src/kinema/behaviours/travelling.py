@@ -6,6 +6,7 @@ import math
 
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.footing import BALL, BARRED, LOCKED, floor_of, get3, set3
+from kinema.behaviours.gait import lead_of
 from kinema.behaviours.stepping import carry_hips, highest, lean_body, leg_reach, slope_under, spring_pelvis
 from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, row3, strain
 from kinema.constants import (
@@ -17,6 +18,7 @@ from kinema.constants import (
     FASTEST_WALK,
     LET_GO,
     LN2,
+    STEP_URGENT,
     STOOD_LONG,
     SWING_SLACK,
     TELEPORT,
@@ -203,6 +205,22 @@ def follow_level(plan, memory, i, place, up, dt):
             memory.hips[i, leg, c] -= plan.up[c] * step
 
 
+@routine
+def walking_dip(plan, memory, i):
+    """How much lower than it stands a body walks, metres, so that its legs reach ahead and behind as far as they are
+    going to: then it need not dip at every step.
+    """
+    zero = like(plan.stride, 0.0)
+    dip = zero
+    for leg in range(plan.size.size):
+        aside, rest, reach = plan.asides[leg], plan.eases[leg], plan.reaches[leg]
+        lead = lead_of(plan, memory, i, leg) * like(zero, STEP_URGENT)
+        high = math.sqrt(max(rest * rest - aside * aside, zero))
+        low = math.sqrt(max(reach * reach - aside * aside - lead * lead, zero))
+        dip = max(dip, min(high - low, plan.crouch[leg]))
+    return dip
+
+
 @batch
 def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r):
     """The body on its springs: at the height of the plane of the feet and leaning with it, but low enough that every
@@ -219,7 +237,7 @@ def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r)
             level += vec.dot(rise, vec.sub(at_hips, middle))
             turn = quat.part(lean_body(plan, memory, i, rise, up, dt), weights[i])
         memory.level[i] = level
-        x, v = spring_pelvis(plan, memory, i, level, dt)
+        x, v = spring_pelvis(plan, memory, i, level - walking_dip(plan, memory, i), dt)
         lowest = memory.pelvis[i] - plan.size[0] * like(dt, FASTEST_FALL) * dt
         for leg in range(plan.size.size):
             hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
