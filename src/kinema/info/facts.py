@@ -111,14 +111,20 @@ def _roles(rig: Rig) -> dict[str, Any]:
     for role in roles_of(rig):
         about = found.setdefault(
             role.group,
-            {"joints": [], "confidence": rig.confidence.get(role.group), "doubtful": _doubtful(rig, role.group)},
+            {"joints": [], "confidence": _confidence(rig, role.group), "doubtful": _doubtful(rig, role.group)},
         )
         about["joints"].append(rig.skeleton.names[role.joint])
     return found
 
 
+def _confidence(rig: Rig, group: str) -> float | None:
+    """How sure a role is; all tails are one of those."""
+    return rig.confidence.get(group.partition("[")[0])
+
+
 def _doubtful(rig: Rig | None, group: str) -> bool:
-    return rig is not None and rig.confidence.get(group, 1.0) < DOUBTFUL
+    sure = None if rig is None else _confidence(rig, group)
+    return sure is not None and sure < DOUBTFUL
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
