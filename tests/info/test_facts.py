@@ -54,6 +54,27 @@ def test_our_own_characters(make):
     assert len(found["skins"]) == len(character.skins)
 
 
+def test_sizes_are_of_joints_and_skins_together():
+    person = humanoid()
+    above = person.skeleton.rest_world[person.rig.head, :3, 3] + np.array(
+        [(0.0, 0.5, 0.0), (0.7, 0.0, 0.0), (0.0, 0.0, 0.9)]
+    )
+    follows, full = np.full((3, 4), person.rig.head), np.tile((1.0, 0.0, 0.0, 0.0), (3, 1))
+    hat = km.Skin(above, [(0, 1, 2)], follows, full, np.tile((0.0, 1.0, 0.0), (3, 1)))
+    bald, hatted = (
+        facts(km.Character(person.skeleton, rig=person.rig, skins=skins))["space"]["size"] for skins in ((), (hat,))
+    )
+    joints = person.skeleton.rest_world[:, :3, 3]
+    assert hatted[1] == pytest.approx(above[0, 1] - person.rig.floor, rel=1e-6)
+    assert bald[0] == pytest.approx(np.ptp(joints[:, 0]), rel=1e-6)
+    assert hatted[2] == pytest.approx(above[2, 2] - joints[:, 2].min(), rel=1e-6)
+
+
+def test_a_file_without_a_body_has_the_size_of_its_triangles():
+    path = asset("terrain/three_collision-world.glb")
+    assert min(facts(km.load(path), path)["space"]["size"]) > 10
+
+
 def bare(**options):
     rest = km.Pose(np.array([(0.0, 0, 0), (0, 1, 0)]), np.tile((0.0, 0, 0, 1), (2, 1)))
     skeleton = km.Skeleton(["a", "b"], [-1, 0], rest)

@@ -49,6 +49,17 @@ def test_a_strip_on_stairs(dog, tmp_path):
     assert "3 poses" in result.output and read_png(out).mean() < 100
 
 
+def test_a_map_of_heights_has_its_size_and_height(dog, tmp_path):
+    np.save(tmp_path / "hills.npy", np.sin(np.arange(100.0)).reshape(10, 10))
+    images = []
+    for k, words in enumerate(([], ["--ground-size", "3,3"], ["--ground-size", "3,3", "--ground-height", "-0.4,0"])):
+        out = tmp_path / f"{k}.png"
+        result = invoke(dog, "-o", out, "--size", "80x60", "--ground", tmp_path / "hills.npy", *words)
+        assert result.exit_code == 0, result.output
+        images.append(read_png(out))
+    assert (images[0] != images[1]).any() and (images[1] != images[2]).any()
+
+
 def test_the_same_words_give_the_same_bytes(dog, tmp_path):
     for name in ("a.png", "b.png"):
         assert invoke(dog, "-o", tmp_path / name, "--size", "80x60").exit_code == 0
@@ -67,7 +78,8 @@ def test_nothing_is_written_over_unasked(dog, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--clip", "fly"], "walk"),
+        (["--clip", "fly"], "there are"),
+        (["--clip", "Wlak"], "did you mean 'walk'?"),
         (["--size", "10"], "WIDTHxHEIGHT"),
         (["--size", "-5x10"], "WIDTHxHEIGHT"),
         (["--size", "999999x999999"], "pixels"),
@@ -80,6 +92,8 @@ def test_nothing_is_written_over_unasked(dog, tmp_path):
         (["--show", "muscles"], "bones"),
         (["--strip", "0"], "poses"),
         (["--ground", "swamp"], "stairs"),
+        (["--ground", "0", "--ground-size", "1"], "--ground-size"),
+        (["--ground", "0", "--ground-height", "1,x"], "--ground-height"),
         (["--role", "hips=nowhere"], "nowhere"),
     ],
 )

@@ -303,7 +303,7 @@ def test_a_table_of_human_bones_goes_over_what_is_found():
     index = character.skeleton.index
     known = {"hips": index("Spine"), "head": index("Neck"), "leftUpperLeg": index("Left leg")}
     rig = roles.find(character.skeleton, known=known, skins=character.skins)
-    assert rig.hips == index("Spine") and rig.head == index("Neck") and rig.confidence["head"] == 1
+    assert rig.hips == index("Spine") and rig.head == index("Neck") and "head" not in rig.confidence
     assert rig.leg("left").joints[0] == index("Left leg")  # A leg that is not whole in the table is found.
 
 
@@ -546,7 +546,27 @@ def test_overrides_go_over_everything_and_are_certain():
     assert rig.leg("right").sole == 0.5 and name[rig.leg("right").joints[-1]] == "foot_r"
     assert {arm.name for arm in rig.arms} == {"left", "third"}  # It has joints of the right one, which goes.
     assert rig.forward == pytest.approx((0.6, 0, 0.8))
-    assert all(rig.confidence[role] == 1 for role in ("hips", "head", "forward", "up", "legs.left", "arms.third"))
+    assert not {"hips", "head", "forward", "up", "legs.left", "arms.third", "arms.right"} & set(rig.confidence)
+    assert "legs.right" in rig.confidence  # Only its sole is given.
+
+
+def test_a_head_that_is_given_is_no_spine_and_in_no_doubt():
+    character = km.load(asset("gltf/CesiumMan.glb"))
+    found, name = character.rig, character.skeleton.names
+    assert any("head" in doubt for doubt in found.doubts)
+    given = found.spine[-1]
+    rig = km.load(asset("gltf/CesiumMan.glb"), roles=roles.Overrides(head=name[given])).rig
+    assert rig.head == given and rig.spine == found.spine[:-1] and rig.neck == ()
+    assert "head" not in rig.confidence and not any("head" in doubt for doubt in rig.doubts)
+
+
+def test_what_is_given_as_an_arm_is_no_leg():
+    character = MADE["quadruped"]()
+    found = roles.find(character.skeleton, character.clips)
+    arm = Arm(name="left", joints=found.leg("front_left").joints[:3])
+    rig = roles.find(character.skeleton, character.clips, overrides=roles.Overrides(arms=[arm]))
+    assert {leg.name for leg in found.legs} - {leg.name for leg in rig.legs} == {"front_left"}
+    assert rig.arm("left").joints == arm.joints and "legs.front_left" not in rig.confidence
 
 
 def test_sides_that_are_given_say_which_way_it_faces():

@@ -23,6 +23,7 @@ from kinema.bake.moving_point import MovingPoint
 from kinema.bake.report_file import ReportFile
 from kinema.bake.settings import Settings
 from kinema.bake.telling import tell
+from kinema.bake.words import numbers
 from kinema.errors import InputError
 from kinema.roles import Overrides, parse_override, read_overrides
 
@@ -91,7 +92,7 @@ def order_of(options: Options) -> Order:
     """What is asked for, with every file that it names read."""
     settings = Settings(
         lock_feet=options.lock_feet,
-        at=_numbers("--at", options.at, 2, 3),
+        at=numbers("--at", options.at, 2, 3),
         heading=_heading(options.heading),
         travel=options.travel,
         in_place=options.in_place,
@@ -101,33 +102,15 @@ def order_of(options: Options) -> Order:
         loops=options.loops,
         name=options.name,
     )
-    plan = None
-    if options.ground is not None:
-        size, heights = (
-            None if text is None else _numbers(name, text, 2)
-            for name, text in (("--ground-size", options.ground_size), ("--ground-height", options.ground_height))
-        )
-        plan = grounds.parse(options.ground, size, heights)
+    plan = grounds.typed(options.ground, options.ground_size, options.ground_height)
     return Order(settings, plan, tuple(options.clip), _roles(options), _fingerprint(options))
-
-
-def _numbers(name: str, text: str, *counts: int) -> Any:
-    """So many numbers, with commas between."""
-    try:
-        numbers = tuple(float(cell) for cell in text.split(","))
-    except ValueError:
-        numbers = ()
-    if len(numbers) not in counts or not all(math.isfinite(number) for number in numbers):
-        many = " or ".join(map(str, counts))
-        raise InputError(f"{name} is {text!r:.60}; expected {many} numbers, as {','.join('123'[: counts[0]])}")
-    return numbers
 
 
 def _point(name: str, text: str) -> MovingPoint:
     """A point that stays, or a file of one that moves."""
     if text.lower().endswith(".csv"):
         return MovingPoint.load(Path(text))
-    return MovingPoint.fixed(_numbers(name, text, 3))
+    return MovingPoint.fixed(numbers(name, text, 3))
 
 
 def _heading(degrees: float | None) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinema.bake.constants import MOST_HEIGHTS, MOST_STEPS, MOST_TRIANGLES, STEPS
+from kinema.bake.words import numbers
 from kinema.errors import FileError, InputError
 from kinema.images import read_png
 from kinema.io import files
@@ -49,6 +50,15 @@ class GroundPlan:
         if self.kind == "heights":
             return HeightField(self.arrays[0], self.numbers[:2], self.numbers[2:])
         return TriangleMesh(*self.arrays)
+
+
+def typed(ground: str | None, size: str | None, heights: str | None) -> GroundPlan | None:
+    """The ground that a command's options mean, `--ground`, `--ground-size` and `--ground-height`; None without one."""
+    extent = None if size is None else numbers("--ground-size", size, 2)
+    extremes = None if heights is None else numbers("--ground-height", heights, 2)
+    if ground is None:
+        return None
+    return parse(ground, extent, extremes)
 
 
 def parse(text: str, size: tuple[float, float] | None = None, heights: tuple[float, float] | None = None) -> GroundPlan:

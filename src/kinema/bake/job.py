@@ -4,11 +4,10 @@ another one, or on a machine of a cluster that shares no disk with this one.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -125,25 +124,17 @@ def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
     clips = character.clips
     if not patterns:
         if len(clips) != 1:
-            raise InputError(f"which clip of {character.name}? There are {_listed(clips)}")
+            raise InputError(f"which clip of {character.name}? There are {names.listed(clips)}")
         return list(clips.values())
     for pattern in patterns:
         if not any(_matches(name, pattern) for name in clips):
-            near = difflib.get_close_matches(pattern, clips, 3, 0.4) or clips
-            raise InputError(f"there is no clip {pattern!r} in {character.name}; there are {_listed(near)}")
+            raise InputError(f"there is no clip {pattern!r} in {character.name}; {names.meant(pattern, clips)}")
     return [clip for name, clip in clips.items() if any(_matches(name, pattern) for pattern in patterns)]
 
 
 def _matches(name: str, pattern: str) -> bool:
     """Whether a clip's name is meant: itself, or what a pattern matches; a name may hold a pattern's signs."""
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
-
-
-def _listed(clips: Iterable[str]) -> str:
-    """Names, the first dozen of them."""
-    known = [repr(name) for name in clips]
-    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-    return (", ".join(known[:12]) + more) or "none"
 
 
 def _ground(order: Order, character: Character) -> Any:

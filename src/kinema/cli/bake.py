@@ -7,6 +7,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from kinema.cli.ground import Ground, GroundHeight, GroundSize
+
 _WHERE, _WHAT, _HOW = "Where it is put", "What is done to it", "Many files"
 
 
@@ -17,19 +19,9 @@ def bake(
         list[str], typer.Option(help="Clips to bake: names or patterns, any number of times. The only one if not said.")
     ] = [],  # noqa: B006
     name: Annotated[str | None, typer.Option(help="Name of the new clip. '<clip> baked' if not said.")] = None,
-    ground: Annotated[
-        str | None,
-        typer.Option(
-            help="A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a map of heights (.png .npy).",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    ground_size: Annotated[
-        str | None, typer.Option(metavar="X,Z", help="Extent of a map of heights.", rich_help_panel=_WHERE)
-    ] = None,
-    ground_height: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Heights of its extremes.", rich_help_panel=_WHERE)
-    ] = None,
+    ground: Ground = None,
+    ground_size: GroundSize = None,
+    ground_height: GroundHeight = None,
     at: Annotated[
         str,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinema.cli.ground import Ground, GroundHeight, GroundSize
 from kinema.cli.loading import loaded, told
 
 _WHEN, _LOOK = "What is drawn", "How it looks"
@@ -43,14 +44,9 @@ def render(
         ),
     ] = None,
     theme: Annotated[str, typer.Option(metavar="light|dark", help="Colours.", rich_help_panel=_LOOK)] = "light",
-    ground: Annotated[
-        str | None,
-        typer.Option(
-            help="As for `kinema bake`: a height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a map of "
-            "heights (.png .npy). The floor it stands on if not said.",
-            rich_help_panel=_LOOK,
-        ),
-    ] = None,
+    ground: Ground = None,
+    ground_size: GroundSize = None,
+    ground_height: GroundHeight = None,
     roles: Annotated[Path | None, typer.Option(help="A file that says which joint is what.")] = None,
     role: Annotated[list[str], typer.Option(metavar="ROLE=JOINT", help="One such role, in words.")] = [],  # noqa: B006
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -60,17 +56,18 @@ def render(
     Left limbs are orange, right ones blue, where it is known which is which.
     """
     with told("render"):
-        from kinema.bake.grounds import parse
+        from kinema.bake.grounds import typed
         from kinema.render import command
         from kinema.render.look import Look
 
         character = loaded(file, roles, role)
+        plan = typed(ground, ground_size, ground_height)
         look = Look(
             view=None if view is None else command.view(view),
             size=None if size is None else command.size(size),
             theme=theme,
             show=show,
-            ground=None if ground is None else parse(ground).build(*([character.rig.up] if character.rig else [])),
+            ground=None if plan is None else plan.build(*([character.rig.up] if character.rig else [])),
         )
         said = command.render(character, output, look, clip=clip, time=time, poses=strip, fps=fps, force=force)
     typer.echo(said)

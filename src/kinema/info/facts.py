@@ -43,12 +43,18 @@ def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
 
 
 def _size(character: Character) -> tuple[float, float, float]:
-    """Extent at rest along the character's left, up and forward: of its body where that is known."""
+    """Extent as it stands along the character's left, up and forward: of its joints and its skins together.
+
+    Of joints only those of the body count where that is known: others may be lights and cameras.
+    """
     rig, skeleton = character.rig, character.skeleton
     up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
     axes = np.stack((np.cross(up, ahead), up, ahead))
-    body = skeleton.below([0 if rig is None else rig.hips]) if rig is not None else np.arange(len(skeleton))
-    across = skeleton.rest_world[body, :3, 3].astype(np.float64) @ axes.T
+    stance = skeleton.rest if rig is None or rig.stance is None else rig.stance
+    body = np.arange(len(skeleton)) if rig is None else skeleton.below([rig.hips])
+    palette = skeleton.palette(stance)
+    shown = [skeleton.world(stance)[body, :3, 3], *(skin.deform(palette) for skin in character.skins)]
+    across = np.concatenate(shown).astype(np.float64) @ axes.T
     wide, tall, deep = np.ptp(across, axis=0)
     if rig is not None:  # From the floor on, which is below the lowest joint.
         tall = max(tall, across[:, 1].max() - rig.floor)
@@ -105,14 +111,20 @@ def _roles(rig: Rig) -> dict[str, Any]:
     for role in roles_of(rig):
         about = found.setdefault(
             role.group,
-            {"joints": [], "confidence": rig.confidence.get(role.group), "doubtful": _doubtful(rig, role.group)},
+            {"joints": [], "confidence": _confidence(rig, role.group), "doubtful": _doubtful(rig, role.group)},
         )
         about["joints"].append(rig.skeleton.names[role.joint])
     return found
 
 
+def _confidence(rig: Rig, group: str) -> float | None:
+    """How sure a role is; all tails are one of those."""
+    return rig.confidence.get(group.partition("[")[0])
+
+
 def _doubtful(rig: Rig | None, group: str) -> bool:
-    return rig is not None and rig.confidence.get(group, 1.0) < DOUBTFUL
+    sure = None if rig is None else _confidence(rig, group)
+    return sure is not None and sure < DOUBTFUL
 
 
 # --- clips -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import FileError, InputError
 from kinema.images import gif_bytes, png_bytes
-from kinema.io import atomic
+from kinema.io import atomic, names
 from kinema.render.drawing import film, still, strip
 from kinema.render.look import Look
 
@@ -73,8 +73,7 @@ def _clip(character: Character, name: str | None) -> Clip | None:
     if name is None:
         return next(iter(character.clips.values()), None)
     if name not in character.clips:
-        there = ", ".join(map(repr, character.clips)) or "none"
-        raise InputError(f"there is no clip {name!r}; there are {there:.600}")
+        raise InputError(f"there is no clip {name!r}; {names.meant(name, character.clips)}")
     return character.clips[name]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +20,17 @@ from kinema.roles.symmetry import Symmetry
 from kinema.roles.trunk import Trunk
 
 
+class Doubt(NamedTuple):
+    """A sentence about a role that is unsure; with the user's word on that role it is settled."""
+
+    role: str
+    """As `Rig.confidence` has it; "legs" for all of them, "" for none."""
+    text: str
+
+
 @dataclass(frozen=True)
 class Draft:
-    """Roles by joint index. confidence: by role, as `Rig` has it. doubts: sentences."""
+    """Roles by joint index. confidence: by role, as `Rig` has it."""
 
     hips: int
     spine: tuple[int, ...]
@@ -32,7 +41,7 @@ class Draft:
     legs: dict[str, FoundLeg]
     arms: dict[str, FoundArm]
     confidence: dict[str, float] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def make(
@@ -40,20 +49,22 @@ def make(
 ) -> Draft:
     names = evidence.skeleton.names
     sure: dict[str, float] = {"up": _share(posture.clear), "forward": _share(stance.sure)}
-    doubts = []
+    doubts: list[Doubt] = []
     if evidence.bodies > 1:
-        doubts.append(f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints.")
+        several = f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints."
+        doubts.append(Doubt("", several))
     if stance.sure < UNCLEAR:
-        doubts.append("It is not clear which way it faces: little speaks for one way or the other.")
+        doubts.append(Doubt("forward", "It is not clear which way it faces: little speaks for one way or the other."))
     if stance.says_otherwise:
-        doubts.append("Names call the left side right: it faces the other way by its shape.")
+        doubts.append(Doubt("forward", "Names call the left side right: it faces the other way by its shape."))
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
     if middle.spine:
         sure["spine"] = _by_name(0.8, evidence.kind(middle.spine[0]), ("spine", "chest"))
     if middle.head is not None:
         sure["head"] = _by_name(0.7, evidence.kind(middle.head), ("head",))
         if sure["head"] < 0.5:
-            doubts.append(f"The head is {names[middle.head]!r} by its place, but it is not called so.")
+            called = f"The head is {names[middle.head]!r} by its place, but it is not called so."
+            doubts.append(Doubt("head", called))
         if middle.neck:
             sure["neck"] = min(sure["head"], _by_name(0.8, evidence.kind(middle.neck[0]), ("neck", "spine")))
     found_eyes = eyes.find(evidence, stance, pairs, middle.head)
@@ -65,7 +76,7 @@ def make(
     if tails:
         sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
     if not all_legs:
-        doubts.append("No legs were found: nothing in a pair comes down to the lowest level.")
+        doubts.append(Doubt("legs", "No legs were found: nothing in a pair comes down to the lowest level."))
     return Draft(
         middle.hips,
         middle.spine,
@@ -84,7 +95,12 @@ def make(
 
 
 def _legs(
-    evidence: Evidence, symmetry: Symmetry, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
+    evidence: Evidence,
+    symmetry: Symmetry,
+    stance: Stance,
+    posture: Posture,
+    sure: dict[str, float],
+    doubts: list[Doubt],
 ) -> dict[str, FoundLeg]:
     pairs = sorted(zip(posture.legs, posture.stands, strict=True), key=lambda each: -_ahead(stance, each[0]))
     ranks = _ranks(len(pairs))
@@ -97,15 +113,16 @@ def _legs(
             found[name] = leg
             for stray in legs.strays(evidence, leg.joints[-1])[:1]:
                 called = evidence.skeleton.names[stray]
-                doubts.append(f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere.")
+                elsewhere = f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere."
+                doubts.append(Doubt(f"legs.{name}", elsewhere))
             sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
-        doubts.append("What stands on the ground is called arms.")
+        doubts.append(Doubt("legs", "What stands on the ground is called arms."))
     return {name: found[name] for rank in ranks for name in (rank.format("left"), rank.format("right"))}
 
 
 def _arms(
-    evidence: Evidence, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[str]
+    evidence: Evidence, stance: Stance, posture: Posture, sure: dict[str, float], doubts: list[Doubt]
 ) -> dict[str, FoundArm]:
     found: dict[str, FoundArm] = {}
     pairs = sorted(trunk.arm_pairs(evidence, posture), key=lambda pair: -stance.height(pair.one[0]))
@@ -121,7 +138,7 @@ def _arms(
             sure[f"arms.{name}"] = 0.7 if agreed is None else 1.0 if agreed else 0.6
             if agreed is False:
                 called = ", ".join(repr(evidence.skeleton.names[joint]) for joint in found[name].joints)
-                doubts.append(f"Arm {name!r} is {called} by name; its longest bones are others.")
+                doubts.append(Doubt(f"arms.{name}", f"Arm {name!r} is {called} by name; its longest bones are others."))
     return {name: found[name] for name in sorted(found)}
 
 

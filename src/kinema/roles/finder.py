@@ -101,5 +101,5 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins
         floor=floor if said.floor is None else said.floor,
         stance=standing.pose,
         confidence=found.confidence,
-        doubts=found.doubts,
+        doubts=[doubt.text for doubt in found.doubts],
     )

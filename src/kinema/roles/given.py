@@ -17,27 +17,28 @@ from kinema.skeleton import Skeleton
 
 
 def apply(evidence: Evidence, found: Draft, said: Overrides) -> Draft:
-    """The draft with what is said in place of what was found; roles that are given are certain."""
+    """The draft with what is said in place of what was found. Of roles that are given nothing is doubtful, and nothing
+    is said of how sure they are; other roles lose the joints that cannot be both.
+    """
     skeleton = evidence.skeleton
-    sure = dict(found.confidence)
-    changed: dict[str, Any] = {}
-    for role in ("spine", "neck", "eyes"):
-        if (joints := getattr(said, role)) is not None:
-            changed[role] = tuple(skeleton.index(joint) for joint in joints)
-    if said.hips is not None:
-        changed["hips"] = skeleton.index(said.hips)
-    if said.head is not None:
-        changed["head"] = None if said.head == "" else skeleton.index(said.head)
-    if said.tails is not None:
-        changed["tails"] = tuple(tuple(skeleton.index(joint) for joint in tail) for tail in said.tails)
-    sure |= dict.fromkeys(changed, 1.0)
-    sure |= {role: 1.0 for role in ("up", "forward") if getattr(said, role) is not None}
-    legs, arms = dict(found.legs), dict(found.arms)
+    given = _given(skeleton, said)
+    left = _left(skeleton, found, given)
+    settled = {*given, *(role for role in ("up", "forward") if getattr(said, role) is not None)}
+    settled |= {role for role, joints in left.items() if joints in ((), None)}
+    limbs: dict[str, dict[str, Any]] = {"legs": dict(found.legs), "arms": dict(found.arms)}
     for leg in said.legs:
-        _put(legs, "legs", leg.name, _leg(evidence, legs.get(leg.name), leg), leg.joints, sure)
+        settled |= _put(limbs, "legs", leg, _leg(evidence, limbs["legs"].get(leg.name), leg))
     for arm in said.arms:
-        _put(arms, "arms", arm.name, _arm(skeleton, arms.get(arm.name), arm), arm.joints, sure)
-    return replace(found, **changed, legs=legs, arms=arms, confidence=sure)
+        settled |= _put(limbs, "arms", arm, _arm(skeleton, limbs["arms"].get(arm.name), arm))
+    return replace(
+        found,
+        **given,
+        **left,
+        legs=limbs["legs"],
+        arms=limbs["arms"],
+        confidence={role: sure for role, sure in found.confidence.items() if role not in settled},
+        doubts=tuple(doubt for doubt in found.doubts if doubt.role not in settled),
+    )
 
 
 def sides_of(skeleton: Skeleton, said: Overrides) -> dict[int, str]:
@@ -50,14 +51,50 @@ def sides_of(skeleton: Skeleton, said: Overrides) -> dict[int, str]:
     return found
 
 
-def _put(limbs: dict[str, Any], what: str, name: str, limb: Any, joints: Any, sure: dict[str, float]) -> None:
-    """A limb under its name, in place of those that have joints of its."""
-    for other in [other for other, found in limbs.items() if other != name and set(found.joints) & set(limb.joints)]:
-        del limbs[other]
-        sure.pop(f"{what}.{other}", None)
-    limbs[name] = limb
-    if joints:
-        sure[f"{what}.{name}"] = 1.0
+def _given(skeleton: Skeleton, said: Overrides) -> dict[str, Any]:
+    """Joints of the roles that are given, limbs apart, by the name of the role."""
+    given: dict[str, Any] = {}
+    for role in ("spine", "neck", "eyes"):
+        if (joints := getattr(said, role)) is not None:
+            given[role] = tuple(skeleton.index(joint) for joint in joints)
+    if said.hips is not None:
+        given["hips"] = skeleton.index(said.hips)
+    if said.head is not None:
+        given["head"] = None if said.head == "" else skeleton.index(said.head)
+    if said.tails is not None:
+        given["tails"] = tuple(tuple(skeleton.index(joint) for joint in tail) for tail in said.tails)
+    return given
+
+
+def _left(skeleton: Skeleton, found: Draft, given: dict[str, Any]) -> dict[str, Any]:
+    """What is left of spine, neck and head as found: none of them is also another, and the head is the last."""
+    taken = {*given.get("spine", ()), *given.get("neck", ()), given.get("hips")}
+    if given.get("head") is not None:
+        taken |= set(skeleton.below([given["head"]]).tolist())
+    left: dict[str, Any] = {
+        role: tuple(joint for joint in getattr(found, role) if joint not in taken)
+        for role in ("spine", "neck")
+        if role not in given
+    }
+    if "head" not in given and found.head in taken:
+        left["head"] = None
+    return left
+
+
+def _put(limbs: dict[str, dict[str, Any]], what: str, said: Leg | Arm, limb: Any) -> set[str]:
+    """A limb under its name, in place of those that have joints of its. Returns the roles that this settles."""
+    limbs[what][said.name] = limb
+    if not said.joints:
+        return set()
+    gone = [
+        (kind, name)
+        for kind, others in limbs.items()
+        for name, other in others.items()
+        if other is not limb and set(other.joints) & set(limb.joints)
+    ]
+    for kind, name in gone:
+        del limbs[kind][name]
+    return {what, f"{what}.{said.name}", *(f"{kind}.{name}" for kind, name in gone)}
 
 
 def _check_whole(what: str, said: Leg | Arm) -> None:
