@@ -139,3 +139,7 @@ HEIGHTS = 256
 
 FINE_GROUND = 2
 """Pixels of an uneven ground drawn for each one kept, in each direction."""
+
+MOST_WALLS, WALL_STEP = 4, 1e-4
+"""How many surfaces one looks through, or counts to tell whether a place is inside of ground: the fronts and backs of
+two walls; and body sizes from one of them on to where the next one is looked for."""
