@@ -40,6 +40,9 @@ STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
 STRIP_GAP = 1.05
 """Widths of a pose from each pose of a strip to the next, at least."""
 
+STRIP_OVERLAP = 0.5
+"""Widths of a pose from each pose of a strip to the next below which they can no longer be told apart."""
+
 MARGIN = 0.08
 """Share of the picture's shorter side that stays free around the motion."""
 
