@@ -217,6 +217,14 @@ def test_soles_over_a_hole_are_left_out_and_counted():
     assert found.worst_slide == pytest.approx(0.3)
 
 
+def test_a_sole_deep_below_the_ground_is_below_it():
+    """Deeper than ground is looked for from above, but no deeper than the sole could be under a ceiling."""
+    found = measure(moved(still(1), [(0, -1.2 * LEG, 0)]))
+    assert found.no_ground == 0
+    np.testing.assert_allclose(found.penetration, 1.2 * LEG, atol=1e-12)
+    assert measure(moved(still(1), [(0, -2.0 * LEG, 0)])).no_ground == 6
+
+
 def test_a_sole_half_over_an_edge_is_measured_where_there_is_ground():
     class Ledge(Slope):
         def cast(self, origins, directions, max_distance):

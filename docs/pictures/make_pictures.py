@@ -17,7 +17,7 @@ from kinema.render.look import Look
 from kinema.render.raster import fill
 from kinema.render.scene import coarse, shaded
 from kinema.render.shadows import ShadowMap
-from kinema.scenes import course, humanoid, quadruped, spider
+from kinema.scenes import course, humanoid, quadruped, rocks, spider
 from kinema.scenes.meshes import Mesh, smoothed
 
 HERE = Path(__file__).parent
@@ -156,6 +156,23 @@ def creatures() -> np.ndarray:
     return np.hstack(images)
 
 
+def stepping() -> np.ndarray:
+    """Four moments of a spider that steps by itself over rocks."""
+    creature, terrain = spider(), rocks()
+    animator = km.Animator(creature, [km.Locomotion()], ground=terrain)
+    animator.put((0.0, 0.0, 1.4))
+    animator["locomotion"].walk((0.0, 0.0, 0.7))
+    frames = [animator.update(1 / 60) for _ in range(330)]
+    images = []
+    for k in (135, 185, 247, 318):
+        z = float(frames[k].place[2, 3])
+        earth = block(terrain, z - 0.95, z + 0.95, 0.8, 0.12)
+        images.append(
+            picture([body(creature, frames[k].palette)], terrain, earth, (-0.6, -0.55, -0.6), 1.9, (480, 320))
+        )
+    return np.vstack((np.hstack(images[:2]), np.hstack(images[2:])))
+
+
 def walk_strip() -> np.ndarray:
     person = humanoid()
     return strip(person, person.clips["walk"], (0.0, 1.0), 7, Look())
@@ -170,5 +187,6 @@ def walk_film() -> list[np.ndarray]:
 if __name__ == "__main__":
     save(HERE / "course.png", course_strip())
     save(HERE / "creatures.png", creatures())
+    save(HERE / "spider.png", stepping())
     write_png(HERE / "strip.png", walk_strip())
     write_gif(HERE / "walk.gif", walk_film(), 25)

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from kinema.behaviours.layers import Sway as Sway
     from kinema.behaviours.leg_placement import LegPlacement as LegPlacement
     from kinema.behaviours.leg_placement import LegPose as LegPose
+    from kinema.behaviours.locomotion import Locomotion as Locomotion
+    from kinema.behaviours.locomotion import LocomotionReport as LocomotionReport
     from kinema.behaviours.play import Play as Play
+    from kinema.behaviours.tail import Tail as Tail
+    from kinema.behaviours.tail import TailReport as TailReport
     from kinema.character import Character as Character
     from kinema.clip import Clip as Clip
     from kinema.clip import Event as Event
@@ -119,6 +123,10 @@ _HOME = {
     "Head": "kinema.behaviours.head",
     "FeetReport": "kinema.behaviours.feet",
     "Feet": "kinema.behaviours.feet",
+    "LocomotionReport": "kinema.behaviours.locomotion",
+    "Locomotion": "kinema.behaviours.locomotion",
+    "TailReport": "kinema.behaviours.tail",
+    "Tail": "kinema.behaviours.tail",
     "Layer": "kinema.behaviours.layers",
     "Recoil": "kinema.behaviours.layers",
     "Sway": "kinema.behaviours.layers",

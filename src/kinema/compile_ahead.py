@@ -110,7 +110,9 @@ def _stages(dtype: Any) -> dict[str, Callable[[], Any]]:
     from kinema.behaviours.hands import Hands
     from kinema.behaviours.head import Head
     from kinema.behaviours.layers import Breathing, Recoil, Sway
+    from kinema.behaviours.locomotion import Locomotion
     from kinema.behaviours.play import Play
+    from kinema.behaviours.tail import Tail
 
     return {
         "feet": lambda: _frames(dtype, [Feet(weight=0.5)]),
@@ -118,6 +120,8 @@ def _stages(dtype: Any) -> dict[str, Callable[[], Any]]:
         "weapons": lambda: _frames(dtype, [Aim(joint="hand_r", grip="left")]),
         "clips": lambda: _frames(dtype, [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil()]),
         "gaze": lambda: _frames(dtype, [Head(), Eyes()]),
+        "locomotion": lambda: _frames(dtype, [Locomotion(weight=0.5)]),
+        "tails": lambda: _frames(dtype, [Tail(chains=[("hips", "spine_1")])]),
     }
 
 
@@ -133,6 +137,7 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
         "aim": lambda state: state.aim_at((0.0, 1.4, 5.0)),
         "head": lambda state: state.look_at((1.0, 1.4, 5.0)),
         "eyes": lambda state: state.look_at((1.0, 1.4, 5.0)),
+        "locomotion": lambda state: state.walk((0.0, 0.0, 1.0)),
     }
     for name in animator.stages:
         if name in asked:
@@ -195,7 +200,19 @@ def _compile_elsewhere(names: list[str], processes: int, say: Callable[[str], No
         list(pool.map(serve, range(min(processes, len(names)))))
 
 
-_HEAVIEST = ("feet", "hands", "fabrik and ccd", "solve", "weapons", "grounds", "clips", "gaze", "balls")
+_HEAVIEST = (
+    "feet",
+    "locomotion",
+    "hands",
+    "fabrik and ccd",
+    "solve",
+    "weapons",
+    "grounds",
+    "clips",
+    "gaze",
+    "tails",
+    "balls",
+)
 
 
 def _heaviest_first(name: str) -> int:

@@ -299,6 +299,117 @@ SWING_SLACK = 0.3
 
 AT_REST = 1e-6
 """Distance (in leg lengths, or radians) below which what is eased counts as arrived: a character comes to rest."""
+
+# --- walking by itself -----------------------------------------------------------------------------------------
+
+POINT_SOLE = 0.02
+"""Leg lengths from heel to tip below which a foot is a point, and one ray finds its ground."""
+
+STEP_JOINS = 0.4
+"""Share of the distance at which a foot lifts from which it goes along with its group: they swing together, in time."""
+
+STEP_JOINS_UNTIL = 0.3
+"""Share of a swing after which nobody joins in any more: the other group is waiting."""
+
+STEP_FIRST = 0.6
+"""Share of the distance at which a foot lifts that is enough for the first step of one who has stood."""
+
+STOOD_LONG = 10.0
+"""Swings after which the last step is long ago; a standing creature's is."""
+
+STEP_URGENT = 1.3
+"""Times the distance at which a foot lifts from which it does not wait for its beat any more, only for the others to be
+down."""
+
+FASTEST_WALK = 0.85
+"""Share of the speed at which feet would swing without a pause that is walked at most: what is left is for detours."""
+
+LIMIT_STRIDES = 2.0
+"""Strides from its rest place beyond which no planted foot is left behind: the body waits."""
+
+BRAKE_FROM = 0.7
+"""Share of what a leg can bear from which the body slows down, so that it does not run into its end."""
+
+SWING_RISES = 0.4
+"""Share of a swing in which a foot rises: early, so that it is above a step's edge when it comes there."""
+
+SWING_ARRIVES = 0.1
+"""Share of a swing in which a foot only comes down: it does not scrape the ground."""
+
+SWING_WAITS = 0.2
+"""Share of a swing that a foot only rises before a step up, or only comes down behind a step down."""
+
+STEEP_STEP = 0.15
+"""Leg lengths from which what rises or falls on the way of a foot is a step like that; less of it, less of the wait."""
+
+HIGHEST_STEP = 0.5
+"""Leg lengths above both ends of its way from which what a foot meets is no step but a wall."""
+
+PATH_RAYS = 6
+"""Rays along the way of a swinging foot: at a long stride, a sixth of a leg apart."""
+
+HOLD_REACH = 0.75
+"""Share of what a leg can be stretched beyond its rest that may be used up where a foot comes down: the rest is for the
+body's moves until it leaves again."""
+
+HOLD_CROUCH = 0.8
+"""Share of the body's crouch that a foothold may take, for the same reason."""
+
+STRAIN_REACH = 0.95
+"""Share of what a leg can be stretched beyond its rest at which it bears no more: the rest is for a body that still
+tilts when it has stopped."""
+
+ROOM_AHEAD = 0.65
+"""Share of how much farther aside than at rest a leg reaches that it uses up where a foot is put down."""
+
+ROOM_BEHIND = 0.5
+"""The same where it leaves again: less, since the body goes on while it waits its turn."""
+
+FASTEST_FALL = 1.2
+"""Leg lengths a second that a body comes down at most where a leg would lose its hold: faster is a jolt."""
+
+LEAST_SPARE = 0.05
+"""Leg lengths that every leg reaches beyond its rest: one that stands straight, far down, has no room by itself, and
+would hold its body back for ever."""
+
+DEEPEST_CROUCH = 2.0
+"""Times what the body waits for that it comes down where a step has raised it, so that no planted foot loses its
+hold."""
+
+LOWEST_CROUCH = 0.3
+"""Share of its height that a body comes down at most, whatever its legs are long: a spider's belly stays off the
+ground."""
+
+HOLD_EDGE = 3.0
+"""Weight of a gap under the sole in judging a foothold, beside its distance from where it is wanted."""
+
+HOLD_HEIGHT = 0.6
+"""Weight of how far a foothold lies off the plane of the other feet: level ones are better."""
+
+TRY_AGAIN = 0.06
+"""Leg lengths that a foot which found no hold has to want to be elsewhere before it is tried again."""
+
+LET_GO = 0.5
+"""Half-lives of a walker's velocity in which one that was held back is half way to going on."""
+
+ARRIVED = 0.02
+"""Leg lengths from its target at which a walker is there."""
+
+TURN_NEAR = 0.5
+"""Leg lengths from its target within which a walker turns less and less: the direction to it is noise in the end."""
+
+# --- tails -----------------------------------------------------------------------------------------------------
+
+TAIL_TELEPORT = 3.0
+"""Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: it hangs as animated
+again."""
+
+TAIL_AT_REST = 1e-6
+"""Bone lengths from its goal, and bone lengths a second, below which the end of a bone has arrived."""
+
+TAIL_FLOOR_PASSES = 4
+"""Times a bone that touches the ground is raised and brought back to its length. Each halves what is left, at least."""
+
 # --- clips -----------------------------------------------------------------------------------------------------
 
 SLERP_NEAR_FLOAT32 = 0.6

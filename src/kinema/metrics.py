@@ -35,6 +35,10 @@ from kinema.skeleton import Joint, Skeleton
 PARTS = ("heel", "ball", "tip")
 """The points of a sole, in the order of their axis."""
 
+DEEPEST = 1.5
+"""Leg lengths above a sole without ground up to which one is looked for after all: a sole can be that deep in a slope,
+and no ceiling is that low: heads are at 2."""
+
 
 # --- soles -----------------------------------------------------------------------------------------------------
 
@@ -67,20 +71,33 @@ def sole_points(rig: Rig, world: Any) -> Any:
 
 
 def soles_over(rig: Rig, world: Any, ground: Any) -> Soles:
-    """The soles and the ground under them, found by casting down from above each point, all in one call.
+    """The soles and the ground under them, found by casting down from above each point, all in one call; then from
+    higher up for points that found none, because they may be deep below it.
 
     ground: anything with cast(origins, directions, max_distance) that answers with hit, point and normal of each ray.
     """
     points = sole_points(rig, world)
     up = np.array(rig.up)
     longest = max(_leg_lengths(rig), default=0.0)
-    above, below = GROUND_ABOVE * longest, GROUND_BELOW * longest
-    origins = (points + up * above).reshape(-1, 3)
-    hits = ground.cast(origins, np.broadcast_to(-up, origins.shape).copy(), above + below)
-    found = np.asarray(hits.hit, bool).reshape(points.shape[:-1])
-    at = np.where(found[..., np.newaxis], np.reshape(hits.point, points.shape), points)
-    normal = np.where(found[..., np.newaxis], np.reshape(hits.normal, points.shape), up)
-    return Soles(points, (points - at) @ up, normal, found)
+    flat = points.reshape(-1, 3)
+    found, at, normal = _ground_of(ground, flat, up, GROUND_ABOVE * longest, -GROUND_BELOW * longest)
+    lost = ~found
+    if lost.any():
+        deep = _ground_of(ground, flat[lost], up, DEEPEST * longest, GROUND_ABOVE * longest)
+        found[lost], at[lost], normal[lost] = deep
+    at, normal = at.reshape(points.shape), normal.reshape(points.shape)
+    return Soles(points, (points - at) @ up, normal, found.reshape(points.shape[:-1]))
+
+
+def _ground_of(ground: Any, points: Any, up: Any, highest: float, lowest: float) -> tuple[Any, Any, Any]:
+    """The ground between two heights over each of the points, (n, 3): whether there is any, where, and its normal; the
+    point itself and up where there is none.
+    """
+    origins = points + up * highest
+    hits = ground.cast(origins, np.broadcast_to(-up, origins.shape).copy(), highest - lowest)
+    found = np.array(hits.hit, bool)
+    here = found[:, np.newaxis]
+    return found, np.where(here, hits.point, points), np.where(here, hits.normal, up)
 
 
 def penetration(soles: Soles) -> Any:

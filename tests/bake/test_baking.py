@@ -1,5 +1,7 @@
 """`bake` on our own characters: what the new clip does when it is played back, judged by `kinema.metrics`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -150,6 +152,25 @@ def test_a_hand_follows_a_moving_point_and_lets_go():
     assert np.linalg.norm(hand[0] - alone[0]) < 1e-6 and np.linalg.norm(hand[-1] - alone[-1]) < 0.02
 
 
+def test_a_hand_that_nothing_is_asked_of_is_off_by_nothing():
+    person = humanoid()
+    way = MovingPoint((1.0, 1.5), ((0.25, 1.2, 0.45), (0.3, 1.2, 0.45)))
+    baked = bake(person, "idle", Settings(reach={"left": way}, fps=30))
+    times = np.arange(len(baked.after.reach)) * baked.dt
+    asked = (times >= 1.0) & (times <= 1.5)
+    assert baked.before.reach[asked].min() > 0.1 and baked.after.reach[asked].max() > 0.05, "on its way there"
+    assert not baked.before.reach[~asked].any() and not baked.after.reach[~asked].any()
+    assert not baked.problems, "a hand that is on its way is no problem"
+
+
+@pytest.mark.parametrize("way", [MovingPoint.fixed((3.0, 1.2, 0.0)), MovingPoint((0.5, 0.8), ((3.0, 1.2, 0.0),) * 2)])
+def test_a_point_out_of_reach_is_a_problem(way):
+    baked = bake(humanoid(), "idle", Settings(reach={"left": way}, fps=15))
+    (told,) = baked.problems
+    assert "the left hand cannot reach (3, 1.2, 0)" in told
+    assert 2.0 < float(told.split()[-2]) <= round(baked.after.worst_reach, 2)
+
+
 def test_in_place_takes_the_travel_out():
     person = humanoid()
     hips = played(person, bake(person, "walk", Settings(in_place=True)))[:, person.rig.hips, :3, 3]
@@ -182,6 +203,23 @@ def test_frames_a_second_are_the_clips_own_or_those_asked_for():
     assert 1 / bake(person, sparse, Settings()).dt == pytest.approx(30)
 
 
+@pytest.mark.parametrize(("fps", "loops"), [(60, 1), (30, 3), (24, 1), (7, 2)])
+def test_keys_are_on_the_frames_that_are_asked_for(fps, loops):
+    """A clip of no whole number of frames: its end is a key of its own, and the feet are where they would be."""
+    person, clip = in_place(humanoid)
+    clip = replace(clip, tracks=[replace(t, times=t.times * 0.9037) for t in clip.tracks], duration=None)
+    baked = bake(person, clip, Settings(ground=slope(10), fps=fps, loops=loops))
+    times = max((track.times for track in baked.clip.tracks), key=len)
+    assert np.abs(times[:-1] * fps - np.arange(len(times) - 1)).max() < 1e-5
+    assert times[-1] == pytest.approx(loops * clip.duration, abs=1e-5) and 1 / baked.dt == pytest.approx(fps)
+    assert len(times) == len(baked.after.planted)
+    fine = bake(person, clip, Settings(ground=slope(10), loops=loops))
+    one, other = (person.skeleton.world(made.clip.sample(times)) for made in (baked, fine))
+    assert np.abs(one - other)[..., :3, 3].max() < 0.04, "feet in the air differ a little with what is computed"
+    figures = metrics.measure(person.rig, one, slope(10), baked.dt, planted=baked.after.planted)
+    assert figures.worst_hover < 0.02 and figures.worst_slide < 0.02
+
+
 def test_a_clip_of_one_moment_can_be_baked():
     person = humanoid()
     pose = km.Clip("pose", person.skeleton, person.clips["walk"].tracks[:0])
@@ -211,7 +249,7 @@ def test_what_is_missing_is_named():
     for settings, told in (
         (Settings(ground=km.Plane()), "no legs were found in ghost"),
         (Settings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
-        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no arm 'third'"),
+        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no third_hand in ghost; there are none"),
     ):
         with pytest.raises(InputError, match=told):
             bake(legless, "walk", settings)
@@ -219,6 +257,8 @@ def test_what_is_missing_is_named():
         bake(km.Character(person.skeleton, person.clips), "walk", Settings())
     with pytest.raises(InputError, match="no clip 'fly'"):
         bake(person, "fly", Settings())
+    with pytest.raises(InputError, match="third_hand in humanoid; there are left_hand, right_hand"):
+        bake(person, "walk", Settings(reach={"third_hand": MovingPoint.fixed((0, 1, 1))}))
 
 
 @pytest.mark.parametrize(
@@ -233,6 +273,7 @@ def test_what_is_missing_is_named():
         {"at": (1.0,)},
         {"heading": np.inf},
         {"look_at": (1, 2, 3)},
+        {"reach": {"left": MovingPoint.fixed((0, 1, 1)), "left_hand": MovingPoint.fixed((0, 1, 1))}},
         {"travel": True, "in_place": True},
     ],
 )

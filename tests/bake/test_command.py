@@ -54,11 +54,11 @@ def test_nothing_is_overwritten_without_force(file, tmp_path):
     out = tmp_path / "new.glb"
     out.write_bytes(b"mine")
     first = typed(file, "-o", out, "--clip", "idle", "--fps", 5)
-    assert first.exit_code == 1 and "--force" in first.stderr and out.read_bytes() == b"mine"
+    assert first.exit_code == 2 and "--force" in first.stderr and out.read_bytes() == b"mine"
     assert typed(file, "-o", out, "--clip", "idle", "--fps", 5, "--force").exit_code == 0
     report = tmp_path / "figures.json"
     report.write_text("mine")
-    refused = typed(file, "-o", tmp_path / "other.glb", "--clip", "idle", "--report", report)
+    refused = typed(file, "-o", tmp_path / "other.glb", "--clip", "idle", "--fps", 5, "--report", report)
     assert refused.exit_code == 2 and report.read_text() == "mine" and not (tmp_path / "other.glb").exists()
 
 
@@ -73,6 +73,50 @@ def test_many_files_and_a_second_run(file, tmp_path):
     assert (tmp_path / "out" / "deep" / "b.glb").exists()
     again = typed(*arguments)
     assert again.exit_code == 1 and "2 of 3 done before" in again.stdout
+
+
+def test_a_second_run_keeps_the_figures_of_what_it_skips(file, tmp_path):
+    (tmp_path / "in").mkdir()
+    report, arguments = tmp_path / "figures.json", (tmp_path / "in", "-o", tmp_path / "out", "--clip", "idle")
+    asked = ("--fps", 5, "--look-at", "1,1,2", "--report", report)
+    (tmp_path / "in" / "a.glb").write_bytes(file.read_bytes())
+    assert typed(*arguments, *asked).exit_code == 0
+    (tmp_path / "in" / "b.glb").write_bytes(file.read_bytes())
+    again = typed(*arguments, *asked)
+    assert again.exit_code == 0, again.output
+    first, second = json.loads(report.read_text())["files"]
+    assert (first["status"], second["status"]) == ("skipped", "baked")
+    assert first["clips"] == second["clips"] and first["rig"] == second["rig"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}', "\x00"])
+def test_only_reports_of_kinema_are_replaced(file, tmp_path, text):
+    (tmp_path / "figures.json").write_text(text)
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5, "--report", tmp_path / "figures.json")
+    assert made.exit_code == 2 and "no report of Kinema's" in made.stderr
+    assert (tmp_path / "figures.json").read_text() == text and not (tmp_path / "new.glb").exists()
+
+
+def test_what_is_written_is_said(file, tmp_path):
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5)
+    assert f"written to {tmp_path / 'new.glb'}" in made.stdout
+    wrong = typed(file, "-o", tmp_path / "other.glb", "--clip", "idel", "--fps", 5)
+    assert wrong.exit_code == 2 and wrong.stderr.startswith("kinema bake: person.glb: there is no clip 'idel'")
+
+
+def test_problems_name_the_file_once_and_nothing_hidden(file, tmp_path):
+    notes, inside = tmp_path / "notes.glb", tmp_path / "notes.bvh"
+    notes.write_text("milk, eggs")
+    inside.write_text("HIERARCHY\nROOF")
+    told = [typed(path, "-o", tmp_path / "out", "--fps", 5) for path in (notes, inside)]
+    assert all(made.exit_code == 2 and made.stderr.count(".glb:") + made.stderr.count(".bvh:") == 1 for made in told)
+    assert "notes.bvh: line 2" in told[1].stderr
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    made = typed(file, "-o", tmp_path / "taken" / "new.glb", "--clip", "idle", "--fps", 5)
+    assert made.exit_code == 2 and "cannot be written: " in made.stderr
+    assert "Errno" not in made.stderr and ".tmp" not in made.stderr
+    long = typed(file, "-o", tmp_path / f"{'x' * 300}.glb", "--clip", "idle", "--fps", 5)
+    assert long.exit_code == 2 and "too long" in long.stderr and "Traceback" not in long.output
 
 
 def test_points_and_paths(file, tmp_path):
@@ -90,10 +134,17 @@ def test_points_and_paths(file, tmp_path):
     [
         (("--ground", "hills"), "ground is"),
         (("--ground", "none.png"), "none.png"),
+        (("--ground", "none.glb"), "none.glb"),
+        ((), "nothing is asked for"),
+        (("--name", "new", "--no-travel"), "nothing is asked for"),
+        (("--fps", "5", "--report", "none/figures.json"), "--report"),
         (("--at", "1"), "--at"),
         (("--look-at", "1,2"), "--look-at"),
         (("--reach", "left_hand"), "--reach"),
         (("--reach", "left_hand=1,2"), "left_hand"),
+        (("--reach", "left_hand=0,1,1", "--reach", "left_hand=1,1,1"), "left_hand twice"),
+        (("--heading", "inf"), "degrees"),
+        (("--look-at", "none.csv"), "none.csv: the file cannot be read: No such file"),
         (("--in-place", "--travel"), "exclude"),
         (("--role", "nonsense=3"), "nonsense"),
         (("--roles", "none.toml"), "none.toml"),
@@ -107,13 +158,21 @@ def test_what_is_wrong_is_said_before_anything_is_done(file, tmp_path, arguments
     assert list(tmp_path.iterdir()) == []
 
 
+def test_headings_of_more_than_a_turn_are_those_of_less(file, tmp_path):
+    for name, degrees in (("a.glb", 400), ("b.glb", 40), ("c.glb", -320)):
+        made = typed(file, "-o", tmp_path / name, "--clip", "idle", "--fps", 5, "--heading", degrees)
+        assert made.exit_code == 0, made.output
+    first, *others = [km.load(tmp_path / f"{name}.glb").clips["idle baked"].sample(1.0).rotations for name in "abc"]
+    assert all(np.abs(first - other).max() < 1e-5 for other in others)
+
+
 def test_roles_by_word(file, tmp_path):
     wrong = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5, "--role", "head=nobody")
-    assert wrong.exit_code == 1 and "nobody" in wrong.stderr
+    assert wrong.exit_code == 2 and "nobody" in wrong.stderr
 
 
 def test_no_such_file(tmp_path):
-    made = typed(tmp_path / "none.glb", "-o", tmp_path / "out")
+    made = typed(tmp_path / "none.glb", "-o", tmp_path / "out", "--lock-feet")
     assert made.exit_code == 2 and "no file" in made.stderr
 
 
@@ -121,5 +180,5 @@ def test_without_dask(monkeypatch, file, tmp_path):
     import sys
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--dask", "tcp://127.0.0.1:1")
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5, "--dask", "tcp://127.0.0.1:1")
     assert made.exit_code == 2 and "kinema[dask]" in made.stderr

@@ -108,9 +108,20 @@ def test_a_table_that_would_run_code_is_not_opened(tmp_path):
         grounds.parse(str(tmp_path / "map.npy"))
 
 
-@pytest.mark.parametrize("name", ["none.npy", "none.png"])
-def test_files_that_are_not_there(tmp_path, name):
-    with pytest.raises(FileError, match="none"):
+@pytest.mark.parametrize("name", ["none.npy", "none.png", "none.glb", "none.gltf"])
+def test_files_that_are_not_there_and_folders(tmp_path, name):
+    with pytest.raises(FileError, match=f"{name}: the file cannot be read: No such"):
+        grounds.parse(str(tmp_path / name))
+    (tmp_path / name).mkdir()
+    with pytest.raises(FileError, match=f"{name}: the file cannot be read: Is a dir"):
+        grounds.parse(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["broken.npy", "broken.png", "broken.glb", "broken.gltf"])
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 no archive", b"glTF", b"{", b"\x93NUMPY\x01\x00", b"\x80\x04."])
+def test_files_that_are_broken(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FileError, match="broken"):
         grounds.parse(str(tmp_path / name))
 
 

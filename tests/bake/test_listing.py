@@ -1,10 +1,15 @@
 """Which files are meant, where they go, and what is known to be done."""
 
+import json
+
 import pytest
 
 from kinema.bake.listing import MANIFEST, Item, Manifest, items, read
 from kinema.errors import FileError, InputError
+from kinema.io.gltf import reader as gltf_reader
+from kinema.io.gltf.document import parse
 from tests.assets import asset
+from tests.io.gltf.build import arm, glb
 
 
 @pytest.fixture
@@ -44,7 +49,10 @@ def test_one_file_to_one_file(folder):
         (["in"], "one.glb", "give a folder"),
         (["nothing.glb"], "out", "no file"),
         (["in/*.xyz"], "out", "no file"),
-        (["in/notes.txt"], "out", "allowed are"),
+        (["in/notes.txt"], "out", "neither glTF"),
+        (["in/b.glb"], "new.gltf", "not written; allowed are .glb and .bvh"),
+        (["in/b.glb"], "new.fbx", "not written"),
+        (["in"], "new.txt", "not written"),
         (["in/deep/er", "in/b.glb", "in/deep/../b.glb"], "out", "both be written"),
     ],
 )
@@ -62,6 +70,33 @@ def test_a_gltf_with_files_beside_it_is_read_as_one():
     path = asset("torture/AnimatedMorphCube_quantized/AnimatedMorphCube.gltf")
     data = read(Item(path, path.name, path))
     assert data.startswith(b"glTF") and len(data) > path.with_suffix(".bin").stat().st_size
+
+
+def test_a_file_named_directly_may_be_called_anything(tmp_path):
+    (tmp_path / "motion.vrma").write_bytes(arm().glb())
+    (tmp_path / "captured.txt").write_text("\n hierarchy\n")
+    found = items([str(tmp_path / "motion.vrma"), str(tmp_path / "captured.txt")], tmp_path / "out")
+    assert [item.output.name for item in found] == ["motion.glb", "captured.bvh"]
+    (tmp_path / "out.v2").mkdir()
+    (one,) = items([str(tmp_path / "motion.vrma")], tmp_path / "out.v2")
+    assert one.output == tmp_path / "out.v2" / "motion.glb"
+
+
+@pytest.mark.parametrize("name", ["walk.gltf", "walk.vrma"])
+def test_what_a_file_refers_to_travels_along(tmp_path, name):
+    """Text or not, whatever it is called: the bytes that are sent to a worker need no other file."""
+    made = arm()
+    made.animation((0, "translation", (0.0, 1.0), ((0, 0, 0), (0, 0, 1))), name="walk")
+    tree = {**made.json, "buffers": [{"byteLength": len(made.data), "uri": "deep/the%20bytes.bin"}]}
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "the bytes.bin").write_bytes(made.data)
+    (tmp_path / name).write_bytes(json.dumps(tree).encode() if name.endswith("gltf") else glb(tree))
+    data = read(Item(tmp_path / name, name, tmp_path / "out.glb"))
+    alone = gltf_reader.read(parse(data, "alone.glb"))
+    assert alone.clips["walk"].sample(1.0).translations[0, 2] == pytest.approx(1.0)
+    (tmp_path / "deep" / "the bytes.bin").unlink()
+    with pytest.raises(FileError, match=name):
+        read(Item(tmp_path / name, name, tmp_path / "out.glb"))
 
 
 def test_files_that_cannot_be_read_say_so(tmp_path):

@@ -34,6 +34,8 @@ def test_a_moving_point_goes_straight_and_is_gone_outside(tmp_path):
         ("0,1,2,nan\n", "four numbers"),
         ("1,0,0,0\n1,1,1,1\n", "must increase"),
         ("0,1,2,1e999\n", "four numbers"),
+        ("0;1;2;3\n", "expected commas"),
+        ("t;x;y;z\n0,5;1;2;3\n", "expected commas"),
     ],
 )
 def test_files_that_are_wrong_say_where(tmp_path, text, told):

@@ -124,3 +124,23 @@ def scaled(character, unit):
     tracks = {name: clip.tracks for name, clip in character.clips.items()}
     clips = {name: km.Clip(name, skeleton, tracks[name]) for name in ("Walk", "Idle")}
     return km.Character(skeleton, clips, name=character.name)
+
+
+NOT_WALKING = {
+    "gltf/KayKit_Knight.glb": ("Death_B", "Lie_Down", "Throw", "Dodge_Backward", "Hit_A", "2H_Melee_Attack_Spinning"),
+    "gltf/m2m_spider.glb": ("Attack", "Death"),
+    "gltf/godot_mannequiny.glb": ("dash_root.001",),
+}
+
+
+@pytest.mark.parametrize("name", NOT_WALKING)
+def test_only_who_walks_is_moved(name):
+    """Put on a floor, what falls, throws or dodges goes as far as it does by itself."""
+    character = km.load(asset(name))
+    for clip in NOT_WALKING[name]:
+        baked = bake(character, clip, Settings(ground=km.Plane((0, character.rig.floor, 0)), fps=30))
+        ends = character.skeleton.world(baked.clip.sample(np.array((0.0, baked.clip.duration))))
+        own = character.skeleton.world(character.clips[clip].sample(np.array((0.0, character.clips[clip].duration))))
+        hips = character.rig.hips
+        moved = (ends[1] - ends[0])[hips, :3, 3] - (own[1] - own[0])[hips, :3, 3]
+        assert np.linalg.norm(moved[[0, 2]]) < 0.05 * baked.leg, clip

@@ -1,9 +1,12 @@
 """Reports: the same figures for people and for programs."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import kinema as km
 from kinema.bake import Settings, bake
 from kinema.bake.report import FIGURES, clip_report, rig_report, rows
 from kinema.scenes import humanoid, slope
@@ -30,6 +33,31 @@ def test_rows_for_people_are_the_same_numbers(baked):
     assert len(table) == len(FIGURES) - 1
     assert table["knee flips"] == ("0", "0")
     assert table["any sole below the ground"][0] == f"{100 * report['before']['in_leg_lengths']['depth']:.2f} %"
+
+
+def test_what_was_not_measured_is_not_perfect():
+    """A walk off the end of its ground, and a body that never stands."""
+    person = humanoid()
+    short = km.HeightField(np.zeros((2, 2)), (-0.5, -0.6), 1.0)
+    away = bake(person, "walk", Settings(ground=short, loops=3, fps=30))
+    report = clip_report("walk", away)
+    assert report["after"]["no_ground"] > 0 and report["after"]["planted_hover"] is not None
+    (told,) = report["problems"]
+    assert "% of the planted soles found no ground" in told
+    floating = replace(away, after=replace(away.after, planted=np.zeros_like(away.after.planted)))
+    report = json.loads(json.dumps(clip_report("walk", floating)))
+    table = {what: after for what, _, after in rows(report)}
+    assert table["planted sole above the ground"] == table["farthest slide of a planted foot"] == "n/a"
+    assert report["after"]["slide"] is None and report["after"]["in_leg_lengths"]["mean_slide"] is None
+
+
+def test_a_foot_that_swings_high_is_not_without_ground():
+    """Short legs lift a heel by more than their length: that there is no ground near it is nobody's business."""
+    person = humanoid()
+    baked = bake(person, "walk", Settings(ground=km.Plane(), fps=30))
+    missed = np.where(baked.after.planted, 0, 3)
+    report = clip_report("walk", replace(baked, after=replace(baked.after, missed=missed)))
+    assert report["after"]["no_ground"] == 0 and not report["problems"]
 
 
 def test_roles_are_named():

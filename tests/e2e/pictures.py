@@ -4,6 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from tests.assets import asset
 from tests.e2e.browser import FLAGS, Tab, chromium, playground
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
@@ -44,9 +45,31 @@ def a_while(tab):
     tab.page.wait_for_timeout(4000)
 
 
+def walking(tab):
+    """On the course, its clip as it was behind it, one hand up."""
+    tab.wait("state.drawn")
+    tab.control("show").select_option("both")
+    tab.wait("state.time > 3.2 && state.ghost")
+    handle = tab.handle("hand left")
+    tab.drag("hand left", handle["x"] + 20, handle["y"] - 120)
+    tab.page.mouse.move(20, 300)
+    tab.page.wait_for_timeout(700)
+
+
+def a_guest(tab):
+    """A character from a file, with its roles."""
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset("gltf/KayKit_Knight.glb"))
+    tab.wait("state.name === 'KayKit_Knight' && state.drawn")
+    tab.control("bones").check()
+    tab.page.wait_for_timeout(4000)
+
+
 SHOTS = [
     ("playground_planar", "planar", DESK, "light", planar),
     ("playground_arm", "arm", DESK, "light", sorted_some),
+    ("playground_character", "character", DESK, "light", walking),
+    ("playground_guest", "character", DESK, "dark", a_guest),
     ("playground_crowd", "crowd", DESK, "dark", a_while),
     ("playground_lab", "lab", DESK, "dark", a_while),
     ("playground_phone", "planar", PHONE, "light", a_while),

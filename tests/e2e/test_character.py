@@ -1,5 +1,7 @@
 """A character by mouse: dragged, dropped on the page, downloaded."""
 
+import base64
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,20 @@ def near(tab, handle):
     state = tab.state
     chain = state["chains"][[one["id"] for one in state["draggables"]].index(handle)]
     return float(np.hypot(*np.subtract(chain["joints"][0], chain["target"])))
+
+
+def drop(tab, path):
+    """Drop a file on the stage."""
+    dropped = tab.page.evaluate_handle(
+        """([name, data]) => {
+            const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+            const dropped = new DataTransfer();
+            dropped.items.add(new File([bytes], name));
+            return dropped;
+        }""",
+        [path.name, base64.b64encode(path.read_bytes()).decode()],
+    )
+    tab.page.dispatch_event("#stage", "drop", {"dataTransfer": dropped})
 
 
 @pytest.fixture
@@ -46,8 +62,7 @@ def test_before_and_after_bones_and_other_characters(tab):
 
 
 def test_a_dropped_file_is_posed_and_downloaded(tab, tmp_path):
-    source = asset("gltf/RiggedFigure.glb")
-    tab.page.get_by_test_id("file").set_input_files(source)
+    drop(tab, asset("gltf/RiggedFigure.glb"))
     state = tab.wait("state.name === 'RiggedFigure' && state.drawn")
     assert state["surface"] and state["roles"]["legs.left"] > 0.5
     start = tab.handle("hand left")
@@ -67,3 +82,10 @@ def test_a_file_that_is_none_is_refused_with_a_word(tab, tmp_path):
     tab.page.get_by_test_id("notice").get_by_text("broken.glb:").wait_for()
     tab.complaints.clear()  # The browser itself notes that a request was refused.
     assert tab.state["name"] == "humanoid"
+
+
+def test_a_file_dropped_on_another_scene_finds_its_way(open_tab):
+    tab = open_tab("planar")
+    drop(tab, asset("bvh/cmu_02_01.bvh"))
+    state = tab.wait("state.scene === 'character' && state.name === 'cmu_02_01' && state.drawn")
+    assert not state["surface"] and len(state["draggables"]) == 5

@@ -44,3 +44,15 @@ def test_the_crowd_says_how_long_it_took(open_tab):
     start = tab.handle("lure")
     tab.drag("lure", start["x"] + 50, start["y"])
     assert abs(tab.handle("lure")["x"] - start["x"] - 50) < 3
+
+
+def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):
+    tab = open_tab("creature", viewport={"width": 760, "height": 480})
+    tab.wait("state.drawn && state.feet.length === 8")
+    start = tab.handle("goal")
+    tab.drag("goal", start["x"] + 60, start["y"] + 20)
+    state = tab.wait("Math.hypot(state.creature[0] - state.goal[0], state.creature[2] - state.goal[2]) < 0.1")
+    assert sum(foot["stands"] for foot in state["feet"]) >= 4
+    lure = tab.handle("lure")
+    tab.drag("lure", lure["x"] - 25, lure["y"] - 15)
+    tab.wait("state.chains.length === 5 && state.chains.every((chain) => chain.reached)")

@@ -85,3 +85,13 @@ def test_the_page_comes_back_with_its_server_and_ctrl_c_ends_it_at_once(open_tab
         tab.wait("state.connected && state.tick > 2 && state.chains.length === 5")
         assert tab.control("banner").is_hidden()
     tab.complaints.clear()  # The browser reports every attempt to reach a server that is gone.
+
+
+def test_a_page_that_draws_slowly_goes_on_when_its_controls_change(open_tab):
+    """Between two of its pictures all frames come that the server sends unconfirmed, then a new description."""
+    tab = open_tab("planar")
+    tab.page.evaluate("() => { window.requestAnimationFrame = (draw) => setTimeout(draw, 600, performance.now()); }")
+    for on in (True, False, True):
+        tab.control("sprites").set_checked(on)
+        state = tab.wait("state.tick > tick + 20", tick=tab.state["tick"])
+        assert state["controls"]["sprites"] == on  # Not a new session, which comes when the old one seems dead.

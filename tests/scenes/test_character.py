@@ -8,7 +8,7 @@ from kinema.errors import InputError
 from kinema.scenes import humanoid
 from kinema.scenes.actor import Actor
 from kinema.scenes.character import OURS, CharacterScene
-from kinema.scenes.grounds import NAMES, body_of, ground_of, round_of
+from kinema.scenes.grounds import NAMES, round_of
 from tests.assets import asset
 
 
@@ -41,39 +41,6 @@ def test_it_walks_by_itself_and_stays_on_its_way(who):
     assert np.linalg.norm(hips - start) > 0.8 * size
     assert np.hypot(hips[0] / size - spot.x, hips[2] / size - spot.z) < 0.15
     assert scene.status().error < 0.01 and scene.status().total == len(scene.walker.character.rig.legs)
-
-
-def test_a_round_is_closed_and_smooth():
-    way = round_of("course")
-    spots = np.array([way.at(s)[:2] for s in np.linspace(0.0, way.length, 4001)])
-    steps = np.linalg.norm(np.diff(spots, axis=0), axis=1)
-    assert np.allclose(spots[0], spots[-1]) and np.ptp(steps) < 1e-5 * way.length
-    assert steps.sum() == pytest.approx(way.length, rel=1e-4)
-    for s in np.linspace(0.1, way.length - 0.1, 50):
-        here, ahead = way.at(s), way.at(s + 1e-4)
-        assert np.arctan2(ahead.x - here.x, ahead.z - here.z) == pytest.approx(
-            np.arctan2(np.sin(here.heading), np.cos(here.heading)), abs=1e-3
-        )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_drawn_is_what_is_walked_on(name):
-    """Rays down find the drawn body where the ground is; its walls stand on the base; and it is seen from outside."""
-    vertices, triangles = body_of(name)
-    drawn, ground = km.TriangleMesh(vertices, triangles), ground_of(name, 1.0)
-    way = round_of(name)
-    spots = np.array([way.at(s)[:2] for s in np.linspace(0.0, way.length, 60, endpoint=False) + 0.013])
-    origins = np.stack((spots[:, 0], np.full(60, 5.0), spots[:, 1]), axis=-1)
-    hits = [one.cast(origins, (0.0, -1.0, 0.0), 20.0) for one in (drawn, ground)]
-    assert all(one.hit.all() for one in hits)
-    assert np.abs(hits[0].point - hits[1].point).max() < 1e-5
-    a, b, c = (vertices[triangles[:, n]] for n in range(3))
-    normals = np.cross(b - a, c - a)
-    outwards = (a + b + c) / 3 - (0.0, -50.0, vertices[:, 2].mean())
-    upright = np.abs(normals[:, 1]) < 1e-9
-    assert (normals[~upright, 1] > 0).all()
-    rim = upright & (np.minimum(np.minimum(a[:, 1], b[:, 1]), c[:, 1]) < -0.29)
-    assert (np.einsum("ij,ij->i", normals, outwards)[rim] > -1e-9).all()
 
 
 def test_a_hand_that_is_taken_goes_along():

@@ -35,7 +35,7 @@ class Made:
 def animate(
     character: Character, shot: Shot, ground: Any, settings: Settings, progress: Callable[[float], None]
 ) -> Made:
-    """Every frame of a shot through the stages that the settings ask for. Returns those that are kept."""
+    """Every frame of a shot through the stages that the settings ask for. Returns those that do not lead in."""
     player = _Player(Animator(replace(character, rig=shot.rig), _stages(shot, settings), ground=ground), shot, settings)
     if not shot.lead:
         player.settle()
@@ -43,7 +43,7 @@ def animate(
     for k in range(len(shot.times)):
         frames.append(player.frame(k))
         progress((k + 1) / len(shot.times))
-    frames = frames[shot.lead :: shot.stride]
+    frames = frames[shot.lead :]
     parts = ([frame.pose.arrays()[n] for frame in frames] for n in range(3))
     place, world = (np.array([getattr(frame, name) for frame in frames], np.float64) for name in ("place", "world"))
     return Made(Pose.of(*map(np.array, parts)), place, world)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
+from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
+from kinema.bake.reaching import out_of_reach, targets_of
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot, leg_length, take
 from kinema.character import Character
@@ -63,7 +65,7 @@ def bake(
     if settings.places_feet:
         shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
     made = animate(character, shot, ground, settings, progress)
-    shot = shot.kept
+    shot, made = keys_of(shot, made, settings.fps)
     before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
     followed = take_along(rig, shot.poses, made.poses)
@@ -76,7 +78,7 @@ def bake(
         leg=leg_length(rig),
         in_place=shot.travel.needed,
         speed=shot.travel.speed * leg_length(rig),
-        problems=() if exact else ("a parent of the body is scaled unevenly: where it turns, its place is not exact",),
+        problems=tuple(_problems(shot, made, after, exact, settings)),
     )
 
 
@@ -98,29 +100,37 @@ def _rig(character: Character, settings: Settings) -> Rig:
     if settings.look_at is not None and rig.head is None:
         raise InputError(f"no head was found in {name}: say which joint it is, or leave out what to look at")
     for arm in settings.reach:
-        rig.arm(arm)
+        if arm not in (known := [each.name for each in rig.arms]):
+            hands = ", ".join(f"{each}_hand" for each in known) or "none"
+            raise InputError(f"there is no {arm}_hand in {name}; there are {hands}")
     return rig
 
 
 def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip."""
     rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
-    targets = _targets(shot, alone, settings)
-    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=targets)
-    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=targets)
+    asked = [targets_of(rig, world, shot.times, settings) for world in (alone, made.world)]
+    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0])
+    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=asked[1])
     return before, after
 
 
-def _targets(shot: Shot, alone: Any, settings: Settings) -> dict[Any, Any] | None:
-    """Where hands should be, (F, 3) by joint; where nothing is asked of one, where it is anyway."""
-    if not settings.reach:
-        return None
-    targets = {}
-    for name, target in settings.reach.items():
-        hand = int(shot.rig.arm(name).joints[-1])
-        points = [target.at(float(t)) for t in shot.times]
-        targets[hand] = np.array([alone[k, hand, :3, 3] if p is None else p for k, p in enumerate(points)])
-    return targets
+def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: Settings) -> Iterator[str]:
+    if not exact:
+        yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
+    if settings.places_feet:
+        yield from _missing_ground(after)
+    yield from out_of_reach(shot.rig, made.world, shot.times, settings)
+
+
+def _missing_ground(after: Metrics) -> Iterator[str]:
+    """What there was no ground for: figures do not speak of it."""
+    standing = after.missed[after.planted]
+    if not standing.size:
+        yield "no foot was found to stand in any frame: nothing is known of how it stands"
+    elif standing.any():
+        share = standing.sum() / (len(metrics.PARTS) * standing.size)
+        yield f"{share:.1%} of the planted soles found no ground within reach"
 
 
 def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: Any) -> Clip:

@@ -13,7 +13,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from kinema.bake import grounds
 from kinema.bake.cluster import on_dask
@@ -21,11 +20,11 @@ from kinema.bake.job import Order
 from kinema.bake.listing import items
 from kinema.bake.many import Runner, bake_many, in_processes, one_by_one
 from kinema.bake.moving_point import MovingPoint
-from kinema.bake.report import FORMAT, VERSION, rows
+from kinema.bake.report_file import ReportFile
 from kinema.bake.settings import Settings
+from kinema.bake.telling import tell
 from kinema.bake.words import numbers
 from kinema.errors import InputError
-from kinema.io import atomic
 from kinema.roles import Overrides, parse_override, read_overrides
 
 
@@ -59,18 +58,31 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """All of the command. Returns how many files failed."""
+    """All of the command. Returns how many of several files failed; raises what is wrong with an only one."""
     order = order_of(options)
+    _check_something_asked(options)
     listed = items(options.files, options.output)
     folder = None if len(listed) == 1 and listed[0].output == options.output else options.output
-    if options.report is not None and options.report.exists() and not options.force:
-        raise InputError(f"{options.report} is there already; --force replaces it")
+    figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
     with _progress(len(listed)) as (share, done):
         reports = bake_many(listed, order, folder, _runner(options, share), force=options.force, done=done)
-    _print(reports)
-    if options.report is not None:
-        _write_report(options, reports)
-    return sum(report["status"] == "failed" for report in reports)
+    tell(reports)
+    if figures is not None:
+        asked = {name: value for name, value in asdict(options).items() if value not in (None, [], False)}
+        figures.write(reports, options.kinema, asked)
+    failed = [report for report in reports if report["status"] == "failed"]
+    if failed and len(reports) == 1:
+        raise InputError(f"{failed[0]['file']}: {failed[0]['problem']}")
+    return len(failed)
+
+
+def _check_something_asked(options: Options) -> None:
+    moved = options.ground or options.lock_feet or options.travel or options.in_place or options.at != "0,0"
+    timed = options.fps is not None or options.loops != 1
+    if not (moved or timed or options.look_at or options.reach or options.heading is not None):
+        raise InputError(
+            "nothing is asked for; say what to do: --ground, --lock-feet, --look-at, --reach, --travel, --in-place"
+        )
 
 
 # --- from words to an order ------------------------------------------------------------------------------------
@@ -81,11 +93,11 @@ def order_of(options: Options) -> Order:
     settings = Settings(
         lock_feet=options.lock_feet,
         at=numbers("--at", options.at, 2, 3),
-        heading=None if options.heading is None else math.radians(options.heading),
+        heading=_heading(options.heading),
         travel=options.travel,
         in_place=options.in_place,
         look_at=None if options.look_at is None else _point("--look-at", options.look_at),
-        reach=dict(_reach(text) for text in options.reach),
+        reach=_reach(options.reach),
         fps=options.fps,
         loops=options.loops,
         name=options.name,
@@ -101,11 +113,27 @@ def _point(name: str, text: str) -> MovingPoint:
     return MovingPoint.fixed(numbers(name, text, 3))
 
 
-def _reach(text: str) -> tuple[str, MovingPoint]:
-    hand, equals, where = text.partition("=")
-    if not equals or not hand:
-        raise InputError(f"--reach is {text!r:.60}; expected HAND=X,Y,Z, as left_hand=0.4,1.2,0.5")
-    return hand.removesuffix("_hand"), _point(f"--reach {hand}", where)
+def _heading(degrees: float | None) -> float | None:
+    """Radians, of as many turns as one likes."""
+    if degrees is None:
+        return None
+    if not math.isfinite(degrees):
+        raise InputError(f"--heading is {degrees}; expected degrees, as 90")
+    return math.radians(math.fmod(degrees, 360.0))
+
+
+def _reach(texts: list[str]) -> dict[str, MovingPoint]:
+    """What each hand is to reach for, by the name of its arm."""
+    found: dict[str, MovingPoint] = {}
+    for text in texts:
+        hand, equals, where = text.partition("=")
+        if not equals or not hand:
+            raise InputError(f"--reach is {text!r:.60}; expected HAND=X,Y,Z, as left_hand=0.4,1.2,0.5")
+        arm = hand.removesuffix("_hand")
+        if arm in found:
+            raise InputError(f"--reach names {hand} twice; a hand reaches for one thing, which may move: HAND=way.csv")
+        found[arm] = _point(f"--reach {hand}", where)
+    return found
 
 
 def _roles(options: Options) -> Overrides:
@@ -157,45 +185,3 @@ def _progress(count: int) -> Iterator[tuple[Any, Any]]:
             bar.update(task, completed=finished, description=f"{finished} of {count}")
 
         yield share, done
-
-
-# --- what is said ----------------------------------------------------------------------------------------------
-
-
-def _print(reports: list[dict[str, Any]]) -> None:
-    """A table of each clip, on the screen; then what was skipped and what failed."""
-    screen, errors = Console(), Console(stderr=True, style="red")
-    for report in reports:
-        for clip in report.get("clips", ()) if report["status"] == "baked" else ():
-            screen.print(_table(report, clip))
-        for doubt in (report.get("rig") or {}).get("doubts", ()) if report["status"] == "baked" else ():
-            screen.print(f"  {report['file']}: {doubt}", markup=False, style="yellow")
-    skipped = [report for report in reports if report["status"] == "skipped"]
-    if skipped:
-        screen.print(f"{len(skipped)} of {len(reports)} done before, skipped.")
-    failed = [report for report in reports if report["status"] == "failed"]
-    if failed:
-        errors.print(f"{len(failed)} of {len(reports)} failed:")
-        for report in failed:
-            errors.print(f"  {report['file']}: {report['problem']}", markup=False)
-
-
-def _table(report: dict[str, Any], clip: dict[str, Any]) -> Table:
-    """Before and after of one clip."""
-    table = Table(title=f"{report['file']}: {clip['clip']} → {clip['name']}", title_justify="left")
-    table.add_column("lengths in % of a leg")
-    table.add_column("before", justify="right")
-    table.add_column("after", justify="right")
-    for row in rows(clip):
-        table.add_row(*row)
-    walked = f", walks in place at {clip['feet_speed']:.3g} a second" if clip["in_place"] else ""
-    notes = [f"{clip['frames']} frames, {clip['fps']:g} a second{walked}", *clip["problems"]]
-    table.caption, table.caption_justify = "\n".join(notes), "left"
-    return table
-
-
-def _write_report(options: Options, reports: list[dict[str, Any]]) -> None:
-    assert options.report is not None
-    asked = {name: value for name, value in asdict(options).items() if value not in (None, [], False)}
-    made = {"format": FORMAT, "version": VERSION, "kinema": options.kinema, "options": asked, "files": reports}
-    atomic.write(options.report, [json.dumps(made, indent=1, default=str).encode()])

@@ -12,6 +12,9 @@ SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 INNER_FPS = 60.0
 """Frames a second that are computed at least, whatever is kept: at 24 a second feet land a frame late."""
 
+ON_FRAME = 1e-3
+"""Frames: what is nearer to one is on it. A clip's length, in seconds of 32 bits, is off by less."""
+
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 
@@ -54,8 +57,18 @@ PLANT_HEIGHT = 0.018
 PLANTED_SHARE = 0.5
 """Share of the travel's speed below which a foot stands. It swings at one to three times that speed."""
 
-IN_PLACE_SPEED = 0.2
-"""Leg lengths a second that feet must slide at for a clip to be one that walks in place: mocap slides by 0.05."""
+IN_PLACE_SPEED = 0.4
+"""Leg lengths a second that feet must slide at for a clip to be one that walks in place: mocap slides by 0.05, who is
+hit or strikes a blow by 0.3; the slowest sneaking and spiders' walks that were met are at 0.5."""
+
+IN_PLACE_GOES = 0.1
+"""Leg lengths that the hips of who walks in place get at most from start to end: who falls or dodges goes further."""
+
+LARGEST_TURN = 4.0
+"""Radians a second: who spins faster swings a sword, and does not walk a curve."""
+
+LEG_AGREES = 0.25
+"""Weight, 0 to 1, that a sole has somewhere in a clip for its leg to show the travel."""
 
 IN_PLACE_TURN = 0.15
 """Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
@@ -92,6 +105,9 @@ LEAD_IN = 3.0
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
+
+REACHED = 0.01
+"""Arm lengths from its target within which a hand has reached it: what cannot be seen."""
 
 MOST_TRIANGLES = 5_000_000
 """Triangles of a ground's mesh: a tree of more takes gigabytes."""

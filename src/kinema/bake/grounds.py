@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,9 +119,11 @@ def _from_table(path: Path, heights: tuple[float, float] | None) -> Any:
         if os.path.getsize(path) > 16 * MOST_HEIGHTS:
             raise FileError(f"the file is too large; allowed are {MOST_HEIGHTS} heights", path.name)
         table = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as wrong:
-        if isinstance(wrong, FileError):
-            raise
+    except FileError:
+        raise
+    except OSError as wrong:
+        raise _unreadable(path, wrong) from None
+    except (ValueError, EOFError, MemoryError, zipfile.BadZipFile) as wrong:
         raise FileError(f"the file is no table of numbers: {wrong}", path.name) from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "iuf":
         raise FileError("expected one table of numbers of two axes, (rows, columns)", path.name)
@@ -146,7 +149,10 @@ def _grid(rows: Any, size: tuple[float, float] | None) -> GroundPlan:
 
 def _from_mesh(path: Path) -> GroundPlan:
     """All triangles of a file, where its nodes put them at rest."""
-    scene = files.load(path, rig=False)
+    try:
+        scene = files.load(path, rig=False)
+    except OSError as wrong:
+        raise _unreadable(path, wrong) from None
     palette = scene.skeleton.palette(scene.skeleton.rest)
     vertices, triangles, count = [], [], 0
     for skin in scene.skins:
@@ -159,3 +165,8 @@ def _from_mesh(path: Path) -> GroundPlan:
     if sum(map(len, triangles)) > MOST_TRIANGLES:
         raise FileError(f"there are more than {MOST_TRIANGLES} triangles in it", path.name)
     return GroundPlan("mesh", (), (np.concatenate(vertices).astype(np.float64), np.concatenate(triangles)))
+
+
+def _unreadable(path: Path, wrong: OSError) -> FileError:
+    # An OSError of NumPy's own, for a file that is empty or broken, has a text but no number and no reason.
+    return FileError(f"the file cannot be read: {wrong.strerror or wrong}", str(path))

@@ -19,7 +19,7 @@ from kinema.bake.report import clip_report, rig_report
 from kinema.bake.settings import Settings
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.errors import InputError, KinemaError
+from kinema.errors import FileError, InputError, KinemaError
 from kinema.io import files, names
 from kinema.roles import Overrides
 
@@ -62,11 +62,20 @@ def bake_file(
             made = _baked(Path(folder), data, name, kind, order, report, progress)
         report["status"] = "baked"
     except KinemaError as wrong:
-        made, report["problem"] = None, str(wrong)
+        made, report["problem"] = None, problem_of(wrong, name)
+    except OSError as wrong:  # Its own text names temporary files, which are nobody's business.
+        made, report["problem"] = None, f"it cannot be worked on: {wrong.strerror or wrong}"
     except Exception as wrong:  # A file that stops the others helps nobody; the report names what happened.
         made, report["problem"] = None, f"{type(wrong).__name__}: {wrong}"
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Outcome(made, report)
+
+
+def problem_of(wrong: KinemaError, name: str) -> str:
+    """What is wrong with a file, told of it by its name: which is not said twice."""
+    if not isinstance(wrong, FileError) or Path(wrong.file).name != Path(name).name:
+        return str(wrong)
+    return wrong.problem if wrong.line is None else f"line {wrong.line}: {wrong.problem}"
 
 
 def _baked(
@@ -85,9 +94,8 @@ def _baked(
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
     (folder / "new").mkdir()
-    return _save(
-        folder / "new" / f"file{kind}", replace(character, clips=character.clips | {c.name: c for c in made}), made
-    )
+    character = replace(character, clips=character.clips | {clip.name: clip for clip in made})
+    return _save(folder / "new" / f"file{kind}", character, made, settings.fps)
 
 
 def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
@@ -101,11 +109,11 @@ def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
     return replace(files.load(path, roles=order.roles), name=Path(name).stem)
 
 
-def _save(path: Path, character: Character, made: list[Clip]) -> bytes:
+def _save(path: Path, character: Character, made: list[Clip], fps: float | None) -> bytes:
     if path.suffix == ".bvh":
         if len(made) > 1:
             raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
-        files.save(path, character, clip=made[0])
+        files.save(path, character, clip=made[0], fps=fps)
     else:
         files.save(path, character)
     return path.read_bytes()

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,15 @@ from typing import Any
 
 from kinema.bake.constants import LARGEST_FILE, MOST_FILES
 from kinema.errors import FileError, InputError
-from kinema.io import atomic
+from kinema.io import atomic, files
+from kinema.io.gltf.document import MAGIC, parse
+from kinema.io.gltf.self_contained import self_contained
 
 KINDS = {".glb": ".glb", ".gltf": ".glb", ".vrm": ".glb", ".bvh": ".bvh"}
-"""What can be read, and as what it is written unless said otherwise."""
+"""What is looked for in folders, and as what it is written unless said otherwise."""
+
+WRITTEN = (".glb", ".bvh")
+"""Endings of new files."""
 
 MANIFEST = ".kinema-bake.json"
 """The file in a folder of new files that says how they were made."""
@@ -40,20 +46,41 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
     """Every file that is meant, in order. inputs: files, folders (searched to the bottom) and patterns. output: a file,
     for a single input that is one, else a folder, which gets the folders of the inputs too.
     """
+    _check_output(output)
     found = list(_found(inputs))
-    if len(found) == 1 and found[0][0].is_file() and output.suffix.lower() in (".glb", ".bvh"):
+    if output.suffix.lower() in WRITTEN and not output.is_dir():
+        if len(found) > 1:
+            raise InputError(f"{output} is one file, and there are {len(found)} to be baked; give a folder")
         path = found[0][0]
         return [Item(path, path.name, output)]
-    if output.suffix.lower() in KINDS:
-        raise InputError(f"{output} is one file, and there are {len(found)} to be baked; give a folder")
     made: dict[Path, Item] = {}
     for path, relative in found:
-        item = Item(path, relative.as_posix(), output / relative.with_suffix(KINDS[path.suffix.lower()]))
+        item = Item(path, relative.as_posix(), output / relative.with_suffix(_kind(path)))
         if item.output in made:
             other = made[item.output].path
             raise InputError(f"{other} and {path} would both be written to {item.output}; bake them apart")
         made[item.output] = item
     return list(made.values())
+
+
+def _check_output(output: Path) -> None:
+    """A name with an ending is a file's, unless there is a folder of that name."""
+    if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
+        allowed = " and ".join(WRITTEN)
+        raise InputError(
+            f"{output} ends in {output.suffix!r}, which is not written; allowed are {allowed}, or a folder"
+        )
+
+
+def _kind(path: Path) -> str:
+    """Ending of the new file: by the name of the old one, or by its content where the name does not tell."""
+    kind = KINDS.get(path.suffix.lower())
+    if kind is not None:
+        return kind
+    try:
+        return ".bvh" if files.format_of(path) == "bvh" else ".glb"
+    except OSError as wrong:
+        raise FileError(f"the file cannot be read: {wrong.strerror}", str(path)) from None
 
 
 def _found(inputs: Iterable[str]) -> Iterator[tuple[Path, Path]]:
@@ -75,20 +102,18 @@ def _meant(text: str) -> Iterator[tuple[Path, Path]]:
     path = Path(text)
     if path.is_dir():
         below = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        files = sorted(file for file in below if file.suffix.lower() in KINDS)
-        if not files:
+        inside = sorted(file for file in below if file.suffix.lower() in KINDS)
+        if not inside:
             raise InputError(f"there is no {', '.join(KINDS)} file in {text!r}")
-        yield from ((file, file.relative_to(path)) for file in files)
+        yield from ((file, file.relative_to(path)) for file in inside)
     elif path.exists():
-        if path.suffix.lower() not in KINDS:
-            raise InputError(f"{text!r} ends in {path.suffix!r}; allowed are {', '.join(KINDS)}")
         yield path, Path(path.name)
     else:
-        files = sorted(Path(match) for match in glob.iglob(text, recursive=True))
-        files = [file for file in files if file.is_file() and file.suffix.lower() in KINDS]
-        if not files:
+        matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))
+        matches = [file for file in matches if file.is_file() and file.suffix.lower() in KINDS]
+        if not matches:
             raise InputError(f"there is no file {text!r}, nor any that it matches")
-        yield from ((file, Path(file.name)) for file in files)
+        yield from ((file, Path(file.name)) for file in matches)
 
 
 def read(item: Item) -> bytes:
@@ -96,19 +121,20 @@ def read(item: Item) -> bytes:
     try:
         if item.path.stat().st_size > LARGEST_FILE:
             raise FileError(f"the file is larger than {LARGEST_FILE >> 20} MB", item.name)
-        if item.path.suffix.lower() == ".gltf":
-            return _packed(item.path)
-        return item.path.read_bytes()
+        data = item.path.read_bytes()
+        return _packed(data, item.path) if _needs_others(data) else data
     except OSError as wrong:
         raise FileError(f"the file cannot be read: {wrong.strerror}", item.name) from None
 
 
-def _packed(path: Path) -> bytes:
-    """A .gltf with all that lies beside it, as the bytes of a .glb."""
-    from kinema.io import gltf
-    from kinema.io.gltf.self_contained import self_contained
+def _needs_others(data: bytes) -> bool:
+    """Whether a file may name others that lie beside it: glTF, in text or not, with an address in it."""
+    return (data.startswith(MAGIC) or data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")) and b'"uri"' in data
 
-    return b"".join(self_contained(gltf.load(path).source).glb())
+
+def _packed(data: bytes, path: Path) -> bytes:
+    """glTF with all that lies beside it, as the bytes of a .glb."""
+    return b"".join(self_contained(parse(data, path.name, path.parent)).glb())
 
 
 class Manifest:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kinema.bake.constants import WORKER_ATTEMPTS
-from kinema.bake.job import Order, Outcome, bake_file
+from kinema.bake.job import Order, Outcome, bake_file, problem_of
 from kinema.bake.listing import Item, Manifest, read
 from kinema.errors import InputError, KinemaError
 from kinema.io import atomic
@@ -56,7 +56,7 @@ def bake_many(
                     finish(item, {"status": "skipped"})
                     continue
             except KinemaError as wrong:
-                finish(item, {"status": "failed", "problem": str(wrong)})
+                finish(item, {"status": "failed", "problem": problem_of(wrong, item.name)})
                 continue
             yield item, data
 
@@ -84,7 +84,8 @@ def _written(item: Item, data: bytes, outcome: Outcome, manifest: Manifest | Non
         if manifest is not None:
             manifest.add(item, data)
     except (OSError, KinemaError) as wrong:
-        return {**outcome.report, "status": "failed", "problem": f"cannot be written: {wrong}"}
+        why = wrong.strerror if isinstance(wrong, OSError) else getattr(wrong, "problem", wrong)
+        return {**outcome.report, "status": "failed", "problem": f"{item.output} cannot be written: {why}"}
     return outcome.report
 
 

@@ -14,6 +14,7 @@ from kinema import edge
 from kinema.errors import FileError, InputError
 
 _COLUMNS = "t, x, y, z"
+_COMMAS = "columns are parted by ';'; expected commas between them, and points in numbers, as 0,0.4,1.2,0.5"
 _MOST_ROWS = 100_000
 """Rows of a file; two frames of ten minutes each would have fewer."""
 
@@ -70,13 +71,17 @@ def _rows(path: Path) -> list[list[float]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for number, row in enumerate(csv.reader(file), 1):
+                if any(";" in cell for cell in row):
+                    raise FileError(_COMMAS, str(path), number)
                 if not any(cell.strip() for cell in row) or (number == 1 and not _is_number(row[0])):
                     continue
                 if len(rows) == _MOST_ROWS:
                     raise FileError(f"there are more than {_MOST_ROWS} rows", str(path), number)
                 rows.append(_numbers(row, path, number))
-    except (OSError, UnicodeDecodeError, csv.Error) as wrong:
-        raise FileError(f"cannot be read: {wrong}", str(path)) from wrong
+    except OSError as wrong:
+        raise FileError(f"the file cannot be read: {wrong.strerror}", str(path)) from None
+    except (UnicodeDecodeError, csv.Error) as wrong:
+        raise FileError(f"the file is no text of numbers: {wrong}", str(path)) from wrong
     if not rows:
         raise FileError(f"there is no row; expected {_COLUMNS} in each", str(path))
     return rows

@@ -8,31 +8,33 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinema.bake.baking import Baked
-from kinema.metrics import Metrics
+from kinema.metrics import PARTS, Metrics
 from kinema.rig import Rig
 
 FORMAT, VERSION = "kinema.bake", 1
 
 
 class Figure(NamedTuple):
-    """One figure of a motion: how it is called in JSON and in a table, what it is measured in, how it is found."""
+    """One figure of a motion: how it is called in JSON and in a table, what it is measured in, how it is found. None:
+    there is nothing to measure, which is not the same as nothing wrong.
+    """
 
     key: str
     label: str
     unit: Literal["length", "degrees", "count"]
-    of: Callable[[Metrics], float]
+    of: Callable[[Metrics], float | None]
 
 
 FIGURES = (
-    Figure("planted_depth", "planted sole below the ground", "length", lambda m: _largest(m.penetration * m.planted)),
-    Figure("planted_hover", "planted sole above the ground", "length", lambda m: m.worst_hover),
-    Figure("depth", "any sole below the ground", "length", lambda m: m.worst_penetration),
-    Figure("slide", "farthest slide of a planted foot", "length", lambda m: m.worst_slide),
-    Figure("mean_slide", "mean slide of a step", "length", lambda m: _mean(m.steps.slide)),
+    Figure("planted_depth", "planted sole below the ground", "length", lambda m: _largest(m.penetration, _standing(m))),
+    Figure("planted_hover", "planted sole above the ground", "length", lambda m: _largest(m.hover, _standing(m))),
+    Figure("depth", "any sole below the ground", "length", lambda m: _largest(m.penetration, _over_ground(m))),
+    Figure("slide", "farthest slide of a planted foot", "length", lambda m: _largest(m.slide, _standing(m))),
+    Figure("mean_slide", "mean slide of a step", "length", lambda m: _mean_slide(m)),
     Figure("steps", "steps", "count", lambda m: float(m.steps.slide.size)),
     Figure("turn", "largest turn of a joint in a frame", "degrees", lambda m: float(np.degrees(m.worst_turn))),
     Figure("knee_flips", "knee flips", "count", lambda m: float(m.knee_flips)),
-    Figure("no_ground", "sole points without ground", "count", lambda m: float(m.no_ground)),
+    Figure("no_ground", "planted sole points without ground", "count", lambda m: float((m.missed * m.planted).sum())),
     Figure("reach_error", "farthest from what a hand reaches for", "length", lambda m: m.worst_reach),
 )
 
@@ -79,19 +81,32 @@ def rows(clip: dict[str, Any]) -> list[tuple[str, str, str]]:
 def _figures(metrics: Metrics, leg: float) -> dict[str, Any]:
     found = [figure for figure in FIGURES if figure.key != "reach_error" or metrics.reach is not None]
     values: dict[str, Any] = {figure.key: figure.of(metrics) for figure in found}
-    values["in_leg_lengths"] = {figure.key: values[figure.key] / leg for figure in found if figure.unit == "length"}
+    lengths = {figure.key: values[figure.key] for figure in found if figure.unit == "length"}
+    values["in_leg_lengths"] = {key: None if length is None else length / leg for key, length in lengths.items()}
     return values
 
 
 def _shown(figure: Figure, values: dict[str, Any]) -> str:
+    if values[figure.key] is None:
+        return "n/a"
     if figure.unit == "length":
         return f"{100 * values['in_leg_lengths'][figure.key]:.2f} %"
     return f"{values[figure.key]:.0f}" if figure.unit == "count" else f"{values[figure.key]:.1f}°"
 
 
-def _largest(values: Any) -> float:
-    return float(np.max(values, initial=0.0))
+def _over_ground(metrics: Metrics) -> Any:
+    """(F, L): whether there is ground for any point of a sole."""
+    return metrics.missed < len(PARTS)
 
 
-def _mean(values: Any) -> float:
-    return float(np.mean(values)) if values.size else 0.0
+def _standing(metrics: Metrics) -> Any:
+    """(F, L): whether a foot stands where there is ground."""
+    return metrics.planted & _over_ground(metrics)
+
+
+def _largest(values: Any, measured: Any) -> float | None:
+    return float(values[measured].max()) if measured.any() else None
+
+
+def _mean_slide(metrics: Metrics) -> float | None:
+    return float(np.mean(metrics.steps.slide)) if _standing(metrics).any() else None

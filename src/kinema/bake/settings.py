@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +23,9 @@ class Settings:
     looked for. heading: radians from +Z towards +X that it faces there;
     as it does if None. travel: whether to move it by its planted feet; None: if it is put on a ground and its clip
     walks in place. in_place: take the travel out of the clip first, and make none.
-    look_at: for head and eyes. reach: for hands, by the name of their arm ("left").
-    fps: frames a second; the clip's own if None. loops: how often to repeat it. name: of the new clip.
-    feet: how feet are placed.
+    look_at: for head and eyes. reach: for hands, by the name of their arm: "left", or "left_hand".
+    fps: keys at so many frames a second, exactly; near the clip's own if None. loops: how often to repeat it.
+    name: of the new clip. feet: how feet are placed.
     """
 
     ground: Any = None
@@ -52,7 +51,7 @@ class Settings:
         for k, number in enumerate(self.at):
             edge.number(f"at[{k}]", number)
         if self.heading is not None:
-            edge.number("heading", self.heading, -2 * math.pi, 2 * math.pi)
+            edge.number("heading", self.heading)
         if self.in_place and self.travel:
             raise InputError("in_place and travel exclude each other: one takes travel out, the other makes it")
         if self.fps is not None:
@@ -60,6 +59,10 @@ class Settings:
         edge.whole("loops", self.loops, 1)
         if self.loops > MOST_LOOPS:
             raise InputError(f"loops is {self.loops}; allowed are 1 to {MOST_LOOPS}")
+        reach = {name.removesuffix("_hand"): target for name, target in self.reach.items()}
+        if len(reach) < len(self.reach):
+            raise InputError(f"reach names a hand twice: {', '.join(self.reach)}")
+        object.__setattr__(self, "reach", reach)
         for name, target in {"look_at": self.look_at, **self.reach}.items():
             if target is not None and not isinstance(target, MovingPoint):
                 raise InputError(f"{name} must be a MovingPoint, got {type(target).__name__}")

@@ -12,6 +12,7 @@ from kinema import metrics
 from kinema.bake.constants import (
     DEFAULT_FPS,
     FASTEST_FPS,
+    IN_PLACE_GOES,
     INNER_FPS,
     LEAD_IN,
     LOOP_GAP,
@@ -97,10 +98,12 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     closed = settings.loops > 1 or _is_loop(rig, poses)
     dt = float(times[1] - times[0])
     travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
-    moves = settings.places_feet and travel.needed and not settings.in_place
+    own = _own_travel(rig, poses)
+    stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * leg_length(rig)
+    moves = settings.places_feet and travel.needed and stays and not settings.in_place
     moves = moves if settings.travel is None else settings.travel
     places = travel.places(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
-    one_pass = places[-1] @ _own_travel(rig, poses)
+    one_pass = places[-1] @ own
     which, places = _repeated(places, one_pass, range(-1 if closed else 0, settings.loops))
     lead = min(times.size - 1, round(LEAD_IN / dt)) if closed else 0
     total = settings.loops * (times.size - 1) + 1 + lead

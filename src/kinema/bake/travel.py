@@ -21,6 +21,8 @@ from kinema.bake.constants import (
     FLOOR_SHIFT,
     IN_PLACE_SPEED,
     IN_PLACE_TURN,
+    LARGEST_TURN,
+    LEG_AGREES,
     LOW_SOLE,
     OUTLIER_SHARE,
     OUTLIER_SPEED,
@@ -40,18 +42,20 @@ class Travel:
 
     velocity: (F-1, 3), from each frame to the next, in the character's own space, across up. turn: radians a second
     about up, the same all the time. speed: of the mean velocity, leg lengths a second. floor: height of the ground that
-    the clip was made on: feet that stand a little above or below the rig's floor are common.
+    the clip was made on: feet that stand a little above or below the rig's floor are common. legs: how many of them
+    show this travel.
     """
 
     velocity: Any
     turn: float
     speed: float
     floor: float
+    legs: int
 
     @property
     def needed(self) -> bool:
-        """Whether the clip walks in place: its feet slide, and they slide alike."""
-        return self.speed > IN_PLACE_SPEED or abs(self.turn) > IN_PLACE_TURN
+        """Whether the clip walks in place: its feet slide, and they slide alike. One foot that does so lashes out."""
+        return self.legs > 1 and (self.speed > IN_PLACE_SPEED or IN_PLACE_TURN < abs(self.turn) < LARGEST_TURN)
 
     def places(self, up: Any, dt: float) -> Any:
         """(F, 4, 4): where the character's space is in each frame, seen from the first."""
@@ -72,7 +76,7 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     points = metrics.sole_points(rig, world)
     frames, legs = points.shape[:2]
     if frames < 2 or not legs:
-        return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor)
+        return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor, 0)
     size = float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
     height = _standing_height(points @ np.array(rig.up))
     along = _ground_axes(np.array(rig.up))
@@ -87,9 +91,10 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     each = (weights * standing).sum(axis=(1, 2)) + PRIOR_WEIGHT * velocity
     each = each / (weights.sum(axis=(1, 2)) + PRIOR_WEIGHT)
     speed = float(np.linalg.norm(velocity)) / size
+    showing = int((weights.max(axis=(0, 2)) > LEG_AGREES).sum())
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
     each = smoothed(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
-    return Travel(each @ along, turn, speed, rig.floor if off else floor)
+    return Travel(each @ along, turn, speed, rig.floor if off else floor, showing)
 
 
 def _standing_height(height: Any) -> Any:

@@ -35,13 +35,11 @@ from kinema.behaviours.footing import (
     gather_rays,
     scatter_hits,
 )
+from kinema.behaviours.leg_solver import LegSolver
 from kinema.behaviours.stage import Body, Stage, State, Work
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
 from kinema.constants import POINT_FOOT
 from kinema.errors import InputError
-from kinema.solvers import branch
-from kinema.solvers.goal import bend_axis
-from kinema.solvers.two_bone_rotations import ALWAYS, NO_AXIS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +110,7 @@ class FeetState(State):
         if not body.rig.legs:
             raise InputError("Feet needs legs; this rig has none")
         self.settings, self.body = settings, body
-        self.legs = [_LegPlan(body, leg) for leg in body.rig.legs]
+        self.legs = [LegSolver(body, leg) for leg in body.rig.legs]
         self.plan = _plan(settings, body, self.legs)
         self.memory = _memory(body, len(self.legs))
         self._hips = int(body.rig.hips)
@@ -228,7 +226,7 @@ def _plain(part: Any, dtype: Any) -> Any:
     return np.ascontiguousarray(array, array.dtype if array.dtype == bool else dtype)
 
 
-def _plan(settings: Feet, body: Body, legs: list[_LegPlan]) -> Plan:
+def _plan(settings: Feet, body: Body, legs: list[LegSolver]) -> Plan:
     rig, dtype, s = body.rig, body.precision, settings
     size = np.array([leg.length for leg in legs], dtype)
     return Plan(
@@ -311,53 +309,3 @@ def _memory(body: Body, legs: int) -> Memory:
         moves=zeros(3),
         lean=zeros(1, 3),
     )
-
-
-class _LegPlan:
-    """What is known of a leg before the first frame, and how it is solved.
-
-    A leg of more than two bones bends where two halves of it meet; the joints between keep their animated turn, so a
-    hock stays as bent as it was.
-    """
-
-    def __init__(self, body: Body, leg: Any) -> None:
-        skeleton = body.skeleton
-        joints = tuple(int(j) for j in leg.joints)
-        self.length = skeleton.length(joints)
-        halves = [abs(skeleton.length(joints[: k + 1]) / self.length - 0.5) for k in range(1, len(joints) - 1)]
-        self.joints = (joints[0], joints[1 + int(np.argmin(halves))], joints[-1])
-        self.turning = np.array(self.joints, np.int64)
-        self.below = skeleton.below([joints[0]])
-        self.needed = skeleton.above([joints[-1]])
-        self.parent = int(skeleton.parents[joints[-1]])
-        self.axis, self.use_axis = _knee_axis(body, self.joints)
-        self.no_pole = np.zeros((body.count, 3), body.precision)
-        self.reach, self.pole_sine = body.zeros(), body.zeros()
-
-    def solve(self, work: Work, targets: Any, rotations: Any) -> None:
-        """Turn the leg's joints to bring the ankle to its target and turn it as wanted, by each character's weight."""
-        targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
-        before = work.r.copy() if (work.weights[work.rows] < 1).any() else None
-        bend = self.axis, self.use_axis, self.no_pole, False, work.t.dtype.type(1.0)
-        branch.bend_limbs(
-            work.rows, self.turning, targets, *bend, work.s, work.world, work.r, self.reach, self.pole_sine
-        )
-        work.changed(self.below)
-        work.refresh(self.needed)
-        branch.turn_tips(work.rows, self.joints[-1], self.parent, rotations, work.place, work.world, work.r)
-        if before is not None:
-            weights = np.repeat(work.weights[:, np.newaxis], len(self.joints), axis=1)
-            branch.blend_back(work.rows, self.turning, weights, before, work.r)
-        work.changed(self.below)
-
-
-def _knee_axis(body: Body, joints: Any) -> tuple[Any, int]:
-    """What a knee bends about, in its own space: its hinge, else the bend it has at rest, else forwards."""
-    skeleton, rig = body.skeleton, body.rig
-    axis, use = bend_axis(skeleton, joints, body.precision)
-    if use != NO_AXIS:
-        return axis, ALWAYS
-    world = rig.standing_world[joints[1], :3, :3]
-    frame = world / np.linalg.norm(world, axis=0)
-    own = frame.T @ np.cross(rig.up, rig.forward) * np.sign(np.linalg.det(frame))
-    return own.astype(body.precision), ALWAYS

@@ -35,7 +35,8 @@ class Stage:
     max_distance: float = math.inf
 
     order: ClassVar[int] = 20
-    """When its turn comes in a frame: 0 clips, 10 procedural layers, 20 feet, 30 hands, 40 aim, 50 head, 60 eyes."""
+    """When its turn comes in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands,
+    40 aim, 50 head, 60 eyes, 70 tails."""
 
     def start(self, body: Body) -> State:
         """A fresh state for these characters."""

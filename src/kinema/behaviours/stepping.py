@@ -452,6 +452,26 @@ def reachable_targets(plan, memory, world, i, at_hips, turn, shift):
         set3(memory.targets, i, leg, vec.add(hip, shortened(way, reach)))
 
 
+@routine
+def carry_hips(plan, memory, i, up, turn, x, v, weight, place, world, hips, parent, t, r):
+    """Move the hips to a height x above where the pose has them, with speed v, and turn them; feet that are then out of
+    reach hang short of their targets.
+    """
+    memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
+    memory.pelvis[i], memory.pelvis_speed[i] = x, v
+    reachable_targets(plan, memory, world, i, origin_at(world, i, hips), turn, vec.scale(up, x))
+    memory.shift[i] = x * weight
+    above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
+    own = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
+    for c in range(3):
+        memory.moves[i, c] = up[c] * memory.shift[i]
+        t[i, hips, c] += own[c]
+    if plan.lean > like(x, 0.0):
+        frame = xform.axes(above)
+        axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), handedness(frame))
+        store_rotation(r, i, hips, quat.unit(quat.mul((axis[0], axis[1], axis[2], turn[3]), rotation_at(r, i, hips))))
+
+
 @batch
 def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t, r):
     """The pelvis on its spring, but never above what a planted leg reaches; leaning with the slope, if it does that."""
@@ -473,21 +493,7 @@ def move_pelvis(rows, plan, memory, place, world, hips, parent, dt, weights, t, 
             if x > top:
                 # Held down by this leg: once it lets go the pelvis rises on its spring, from where it is.
                 x, v = top, min(v, zero)
-        memory.moving[i] |= (x != memory.pelvis[i]) | (v != memory.pelvis_speed[i])
-        memory.pelvis[i], memory.pelvis_speed[i] = x, v
-        reachable_targets(plan, memory, world, i, at_hips, turn, vec.scale(up, x))
-        memory.shift[i] = x * weights[i]
-        above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, i, 0)
-        own = xform.linear(xform.inverse(above), vec.scale(up, memory.shift[i]))
-        for c in range(3):
-            memory.moves[i, c] = up[c] * memory.shift[i]
-            t[i, hips, c] += own[c]
-        if plan.lean > zero:
-            frame = xform.axes(above)
-            axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), handedness(frame))
-            store_rotation(
-                r, i, hips, quat.unit(quat.mul((axis[0], axis[1], axis[2], turn[3]), rotation_at(r, i, hips)))
-            )
+        carry_hips(plan, memory, i, up, turn, x, v, weights[i], place, world, hips, parent, t, r)
 
 
 @batch

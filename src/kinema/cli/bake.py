@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -88,6 +88,12 @@ def bake(
     try:
         failed = run(Options(kinema=__version__, **given))
     except KinemaError as wrong:
-        typer.secho(f"kinema bake: {wrong}", fg="red", err=True)
-        raise typer.Exit(2) from None
+        _stop(str(wrong))
+    except OSError as wrong:  # A path that the system will not even look at: too long, or not ours to see.
+        _stop(f"{wrong.filename}: {wrong.strerror}")
     raise typer.Exit(1 if failed else 0)
+
+
+def _stop(problem: str) -> NoReturn:
+    typer.secho(f"kinema bake: {problem}", fg="red", err=True)
+    raise typer.Exit(2) from None

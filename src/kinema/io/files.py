@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from kinema.character import Character
 from kinema.clip import Clip
@@ -26,16 +27,22 @@ def load(
     small TOML file.
     """
     path = Path(path)
+    character = (gltf.load if format_of(path) in ("glb", "gltf") else bvh.load)(path)
+    return _with_rig(character, roles) if rig else character
+
+
+def format_of(path: Path) -> Literal["glb", "gltf", "bvh"]:
+    """What a file is, by how it begins, whatever it is called."""
     with path.open("rb") as file:
         head = file.read(FILE_HEAD)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith(MAGIC) or text.startswith(b"{"):
-        character = gltf.load(path)
-    elif text[:9].upper() == b"HIERARCHY":
-        character = bvh.load(path)
-    else:
-        raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
-    return _with_rig(character, roles) if rig else character
+    if head.startswith(MAGIC):
+        return "glb"
+    if text.startswith(b"{"):
+        return "gltf"
+    if text[:9].upper() == b"HIERARCHY":
+        return "bvh"
+    raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
 
 
 def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | None) -> Character:

@@ -18,8 +18,8 @@ LARGEST_MESSAGE = 64 * 1024
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file that is dropped on a page: characters with all their textures have tens of megabytes."""
 
-LONGEST_FILE_WAIT = 60.0
-"""Seconds in which a scene has to take or give a file."""
+LONGEST_FILE_WAIT = 180.0
+"""Seconds in which a scene has to take or give a file: the first may have to wait for the compiler."""
 
 LARGEST_INPUT_NUMBER = 2**32 - 1
 """The number of a page's last input travels as 32 bits."""

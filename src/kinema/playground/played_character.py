@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,10 @@ class PlayedCharacter(CharacterScene):
     """Takes any file's clips for a walk, and gives what is shown as a file."""
 
     judge = staticmethod(judged)
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return {**super().later_kernels(), "baking": lambda: baked_file(cls().walker)}
 
     @property
     def baked_name(self) -> str:

@@ -50,6 +50,8 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 
+_NOTHING = PlainTextResponse("Nothing here.", 404)
+
 
 def page() -> dict[str, bytes]:
     """The built page, file by file."""
@@ -83,7 +85,7 @@ class App:
         if not self._may_be_called(request.headers.get("host", "")):
             return PlainTextResponse("This server is not known by that name.", 403)
         if name not in self._page:
-            return PlainTextResponse("Nothing here.", 404)
+            return _NOTHING
         return Response(self._page[name], media_type=_TYPES[name], headers=_HEADERS)
 
     async def _session(self, websocket: WebSocket) -> None:
@@ -112,6 +114,8 @@ class App:
         return await self._ask(request, protocol.Give(request.path_params["name"], done))
 
     async def _receive(self, request: Request) -> Response:
+        if self._sender(request) is None:  # Before a byte of it is read.
+            return _NOTHING
         data = bytearray()
         async for part in request.stream():
             data += part
@@ -121,14 +125,19 @@ class App:
         return await self._ask(request, protocol.Receive(request.path_params["name"], bytes(data), done))
 
     async def _ask(self, request: Request, command: protocol.Receive | protocol.Give) -> Response:
-        connection = self._connections.get(request.path_params["session"])
-        if connection is None or not self._comes_from_our_page(request.headers):
-            return PlainTextResponse("Nothing here.", 404)
+        connection = self._sender(request)
+        if connection is None:
+            return _NOTHING
         try:
             content = await connection.ask(command)
         except InputError as problem:
             return PlainTextResponse(str(problem), 422)
         return Response(content or b"", media_type="application/octet-stream", headers=_HEADERS)
+
+    def _sender(self, request: Request) -> Connection | None:
+        """The page that asks, if it is one of ours and knows its token."""
+        ours = self._comes_from_our_page(request.headers)
+        return self._connections.get(request.path_params["session"]) if ours else None
 
     def _comes_from_our_page(self, headers: Headers) -> bool:
         """Pages of others must not reach in: a browser says where a page is from. Programs that are no browser may."""

@@ -126,11 +126,8 @@ class Actor:
         if character.skins:
             palette = skeleton.palette(skeleton.rest)
             points += [skin.deform(palette) for skin in character.skins if len(skin.vertices)]
-        low, high = (
-            np.min([each.min(axis=0) for each in points], axis=0),
-            np.max([each.max(axis=0) for each in points], axis=0),
-        )
-        return np.array((low, high), float)
+        everything = np.concatenate(points)
+        return np.array((everything.min(axis=0), everything.max(axis=0)), float)
 
     @property
     def extent(self) -> float:
@@ -151,7 +148,7 @@ class Actor:
         return arrays.from_matrix(np.array((np.cross(up, gait.ahead), up, gait.ahead)))
 
 
-def roles_of(rig: Rig) -> dict[str, list[int]]:
+def joints_by_role(rig: Rig) -> dict[str, list[int]]:
     """Which joints are what, by the names that `Rig.confidence` has."""
     found: dict[str, list[Any]] = {"hips": [rig.hips], "spine": [*rig.spine], "neck": [*rig.neck]}
     found |= {"head": [rig.head], "eyes": [*rig.eyes]}
@@ -166,7 +163,7 @@ def roles_of(rig: Rig) -> dict[str, list[int]]:
 
 def joints_of(rig: Rig) -> list[int]:
     """All joints that have a role."""
-    return [*chain.from_iterable(roles_of(rig).values())]
+    return [*chain.from_iterable(joints_by_role(rig).values())]
 
 
 def in_single_precision(character: Character) -> Character:

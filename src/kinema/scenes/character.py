@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kinema.rig import Rig
-from kinema.scenes import grounds
-from kinema.scenes.actor import Actor, gait_of, roles_of
+from kinema.scenes import character_kernels, grounds
+from kinema.scenes.actor import Actor, gait_of, joints_by_role
 from kinema.scenes.character_files import loaded, model, packed
 from kinema.scenes.character_script import script
 from kinema.scenes.humanoid import humanoid
@@ -75,8 +75,8 @@ class CharacterScene(Scene):
         self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
 
     def give(self, name: str) -> bytes:
-        """`MODEL`: the character as glTF, for the page to draw. `GROUND`: see `packed`."""
-        if name == MODEL and self.walker.actor.has_surface:
+        """`MODEL`: the present character's surface as glTF, for the page to draw. `GROUND`: see `packed`."""
+        if name == MODEL:
             return model(self.walker.actor)
         if name == GROUND:
             return packed(self.walker.ground)
@@ -159,17 +159,11 @@ class CharacterScene(Scene):
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        def few_frames() -> None:
-            walker = Walker(Actor(humanoid(), root="root"), "course", "walk", {}, speed=1.0, still=False)
-            for handle in ("hand left", "foot left", "gaze"):
-                walker.held.take(handle, (0.3, 0.4, 0.3))
-            walker.step(1 / 60)
-            _ = walker.alone
+        return character_kernels.first()
 
-        return {
-            "grounds": lambda: [grounds.ground_of(name, 1.0) for name in ("course", "voxels")],
-            "the stages of a frame": few_frames,
-        }
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return character_kernels.later()
 
     def step(self, dt: float) -> None:
         self.walker.step(dt)
@@ -231,5 +225,5 @@ def _rows(world: Any) -> Any:
 
 def _roles(rig: Rig) -> list[dict[str, Any]]:
     """Which joints are what, and how sure that is: 0 to 1, None where it was given."""
-    found = roles_of(rig).items()
+    found = joints_by_role(rig).items()
     return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

@@ -36,7 +36,9 @@ def loaded(name: str, data: bytes) -> Character:
 
 
 def model(actor: Actor) -> bytes:
-    """The file it came from, as it came; of one of ours, a file without clips."""
+    """The file it came from, as it came; of one of ours, a file without clips. Nothing of one that has only bones."""
+    if not actor.has_surface:
+        return b""
     source = actor.original.source
     return source.original if isinstance(source, Document) else saved(replace(actor.original, clips={}))
 

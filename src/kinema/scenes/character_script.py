@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from kinema.behaviours.layers import Breathing
 from kinema.math import arrays
 from kinema.scenes import grounds
 from kinema.scenes.walker import Walker
 
 TICK = 1 / 60
 """Seconds of a frame of the script, about."""
+NOTHING = 1e-6
+"""Beside the largest of some numbers."""
 STRAIGHT = 1e-3
 """Radians a second: a walk that turns less goes straight on."""
 
@@ -57,6 +60,8 @@ def _stages(walker: Walker) -> list[str]:
             settings = [repr(walker.clip), f"time={walker.past[0].time:.6g}", f"speed={walker.speed:g}", *settings]
             settings += ['root_motion="extract"'] if walker.gait.extract else []
             settings += [f"root={walker.actor.root!r}"] if walker.gait.extract and walker.actor.root else []
+        elif isinstance(stage, Breathing):
+            settings.append(f"phase={walker.past[0].clock * stage.rate % 1.0:.4g}")
         elif kind == "Eyes":
             settings += ["saccade_size=0", "blink_interval=(0, 0)"]
         lines.append(f"    km.{kind}({', '.join(settings)}),")
@@ -126,4 +131,7 @@ def _feet(walker: Walker) -> list[str]:
 
 
 def _numbers(values: Any) -> str:
-    return "(" + ", ".join(f"{x:.6g}" for x in np.asarray(values, float).tolist()) + ")"
+    """As a script has them: what is nothing beside the largest is 0."""
+    numbers = np.asarray(values, float)
+    numbers = np.where(np.abs(numbers) < NOTHING * np.abs(numbers).max(), 0.0, numbers)
+    return "(" + ", ".join(f"{x:.6g}" for x in numbers.tolist()) + ")"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from kinema.errors import InputError
 from kinema.scenes.arm import Arm
 from kinema.scenes.character import CharacterScene
+from kinema.scenes.creature import CreatureScene
 from kinema.scenes.crowd import Crowd
 from kinema.scenes.lab import Lab
 from kinema.scenes.planar import Planar
 from kinema.scenes.scene import Scene
 
-SCENES: dict[str, type[Scene]] = {kind.name: kind for kind in (Planar, Arm, CharacterScene, Crowd, Lab)}
+SCENES: dict[str, type[Scene]] = {kind.name: kind for kind in (Planar, Arm, CharacterScene, CreatureScene, Crowd, Lab)}
 
 
 def scene(name: str, seed: int = 0) -> Scene:

@@ -30,6 +30,8 @@ HIGHEST = 20.0
 """Above and below the floor that ground is looked for where no feet look for it, leg lengths."""
 GAZE_AHEAD = 0.6
 """Where the handle of a free gaze floats: so far ahead of the head, of the figure's extent."""
+SAME_FLOOR = 0.02
+"""Floors of two clips that differ less, metres of a person, count as one."""
 STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
 
 
@@ -42,10 +44,14 @@ class Moment(NamedTuple):
     """In the clip, seconds."""
     dt: float
     """Since the moment before, seconds."""
+    clock: float
+    """Since the stages were fresh, seconds."""
 
 
 class Walker:
-    """clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
+    """An actor, its stages and its place.
+
+    clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
 
     character: the actor's, on the floor that the clip was made on. frame: what the stages made. pose, world: (J, 4, 4),
     the same with the feet where they are held.
@@ -74,7 +80,7 @@ class Walker:
         if rig is None:
             return stages
         eyes = Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)) if self.still else Eyes()
-        found = ((rig.spine, Breathing()), (rig.legs, Feet()), (rig.arms, Hands()), (rig.eyes, eyes))
+        found = ((rig.spine, Breathing(phase=0.0)), (rig.legs, Feet()), (rig.arms, Hands()), (rig.eyes, eyes))
         stages += [stage for joints, stage in found if joints]
         return stages if rig.head is None else [*stages, Head()]
 
@@ -98,9 +104,10 @@ class Walker:
     def play(self, clip: str | None) -> None:
         """Go over to another clip: without a jump, unless it gets ahead in another way."""
         gait = self.actor.gait(clip)
-        same = None not in (clip, self.clip) and (gait.extract, gait.floor) == (self.gait.extract, self.gait.floor)
+        lower = abs(gait.floor - self.gait.floor) / self.actor.size
+        goes_on = None not in (clip, self.clip) and gait.extract == self.gait.extract and lower < SAME_FLOOR
         self.clip = clip
-        if not same:
+        if not goes_on:
             return self._begin()
         self.gait, self._upright = gait, self.actor.upright(gait)
         self.past.clear()
@@ -139,7 +146,8 @@ class Walker:
         for stage, kind in (("hands", "hand"), ("feet", "foot")):
             report: Any = self.frame.reports.get(stage)
             for n, limb in enumerate(limbs[stage] if report else ()):
-                if (f"{kind} {limb.name}" in held.places) == (kind == "hand"):
+                is_held = f"{kind} {limb.name}" in held.places
+                if is_held == (kind == "hand"):  # Free hands have nowhere to be, held feet are counted above.
                     errors.append(float(report.error[0, n]))
         return errors
 
@@ -157,7 +165,7 @@ class Walker:
         skeleton = self.character.skeleton
         self.pose, pulled = self.held.pull_feet(skeleton, self.frame.pose, self.weights["feet"], dt)
         self.world = self.frame.place @ skeleton.world(self.pose) if pulled else self.frame.world
-        self.past.append(Moment(np.array(self.frame.place, float), self._time(), dt))
+        self.past.append(Moment(np.array(self.frame.place, float), self._time(), dt, self._animator.time))
 
     @property
     def spot(self) -> Spot:

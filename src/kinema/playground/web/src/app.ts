@@ -24,7 +24,7 @@ export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
   private readonly tabs = new Tabs((name) => this.open(name));
-  private readonly files = new Files(this.stage, (text) => this.signs.notice(text));
+  private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (file) => this.bring(file));
   private readonly panel = new Panel(
     element("controls"),
     (name, value) => this.connection.input({ type: "set", name, value }),
@@ -45,6 +45,8 @@ export class App {
   private frame: Frame | null = null;
   private theme!: Theme;
   private paused = false;
+  /** A file on its way to another scene. */
+  private brought: File | null = null;
   private described = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
@@ -126,6 +128,17 @@ export class App {
     if (!this.view) this.show(message.scene);
     this.panel.show(message.controls);
     this.showPaused(message.paused);
+    if (this.brought) void this.files.drop(this.brought);
+    this.brought = null;
+  }
+
+  /** Go where a file is wanted; it follows when the scene is there. */
+  private bring(file: File): boolean {
+    const scene = this.tabs.taking(file.name);
+    if (!scene || scene.name === this.tabs.current) return false;
+    this.brought = file;
+    location.hash = scene.name;
+    return true;
   }
 
   /** Put a scene's view on the stage. */

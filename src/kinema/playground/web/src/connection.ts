@@ -64,7 +64,7 @@ export class Connection {
     if (message.type === "hello") this.listener.connected(true);
     if (message.type === "scene") {
       this.scene = message;
-      this.newest = null;
+      this.take(); // What came before is over. But the server waits to hear that it has come.
     }
     if (message.type === "end") this.ended = true;
     this.listener.message(message);

@@ -3,9 +3,8 @@
 import * as THREE from "three";
 
 const UP = new THREE.Vector3(0, 1, 0);
-/** Thickness of a bone, of its length; metres at most. */
+/** Thickness of a bone, of its length. */
 const SLENDER = 0.09;
-const THICKEST = 0.03;
 
 export class BoneTree {
   readonly group = new THREE.Group();
@@ -31,8 +30,8 @@ export class BoneTree {
     this.group.add(this.mesh);
   }
 
-  /** rows: a matrix 3x4 for each joint, row by row. */
-  pose(rows: Float32Array, scale: number): void {
+  /** rows: a matrix 3x4 for each joint, row by row. thickest: of a bone, metres. */
+  pose(rows: Float32Array, scale: number, thickest: number): void {
     if (!this.mesh) return;
     const [a, b, size] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
     const turn = new THREE.Quaternion();
@@ -41,7 +40,7 @@ export class BoneTree {
       origin(rows, parent, scale, a);
       const length = origin(rows, child, scale, b).sub(a).length();
       turn.setFromUnitVectors(UP, length > 0 ? b.divideScalar(length) : UP);
-      const thick = Math.min(SLENDER * length, THICKEST);
+      const thick = Math.min(SLENDER * length, thickest);
       this.mesh!.setMatrixAt(i, matrix.compose(a, turn, size.set(thick, length, thick)));
     });
     this.mesh.instanceMatrix.needsUpdate = true;

@@ -20,6 +20,8 @@ export interface Look {
   at: [number, number, number];
   /** Half the width that shadows cover, metres. */
   shade: number;
+  /** Width over height that it is composed for; `WIDE` if not given. */
+  wide?: number;
 }
 
 export class SpaceStage {
@@ -80,7 +82,8 @@ export class SpaceStage {
   /** On a narrow screen the camera is farther away: what is to be seen stays in the picture. */
   private stepBack(aspect: number): void {
     const at = this.controls.target;
-    const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at)).multiplyScalar(this.times * Math.min(Math.max(WIDE / aspect, 1), MOST_AWAY));
+    const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at));
+    away.multiplyScalar(this.times * Math.min(Math.max((this.look.wide ?? WIDE) / aspect, 1), MOST_AWAY));
     this.camera.position.copy(at).add(away);
   }
 

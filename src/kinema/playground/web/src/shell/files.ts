@@ -16,10 +16,12 @@ export class Files {
   constructor(
     stage: HTMLElement,
     private readonly say: (text: string) => void,
+    /** Go to a scene that takes this file, and bring it there. Returns whether there is one. */
+    private readonly elsewhere: (file: File) => boolean,
   ) {
     // A file that nobody wants would else open in place of the page.
     for (const kind of ["dragover", "drop"] as const) addEventListener(kind, (event) => event.preventDefault());
-    stage.addEventListener("dragover", () => stage.classList.toggle("dropping", this.takes.length > 0));
+    stage.addEventListener("dragover", () => stage.classList.add("dropping"));
     for (const kind of ["dragleave", "drop"] as const) stage.addEventListener(kind, () => stage.classList.remove("dropping"));
     stage.addEventListener("drop", (event) => void this.drop(event.dataTransfer?.files[0]));
     this.input.dataset["testid"] = "file";
@@ -52,11 +54,12 @@ export class Files {
     }
   }
 
-  private async drop(file: File | undefined): Promise<void> {
+  /** Give a file to the scene. */
+  async drop(file: File | undefined): Promise<void> {
     if (!file) return;
     const name = file.name.slice(-60);
     if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
-      this.say(this.takes.length ? `This scene takes ${this.takes.join(", ")}.` : "This scene takes no files.");
+      if (!this.elsewhere(file)) this.say(this.takes.length ? `This scene takes ${this.takes.join(", ")}.` : "This scene takes no files.");
     } else if (file.size > LARGEST) {
       this.say(`Files may have ${LARGEST / 2 ** 20} MiB at most.`);
     } else {

@@ -21,6 +21,11 @@ export class Tabs {
     return this.scenes.find((scene) => scene.name === name);
   }
 
+  /** A scene that a file may be dropped on. */
+  taking(file: string): Introduction | undefined {
+    return this.scenes.find(({ takes }) => takes.some((ending) => file.toLowerCase().endsWith(ending)));
+  }
+
   /** Show these scenes, those that this page can draw. */
   fill(scenes: Introduction[]): void {
     this.scenes = scenes.filter(({ name }) => name in VIEWS);

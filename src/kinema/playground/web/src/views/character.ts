@@ -14,6 +14,9 @@ import { CharacterCard, type Role } from "./character_card";
 const FOLLOW_HALF_LIFE = 0.13;
 /** As tall as the person that the camera is placed for, metres. */
 const PERSON = 1.75;
+const THICKEST_BONE = 0.03;
+/** Metres: the floor ends somewhere behind. */
+const FARTHEST_SEEN = 50;
 /** The files that the scene gives: MODEL and GROUND in scenes/character.py. */
 const MODEL = "model.glb";
 const GROUND = "ground.bin";
@@ -36,7 +39,7 @@ interface Told {
 }
 
 export class CharacterView implements View {
-  private readonly stage = new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2 });
+  private readonly stage = new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8 });
   private readonly terrain = new Terrain();
   private readonly bones = new BoneTree();
   private readonly rings = new Rings();
@@ -93,7 +96,9 @@ export class CharacterView implements View {
       return;
     }
     try {
-      const figure = await Figure.load(await this.tools.file(MODEL), told.nodes);
+      const data = await this.tools.file(MODEL);
+      if (this.told?.model !== told.model || !data.byteLength) return; // Another one has come on meanwhile.
+      const figure = await Figure.load(data, told.nodes);
       if (this.told?.model !== told.model) return figure.dispose();
       this.figure = figure;
       this.ghost = figure.ghost(this.ghostly);
@@ -106,8 +111,12 @@ export class CharacterView implements View {
 
   private async lay(ground: string): Promise<void> {
     this.drawn.ground = ground;
-    const data = await this.tools.file(GROUND);
-    if (this.told?.ground === ground) this.terrain.build(data);
+    try {
+      const data = await this.tools.file(GROUND);
+      if (this.told?.ground === ground) this.terrain.build(data);
+    } catch {
+      this.drawn.ground = ""; // Once more when the next description comes.
+    }
   }
 
   private dismiss(): void {
@@ -134,7 +143,7 @@ export class CharacterView implements View {
   }
 
   private fog(): THREE.Fog {
-    return new THREE.Fog(this.theme?.background ?? 0, 12 * this.times, 40 * this.times);
+    return new THREE.Fog(this.theme?.background ?? 0, 12 * this.times, Math.min(40 * this.times, FARTHEST_SEEN));
   }
 
   /** Roles in words and colours. */
@@ -163,7 +172,7 @@ export class CharacterView implements View {
     this.ghost?.pose(alone, scale);
     if (this.ghost) this.ghost.object.visible = told.show === "both" && alone.length > 0;
     this.bones.group.visible = told.bones || !this.figure;
-    this.bones.pose(main, scale);
+    this.bones.pose(main, scale, THICKEST_BONE * this.times);
     this.rings.show(told.handles.map(([name], i) => this.ring(name, i, theme)));
     this.follow();
     this.stage.draw(elapsed);
@@ -261,6 +270,7 @@ export class CharacterView implements View {
   }
 
   dispose(): void {
+    this.told = null;
     this.dismiss();
     this.bones.dispose();
     this.rings.dispose();

@@ -1,0 +1,50 @@
+"""The file of figures that `--report` asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kinema.bake.report import FORMAT, VERSION
+from kinema.errors import FileError, InputError
+from kinema.io import atomic
+
+
+class ReportFile:
+    """Figures of a run, as JSON. One that an earlier run wrote is replaced, and what it knows of files that are skipped
+    now is kept; anything else that is there is replaced only by force.
+
+    order: fingerprint of what is asked: figures of something else are not kept.
+    """
+
+    def __init__(self, path: Path, order: str, *, force: bool) -> None:
+        if path.is_dir() or not path.parent.is_dir():
+            raise InputError(f"--report is {str(path)!r}; expected a file in a folder that is there")
+        self._path, self._order = path, order
+        old = self._read()
+        if path.exists() and old.get("format") != FORMAT and not force:
+            raise InputError(f"{path} is there already, and no report of Kinema's; --force replaces it")
+        known = old.get("files") if old.get("order") == order else None
+        entries = [entry for entry in known if isinstance(entry, dict)] if isinstance(known, list) else []
+        self._known = {str(entry.get("output")): entry for entry in entries}
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def write(self, reports: list[dict[str, Any]], kinema: str, options: dict[str, Any]) -> None:
+        """Write what became of each file. kinema: its version. options: what was asked, for people."""
+        files = [self._with_figures(report) if report["status"] == "skipped" else report for report in reports]
+        head = {"format": FORMAT, "version": VERSION, "kinema": kinema, "order": self._order, "options": options}
+        try:
+            atomic.write(self._path, [json.dumps({**head, "files": files}, indent=1, default=str).encode()])
+        except OSError as wrong:
+            raise FileError(f"the report cannot be written: {wrong.strerror}", str(self._path)) from None
+
+    def _with_figures(self, skipped: dict[str, Any]) -> dict[str, Any]:
+        """What is known of a file from when it was baked."""
+        return {**self._known.get(skipped["output"], {}), **skipped}

@@ -1,0 +1,302 @@
+"""Creatures that step by themselves, judged from outside: where their feet are, frame by frame."""
+
+import math
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics, scenes
+from kinema.behaviours.gait import groups_of
+from tests.assets import asset
+from tests.behaviours.walkers import HZ, Walk, exact
+
+FLAT = km.Plane()
+AHEAD = (0.0, 0.0, 0.7)
+
+
+# --- who steps with whom ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("spider", [{"l1", "l3", "r2", "r4"}, {"l2", "l4", "r1", "r3"}]),
+        ("quadruped", [{"front_left", "hind_right"}, {"front_right", "hind_left"}]),
+        ("humanoid", [{"left"}, {"right"}]),
+    ],
+)
+def test_legs_swing_in_opposite_groups(name, groups):
+    rig = exact(name).rig
+    found = [{leg.name for leg, group in zip(rig.legs, groups_of(rig), strict=True) if group == g} for g in (0, 1)]
+    assert found == groups
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["spider", "quadruped", "humanoid"])
+def test_only_one_group_is_ever_in_the_air(name):
+    walk = Walk(exact(name), FLAT)
+    walk.state.walk(AHEAD)
+    walk.go(3.0)
+    aloft = ~walk.planted
+    groups = np.array(groups_of(walk.character.rig))
+    assert aloft.any()
+    assert not (aloft[:, groups == 0].any(axis=1) & aloft[:, groups == 1].any(axis=1)).any()
+
+
+# --- walking ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(
+    "ground",
+    [scenes.rocks(), scenes.slope(25.0), scenes.course(), scenes.voxels()],
+    ids=["rocks", "slope", "course", "voxels"],
+)
+def test_a_spider_walks_five_metres_over_anything(ground):
+    walk = Walk(exact("spider"), ground, start=(0.0, 0.0, 0.8))
+    walk.state.walk(AHEAD)
+    walk.go(8.0)
+    assert walk.place[-1, 2, 3] - walk.place[0, 2, 3] > 5.0
+    assert walk.slide() < 1e-9
+    assert np.abs(walk.gaps()[walk.planted]).max() < 0.02
+    assert walk.gaps().min() > -0.02  # No swinging foot cuts through the ground.
+    assert walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
+    assert walk.shake() < 10.0
+    figures = metrics.measure(walk.character.rig, walk.world, ground, 1 / HZ, planted=walk.planted)
+    assert figures.knee_flips == 0 and figures.worst_slide < 1e-9 and len(figures.steps.slide) > 80
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["spider", "quadruped", "humanoid"])
+def test_stairs_as_high_as_a_quarter_of_a_leg(name):
+    walk = Walk(exact(name), scenes.stairs(), start=(0.0, 0.0, 0.8))
+    walk.state.walk(AHEAD)
+    walk.go(8.0)
+    assert walk.place[-1, 1, 3] > 1.0  # It got up most of them.
+    assert walk.slide() < 1e-9
+    assert np.abs(walk.gaps()[walk.planted]).max() < 0.02
+    assert walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_other_creatures_on_level_ground(name):
+    walk = Walk(exact(name), FLAT)
+    walk.state.walk(AHEAD)
+    walk.go(4.0)
+    assert walk.place[-1, 2, 3] > 2.4
+    assert walk.slide() < 1e-9 and np.abs(walk.gaps()[walk.planted]).max() < 1e-9
+    assert (walk.planted.sum(axis=1) >= len(walk.character.rig.legs) // 2).all()
+
+
+@pytest.mark.slow_uncompiled
+def test_legs_are_never_stretched_beyond_their_reach():
+    walk = Walk(exact("spider"), scenes.rocks(), start=(0.0, 0.0, 1.8))
+    walk.state.walk(AHEAD)
+    walk.go(2.0)
+    for leg in walk.character.rig.legs:
+        at = walk.world[..., :3, 3][:, list(leg.joints)]
+        far = np.linalg.norm(at[:, -1] - at[:, 0], axis=-1)
+        assert far.max() <= walk.size * (1 + 1e-9)
+        bones = np.linalg.norm(np.diff(at, axis=1), axis=-1)
+        assert np.abs(bones - bones[0]).max() < 1e-12
+
+
+@pytest.mark.slow_uncompiled
+def test_it_turns_on_the_spot_then_stands_and_sleeps():
+    walk = Walk(exact("spider"), FLAT)
+    walk.state.walk((0.0, 0.0, 0.0), turn=1.0)
+    walk.go(2.0)
+    heading = math.atan2(walk.place[-1, 0, 2], walk.place[-1, 2, 2])
+    assert heading == pytest.approx(2.0, abs=0.25)
+    assert np.abs(walk.place[:, [0, 2], 3]).max() < 1e-9
+    walk.state.stop()
+    walk.go(4.0)
+    homes = walk.state.memory.homes[0]
+    assert np.linalg.norm(walk.balls()[-1] - homes, axis=-1).max() < walk.state.settings.settle * walk.size
+    assert not walk.state.awake(1 / HZ).any()
+    before = walk.world[-1]
+    walk.animator.wake()
+    assert np.array_equal(walk.animator.update(1 / HZ).world, before)
+
+
+@pytest.mark.slow_uncompiled
+def test_it_walks_to_a_point_faces_it_and_stops_there():
+    walk = Walk(exact("spider"), FLAT)
+    walk.state.walk_to((1.5, 0.0, -0.5))
+    walk.go(6.0)
+    assert walk.report.arrived[0]
+    assert np.linalg.norm(walk.place[-1, [0, 2], 3] - (1.5, -0.5)) < 0.05 * walk.size
+    facing = walk.place[-1, :3, 2]
+    assert facing @ (1.5, 0.0, -0.5) > 0.9 * math.hypot(1.5, 0.5)
+    walk.go(3.0)
+    assert not walk.state.awake(1 / HZ).any()
+
+
+@pytest.mark.slow_uncompiled
+def test_a_standing_creature_on_rocks_comes_to_rest():
+    walk = Walk(exact("spider"), scenes.rocks(), start=(0.3, 0.0, 4.0)).go(3.0)
+    assert walk.planted[-1].all() and not walk.state.awake(1 / HZ).any()
+
+
+# --- edges and holes -------------------------------------------------------------------------------------------
+
+
+def island(x, z):
+    """A square of ground, four metres across."""
+    return np.where((np.abs(x) < 2) & (np.abs(z) < 2), 0.0, np.nan)
+
+
+def holes(x, z):
+    """A floor with a hole, a hand wide, in every second square of a chessboard."""
+    inside = ((np.floor(x / 0.2) + np.floor(z / 0.2)) % 2 == 0) & (x % 0.2 < 0.1) & (z % 0.2 < 0.1)
+    return np.where(inside, np.nan, 0.0)
+
+
+@pytest.mark.slow_uncompiled
+def test_it_waits_at_an_edge_and_comes_back():
+    walk = Walk(exact("spider"), km.Ground.from_function(island))
+    walk.state.walk(AHEAD)
+    walk.go(6.0)
+    assert 1.0 < walk.place[-1, 2, 3] < 2.0
+    assert walk.planted[-1].all() and walk.report.held[0] < 0.1
+    assert walk.slide() < 1e-9 and np.abs(walk.balls()[..., 2]).max() < 2.0
+    walk.state.walk((0.0, 0.0, -0.7))
+    walk.go(2.0)
+    assert walk.place[-1, 2, 3] < 0.8
+
+
+def test_feet_are_put_beside_holes():
+    ground = km.Ground.from_function(holes)
+    walk = Walk(exact("spider"), ground)
+    walk.state.walk(AHEAD)
+    walk.go(4.0)
+    assert walk.place[-1, 2, 3] > 2.0
+    soles = metrics.soles_over(walk.character.rig, walk.world, ground)
+    assert soles.found[:, :, 1][walk.planted].all()
+
+
+def test_without_ground_feet_hang_and_nothing_breaks():
+    nowhere = km.Ground.from_function(lambda x, z: np.full_like(x, np.nan))
+    walk = Walk(exact("spider"), nowhere)
+    walk.state.walk(AHEAD)
+    walk.go(1.0)
+    assert np.isfinite(walk.world).all() and not walk.planted.any()
+
+
+# --- guarantees ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+def test_a_crowd_is_many_singles():
+    count, frames, ground = 500, 12, scenes.rocks()
+    draw = np.random.default_rng(5)
+    at = np.column_stack((draw.uniform(-1.5, 1.5, count), np.zeros(count), draw.uniform(1.0, 8.0, count)))
+    velocity = draw.uniform(-0.7, 0.7, (count, 3)) * (1, 0, 1)
+    turn = draw.uniform(-1, 1, count)
+    crowd = km.Animator(scenes.spider(), [km.Locomotion()], ground=ground, count=count)
+    crowd.put(at)
+    crowd["locomotion"].walk(velocity, turn)
+    for _ in range(frames):
+        frame = crowd.update(1 / 30)
+    for i in (0, 7, 123, 499):
+        one = km.Animator(scenes.spider(), [km.Locomotion()], ground=ground)
+        one.put(at[i])
+        one["locomotion"].walk(velocity[i], turn[i])
+        for _ in range(frames):
+            alone = one.update(1 / 30)
+        assert np.array_equal(alone.world, frame.world[i])
+        assert np.array_equal(alone.pose.rotations, frame.pose.rotations[i])
+
+
+@pytest.mark.parametrize("dt", [0.0, 1e-6, 0.25, 2.0, 100.0])
+def test_any_step_of_time(dt):
+    walk = Walk(exact("spider"), FLAT)
+    walk.state.walk(AHEAD)
+    for _ in range(20):
+        frame = walk.animator.update(dt)
+        assert np.isfinite(frame.world).all()
+    reach = walk.animator.update(1 / 60).reports["locomotion"]
+    assert reach.error[reach.planted].max() < 1e-9
+
+
+@pytest.mark.slow_uncompiled
+def test_weight_nothing_changes_nothing_and_half_is_between():
+    spider = scenes.spider()
+    still = km.Animator(spider, [km.Locomotion(weight=0.0)], ground=FLAT)
+    still["locomotion"].walk(AHEAD)
+    for _ in range(30):
+        frame = still.update(1 / 60)
+    assert np.array_equal(frame.pose.rotations, spider.skeleton.rest.rotations)
+    assert np.array_equal(frame.place, np.eye(4))
+    half = Walk(exact("spider"), FLAT, km.Locomotion(weight=0.5))
+    half.state.walk(AHEAD)
+    half.go(2.0)
+    assert 0.3 < half.place[-1, 2, 3] < 0.9 and np.isfinite(half.world).all()
+
+
+def test_put_elsewhere_it_stands_there_at_once():
+    walk = Walk(exact("spider"), scenes.rocks())
+    walk.go(0.5)
+    walk.animator.put((0.5, 0.0, 5.0))
+    walk.go(0.1)
+    assert walk.planted[-1].all() and np.abs(walk.gaps()[-1]).max() < 1e-6
+
+
+@pytest.mark.slow_uncompiled
+def test_faster_than_feet_can_follow_is_slowed_down():
+    walk = Walk(exact("spider"), FLAT)
+    walk.state.walk((0.0, 0.0, 50.0))
+    walk.go(3.0)
+    assert walk.slide() < 1e-9 and walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
+    assert walk.place[-1, 2, 3] > 1.5
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda s: s.walk((0.0, 1.0)), "velocity"),
+        (lambda s: s.walk((0.0, math.nan, 1.0)), "velocity"),
+        (lambda s: s.walk(AHEAD, turn=math.inf), "turn"),
+        (lambda s: s.walk(AHEAD, rows=[3]), "rows"),
+        (lambda s: s.walk_to((0.0, 0.0)), "point"),
+        (lambda s: s.walk_to((0.0, 0.0, 0.0), speed=-1.0), "speed"),
+    ],
+)
+def test_wrong_orders_are_refused(call, says):
+    state = km.Animator(exact("spider"), [km.Locomotion()], ground=FLAT)["locomotion"]
+    with pytest.raises(km.InputError, match=says):
+        call(state)
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(km.InputError, match="stride"):
+        km.Locomotion(stride=0.0)
+    with pytest.raises(km.InputError, match="max_slope"):
+        km.Locomotion(max_slope=2.0)
+    with pytest.raises(km.InputError, match="ground"):
+        km.Animator(exact("spider"), [km.Locomotion()]).update(0.1)
+    bare = km.Character(exact("spider").skeleton, {}, km.Rig(skeleton=exact("spider").skeleton))
+    with pytest.raises(km.InputError, match="legs"):
+        km.Animator(bare, [km.Locomotion()], ground=FLAT)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("file", ["m2m_spider.glb", "Fox.glb", "CesiumMan.glb"])
+def test_characters_from_files_in_any_unit(file):
+    """A spider, a fox of 42 units a leg, a person: rigs that were found, on rocks as large as their legs ask for."""
+    character = km.load(asset(f"gltf/{file}"))
+    size = float(character.skeleton.length(character.rig.legs[0].joints))
+    vertices, triangles = scenes.rocks().mesh()
+    animator = km.Animator(character, [km.Locomotion()], ground=km.TriangleMesh(vertices * size, triangles))
+    animator.put((0.0, 0.0, size))
+    animator["locomotion"].walk(np.array(character.rig.forward) * size)
+    feet, planted = [], []
+    for _ in range(4 * HZ):
+        frame = animator.update(1 / HZ)
+        feet.append(metrics.sole_points(character.rig, frame.world[np.newaxis])[0, :, 1])
+        planted.append(frame.reports["locomotion"].planted[0])
+    both = np.array(planted)[1:] & np.array(planted)[:-1]
+    assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
+    assert np.linalg.norm(frame.place[:3, 3] - (0.0, 0.0, size)) > 3.0 * size

@@ -1,0 +1,101 @@
+"""What is shown, baked: read back from the file, the character is where it was seen, and goes on from there."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.errors import InputError
+from kinema.playground.baked_walk import baked_file
+from kinema.playground.played_character import PlayedCharacter, judged
+from kinema.scenes.actor import Actor
+from tests.assets import asset
+
+
+def walked(scene, seconds):
+    for _ in range(round(seconds * 60)):
+        scene.step(1 / 60)
+    return scene
+
+
+def read(walker, tmp_path):
+    path = tmp_path / "baked.glb"
+    path.write_bytes(baked_file(walker))
+    return km.load(path, rig=False)
+
+
+def worlds(character, clip, frames=25):
+    """(F, J, 4, 4) over a clip."""
+    clip = character.clips[clip]
+    return character.skeleton.world(clip.sample(np.linspace(0.0, clip.duration, frames)))
+
+
+@pytest.mark.parametrize("way", [0.5, 19.0], ids=["straight", "in the bend"])
+def test_it_starts_where_it_walks_and_goes_where_it_heads(way, tmp_path):
+    scene = PlayedCharacter()
+    scene.walker.way = way
+    walked(scene, 0.5)
+    spot = scene.walker.spot
+    baked = read(scene.walker, tmp_path)
+    hips = worlds(baked, "walk baked")[:, baked.skeleton.index("hips"), :3, 3]
+    assert np.hypot(hips[0, 0] - spot.x, hips[0, 2] - spot.z) < 0.05
+    went = hips[-1] - hips[0]
+    assert np.arctan2(went[0], went[2]) == pytest.approx(spot.heading, abs=0.02)
+    assert np.hypot(went[0], went[2]) == pytest.approx(1.35 * baked.clips["walk baked"].duration, rel=0.02)
+
+
+def test_its_feet_are_on_the_stairs(tmp_path):
+    scene = PlayedCharacter()
+    scene.set("ground", "stairs")
+    walked(scene, 1.0)
+    baked = read(scene.walker, tmp_path)
+    world = worlds(baked, "walk baked")
+    toes = world[:, [baked.skeleton.index("toe_l"), baked.skeleton.index("toe_r")], :3, 3].reshape(-1, 3)
+    ground = [scene.walker.ground_at(toe) for toe in toes]
+    above = toes[:, 1] - ground
+    assert np.ptp(ground) > 0.3 and above.min() > -0.02 and above.min() < 0.05 and above.max() < 0.4
+
+
+def test_a_held_hand_goes_along(tmp_path):
+    scene = PlayedCharacter()
+    scene.set("ground", "level")
+    scene.drag("hand left", (0.35, 1.3, 0.35))
+    walked(scene, 1.0)
+    baked = read(scene.walker, tmp_path)
+    names = baked.skeleton.index
+    world = worlds(baked, "walk baked")
+    hand, root = world[:, names("hand_l"), :3, 3], world[:, names("root"), :3, 3]
+    assert np.abs(hand - root - (0.35, 1.3, 0.35)).max() < 0.03
+    held = worlds(baked, "held pose", 1)[0]
+    own = np.linalg.inv(scene.walker.frame.place) @ scene.walker.world
+    same = [names(name) for name in scene.walker.character.skeleton.names]
+    assert np.abs(held[same, :3, 3] - own[:, :3, 3]).max() < 1e-4
+
+
+def test_one_that_walks_in_place_gets_ahead_by_its_feet(tmp_path):
+    character = km.load(asset("gltf/KayKit_Knight.glb"))
+    actor = Actor(character, file="knight.glb", judge=judged)
+    gait = actor.gait("Walking_A")
+    assert not gait.extract and gait.speed > actor.size * 0.5 and gait.ahead[2] > 0.99
+    assert actor.gait("Idle").speed == 0.0
+    scene = PlayedCharacter()
+    scene.welcome(actor)
+    start = scene.walker.way
+    walked(scene, 1.0)
+    assert scene.walker.way - start == pytest.approx(gait.speed / actor.size, rel=0.01)
+    baked = read(scene.walker, tmp_path)
+    clip = baked.clips["Walking_A baked"]
+    hips = worlds(baked, "Walking_A baked")[:, character.rig.hips, :3, 3]
+    assert np.linalg.norm((hips[-1] - hips[0])[[0, 2]]) == pytest.approx(gait.speed * clip.duration, rel=0.15)
+
+
+def test_without_a_clip_it_is_the_pose(tmp_path):
+    scene = PlayedCharacter()
+    scene.welcome(Actor(km.load(asset("vrm/cryptovoxels.vrm")), file="one.vrm", judge=judged))
+    walked(scene, 0.1)
+    assert list(read(scene.walker, tmp_path).clips) == ["held pose"]
+
+
+def test_too_long_is_too_long(monkeypatch):
+    monkeypatch.setattr("kinema.playground.baked_walk.LONGEST_BAKED", 0.5)
+    with pytest.raises(InputError, match="kinema bake"):
+        baked_file(PlayedCharacter().walker)
