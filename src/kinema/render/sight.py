@@ -92,14 +92,13 @@ def _buried(ground: Any, stage: Stage, points: Any, top: float) -> Any:
     """(n,): whether points (n, 3) are inside of ground, by how often one meets it on the way down from the top; a roof
     is met twice, where it comes and where it ends.
     """
-    down, heights, met = np.array((0.0, -1.0, 0.0)), np.full(len(points), top), np.zeros(len(points), np.int64)
+    down, met = np.array((0.0, -1.0, 0.0)), np.zeros(len(points), np.int64)
+    left, heights = np.arange(len(points)), np.full(len(points), top)
     for _ in range(MOST_WALLS):
-        above = np.stack((points[:, 0], heights, points[:, 2]), axis=-1)
-        hits = ground.cast(
-            stage.points_back(above), stage.directions_back(down), np.maximum(heights - points[:, 1], 0.0) * stage.size
-        )
-        met += hits.hit
-        heights = np.where(hits.hit, stage.points(hits.point)[:, 1] - WALL_STEP, points[:, 1])
+        above = np.stack((points[left, 0], heights, points[left, 2]), axis=-1)
+        hit, place, _ = _cast(ground, stage, above, down, heights - points[left, 1])
+        left, heights = left[hit], place[hit, 1] - WALL_STEP
+        met[left] += 1
     return met % 2 == 1
 
 
