@@ -42,11 +42,18 @@ def test_a_film(dog, tmp_path):
     assert (shown.frames[0] != shown.frames[2]).any()
 
 
-def test_a_strip_on_stairs(dog, tmp_path):
+def test_a_strip_on_a_slope(dog, tmp_path):
     out = tmp_path / "dog.png"
     result = invoke(dog, "-o", out, "--strip", 3, "--ground", "slope:5", "--theme", "dark", "--size", "200x80")
     assert result.exit_code == 0, result.output
-    assert "3 poses" in result.output and read_png(out).mean() < 100
+    assert "in 1 pose (3 would hide each other)" in result.output and read_png(out).mean() < 100
+
+
+def test_poses_that_would_hide_each_other_on_a_ground_are_fewer(dog, tmp_path):
+    words = ["--clip", "idle", "--strip", 7, "--size", "200x80"]
+    apart = invoke(dog, "-o", tmp_path / "apart.png", *words)
+    on_ground = invoke(dog, "-o", tmp_path / "on_ground.png", *words, "--ground", "0")
+    assert "in 7 poses" in apart.output and "in 1 pose (7 would hide each other)" in on_ground.output
 
 
 def test_a_map_of_heights_has_its_size_and_height(dog, tmp_path):

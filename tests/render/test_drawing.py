@@ -9,7 +9,7 @@ import kinema as km
 from kinema.errors import InputError
 from kinema.render.bones import Bones, drawn_joints
 from kinema.render.camera import VIEWS, Camera
-from kinema.render.drawing import film, still, strip
+from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
@@ -146,6 +146,17 @@ def test_a_strip_of_a_clip_that_travels_goes_along_its_way():
     assert (np.ptp(many.astype(int), axis=-1) > 60).any(axis=0).sum() > (np.ptp(one.astype(int), axis=-1) > 60).any(
         axis=0
     ).sum()
+
+
+@pytest.mark.parametrize(("lengths", "fit"), [(0.0, 1), (0.4, 1), (0.7, 2), (1.6, 4), (9.0, 5)])
+def test_poses_on_a_ground_are_as_many_as_its_way_has_half_lengths(lengths, fit):
+    character = quadruped()
+    length = np.ptp(character.skeleton.rest_world[:, 2, 3])
+    start = character.skeleton.rest.translations[0]
+    track = km.Track(0, "translation", [0.0, 1.0], [start, start + (0.0, 0.0, lengths * length)])
+    clip = km.Clip("slides", character.skeleton, [track])
+    assert poses_that_fit(character, clip, (0.0, 1.0), 5, Look(ground=km.Plane((0.0, 0.0, 0.0)))) == fit
+    assert poses_that_fit(character, clip, (0.0, 1.0), 5, Look()) == 5
 
 
 def test_frames_of_a_film_share_their_ground(person):

@@ -560,6 +560,12 @@ def test_a_head_that_is_given_is_no_spine_and_in_no_doubt():
     assert "head" not in rig.confidence and not any("head" in doubt for doubt in rig.doubts)
 
 
+def test_chains_of_many_joints_are_doubtful_legs():
+    rig = km.load(asset("torture/RecursiveSkeletons.glb")).rig
+    assert all(rig.confidence[f"legs.{leg.name}"] < 0.5 for leg in rig.legs)
+    assert sum("may be anything" in doubt for doubt in rig.doubts) == len(rig.legs) // 2
+
+
 def test_what_is_given_as_an_arm_is_no_leg():
     character = MADE["quadruped"]()
     found = roles.find(character.skeleton, character.clips)

@@ -10,7 +10,7 @@ from kinema.clip import Clip
 from kinema.errors import FileError, InputError
 from kinema.images import gif_bytes, png_bytes
 from kinema.io import atomic, names
-from kinema.render.drawing import film, still, strip
+from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
 
 
@@ -28,7 +28,8 @@ def render(
     """Draw a character to a .png or .gif file, and say what was drawn.
 
     clip: by name, the first if not given. time: seconds, "1.5" or "0.5:2"; as a word of the command line. poses: how
-    many of them a strip has. fps: frames a second of a .gif. force: write over a file that is there.
+    many of them a strip has; fewer where they would hide each other. fps: frames a second of a .gif. force: write over
+    a file that is there.
     """
     kind = output.suffix.lower()
     if kind not in (".png", ".gif"):
@@ -47,8 +48,10 @@ def render(
         atomic.write(output, [gif_bytes(frames, fps)])
         return f"{output}: {what}, {start:.3g} to {end:.3g} s in {len(frames)} frames"
     if poses is not None:
-        image = strip(character, chosen, (start, end), poses, look)
-        what += f", {start:.3g} to {end:.3g} s in {poses} poses"
+        drawn = poses_that_fit(character, chosen, (start, end), poses, look)
+        image = strip(character, chosen, (start, end), drawn, look)
+        what += f", {start:.3g} to {end:.3g} s in {drawn} {'pose' if drawn == 1 else 'poses'}"
+        what += f" ({poses} would hide each other)" if drawn < poses else ""
     else:
         image = still(character, chosen, start, look)
         what += f" at {start:.3g} s" if chosen is not None else ""

@@ -40,6 +40,9 @@ STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
 STRIP_GAP = 1.05
 """Widths of a pose from each pose of a strip to the next, at least."""
 
+STRIP_OVERLAP = 0.5
+"""Widths of a pose from each pose of a strip to the next below which they can no longer be told apart."""
+
 MARGIN = 0.08
 """Share of the picture's shorter side that stays free around the motion."""
 
@@ -139,3 +142,7 @@ HEIGHTS = 256
 
 FINE_GROUND = 2
 """Pixels of an uneven ground drawn for each one kept, in each direction."""
+
+MOST_WALLS, WALL_STEP = 4, 1e-4
+"""How many surfaces one looks through, or counts to tell whether a place is inside of ground: the fronts and backs of
+two walls; and body sizes from one of them on to where the next one is looked for."""

@@ -26,6 +26,7 @@ from kinema.render.constants import (
     MOST_POSES,
     STRIP_GAP,
     STRIP_HEIGHTS,
+    STRIP_OVERLAP,
     STRIP_WIDTH,
     USUAL_SIZE,
 )
@@ -44,9 +45,21 @@ def strip(character: Character, clip: Clip | None, span: tuple[float, float], co
     Where the clip travels they stand along its way; where that is not far enough, they are moved apart, unless a ground
     is given: that they would leave.
     """
-    if not 1 <= count <= MOST_POSES:
-        raise InputError(f"a strip of {count} poses; allowed are 1 to {MOST_POSES}")
+    _check_poses(count)
     return _drawn_together(character, clip, np.linspace(*span, count), look, "side", look.size)
+
+
+def poses_that_fit(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> int:
+    """How many poses of a strip, `count` at most, can be told apart. Without a ground all: they are moved apart. On one
+    they stay where they are, and each has to be at least half its width from the next.
+    """
+    _check_poses(count)
+    if look.ground is None:
+        return count
+    staged = Staged.of(character, clip, np.linspace(*span, count), look)
+    across = along(axes_seen(look.angles("side"))[:1], staged.points)[..., 0]
+    gap = STRIP_OVERLAP * float(np.median(np.ptp(across, axis=1)))
+    return min(count, 1 + int(np.ptp(across.mean(axis=1)) / max(gap, np.finfo(float).tiny)))
 
 
 def film(character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look) -> Iterator[Any]:
@@ -64,6 +77,11 @@ def film(character: Character, clip: Clip, span: tuple[float, float], fps: float
     camera = Camera.fitted(staged.points.reshape(-1, 3), look.angles("three-quarter"), (width, height))
     scene = staged.scene(staged.points, camera, FINE_MOVING)
     return (scene.picture(staged.body(time)) for time in span[0] + np.arange(count) / fps)
+
+
+def _check_poses(count: int) -> None:
+    if not 1 <= count <= MOST_POSES:
+        raise InputError(f"a strip of {count} poses; allowed are 1 to {MOST_POSES}")
 
 
 def _drawn_together(

@@ -33,10 +33,11 @@ class Floor:
     fine: int
 
     @classmethod
-    def seen(cls, ground: Any, stage: Stage, camera: Camera, fine: int, sun: Any, motion: Any, theme: Theme) -> Floor:
-        """motion: (2, 3), the corners of the box around all that moves, on the stage."""
+    def seen(cls, ground: Any, stage: Stage, camera: Camera, fine: int, sun: Any, poses: Any, theme: Theme) -> Floor:
+        """poses: (n, k, 3), points on the stage that what moves stays within, at some moments."""
         camera, (near, far) = camera.finer(fine), GROUND_FADES
-        hit, place, normal = sight_of(ground, stage, camera, motion + np.array([[-far], [far]]))
+        motion = np.stack((poses.min(axis=(0, 1)), poses.max(axis=(0, 1))))
+        hit, place, normal = sight_of(ground, stage, camera, motion + np.array([[-far], [far]]), poses)
         beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - place, place - motion[1]), 0.0)[..., ::2], axis=-1)
         share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
         presence = np.where(hit, share * share * (3 - 2 * share), 0.0)

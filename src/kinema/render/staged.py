@@ -44,13 +44,11 @@ class Staged:
         return self.sculptor.body(self.clip.sample(time), self.stage)
 
     def scene(self, points: Any, camera: Camera, fine: int) -> Scene:
-        """Where all that moves stays within these points (..., 3). fine: as in `Scene`."""
-        points = points.reshape(-1, 3)
-        motion = np.stack((points.min(axis=0), points.max(axis=0)))
+        """Where all that moves stays within these points (n, k, 3), at some moments. fine: as in `Scene`."""
         sun, theme, ground = sun_for(camera), THEMES[self.look.theme], self.look.ground
         if ground is None:
             ground = Plane(self.stage.points_back(np.zeros(3)), self.stage.axes[1])
-        floor = Floor.seen(ground, self.stage, camera, _detail(ground), sun, motion, theme)
+        floor = Floor.seen(ground, self.stage, camera, _detail(ground), sun, points, theme)
         return Scene(camera, floor, sun, theme, fine)
 
 

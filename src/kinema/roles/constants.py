@@ -78,6 +78,9 @@ LEG_DROP = 0.1
 SHORTEST_LEG = 0.4
 """The shortest leg, as a share of the longest one of the same body."""
 
+MOST_LEG_JOINTS = 8
+"""Joints of a leg down to its end: an insect's have up to seven parts. What has more, and no name, may be a rope."""
+
 UPRIGHT_PRIOR = {(1, 1): 1.3, (2, 1): 1.1}
 """What an axis gains as up, by axis and sign: y up is usual, z next."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.roles import arms, eyes, legs, limbs, trunk
 from kinema.roles.arms import FoundArm
-from kinema.roles.constants import UNCLEAR
+from kinema.roles.constants import MOST_LEG_JOINTS, UNCLEAR
 from kinema.roles.evidence import Evidence
 from kinema.roles.legs import FoundLeg
 from kinema.roles.limbs import Pair
@@ -108,6 +108,11 @@ def _legs(
     for rank, (pair, stands) in zip(ranks, pairs, strict=True):
         said = limbs.named(evidence, pair)
         both = legs.find(evidence, stance, symmetry.across, pair, 2 * len(pairs))
+        odd = said != "leg" and len(both[0].joints) > MOST_LEG_JOINTS
+        if odd:
+            pair_name = f"Legs {rank.format('left')!r} and {rank.format('right')!r}"
+            many = f"{pair_name} have {len(both[0].joints)} joints each and are not called legs: they may be anything."
+            doubts.append(Doubt("legs", many))
         for side, leg in zip(_sides(stance), both, strict=True):
             name = rank.format(side)
             found[name] = leg
@@ -115,7 +120,8 @@ def _legs(
                 called = evidence.skeleton.names[stray]
                 elsewhere = f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere."
                 doubts.append(Doubt(f"legs.{name}", elsewhere))
-            sure[f"legs.{name}"] = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
+            likely = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
+            sure[f"legs.{name}"] = likely / 2 if odd else likely
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
         doubts.append(Doubt("legs", "What stands on the ground is called arms."))
     return {name: found[name] for rank in ranks for name in (rank.format("left"), rank.format("right"))}
