@@ -32,12 +32,12 @@ lint: $(INSTALLED)
 # Compiled once beforehand, so that the two processes find what they share on disk.
 unit: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/kinema warmup
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e --durations=20
 
 # The kernels as plain Python, so that coverage can see into them.
 uncompiled: $(INSTALLED)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED) -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
-		--hypothesis-profile=uncompiled --cov --cov-report=term:skip-covered --cov-fail-under=93
+		--hypothesis-profile=uncompiled --durations=10 --cov --cov-report=term:skip-covered --cov-fail-under=93
 
 # Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
 judges: $(INSTALLED) $(NODE_MODULES)
