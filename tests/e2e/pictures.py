@@ -1,5 +1,6 @@
 """The pictures of docs/playground.md: `python -m tests.e2e.pictures` takes them anew. Look at them, then keep them."""
 
+import sys
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -70,16 +71,18 @@ SHOTS = [
     ("playground_arm", "arm", DESK, "light", sorted_some),
     ("playground_character", "character", DESK, "light", walking),
     ("playground_guest", "character", DESK, "dark", a_guest),
+    ("playground_creature", "creature", DESK, "light", a_while),
     ("playground_crowd", "crowd", DESK, "dark", a_while),
     ("playground_lab", "lab", DESK, "dark", a_while),
     ("playground_phone", "planar", PHONE, "light", a_while),
 ]
 
 
-def main():
+def main(*wanted):
+    """Those that are named, or all of them."""
     with sync_playwright() as playwright, playground() as served:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        for name, scene, viewport, scheme, prepare in SHOTS:
+        for name, scene, viewport, scheme, prepare in (shot for shot in SHOTS if not wanted or shot[0] in wanted):
             context = browser.new_context(viewport=viewport, color_scheme=scheme)
             tab = Tab(context, served.address, scene)
             prepare(tab)
@@ -90,4 +93,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

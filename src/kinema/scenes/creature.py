@@ -151,6 +151,8 @@ class CreatureScene(Scene):
         self._still = True
         self.tentacles.restless = 0.0
         self.set("wander", False)
+        self.goal = self._on_ground(self.shown.place[:3, 3])  # Where it stands: it goes only where a person wants it.
+        self._walk()
 
     # What happens.
 
