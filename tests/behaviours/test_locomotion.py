@@ -167,6 +167,7 @@ def test_it_waits_at_an_edge_and_comes_back():
     assert walk.place[-1, 2, 3] < 0.8
 
 
+@pytest.mark.slow_uncompiled
 def test_feet_are_put_beside_holes():
     ground = km.Ground.from_function(holes)
     walk = Walk(exact("spider"), ground)
@@ -177,6 +178,7 @@ def test_feet_are_put_beside_holes():
     assert soles.found[:, :, 1][walk.planted].all()
 
 
+@pytest.mark.slow_uncompiled
 def test_without_ground_feet_hang_and_nothing_breaks():
     nowhere = km.Ground.from_function(lambda x, z: np.full_like(x, np.nan))
     walk = Walk(exact("spider"), nowhere)

@@ -658,6 +658,7 @@ def test_goals_that_share_a_spine_are_all_met_where_they_can_be():
             assert report.reached.all()
 
 
+@pytest.mark.slow_uncompiled
 def test_the_higher_priority_is_met_and_the_lower_gives_way():
     rng = problems.generator(23)
     skeleton, count = person().skeleton, 40 if compiled.COMPILED else 3
@@ -752,6 +753,7 @@ def test_a_batch_is_many_singles(dtype, solver):
                     assert all(np.array_equal(a[i], b) for a, b in zip(report, single, strict=True))
 
 
+@pytest.mark.slow_uncompiled
 def test_with_several_goals_too_a_batch_is_many_singles():
     rng = problems.generator(27)
     count = 12 if compiled.COMPILED else 3

@@ -30,6 +30,7 @@ def test_names_the_nearest_triangle(size):
     assert np.mean(found[hit] == which[hit]) > 0.99 and np.mean(found[~hit] == -1) > 0.99
 
 
+@pytest.mark.slow_uncompiled
 def test_names_some_triangle_at_every_edge_and_corner():
     """Of these rays float32 alone lets several hundred slip through between two triangles."""
     rng = problems.generator(2)
