@@ -1,0 +1,65 @@
+"""When and where feet land next, and what `Feet` makes of being told."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake.landings import BALL, Landings
+from kinema.errors import InputError
+from kinema.scenes import humanoid
+
+PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
+
+
+@pytest.fixture
+def shot():
+    person = humanoid()
+    world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
+    return SimpleNamespace(planted=PLANTED, dt=0.5, rig=person.rig, world=world)
+
+
+@pytest.mark.parametrize(
+    ("frame", "seconds", "swings"),
+    [(0, (0.0, 1.0), (0.0, 1.0)), (1, (1.0, 0.5), (1.5, 1.0)), (4, (0.0, np.inf), None), (5, (np.inf, np.inf), None)],
+)
+def test_seconds_until_they_land_and_how_long_they_are_aloft(shot, frame, seconds, swings):
+    left, _, whole = Landings(shot).after(frame)
+    np.testing.assert_array_equal(left, seconds)
+    if swings is not None:
+        np.testing.assert_allclose(whole, swings)
+
+
+def test_the_place_is_where_the_ball_stands_in_most_of_the_plant(shot):
+    balls = metrics.sole_points(shot.rig, shot.world)[:, :, BALL]
+    points = Landings(shot).after(1)[1]
+    np.testing.assert_allclose(points[0], np.median(balls[3:5, 0], axis=0))
+    np.testing.assert_allclose(points[1], np.median(balls[2:4, 1], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "points", "swings", "named"),
+    [
+        ((0.1, np.nan), np.zeros((2, 3)), (1, 1), "seconds"),
+        ((0.1,), np.zeros((2, 3)), (1, 1), "seconds"),
+        ((0.1, 0.1), np.zeros((3, 3)), (1, 1), "points"),
+        ((0.1, 0.1), np.full((2, 3), np.inf), (1, 1), "points"),
+        ((0.1, 0.1), np.zeros((2, 3)), (1, 1, 1), "swings"),
+    ],
+)
+def test_feet_refuse_what_is_wrong_and_keep_what_they_knew(seconds, points, swings, named):
+    feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
+    before = feet.memory.lands.copy(), feet.memory.swing_time.copy()
+    with pytest.raises(InputError, match=named):
+        feet.foretell(seconds, points, swings)
+    assert not feet.memory.foretold.any()
+    assert all(np.array_equal(a, b) for a, b in zip(before, (feet.memory.lands, feet.memory.swing_time), strict=True))
+
+
+def test_a_landing_that_is_not_known_is_left_to_the_feet():
+    feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
+    feet.foretell((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
+    assert feet.memory.foretold.tolist() == [[True, False]]
+    np.testing.assert_allclose(feet.memory.swing_time[0] - feet.memory.aloft_for[0], (0.2, 0.0), atol=1e-6)
