@@ -95,11 +95,6 @@ class Lab(Scene):
             self._take_over()
             self.target = place(position, 3, FARTHEST)
 
-    def _take_over(self) -> None:
-        if self.values["wander"]:
-            self.values["wander"] = False
-            self.revision += 1
-
     def be_still(self) -> None:
         self._take_over()
 

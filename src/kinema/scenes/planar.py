@@ -150,12 +150,6 @@ class Planar(Scene):
             self.selected = max(min(self.selected, len(self.chains) - 1), 0)
             self.revision += 1
 
-    def _take_over(self) -> None:
-        """From now on targets are where a person puts them."""
-        if self.values["wander"]:
-            self.values["wander"] = False
-            self.revision += 1
-
     def be_still(self) -> None:
         self._take_over()
 

@@ -169,6 +169,12 @@ class Scene(ABC):
         """A file of its own: what a view draws with, or what a person keeps."""
         raise InputError(f"{self.title} has no file {name!r:.40}")
 
+    def _take_over(self) -> None:
+        """Nothing wanders by itself any more: from now on targets are where a person puts them."""
+        if self.values.get("wander"):
+            self.values["wander"] = False
+            self.revision += 1
+
     def be_still(self) -> None:  # noqa: B027
         """Nothing moves by itself: somebody who asked for less motion is looking."""
 
