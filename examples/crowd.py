@@ -5,7 +5,7 @@ import statistics
 import numpy as np
 
 import kinema as km
-from kinema.scenes import humanoid, rocks
+from kinema.demo import humanoid, rocks
 
 COUNT, FRAMES = 1_000, 20
 
@@ -22,7 +22,9 @@ def main() -> None:
         km.Head(priority=1, max_distance=15.0),
     ]
     crowd = km.Animator(humanoid(), stages, ground=ground, count=COUNT, viewer=(0.0, 1.7, -4.0))
-    crowd.put(np.column_stack((draw.uniform(-1.8, 1.8, COUNT), np.zeros(COUNT), draw.uniform(0.5, 9.0, COUNT))))
+    crowd.set_transform(
+        np.column_stack((draw.uniform(-1.8, 1.8, COUNT), np.zeros(COUNT), draw.uniform(0.5, 9.0, COUNT)))
+    )
     crowd.look_at((0.0, 1.6, 20.0))
 
     frames = [crowd.update(1 / 60).timings for _ in range(FRAMES)][2:]

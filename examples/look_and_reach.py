@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import kinema as km
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 
 def fly(time: float) -> tuple[float, float, float]:

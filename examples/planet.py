@@ -4,7 +4,7 @@ import numpy as np
 
 import kinema as km
 from kinema import metrics
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 RADIUS, COUNT = 6.0, 8
 
@@ -17,7 +17,7 @@ def main() -> None:
     places = RADIUS * np.column_stack((-np.sin(angle), np.cos(angle), np.zeros(COUNT)))
 
     people = km.Animator(person, [km.Play("idle", root="root"), km.Feet()], ground=planet, count=COUNT)
-    people.put(places, turns)
+    people.set_transform(places, turns)
     for _ in range(30):
         frame = people.update(1 / 30)
     soles = np.linalg.norm(metrics.sole_points(person.rig, frame.world[np.newaxis])[0], axis=-1) - RADIUS

@@ -4,7 +4,7 @@ import numpy as np
 
 import kinema as km
 from kinema import metrics
-from kinema.scenes import rocks, spider
+from kinema.demo import rocks, spider
 
 DT = 1 / 60
 
@@ -12,7 +12,7 @@ DT = 1 / 60
 def main() -> None:
     creature, ground = spider(), rocks()
     animator = km.Animator(creature, [km.Locomotion()], ground=ground)
-    animator.put((0.0, 0.0, 1.0))
+    animator.set_transform((0.0, 0.0, 1.0))
     legs = animator["locomotion"]
     legs.walk((0.0, 0.0, 0.7))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import kinema as km
 from kinema import metrics
-from kinema.scenes import course, humanoid
+from kinema.demo import course, humanoid
 
 SECONDS, DT = 14, 1 / 30
 

@@ -7,7 +7,7 @@ import pytest
 
 import kinema as km
 from kinema import pipeline
-from kinema.behaviours.stage import Stage, State
+from kinema.behaviours.stage import Stage, StageState
 from kinema.errors import InputError
 from kinema.pose import Pose
 from tests import naive, problems
@@ -40,18 +40,18 @@ def walker(dtype=np.float64):
 
 def same(a, b):
     """Whether two frames are the same, bit for bit."""
-    mine, theirs = ((*f.pose.arrays(), f.world, f.palette, f.place) for f in (a, b))
+    mine, theirs = ((*f.pose.arrays(), f.world, f.palette, f.transform) for f in (a, b))
     return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(mine, theirs, strict=True))
 
 
 def row(frame, i):
     """One character's part of a crowd's frame."""
-    arrays = [*frame.pose[i].arrays(), frame.world[i], frame.palette[i], frame.place[i]]
+    arrays = [*frame.pose[i].arrays(), frame.world[i], frame.palette[i], frame.transform[i]]
     return [array.copy() for array in arrays]
 
 
 def single_row(frame):
-    return [*frame.pose.arrays(), frame.world, frame.palette, frame.place]
+    return [*frame.pose.arrays(), frame.world, frame.palette, frame.transform]
 
 
 def turned(joint, angle, axis=(1, 0, 0)):
@@ -73,7 +73,7 @@ def test_without_stages_it_is_the_rest_pose():
     frame = animator.update(DT)
     assert frame.pose.same(SKELETON.rest) and frame.pose.shape == () and animator.stages == ()
     np.testing.assert_array_equal(frame.world, SKELETON.rest_world)
-    np.testing.assert_array_equal(frame.place, np.eye(4))
+    np.testing.assert_array_equal(frame.transform, np.eye(4))
     assert frame.reports == {} and frame.trace == [] and set(frame.timings) == {"matrices", "total"}
     assert animator.time == DT
 
@@ -84,7 +84,7 @@ def test_shapes_with_and_without_a_count(count):
     batch = () if count is None else (count,)
     joints = len(SKELETON)
     assert frame.pose.shape == batch and frame.world.shape == (*batch, joints, 4, 4)
-    assert frame.palette.shape == (*batch, joints, 3, 4) and frame.place.shape == (*batch, 4, 4)
+    assert frame.palette.shape == (*batch, joints, 3, 4) and frame.transform.shape == (*batch, 4, 4)
 
 
 @both_precisions
@@ -94,11 +94,11 @@ def test_world_and_palette_belong_to_the_pose_and_the_place(dtype):
     more = [km.Feet()] if dtype is np.float64 else []  # Feet of the other precision take long to compile.
     animator = km.Animator(character, [km.Play("Walk", time=(0.1, 0.5, 0.8)), *more], ground=Slope(0.1), count=3)
     yaw = [naive.quat_from_axis_angle((0, 1, 0), angle) for angle in (0, 1, 2)]
-    animator.put(rng.normal(size=(3, 3)) * (1, 0, 1), yaw)
+    animator.set_transform(rng.normal(size=(3, 3)) * (1, 0, 1), yaw)
     for _ in range(5):
         frame = animator.update(DT)
     assert frame.world.dtype == frame.palette.dtype == frame.pose.precision == dtype
-    by_hand = frame.place[:, None] @ naive.world_matrices(character.skeleton.parents, *frame.pose.arrays())
+    by_hand = frame.transform[:, None] @ naive.world_matrices(character.skeleton.parents, *frame.pose.arrays())
     np.testing.assert_allclose(frame.world, by_hand, atol=1e-12 if dtype is np.float64 else 1e-5)
     bound = by_hand @ np.linalg.inv(character.skeleton.rest_world.astype(np.float64))
     np.testing.assert_allclose(frame.palette, bound[..., :3, :], atol=1e-12 if dtype is np.float64 else 1e-5)
@@ -117,7 +117,7 @@ def test_stages_run_in_the_order_of_the_frame_however_they_are_listed():
     ran = []
 
     def stage(kind, order):
-        class Running(State):
+        class Running(StageState):
             def awake(self, dt):
                 return np.ones(1, bool)
 
@@ -182,11 +182,11 @@ def test_a_crowd_is_many_singles():
     ground = Slope(0.15, edge=0.8)
     crowd = km.Animator(character, [km.Play("Walk", time=times), km.Feet()], ground=ground, count=count)
     singles = [km.Animator(character, [km.Play("Walk", time=t), km.Feet()], ground=ground) for t in times]
-    crowd.put(places, turns)
+    crowd.set_transform(places, turns)
     crowd.set_weight("feet", weights)
     crowd["play"].play("Walk", speed=speeds, time=times)
     for i, one in enumerate(singles):
-        one.put(places[i], turns[i])
+        one.set_transform(places[i], turns[i])
         one.set_weight("feet", weights[i])
         one["play"].play("Walk", speed=speeds[i], time=times[i])
     for n in range(frames):
@@ -194,8 +194,8 @@ def test_a_crowd_is_many_singles():
             crowd["play"].play("Stand", rows=[0, 3])
             for i in (0, 3):
                 singles[i]["play"].play("Stand")
-            crowd.put(places[2] + 0.1, rows=[2])
-            singles[2].put(places[2] + 0.1)
+            crowd.set_transform(places[2] + 0.1, rows=[2])
+            singles[2].set_transform(places[2] + 0.1)
         frame = crowd.update(DT)
         for i, one in enumerate(singles):
             alone = one.update(DT)
@@ -229,7 +229,7 @@ def test_a_frame_that_is_kept_does_not_change(looked):
         if looked:
             assert frame.pose.same(frame.pose)
         kept.append((frame, single_row(copy)))
-    animator.put((5, 0, 5))
+    animator.set_transform((5, 0, 5))
     animator.update(1.0)
     for frame, expected in kept:
         assert all(np.array_equal(a, b) for a, b in zip(single_row(frame), expected, strict=True))
@@ -238,9 +238,9 @@ def test_a_frame_that_is_kept_does_not_change(looked):
 def test_a_frame_is_as_it_was_though_characters_are_put_elsewhere_before_it_is_read():
     animator = km.Animator(person(), count=2)
     frame = animator.update(DT)
-    animator.put((1, 2, 3), rows=[1])
-    np.testing.assert_array_equal(frame.place, np.tile(np.eye(4), (2, 1, 1)))
-    np.testing.assert_array_equal(animator.update(DT).place[1, :3, 3], (1, 2, 3))
+    animator.set_transform((1, 2, 3), rows=[1])
+    np.testing.assert_array_equal(frame.transform, np.tile(np.eye(4), (2, 1, 1)))
+    np.testing.assert_array_equal(animator.update(DT).transform[1, :3, 3], (1, 2, 3))
 
 
 def test_what_users_do_to_a_frame_does_not_reach_the_animator():
@@ -248,7 +248,7 @@ def test_what_users_do_to_a_frame_does_not_reach_the_animator():
     frame = animator.update(DT)
     expected = single_row(animator.update(0.0))
     expected = [array.copy() for array in expected]
-    for array in (*frame.pose.arrays(), frame.world, frame.palette, frame.place):
+    for array in (*frame.pose.arrays(), frame.world, frame.palette, frame.transform):
         array[:] = 7
     again = animator.update(0.0)
     assert all(np.array_equal(a, b) for a, b in zip(single_row(again), expected, strict=True))
@@ -337,7 +337,7 @@ def test_stages_are_left_out_far_from_the_viewer():
     """They fade over the last fifth of their largest distance."""
     stages = [km.Layer(turned("head", 0.8), max_distance=10.0)]
     animator = km.Animator(person(), stages, count=4, viewer=(0, 0, 0))
-    animator.put([(0, 0, 0), (0, 8, 0), (9, 0, 0), (0, 0, 11)])
+    animator.set_transform([(0, 0, 0), (0, 8, 0), (9, 0, 0), (0, 0, 11)])
     head = SKELETON.index("head")
 
     def turns(frame):
@@ -372,7 +372,7 @@ def test_stages_that_serve_different_characters_do_not_mix_them_up():
     crowd.set_weight("feet", (1.0, 0.0))
     for _ in range(4):
         frame = crowd.update(DT)
-        by_hand = frame.place[:, None] @ naive.world_matrices(character.skeleton.parents, *frame.pose.arrays())
+        by_hand = frame.transform[:, None] @ naive.world_matrices(character.skeleton.parents, *frame.pose.arrays())
         np.testing.assert_allclose(frame.world, by_hand, atol=1e-12)
 
 
@@ -496,27 +496,27 @@ def test_timings_are_those_of_the_stages():
 def test_characters_are_put_somewhere():
     animator = km.Animator(person(), count=3)
     turn = naive.quat_from_axis_angle((0, 1, 0), 0.5)
-    animator.put((1, 2, 3))
-    animator.put([(4, 5, 6), (7, 8, 9)], turn * 2, rows=[2, 0])
+    animator.set_transform((1, 2, 3))
+    animator.set_transform([(4, 5, 6), (7, 8, 9)], turn * 2, rows=[2, 0])
     frame = animator.update(DT)
-    np.testing.assert_array_equal(frame.place[:, :3, 3], [(7, 8, 9), (1, 2, 3), (4, 5, 6)])
+    np.testing.assert_array_equal(frame.transform[:, :3, 3], [(7, 8, 9), (1, 2, 3), (4, 5, 6)])
     for i, q in enumerate((turn, (0, 0, 0, 1), turn)):
-        np.testing.assert_allclose(frame.place[i, :3, :3], naive.quat_to_matrix(q), atol=1e-12)
-    np.testing.assert_allclose(frame.world, frame.place[:, None] @ SKELETON.rest_world, atol=1e-12)
-    animator.put((0, 0, 0), rows=[1])  # How it is turned stays.
-    animator.put((7, 8, 9), rows=[0])  # Where it is already.
+        np.testing.assert_allclose(frame.transform[i, :3, :3], naive.quat_to_matrix(q), atol=1e-12)
+    np.testing.assert_allclose(frame.world, frame.transform[:, None] @ SKELETON.rest_world, atol=1e-12)
+    animator.set_transform((0, 0, 0), rows=[1])  # How it is turned stays.
+    animator.set_transform((7, 8, 9), rows=[0])  # Where it is already.
     frame = animator.update(0.0)
-    np.testing.assert_allclose(frame.place[0, :3, :3], naive.quat_to_matrix(turn), atol=1e-12)
-    np.testing.assert_array_equal(frame.place[1], np.eye(4))
+    np.testing.assert_allclose(frame.transform[0, :3, :3], naive.quat_to_matrix(turn), atol=1e-12)
+    np.testing.assert_array_equal(frame.transform[1], np.eye(4))
 
 
 def test_to_be_put_where_one_is_wakes_nobody():
     animator = km.Animator(walker(), [km.Play("Stand")], count=2)
     animator.update(DT)
-    animator.put([(0, 0, 0), (1, 0, 0)])
+    animator.set_transform([(0, 0, 0), (1, 0, 0)])
     assert animator.update(DT).trace[0].characters == 1
-    animator.put((1, 0, 0), rows=[1])
-    animator.put((1, 0, 0), rows=[])
+    animator.set_transform((1, 0, 0), rows=[1])
+    animator.set_transform((1, 0, 0), rows=[])
     assert animator.update(DT).trace[0].skipped == "nothing moved"
 
 
@@ -578,13 +578,16 @@ def test_bad_animators_are_named(arguments, message):
         (lambda a: a.update(DT, SKELETON.rest), "the pose has 17 joints; this skeleton has 12"),
         (lambda a: a.update(DT, walker().clips["Walk"].sample([0, 1, 2])), r"of one character or of 2; .* \(3,\)"),
         (lambda a: a.update(DT, "pose"), "pose must be a Pose, got str"),
-        (lambda a: a.put((0, 0)), r"position must have shape \(..., 3\)"),
-        (lambda a: a.put(np.zeros((3, 3))), r"position must have shape \(3,\) or \(2, 3\), got \(3, 3\)"),
-        (lambda a: a.put((0, np.inf, 0)), r"position\[1\] is inf"),
-        (lambda a: a.put((0, 0, 0), (0, 0, 0, 0)), "rotation is zero"),
-        (lambda a: a.put((0, 0, 0), np.ones((3, 4))), r"rotation must have shape \(4,\) or \(2, 4\), got \(3, 4\)"),
-        (lambda a: a.put((0, 0, 0), rows=[2]), "rows has 2 to 2; characters go from 0 to 1"),
-        (lambda a: a.put((0, 0, 0), rows=[True]), r"rows as a mask must have shape \(2,\), got \(1,\)"),
+        (lambda a: a.set_transform((0, 0)), r"position must have shape \(..., 3\)"),
+        (lambda a: a.set_transform(np.zeros((3, 3))), r"position must have shape \(3,\) or \(2, 3\), got \(3, 3\)"),
+        (lambda a: a.set_transform((0, np.inf, 0)), r"position\[1\] is inf"),
+        (lambda a: a.set_transform((0, 0, 0), (0, 0, 0, 0)), "rotation is zero"),
+        (
+            lambda a: a.set_transform((0, 0, 0), np.ones((3, 4))),
+            r"rotation must have shape \(4,\) or \(2, 4\), got \(3, 4\)",
+        ),
+        (lambda a: a.set_transform((0, 0, 0), rows=[2]), "rows has 2 to 2; characters go from 0 to 1"),
+        (lambda a: a.set_transform((0, 0, 0), rows=[True]), r"rows as a mask must have shape \(2,\), got \(1,\)"),
         (lambda a: a.wake(-1), "rows has -1 to -1; characters go from 0 to 1"),
         (lambda a: a.wake([0.5]), "rows must be indices or a mask of 2 characters"),
         (lambda a: a.set_weight("feet", 1), "there is no stage 'feet'; there are 'play'"),

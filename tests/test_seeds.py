@@ -751,7 +751,7 @@ def test_seed_foot_ik_system(up):
     """`foot_ik_system`, `FootIkConfig {chain, ray_length, foot_offset}`: down is the planet's, wherever one stands."""
     up, radius = naive.unit(up), 20.0
     animator = km.Animator(walker(), [km.Feet()], ground=Sphere(radius=radius))
-    animator.put(up * (radius + 0.1), naive.smallest_turn((0, 1, 0), up))
+    animator.set_transform(up * (radius + 0.1), naive.smallest_turn((0, 1, 0), up))
     frame = animator.update(1 / 60)
     assert frame.reports["feet"].error.max() < 1e-9
     for side in ("l", "r"):
@@ -765,7 +765,7 @@ def test_seed_foot_ik_config_ray_length():
     reach = 0.7 * walker().skeleton.length(["thigh_l", "shin_l", "foot_l"])
     for away, finds in ((reach - 0.02, True), (reach + 0.02, False)):
         animator = km.Animator(walker(), [km.Feet(max_drop=0.7)], ground=Sphere(radius=20.0))
-        animator.put((0.0, 20.0 + away, 0.0))
+        animator.set_transform((0.0, 20.0 + away, 0.0))
         frame = animator.update(1 / 60)
         on_ground = np.linalg.norm(place_of(frame, "foot_l")) < 20.0 + 0.1
         assert on_ground == finds
@@ -814,7 +814,7 @@ def test_seed_pipeline_ordering():
     spine = walker().skeleton.index("spine")
     assert naive.turn_angle(frame.pose.rotations[spine]) > 0.1  # The clip is in there.
     skeleton = walker().skeleton
-    np.testing.assert_allclose(frame.world, frame.place @ skeleton.world(frame.pose), atol=1e-9)
+    np.testing.assert_allclose(frame.world, frame.transform @ skeleton.world(frame.pose), atol=1e-9)
     np.testing.assert_allclose(frame.palette, (frame.world @ skeleton.inverse_bind)[:, :3], atol=1e-9)
     # What came last holds: the eyes are on the target whatever clip, breath and head did before them.
     assert frame.reports["eyes"].error.max() < 0.05
@@ -918,7 +918,7 @@ def test_seed_apply_two_bone_ik():
 
 def test_seed_hand_ik_target_and_system():
     """A hand set to a target by a game: reached, by weight, with the rest of the frame around it."""
-    from kinema.scenes import humanoid
+    from kinema.demo import humanoid
 
     person = humanoid()
     target = np.array((0.35, 1.25, 0.4), np.float32)

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import kinema as km
+from kinema.demo import course, humanoid, quadruped, rocks, spider
+from kinema.demo.meshes import Mesh, smoothed
 from kinema.images import write_gif, write_png
 from kinema.render.axes import along, axes_looking
 from kinema.render.bones import joined
@@ -17,8 +19,6 @@ from kinema.render.look import Look
 from kinema.render.raster import fill
 from kinema.render.scene import coarse, shaded
 from kinema.render.shadows import ShadowMap
-from kinema.scenes import course, humanoid, quadruped, rocks, spider
-from kinema.scenes.meshes import Mesh, smoothed
 
 HERE = Path(__file__).parent
 SUN = np.array((-0.40, 1.0, 0.75)) / np.linalg.norm((-0.40, 1.0, 0.75))
@@ -113,11 +113,11 @@ def walked(character: km.Character, terrain, seconds: float, feet: bool, start: 
     """Palettes and places of every frame at 60 Hz. Without feet the body has the height of the ground below it."""
     stages = [km.Play("walk", root_motion="extract", root="root"), *([km.Feet()] if feet else [])]
     animator = km.Animator(character, stages, ground=terrain)
-    animator.put((0.0, float(terrain.height_and_normal(0.0, start)[0]), start))
+    animator.set_transform((0.0, float(terrain.height_and_normal(0.0, start)[0]), start))
     frames = []
     for k in range(round(seconds * 60)):
         frame = animator.update(1 / 60 if k else 0.0)
-        palette, place = frame.palette.copy(), frame.place[:3, 3].copy()
+        palette, place = frame.palette.copy(), frame.transform[:3, 3].copy()
         if not feet:
             lift = terrain.height_and_normal(place[0], place[2])[0] - place[1]
             palette[:, 1, 3] += lift
@@ -160,7 +160,7 @@ def stepping() -> np.ndarray:
     """Four moments of a spider that steps by itself over rocks."""
     creature, terrain = spider(), rocks()
     animator = km.Animator(creature, [km.Locomotion()], ground=terrain)
-    animator.put((0.0, 0.0, 1.4))
+    animator.set_transform((0.0, 0.0, 1.4))
     animator["locomotion"].walk((0.0, 0.0, 0.7))
     frames = [animator.update(1 / 60) for _ in range(330)]
     images = []

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from kinema.rig import Arm as Arm
     from kinema.rig import Leg as Leg
     from kinema.rig import Rig as Rig
-    from kinema.root_motion import Travel as Travel
+    from kinema.root_motion import RootMotion as RootMotion
     from kinema.skeleton import Skeleton as Skeleton
     from kinema.skin import Skin as Skin
     from kinema.solvers.aim import AimResult as AimResult
@@ -132,7 +132,7 @@ _HOME = {
     "Sway": "kinema.behaviours.layers",
     "Breathing": "kinema.behaviours.layers",
     "Play": "kinema.behaviours.play",
-    "Travel": "kinema.root_motion",
+    "RootMotion": "kinema.root_motion",
     "Event": "kinema.clip",
     "Track": "kinema.clip",
     "Clip": "kinema.clip",

@@ -37,7 +37,7 @@ WITHOUT_KERNELS = frozenset(
         "playground",
         "render",
         "roles",
-        "scenes",
+        "demo",
     ]
 )
 """Parts of the package that no kernel is made of: editing them compiles nothing anew. A test holds them to it."""

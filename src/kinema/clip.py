@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema.constants import EVENT_PASSES, ROUNDING_TURN, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
-from kinema.root_motion import Root, Travel
+from kinema.root_motion import Root, RootMotion
 from kinema.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
 from kinema.skeleton import Joint, Skeleton
 
@@ -63,7 +63,7 @@ class Track:
 
     def _checked_values(self, name: str, keys: int) -> Any:
         width, cubic = PATHS[self.path], self.interpolation == "CUBICSPLINE"
-        values = edge.vectors(name, self.values, width, edge.precision(self.values))
+        values = validation.vectors(name, self.values, width, validation.precision(self.values))
         shape = (keys, 3, width) if cubic else (keys, width)
         if values.shape != shape:
             raise InputError(f"{name} must have shape {shape}, for {keys} keys; got {values.shape}")
@@ -81,7 +81,7 @@ class Event:
     name: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "time", edge.number(f"event {self.name!r}: time", self.time, 0.0))
+        object.__setattr__(self, "time", validation.number(f"event {self.name!r}: time", self.time, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,9 @@ class Clip:
         tracks = tuple(self._placed(track) for track in self.tracks)
         self._check_once(tracks)
         last = max((float(track.times[-1]) for track in tracks), default=0.0)
-        duration = edge.number(f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0)
+        duration = validation.number(
+            f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0
+        )
         events = tuple(sorted(self.events, key=lambda event: event.time))
         if events and events[-1].time > duration:
             raise InputError(f"clip {self.name!r}: {events[-1]} is after the end, {duration:g}")
@@ -126,8 +128,8 @@ class Clip:
 
     def sample(self, t: ArrayLike, loop: bool = False) -> Pose:
         """The pose at a moment, or a batch of poses of the shape of t. t: seconds; clamped to the clip, or looped."""
-        times = edge.real("t", t).astype(np.float64)
-        edge.check_finite("t", times)
+        times = validation.real("t", t).astype(np.float64)
+        validation.check_finite("t", times)
         out = self._poses(self.wrapped(times.reshape(-1), loop), self.skeleton.rest.precision)
         return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out))
 
@@ -141,7 +143,7 @@ class Clip:
         """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
         known = self.tables(t.dtype.type)
         flat = [array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)]
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: sample_rows(rows[first:last], times[first:last], *known, *flat),
             rows.size,
             THREADS_FROM_POSES,
@@ -174,7 +176,7 @@ class Clip:
 
         In a loop the end is the start of the next pass. Of one event, no more than the last EVENT_PASSES.
         """
-        ends = edge.number("t0", t0), edge.number("t1", t1)
+        ends = validation.number("t0", t0), validation.number("t1", t1)
         ahead = ends[1] >= ends[0]
         low, high = sorted((self._events_until(np.array(end), loop, ahead) for end in ends), key=lambda c: c.tolist())
         found = []
@@ -206,21 +208,23 @@ class Clip:
 
     def root_motion(
         self, t0: ArrayLike, t1: ArrayLike, loop: bool = False, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)
-    ) -> Travel:
+    ) -> RootMotion:
         """How far the root goes over the ground, and turns, from t0 to t1 (seconds, any shapes that go together).
 
         Seen from where it is at t0, facing as it does there; in a loop, a pass goes on from where the last one ended.
         joint: the root; the highest joint that is moved if not given. up: at right angles to the ground.
         """
-        times = np.broadcast_arrays(*(edge.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1))))
+        times = np.broadcast_arrays(
+            *(validation.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1)))
+        )
         for name, each in zip(("t0", "t1"), times, strict=True):
-            edge.check_finite(name, np.ascontiguousarray(each))
+            validation.check_finite(name, np.ascontiguousarray(each))
         root = Root(self.skeleton, self.root if joint is None else self.skeleton.index(joint), up)
         (passes0, since0), (passes1, since1) = (self.passes(each.reshape(-1), loop) for each in times)
         rows, dtype = np.arange(since0.size), self.skeleton.rest.precision
         before, after = (root.places_of(rows, *self._poses(since, dtype)) for since in (since0, since1))
         travel = root.travels(before, after, passes1 - passes0, self.root_ends(root, dtype))
-        return Travel(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
+        return RootMotion(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
 
     def root_ends(self, root: Root, dtype: Any) -> Any:
         """(2, 4): where the root stands as the clip starts and ends."""
@@ -247,7 +251,7 @@ class Clip:
                     f"clip {self.name!r} moves {names[int(track.joint)]!r}, above its root {names[at]!r}; "
                     "give the joint that travels"
                 )
-        flat, shift = self._flattening(at, np.array(edge.axis("up", up)))
+        flat, shift = self._flattening(at, np.array(validation.axis("up", up)))
 
         def flattened(track: Track) -> Track:
             if track.joint != at or track.path != "translation":
@@ -292,7 +296,7 @@ class Clip:
         skeleton.check(poses)
         if len(poses.shape) != 1 or not poses.shape[0]:
             raise InputError(f"poses must be a batch of shape (K,), one or more; got {poses.shape}")
-        rate = edge.number("fps", fps, 0.0)
+        rate = validation.number("fps", fps, 0.0)
         if times is None and rate == 0.0:
             raise InputError("fps is 0; allowed are finite numbers above 0")
         at = np.arange(poses.shape[0]) / rate if times is None else _increasing("times", times)
@@ -331,10 +335,10 @@ def _moved_keys(values: Any, rest: Any) -> int:
 
 def _increasing(name: str, value: Any) -> Any:
     """Seconds, (K,), one or more, increasing, none negative; float64."""
-    times = edge.contiguous(edge.real(name, value), np.float64)
+    times = validation.contiguous(validation.real(name, value), np.float64)
     if times.ndim != 1 or not times.size:
         raise InputError(f"{name} must have shape (K,), one or more; got {times.shape}")
-    edge.check_finite(name, times)
+    validation.check_finite(name, times)
     if times[0] < 0:
         raise InputError(f"{name}[0] is {times[0]}; allowed are seconds of 0 or more")
     if (np.diff(times) <= 0).any():

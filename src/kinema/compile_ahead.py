@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 
 _PRECISIONS = {"float64": np.float64, "float32": np.float32}
 
@@ -151,7 +151,7 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
 def _person(dtype: Any) -> Any:
     """Our humanoid, which is in single precision, in this one: characters from files are in double."""
     from kinema.character import Character
-    from kinema.scenes import humanoid
+    from kinema.demo import humanoid
     from kinema.skeleton import Skeleton
 
     person = humanoid()
@@ -174,8 +174,8 @@ def warmup(progress: bool = True) -> float:
     start = time.perf_counter()
     jobs = {f"{name}, {p}": job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
     say = _teller(progress and sys.stderr is not None, len(jobs))
-    if edge.threads() > 1:
-        _compile_elsewhere(list(jobs), edge.threads(), say)
+    if validation.threads() > 1:
+        _compile_elsewhere(list(jobs), validation.threads(), say)
         say = _teller(False, 0)
     for name, job in jobs.items():
         job()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import InputError
 from kinema.solvers.two_bone_2d import two_bone_2d
 
@@ -34,10 +34,13 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: Ar
     joint bends to the other side: to the right of the way from origin to target instead of to its left, as seen.
     A sprite points to the right at angle 0 and turns about the joint it hangs from.
     """
-    dtype = edge.precision(origin, target, lengths)
-    root = edge.vectors("origin", origin, 2, dtype)
+    dtype = validation.precision(origin, target, lengths)
+    root = validation.vectors("origin", origin, 2, dtype)
     limb = two_bone_2d(
-        root, edge.vectors("target", target, 2, dtype), edge.lengths("lengths", lengths, 2, dtype), bend=_bend(flip)
+        root,
+        validation.vectors("target", target, 2, dtype),
+        validation.lengths("lengths", lengths, 2, dtype),
+        bend=_bend(flip),
     )
     # Angles of the solver run the other way on such a screen.
     return LimbSprites(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import ROUNDING_TURN, STRAIGHT
 from kinema.errors import InputError
@@ -207,9 +207,9 @@ class _Limit:
         """The nearest allowed rotations. rotations: (..., 4), of a joint relative to its parent; bone: the direction
         of the bone that the joint turns, in the joint's own space.
         """
-        dtype = edge.precision(rotations)
-        array = edge.vectors("rotations", rotations, 4, dtype).copy()
-        straight = edge.axis("bone", bone)
+        dtype = validation.precision(rotations)
+        array = validation.vectors("rotations", rotations, 4, dtype).copy()
+        straight = validation.axis("bone", bone)
         rounding = dtype(np.finfo(dtype).eps * ROUNDING_TURN)
         _project_rotations(array.reshape(-1), np.asarray(straight, dtype), self.row(straight).astype(dtype), rounding)
         return array
@@ -228,7 +228,7 @@ class Hinge(_Limit):
     high: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", edge.axis("axis", self.axis))
+        object.__setattr__(self, "axis", validation.axis("axis", self.axis))
         _sorted_angles(self, "low", "high")
 
     def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
@@ -297,7 +297,7 @@ def _any_side(axis: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _angle(name: str, value: Any) -> float:
-    return edge.number(name, value, -math.inf)
+    return validation.number(name, value, -math.inf)
 
 
 def _sorted_angles(limit: Any, low: str, high: str) -> None:

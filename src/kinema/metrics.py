@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema.constants import (
     CONTACT_BAND,
     GROUND_ABOVE,
@@ -129,7 +129,7 @@ def planted_from(
     gaps in a plant are closed, then shorter plants dropped, unless the first or the last frame cuts them off.
     """
     step = _seconds(dt)
-    moving = edge.vectors("travel", travel, 3, np.float64)
+    moving = validation.vectors("travel", travel, 3, np.float64)
     points = sole_points(rig, world)
     velocity = np.gradient(points, step, axis=0) if len(points) > 1 else np.zeros_like(points)
     if ground is None:
@@ -138,9 +138,9 @@ def planted_from(
         soles = soles_over(rig, world, ground)
         above, found = soles.gap, soles.found
     size = np.array(_leg_lengths(rig))[:, np.newaxis]
-    slow = np.linalg.norm(velocity + moving, axis=-1) <= edge.number("speed", speed, 0.0) * size
-    low = above <= edge.number("height", height, 0.0) * size
-    fewest = edge.number("shortest", shortest, 0.0) / step
+    slow = np.linalg.norm(velocity + moving, axis=-1) <= validation.number("speed", speed, 0.0) * size
+    low = above <= validation.number("height", height, 0.0) * size
+    fewest = validation.number("shortest", shortest, 0.0) / step
     standing = (slow & low & found).any(axis=-1)
     return _without_short(~_without_short(~standing, fewest), fewest)
 
@@ -250,7 +250,7 @@ def knee_flips(rig: Rig, world: Any) -> Any:
 
 def jerk(positions: ArrayLike, dt: float) -> Any:
     """(...,): root mean square of the jerk of points (F, ..., 3), m/s^3; 0 for fewer than 4 frames."""
-    points = edge.vectors("positions", positions, 3, np.float64)
+    points = validation.vectors("positions", positions, 3, np.float64)
     third = np.diff(points, n=3, axis=0) / _seconds(dt) ** 3
     if len(third) == 0:
         return np.zeros(points.shape[1:-1])
@@ -259,9 +259,9 @@ def jerk(positions: ArrayLike, dt: float) -> Any:
 
 def reach_error(positions: ArrayLike, targets: ArrayLike) -> Any:
     """(F, ...): metres from points, (F, ..., 3), to where they should be: as many, or what broadcasts."""
-    points = edge.vectors("positions", positions, 3, np.float64)
-    goals = edge.vectors("targets", targets, 3, np.float64)
-    edge.batch_shape({"positions": points, "targets": goals})
+    points = validation.vectors("positions", positions, 3, np.float64)
+    goals = validation.vectors("targets", targets, 3, np.float64)
+    validation.batch_shape({"positions": points, "targets": goals})
     return np.linalg.norm(points - goals, axis=-1)
 
 
@@ -427,15 +427,15 @@ def _frames(skeleton: Skeleton, name: str, motion: Any) -> Any:
     """World matrices (F, ..., J, 4, 4) in float64, from matrices or poses."""
     if isinstance(motion, Pose):
         motion = skeleton.world(motion)
-    array = edge.contiguous(edge.real(name, motion), np.float64)
+    array = validation.contiguous(validation.real(name, motion), np.float64)
     if array.ndim < 4 or array.shape[-3:] != (len(skeleton), 4, 4) or len(array) == 0:
         raise InputError(f"{name} must have shape (frames, ..., {len(skeleton)}, 4, 4), got {array.shape}")
-    edge.check_finite(name, array)
+    validation.check_finite(name, array)
     return array
 
 
 def _seconds(dt: float) -> float:
-    return edge.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME)
+    return validation.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME)
 
 
 def _places(world: Any, joints: Any) -> Any:

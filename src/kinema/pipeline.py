@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.behaviours.blending import chosen
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.character import Character
 from kinema.constants import (
     BUDGET_AVERAGE,
@@ -59,10 +59,15 @@ class Frame:
     """
 
     def __init__(
-        self, work: Work, single: bool, reports: dict[str, Any], timings: dict[str, float], trace: list[Trace]
+        self,
+        context: FrameContext,
+        single: bool,
+        reports: dict[str, Any],
+        timings: dict[str, float],
+        trace: list[Trace],
     ) -> None:
-        self._body, self._single = work.body, single
-        self._arrays = work.t, work.r, work.s, work.world, work.place
+        self._body, self._single = context.body, single
+        self._arrays = context.t, context.r, context.s, context.world, context.transform
         self._handed_out = False
         self.reports, self.timings, self.trace = reports, timings, trace
 
@@ -83,13 +88,13 @@ class Frame:
         world, skeleton = self._arrays[3], self._body.skeleton
         out = np.empty_like(world)
         bind = skeleton.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(skeleton), 12)
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
         )
         return self._shaped(out.reshape(len(world), -1, 3, 4))
 
     @cached_property
-    def place(self) -> Any:
+    def transform(self) -> Any:
         """Where each character's space is in the world, (..., 4, 4)."""
         return self._shaped(as_4x4(self._arrays[4].reshape(self._body.count, 3, 4)))
 
@@ -125,16 +130,16 @@ class Animator:
             raise InputError(f"character must be a Character or a Skeleton, got {type(character).__name__}")
         self.character = character
         self._single = count is None
-        self.count = 1 if count is None else edge.whole("count", count, 1)
-        body = Body(character, self.count, character.skeleton.rest.precision)
+        self.count = 1 if count is None else validation.whole("count", count, 1)
+        body = Crowd(character, self.count, character.skeleton.rest.precision)
         self._slots = _slots(stages, body)
         self._plays = any(slot.stage.order == 0 for slot in self._slots)
-        self._work = Work(body)
+        self._context = FrameContext(body)
         self._woken = np.ones(self.count, bool)
         self.ground = ground
         self._viewer: Any = None
         self.viewer = viewer
-        self.max_ms = None if max_ms is None else edge.number("max_ms", max_ms, 0.0)
+        self.max_ms = None if max_ms is None else validation.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
         self._all = np.arange(len(character.skeleton))
         self._last: Frame | None = None
@@ -158,13 +163,13 @@ class Animator:
     @property
     def ground(self) -> Any:
         """What feet stand on: anything with `cast`, or None."""
-        return self._work.ground
+        return self._context.ground
 
     @ground.setter
     def ground(self, ground: Any) -> None:
         if ground is not None and not callable(getattr(ground, "cast", None)):
             raise InputError(f"ground must have cast(origins, directions, max_distance), got {type(ground).__name__}")
-        self._work.ground = ground
+        self._context.ground = ground
         self.wake()
 
     @property
@@ -175,21 +180,21 @@ class Animator:
     @viewer.setter
     def viewer(self, value: Any) -> None:
         if value is not None:
-            value = edge.vectors("viewer", value, 3, self._work.t.dtype.type).copy()
+            value = validation.vectors("viewer", value, 3, self._context.t.dtype.type).copy()
             if value.shape != (3,):
                 raise InputError(f"viewer must have shape (3,), got {value.shape}")
         self._viewer = value
         if not all(math.isinf(slot.stage.max_distance) for slot in self._slots):
             self.wake()
 
-    def put(self, position: Any, rotation: Any = None, rows: Any = None) -> None:
+    def set_transform(self, position: Any, rotation: Any = None, rows: Any = None) -> None:
         """Put characters somewhere. position: (3,) or one for each, (n, 3), world space. rotation: (4,) or (n, 4), as
         it is if None. rows: which characters; all if None.
         """
         rows = chosen(rows, self.count)
-        dtype = self._work.t.dtype.type
-        place = self._work.place[rows, 0].reshape(-1, 3, 4)
-        where = edge.vectors("position", position, 3, dtype)
+        dtype = self._context.t.dtype.type
+        place = self._context.transform[rows, 0].reshape(-1, 3, 4)
+        where = validation.vectors("position", position, 3, dtype)
         turn = None if rotation is None else unit_rotations("rotation", rotation, dtype)
         for name, array, width in (("position", where, 3), ("rotation", turn, 4)):
             if array is not None and array.shape not in ((width,), (rows.size, width)):
@@ -197,16 +202,16 @@ class Animator:
         place[..., 3] = where
         if turn is not None:
             place[..., :3] = arrays.to_matrix(turn)
-        changed = (place.reshape(-1, 12) != self._work.place[rows, 0]).any(axis=-1)
-        self._work.place = self._work.place.copy()  # The last frame holds the one from before.
-        self._work.place[rows, 0] = place.reshape(-1, 12)
+        changed = (place.reshape(-1, 12) != self._context.transform[rows, 0]).any(axis=-1)
+        self._context.transform = self._context.transform.copy()  # The last frame holds the one from before.
+        self._context.transform[rows, 0] = place.reshape(-1, 12)
         self._woken[rows[changed]] = True
 
     def set_weight(self, stage: str, weight: Any) -> None:
         """How much of a stage is applied, for all characters (one number) or for each, (count,)."""
         for slot in self._slots:
             if slot.name == stage:
-                slot.weight = self._work.body.share("weight", weight)
+                slot.weight = self._context.body.share("weight", weight)
                 return self.wake()
         self[stage]
         return None
@@ -226,7 +231,7 @@ class Animator:
             raise InputError("there is nobody to look: this animator has neither Head nor Eyes")
 
     def wake(self, rows: Any = None) -> None:
-        """Work on these characters in the next frame though nothing seems to have moved: the ground did, say."""
+        """Update these characters in the next frame even if nothing seems to have moved."""
         self._woken[chosen(rows, self.count)] = True
 
     # --- the frame ---------------------------------------------------------------------------------------------
@@ -237,22 +242,22 @@ class Animator:
         pose: instead of clips, the pose that the stages start from this frame, of one or of all characters: for whoever
         has an animation system already. Without either it is the rest pose.
         """
-        dt = edge.number("dt", dt, 0.0)
+        dt = validation.number("dt", dt, 0.0)
         if pose is not None:
             self._check_pose(pose)
         began = time.perf_counter()
-        work = self._work
-        work.dt = dt
+        context = self._context
+        context.dt = dt
         self.time += dt
         awake = self._awake(dt, pose)
         self._leave_last_frame(awake)
-        work.present = np.flatnonzero(awake)
+        context.present = np.flatnonzero(awake)
         self._woken[:] = False
         reports, trace = {}, []
-        if work.present.size:
+        if context.present.size:
             if pose is not None or not self._plays:
                 self._base_pose(pose)
-            work.all_changed()
+            context.all_changed()
             self._plan_budget(dt)
         for slot in self._slots:
             report, line = self._run(slot, awake)
@@ -260,11 +265,11 @@ class Animator:
             if report is not None:
                 reports[slot.name] = report
         before = time.perf_counter()
-        work.refresh(self._all)
+        context.refresh(self._all)
         timings = {line.stage: line.milliseconds for line in trace}
         timings["matrices"] = (time.perf_counter() - before) * 1e3
         timings["total"] = (time.perf_counter() - began) * 1e3
-        self._last = Frame(work, self._single, reports, timings, trace)
+        self._last = Frame(context, self._single, reports, timings, trace)
         return self._last
 
     def _leave_last_frame(self, awake: Any) -> None:
@@ -275,7 +280,7 @@ class Animator:
         handed_out = last._handed_out
         # Two references are ours: `last` and the argument of the count.
         if handed_out or sys.getrefcount(last) > 2:
-            self._work.renew(bool(awake.all()))
+            self._context.renew(bool(awake.all()))
 
     def _awake(self, dt: float, pose: Pose | None) -> Any:
         """(characters,): who has to be worked on."""
@@ -294,7 +299,7 @@ class Animator:
 
     def _weights(self, slot: _Slot) -> Any:
         """(characters,): how much of a stage each one gets."""
-        return (slot.weight * self._nearness(slot.stage) * slot.budget).astype(self._work.t.dtype)
+        return (slot.weight * self._nearness(slot.stage) * slot.budget).astype(self._context.t.dtype)
 
     def _served(self, slot: _Slot, weights: Any) -> Any:
         """(characters,): whom a stage is worth running for. One that starts a pose from nothing runs for everyone."""
@@ -302,40 +307,40 @@ class Animator:
 
     def _base_pose(self, pose: Pose | None) -> None:
         """What the stages start from; clips then write over it."""
-        work = self._work
+        context = self._context
         rest = self.character.skeleton.rest if pose is None else pose
-        for mine, theirs in zip((work.t, work.r, work.s), rest.arrays(), strict=True):
-            mine[work.present] = theirs if theirs.ndim == 2 else theirs[work.present]
+        for mine, theirs in zip((context.t, context.r, context.s), rest.arrays(), strict=True):
+            mine[context.present] = theirs if theirs.ndim == 2 else theirs[context.present]
 
     def _run(self, slot: _Slot, awake: Any) -> tuple[Any, Trace]:
         """One stage, for those it serves in this frame."""
-        work = self._work
+        context = self._context
         nothing = Trace(slot.name, 0, 0.0, "nothing moved", 0.0, "")
         if not awake.any():
             return None, nothing
-        work.weights = self._weights(slot)
-        serves = awake & self._served(slot, work.weights)
-        work.rows = np.flatnonzero(serves)
+        context.weights = self._weights(slot)
+        serves = awake & self._served(slot, context.weights)
+        context.rows = np.flatnonzero(serves)
         back = serves & ~slot.served
         slot.served = serves | (slot.served & ~awake)
-        if not work.rows.size:
+        if not context.rows.size:
             why = "no time" if slot.budget <= NO_WEIGHT else ("no weight" if not slot.weight.any() else "too far")
             return None, nothing._replace(skipped=why)
         if back.any():
             slot.state.reset(np.flatnonzero(back))
-        turned_before = work.r.copy() if self._traces else None
+        turned_before = context.r.copy() if self._traces else None
         began = time.perf_counter()
-        report = slot.state.update(work)
+        report = slot.state.update(context)
         took = (time.perf_counter() - began) * 1e3
         slot.took(took)
         largest, joint = self._largest_turn(turned_before)
-        return report, Trace(slot.name, work.rows.size, took, "", largest, joint)
+        return report, Trace(slot.name, context.rows.size, took, "", largest, joint)
 
     def _nearness(self, stage: Stage) -> Any:
         """(characters,): 1 near the viewer, 0 beyond the stage's largest distance, fading over the last part of it."""
         if self._viewer is None or math.isinf(stage.max_distance):
             return np.ones(self.count)
-        away = np.linalg.norm(self._work.place[:, 0, 3::4] - self._viewer, axis=-1)
+        away = np.linalg.norm(self._context.transform[:, 0, 3::4] - self._viewer, axis=-1)
         fade = max(stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)
         return np.clip((stage.max_distance - away) / fade, 0.0, 1.0)
 
@@ -355,8 +360,8 @@ class Animator:
     def _largest_turn(self, before: Any) -> tuple[float, str]:
         if before is None:
             return 0.0, ""
-        rows = self._work.rows
-        turns = arrays.angle_between(before[rows], self._work.r[rows]).max(axis=0)
+        rows = self._context.rows
+        turns = arrays.angle_between(before[rows], self._context.r[rows]).max(axis=0)
         joint = int(np.argmax(turns))
         return float(turns[joint]), self.character.skeleton.names[joint]
 
@@ -364,12 +369,12 @@ class Animator:
 class _Slot:
     """A stage in an animator."""
 
-    def __init__(self, name: str, stage: Stage, state: State, count: int) -> None:
+    def __init__(self, name: str, stage: Stage, state: StageState, count: int) -> None:
         self.name, self.stage, self.state = name, stage, state
-        self.weight = np.full(count, edge.number(f"{name}: weight", stage.weight, 0.0, 1.0))
+        self.weight = np.full(count, validation.number(f"{name}: weight", stage.weight, 0.0, 1.0))
         if stage.max_distance != math.inf:
-            edge.number(f"{name}: max_distance", stage.max_distance, 0.0)
-        edge.number(f"{name}: priority", stage.priority)
+            validation.number(f"{name}: max_distance", stage.max_distance, 0.0)
+        validation.number(f"{name}: priority", stage.priority)
         self.budget = 1.0
         self.average: float | None = None
         self.compiled = False
@@ -383,7 +388,7 @@ class _Slot:
         self.compiled = True
 
 
-def _slots(stages: Sequence[Stage], body: Body) -> list[_Slot]:
+def _slots(stages: Sequence[Stage], body: Crowd) -> list[_Slot]:
     slots: list[_Slot] = []
     if isinstance(stages, Stage) or not isinstance(stages, Iterable):
         raise InputError("stages must be a list of stages, such as [Play('walk'), Feet()]")

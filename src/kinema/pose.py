@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, like
 from kinema.constants import ROUNDING_TURN
 from kinema.errors import InputError
@@ -80,16 +80,16 @@ class Pose:
     scales: Any = None
 
     def __post_init__(self) -> None:
-        dtype = edge.precision(self.translations, self.rotations, self.scales)
+        dtype = validation.precision(self.translations, self.rotations, self.scales)
         parts = {
-            "translations": edge.vectors("translations", self.translations, 3, dtype),
+            "translations": validation.vectors("translations", self.translations, 3, dtype),
             "rotations": unit_rotations("rotations", self.rotations, dtype),
-            "scales": edge.vectors("scales", (1.0, 1.0, 1.0) if self.scales is None else self.scales, 3, dtype),
+            "scales": validation.vectors("scales", (1.0, 1.0, 1.0) if self.scales is None else self.scales, 3, dtype),
         }
         for name in ("translations", "rotations"):
             if parts[name].ndim < 2:
                 raise InputError(f"{name} must have shape (..., joints, n), got {parts[name].shape}")
-        shape = edge.batch_shape(parts)
+        shape = validation.batch_shape(parts)
         for name, array in parts.items():
             # A copy: whoever goes on to use the array that came in does not change the pose.
             object.__setattr__(self, name, np.array(np.broadcast_to(array, (*shape, array.shape[-1])), order="C"))
@@ -142,9 +142,9 @@ class Pose:
         if dtype not in (np.float32, np.float64):
             raise InputError(f"dtype is {dtype!r:.60}; allowed are float32 and float64")
         names = ("translations", "rotations", "scales")
-        parts = [edge.contiguous(array, dtype) for array in self.arrays()]
+        parts = [validation.contiguous(array, dtype) for array in self.arrays()]
         for name, part in zip(names, parts, strict=True):
-            edge.check_finite(name, part)
+            validation.check_finite(name, part)
         return Pose.of(*(part.copy() for part in parts))
 
     def same(self, other: Pose) -> bool:
@@ -177,16 +177,16 @@ class Pose:
         """
         mine, theirs, _, shape = _matched(self, base, 1.0)
         out = _empty(shape, self.joints, mine[0].dtype)
-        _difference(*mine, *theirs, mine[0].dtype.type(edge.largest(mine[0].dtype)), *_rows(out))
+        _difference(*mine, *theirs, mine[0].dtype.type(validation.largest(mine[0].dtype)), *_rows(out))
         return Pose.of(*out)
 
 
 def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
     """Rotations (..., 4) at length 1: those that are so already, to rounding, are not touched; zero is refused."""
-    array = edge.vectors(name, value, 4, dtype)
+    array = validation.vectors(name, value, 4, dtype)
     largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
     if not largest.all():
-        place, _ = edge.first(name, largest[..., 0] == 0)
+        place, _ = validation.first(name, largest[..., 0] == 0)
         raise InputError(f"{place} is zero; a rotation is a quaternion x, y, z, w of length 1")
     off = np.abs((array * array).sum(axis=-1, keepdims=True) - 1) > np.finfo(dtype).eps * ROUNDING_TURN
     if not off.any():
@@ -200,7 +200,7 @@ def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[
     if a.joints != b.joints:
         raise InputError(f"the poses have {a.joints} and {b.joints} joints; both must have the same")
     dtype = np.float32 if a.precision == b.precision == np.float32 else np.float64
-    weights = edge.weights("weight", weight, dtype)[..., 0]
+    weights = validation.weights("weight", weight, dtype)[..., 0]
     # Per joint where the last axis says so; a batch that happens to be as long as the skeleton counts as a batch.
     per_joint = weights.ndim > 0 and weights.shape[-1] == a.joints and weights.ndim > max(len(a.shape), len(b.shape))
     each = weights if per_joint else weights[..., np.newaxis]

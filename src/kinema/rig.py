@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.constants import ALONG_FOOT, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -87,8 +87,8 @@ class Rig:
         put("_standing", self._checked_stance())
         put("hips", skeleton.index(self.hips))
         put("head", None if self.head is None else skeleton.index(self.head))
-        put("floor", edge.number("floor", self.floor))
-        put("up", edge.axis("up", self.up))
+        put("floor", validation.number("floor", self.floor))
+        put("up", validation.axis("up", self.up))
         put("forward", _across("forward", self.forward, self.up))
         for name in ("spine", "neck", "eyes"):
             put(name, tuple(skeleton.index(joint) for joint in getattr(self, name)))
@@ -199,15 +199,15 @@ class Rig:
 
 def _across(name: str, value: Any, up: Any) -> tuple[float, ...]:
     """A direction at right angles to up."""
-    ahead = np.array(edge.axis(name, value))
+    ahead = np.array(validation.axis(name, value))
     flat = ahead - np.array(up) * (ahead @ np.array(up))
     if np.linalg.norm(flat) < STRAIGHT:
         raise InputError(f"{name} runs along up; a character faces sideways from up")
-    return edge.axis(name, flat)
+    return validation.axis(name, flat)
 
 
 def _given(name: str, value: float | None, otherwise: float) -> float:
-    return edge.number(name, otherwise if value is None else value)
+    return validation.number(name, otherwise if value is None else value)
 
 
 def _all_of(what: str, limbs: Sequence[Any], kind: type) -> None:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.math import arrays, quat, vec, xform
 from kinema.skeleton import Skeleton
 
 
-class Travel(NamedTuple):
+class RootMotion(NamedTuple):
     """How far a root gets between two moments, seen from where it was and the way it faced. ... is the batch."""
 
     offset: Any
@@ -154,7 +154,7 @@ class Root:
     def __init__(self, skeleton: Skeleton, joint: int, up: Any) -> None:
         self._skeleton = skeleton
         self._joint = joint
-        self._up = np.array(edge.axis("up", up))
+        self._up = np.array(validation.axis("up", up))
         turn = np.array((0.0, 0.0, 0.0, 1.0))
         for j in skeleton.above([joint]):
             turn = arrays.mul(turn, skeleton.rest.rotations[j])

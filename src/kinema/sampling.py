@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import LANES, SLERP_NEAR_FLOAT32, SLERP_NEAR_FLOAT64
 from kinema.math import arrays, quat
@@ -315,7 +315,7 @@ def _block(members: list[Channel], dtype: Any) -> Any:
 def _fitted(values: Any, dtype: Any) -> Any:
     """In one precision, and within the numbers its kernels take."""
     values = values.astype(np.promote_types(values.dtype, dtype), copy=False)
-    return np.ascontiguousarray(np.clip(values, -edge.largest(dtype), edge.largest(dtype)), dtype)
+    return np.ascontiguousarray(np.clip(values, -validation.largest(dtype), validation.largest(dtype)), dtype)
 
 
 def _near(members: list[Channel], dtype: Any) -> Any:

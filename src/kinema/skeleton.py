@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import MOST_KNOWN, THREADS_FROM_POSES
 from kinema.errors import InputError
@@ -223,7 +223,7 @@ class Skeleton:
             # As the parent's scale has it: a joint is scaled first, then turned.
             way = self.rest.translations[j].astype(np.float64) * self.rest.scales[parent]
             if parent >= 0 and way.any():
-                bones[parent] = edge.axis("rest", way)
+                bones[parent] = validation.axis("rest", way)
         table = np.zeros((len(self), ROW))
         for j, limit in enumerate(self.limits):
             if limit is not None:
@@ -247,10 +247,10 @@ class Skeleton:
         order = self._all if changed is None else self.below(changed)
         shape = (*pose.shape, len(self.names), 4, 4)
         if changed is not None:
-            before = edge.real("before", before)
+            before = validation.real("before", before)
             if before.shape != shape:
                 raise InputError(f"before must be the world matrices of such a pose, {shape}; got {before.shape}")
-            edge.check_finite("before", before)
+            validation.check_finite("before", before)
         world = self._matrices(pose, order, None if before is None else before[..., :3, :])
         return as_4x4(world.reshape(*pose.shape, len(self.names), 3, 4))
 
@@ -260,7 +260,7 @@ class Skeleton:
         world = self._matrices(pose, self._all, None)
         out = np.empty_like(world)
         bind = self.inverse_bind[:, :3].astype(pose.precision).reshape(1, len(self.names), 12)
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
         )
         return out.reshape(*pose.shape, len(self.names), 3, 4)
@@ -274,7 +274,7 @@ class Skeleton:
         else:
             world = np.array(before, pose.precision).reshape(count, joints, 12)
         place = np.eye(4, dtype=pose.precision)[:3].reshape(1, 1, 12)
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: world_matrices(np.arange(first, last), order, self.parents, place, t, r, s, world),
             count,
             THREADS_FROM_POSES,
@@ -311,10 +311,10 @@ class Skeleton:
             out = np.empty((1, joints, 12), self.rest.precision)
             inverses(np.ascontiguousarray(self._rest_world[:, :3]).reshape(1, joints, 12), out)
             return as_4x4(out.reshape(joints, 3, 4))
-        array = edge.real("inverse_bind", inverse_bind)
+        array = validation.real("inverse_bind", inverse_bind)
         if array.shape not in ((joints, 3, 4), (joints, 4, 4)):
             raise InputError(f"inverse_bind must have shape ({joints}, 3, 4) or ({joints}, 4, 4), got {array.shape}")
-        edge.check_finite("inverse_bind", np.ascontiguousarray(array))
+        validation.check_finite("inverse_bind", np.ascontiguousarray(array))
         return as_4x4(array[:, :3])
 
     # --- poses -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import InputError
 
 
@@ -31,12 +31,12 @@ class Skin:
     rebind: Any = None
 
     def __post_init__(self) -> None:
-        count = len(edge.vectors("vertices", self.vertices, 3, np.float32))
+        count = len(validation.vectors("vertices", self.vertices, 3, np.float32))
         for name, width in (("vertices", 3), ("weights", 4), ("normals", 3), ("colours", 3)):
             value = getattr(self, name)
             if value is None and name == "colours":
                 continue
-            array = edge.vectors(name, value, width, np.float32)
+            array = validation.vectors(name, value, width, np.float32)
             if array.shape != (count, width):
                 raise InputError(f"{name} must have shape ({count}, {width}), one row per vertex; got {array.shape}")
             object.__setattr__(self, name, array)
@@ -51,7 +51,7 @@ class Skin:
         _check_indices("joints", self.joints, None, "joints")
         if self.rebind is not None:
             rebind = _matrices("rebind", self.rebind)
-            edge.check_finite("rebind", rebind)
+            validation.check_finite("rebind", rebind)
             object.__setattr__(self, "rebind", rebind)
 
     def deform(self, palette: Any) -> Any:
@@ -70,7 +70,7 @@ class Skin:
 
 def _matrices(name: str, value: Any) -> Any:
     """(J, 3, 4), contiguous."""
-    array = np.ascontiguousarray(edge.real(name, value))
+    array = np.ascontiguousarray(validation.real(name, value))
     if array.ndim != 3 or array.shape[1:] != (3, 4):
         raise InputError(f"{name} must have shape (joints, 3, 4), got {array.shape}")
     return array
@@ -80,6 +80,6 @@ def _check_indices(name: str, array: Any, count: int | None, what: str) -> None:
     """Raise for the first index that is not one of `count` things, or negative where their number is not known."""
     wrong = array < 0 if count is None else (array < 0) | (array >= count)
     if wrong.any():
-        place, at = edge.first(name, wrong)
+        place, at = validation.first(name, wrong)
         allowed = "0 or more" if count is None else f"0 to {count - 1}"
         raise InputError(f"{place} is {array[at]}; indices of {what} are {allowed}")

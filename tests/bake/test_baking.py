@@ -6,8 +6,8 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import MovingPoint, Settings, bake
+from kinema.demo import humanoid, quadruped, rocks, slope, spider, stairs
 from kinema.errors import InputError
-from kinema.scenes import humanoid, quadruped, rocks, slope, spider, stairs
 
 BODIES = {"humanoid": (humanoid, 4), "quadruped": (quadruped, 6), "spider": (spider, 10)}
 

@@ -17,8 +17,8 @@ from kinema.bake.grounds import GroundPlan
 from kinema.bake.job import Order, bake_file
 from kinema.bake.listing import items
 from kinema.bake.many import bake_many
+from kinema.demo import humanoid
 from kinema.errors import InputError
-from kinema.scenes import humanoid
 
 if os.environ.get("CI"):  # There it has to be.
     import distributed

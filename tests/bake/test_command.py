@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import kinema as km
 from kinema.cli import app
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 
 @pytest.fixture(scope="module")

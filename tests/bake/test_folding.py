@@ -5,8 +5,8 @@ import pytest
 
 import kinema as km
 from kinema.bake.folding import carriers, fold
+from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.scenes import humanoid
 
 
 def places(count, draw, turn=True):

@@ -7,7 +7,7 @@ import pytest
 
 from kinema import metrics
 from kinema.bake import Settings, bake
-from kinema.scenes import humanoid, slope
+from kinema.demo import humanoid, slope
 
 
 @pytest.mark.parametrize(("fps", "loops"), [(60, 1), (30, 3), (24, 1), (7, 2)])

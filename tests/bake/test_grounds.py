@@ -9,9 +9,9 @@ import pytest
 
 import kinema as km
 from kinema.bake import grounds
+from kinema.demo import slope
 from kinema.errors import FileError, InputError
 from kinema.images import write_png
-from kinema.scenes import slope
 from tests.assets import asset
 
 

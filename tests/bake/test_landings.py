@@ -8,8 +8,8 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake.landings import BALL, Landings
+from kinema.demo import humanoid
 from kinema.errors import InputError
-from kinema.scenes import humanoid
 
 PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
 
@@ -53,13 +53,13 @@ def test_feet_refuse_what_is_wrong_and_keep_what_they_knew(seconds, points, swin
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     before = feet.memory.lands.copy(), feet.memory.swing_time.copy()
     with pytest.raises(InputError, match=named):
-        feet.foretell(seconds, points, swings)
+        feet.set_landings(seconds, points, swings)
     assert not feet.memory.foretold.any()
     assert all(np.array_equal(a, b) for a, b in zip(before, (feet.memory.lands, feet.memory.swing_time), strict=True))
 
 
 def test_a_landing_that_is_not_known_is_left_to_the_feet():
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
-    feet.foretell((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
+    feet.set_landings((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
     assert feet.memory.foretold.tolist() == [[True, False]]
     np.testing.assert_allclose(feet.memory.swing_time[0] - feet.memory.aloft_for[0], (0.2, 0.0), atol=1e-6)

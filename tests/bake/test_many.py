@@ -11,7 +11,7 @@ from kinema.bake import MovingPoint, Settings
 from kinema.bake.job import Order, Outcome, bake_file
 from kinema.bake.listing import items
 from kinema.bake.many import bake_many, in_processes, one_by_one
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinema.bake import MovingPoint, Settings, bake
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 
 def test_a_hand_that_nothing_is_asked_of_is_off_by_nothing():

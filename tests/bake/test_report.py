@@ -9,7 +9,7 @@ import pytest
 import kinema as km
 from kinema.bake import Settings, bake
 from kinema.bake.report import FIGURES, clip_report, rig_report, rows
-from kinema.scenes import humanoid, slope
+from kinema.demo import humanoid, slope
 
 
 @pytest.fixture(scope="module")

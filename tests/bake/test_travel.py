@@ -6,8 +6,8 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake.travel import travel_of
+from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
-from kinema.scenes import humanoid, quadruped, spider
 
 BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from kinema.behaviours.stage import Body, Work
+from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.character import Character
 from kinema.pose import Pose
 from kinema.rig import Arm, Rig
@@ -132,15 +132,15 @@ class Scene:
 
     def __init__(self, *stages, character=None, count=1, dtype=np.float64, rotations=None, place=None):
         self.character = person() if character is None else character
-        self.body = Body(self.character, count, dtype)
-        self.work = Work(self.body)
+        self.body = Crowd(self.character, count, dtype)
+        self.work = FrameContext(self.body)
         self.states = [stage.start(self.body) for stage in stages]
         self.state = self.states[-1]
         if rotations is not None:
             self.work.r[:] = rotations
         self.animated = self.work.r.copy()
         if place is not None:
-            self.work.place[:] = place
+            self.work.transform[:] = place
 
     def frame(self, dt=1 / 60):
         """The last stage's report of one frame."""
@@ -180,7 +180,7 @@ class Scene:
 
     def size(self):
         """(N,): how large each character stands in the world."""
-        place = self.work.place.astype(np.float64).reshape(-1, 3, 4)[:, :, :3]
+        place = self.work.transform.astype(np.float64).reshape(-1, 3, 4)[:, :, :3]
         return np.abs(np.linalg.det(place)) ** (1 / 3)
 
     def world(self, rotations=None):
@@ -193,7 +193,7 @@ class Scene:
         local[..., :3, 3], local[..., 3, 3] = t, 1
         out = np.zeros_like(local)
         place = np.tile(np.eye(4), (count, 1, 1))
-        place[:, :3] = self.work.place.reshape(count, 3, 4)
+        place[:, :3] = self.work.transform.reshape(count, 3, 4)
         for j, parent in enumerate(self.body.skeleton.parents):
             out[:, j] = (place if parent < 0 else out[:, parent]) @ local[:, j]
         return out

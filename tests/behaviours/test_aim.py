@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.behaviours.aim import Aim
-from kinema.behaviours.stage import Body
+from kinema.behaviours.stage import Crowd
 from kinema.character import Character
 from kinema.rig import Rig
 from tests import naive, problems
@@ -331,7 +331,7 @@ def test_finite_in_finite_out(dtype, data):
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_any_size(dtype, size):
     scene, stage = crowd(problems.generator(50), dtype=dtype)
-    scene.work.place *= dtype(size)
+    scene.work.transform *= dtype(size)
     target = in_front(scene, 0.3, 0.2)
     scene.state.aim_at(target)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 2e-6
@@ -369,4 +369,4 @@ def test_bad_settings_are_named(settings, message):
 def test_what_does_not_fit_the_character_is_named(settings, message):
     stage = Aim(**{"joint": "gun"} | settings)
     with pytest.raises(ValueError, match=message):
-        stage.start(Body(person(), 1, np.float64))
+        stage.start(Crowd(person(), 1, np.float64))

@@ -9,10 +9,10 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.constants import LARGEST_SINK
+from kinema.demo import course, humanoid, quadruped, rocks, spider, stairs
 from kinema.errors import InputError
 from kinema.io import bvh
 from kinema.math import arrays
-from kinema.scenes import course, humanoid, quadruped, rocks, spider, stairs
 from tests.assets import asset
 
 FLAT = km.Plane()
@@ -24,7 +24,7 @@ def walked(character, ground, hz, seconds, clip="walk", start=(0.0, 0.0, 0.0), f
     if ground is not None:
         stages.append(feet or km.Feet())
     animator = km.Animator(character, stages, ground=ground)
-    animator.put(start, rotation)
+    animator.set_transform(start, rotation)
     world, turns, planted = [], [], []
     for frame in range(int(seconds * hz)):
         made = animator.update(1.0 / hz if frame else 0.0)
@@ -202,7 +202,7 @@ def test_a_small_planet():
         turn = arrays.from_axis_angle(axis, angle)
         place = arrays.rotate(turn, np.array((0.0, 12.0, 0.0)))
         animator = km.Animator(person, [km.Play("idle", root="root"), km.Feet()], ground=planet)
-        animator.put(place, turn)
+        animator.set_transform(place, turn)
         for _ in range(30):
             frame = animator.update(1 / 30)
         points = metrics.sole_points(person.rig, frame.world[np.newaxis])
@@ -237,7 +237,7 @@ def test_feet_that_are_told_to_stand_stand():
     person = humanoid()
     still = km.Character(person.skeleton, {"walk": person.clips["walk"].in_place(joint=0)}, person.rig)
     animator = km.Animator(still, [km.Play("walk"), km.Feet()], ground=FLAT)
-    animator["feet"].plant(np.array((True, False)))
+    animator["feet"].set_contacts(np.array((True, False)))
     contacts = []
     for _ in range(8):
         frame = animator.update(1 / 60)
@@ -245,7 +245,7 @@ def test_feet_that_are_told_to_stand_stand():
         contacts.append(metrics.sole_points(person.rig, frame.world[np.newaxis])[0, 0])
     slid = np.linalg.norm(np.diff(contacts, axis=0), axis=-1).min(axis=-1)
     assert slid.max() < 0.002
-    animator["feet"].plant(None)
+    animator["feet"].set_contacts(None)
     for _ in range(4):  # By itself a foot that slides this fast is not planted.
         frame = animator.update(1 / 60)
     assert not frame.reports["feet"].planted.any()
@@ -255,7 +255,7 @@ def test_feet_that_are_told_to_stand_stand():
 def test_what_feet_are_told_is_checked(standing):
     animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)
     with pytest.raises(InputError, match="standing must be true or false"):
-        animator["feet"].plant(standing)
+        animator["feet"].set_contacts(standing)
 
 
 def test_a_leg_of_many_bones_reaches_as_far_as_it_bends():
@@ -284,9 +284,9 @@ def test_a_crowd_is_many_singles_bit_for_bit():
     person, ground = humanoid(), rocks(seed=3)
     starts = np.array([(0.3, 0.0, 1.0), (-0.6, 0.1, 2.2), (0.0, 0.0, 0.4)], np.float32)
     crowd = km.Animator(person, [km.Play("walk", root_motion="extract"), km.Feet()], ground=ground, count=3)
-    crowd.put(starts)
+    crowd.set_transform(starts)
     single = km.Animator(person, [km.Play("walk", root_motion="extract"), km.Feet()], ground=ground)
-    single.put(starts[1])
+    single.set_transform(starts[1])
     for _ in range(12):
         many, one = crowd.update(1 / 30), single.update(1 / 30)
         assert np.array_equal(many.world[1], one.world) and np.array_equal(many.pose.rotations[1], one.pose.rotations)
@@ -297,7 +297,7 @@ def test_weight_nothing_changes_nothing_and_half_is_between():
     alone = km.Animator(person, [km.Play("walk", time=0.3)]).update(0.0).pose
     for weight, same in ((0.0, True), (1.0, False)):
         made = km.Animator(person, [km.Play("walk", time=0.3), km.Feet(weight=weight)], ground=ground)
-        made.put((0.0, 0.0, 0.9))
+        made.set_transform((0.0, 0.0, 0.9))
         assert np.array_equal(made.update(0.0).pose.rotations, alone.rotations) == same
 
 
@@ -306,7 +306,7 @@ def test_who_stands_still_comes_to_rest():
     person = humanoid()
     pose = km.Character(person.skeleton, {"stand": km.Clip("stand", person.skeleton, [])}, person.rig)
     animator = km.Animator(pose, [km.Play("stand", loop=False), km.Feet()], ground=stairs())
-    animator.put((0.0, 0.0, 1.1))
+    animator.set_transform((0.0, 0.0, 1.1))
     frames = [animator.update(1 / 30) for _ in range(60)]
     assert frames[-1].trace[-1].skipped == "nothing moved" and frames[1].trace[-1].skipped == ""
     assert np.array_equal(frames[-1].world, frames[-2].world)

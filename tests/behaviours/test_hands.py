@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.behaviours.hands import Hands, HandsReport
-from kinema.behaviours.stage import Body
+from kinema.behaviours.stage import Crowd
 from kinema.character import Character
 from kinema.errors import InputError
 from kinema.limits import Cone, Hinge, SwingTwist
@@ -506,7 +506,7 @@ def test_a_character_that_moves_keeps_its_hand_on_the_target(with_target):
         turn = naive.quat_from_axis_angle((0, 1, 0), 0.3 * n if with_target else 0.02 * n)
         m = np.eye(4)
         m[:3, :3], m[:3, 3] = naive.quat_to_matrix(turn), (0, 0, n * (40 / 60 if with_target else 0.02))
-        scene.work.place[0, 0] = m[:3].reshape(12)
+        scene.work.transform[0, 0] = m[:3].reshape(12)
         target = (m @ np.append(offset, 1))[None, :3] if with_target else offset
         scene.state.reach("left", target, turn if with_target else NO_TURN)
         report = scene.frame()
@@ -898,7 +898,7 @@ def test_finite_in_finite_out(dtype, data):
 def test_any_size(dtype, size):
     rng = problems.generator(82)
     scene = crowd(rng, dtype=dtype)
-    scene.work.place *= dtype(size)
+    scene.work.transform *= dtype(size)
     target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
     scene.state.reach("left", target, turn)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 1e-5
@@ -954,14 +954,14 @@ def test_bad_settings_are_named(settings, message):
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(call, message):
-    state = Hands().start(Body(person(), 3, np.float64))
+    state = Hands().start(Crowd(person(), 3, np.float64))
     with pytest.raises(InputError, match=message):
         call(state)
     assert not state.awake(1 / 60).any()
 
 
 def test_hands_cannot_hold_on_to_each_other():
-    state = Hands().start(Body(person(), 3, np.float64))
+    state = Hands().start(Crowd(person(), 3, np.float64))
     state.grip("left", "right", rows=[1])
     with pytest.raises(InputError, match=r"'left' cannot hold on to 'right', which holds on to it \(character 1\)"):
         state.grip("right", "left")
@@ -971,6 +971,6 @@ def test_hands_cannot_hold_on_to_each_other():
 def test_a_rig_without_arms_is_refused():
     skeleton = person().skeleton
     with pytest.raises(InputError, match="Hands needs arms; this rig has none"):
-        Hands().start(Body(Character(skeleton, rig=Rig(skeleton=skeleton)), 1, np.float64))
+        Hands().start(Crowd(Character(skeleton, rig=Rig(skeleton=skeleton)), 1, np.float64))
     with pytest.raises(InputError, match="has no rig"):
-        Hands().start(Body(Character(skeleton), 1, np.float64))
+        Hands().start(Crowd(Character(skeleton), 1, np.float64))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinema.behaviours.layers import Breathing, Layer, Recoil, Sway
-from kinema.behaviours.stage import Body, Work
+from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.character import Character
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -80,8 +80,8 @@ def person(dtype=np.float64, roles=True):
 
 
 def started(stage, count=1, dtype=np.float64, character=None):
-    body = Body(character or person(dtype), count, dtype)
-    return stage.start(body), Work(body)
+    body = Crowd(character or person(dtype), count, dtype)
+    return stage.start(body), FrameContext(body)
 
 
 def frame(state, work, dt=DT):

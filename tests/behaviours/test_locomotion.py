@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema import metrics, scenes
+from kinema import demo, metrics
 from kinema.behaviours.gait import groups_of
 from tests.assets import asset
 from tests.behaviours.walkers import HZ, Walk, exact
@@ -50,7 +50,7 @@ def test_only_one_group_is_ever_in_the_air(name):
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize(
     "ground",
-    [scenes.rocks(), scenes.slope(25.0), scenes.course(), scenes.voxels()],
+    [demo.rocks(), demo.slope(25.0), demo.course(), demo.voxels()],
     ids=["rocks", "slope", "course", "voxels"],
 )
 def test_a_spider_walks_five_metres_over_anything(ground):
@@ -70,7 +70,7 @@ def test_a_spider_walks_five_metres_over_anything(ground):
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("name", ["spider", "quadruped", "humanoid"])
 def test_stairs_as_high_as_a_quarter_of_a_leg(name):
-    walk = Walk(exact(name), scenes.stairs(), start=(0.0, 0.0, 0.8))
+    walk = Walk(exact(name), demo.stairs(), start=(0.0, 0.0, 0.8))
     walk.state.walk(AHEAD)
     walk.go(8.0)
     assert walk.place[-1, 1, 3] > 1.0  # It got up most of them.
@@ -92,7 +92,7 @@ def test_other_creatures_on_level_ground(name):
 
 @pytest.mark.slow_uncompiled
 def test_legs_are_never_stretched_beyond_their_reach():
-    walk = Walk(exact("spider"), scenes.rocks(), start=(0.0, 0.0, 1.8))
+    walk = Walk(exact("spider"), demo.rocks(), start=(0.0, 0.0, 1.8))
     walk.state.walk(AHEAD)
     walk.go(2.0)
     for leg in walk.character.rig.legs:
@@ -136,7 +136,7 @@ def test_it_walks_to_a_point_faces_it_and_stops_there():
 
 @pytest.mark.slow_uncompiled
 def test_a_standing_creature_on_rocks_comes_to_rest():
-    walk = Walk(exact("spider"), scenes.rocks(), start=(0.3, 0.0, 4.0)).go(3.0)
+    walk = Walk(exact("spider"), demo.rocks(), start=(0.3, 0.0, 4.0)).go(3.0)
     assert walk.planted[-1].all() and not walk.state.awake(1 / HZ).any()
 
 
@@ -192,19 +192,19 @@ def test_without_ground_feet_hang_and_nothing_breaks():
 
 @pytest.mark.slow_uncompiled
 def test_a_crowd_is_many_singles():
-    count, frames, ground = 500, 12, scenes.rocks()
+    count, frames, ground = 500, 12, demo.rocks()
     draw = np.random.default_rng(5)
     at = np.column_stack((draw.uniform(-1.5, 1.5, count), np.zeros(count), draw.uniform(1.0, 8.0, count)))
     velocity = draw.uniform(-0.7, 0.7, (count, 3)) * (1, 0, 1)
     turn = draw.uniform(-1, 1, count)
-    crowd = km.Animator(scenes.spider(), [km.Locomotion()], ground=ground, count=count)
-    crowd.put(at)
+    crowd = km.Animator(demo.spider(), [km.Locomotion()], ground=ground, count=count)
+    crowd.set_transform(at)
     crowd["locomotion"].walk(velocity, turn)
     for _ in range(frames):
         frame = crowd.update(1 / 30)
     for i in (0, 7, 123, 499):
-        one = km.Animator(scenes.spider(), [km.Locomotion()], ground=ground)
-        one.put(at[i])
+        one = km.Animator(demo.spider(), [km.Locomotion()], ground=ground)
+        one.set_transform(at[i])
         one["locomotion"].walk(velocity[i], turn[i])
         for _ in range(frames):
             alone = one.update(1 / 30)
@@ -225,13 +225,13 @@ def test_any_step_of_time(dt):
 
 @pytest.mark.slow_uncompiled
 def test_weight_nothing_changes_nothing_and_half_is_between():
-    spider = scenes.spider()
+    spider = demo.spider()
     still = km.Animator(spider, [km.Locomotion(weight=0.0)], ground=FLAT)
     still["locomotion"].walk(AHEAD)
     for _ in range(30):
         frame = still.update(1 / 60)
     assert np.array_equal(frame.pose.rotations, spider.skeleton.rest.rotations)
-    assert np.array_equal(frame.place, np.eye(4))
+    assert np.array_equal(frame.transform, np.eye(4))
     half = Walk(exact("spider"), FLAT, km.Locomotion(weight=0.5))
     half.state.walk(AHEAD)
     half.go(2.0)
@@ -239,9 +239,9 @@ def test_weight_nothing_changes_nothing_and_half_is_between():
 
 
 def test_put_elsewhere_it_stands_there_at_once():
-    walk = Walk(exact("spider"), scenes.rocks())
+    walk = Walk(exact("spider"), demo.rocks())
     walk.go(0.5)
-    walk.animator.put((0.5, 0.0, 5.0))
+    walk.animator.set_transform((0.5, 0.0, 5.0))
     walk.go(0.1)
     assert walk.planted[-1].all() and np.abs(walk.gaps()[-1]).max() < 1e-6
 
@@ -290,9 +290,9 @@ def test_characters_from_files_in_any_unit(file):
     """A spider, a fox of 42 units a leg, a person: rigs that were found, on rocks as large as their legs ask for."""
     character = km.load(asset(f"gltf/{file}"))
     size = float(character.skeleton.length(character.rig.legs[0].joints))
-    vertices, triangles = scenes.rocks().mesh()
+    vertices, triangles = demo.rocks().mesh()
     animator = km.Animator(character, [km.Locomotion()], ground=km.TriangleMesh(vertices * size, triangles))
-    animator.put((0.0, 0.0, size))
+    animator.set_transform((0.0, 0.0, size))
     animator["locomotion"].walk(np.array(character.rig.forward) * size)
     feet, planted = [], []
     for _ in range(4 * HZ):
@@ -301,4 +301,4 @@ def test_characters_from_files_in_any_unit(file):
         planted.append(frame.reports["locomotion"].planted[0])
     both = np.array(planted)[1:] & np.array(planted)[:-1]
     assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
-    assert np.linalg.norm(frame.place[:3, 3] - (0.0, 0.0, size)) > 3.0 * size
+    assert np.linalg.norm(frame.transform[:3, 3] - (0.0, 0.0, size)) > 3.0 * size

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.behaviours.play import Play
-from kinema.behaviours.stage import Body, Work
+from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.character import Character
 from kinema.clip import Clip, Event, Track
 from kinema.errors import InputError
@@ -65,8 +65,8 @@ def somebody():
 
 
 def started(stage, count=1, dtype=np.float64, character=None):
-    body = Body(character or somebody(), count, dtype)
-    return stage.start(body), Work(body)
+    body = Crowd(character or somebody(), count, dtype)
+    return stage.start(body), FrameContext(body)
 
 
 def step(state, work, dt=DT):
@@ -120,12 +120,12 @@ def test_no_time_changes_nothing_and_a_very_long_time_is_fine():
     step(state, work, 0.0)
     assert moved(shown(work)[0], somebody().clips["Run"].sample(0.2)) < 1.0
     state.play("Walk")
-    before, place = shown(work), work.place.copy()
+    before, place = shown(work), work.transform.copy()
     step(state, work, 0.0)
     assert turned(before, shown(work)) < 1e-12 and moved(before, shown(work)) < 1e-12
-    np.testing.assert_array_equal(work.place, place)
+    np.testing.assert_array_equal(work.transform, place)
     step(state, work, 1e9)
-    assert all(np.isfinite(array).all() for array in (*shown(work).arrays(), work.place))
+    assert all(np.isfinite(array).all() for array in (*shown(work).arrays(), work.transform))
 
 
 def test_what_sleeps_stays_as_it_is_bit_for_bit():
@@ -137,9 +137,9 @@ def test_what_sleeps_stays_as_it_is_bit_for_bit():
     for _ in range(200):
         step(state, work)
     assert not state.awake(DT).any()
-    before, place = shown(work), work.place.copy()
+    before, place = shown(work), work.transform.copy()
     step(state, work)
-    assert shown(work).same(before) and np.array_equal(work.place, place)
+    assert shown(work).same(before) and np.array_equal(work.transform, place)
     state.play("Idle", rows=[1])
     assert state.awake(DT).tolist() == [False, True, False]
     step(state, work)
@@ -162,12 +162,12 @@ def test_a_switch_never_jumps(second, third, first_frames, second_frames, fade):
     for frames, name in ((first_frames, second), (second_frames, third), (5, "Walk")):
         for _ in range(frames):
             step(state, work)
-        before, place = shown(work), work.place.copy()
+        before, place = shown(work), work.transform.copy()
         state.play(name, fade=fade, time=0.1)
         step(state, work, instant)
         assert turned(before, shown(work)) < fastest * instant
         assert moved(before, shown(work)) < fastest * instant
-        assert np.abs(work.place - place).max() < fastest * instant
+        assert np.abs(work.transform - place).max() < fastest * instant
 
 
 def test_at_the_switch_speed_goes_on():
@@ -246,8 +246,8 @@ def test_only_the_rows_that_are_named_switch():
 
 def world(work):
     """(N, J, 4, 4) of what is shown, where the characters stand."""
-    place = np.tile(np.eye(4), (len(work.place), 1, 1))
-    place[:, :3] = work.place.reshape(-1, 3, 4)
+    place = np.tile(np.eye(4), (len(work.transform), 1, 1))
+    place[:, :3] = work.transform.reshape(-1, 3, 4)
     return place[:, None] @ work.body.skeleton.world(work.pose())
 
 
@@ -262,7 +262,7 @@ def test_what_is_taken_out_of_the_pose_moves_the_character(name):
         step(taken, taken_work)
         np.testing.assert_allclose(world(taken_work), world(kept_work), atol=1e-12)
         np.testing.assert_allclose(taken_work.t[0, 0, [0, 2]], rest.translations[0, [0, 2]], atol=1e-12)
-    assert np.abs(taken_work.place - np.eye(4)[:3].reshape(12)).max() > 0.5
+    assert np.abs(taken_work.transform - np.eye(4)[:3].reshape(12)).max() > 0.5
 
 
 def test_a_root_under_turned_and_scaled_ancestors_can_be_taken_out():
@@ -299,24 +299,24 @@ def test_over_many_passes_the_character_keeps_going():
     state, work = started(Play("Walk", root_motion="extract"))
     for _ in range(600):
         step(state, work)
-    np.testing.assert_allclose(work.place[0, 0, [3, 7, 11]], [0.0, 0.0, 14.0], atol=1e-9)
+    np.testing.assert_allclose(work.transform[0, 0, [3, 7, 11]], [0.0, 0.0, 14.0], atol=1e-9)
     big, big_work = started(Play("Walk", root_motion="extract"))
     step(big, big_work, 10.0)
-    np.testing.assert_allclose(big_work.place, work.place, atol=1e-9)
+    np.testing.assert_allclose(big_work.transform, work.transform, atol=1e-9)
     curve, curve_work = started(Play("Run", root_motion="extract"))
     for _ in range(600):
         step(curve, curve_work)
     big, big_work = started(Play("Run", root_motion="extract"))
     step(big, big_work, 10.0)
-    np.testing.assert_allclose(big_work.place, curve_work.place, atol=1e-9)
+    np.testing.assert_allclose(big_work.transform, curve_work.transform, atol=1e-9)
 
 
 def test_the_way_is_seen_from_where_the_character_stands():
     state, work = started(Play("Walk", root_motion="extract"))
     facing_x = np.array([[0, 0, 1, 5.0], [0, 1, 0, 6.0], [-1, 0, 0, 7.0]])
-    work.place[0, 0] = facing_x.reshape(12)
+    work.transform[0, 0] = facing_x.reshape(12)
     step(state, work, 0.5)
-    np.testing.assert_allclose(work.place[0, 0, [3, 7, 11]], [5.7, 6.0, 7.0], atol=1e-12)
+    np.testing.assert_allclose(work.transform[0, 0, [3, 7, 11]], [5.7, 6.0, 7.0], atol=1e-12)
 
 
 def test_up_is_the_rigs():
@@ -327,7 +327,7 @@ def test_up_is_the_rigs():
     )
     state, work = started(Play("a", root_motion="extract", loop=False), character=character)
     step(state, work, 0.5)
-    np.testing.assert_allclose(work.place[0, 0, [3, 7, 11]], [0.5, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(work.transform[0, 0, [3, 7, 11]], [0.5, 1.0, 0.0], atol=1e-12)
 
 
 # --- events ----------------------------------------------------------------------------------------------------
@@ -375,13 +375,13 @@ def test_only_its_rows_are_written_and_weight_0_changes_nothing():
     state.play("Run", rows=[2])
     work.rows = np.array([0, 2, 3])
     work.weights[:] = [1.0, 1.0, 0.0, 0.5]
-    before, place = shown(work), work.place.copy()
+    before, place = shown(work), work.transform.copy()
     step(state, work, 0.3)
     now = shown(work)
     assert now[1].same(before[1]) and now[2].same(before[2])
-    assert np.array_equal(work.place[[1, 2]], place[[1, 2]])
+    assert np.array_equal(work.transform[[1, 2]], place[[1, 2]])
     assert not now[0].same(before[0])
-    np.testing.assert_allclose(work.place[3, 0, 11], 0.5 * work.place[0, 0, 11])
+    np.testing.assert_allclose(work.transform[3, 0, 11], 0.5 * work.transform[0, 0, 11])
     half = before[3].blend(now[0], 0.5)
     np.testing.assert_allclose(now[3].translations, half.translations, atol=1e-15)
 

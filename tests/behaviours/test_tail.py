@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema import scenes
+from kinema import demo
 from tests.behaviours.walkers import exact
 
 FOX = exact("quadruped")
@@ -17,7 +17,7 @@ def swung(tail, places, hz=60, ground=None):
     animator = km.Animator(FOX, [tail], ground=ground)
     frames = [animator.update(0.0).world]
     for place in places:
-        animator.put(place)
+        animator.set_transform(place)
         frames.append(animator.update(1 / hz).world)
     return np.array(frames), animator
 
@@ -53,7 +53,7 @@ def test_the_same_curve_at_any_rate_of_frames():
     for hz in (30, 60, 240):
         animator = km.Animator(FOX, [km.Tail(half_life=0.1)])
         animator.update(0.0)
-        animator.put((0.3, 0.0, 0.0))
+        animator.set_transform((0.3, 0.0, 0.0))
         for _ in range(round(0.2 * hz)):
             world = animator.update(1 / hz).world
         ends.append(world[TAIL[-1], :3, 3] - world[0, :3, 3])
@@ -65,7 +65,7 @@ def test_the_same_curve_at_any_rate_of_frames():
 def test_any_step_of_time(dt):
     animator = km.Animator(FOX, [km.Tail(gravity=2.0)])
     for k in range(20):
-        animator.put((0.1 * k, 0.0, 0.05 * k))
+        animator.set_transform((0.1 * k, 0.0, 0.05 * k))
         assert np.isfinite(animator.update(dt).world).all()
 
 
@@ -83,26 +83,26 @@ def test_no_joint_turns_farther_than_it_may():
     animator = km.Animator(FOX, [km.Tail(max_angle=0.3)])
     animator.update(0.0)
     for k in range(30):
-        animator.put((0.3 * k, 0.0, 0.0))
+        animator.set_transform((0.3 * k, 0.0, 0.0))
         assert animator.update(1 / 60).reports["tail"].lag.max() <= 0.3 + 1e-9
 
 
 @pytest.mark.slow_uncompiled
 def test_a_crowd_is_many_singles_and_weight_nothing_is_none():
-    fox, count = scenes.quadruped(), 20
+    fox, count = demo.quadruped(), 20
     way = np.random.default_rng(2).normal(size=(10, count, 3)) * 0.05
     crowd = km.Animator(fox, [km.Tail()], count=count)
     for step in np.cumsum(way, axis=0):
-        crowd.put(step)
+        crowd.set_transform(step)
         frame = crowd.update(1 / 60)
     for i in (0, 11):
         one = km.Animator(fox, [km.Tail()])
         for step in np.cumsum(way, axis=0):
-            one.put(step[i])
+            one.set_transform(step[i])
             alone = one.update(1 / 60)
         assert np.array_equal(alone.world, frame.world[i])
     none = km.Animator(fox, [km.Tail(weight=0.0)])
-    none.put((1.0, 0.0, 0.0))
+    none.set_transform((1.0, 0.0, 0.0))
     assert np.array_equal(none.update(0.1).pose.rotations, fox.skeleton.rest.rotations)
 
 
@@ -110,6 +110,6 @@ def test_wrong_settings_are_refused():
     with pytest.raises(km.InputError, match="half_life"):
         km.Tail(half_life=-1.0)
     with pytest.raises(km.InputError, match="chains"):
-        km.Animator(scenes.spider(), [km.Tail()])
+        km.Animator(demo.spider(), [km.Tail()])
     with pytest.raises(km.InputError, match="two of them"):
         km.Animator(FOX, [km.Tail(chains=[("tail_1", "tail_2"), ("tail_2", "tail_3")])])

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 import kinema as km
-from kinema import metrics, scenes
+from kinema import demo, metrics
 
 HZ = 60
 
@@ -14,7 +14,7 @@ HZ = 60
 @cache
 def exact(name):
     """One of our characters in double precision: there a planted foot stands to the last bit but a few."""
-    made = getattr(scenes, name)()
+    made = getattr(demo, name)()
     skeleton = made.skeleton
     rest = km.Pose(*(array.astype(np.float64) for array in skeleton.rest.arrays()))  # Rotations at length 1 again.
     double = km.Skeleton(skeleton.names, skeleton.parents.tolist(), rest, skeleton.limits)
@@ -27,7 +27,7 @@ class Walk:
     def __init__(self, character, ground, settings=None, start=(0.0, 0.0, 0.0)):
         self.character, self.ground = character, ground
         self.animator = km.Animator(character, [settings or km.Locomotion()], ground=ground)
-        self.animator.put(start)
+        self.animator.set_transform(start)
         self.state = self.animator["locomotion"]
         self._world, self._planted, self._held, self._place = [], [], [], []
         self.report = None
@@ -37,7 +37,7 @@ class Walk:
             frame = self.animator.update(1.0 / hz)
             self.report = frame.reports.get("locomotion", self.report)
             self._world.append(frame.world)
-            self._place.append(frame.place)
+            self._place.append(frame.transform)
             self._planted.append(self.report.planted[0])
             self._held.append(self.report.held[0])
         return self

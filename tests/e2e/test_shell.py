@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kinema.scenes.registry import SCENES
+from kinema.demo.registry import SCENES
+from tests.demo.scripts import run
 from tests.e2e.browser import playground
-from tests.scenes.scripts import run
 
 
 @pytest.mark.parametrize("scene", SCENES)

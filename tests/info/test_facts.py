@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo import humanoid, quadruped, spider
 from kinema.info.facts import facts
-from kinema.scenes import humanoid, quadruped, spider
 
 from ..assets import asset
 

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 import kinema as km
 from kinema.cli import app
+from kinema.demo import humanoid
 from kinema.info.facts import facts
 from kinema.info.report import report
-from kinema.scenes import humanoid
 
 
 def shown(character, everything=False, width=80):

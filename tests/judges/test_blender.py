@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from kinema import scenes
+from kinema import demo
 from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import programs
@@ -82,7 +82,7 @@ def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):
 
 
 def test_blender_plays_files_from_nothing_as_we_do(tmp_path):
-    own = {name: getattr(scenes, name)() for name in ("humanoid", "quadruped", "spider")}
+    own = {name: getattr(demo, name)() for name in ("humanoid", "quadruped", "spider")}
     outputs = {name: tmp_path / f"{name}.glb" for name in own}
     for name, character in own.items():
         files.save(outputs[name], character)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinema import scenes
+from kinema import demo
 from kinema.character import Character
 from kinema.io import files
 from kinema.io.gltf.buffers import Buffers
@@ -115,7 +115,7 @@ REWRITTEN = [
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """Our own characters, those of BVH files, and of some glTF files as if they had none."""
-    characters = {name: getattr(scenes, name)() for name in ("humanoid", "quadruped", "spider")}
+    characters = {name: getattr(demo, name)() for name in ("humanoid", "quadruped", "spider")}
     for path in [*BVH, *REWRITTEN]:
         characters[path] = replace(files.load(FOLDER / path, rig=False), source=None)
     return saved(characters, tmp_path_factory.mktemp("written"))

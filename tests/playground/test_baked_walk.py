@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo.actor import Actor
 from kinema.errors import InputError
 from kinema.playground.baked_walk import baked_file
 from kinema.playground.played_character import PlayedCharacter, judged
-from kinema.scenes.actor import Actor
 from tests.assets import asset
 
 
@@ -66,7 +66,7 @@ def test_a_held_hand_goes_along(tmp_path):
     hand, root = world[:, names("hand_l"), :3, 3], world[:, names("root"), :3, 3]
     assert np.abs(hand - root - (0.35, 1.3, 0.35)).max() < 0.03
     held = worlds(baked, "held pose", 1)[0]
-    own = np.linalg.inv(scene.walker.frame.place) @ scene.walker.world
+    own = np.linalg.inv(scene.walker.frame.transform) @ scene.walker.world
     same = [names(name) for name in scene.walker.character.skeleton.names]
     assert np.abs(held[same, :3, 3] - own[:, :3, 3]).max() < 1e-4
 

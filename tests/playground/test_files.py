@@ -6,10 +6,10 @@ import urllib.request
 
 import pytest
 
+from kinema.demo import registry
+from kinema.demo.planar import Planar
 from kinema.errors import InputError
 from kinema.playground import constants
-from kinema.scenes import registry
-from kinema.scenes.planar import Planar
 from tests.playground.serving import connect, run, running
 
 

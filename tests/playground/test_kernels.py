@@ -2,9 +2,9 @@
 
 import threading
 
+from kinema.demo.planar import Planar
+from kinema.demo.registry import SCENES
 from kinema.playground import kernels
-from kinema.scenes.planar import Planar
-from kinema.scenes.registry import SCENES
 
 
 class Slow(Planar):

@@ -5,8 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from kinema.demo.registry import SCENES
 from kinema.playground import constants, protocol, server
-from kinema.scenes.registry import SCENES
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src" / "kinema" / "playground" / "web"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kinema.demo.scene import Status
 from kinema.playground import protocol
-from kinema.scenes.scene import Status
 from tests.playground.serving import Frame
 
 ANY_JSON = st.recursive(

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import websockets
 
+from kinema.demo import registry
+from kinema.demo.planar import Planar
 from kinema.errors import InputError
 from kinema.playground import constants, server
-from kinema.scenes import registry
-from kinema.scenes.planar import Planar
 from tests.playground.serving import connect, open_socket, run, running
 
 

@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 
 import kinema as km
 from kinema.cli import app
+from kinema.demo import quadruped
 from kinema.images import read_png
-from kinema.scenes import quadruped
 
 from ..assets import asset
 from ..images.gif_decoder import decoded

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo import humanoid, quadruped, spider, stairs
 from kinema.errors import InputError
 from kinema.render.bones import Bones, drawn_joints
 from kinema.render.camera import VIEWS, Camera
@@ -13,7 +14,6 @@ from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
 from kinema.render.stage import Stage
 from kinema.render.themes import THEMES
-from kinema.scenes import humanoid, quadruped, spider, stairs
 
 SIZE = (160, 120)
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip, Track
+from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
 from kinema.pose import Pose
-from kinema.scenes import humanoid, quadruped, spider
 from kinema.skeleton import Skeleton
 
 MADE = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}

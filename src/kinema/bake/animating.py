@@ -99,9 +99,9 @@ class _Player:
         shot, animator = self._shot, self._animator
         self._aim(max(float(shot.times[k]), 0.0))
         if self._landings is not None:
-            animator["feet"].plant(shot.planted[k])
-            animator["feet"].foretell(*self._landings.after(k))
-        animator.put(shot.places[k, :3, 3], arrays.from_matrix(shot.places[k, :3, :3]))
+            animator["feet"].set_contacts(shot.planted[k])
+            animator["feet"].set_landings(*self._landings.after(k))
+        animator.set_transform(shot.places[k, :3, 3], arrays.from_matrix(shot.places[k, :3, :3]))
         self._begun, dt = True, shot.dt if self._begun else 0.0
         return animator.update(dt, shot.poses[k])
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from kinema.bake.constants import MOST_HEIGHTS, MOST_STEPS, MOST_TRIANGLES, STEPS
 from kinema.bake.words import numbers
+from kinema.demo.terrain import Terrain
 from kinema.errors import FileError, InputError
 from kinema.images import read_png
 from kinema.io import files
-from kinema.scenes.terrain import Terrain
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
 from kinema.world.triangle_mesh import TriangleMesh

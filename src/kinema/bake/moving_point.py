@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import FileError, InputError
 
 _COLUMNS = "t, x, y, z"
@@ -31,11 +31,11 @@ class MovingPoint:
     points: Any
 
     def __post_init__(self) -> None:
-        times = edge.contiguous(edge.real("times", self.times), np.float64)
-        points = edge.vectors("points", self.points, 3, np.float64)
+        times = validation.contiguous(validation.real("times", self.times), np.float64)
+        points = validation.vectors("points", self.points, 3, np.float64)
         if times.ndim != 1 or not times.size or points.shape != (times.size, 3):
             raise InputError(f"times and points must have shapes (K,) and (K, 3); got {times.shape}, {points.shape}")
-        edge.check_finite("times", times)
+        validation.check_finite("times", times)
         if (np.diff(times) <= 0).any():
             at = int(np.argmax(np.diff(times) <= 0)) + 1
             raise InputError(f"times[{at}] is {times[at]:g}, after {times[at - 1]:g}; times must increase")
@@ -45,7 +45,7 @@ class MovingPoint:
     @classmethod
     def fixed(cls, point: ArrayLike) -> MovingPoint:
         """A point, (3,), that stays where it is."""
-        return cls((0.0,), edge.vectors("point", point, 3, np.float64).reshape(-1, 3))
+        return cls((0.0,), validation.vectors("point", point, 3, np.float64).reshape(-1, 3))
 
     @classmethod
     def load(cls, path: Path) -> MovingPoint:

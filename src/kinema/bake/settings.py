@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinema import edge
+from kinema import validation
 from kinema.bake.constants import CLIMB, FASTEST_FPS, MOST_LOOPS, SLOWEST_FPS
 from kinema.bake.moving_point import MovingPoint
 from kinema.behaviours.feet import Feet
@@ -49,14 +49,14 @@ class Settings:
         if len(self.at) not in (2, 3):
             raise InputError(f"at must be x and z, or x, y and z; got {len(self.at)} numbers")
         for k, number in enumerate(self.at):
-            edge.number(f"at[{k}]", number)
+            validation.number(f"at[{k}]", number)
         if self.heading is not None:
-            edge.number("heading", self.heading)
+            validation.number("heading", self.heading)
         if self.in_place and self.travel:
             raise InputError("in_place and travel exclude each other: one takes travel out, the other makes it")
         if self.fps is not None:
-            edge.number("fps", self.fps, SLOWEST_FPS, FASTEST_FPS)
-        edge.whole("loops", self.loops, 1)
+            validation.number("fps", self.fps, SLOWEST_FPS, FASTEST_FPS)
+        validation.whole("loops", self.loops, 1)
         if self.loops > MOST_LOOPS:
             raise InputError(f"loops is {self.loops}; allowed are 1 to {MOST_LOOPS}")
         reach = {name.removesuffix("_hand"): target for name, target in self.reach.items()}

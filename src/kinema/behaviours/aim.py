@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.gaze import (
     Targets,
@@ -35,7 +35,7 @@ from kinema.behaviours.gaze import (
     under_scale,
     vector_at,
 )
-from kinema.behaviours.stage import Body, Stage, State, Work, indices
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
 from kinema.constants import AIM_PASSES, AIM_TOLERANCE, ROUNDING
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -328,23 +328,23 @@ class Aim(Stage):
     order: ClassVar[int] = 40
 
     def __post_init__(self) -> None:
-        edge.axis("forward", self.forward)
-        edge.number("half_life", self.half_life, 0.0)
+        validation.axis("forward", self.forward)
+        validation.number("half_life", self.half_life, 0.0)
         for name in ("spread", "max_angle"):
             value = getattr(self, name)
             each = value if isinstance(value, Mapping) else {} if value is None else {None: value}
             for joint, amount in each.items():
                 where = name if joint is None else f"{name}[{joint!r}]"
-                edge.number(where, amount, 0.0, math.inf if name == "spread" else math.pi)
+                validation.number(where, amount, 0.0, math.inf if name == "spread" else math.pi)
 
-    def start(self, body: Body) -> AimState:
+    def start(self, body: Crowd) -> AimState:
         return AimState(self, body)
 
 
-class AimState(State):
+class AimState(StageState):
     """What each character aims at, and how far it has come."""
 
-    def __init__(self, settings: Aim, body: Body) -> None:
+    def __init__(self, settings: Aim, body: Crowd) -> None:
         real, skeleton = body.precision, body.skeleton
         self._body = body
         self._targets = Targets(body)
@@ -373,54 +373,54 @@ class AimState(State):
     def awake(self, dt: float) -> Any:
         return self._memory.moving | self._targets.fresh
 
-    def update(self, work: Work) -> AimReport:
-        work.refresh(self._above)
-        self._report.grip_error[work.rows] = 0
+    def update(self, context: FrameContext) -> AimReport:
+        context.refresh(self._above)
+        self._report.grip_error[context.rows] = 0
         if self._arm is not None:
-            over_rows(work, _remember_grip, work.world, self._weapon, self._arm[-1], self._grip)
-        if self._point(work):
-            work.changed(self._below)
+            over_rows(context, _remember_grip, context.world, self._weapon, self._arm[-1], self._grip)
+        if self._point(context):
+            context.changed(self._below)
             if self._arm is not None:
-                self._hold_on(work)
-        self._targets.seen(work.rows)
+                self._hold_on(context)
+        self._targets.seen(context.rows)
         return AimReport(*(array.copy() for array in self._report))
 
-    def _point(self, work: Work) -> int:
+    def _point(self, context: FrameContext) -> int:
         """Turn the joints that aim. Returns how many poses changed."""
         return over_rows(
-            work,
+            context,
             _aim,
-            (work.t, work.r, work.s),
-            work.world,
-            work.place,
-            work.weights,
+            (context.t, context.r, context.s),
+            context.world,
+            context.transform,
+            context.weights,
             self._plan,
             self._targets.points,
             self._memory,
             self._report,
             self._numbers,
-            self._body.precision(work.dt),
+            self._body.precision(context.dt),
         )
 
-    def _hold_on(self, work: Work) -> None:
+    def _hold_on(self, context: FrameContext) -> None:
         """Put the second hand back where it was on the weapon."""
         arm, shared = self._arm, (self._weapon, self._grip, self._memory)
-        work.refresh(self._above)
-        over_rows(work, _reach_grip, work.world, work.r, work.s, arm, *shared, self._report.grip_error)
-        work.changed(self._arm_below)
-        work.refresh(self._above)
+        context.refresh(self._above)
+        over_rows(context, _reach_grip, context.world, context.r, context.s, arm, *shared, self._report.grip_error)
+        context.changed(self._arm_below)
+        context.refresh(self._above)
         above = int(self._body.skeleton.parents[arm[-1]])
-        over_rows(work, _turn_hand, work.world, work.place, work.r, work.s, arm, above, *shared)
-        work.changed(self._arm_below)
+        over_rows(context, _turn_hand, context.world, context.transform, context.r, context.s, arm, above, *shared)
+        context.changed(self._arm_below)
 
 
-def _plan(settings: Aim, body: Body) -> _Plan:
+def _plan(settings: Aim, body: Crowd) -> _Plan:
     rig, skeleton, real = body.rig, body.skeleton, body.precision
     weapon = skeleton.index(settings.joint)
     shares = _shares(settings, body, weapon)
     turned = indices(skeleton, sorted(shares))
     path = np.array(skeleton.chain(int(turned[0]), weapon))
-    muzzle = edge.vectors("offset", settings.offset, 3, np.float64), edge.axis("forward", settings.forward)
+    muzzle = validation.vectors("offset", settings.offset, 3, np.float64), validation.axis("forward", settings.forward)
     return _Plan(
         path=path,
         parents=skeleton.parents[path],
@@ -432,7 +432,7 @@ def _plan(settings: Aim, body: Body) -> _Plan:
     )
 
 
-def _shares(settings: Aim, body: Body, weapon: int) -> dict[int, float]:
+def _shares(settings: Aim, body: Crowd, weapon: int) -> dict[int, float]:
     """What each joint that turns takes, by index."""
     rig, skeleton = body.rig, body.skeleton
     holding = set(skeleton.above([weapon]).tolist())
@@ -456,7 +456,7 @@ def _limit(given: float | Mapping[Joint, float], skeleton: Skeleton, joint: int)
     return {skeleton.index(name): angle for name, angle in given.items()}.get(joint, math.pi)
 
 
-def _grip_arm(name: str, body: Body, plan: _Plan) -> Any:
+def _grip_arm(name: str, body: Crowd, plan: _Plan) -> Any:
     """(3,): upper arm, forearm and hand of the arm that holds on."""
     arm: Arm = body.rig.arm(name)
     names, below = body.skeleton.names, set(body.skeleton.below([arm.joints[0]]).tolist())

@@ -17,7 +17,7 @@ from kinema.behaviours.aim import half_turned
 from kinema.behaviours.gaze import as_tuples, matrix_of, put, quat_at, vector_at
 from kinema.behaviours.inertia import same_side, vector_of
 from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
-from kinema.behaviours.stage import Body, indices
+from kinema.behaviours.stage import Crowd, indices
 from kinema.constants import (
     ARM_PASSES,
     ELBOW_HALVINGS,
@@ -74,7 +74,7 @@ class ArmPlan(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The frame being made: local transforms, world matrices, places and parents, as `Work` has them."""
+    """The frame being made: local transforms, world matrices, places and parents, as `FrameContext` has them."""
 
     t: Any
     r: Any
@@ -438,7 +438,7 @@ def turn_hand(arm, scene, i, wanted, weight):
 # --- what is known before the first frame ----------------------------------------------------------------------
 
 
-def arm_plan(body: Body, number: int, arm: Arm, soften: float, largest: float, pace: Pace) -> ArmPlan:
+def arm_plan(body: Crowd, number: int, arm: Arm, soften: float, largest: float, pace: Pace) -> ArmPlan:
     skeleton, real = body.skeleton, body.precision
     upper, fore, hand = (int(arm.joints[n]) for n in (0, 1, -1))
     top = upper if arm.shoulder is None else int(arm.shoulder)
@@ -463,7 +463,7 @@ def arm_plan(body: Body, number: int, arm: Arm, soften: float, largest: float, p
     )
 
 
-def _elbow(body: Body, joints: tuple[int, int, int]) -> tuple[Any, bool]:
+def _elbow(body: Crowd, joints: tuple[int, int, int]) -> tuple[Any, bool]:
     """What an elbow bends about, in the axes its local rotation acts in, and whether it is a hinge.
 
     The way it bends is that of the rest pose. If there is hardly any bend at rest it is the way a hinge has more room;
@@ -484,7 +484,7 @@ def _elbow(body: Body, joints: tuple[int, int, int]) -> tuple[Any, bool]:
     return _direction(axis), False
 
 
-def arm_memory(body: Body, moving: Any) -> ArmMemory:
+def arm_memory(body: Crowd, moving: Any) -> ArmMemory:
     """moving: (N,), to be set where anything is on its way."""
     no_turn = np.array((0.0, 0.0, 0.0, 1.0), body.precision)
     return ArmMemory(

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
-from kinema.behaviours.stage import Work
+from kinema import validation
+from kinema.behaviours.stage import FrameContext
 from kinema.errors import InputError
 from kinema.pose import Pose
 
@@ -19,27 +19,27 @@ class Kept(NamedTuple):
     pose: Pose
 
 
-def kept(work: Work, rows: Any) -> Kept | None:
+def kept(context: FrameContext, rows: Any) -> Kept | None:
     """What has to be known of a frame to take part of a stage back; None if all of it stays."""
-    partial = rows[work.weights[rows] < 1]
-    return Kept(partial, rows_of(work, partial)) if partial.size else None
+    partial = rows[context.weights[rows] < 1]
+    return Kept(partial, rows_of(context, partial)) if partial.size else None
 
 
-def rows_of(work: Work, rows: Any) -> Pose:
+def rows_of(context: FrameContext, rows: Any) -> Pose:
     """The poses of some rows, (rows,), as they stand."""
-    return Pose.of(work.t[rows], work.r[rows], work.s[rows])
+    return Pose.of(context.t[rows], context.r[rows], context.s[rows])
 
 
-def mix_back(work: Work, before: Kept | None) -> None:
+def mix_back(context: FrameContext, before: Kept | None) -> None:
     """Take back what is beyond each row's weight: a weight of 0 leaves it bit for bit as it was."""
     if before is not None:
-        mixed = before.pose.blend(rows_of(work, before.rows), work.weights[before.rows])
-        write_rows(work, before.rows, mixed)
+        mixed = before.pose.blend(rows_of(context, before.rows), context.weights[before.rows])
+        write_rows(context, before.rows, mixed)
 
 
-def write_rows(work: Work, rows: Any, pose: Pose) -> None:
+def write_rows(context: FrameContext, rows: Any, pose: Pose) -> None:
     """Put poses, (rows,), in place of those that are there."""
-    work.t[rows], work.r[rows], work.s[rows] = pose.arrays()
+    context.t[rows], context.r[rows], context.s[rows] = pose.arrays()
 
 
 def chosen(rows: Any, count: int) -> Any:
@@ -64,11 +64,11 @@ def chosen(rows: Any, count: int) -> Any:
 
 def numbers(name: str, value: Any, count: int, largest: float | None = None) -> Any:
     """(count,): finite numbers, one for all or one each, of a magnitude up to `largest`; float64."""
-    array = edge.real(name, value).astype(np.float64)
+    array = validation.real(name, value).astype(np.float64)
     if array.shape not in ((), (count,)):
         raise InputError(f"{name} must be one number or have shape ({count},), got {array.shape}")
-    edge.check_finite(name, array)
+    validation.check_finite(name, array)
     if largest is not None and array.size and np.abs(array).max() > largest:
-        place, at = edge.first(name, np.abs(array) > largest)
+        place, at = validation.first(name, np.abs(array) > largest)
         raise InputError(f"{place} is {array[at]}; allowed are numbers of magnitude up to {largest:g}")
     return np.array(np.broadcast_to(array, (count,)), order="C")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.gaze import (
     Targets,
@@ -32,7 +32,7 @@ from kinema.behaviours.gaze import (
     turn_at,
     vector_at,
 )
-from kinema.behaviours.stage import Body, Stage, State, Work, indices
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
 from kinema.constants import BLINK_CLOSING, EYES_BEHIND, MOST_EVENTS, VERTICAL_GLANCES
 from kinema.errors import InputError
 from kinema.math import chance, quat, vec, xform
@@ -286,25 +286,25 @@ class Eyes(Stage):
     order: ClassVar[int] = 60
 
     def __post_init__(self) -> None:
-        edge.number("max_angle", self.max_angle, 0.0, math.pi / 2)
-        edge.number("half_life", self.half_life, 0.0)
-        edge.number("saccade_size", self.saccade_size, 0.0, math.pi / 2)
-        edge.number("blink_time", self.blink_time, 0.0)
-        edge.number("blink_angle", self.blink_angle, 0.0)
-        edge.number("blink_chance", self.blink_chance, 0.0, 1.0)
-        edge.whole("seed", self.seed, 0)
+        validation.number("max_angle", self.max_angle, 0.0, math.pi / 2)
+        validation.number("half_life", self.half_life, 0.0)
+        validation.number("saccade_size", self.saccade_size, 0.0, math.pi / 2)
+        validation.number("blink_time", self.blink_time, 0.0)
+        validation.number("blink_angle", self.blink_angle, 0.0)
+        validation.number("blink_chance", self.blink_chance, 0.0, 1.0)
+        validation.whole("seed", self.seed, 0)
         _interval("saccade_interval", self.saccade_interval)
         if tuple(self.blink_interval) != (0, 0):
             _interval("blink_interval", self.blink_interval)
 
-    def start(self, body: Body) -> EyesState:
+    def start(self, body: Crowd) -> EyesState:
         return EyesState(self, body)
 
 
-class EyesState(State):
+class EyesState(StageState):
     """Whom each character's eyes look at, and what they are about."""
 
-    def __init__(self, settings: Eyes, body: Body) -> None:
+    def __init__(self, settings: Eyes, body: Crowd) -> None:
         self._body = body
         self._targets = Targets(body)
         self._plan = _plan(body)
@@ -346,30 +346,30 @@ class EyesState(State):
     def awake(self, dt: float) -> Any:
         return self._memory.moving | self._targets.fresh | self._restless
 
-    def update(self, work: Work) -> EyesReport:
-        work.refresh(self._above)
+    def update(self, context: FrameContext) -> EyesReport:
+        context.refresh(self._above)
         changed = over_rows(
-            work,
+            context,
             _look,
-            work.world,
-            work.place,
-            work.r,
-            work.weights,
+            context.world,
+            context.transform,
+            context.r,
+            context.weights,
             self._plan,
             self._seed,
             self._settings,
             self._targets.points,
             self._memory,
             self._report,
-            self._body.precision(work.dt),
+            self._body.precision(context.dt),
         )
         if changed:
-            work.changed(self._below)
-        self._targets.seen(work.rows)
+            context.changed(self._below)
+        self._targets.seen(context.rows)
         return EyesReport(*(array.copy() for array in self._report))
 
 
-def _plan(body: Body) -> _Plan:
+def _plan(body: Crowd) -> _Plan:
     rig, real = body.rig, body.precision
     if not rig.eyes:
         raise InputError(f"{body.character.name}: the rig has no eyes to turn; give some, Rig(..., eyes=...)")
@@ -399,6 +399,6 @@ def _numbers(settings: Eyes, real: Any) -> _Settings:
 
 def _interval(name: str, value: Any) -> None:
     """Two numbers of seconds, above 0 and in order."""
-    array = edge.vectors(name, value, 2, np.float64)
+    array = validation.vectors(name, value, 2, np.float64)
     if array.ndim != 1 or not 0 < array[0] <= array[1]:
         raise InputError(f"{name} is {value!r:.60}; allowed are two numbers of seconds above 0, the shorter first")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.behaviours.blending import chosen
 from kinema.behaviours.footing import (
     FOOT_STEPS,
@@ -36,7 +36,7 @@ from kinema.behaviours.footing import (
     scatter_hits,
 )
 from kinema.behaviours.leg_solver import LegSolver
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.stepping import follow_ground, move_pelvis, place_feet
 from kinema.constants import POINT_FOOT
 from kinema.errors import InputError
@@ -73,15 +73,15 @@ class Feet(Stage):
     follow: bool = True
 
     def __post_init__(self) -> None:
-        edge.number("max_slope", self.max_slope, 0.0, math.pi / 2)
-        edge.number("stretch", self.stretch, 0.0, 1.0)
-        edge.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
+        validation.number("max_slope", self.max_slope, 0.0, math.pi / 2)
+        validation.number("stretch", self.stretch, 0.0, 1.0)
+        validation.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
         for name in ("max_rise", "max_drop", "climb", "plant_height", "plant_speed"):
-            edge.number(name, getattr(self, name), 0.0)
+            validation.number(name, getattr(self, name), 0.0)
         for name in ("tilt_half_life", "pelvis_half_life", "release_half_life"):
-            edge.number(name, getattr(self, name), 0.0)
+            validation.number(name, getattr(self, name), 0.0)
 
-    def start(self, body: Body) -> FeetState:
+    def start(self, body: Crowd) -> FeetState:
         return FeetState(self, body)
 
 
@@ -103,10 +103,10 @@ class FeetReport(NamedTuple):
 # --- the state -------------------------------------------------------------------------------------------------
 
 
-class FeetState(State):
+class FeetState(StageState):
     """What the feet of every character remember."""
 
-    def __init__(self, settings: Feet, body: Body) -> None:
+    def __init__(self, settings: Feet, body: Crowd) -> None:
         if not body.rig.legs:
             raise InputError("Feet needs legs; this rig has none")
         self.settings, self.body = settings, body
@@ -129,7 +129,7 @@ class FeetState(State):
         self.memory.fresh[rows] = True
         self.memory.moving[rows] = True
 
-    def plant(self, standing: Any, rows: Any = None) -> None:
+    def set_contacts(self, standing: Any, rows: Any = None) -> None:
         """Say which feet stand from now on, for whoever knows it better than the clip's heights and speeds tell.
 
         standing: true or false for each leg, (L,) or (n, L); None: as the clip shows, again. rows: who; all if None.
@@ -145,7 +145,7 @@ class FeetState(State):
         self.memory.moving[rows] |= (self.memory.told[rows] != told).any(axis=-1)
         self.memory.told[rows] = told
 
-    def foretell(self, seconds: Any, points: Any, swings: Any, rows: Any = None) -> None:
+    def set_landings(self, seconds: Any, points: Any, swings: Any, rows: Any = None) -> None:
         """Say when and where feet in the air are going to land, for whoever knows the clip's future; before each frame.
 
         seconds: until then, (L,) or (n, L); a foot whose landing is not known has infinity. points: where the ball
@@ -154,7 +154,7 @@ class FeetState(State):
         """
         rows, legs = chosen(rows, self.body.count), len(self.legs)
         left, whole = (np.asarray(value, self.body.precision) for value in (seconds, swings))
-        lands = edge.vectors("points", points, 3, self.body.precision)
+        lands = validation.vectors("points", points, 3, self.body.precision)
         given = ("seconds", left, (legs,)), ("swings", whole, (legs,)), ("points", lands, (legs, 3))
         for name, array, shape in given:
             if array.shape not in (shape, (rows.size, *shape)) or np.isnan(array).any():
@@ -166,50 +166,50 @@ class FeetState(State):
         memory.swing_time[rows] = np.where(known, whole, memory.swing_time[rows])
         memory.aloft_for[rows] = np.where(known, np.where(known, whole - left, 0.0), memory.aloft_for[rows])
 
-    def update(self, work: Work) -> FeetReport:
+    def update(self, context: FrameContext) -> FeetReport:
         """One frame: rays, planes, pelvis, legs."""
-        if work.ground is None:
+        if context.ground is None:
             raise InputError("Feet needs a ground: give Animator(..., ground=...)")
-        dt = self.body.precision(work.dt)
-        self.memory.moving[work.rows] = False
-        work.refresh(self._needed)
-        found = self._cast(work, dt)
+        dt = self.body.precision(context.dt)
+        self.memory.moving[context.rows] = False
+        context.refresh(self._needed)
+        found = self._cast(context, dt)
         if self.settings.follow:
-            follow_ground(work.rows, self.plan, self.memory, found, work.place, dt)
-            work.shifted(self._all, self.memory.moves)
-        place_feet(work.rows, self.plan, self.memory, found, work.place, work.world, self._hips, dt)
-        self._lower(work, dt)
+            follow_ground(context.rows, self.plan, self.memory, found, context.transform, dt)
+            context.shifted(self._all, self.memory.moves)
+        place_feet(context.rows, self.plan, self.memory, found, context.transform, context.world, self._hips, dt)
+        self._lower(context, dt)
         for n, leg in enumerate(self.legs):
-            leg.solve(work, self.memory.targets[:, n], self.memory.rotations[:, n])
-        self.memory.fresh[work.rows] = False
-        return self._report(work)
+            leg.solve(context, self.memory.targets[:, n], self.memory.rotations[:, n])
+        self.memory.fresh[context.rows] = False
+        return self._report(context)
 
-    def _cast(self, work: Work, dt: Any) -> Found:
+    def _cast(self, context: FrameContext, dt: Any) -> Found:
         """One call for the rays of all characters."""
-        rows, rays = work.rows, self._rays
-        aim_rays(rows, self.plan, self.memory, work.place, work.world, self._hips, dt, *rays)
+        rows, rays = context.rows, self._rays
+        aim_rays(rows, self.plan, self.memory, context.transform, context.world, self._hips, dt, *rays)
         origins, directions, wanted = rays
         some = np.empty((2, rows.size * wanted.shape[1], 3), origins.dtype)
         count = gather_rays(rows, wanted, origins, directions, *some)
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = work.ground.cast(some[0, :count], some[1, :count], down)
+        hits = context.ground.cast(some[0, :count], some[1, :count], down)
         scatter_hits(rows, wanted, *(_plain(part, origins.dtype) for part in hits), self._found)
         return self._found
 
-    def _lower(self, work: Work, dt: Any) -> None:
+    def _lower(self, context: FrameContext, dt: Any) -> None:
         """Move the pelvis."""
         parent, memory = int(self.body.skeleton.parents[self._hips]), self.memory
-        arrays = work.place, work.world, self._hips, parent, dt, work.weights, work.t, work.r
-        move_pelvis(work.rows, self.plan, memory, *arrays)
+        arrays = context.transform, context.world, self._hips, parent, dt, context.weights, context.t, context.r
+        move_pelvis(context.rows, self.plan, memory, *arrays)
         if self.plan.lean > 0:
-            work.changed(self._below)
-            work.refresh(self._needed)
+            context.changed(self._below)
+            context.refresh(self._needed)
         else:
-            work.shifted(self._below, memory.moves)
+            context.shifted(self._below, memory.moves)
 
-    def _report(self, work: Work) -> FeetReport:
-        work.refresh(self._needed)
-        at = work.world[:, self.plan.ankles][..., 3::4]
+    def _report(self, context: FrameContext) -> FeetReport:
+        context.refresh(self._needed)
+        at = context.world[:, self.plan.ankles][..., 3::4]
         memory = self.memory
         return FeetReport(
             memory.locked == LOCKED,
@@ -226,7 +226,7 @@ def _plain(part: Any, dtype: Any) -> Any:
     return np.ascontiguousarray(array, array.dtype if array.dtype == bool else dtype)
 
 
-def _plan(settings: Feet, body: Body, legs: list[LegSolver]) -> Plan:
+def _plan(settings: Feet, body: Crowd, legs: list[LegSolver]) -> Plan:
     rig, dtype, s = body.rig, body.precision, settings
     size = np.array([leg.length for leg in legs], dtype)
     return Plan(
@@ -272,7 +272,7 @@ def _spacing(rig: Any, leg: Any) -> float:
     return max(to_ball / (FOOT_STEPS - 2), to_tip / FOOT_STEPS)
 
 
-def _memory(body: Body, legs: int) -> Memory:
+def _memory(body: Crowd, legs: int) -> Memory:
     zeros = body.zeros
     return Memory(
         fresh=np.ones(body.count, bool),

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.stage import Body, Work
+from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.constants import SETTLED, THREADS_FROM_POSES, TINY
 from kinema.errors import InputError
 from kinema.math import spring, vec, xform
@@ -181,7 +181,7 @@ class Points(NamedTuple):
 class Targets:
     """A point of interest for every character, or none."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Crowd) -> None:
         self._body = body
         self.fresh = body.zeros(dtype=bool)
         self.points = Points(body.zeros(3), body.zeros(dtype=bool), body.zeros(3), body.zeros(dtype=bool))
@@ -189,7 +189,7 @@ class Targets:
     def set(self, point: Any, rows: Any = None) -> None:
         """point: (3,) for all of these rows, or one for each, (rows, 3); world space. rows: indices or a mask."""
         chosen = self._chosen(rows)
-        array = edge.vectors("point", point, 3, self._body.precision)
+        array = validation.vectors("point", point, 3, self._body.precision)
         if array.shape not in ((3,), (chosen.size, 3)):
             raise InputError(f"point must have shape (3,) or ({chosen.size}, 3), got {array.shape}")
         new = ~self.points.held[chosen] | (self.points.at[chosen] != array).any(axis=-1)
@@ -220,18 +220,18 @@ class Targets:
             raise InputError(f"rows must be indices of characters or a mask of {count}, got {rows!r:.60}")
         wrong = (array < 0) | (array >= count)
         if wrong.any():
-            place, at = edge.first("rows", wrong)
+            place, at = validation.first("rows", wrong)
             raise InputError(f"{place} is {array[at]}; characters go from 0 to {count - 1}")
         return array.astype(np.int64)
 
 
-def over_rows(work: Work, loop: Any, *arguments: Any) -> int:
+def over_rows(context: FrameContext, loop: Any, *arguments: Any) -> int:
     """Run a batch loop over the rows of a frame, in threads where they are many. Returns the sum of what it returns."""
 
     def part(first: int, last: int) -> int:
-        return loop(work.rows[first:last], *arguments) or 0
+        return loop(context.rows[first:last], *arguments) or 0
 
-    return sum(edge.in_chunks(part, work.rows.size, THREADS_FROM_POSES, 1))
+    return sum(validation.in_chunks(part, context.rows.size, THREADS_FROM_POSES, 1))
 
 
 # --- what a rig says, once -------------------------------------------------------------------------------------

@@ -14,14 +14,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.arm import ArmMemory, ArmPlan, Scene, arm_memory, arm_plan, reach_of, turn_arm, turn_hand
 from kinema.behaviours.blending import chosen
 from kinema.behaviours.gaze import eased, matrix_of, put, quat_at, vector_at
 from kinema.behaviours.inertia import same_side, vector_of
 from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
-from kinema.behaviours.stage import Body, Stage, State, Work, indices
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
 from kinema.constants import FARTHEST_TARGET, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -281,19 +281,19 @@ class Hands(Stage):
     order: ClassVar[int] = 30
 
     def __post_init__(self) -> None:
-        edge.number("soften", self.soften, 0.0, 1.0)
-        edge.number("ease", self.ease, 0.0)
-        edge.number("shoulder", self.shoulder, 0.0, 1.0)
-        edge.number("speed", self.speed, 0.0)
+        validation.number("soften", self.soften, 0.0, 1.0)
+        validation.number("ease", self.ease, 0.0)
+        validation.number("shoulder", self.shoulder, 0.0, 1.0)
+        validation.number("speed", self.speed, 0.0)
 
-    def start(self, body: Body) -> HandsState:
+    def start(self, body: Crowd) -> HandsState:
         return HandsState(self, body)
 
 
-class HandsState(State):
+class HandsState(StageState):
     """What each hand is asked for, and how far it has come."""
 
-    def __init__(self, settings: Hands, body: Body) -> None:
+    def __init__(self, settings: Hands, body: Crowd) -> None:
         rig, skeleton, real = body.rig, body.skeleton, body.precision
         if not rig.arms:
             raise InputError("Hands needs arms; this rig has none")
@@ -425,13 +425,13 @@ class HandsState(State):
         if value is None:
             return None
         real = self._body.precision
-        array = unit_rotations(name, value, real) if width == 4 else edge.vectors(name, value, width, real)
+        array = unit_rotations(name, value, real) if width == 4 else validation.vectors(name, value, width, real)
         if array.shape not in ((width,), (rows.size, width)):
             raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
         return array
 
     def _shares(self, weight: Any, rows: Any) -> Any:
-        array = edge.weights("weight", weight, self._body.precision)[..., 0]
+        array = validation.weights("weight", weight, self._body.precision)[..., 0]
         if array.shape not in ((), (rows.size,)):
             raise InputError(f"weight must be one number or have shape ({rows.size},), got {array.shape}")
         return np.broadcast_to(array, (rows.size,))
@@ -447,30 +447,30 @@ class HandsState(State):
                 array[rows] = 0
             memory.moving[rows] = goals.weights[rows].any(axis=-1)
 
-    def update(self, work: Work) -> HandsReport:
+    def update(self, context: FrameContext) -> HandsReport:
         """One frame: grips as animated, then hand by hand, each after the one it holds on to."""
-        scene = Scene(work.t, work.r, work.s, work.world, work.place, self._body.skeleton.parents)
-        after = self._after[work.rows]
-        work.refresh(self._above)
+        scene = Scene(context.t, context.r, context.s, context.world, context.transform, self._body.skeleton.parents)
+        after = self._after[context.rows]
+        context.refresh(self._above)
         for arm in self._arms:
-            rows = work.rows[after[:, arm.number] > 0]
+            rows = context.rows[after[:, arm.number] > 0]
             if rows.size:
                 _in_threads(rows, _grip_as_animated, scene, self._hands, arm.number, self._goals[arm.number])
         for turn in range(int(after.max(initial=0)) + 1):
             for arm in self._arms:
-                self._solve(work, scene, arm, work.rows[after[:, arm.number] == turn])
-        self._fresh[work.rows] = False
+                self._solve(context, scene, arm, context.rows[after[:, arm.number] == turn])
+        self._fresh[context.rows] = False
         return HandsReport(*(array.copy() for array in self._report))
 
-    def _solve(self, work: Work, scene: Scene, arm: ArmPlan, rows: Any) -> None:
+    def _solve(self, context: FrameContext, scene: Scene, arm: ArmPlan, rows: Any) -> None:
         """One arm of these characters."""
         if not rows.size:
             return
-        n, dt = arm.number, self._body.precision(work.dt)
-        work.refresh(self._above)
+        n, dt = arm.number, self._body.precision(context.dt)
+        context.refresh(self._above)
         kept = self._goals[n], self._memories[n], self._report
-        if _in_threads(rows, _reach, scene, work.weights, self._hands, arm, *kept, dt):
-            work.changed(self._below[n])
+        if _in_threads(rows, _reach, scene, context.weights, self._hands, arm, *kept, dt):
+            context.changed(self._below[n])
 
 
 def _in_threads(rows: Any, loop: Any, *arguments: Any) -> int:
@@ -479,7 +479,7 @@ def _in_threads(rows: Any, loop: Any, *arguments: Any) -> int:
     def part(first: int, last: int) -> int:
         return loop(rows[first:last], *arguments) or 0
 
-    return sum(edge.in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
+    return sum(validation.in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
 
 
 def _rows_of(goals: _Goals, rows: Any) -> _Goals:
@@ -487,7 +487,7 @@ def _rows_of(goals: _Goals, rows: Any) -> _Goals:
     return _Goals(*(array[rows] for array in goals))
 
 
-def _goals(body: Body) -> _Goals:
+def _goals(body: Crowd) -> _Goals:
     flag, zeros = bool, body.zeros
     no_turn = np.array((0.0, 0.0, 0.0, 1.0), body.precision)
     return _Goals(
@@ -505,7 +505,7 @@ def _goals(body: Body) -> _Goals:
     )
 
 
-def _memory(body: Body) -> _Memory:
+def _memory(body: Crowd) -> _Memory:
     zeros = body.zeros
     no_turn = np.array((0.0, 0.0, 0.0, 1.0), body.precision)
     moving = zeros(dtype=bool)

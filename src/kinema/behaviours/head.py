@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.gaze import (
     Targets,
@@ -37,7 +37,7 @@ from kinema.behaviours.gaze import (
     turn_at,
     vector_at,
 )
-from kinema.behaviours.stage import Body, Stage, State, Work, indices
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
 from kinema.constants import AIM_TOLERANCE, BEHIND, LARGEST_PITCH, OVERHEAD, UPRIGHT
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -361,21 +361,21 @@ class Head(Stage):
     order: ClassVar[int] = 50
 
     def __post_init__(self) -> None:
-        edge.number("max_yaw", self.max_yaw, 0.0, math.pi)
-        edge.number("max_pitch", self.max_pitch, 0.0, LARGEST_PITCH)
-        edge.number("speed", self.speed, 0.0)
-        edge.number("half_life", self.half_life, 0.0)
-        edge.number("neck_share", self.neck_share, 0.0, 1.0)
-        edge.number("spine_share", self.spine_share, 0.0, 1.0 - self.neck_share)
+        validation.number("max_yaw", self.max_yaw, 0.0, math.pi)
+        validation.number("max_pitch", self.max_pitch, 0.0, LARGEST_PITCH)
+        validation.number("speed", self.speed, 0.0)
+        validation.number("half_life", self.half_life, 0.0)
+        validation.number("neck_share", self.neck_share, 0.0, 1.0)
+        validation.number("spine_share", self.spine_share, 0.0, 1.0 - self.neck_share)
 
-    def start(self, body: Body) -> HeadState:
+    def start(self, body: Crowd) -> HeadState:
         return HeadState(self, body)
 
 
-class HeadState(State):
+class HeadState(StageState):
     """Whom each character looks at, and how far its head has come."""
 
-    def __init__(self, settings: Head, body: Body) -> None:
+    def __init__(self, settings: Head, body: Crowd) -> None:
         real = body.precision
         self._body = body
         self._targets = Targets(body)
@@ -400,30 +400,30 @@ class HeadState(State):
     def awake(self, dt: float) -> Any:
         return self._memory.moving | self._targets.fresh
 
-    def update(self, work: Work) -> HeadReport:
-        work.refresh(self._above)
+    def update(self, context: FrameContext) -> HeadReport:
+        context.refresh(self._above)
         changed = over_rows(
-            work,
+            context,
             _look,
-            work.world,
-            work.place,
-            work.r,
-            work.weights,
+            context.world,
+            context.transform,
+            context.r,
+            context.weights,
             self._plan,
             self._limits,
             self._pace,
             self._targets.points,
             self._memory,
             self._report,
-            self._body.precision(work.dt),
+            self._body.precision(context.dt),
         )
         if changed:
-            work.changed(self._below)
-        self._targets.seen(work.rows)
+            context.changed(self._below)
+        self._targets.seen(context.rows)
         return HeadReport(*(array.copy() for array in self._report))
 
 
-def _plan(settings: Head, body: Body) -> _Plan:
+def _plan(settings: Head, body: Crowd) -> _Plan:
     rig, skeleton, real = body.rig, body.skeleton, body.precision
     if rig.head is None:
         raise InputError(f"{body.character.name}: the rig has no head to turn; give one, Rig(..., head=...)")
@@ -433,7 +433,11 @@ def _plan(settings: Head, body: Body) -> _Plan:
     shares = [share / count for share, count in parts for _ in range(count)]
     turned = indices(skeleton, [*spine, *neck, rig.head])
     base = spine[-1] if spine else int(skeleton.parents[turned[0]])
-    eye = _between_the_eyes(body) if settings.offset is None else edge.vectors("offset", settings.offset, 3, np.float64)
+    eye = (
+        _between_the_eyes(body)
+        if settings.offset is None
+        else validation.vectors("offset", settings.offset, 3, np.float64)
+    )
     ahead, up = (own_direction(rig, rig.head, way) for way in (rig.forward, rig.up))
     own = [*own_frame(rig, base), ahead, up, eye]
     return _Plan(
@@ -445,7 +449,7 @@ def _plan(settings: Head, body: Body) -> _Plan:
     )
 
 
-def _between_the_eyes(body: Body) -> Any:
+def _between_the_eyes(body: Crowd) -> Any:
     """(3,): the middle of the eyes at rest in the head's own space; the head itself where it has none."""
     rig, world = body.rig, body.rig.standing_world
     eyes = [eye for eye in rig.eyes if rig.head in body.skeleton.above([eye])]

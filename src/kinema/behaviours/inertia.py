@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import FADE_HALF_LIVES, FADE_OVER, FADE_PROBE, THREADS_FROM_POSES
 from kinema.math import quat, spring, vec
@@ -167,7 +167,7 @@ class Inertia:
         if not busy.size:
             return
         seconds = self._dtype(dt)
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: run_out(busy[first:last], self._half_life, seconds, self._offset, self._speed, t, r, s),
             busy.size,
             THREADS_FROM_POSES,

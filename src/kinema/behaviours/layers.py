@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, like
 from kinema.behaviours.blending import chosen, kept, mix_back, numbers, rows_of, write_rows
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.constants import (
     BREATH_CHEST,
     BREATH_SHOULDERS,
@@ -64,7 +64,7 @@ class Turn(NamedTuple):
 class Turns:
     """Small turns of some joints, on top of whatever pose there is."""
 
-    def __init__(self, body: Body, turns: Sequence[Turn]) -> None:
+    def __init__(self, body: Crowd, turns: Sequence[Turn]) -> None:
         each = [(joint, turn) for turn in turns for joint in turn.joints]
         own = [arrays.rotate(arrays.conj(body.rig.own_axes(joint)), turn.axis) for joint, turn in each]
         self._joints = np.array([joint for joint, _ in each], np.int64)
@@ -73,11 +73,11 @@ class Turns:
         self._waves = [turn.wave for _, turn in each]
         self._below = body.skeleton.below(self._joints)
 
-    def add(self, work: Work, rows: Any, waves: Any) -> None:
+    def add(self, context: FrameContext, rows: Any, waves: Any) -> None:
         """Turn the joints of some characters. waves: (rows, waves)."""
-        angles = (waves[:, self._waves] * self._gains).astype(work.r.dtype)
-        add_turns(rows, work.weights, self._joints, self._axes, angles, work.r)
-        work.changed(self._below)
+        angles = (waves[:, self._waves] * self._gains).astype(context.r.dtype)
+        add_turns(rows, context.weights, self._joints, self._axes, angles, context.r)
+        context.changed(self._below)
 
 
 def _axes(rig: Rig) -> tuple[Any, Any, Any]:
@@ -86,10 +86,10 @@ def _axes(rig: Rig) -> tuple[Any, Any, Any]:
     return np.cross(up, forward), up, forward
 
 
-class Clocked(State):
+class Clocked(StageState):
     """A state that knows how long it has been running for each character. moves: whether that changes anything."""
 
-    def __init__(self, body: Body, start: Any, moves: bool = True) -> None:
+    def __init__(self, body: Crowd, start: Any, moves: bool = True) -> None:
         self._body = body
         self._time = start
         self._moves = moves
@@ -98,17 +98,17 @@ class Clocked(State):
     def awake(self, dt: float) -> Any:
         return self._fresh | (self._moves and dt > 0.0)
 
-    def tick(self, work: Work) -> Any:
+    def tick(self, context: FrameContext) -> Any:
         """Let time pass for this frame's rows. Returns those of them whose weight is not 0."""
-        self._time[work.rows] += work.dt
-        self._fresh[work.rows] = False
-        return work.rows[work.weights[work.rows] > 0]
+        self._time[context.rows] += context.dt
+        self._fresh[context.rows] = False
+        return context.rows[context.weights[context.rows] > 0]
 
 
-def _phases(body: Body, phase: ArrayLike | None, seed: int) -> Any:
+def _phases(body: Crowd, phase: ArrayLike | None, seed: int) -> Any:
     """(characters,): from 0 to 1, as given, or spread by a generator of its own."""
     if phase is None:
-        return np.random.default_rng(edge.whole("seed", seed, 0)).uniform(0.0, 1.0, body.count)
+        return np.random.default_rng(validation.whole("seed", seed, 0)).uniform(0.0, 1.0, body.count)
     return numbers("phase", phase, body.count)
 
 
@@ -138,17 +138,17 @@ class Breathing(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Body) -> BreathingState:
+    def start(self, body: Crowd) -> BreathingState:
         return BreathingState(self, body)
 
 
 class BreathingState(Clocked):
     """Where in its breath every character is."""
 
-    def __init__(self, settings: Breathing, body: Body) -> None:
-        self._rate = edge.number("rate", settings.rate, 0.0, FASTEST_RATE)
+    def __init__(self, settings: Breathing, body: Crowd) -> None:
+        self._rate = validation.number("rate", settings.rate, 0.0, FASTEST_RATE)
         chest, shoulders = (
-            edge.number("depth", settings.depth, 0.0, DEEPEST_BREATH) * gain
+            validation.number("depth", settings.depth, 0.0, DEEPEST_BREATH) * gain
             for gain in (BREATH_CHEST, BREATH_SHOULDERS)
         )
         super().__init__(body, body.zeros(dtype=np.float64), self._rate > 0.0 and chest > 0.0)
@@ -164,9 +164,9 @@ class BreathingState(Clocked):
                 turns.append(Turn(forward, (arm.shoulder,), shoulders if outwards >= 0 else -shoulders))
         self._turns = Turns(body, turns)
 
-    def update(self, work: Work) -> None:
-        rows = self.tick(work)
-        self._turns.add(work, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
+    def update(self, context: FrameContext) -> None:
+        rows = self.tick(context)
+        self._turns.add(context, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
 
 
 def _lungs(breaths: Any) -> Any:
@@ -194,17 +194,17 @@ class Sway(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Body) -> SwayState:
+    def start(self, body: Crowd) -> SwayState:
         return SwayState(self, body)
 
 
 class SwayState(Clocked):
     """How far into its swaying every character is."""
 
-    def __init__(self, settings: Sway, body: Body) -> None:
-        self._rate = edge.number("rate", settings.rate, 0.0, FASTEST_RATE)
-        lean = edge.number("lean", settings.lean, -math.pi, math.pi)
-        share = edge.number("shift", settings.shift, -1.0, 1.0)
+    def __init__(self, settings: Sway, body: Crowd) -> None:
+        self._rate = validation.number("rate", settings.rate, 0.0, FASTEST_RATE)
+        lean = validation.number("lean", settings.lean, -math.pi, math.pi)
+        share = validation.number("shift", settings.shift, -1.0, 1.0)
         start = _phases(body, settings.phase, settings.seed) * SWAY_SPAN
         super().__init__(body, start, self._rate > 0.0 and (lean != 0.0 or share != 0.0))
         rig = body.rig
@@ -214,13 +214,13 @@ class SwayState(Clocked):
         self._turns = Turns(body, turns + legs)
         self._below = body.skeleton.below([rig.hips])
 
-    def update(self, work: Work) -> None:
-        rows = self.tick(work)
+    def update(self, context: FrameContext) -> None:
+        rows = self.tick(context)
         waves = np.stack([_wave(self._time[rows] * self._rate, k) for k in range(4)], axis=-1)
-        way = waves[:, 3:] * work.weights[rows, np.newaxis] * self._shift
-        work.t[rows, int(work.body.rig.hips)] += way.astype(work.t.dtype)
-        work.changed(self._below)
-        self._turns.add(work, rows, waves)
+        way = waves[:, 3:] * context.weights[rows, np.newaxis] * self._shift
+        context.t[rows, int(context.body.rig.hips)] += way.astype(context.t.dtype)
+        context.changed(self._below)
+        self._turns.add(context, rows, waves)
 
 
 def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Turn]]:
@@ -266,7 +266,7 @@ class Recoil(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Body) -> RecoilState:
+    def start(self, body: Crowd) -> RecoilState:
         return RecoilState(self, body)
 
 
@@ -282,12 +282,12 @@ def settle(rows, half_life, dt, x, v):
         v[i] = speed if known else like(dt, 0.0)
 
 
-class RecoilState(State):
+class RecoilState(StageState):
     """What is left of the kicks."""
 
-    def __init__(self, settings: Recoil, body: Body) -> None:
-        self._half_life = edge.number("half_life", settings.half_life, SHORTEST_HALF_LIFE)
-        spine, arms = (edge.number(n, getattr(settings, n), -math.pi, math.pi) for n in ("spine", "arms"))
+    def __init__(self, settings: Recoil, body: Crowd) -> None:
+        self._half_life = validation.number("half_life", settings.half_life, SHORTEST_HALF_LIFE)
+        spine, arms = (validation.number(n, getattr(settings, n), -math.pi, math.pi) for n in ("spine", "arms"))
         rig = body.rig
         if not rig.spine and not rig.arms:
             raise InputError("Recoil needs a spine or arms, and the rig has neither: give Rig(spine=..., arms=...)")
@@ -313,12 +313,12 @@ class RecoilState(State):
         """Those who were left out for a while have come to rest."""
         self._at[rows], self._speed[rows] = 0.0, 0.0
 
-    def update(self, work: Work) -> None:
-        settle(work.rows, self._half_life, work.dt, self._at, self._speed)
-        self._set[work.rows] = False
-        rows = work.rows[(work.weights[work.rows] > 0) & (self._at[work.rows] != 0.0)]
+    def update(self, context: FrameContext) -> None:
+        settle(context.rows, self._half_life, context.dt, self._at, self._speed)
+        self._set[context.rows] = False
+        rows = context.rows[(context.weights[context.rows] > 0) & (self._at[context.rows] != 0.0)]
         if rows.size:
-            self._turns.add(work, rows, self._at[rows, np.newaxis])
+            self._turns.add(context, rows, self._at[rows, np.newaxis])
 
 
 # --- any function ----------------------------------------------------------------------------------------------
@@ -339,27 +339,27 @@ class Layer(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Body) -> LayerState:
+    def start(self, body: Crowd) -> LayerState:
         return LayerState(self, body)
 
 
 class LayerState(Clocked):
-    def __init__(self, settings: Layer, body: Body) -> None:
+    def __init__(self, settings: Layer, body: Crowd) -> None:
         if not callable(settings.function):
             raise InputError(f"function must be callable, got {settings.function!r:.60}")
         super().__init__(body, _phases(body, settings.phase, 0))
         self._function = settings.function
         self._name = getattr(settings.function, "__name__", type(settings.function).__name__)
 
-    def update(self, work: Work) -> None:
-        rows = self.tick(work)
+    def update(self, context: FrameContext) -> None:
+        rows = self.tick(context)
         if not rows.size:
             return
-        before = kept(work, rows)
-        result = self._function(rows_of(work, rows), self._time[rows], work.dt)
-        write_rows(work, rows, self._checked(result, rows.size))
-        mix_back(work, before)
-        work.all_changed()
+        before = kept(context, rows)
+        result = self._function(rows_of(context, rows), self._time[rows], context.dt)
+        write_rows(context, rows, self._checked(result, rows.size))
+        mix_back(context, before)
+        context.all_changed()
 
     def _checked(self, pose: Any, count: int) -> Pose:
         name, dtype, joints = f"layer {self._name!r}", self._body.precision, len(self._body.skeleton)
@@ -370,6 +370,6 @@ class LayerState(Clocked):
                 f"{name} must return {count} poses of {joints} joints; got {pose.joints} joints, batch {pose.shape}"
             )
         for part, array in zip(("translations", "rotations", "scales"), pose.arrays(), strict=True):
-            edge.check_finite(f"{name}: {part}", np.ascontiguousarray(array, dtype))
+            validation.check_finite(f"{name}: {part}", np.ascontiguousarray(array, dtype))
         turns = unit_rotations(f"{name}: rotations", pose.rotations, dtype)
         return Pose.of(pose.translations, turns, pose.scales)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.footing import tilted
 from kinema.behaviours.gaze import put, to_unit, vector_at
@@ -197,9 +197,9 @@ class LegPlacement:
 
     def __post_init__(self) -> None:
         for name in ("hip_height", "thigh", "shin", "foot_offset", "pelvis_half_life", "max_rise", "max_drop"):
-            edge.number(name, getattr(self, name), 0.0, edge.largest(np.float32))
-        edge.number("max_slope", self.max_slope, 0.0, math.pi / 2)
-        edge.number("stretch", self.stretch, 0.0, 1.0)
+            validation.number(name, getattr(self, name), 0.0, validation.largest(np.float32))
+        validation.number("max_slope", self.max_slope, 0.0, math.pi / 2)
+        validation.number("stretch", self.stretch, 0.0, 1.0)
 
     def start(self) -> LegPlacementState:
         """A fresh state. Its first frame puts the pelvis where it belongs at once."""
@@ -248,20 +248,22 @@ class LegPlacementState:
         terrain: a ground, anything with `cast`; or a function `terrain(x, z)` of arrays or floats that returns a height
         and a normal, or a height alone, as `Ground.from_function` takes it. No finite height is a hole.
         """
-        seconds = edge.number("dt", dt, 0.0, LONGEST_STEP)
-        dtype = edge.precision(pelvis_position, left_hip_offset, right_hip_offset, forward)
+        seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
+        dtype = validation.precision(pelvis_position, left_hip_offset, right_hip_offset, forward)
         named = {
-            "pelvis_position": edge.vectors("pelvis_position", pelvis_position, 3, dtype),
-            "left_hip_offset": edge.vectors("left_hip_offset", left_hip_offset, 3, dtype),
-            "right_hip_offset": edge.vectors("right_hip_offset", right_hip_offset, 3, dtype),
-            "forward": edge.vectors("forward", forward, 3, dtype),
+            "pelvis_position": validation.vectors("pelvis_position", pelvis_position, 3, dtype),
+            "left_hip_offset": validation.vectors("left_hip_offset", left_hip_offset, 3, dtype),
+            "right_hip_offset": validation.vectors("right_hip_offset", right_hip_offset, 3, dtype),
+            "forward": validation.vectors("forward", forward, 3, dtype),
         }
-        shape = edge.batch_shape(named)
+        shape = validation.batch_shape(named)
         if self.pelvis_offset is not None and self.pelvis_offset.shape != shape:
             raise InputError(f"these legs are of a batch of {self.pelvis_offset.shape}, got one of {shape}; start anew")
-        pelvis, left, right, ahead = (np.array(edge.flat(array, 1, shape)).reshape(-1, 3) for array in named.values())
+        pelvis, left, right, ahead = (
+            np.array(validation.flat(array, 1, shape)).reshape(-1, 3) for array in named.values()
+        )
         hips = np.stack((pelvis + left, pelvis + right), axis=1)
-        edge.check_finite("hips", hips)
+        validation.check_finite("hips", hips)
         return self._place(hips, ahead, self._cast(_ground(terrain), hips), dtype(seconds), shape)
 
     def _place(self, hips: Any, ahead: Any, ground: tuple[Any, Any, Any], dt: Any, shape: tuple[int, ...]) -> LegPose:
@@ -271,7 +273,7 @@ class LegPlacementState:
         memory = _Memory(*(array.astype(dtype).reshape(count) for array in kept))
         out = _Out(np.empty((count, 2, 3, 4), dtype), np.empty((count, 2), dtype), np.empty((count, 2), np.bool_))
         plan = self.settings._plan(dtype)
-        edge.in_chunks(
+        validation.in_chunks(
             lambda first, last: _place(first, last, hips, ahead, *ground, plan, dt, fresh, memory, out),
             count,
             THREADS_FROM_POSES,
@@ -290,8 +292,8 @@ class LegPlacementState:
         origins[..., 1] += dtype(s.max_rise * length - s.hip_height)
         down = np.broadcast_to(np.array((0.0, -1.0, 0.0), dtype), hips.shape)
         hits = ground.cast(origins, down, dtype((s.max_rise + s.max_drop) * length))
-        points, normals = (edge.contiguous(np.asarray(array), dtype) for array in (hits.point, hits.normal))
-        usable, known = (np.abs(array) <= edge.largest(dtype) for array in (points, normals))
+        points, normals = (validation.contiguous(np.asarray(array), dtype) for array in (hits.point, hits.normal))
+        usable, known = (np.abs(array) <= validation.largest(dtype) for array in (points, normals))
         # A ray that starts inside something solid has found a wall beside the leg, not ground.
         found = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0) & usable.all(axis=-1)
         return found, np.where(usable, points, 0), np.where(known.all(axis=-1, keepdims=True), normals, 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.behaviours.stage import Body, Work
+from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.solvers import branch
 from kinema.solvers.goal import bend_axis
 from kinema.solvers.two_bone_rotations import ALWAYS, NO_AXIS
@@ -19,7 +19,7 @@ class LegSolver:
     hock stays as bent as it was.
     """
 
-    def __init__(self, body: Body, leg: Any) -> None:
+    def __init__(self, body: Crowd, leg: Any) -> None:
         skeleton = body.skeleton
         joints = tuple(int(j) for j in leg.joints)
         self.length = skeleton.length(joints)
@@ -33,24 +33,26 @@ class LegSolver:
         self.no_pole = np.zeros((body.count, 3), body.precision)
         self.reach, self.pole_sine = body.zeros(), body.zeros()
 
-    def solve(self, work: Work, targets: Any, rotations: Any) -> None:
+    def solve(self, context: FrameContext, targets: Any, rotations: Any) -> None:
         """Turn the leg's joints to bring the ankle to its target and turn it as wanted, by each character's weight."""
         targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
-        before = work.r.copy() if (work.weights[work.rows] < 1).any() else None
-        bend = self.axis, self.use_axis, self.no_pole, False, work.t.dtype.type(1.0)
+        before = context.r.copy() if (context.weights[context.rows] < 1).any() else None
+        bend = self.axis, self.use_axis, self.no_pole, False, context.t.dtype.type(1.0)
         branch.bend_limbs(
-            work.rows, self.turning, targets, *bend, work.s, work.world, work.r, self.reach, self.pole_sine
+            context.rows, self.turning, targets, *bend, context.s, context.world, context.r, self.reach, self.pole_sine
         )
-        work.changed(self.below)
-        work.refresh(self.needed)
-        branch.turn_tips(work.rows, self.joints[-1], self.parent, rotations, work.place, work.world, work.r)
+        context.changed(self.below)
+        context.refresh(self.needed)
+        branch.turn_tips(
+            context.rows, self.joints[-1], self.parent, rotations, context.transform, context.world, context.r
+        )
         if before is not None:
-            weights = np.repeat(work.weights[:, np.newaxis], len(self.joints), axis=1)
-            branch.blend_back(work.rows, self.turning, weights, before, work.r)
-        work.changed(self.below)
+            weights = np.repeat(context.weights[:, np.newaxis], len(self.joints), axis=1)
+            branch.blend_back(context.rows, self.turning, weights, before, context.r)
+        context.changed(self.below)
 
 
-def _knee_axis(body: Body, joints: Any) -> tuple[Any, int]:
+def _knee_axis(body: Crowd, joints: Any) -> tuple[Any, int]:
     """What a knee bends about, in its own space: its hinge, else the bend it has at rest, else forwards."""
     skeleton, rig = body.skeleton, body.rig
     axis, use = bend_axis(skeleton, joints, body.precision)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.behaviours.blending import chosen, numbers
 from kinema.behaviours.footholds import aim_feet, cast_down, choose_holds
 from kinema.behaviours.footing import BALL, FREE, LOCKED, Found
 from kinema.behaviours.gait import groups_of
 from kinema.behaviours.leg_solver import LegSolver
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import move_body, remember, travel
 from kinema.behaviours.walking import BY_VELOCITY, TO_A_POINT, Memory, Plan
@@ -65,15 +65,15 @@ class Locomotion(Stage):
     lean: float | None = None
 
     def __post_init__(self) -> None:
-        edge.number("max_slope", self.max_slope, 0.0, _STEEPEST)
-        edge.number("stretch", self.stretch, 0.0, 1.0)
-        edge.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
+        validation.number("max_slope", self.max_slope, 0.0, _STEEPEST)
+        validation.number("stretch", self.stretch, 0.0, 1.0)
+        validation.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
         for name in ("speed", "turn_speed", "half_life", "lift", "search", "max_rise", "max_drop", "pelvis_half_life"):
-            edge.number(name, getattr(self, name), 0.0, _MOST)
+            validation.number(name, getattr(self, name), 0.0, _MOST)
         for name in ("stride", "settle", "swing_time", "foot_speed", "crouch"):
-            edge.number(name, getattr(self, name), 1.0 / _MOST, _MOST)
+            validation.number(name, getattr(self, name), 1.0 / _MOST, _MOST)
 
-    def start(self, body: Body) -> LocomotionState:
+    def start(self, body: Crowd) -> LocomotionState:
         return LocomotionState(self, body)
 
 
@@ -103,10 +103,10 @@ class LocomotionReport(NamedTuple):
     """(N, L): metres from the ankle to where it should be."""
 
 
-class LocomotionState(State):
+class LocomotionState(StageState):
     """Where every character's feet are, and where it is told to go."""
 
-    def __init__(self, settings: Locomotion, body: Body) -> None:
+    def __init__(self, settings: Locomotion, body: Crowd) -> None:
         if not body.rig.legs:
             raise InputError("Locomotion needs legs; this rig has none")
         self.settings, self.body = settings, body
@@ -126,10 +126,10 @@ class LocomotionState(State):
         Feet can follow up to about `2 stride / swing_time` leg lengths a second; what is faster is slowed to that.
         """
         rows = chosen(rows, self.body.count)
-        way = edge.vectors("velocity", velocity, 3, self.body.precision)
+        way = validation.vectors("velocity", velocity, 3, self.body.precision)
         if way.shape not in ((3,), (rows.size, 3)):
             raise InputError(f"velocity must have shape (3,) or ({rows.size}, 3), got {way.shape}")
-        turns = numbers("turn", turn, rows.size, edge.largest(np.float32))
+        turns = numbers("turn", turn, rows.size, validation.largest(np.float32))
         asked = np.empty((rows.size, 4), self.body.precision)
         asked[:, :3], asked[:, 3] = way, turns
         self._ask(rows, BY_VELOCITY, asked)
@@ -139,11 +139,11 @@ class LocomotionState(State):
         metres a second, one or one each; as in the settings if None.
         """
         rows = chosen(rows, self.body.count)
-        goal = edge.vectors("point", point, 3, self.body.precision)
+        goal = validation.vectors("point", point, 3, self.body.precision)
         if goal.shape not in ((3,), (rows.size, 3)):
             raise InputError(f"point must have shape (3,) or ({rows.size}, 3), got {goal.shape}")
         usual = self.settings.speed * float(self.plan.size[0])
-        pace = numbers("speed", usual if speed is None else speed, rows.size, edge.largest(np.float32))
+        pace = numbers("speed", usual if speed is None else speed, rows.size, validation.largest(np.float32))
         if (pace < 0).any():
             raise InputError(f"speed is {pace.min():g}; allowed are numbers from 0 on")
         self.memory.goal[rows], self.memory.pace[rows] = goal, pace
@@ -167,52 +167,52 @@ class LocomotionState(State):
         self.memory.fresh[rows] = True
         self.memory.moving[rows] = True
 
-    def update(self, work: Work) -> LocomotionReport:
+    def update(self, context: FrameContext) -> LocomotionReport:
         """One frame: travel, lift feet, find footholds, swing, move the body, turn the legs."""
-        if work.ground is None:
+        if context.ground is None:
             raise InputError("Locomotion needs a ground: give Animator(..., ground=...)")
-        rows, plan, memory = work.rows, self.plan, self.memory
-        dt = self.body.precision(work.dt)
+        rows, plan, memory = context.rows, self.plan, self.memory
+        dt = self.body.precision(context.dt)
         memory.moving[rows] = False
-        travel(rows, plan, memory, work.place, work.weights, dt)
-        choose_holds(rows, plan, memory, self._cast(work, dt), work.place)
-        swing_feet(rows, plan, memory, work.place, dt)
-        work.all_changed()
-        work.refresh(self._needed)
-        self._move_body(work, dt)
+        travel(rows, plan, memory, context.transform, context.weights, dt)
+        choose_holds(rows, plan, memory, self._cast(context, dt), context.transform)
+        swing_feet(rows, plan, memory, context.transform, dt)
+        context.all_changed()
+        context.refresh(self._needed)
+        self._move_body(context, dt)
         for n, leg in enumerate(self.legs):
-            leg.solve(work, memory.targets[:, n], memory.rotations[:, n])
-        remember(rows, plan, memory, work.place, work.world)
-        return self._report(work)
+            leg.solve(context, memory.targets[:, n], memory.rotations[:, n])
+        remember(rows, plan, memory, context.transform, context.world)
+        return self._report(context)
 
-    def _cast(self, work: Work, dt: Any) -> Found:
+    def _cast(self, context: FrameContext, dt: Any) -> Found:
         """One call for the rays of all feet that look for a foothold."""
-        count = aim_feet(work.rows, self.plan, self.memory, work.place, dt)
+        count = aim_feet(context.rows, self.plan, self.memory, context.transform, dt)
         dtype = self.body.precision
         origins, directions = np.empty((2, 1, count, 3), dtype)
         if count == 0:
             return Found(np.zeros((1, 0), bool), origins, directions)
-        cast_down(work.rows, self.plan, self.memory, work.place, origins, directions)
+        cast_down(context.rows, self.plan, self.memory, context.transform, origins, directions)
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = work.ground.cast(origins[0], directions[0], down)
+        hits = context.ground.cast(origins[0], directions[0], down)
         # A ray that starts inside something solid has found a wall beside the leg, not ground.
         points, normals = (np.asarray(part, dtype) for part in (hits.point, hits.normal))
         hit = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0)
         return Found(hit[np.newaxis], *(np.ascontiguousarray(part[np.newaxis]) for part in (points, normals)))
 
-    def _move_body(self, work: Work, dt: Any) -> None:
+    def _move_body(self, context: FrameContext, dt: Any) -> None:
         parent = int(self.body.skeleton.parents[self._hips])
-        arrays_of = work.place, work.world, self._hips, parent, dt, work.weights, work.t, work.r
-        move_body(work.rows, self.plan, self.memory, *arrays_of)
-        work.changed(self._below)
-        work.refresh(self._needed)
+        arrays_of = context.transform, context.world, self._hips, parent, dt, context.weights, context.t, context.r
+        move_body(context.rows, self.plan, self.memory, *arrays_of)
+        context.changed(self._below)
+        context.refresh(self._needed)
 
-    def _report(self, work: Work) -> LocomotionReport:
-        work.refresh(self._needed)
+    def _report(self, context: FrameContext) -> LocomotionReport:
+        context.refresh(self._needed)
         memory, plan = self.memory, self.plan
         planted = memory.locked == LOCKED
-        at = work.world[:, plan.ankles][..., 3::4]
-        place = work.place[:, 0].reshape(-1, 3, 4)
+        at = context.world[:, plan.ankles][..., 3::4]
+        place = context.transform[:, 0].reshape(-1, 3, 4)
         own = memory.velocity[:, :3] * memory.held[:, np.newaxis]
         way = memory.goal - place[..., 3]
         up = np.einsum("nij,j->ni", place[..., :3], plan.up)
@@ -232,7 +232,7 @@ class LocomotionState(State):
 # --- what is known before the first frame ----------------------------------------------------------------------
 
 
-def _plan(settings: Locomotion, body: Body, legs: list[LegSolver]) -> Plan:
+def _plan(settings: Locomotion, body: Crowd, legs: list[LegSolver]) -> Plan:
     rig, dtype, s = body.rig, body.precision, settings
     size = np.array([leg.length for leg in legs], dtype)
     stands = rig.standing_world.astype(np.float64)
@@ -302,7 +302,7 @@ def _turn(axes: Any) -> Any:
     return arrays.from_matrix(axes * [1.0 if np.linalg.det(axes) > 0 else -1.0, 1.0, 1.0])
 
 
-def _memory(body: Body, legs: int) -> Memory:
+def _memory(body: Crowd, legs: int) -> Memory:
     zeros, count = body.zeros, body.count
     turns = zeros(legs, 4)
     turns[..., 3] = 1

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, like
 from kinema.behaviours.blending import chosen, kept, mix_back, numbers
 from kinema.behaviours.inertia import Inertia, Motion
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.clip import Clip
 from kinema.constants import FADE_PROBE
 from kinema.errors import InputError
@@ -74,23 +74,23 @@ class Play(Stage):
 
     order: ClassVar[int] = 0
 
-    def start(self, body: Body) -> PlayState:
+    def start(self, body: Crowd) -> PlayState:
         return PlayState(self, body)
 
 
-class PlayState(State):
+class PlayState(StageState):
     """Which clip every character plays, and where in it."""
 
-    def __init__(self, settings: Play, body: Body) -> None:
+    def __init__(self, settings: Play, body: Crowd) -> None:
         if settings.root_motion not in ("keep", "extract"):
             raise InputError(f"root_motion is {settings.root_motion!r}; allowed are 'keep' and 'extract'")
-        edge.number("fade", settings.fade, 0.0)
+        validation.number("fade", settings.fade, 0.0)
         self._settings = settings
         self._body = body
         self._clips: list[Clip] = []
         self._roots: list[tuple[Root, Any]] = []
         up = (0.0, 1.0, 0.0) if body.character.rig is None else body.rig.up
-        self._up = np.array(edge.axis("up", up))
+        self._up = np.array(validation.axis("up", up))
         self._playing = body.zeros(dtype=np.int64)
         self._time = body.zeros(dtype=np.float64)
         self._speed = body.zeros(dtype=np.float64)
@@ -119,7 +119,7 @@ class PlayState(State):
         not given. time and speed: one, or one for each of the rows.
         """
         rows = chosen(rows, self._body.count)
-        seconds = edge.number("fade", self._settings.fade if fade is None else fade, 0.0)
+        seconds = validation.number("fade", self._settings.fade if fade is None else fade, 0.0)
         speeds = numbers("speed", self._settings.speed if speed is None else speed, rows.size)
         times = numbers("time", 0.0 if time is None else time, rows.size)
         repeat = bool(self._settings.loop if loop is None else loop)
@@ -163,34 +163,34 @@ class PlayState(State):
         moves = (dt * self._speed != 0.0) & ~self._ended()
         return self._set | moves | (self._inertia.active & (dt > 0.0))
 
-    def update(self, work: Work) -> PlayReport:
-        rows = work.rows
-        before = kept(work, rows)
+    def update(self, context: FrameContext) -> PlayReport:
+        rows = context.rows
+        before = kept(context, rows)
         spans: list[tuple[Clip, Any, Any, Any, bool]] = []
         for clip, (root, ends), loop, part in self._groups(rows):
             start = self._time[part]
-            stop = start + self._speed[part] * work.dt
+            stop = start + self._speed[part] * context.dt
             passes, self._time[part] = clip.passes(stop, loop)
-            clip.sample_into(part, self._time[part], work.t, work.r, work.s)
+            clip.sample_into(part, self._time[part], context.t, context.r, context.s)
             if clip.events:
                 spans.append((clip, part, start, stop, loop))
             if self._extracts:
-                self._extract(work, root, ends, part, passes)
-        self._inertia.apply(rows, work.dt, work.t, work.r, work.s)
-        mix_back(work, before)
+                self._extract(context, root, ends, part, passes)
+        self._inertia.apply(rows, context.dt, context.t, context.r, context.s)
+        mix_back(context, before)
         self._shown[rows] = True
         self._set[rows] = False
-        work.all_changed()
+        context.all_changed()
         names = tuple(clip.name for clip in self._clips)
         return PlayReport(names, self._playing.copy(), self._time.copy(), self._ended() & ~self._loop, Passed(spans))
 
-    def _extract(self, work: Work, root: Root, ends: Any, rows: Any, passes: Any) -> None:
+    def _extract(self, context: FrameContext, root: Root, ends: Any, rows: Any, passes: Any) -> None:
         """Take the root's way out of the pose, and move the character by it."""
-        places = root.places_of(rows, work.t, work.r, work.s)
+        places = root.places_of(rows, context.t, context.r, context.s)
         travels = root.travels(self._place[rows], places, passes, ends)
-        root.take_out(rows, places, work.t, work.r, work.s)
+        root.take_out(rows, places, context.t, context.r, context.s)
         self._place[rows] = places
-        move_places(rows, work.weights, travels, self._up.astype(self._body.precision), work.place)
+        move_places(rows, context.weights, travels, self._up.astype(self._body.precision), context.transform)
 
     def _groups(self, rows: Any) -> Iterator[tuple[Clip, tuple[Root, Any], bool, Any]]:
         """Rows that play the same clip the same way."""
@@ -263,7 +263,7 @@ class Passed(Mapping[int, tuple[str, ...]]):
         return repr(self._names)
 
 
-def _named(name: str, body: Body) -> Clip:
+def _named(name: str, body: Crowd) -> Clip:
     clips = body.character.clips
     if name not in clips:
         near = difflib.get_close_matches(str(name), clips, 3, 0.4)

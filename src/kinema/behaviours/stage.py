@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.character import Character
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
@@ -38,13 +38,13 @@ class Stage:
     """When its turn comes in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands,
     40 aim, 50 head, 60 eyes, 70 tails."""
 
-    def start(self, body: Body) -> State:
+    def start(self, body: Crowd) -> StageState:
         """A fresh state for these characters."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Crowd:
     """Who a stage serves: `count` characters of one kind, computed in one precision."""
 
     character: Character
@@ -69,20 +69,20 @@ class Body:
 
     def each(self, name: str, value: Any, width: int) -> Any:
         """A vector for every character, (characters, width), from one or from as many."""
-        array = edge.vectors(name, value, width, self.precision)
+        array = validation.vectors(name, value, width, self.precision)
         if array.shape not in ((width,), (self.count, width)):
             raise InputError(f"{name} must have shape ({width},) or ({self.count}, {width}), got {array.shape}")
         return np.array(np.broadcast_to(array, (self.count, width)), order="C")
 
     def share(self, name: str, value: Any) -> Any:
         """A weight from 0 to 1 for every character, (characters,), from one or from as many."""
-        array = edge.weights(name, value, self.precision)[..., 0]
+        array = validation.weights(name, value, self.precision)[..., 0]
         if array.shape not in ((), (self.count,)):
             raise InputError(f"{name} must be one number or have shape ({self.count},), got {array.shape}")
         return np.array(np.broadcast_to(array, (self.count,)), order="C")
 
 
-class State:
+class StageState:
     """What a stage remembers from frame to frame, as arrays over the characters, and what its users set."""
 
     def awake(self, dt: float) -> Any:
@@ -92,22 +92,22 @@ class State:
     def reset(self, rows: Any) -> None:
         """These characters were left out for a while: whatever was eased for them starts anew."""
 
-    def update(self, work: Work) -> Any:
+    def update(self, context: FrameContext) -> Any:
         """Do this stage's part of the frame for the rows of `work`. Returns its report."""
         raise NotImplementedError
 
 
-class Work:
+class FrameContext:
     """One frame being made, for all characters; stages read and write the rows they are given.
 
     t, r, s: local translations (N, J, 3), rotations (N, J, 4), scales (N, J, 3), changed in place by each stage.
     world: (N, J, 12), world matrices 3x4 row by row; only those that `refresh` was asked for are up to date.
-    place: (N, 1, 12), where each character's space is in the world. ground: anything with `cast`, or None.
+    transform: (N, 1, 12), where each character's space is in the world. ground: anything with `cast`, or None.
     present: who is worked on in this frame. rows: whom of them the stage at work serves. weights: (N,), how much of the
     stage each one gets. dt: seconds.
     """
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Crowd) -> None:
         skeleton, count, dtype = body.skeleton, body.count, body.precision
         self.body = body
         self.t, self.r, self.s = (
@@ -115,7 +115,7 @@ class Work:
             for array in skeleton.rest.arrays()
         )
         self.world = np.zeros((count, len(skeleton), 12), dtype)
-        self.place = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
+        self.transform = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
         self.ground: Any = None
         self.present = np.arange(count)
         self.rows = self.present
@@ -130,7 +130,7 @@ class Work:
         """
         fresh = np.empty_like if everyone else np.copy
         self.t, self.r, self.s, self.world = (fresh(array) for array in (self.t, self.r, self.s, self.world))
-        self.place = self.place.copy()
+        self.transform = self.transform.copy()
 
     def changed(self, below: Any) -> None:
         """Say that the local transforms of some joints changed; `below` is `skeleton.below` of them."""
@@ -157,9 +157,9 @@ class Work:
         parents = self.body.skeleton.parents
 
         def part(first: int, last: int) -> None:
-            world_matrices(self.present[first:last], order, parents, self.place, self.t, self.r, self.s, self.world)
+            world_matrices(self.present[first:last], order, parents, self.transform, self.t, self.r, self.s, self.world)
 
-        edge.in_chunks(part, self.present.size, THREADS_FROM_POSES, 1)
+        validation.in_chunks(part, self.present.size, THREADS_FROM_POSES, 1)
         self._stale[order] = False
 
     def pose(self) -> Pose:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.footing import get3, set3
-from kinema.behaviours.stage import Body, Stage, State, Work
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.constants import TAIL_AT_REST, TAIL_FLOOR_PASSES, TAIL_TELEPORT
 from kinema.errors import InputError
 from kinema.math import quat, spring, vec, xform
@@ -45,12 +45,12 @@ class Tail(Stage):
     order: ClassVar[int] = 70
 
     def __post_init__(self) -> None:
-        edge.number("half_life", self.half_life, 0.0)
-        edge.number("gravity", self.gravity, 0.0)
-        edge.number("max_angle", self.max_angle, 0.0, math.pi)
-        edge.number("radius", 0.0 if self.radius is None else self.radius, 0.0)
+        validation.number("half_life", self.half_life, 0.0)
+        validation.number("gravity", self.gravity, 0.0)
+        validation.number("max_angle", self.max_angle, 0.0, math.pi)
+        validation.number("radius", 0.0 if self.radius is None else self.radius, 0.0)
 
-    def start(self, body: Body) -> TailState:
+    def start(self, body: Crowd) -> TailState:
         return TailState(self, body)
 
 
@@ -198,10 +198,10 @@ def swing_tails(rows, plan, memory, hits, parents, place, weights, dt, t, r, s, 
         memory.fresh[i] = False
 
 
-class TailState(State):
+class TailState(StageState):
     """Where the ends of all bones are, and how fast they move."""
 
-    def __init__(self, settings: Tail, body: Body) -> None:
+    def __init__(self, settings: Tail, body: Crowd) -> None:
         self.settings, self.body = settings, body
         skeleton = body.skeleton
         chains = body.rig.tails if settings.chains is None else settings.chains
@@ -233,29 +233,29 @@ class TailState(State):
         self.memory.fresh[rows] = True
         self.memory.moving[rows] = True
 
-    def update(self, work: Work) -> TailReport:
+    def update(self, context: FrameContext) -> TailReport:
         """One frame: what is below the tails, then bone by bone."""
-        memory, dt = self.memory, self.body.precision(work.dt)
-        memory.moving[work.rows] = False
-        work.refresh(self._needed)
-        arrays = work.place, work.weights, dt, work.t, work.r, work.s, work.world
-        swing_tails(work.rows, self.plan, memory, self._cast(work), self.body.skeleton.parents, *arrays)
-        work.changed(self._below)
+        memory, dt = self.memory, self.body.precision(context.dt)
+        memory.moving[context.rows] = False
+        context.refresh(self._needed)
+        arrays = context.transform, context.weights, dt, context.t, context.r, context.s, context.world
+        swing_tails(context.rows, self.plan, memory, self._cast(context), self.body.skeleton.parents, *arrays)
+        context.changed(self._below)
         return TailReport(memory.lag.copy(), memory.touching.copy())
 
-    def _cast(self, work: Work) -> _Hits:
+    def _cast(self, context: FrameContext) -> _Hits:
         """The ground under the ends of all bones, where they were last; one call."""
-        rows, count, dtype = work.rows, self.plan.joints.size, self.body.precision
+        rows, count, dtype = context.rows, self.plan.joints.size, self.body.precision
         spots = np.zeros((2, rows.size, count, 3), dtype)
-        if self.settings.radius is None or work.ground is None:
+        if self.settings.radius is None or context.ground is None:
             return _Hits(np.zeros((rows.size, count), bool), *spots)
         length = float(self.plan.length)
         tips = np.where(
-            self.memory.fresh[rows, np.newaxis, np.newaxis], _starts(work, self.plan.joints), self.memory.tips[rows]
+            self.memory.fresh[rows, np.newaxis, np.newaxis], _starts(context, self.plan.joints), self.memory.tips[rows]
         )
         origins = (tips + self.plan.up * dtype(length)).reshape(-1, 3)
         down = np.broadcast_to(-self.plan.up, origins.shape).copy()
-        hits = work.ground.cast(origins, down, 2 * length)
+        hits = context.ground.cast(origins, down, 2 * length)
         hit = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0)
         shape = (rows.size, count, 3)
         return _Hits(
@@ -263,12 +263,12 @@ class TailState(State):
         )
 
 
-def _starts(work: Work, joints: Any) -> Any:
+def _starts(context: FrameContext, joints: Any) -> Any:
     """(n, B, 3): where bones start, of this frame's rows."""
-    return work.world[work.rows][:, joints][..., 3::4]
+    return context.world[context.rows][:, joints][..., 3::4]
 
 
-def _plan(settings: Tail, body: Body, chains: Sequence[Sequence[int]]) -> _Plan:
+def _plan(settings: Tail, body: Crowd, chains: Sequence[Sequence[int]]) -> _Plan:
     skeleton, dtype, s = body.skeleton, body.precision, settings
     at = skeleton.rest_world.astype(np.float64)
     joints = [joint for chain in chains for joint in chain]

@@ -10,7 +10,7 @@ import numpy as np
 import kinema as km
 from kinema.bench.report import Figure, Row
 from kinema.bench.timing import take_turns
-from kinema.scenes import humanoid
+from kinema.demo import humanoid
 
 STAGES = ("play", "breathing", "feet", "head", "matrices")
 
@@ -23,7 +23,7 @@ def crowd(count: int) -> km.Animator:
     stages = [km.Play("walk", root_motion="extract"), km.Breathing(), km.Feet(), km.Head()]
     animator = km.Animator(humanoid(), stages, ground=hills, count=count)
     where = draw.uniform((-90.0, 0.0, -90.0), (90.0, 0.0, 60.0), (count, 3))
-    animator.put(where.astype(np.float32))
+    animator.set_transform(where.astype(np.float32))
     animator["play"].play("walk", fade=0.0, time=draw.uniform(0.0, 1.0, count))
     animator.look_at((0.0, 1.5, 0.0))
     for _ in range(3):

@@ -20,8 +20,8 @@ WHAT = f"planar scene, {CHAINS} chains"
 
 def tick_timer() -> Any:
     """Seconds of one tick: time passes, everything is solved, the frame is packed."""
+    from kinema.demo.planar import Planar
     from kinema.playground import protocol
-    from kinema.scenes.planar import Planar
 
     scene = Planar(chains=CHAINS)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import InputError
 from kinema.images import lzw
 from kinema.images.constants import GIF_LONGEST_SIDE, GIF_SHORTEST_DELAY
@@ -48,7 +48,7 @@ def gif_bytes(frames: Any, fps: float) -> bytes:
     # 0xF7: there is a palette, of 8 bits a colour, 256 of them.
     parts = [b"GIF89a", struct.pack("<HHBBB", width, height, 0xF7, 0, 0), table.tobytes(), _FOREVER]
     before = None
-    for frame, delay in zip(frames, _delays(len(frames), edge.number("fps", fps, 0.0)), strict=True):
+    for frame, delay in zip(frames, _delays(len(frames), validation.number("fps", fps, 0.0)), strict=True):
         indices = palette.indices(frame)
         parts.append(_frame(indices, before, delay))
         before = indices

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.character import Character
 from kinema.clip import Clip, Track
 from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
@@ -322,7 +322,7 @@ def dumps(
     """
     skeleton = character.skeleton
     moving = _chosen(character, clip)
-    rate = edge.number("fps", _own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
+    rate = validation.number("fps", _own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
     duration = 0.0 if moving is None else float(moving.duration or 0.0)
     count = duration * rate + 1
     bones = _Bones.of(skeleton, range(len(skeleton)) if joints is None else map(skeleton.index, joints))

@@ -11,15 +11,15 @@ import numpy as np
 from kinema.bake import MovingPoint, Settings, bake
 from kinema.behaviours.feet import Feet
 from kinema.clip import Clip
+from kinema.demo.actor import UP
+from kinema.demo.character_files import saved
+from kinema.demo.walker import Walker
 from kinema.errors import InputError
 from kinema.io import names
 from kinema.math import arrays
 from kinema.playground.constants import LONGEST_BAKED, WAY_POINTS_A_SECOND
 from kinema.pose import Pose
 from kinema.rig import Rig
-from kinema.scenes.actor import UP
-from kinema.scenes.character_files import saved
-from kinema.scenes.walker import Walker
 
 
 def baked_file(walker: Walker) -> bytes:
@@ -103,7 +103,7 @@ class _Take:
     def _moving(self, at: Any) -> MovingPoint:
         """A place that is held, in the walker's own space, as it goes along over the ground."""
         times = np.linspace(0.0, max(self._duration, 1.0), max(round(self._duration * WAY_POINTS_A_SECOND), 1) + 1)
-        turn = np.asarray(self.walker.frame.place[:3, :3], float)
+        turn = np.asarray(self.walker.frame.transform[:3, :3], float)
         points = []
         for seconds in times.tolist():
             over = self._over(seconds)

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import kinema
+from kinema.demo.registry import SCENES
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import (
@@ -22,7 +23,6 @@ from kinema.playground.constants import (
     MESSAGES_IN_A_BURST,
 )
 from kinema.playground.session import Message, Session
-from kinema.scenes.registry import SCENES
 
 REFUSED = 1008
 """WebSocket's code for a message against the rules, and for a house that is full."""

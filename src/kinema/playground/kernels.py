@@ -10,9 +10,9 @@ import sys
 import threading
 from collections.abc import Callable
 
+from kinema.demo.registry import SCENES
+from kinema.demo.scene import Scene
 from kinema.playground.kinds import kind_played
-from kinema.scenes.registry import SCENES
-from kinema.scenes.scene import Scene
 
 Tell = Callable[[int, int, str], None]
 """Called with how many are done, how many there are, and what comes next."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kinema.demo.character import CharacterScene
+from kinema.demo.registry import kind_of
+from kinema.demo.scene import Scene
 from kinema.playground.played_character import PlayedCharacter
-from kinema.scenes.character import CharacterScene
-from kinema.scenes.registry import kind_of
-from kinema.scenes.scene import Scene
 
 PLAYED: dict[type[Scene], type[Scene]] = {CharacterScene: PlayedCharacter}
 

@@ -12,11 +12,11 @@ import numpy as np
 from kinema.bake.travel import travel_of
 from kinema.character import Character
 from kinema.clip import Clip
+from kinema.demo.actor import Gait, gait_of
+from kinema.demo.character import CharacterScene
+from kinema.demo.scene import Control, Download
 from kinema.playground.baked_walk import baked_file
 from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
-from kinema.scenes.actor import Gait, gait_of
-from kinema.scenes.character import CharacterScene
-from kinema.scenes.scene import Control, Download
 
 
 def judged(character: Character, clip: Clip) -> Gait:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from kinema.demo.scene import Status
 from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
-from kinema.scenes.scene import Status
 
 HEADER = struct.Struct("<IIIIfffId")
 """layout, tick, last input's number, reached; solve time in ms, error, fps; chains; the scene's time, s. 40 bytes.

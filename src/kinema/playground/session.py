@@ -14,12 +14,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from kinema.demo.scene import Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
 from kinema.playground.kernels import is_complete, make_ready
 from kinema.playground.kinds import kind_played
-from kinema.scenes.scene import Scene
 
 logger = logging.getLogger("kinema.playground")
 

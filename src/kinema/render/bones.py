@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.character import Character
+from kinema.demo.meshes import Mesh, globe, tube
 from kinema.math import arrays
 from kinema.render.constants import (
     BONE_AT,
@@ -25,7 +26,6 @@ from kinema.render.constants import (
 )
 from kinema.render.themes import Theme
 from kinema.rig import Rig
-from kinema.scenes.meshes import Mesh, globe, tube
 from kinema.skeleton import Skeleton
 
 

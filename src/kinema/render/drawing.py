@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError
@@ -64,7 +64,7 @@ def poses_that_fit(character: Character, clip: Clip | None, span: tuple[float, f
 
 def film(character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look) -> Iterator[Any]:
     """(height, width, 3), uint8, each: the frames of a span of a clip, seconds, seen from one place."""
-    fps = edge.number("fps", fps, 0.0)
+    fps = validation.number("fps", fps, 0.0)
     count = max(1, round((span[1] - span[0]) * fps))
     width, height = look.size or FILM_SIZE
     if count > MOST_FRAMES or count * width * height > MOST_FILM_PIXELS:

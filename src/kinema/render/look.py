@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import InputError
 from kinema.render.body import SHOWS
 from kinema.render.camera import VIEWS
@@ -47,4 +47,6 @@ class Look:
                 raise InputError(f"view is {view!r}; allowed are {', '.join(map(repr, VIEWS))} and two angles")
             return VIEWS[view]
         azimuth, elevation = view
-        return edge.number("view[0]", azimuth, -360.0, 360.0), edge.number("view[1]", elevation, -90.0, 90.0)
+        return validation.number("view[0]", azimuth, -360.0, 360.0), validation.number(
+            "view[1]", elevation, -90.0, 90.0
+        )

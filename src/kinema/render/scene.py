@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.demo.meshes import Mesh
 from kinema.math import arrays
 from kinema.render.axes import along
 from kinema.render.body import Body
@@ -28,7 +29,6 @@ from kinema.render.floor import Floor
 from kinema.render.raster import facing, fill
 from kinema.render.shadows import ShadowMap
 from kinema.render.themes import Theme
-from kinema.scenes.meshes import Mesh
 
 
 @dataclass(frozen=True)

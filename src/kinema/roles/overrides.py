@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.errors import FileError, InputError
 from kinema.rig import Arm, Leg
 from kinema.roles.constants import LARGEST_OVERRIDES
@@ -149,7 +149,7 @@ def from_table(table: Mapping[str, Any]) -> Overrides:
         "tails": _chains,
         "forward": _direction,
         "up": _direction,
-        "floor": edge.number,
+        "floor": validation.number,
         "leg": lambda _, limbs: _limbs("leg", limbs, Leg),
         "arm": lambda _, limbs: _limbs("arm", limbs, Arm),
     }
@@ -167,7 +167,7 @@ def _limbs(what: str, table: Any, kind: Any) -> tuple[Any, ...]:
     """Legs or arms from tables by name."""
     parts: dict[str, Callable[[str, Any], Any]] = {"joints": _joints}
     if kind is Leg:
-        parts |= {"toe": _joint, **dict.fromkeys(_NUMBERS[:-1], edge.number)}
+        parts |= {"toe": _joint, **dict.fromkeys(_NUMBERS[:-1], validation.number)}
     else:
         parts |= {"shoulder": _joint, "fingers": _chains}
     if not isinstance(table, Mapping):
@@ -213,4 +213,4 @@ def _direction(name: str, value: Any) -> tuple[float, ...]:
         if lower not in AXES:
             raise InputError(f"{name} is {value!r:.60}; allowed are {', '.join(AXES)} and three numbers")
         return AXES[lower]
-    return edge.axis(name, value)
+    return validation.axis(name, value)

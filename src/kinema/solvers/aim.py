@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import AIM_TOLERANCE, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
@@ -83,27 +83,27 @@ def aim(
 
     A target nearer the joint than any point of the axis cannot be hit: the axis is brought as near as it goes.
     """
-    dtype = edge.precision(world, target, offset)
-    array = edge.real("world", world)
+    dtype = validation.precision(world, target, offset)
+    array = validation.real("world", world)
     if array.ndim < 2 or array.shape[-2:] not in ((3, 4), (4, 4)):
         raise InputError(f"world must have shape (..., 3, 4) or (..., 4, 4), got {array.shape}")
     matrices = np.ascontiguousarray(array[..., :3, :], dtype)
-    edge.check_finite("world", matrices)
+    validation.check_finite("world", matrices)
     named = {
         "world": matrices,
-        "target": edge.vectors("target", target, 3, dtype),
+        "target": validation.vectors("target", target, 3, dtype),
         "forward": unit_vectors("forward", forward, dtype),
-        "offset": edge.vectors("offset", offset, 3, dtype),
-        "weight": edge.weights("weight", weight, dtype),
+        "offset": validation.vectors("offset", offset, 3, dtype),
+        "weight": validation.weights("weight", weight, dtype),
     }
-    shape = edge.batch_shape(named, {"world": 2})
-    flat = [edge.flat(array, 2 if name == "world" else 1, shape) for name, array in named.items()]
+    shape = validation.batch_shape(named, {"world": 2})
+    flat = [validation.flat(array, 2 if name == "world" else 1, shape) for name, array in named.items()]
     corrections, errors = np.empty((*shape, 4), dtype), np.empty(math.prod(shape), dtype)
-    edge.in_chunks(
+    validation.in_chunks(
         lambda first, last: _solve_range(first, last, *flat, corrections.reshape(-1), errors),
         errors.size,
         THREADS_FROM_ITERATIVE,
         1,
     )
-    reached = errors <= dtype(edge.number("tolerance", tolerance, 0.0))
+    reached = errors <= dtype(validation.number("tolerance", tolerance, 0.0))
     return AimResult(corrections, reached.reshape(shape)[()], errors.reshape(shape)[()])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge, limits, notices
+from kinema import limits, notices, validation
 from kinema._jit import batch, like
 from kinema.constants import (
     ATTEMPTS,
@@ -52,11 +52,11 @@ def _bone_rotations(flat, joints, axis, rotations):
 def bone_rotations(joints: Any, axis: ArrayLike) -> Any:
     """Turns from an axis to each bone: (..., N-1, 4) for joints in space, angles (..., N-1) for planar joints."""
     if joints.shape[-1] == 2:
-        x, y, _ = edge.axis("axis", [*np.asarray(axis, np.float64).reshape(-1)[:2], 0.0])
+        x, y, _ = validation.axis("axis", [*np.asarray(axis, np.float64).reshape(-1)[:2], 0.0])
         bones = np.diff(joints, axis=-2)
         ahead, aside = bones @ np.array([x, y], joints.dtype), bones @ np.array([-y, x], joints.dtype)
         return np.arctan2(aside, ahead)
-    unit = np.asarray(edge.axis("axis", axis), joints.dtype)
+    unit = np.asarray(validation.axis("axis", axis), joints.dtype)
     rotations = np.empty((*joints.shape[:-2], joints.shape[-2] - 1, 4), joints.dtype)
     _bone_rotations(np.ascontiguousarray(joints).reshape(-1), joints.shape[-2], unit, rotations.reshape(-1))
     return rotations
@@ -96,12 +96,12 @@ def directions(planar: bool, dtype: Any) -> Any:
 
 def chain_joints(value: Any, dtype: Any) -> Any:
     """Joints (..., N, 2 or 3) as (..., N, 3), and whether they are planar; their numbers are not looked at yet."""
-    array = edge.real("joints", value)
+    array = validation.real("joints", value)
     if array.ndim < 2 or array.shape[-1] not in (2, 3) or not 2 <= array.shape[-2] <= MAX_JOINTS:
         raise InputError(
             f"joints must have shape (..., N, 2) or (..., N, 3) with N from 2 to {MAX_JOINTS}, got {array.shape}"
         )
-    array = edge.contiguous(array, dtype)
+    array = validation.contiguous(array, dtype)
     return in_space(array), array.shape[-1] == 2
 
 
@@ -134,7 +134,7 @@ def settings(
     joints: int, planar: bool, dtype: Any, chain_limits: Any, base: Any, tolerance: Any, max_iterations: Any
 ) -> Settings:
     """Check what is the same for every chain."""
-    tolerance = edge.number("tolerance", tolerance, 0.0)
+    tolerance = validation.number("tolerance", tolerance, 0.0)
     if chain_limits is None and base is None:
         return Settings(*_without_limits(joints, dtype), FREE, tolerance, _caps(joints, FREE, max_iterations))
     straight = _straight(base, planar)
@@ -165,16 +165,16 @@ class Problem(NamedTuple):
 
 def problem(joints: Any, target: Any, pole: Any) -> Problem:
     """Check the chains and lay them out flat."""
-    dtype = edge.precision(joints, target, pole)
+    dtype = validation.precision(joints, target, pole)
     source, planar = chain_joints(joints, dtype)
     width = 2 if planar else 3
-    named = {"joints": source, "target": in_space(edge.vectors("target", target, width, dtype))}
+    named = {"joints": source, "target": in_space(validation.vectors("target", target, width, dtype))}
     if pole is not None:
-        named["pole"] = in_space(edge.vectors("pole", pole, width, dtype))
-    shape = edge.batch_shape(named, {"joints": 2})
-    target_row, target_step = edge.tiled(named["target"], shape, 1)
-    pole_row, pole_step = edge.tiled(named["pole"], shape, 1) if pole is not None else (target_row, -1)
-    flat = edge.flat(source, 2, shape)
+        named["pole"] = in_space(validation.vectors("pole", pole, width, dtype))
+    shape = validation.batch_shape(named, {"joints": 2})
+    target_row, target_step = validation.tiled(named["target"], shape, 1)
+    pole_row, pole_step = validation.tiled(named["pole"], shape, 1) if pole is not None else (target_row, -1)
+    flat = validation.flat(source, 2, shape)
     return Problem(shape, source.shape[-2], planar, flat, target_row, target_step, pole_row, pole_step)
 
 
@@ -188,8 +188,8 @@ def _straight(base: Any, planar: bool) -> tuple[float, ...]:
     if base is None:
         return (0.0, 1.0, 0.0)
     if planar:
-        base = in_space(edge.vectors("base", base, 2, np.float64))
-    return edge.axis("base", base)
+        base = in_space(validation.vectors("base", base, 2, np.float64))
+    return validation.axis("base", base)
 
 
 def _refuse_to_leave_the_plane(chain_limits: Any) -> None:
@@ -211,7 +211,7 @@ def _caps(joints: int, limited: int, max_iterations: Any) -> tuple[int, int, int
     finish = FINISH_PASSES + joints
     if max_iterations is None:
         return main, finish, attempts, attempts * (main + finish)
-    return main, finish, _MANY, edge.whole("max_iterations", max_iterations, 1)
+    return main, finish, _MANY, validation.whole("max_iterations", max_iterations, 1)
 
 
 def solve_chain(
@@ -226,7 +226,7 @@ def solve_chain(
     max_iterations: Any,
 ) -> ChainResult:
     """The public function of both solvers."""
-    if edge.place(joints, target, pole) == "gpu":
+    if validation.place(joints, target, pole) == "gpu":
         from kinema.solvers import cuda
 
         return ChainResult(
@@ -244,7 +244,7 @@ def solve_chain(
     setup = (setting.base, directions(p.planar, dtype), inner, setting.limited, p.planar)
     output = (result.reshape(-1), error, length, zeros)
     floor = dtype(np.finfo(dtype).eps * ROUNDING)
-    edge.in_chunks(
+    validation.in_chunks(
         lambda start, stop: solve_lanes(
             start, stop, solver, chains, setting.table, setup, floor, setting.caps, output, iterations
         ),
@@ -252,8 +252,8 @@ def solve_chain(
         THREADS_FROM_ITERATIVE,
         1,
     )
-    if edge.any_unusable(length):  # Cheaper to see there than in every joint beforehand.
-        edge.check_finite("joints", edge.real("joints", joints))
+    if validation.any_unusable(length):  # Cheaper to see there than in every joint beforehand.
+        validation.check_finite("joints", validation.real("joints", joints))
     reached = error <= dtype(setting.tolerance) * length
     flags = 0 if reached.all() else notices.OUT_OF_REACH
     if zeros.any():

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge, notices
+from kinema import notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import (
     COMPENSATION_BASE,
@@ -170,31 +170,33 @@ def compensating(
     It moves like a creature, not like a machine: tip first, in a curve, backing away from a target that is too near.
     For the exact pose at once there are `fabrik` and `ccd`.
     """
-    dtype = edge.precision(joints, target, state)
+    dtype = validation.precision(joints, target, state)
     source, planar = chain_joints(joints, dtype)
-    edge.check_finite("joints", source)
+    validation.check_finite("joints", source)
     count = source.shape[-2]
-    named = {"joints": source, "target": in_space(edge.vectors("target", target, 2 if planar else 3, dtype))}
+    named = {"joints": source, "target": in_space(validation.vectors("target", target, 2 if planar else 3, dtype))}
     if state is not None:
-        named["state"] = edge.vectors("state", state, count - 1, dtype)
+        named["state"] = validation.vectors("state", state, count - 1, dtype)
         check_state(named["state"])
-    shape = edge.batch_shape(named, {"joints": 2})
+    shape = validation.batch_shape(named, {"joints": 2})
     chains = math.prod(shape)
-    before = edge.flat(source, 2, shape)
+    before = validation.flat(source, 2, shape)
     moved = before.copy()
-    angles = edge.flat(named["state"], 1, shape).copy() if state is not None else np.zeros(chains * (count - 1), dtype)
-    steps = edge.whole("steps", steps, 0)
-    seconds = edge.number("dt", dt, 0.0) / max(steps, 1)
+    angles = (
+        validation.flat(named["state"], 1, shape).copy() if state is not None else np.zeros(chains * (count - 1), dtype)
+    )
+    steps = validation.whole("steps", steps, 0)
+    seconds = validation.number("dt", dt, 0.0) / max(steps, 1)
     rate = dtype(1.0 - math.exp(-TURN_RATE * seconds))
     error, length = np.empty(chains, dtype), np.empty(chains, dtype)
-    targets = edge.flat(named["target"], 1, shape)
-    edge.in_chunks(
+    targets = validation.flat(named["target"], 1, shape)
+    validation.in_chunks(
         lambda first, last: _step_range(first, last, moved, before, count, targets, angles, steps, rate, error, length),
         chains,
         THREADS_FROM_ITERATIVE,
         1,
     )
-    reached = error <= dtype(edge.number("tolerance", tolerance, 0.0)) * length
+    reached = error <= dtype(validation.number("tolerance", tolerance, 0.0)) * length
     flags = 0 if length.all() else notices.DEGENERATE
     if flags or notices.watched():
         notices.report("compensating", (shape, count), flags)
@@ -212,5 +214,5 @@ def check_state(state: Any) -> None:
     """Compensating angles are bounded: a state that is not ours is refused, not obeyed."""
     wrong = (state < 0) | (state > COMPENSATION_LARGEST)
     if wrong.any():
-        place, at = edge.first("state", wrong)
+        place, at = validation.first("state", wrong)
         raise InputError(f"{place} is {state[at]}; allowed are the angles a call returned, from 0 to pi")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge, notices
+from kinema import notices, validation
 from kinema.constants import MARGIN, MAX_JOINTS, ROUNDING
 from kinema.errors import DeviceError, InputError
 from kinema.solvers import chain as chain_module
@@ -63,7 +63,7 @@ def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> Any:
         if not array.is_c_contiguous():
             raise InputError(f"{name} is not contiguous; on a GPU only C-contiguous arrays are taken")
     else:
-        array = _cuda().to_device(np.ascontiguousarray(edge.real(name, value), dtype))
+        array = _cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
     shape = array.shape
     fits = len(shape) >= len(tail) and all(
         t in (0, s) for t, s in zip(tail, shape[len(shape) - len(tail) :], strict=True)
@@ -125,9 +125,9 @@ def _refuse(status: int, named: dict[str, Any]) -> None:
     if status & _UNUSABLE:
         for name, array in named.items():
             on_host = array.copy_to_host()
-            edge.check_finite(name, on_host)
+            validation.check_finite(name, on_host)
             if name == "lengths":
-                edge.check_lengths(name, on_host)
+                validation.check_lengths(name, on_host)
 
 
 # --- two bones -------------------------------------------------------------------------------------------------
@@ -214,9 +214,9 @@ def two_bone(
         count,
         *flat,
         tuple(np.uint64(step) for step in steps),
-        dtype(edge.number("soften", soften, 0.0, 1.0)),
-        dtype(edge.number("tolerance", tolerance, 0.0)),
-        dtype(edge.largest(dtype)),
+        dtype(validation.number("soften", soften, 0.0, 1.0)),
+        dtype(validation.number("tolerance", tolerance, 0.0)),
+        dtype(validation.largest(dtype)),
         mid,
         end,
         reached,
@@ -294,7 +294,7 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
         *flat,
         tuple(steps),
         bool(auto_bend),
-        dtype(edge.largest(dtype)),
+        dtype(validation.largest(dtype)),
         knee,
         end,
         angles,
@@ -431,7 +431,7 @@ def chain(
         setting.caps,
         (result, error, length, zeros),
         iterations,
-        dtype(edge.largest(dtype)),
+        dtype(validation.largest(dtype)),
         dtype(setting.tolerance),
         reached,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import edge, limits, notices
+from kinema import limits, notices, validation
 from kinema.constants import (
     BRANCH_ATTEMPTS,
     COMPENSATING_STEPS,
@@ -99,8 +99,8 @@ def solve(
         raise InputError(f"there are {len(chains)} chains and {len(goals)} goals; each chain needs one goal")
     if solver is not None and solver not in SOLVERS:
         raise InputError(f"solver is {solver!r:.60}; allowed are {', '.join(map(repr, SOLVERS))} and None")
-    soften = edge.number("soften", soften, 0.0, 1.0)
-    tolerance = edge.number("tolerance", tolerance, 0.0)
+    soften = validation.number("soften", soften, 0.0, 1.0)
+    tolerance = validation.number("tolerance", tolerance, 0.0)
     pose, shape = _spread(pose, goals)
     work = _Work(skeleton, pose)
     tasks = [_Task(work, c, g, solver, soften, tolerance, shape) for c, g in zip(chains, goals, strict=True)]
@@ -222,17 +222,17 @@ class _Task:
         self.joints = work.skeleton.branch("chain", chain)
         if len(self.joints) > MAX_JOINTS:
             raise InputError(f"chain has {len(self.joints)} joints; allowed are up to {MAX_JOINTS}")
-        edge.number("priority", goal.priority)
-        self.target = _each(edge.vectors("position", goal.position, 3, work.dtype), shape)
+        validation.number("priority", goal.priority)
+        self.target = _each(validation.vectors("position", goal.position, 3, work.dtype), shape)
         self.pole = self.target
         if goal.pole is not None:
-            self.pole = _each(edge.vectors("pole", goal.pole, 3, work.dtype), shape)
+            self.pole = _each(validation.vectors("pole", goal.pole, 3, work.dtype), shape)
         self.wanted = None
         if goal.rotation is not None:
             self.wanted = _each(unit_rotations("rotation", goal.rotation, work.dtype), shape)
         self.weight, self.whole = np.ones(work.count, work.dtype), True
         if goal.weight is not WHOLE:
-            self.weight = _each(edge.weights("weight", goal.weight, work.dtype), shape)[:, 0]
+            self.weight = _each(validation.weights("weight", goal.weight, work.dtype), shape)[:, 0]
             self.whole = bool((self.weight >= 1).all())
         self.rows = work.rows if self.whole else np.flatnonzero(self.weight > 0)
         self.passes = np.zeros(work.count, np.int64)

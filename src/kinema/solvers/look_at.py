@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import THREADS_FROM_ITERATIVE
 from kinema.math import quat, vec
@@ -62,16 +62,16 @@ def look_at(
     A target exactly behind turns about up. At the position itself there is no turn. Straight above or below, where
     nothing is upright, it is the smallest turn.
     """
-    dtype = edge.precision(position, target)
+    dtype = validation.precision(position, target)
     named = {
-        "position": edge.vectors("position", position, 3, dtype),
-        "target": edge.vectors("target", target, 3, dtype),
+        "position": validation.vectors("position", position, 3, dtype),
+        "target": validation.vectors("target", target, 3, dtype),
     }
-    ahead, upright = _right_angled(np.array(edge.axis("forward", forward)), np.array(edge.axis("up", up)))
-    shape = edge.batch_shape(named)
+    ahead, upright = _right_angled(np.array(validation.axis("forward", forward)), np.array(validation.axis("up", up)))
+    shape = validation.batch_shape(named)
     out = np.empty((*shape, 4), dtype)
-    positions, targets = (edge.flat(array, 1, shape) for array in named.values())
-    edge.in_chunks(
+    positions, targets = (validation.flat(array, 1, shape) for array in named.values())
+    validation.in_chunks(
         lambda start, stop: _solve_range(
             start, stop, positions, targets, ahead.astype(dtype), upright.astype(dtype), out.reshape(-1)
         ),

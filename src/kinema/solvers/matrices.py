@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
@@ -138,28 +138,28 @@ def apply_to_matrices(
     """
     if not isinstance(goal, Goal):
         raise InputError(f"goal must be a Goal, got {goal!r:.60}")
-    dtype = edge.precision(matrices)
+    dtype = validation.precision(matrices)
     given, rows = _as_rows(matrices, dtype)
     count = rows.shape[-2]
     chain = _chain(joints, count)
     owner = _owners(chain, count, parents)
     named = {
         "matrices": rows,
-        "position": edge.vectors("position", goal.position, 3, dtype),
-        "weight": edge.weights("weight", goal.weight, dtype),
+        "position": validation.vectors("position", goal.position, 3, dtype),
+        "weight": validation.weights("weight", goal.weight, dtype),
     }
     if goal.rotation is not None:
         named["rotation"] = unit_rotations("rotation", goal.rotation, dtype)
     if goal.pole is not None:
-        named["pole"] = edge.vectors("pole", goal.pole, 3, dtype)
-    shape = edge.batch_shape(named, {"matrices": 2})
+        named["pole"] = validation.vectors("pole", goal.pole, 3, dtype)
+    shape = validation.batch_shape(named, {"matrices": 2})
     each = {name: _each(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
     bones = each["matrices"].copy()
     start = np.ascontiguousarray(bones[:, chain])
     pole = each.get("pole")
     turns, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
     weights, wanted = each["weight"][:, 0], each.get("rotation", np.zeros((len(bones), 4), dtype))[:, np.newaxis]
-    edge.in_chunks(
+    validation.in_chunks(
         lambda first, last: _move(first, last, start, turns, wanted, "rotation" in each, weights, owner, bones),
         len(bones),
         THREADS_FROM_POSES,
@@ -219,7 +219,7 @@ def _report(
 
 def _as_rows(matrices: Any, dtype: Any) -> tuple[Any, Any]:
     """What was given, as an array, and (..., B, 12)."""
-    array = edge.real("matrices", matrices)
+    array = validation.real("matrices", matrices)
     if array.ndim >= 2 and array.shape[-1] == 12:
         rows = array
     elif array.ndim >= 3 and array.shape[-2:] in ((3, 4), (4, 4)):
@@ -228,8 +228,8 @@ def _as_rows(matrices: Any, dtype: Any) -> tuple[Any, Any]:
         raise InputError(
             f"matrices must have shape (..., bones, 3, 4), (..., bones, 4, 4) or (..., bones, 12), got {array.shape}"
         )
-    rows = edge.contiguous(rows, dtype)
-    edge.check_finite("matrices", rows)
+    rows = validation.contiguous(rows, dtype)
+    validation.check_finite("matrices", rows)
     return array, rows
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge, lanes, notices
+from kinema import lanes, notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import (
     LARGEST_FLOAT64,
@@ -253,7 +253,7 @@ def two_bone(
     Leading axes are batches and broadcast. Arrays on a GPU are solved there.
     """
     to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
-    packed = edge.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))
+    packed = validation.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))
     if packed is not None and type(soften) is float and type(tolerance) is float:
         out = np.empty(9)
         flags = _solve_few(packed, soften, tolerance, LARGEST_FLOAT64, out)
@@ -261,7 +261,7 @@ def two_bone(
             if flags or notices.watched():
                 notices.report("two_bone", tuple(packed[6:8].tolist()), flags)
             return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
-    elif edge.place(root, target, lengths, pole, hint) == "gpu":
+    elif validation.place(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
         return TwoBoneResult(*cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance))
@@ -271,38 +271,38 @@ def two_bone(
 @cache
 def _same_for_all(dtype: Any) -> tuple[Any, Any]:
     """What every call in one precision needs, made once: a hint that says nothing, the largest number taken."""
-    return np.zeros(3, dtype), dtype(edge.largest(dtype))
+    return np.zeros(3, dtype), dtype(validation.largest(dtype))
 
 
 def _two_bone_batch(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
 ) -> TwoBoneResult:
-    dtype = edge.precision(root, target, lengths, pole, hint)
+    dtype = validation.precision(root, target, lengths, pole, hint)
     no_hint, largest = _same_for_all(dtype)
-    root = edge.shaped("root", root, 3, dtype)
-    target = edge.shaped("target", target, 3, dtype)
-    lengths = edge.shaped("lengths", lengths, 2, dtype)
-    pole = root if pole is None else edge.shaped("pole", pole, 3, dtype)
-    hint = no_hint if hint is None else edge.shaped("hint", hint, 3, dtype)
-    soften = dtype(edge.number("soften", soften, 0.0, 1.0))
-    tolerance = dtype(edge.number("tolerance", tolerance, 0.0))
+    root = validation.shaped("root", root, 3, dtype)
+    target = validation.shaped("target", target, 3, dtype)
+    lengths = validation.shaped("lengths", lengths, 2, dtype)
+    pole = root if pole is None else validation.shaped("pole", pole, 3, dtype)
+    hint = no_hint if hint is None else validation.shaped("hint", hint, 3, dtype)
+    soften = dtype(validation.number("soften", soften, 0.0, 1.0))
+    tolerance = dtype(validation.number("tolerance", tolerance, 0.0))
     named = {"root": root, "target": target, "lengths": lengths, "pole": pole, "hint": hint}
-    shape = edge.batch_shape(named)
+    shape = validation.batch_shape(named)
     count = math.prod(shape)
     flags = 0
     if count < TILE:
-        rows = [edge.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
+        rows = [validation.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
         out = np.empty(9 * count, dtype)
         flags = _solve_few(np.concatenate(rows, axis=1).reshape(-1), soften, tolerance, largest, out)
         reached = out[8 * count :] == 1
         if flags & _UNUSABLE:
             _refuse(named)
     else:
-        tiles = [edge.tiled(array, shape, TILE) for array in named.values()]
+        tiles = [validation.tiled(array, shape, TILE) for array in named.values()]
         arrays, steps = [tile[0] for tile in tiles], (tiles[0][1], tiles[1][1], tiles[2][1], tiles[3][1], tiles[4][1])
         out = np.empty(8 * count, dtype)
         reached = np.empty(count, np.bool_)
-        counts = edge.in_chunks(
+        counts = validation.in_chunks(
             lambda start, stop: _solve_batch(start, stop, steps, *arrays, soften, tolerance, largest, out, reached),
             count,
             THREADS_FROM_CLOSED_FORM,
@@ -326,5 +326,5 @@ def _two_bone_batch(
 def _refuse(named: dict[str, Any]) -> None:
     """Raise for what cannot be used, if there is any."""
     for name, array in named.items():
-        edge.check_finite(name, array)
-    edge.check_lengths("lengths", named["lengths"])
+        validation.check_finite(name, array)
+    validation.check_lengths("lengths", named["lengths"])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge, notices
+from kinema import notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import LARGEST_FLOAT64, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
@@ -143,7 +143,7 @@ def two_bone_2d(
     On a screen with y down the same formulas hold, mirrored. Leading axes are batches and broadcast. Arrays on a GPU
     are solved there.
     """
-    packed = edge.one_row(_pack, (root, 2), (target, 2), (lengths, 2), ((bend,), 1))
+    packed = validation.one_row(_pack, (root, 2), (target, 2), (lengths, 2), ((bend,), 1))
     if packed is not None:
         out = np.empty(_FIELDS)
         flags = _solve_range(0, 1, packed, bool(auto_bend), LARGEST_FLOAT64, out)
@@ -151,7 +151,7 @@ def two_bone_2d(
             if flags or notices.watched():
                 notices.report("two_bone_2d", tuple(packed[4:6].tolist()), flags)
             return TwoBone2DResult._make((out[0:2], out[2:4], *out[4:10], int(out[10]), out[11] != 0.0))
-    elif edge.place(root, target, lengths, bend) == "gpu":
+    elif validation.place(root, target, lengths, bend) == "gpu":
         from kinema.solvers import cuda
 
         return TwoBone2DResult(*cuda.two_bone_2d(root, target, lengths, bend, auto_bend))
@@ -159,21 +159,23 @@ def two_bone_2d(
 
 
 def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: bool) -> TwoBone2DResult:
-    dtype = edge.precision(root, target, lengths)
+    dtype = validation.precision(root, target, lengths)
     named = {
-        "root": edge.vectors("root", root, 2, dtype),
-        "target": edge.vectors("target", target, 2, dtype),
-        "lengths": edge.lengths("lengths", lengths, 2, dtype),
+        "root": validation.vectors("root", root, 2, dtype),
+        "target": validation.vectors("target", target, 2, dtype),
+        "lengths": validation.lengths("lengths", lengths, 2, dtype),
         "bend": signs("bend", bend, dtype),
     }
-    shape = edge.batch_shape(named)
+    shape = validation.batch_shape(named)
     count = math.prod(shape)
-    rows = [edge.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
+    rows = [validation.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
     packed = np.concatenate(rows, axis=1).reshape(-1)
     out = np.empty((count, _FIELDS), dtype)
     flags = 0
-    for part in edge.in_chunks(
-        lambda start, stop: _solve_range(start, stop, packed, auto_bend, dtype(edge.largest(dtype)), out.reshape(-1)),
+    for part in validation.in_chunks(
+        lambda start, stop: _solve_range(
+            start, stop, packed, auto_bend, dtype(validation.largest(dtype)), out.reshape(-1)
+        ),
         count,
         THREADS_FROM_ITERATIVE,
         1,
@@ -195,9 +197,9 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
 
 def signs(name: str, value: Any, dtype: Any) -> Any:
     """+1 or -1 for each limb, (..., 1)."""
-    array = edge.real(name, value).astype(dtype)
+    array = validation.real(name, value).astype(dtype)
     wrong = np.abs(array) != 1
     if wrong.any():
-        place, at = edge.first(name, wrong)
+        place, at = validation.first(name, wrong)
         raise InputError(f"{place} is {array[at]}; allowed are +1 and -1")
     return array[..., np.newaxis]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge, notices
+from kinema import notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import FARTHEST, POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
 from kinema.errors import InputError
@@ -224,17 +224,17 @@ def two_bone_rotations(
     pole: (..., 3), world space, a point the middle joint swings towards; without it the bend plane stays as animated.
     soften: as in `two_bone`. weight: (...), 0 gives no turn at all, 1 the whole one, between them turns are slerped.
     """
-    dtype = edge.precision(world, target, axis, pole)
+    dtype = validation.precision(world, target, axis, pole)
     matrices = world_matrices("world", world, 3, dtype)
-    named = {"world": matrices, "target": edge.vectors("target", target, 3, dtype)}
+    named = {"world": matrices, "target": validation.vectors("target", target, 3, dtype)}
     named["axis"] = unit_vectors("axis", (1.0, 0.0, 0.0) if axis is None else axis, dtype)
-    named["pole"] = edge.vectors("pole", (0.0, 0.0, 0.0) if pole is None else pole, 3, dtype)
-    named["weight"] = edge.weights("weight", weight, dtype)
-    shape = edge.batch_shape(named, {"world": 3})
+    named["pole"] = validation.vectors("pole", (0.0, 0.0, 0.0) if pole is None else pole, 3, dtype)
+    named["weight"] = validation.weights("weight", weight, dtype)
+    shape = validation.batch_shape(named, {"world": 3})
     count = math.prod(shape)
-    flat = {name: edge.flat(array, 3 if name == "world" else 1, shape) for name, array in named.items()}
+    flat = {name: validation.flat(array, 3 if name == "world" else 1, shape) for name, array in named.items()}
     out = np.empty((count, 12), dtype)
-    edge.in_chunks(
+    validation.in_chunks(
         lambda first, last: _solve_range(
             first,
             last,
@@ -244,7 +244,7 @@ def two_bone_rotations(
             NO_AXIS if axis is None else ALWAYS,
             flat["pole"],
             pole is not None,
-            dtype(edge.number("soften", soften, 0.0, 1.0)),
+            dtype(validation.number("soften", soften, 0.0, 1.0)),
             flat["weight"],
             out.reshape(-1),
         ),
@@ -261,7 +261,7 @@ def two_bone_rotations(
     return TwoBoneRotationsResult(
         np.ascontiguousarray(out[:, 0:4]).reshape(*shape, 4),
         np.ascontiguousarray(out[:, 4:8]).reshape(*shape, 4),
-        (error <= dtype(edge.number("tolerance", tolerance, 0.0)) * length).reshape(shape)[()],
+        (error <= dtype(validation.number("tolerance", tolerance, 0.0)) * length).reshape(shape)[()],
         error.reshape(shape).copy()[()],
         reach.reshape(shape).copy()[()],
         out[:, 10].reshape(shape).copy()[()],
@@ -270,20 +270,20 @@ def two_bone_rotations(
 
 def world_matrices(name: str, value: Any, joints: int, dtype: Any) -> Any:
     """World matrices of some joints, (..., joints, 3, 4), from that shape or (..., joints, 4, 4)."""
-    array = edge.real(name, value)
+    array = validation.real(name, value)
     if array.ndim < 3 or array.shape[-3] != joints or array.shape[-2:] not in ((3, 4), (4, 4)):
         raise InputError(f"{name} must have shape (..., {joints}, 3, 4) or (..., {joints}, 4, 4), got {array.shape}")
     array = np.ascontiguousarray(array[..., :3, :], dtype)
-    edge.check_finite(name, array)
+    validation.check_finite(name, array)
     return array
 
 
 def unit_vectors(name: str, value: Any, dtype: Any) -> Any:
     """Directions (..., 3) at length 1; a zero vector is refused."""
-    array = edge.vectors(name, value, 3, dtype)
+    array = validation.vectors(name, value, 3, dtype)
     size = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
     if not size.all():
-        place, _ = edge.first(name, size[..., 0] == 0)
+        place, _ = validation.first(name, size[..., 0] == 0)
         raise InputError(f"{place} is the zero vector; it must have a direction")
     scaled = array / size
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel, routine
 from kinema.constants import (
     CONTACTS_A_SUBSTEP,
@@ -154,10 +154,10 @@ class Room:
             "high": _fixed(_vector("high", self.high)),
             "boxes": _fixed(_boxes(self.boxes)),
             "gravity": _fixed(_vector("gravity", self.gravity)),
-            "drag": edge.number("drag", self.drag, 0.0, LARGEST_FLOAT64),
-            "restitution": edge.number("restitution", self.restitution, 0.0, 1.0),
-            "friction": edge.number("friction", self.friction, 0.0, LARGEST_FLOAT64),
-            "max_step": edge.number("max_step", self.max_step, 1.0 / LARGEST_FLOAT64, LONGEST_STEP),
+            "drag": validation.number("drag", self.drag, 0.0, LARGEST_FLOAT64),
+            "restitution": validation.number("restitution", self.restitution, 0.0, 1.0),
+            "friction": validation.number("friction", self.friction, 0.0, LARGEST_FLOAT64),
+            "max_step": validation.number("max_step", self.max_step, 1.0 / LARGEST_FLOAT64, LONGEST_STEP),
         }
         if (made["low"] > made["high"]).any():
             raise InputError(f"low is {made['low']} and high is {made['high']}; low must not be above high")
@@ -183,22 +183,22 @@ def _fixed(array: Any) -> Any:
 
 
 def _vector(name: str, value: ArrayLike) -> Any:
-    array = edge.vectors(name, value, 3, np.float64)
+    array = validation.vectors(name, value, 3, np.float64)
     if array.ndim != 1:
         raise InputError(f"{name} must be one vector of shape (3,), got {array.shape}")
     return array
 
 
 def _boxes(value: ArrayLike) -> Any:
-    array = edge.real("boxes", value)
+    array = validation.real("boxes", value)
     if array.size == 0:
         return np.zeros((0, 2, 3))
     if array.ndim != 3 or array.shape[1:] != (2, 3):
         raise InputError(f"boxes must have shape (B, 2, 3), got {array.shape}")
-    boxes = edge.vectors("boxes", array, 3, np.float64)
+    boxes = validation.vectors("boxes", array, 3, np.float64)
     wrong = boxes[:, 0] > boxes[:, 1]
     if wrong.any():
-        box = edge.first("boxes", wrong)[1][0]
+        box = validation.first("boxes", wrong)[1][0]
         raise InputError(f"boxes[{box}] is {boxes[box].tolist()}; its low corner must not be above its high corner")
     return boxes
 
@@ -229,8 +229,8 @@ class Balls:
     """Energy that came from outside in the last step, J. `energy` never grows by more than this."""
 
     def __post_init__(self) -> None:
-        positions = edge.real("positions", self.positions)
-        positions = edge.vectors("positions", positions if positions.size else np.zeros((0, 3)), 3, np.float64)
+        positions = validation.real("positions", self.positions)
+        positions = validation.vectors("positions", positions if positions.size else np.zeros((0, 3)), 3, np.float64)
         if positions.ndim != 2 or len(positions) > MAX_BALLS:
             raise InputError(f"positions must have shape (N, 3), N at most {MAX_BALLS}, got {positions.shape}")
         count = len(positions)
@@ -240,7 +240,7 @@ class Balls:
             "velocities": _fixed(_for_each("velocities", self.velocities, (count, 3))),
             "masses": _fixed(_sizes("masses", self.masses, count)),
             "held": _fixed(_flags("held", self.held, count)),
-            "work": edge.number("work", self.work, 0.0),
+            "work": validation.number("work", self.work, 0.0),
         }
         for name, value in made.items():
             object.__setattr__(self, name, value)
@@ -256,8 +256,8 @@ class Balls:
             self,
             positions=np.vstack([self.positions, _vector("position", position)]),
             velocities=np.vstack([self.velocities, _vector("velocity", velocity)]),
-            radii=np.append(self.radii, edge.number("radius", radius)),
-            masses=np.append(self.masses, edge.number("mass", mass)),
+            radii=np.append(self.radii, validation.number("radius", radius)),
+            masses=np.append(self.masses, validation.number("mass", mass)),
             held=np.append(self.held, False),
         )
 
@@ -275,7 +275,7 @@ class Balls:
         """With a held ball moved by its holder to a position, (3,), in dt seconds: that gives its velocity, and 0
         seconds give none. For every frame: a holder that stands still moves it to where it is.
         """
-        index, seconds = self._index(ball), edge.number("dt", dt, 0.0, LONGEST_STEP)
+        index, seconds = self._index(ball), validation.number("dt", dt, 0.0, LONGEST_STEP)
         if not self.held[index]:
             raise InputError(f"ball {index} is not held; hold it before it is moved")
         place = _vector("position", position)
@@ -290,7 +290,7 @@ class Balls:
         return self._with(index, held=False, velocities=_vector("velocity", velocity))
 
     def _index(self, ball: Any) -> int:
-        index = edge.whole("ball", ball, 0)
+        index = validation.whole("ball", ball, 0)
         if index >= len(self):
             raise InputError(f"ball is {index}; there are {len(self)} balls, counted from 0")
         return index
@@ -305,11 +305,11 @@ class Balls:
 
 def _for_each(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Any:
     """Finite numbers of this shape, or one number for all of it."""
-    array = edge.real(name, value)
+    array = validation.real(name, value)
     if array.ndim and array.shape != shape:
         raise InputError(f"{name} must have shape {shape}, one for every ball, got {array.shape}")
-    array = edge.contiguous(array, np.float64)
-    edge.check_finite(name, array)
+    array = validation.contiguous(array, np.float64)
+    validation.check_finite(name, array)
     return np.broadcast_to(array, shape)
 
 
@@ -318,7 +318,7 @@ def _sizes(name: str, value: ArrayLike, count: int) -> Any:
     array = _for_each(name, value, (count,))
     smallest = 1.0 / LARGEST_FLOAT64
     if (array < smallest).any():
-        place, at = edge.first(name, array < smallest)
+        place, at = validation.first(name, array < smallest)
         raise InputError(f"{place} is {array[at]}; allowed are numbers above 0, from {smallest:g}")
     return array
 
@@ -348,7 +348,7 @@ def step(room: Room, balls: Balls, dt: float) -> Balls:
     as far as there is room. `energy` grows by no more than the result's `work`, to rounding, and that is 0 unless balls
     are held or come in where none can be.
     """
-    seconds = edge.number("dt", dt, 0.0, LONGEST_STEP)
+    seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
     _check_fit(room, balls)
     substeps = math.ceil(min(seconds / room.max_step, MAX_SUBSTEPS))
     table = np.empty((len(balls), COLUMNS))
@@ -368,5 +368,5 @@ def _check_fit(room: Room, balls: Balls) -> None:
     width = (room.high - room.low).min()
     wrong = 2.0 * balls.radii > width
     if wrong.any():
-        place, at = edge.first("radii", wrong)
+        place, at = validation.first("radii", wrong)
         raise InputError(f"{place} is {balls.radii[at]}; the room is {width} wide, and every ball must fit into it")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema import edge
+from kinema import validation
 from kinema.constants import BISECTIONS, LARGEST_FLOAT64, MARCH_BLOCK, MARCH_STEPS, MARCH_STEPS_LEAST, SLOPE_STEP
 from kinema.errors import InputError
 from kinema.world.ground import Ground
@@ -31,7 +31,7 @@ class FunctionGround(Ground):
         if not callable(height_and_normal):
             raise InputError(f"height_and_normal must be a function of x and z, got {height_and_normal!r:.60}")
         self._function = height_and_normal
-        self._step = edge.number("step", step, 1.0 / LARGEST_FLOAT64)
+        self._step = validation.number("step", step, 1.0 / LARGEST_FLOAT64)
         self._two_sided = bool(two_sided)
 
     def _cast(self, rays: Rays) -> Hits:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import kernel
 from kinema.constants import RAY_FAR, SMALLEST_CELL
 from kinema.errors import InputError
@@ -50,12 +50,12 @@ def next_wall(start, speed, low, size, cell):
 
 def cell_sizes(name: str, value: ArrayLike, axes: int) -> Any:
     """Sizes of a cell along each axis, (axes,), from one number or one an axis; none so small that a grid has none."""
-    sizes = edge.real(name, value).astype(np.float64)
+    sizes = validation.real(name, value).astype(np.float64)
     if sizes.shape not in ((), (axes,)):
         raise InputError(f"{name} must be one number or have shape ({axes},), got {sizes.shape}")
-    edge.check_finite(name, sizes)
+    validation.check_finite(name, sizes)
     wrong = sizes < SMALLEST_CELL
     if wrong.any():
-        place, at = edge.first(name, wrong)
+        place, at = validation.first(name, wrong)
         raise InputError(f"{place} is {sizes[at]}; allowed are numbers above zero, from {SMALLEST_CELL:g}")
     return np.broadcast_to(sizes, (axes,)).copy()

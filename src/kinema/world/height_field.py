@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import HEIGHT_MARGIN, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
@@ -218,19 +218,19 @@ class HeightField(Ground):
 
 def _corner(origin: ArrayLike) -> Any:
     """(x, y, z) from that or from (x, z)."""
-    corner = edge.real("origin", origin).astype(np.float64)
+    corner = validation.real("origin", origin).astype(np.float64)
     if corner.shape not in ((2,), (3,)):
         raise InputError(f"origin must have shape (2,) or (3,), got {corner.shape}")
-    edge.check_finite("origin", corner)
+    validation.check_finite("origin", corner)
     return corner if corner.size == 3 else np.array((corner[0], 0.0, corner[1]))
 
 
 def _levels(heights: ArrayLike) -> Any:
-    levels = edge.real("heights", heights).astype(np.float64)
+    levels = validation.real("heights", heights).astype(np.float64)
     if levels.ndim != 2 or min(levels.shape) < 2:
         raise InputError(f"heights must have shape (nx, nz), both at least 2, got {levels.shape}")
     try:
-        edge.check_finite("heights", levels)
+        validation.check_finite("heights", levels)
     except InputError as problem:
         raise InputError(f"{problem}; where there is no ground, mark the cell in `holes`") from None
     return levels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import THREADS_FROM_CLOSED_FORM
 from kinema.errors import InputError
@@ -38,10 +38,10 @@ class Plane(Ground):
     def __init__(
         self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 1.0, 0.0), *, two_sided: bool = True
     ) -> None:
-        through = edge.vectors("point", point, 3, np.float64)
+        through = validation.vectors("point", point, 3, np.float64)
         if through.ndim != 1:
             raise InputError(f"point must have shape (3,), got {through.shape}")
-        self._shape = (through.copy(), np.array(edge.axis("normal", normal)), bool(two_sided))
+        self._shape = (through.copy(), np.array(validation.axis("normal", normal)), bool(two_sided))
 
     def _cast(self, rays: Rays) -> Hits:
         return each(rays, _cast_range, self._shape, THREADS_FROM_CLOSED_FORM)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import RAY_FAR
 from kinema.errors import InputError
@@ -103,14 +103,14 @@ def _normalise(directions, units):
 
 def checked(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> tuple[Rays, tuple[int, ...], Any]:
     """The rays, the batch's shape and the precision to answer in, or an InputError. See `Ground.cast`."""
-    dtype = edge.precision(origins, directions)
-    starts = _finite("origins", edge.shaped("origins", origins, 3, dtype))
-    units = _unit(_finite("directions", edge.shaped("directions", directions, 3, dtype)))
+    dtype = validation.precision(origins, directions)
+    starts = _finite("origins", validation.shaped("origins", origins, 3, dtype))
+    units = _unit(_finite("directions", validation.shaped("directions", directions, 3, dtype)))
     with np.errstate(over="ignore"):  # Infinity is found, with its place, by the check.
-        reaches = _finite("max_distance", edge.real("max_distance", max_distance).astype(dtype))
-    edge.check_lengths("max_distance", reaches)
+        reaches = _finite("max_distance", validation.real("max_distance", max_distance).astype(dtype))
+    validation.check_lengths("max_distance", reaches)
     named = {"origins": starts, "directions": units, "max_distance": reaches}
-    shape = edge.batch_shape(named, {"max_distance": 0})
+    shape = validation.batch_shape(named, {"max_distance": 0})
     return Rays(_spread(starts, 1, shape), _spread(units, 1, shape), _spread(reaches, 0, shape)), shape, dtype
 
 
@@ -122,12 +122,12 @@ def _writeable(array: Any) -> Any:
 def _finite(name: str, array: Any) -> Any:
     """Checked in its own precision, then float64."""
     array = _writeable(array)
-    edge.check_finite(name, array)
+    validation.check_finite(name, array)
     return array.astype(np.float64, copy=False)
 
 
 def _spread(array: Any, core: int, shape: tuple[int, ...]) -> Any:
-    return _writeable(edge.flat(array, core, shape))
+    return _writeable(validation.flat(array, core, shape))
 
 
 def _unit(directions: Any) -> Any:
@@ -144,7 +144,7 @@ def each(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...], thr
     """Answers, flat, from a batch function `cast_range(start, stop, *rays, *shape, *answers)`."""
     count = rays.reaches.size
     answers = Hits(np.empty(count, np.bool_), np.empty(3 * count), np.empty(3 * count), np.empty(count))
-    edge.in_chunks(lambda start, stop: cast_range(start, stop, *rays, *shape, *answers), count, threads_from, 1)
+    validation.in_chunks(lambda start, stop: cast_range(start, stop, *rays, *shape, *answers), count, threads_from, 1)
     return answers
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import THREADS_FROM_CLOSED_FORM
 from kinema.errors import InputError
@@ -51,10 +51,10 @@ class Sphere(Ground):
     """A sphere about a centre, (3,), of a radius, metres; its front is outside."""
 
     def __init__(self, centre: ArrayLike = (0.0, 0.0, 0.0), radius: float = 1.0, *, two_sided: bool = True) -> None:
-        middle = edge.vectors("centre", centre, 3, np.float64)
+        middle = validation.vectors("centre", centre, 3, np.float64)
         if middle.ndim != 1:
             raise InputError(f"centre must have shape (3,), got {middle.shape}")
-        size = edge.number("radius", radius, 0.0, edge.largest(np.float64))
+        size = validation.number("radius", radius, 0.0, validation.largest(np.float64))
         self._shape = (middle.copy(), size, bool(two_sided))
 
     def _cast(self, rays: Rays) -> Hits:

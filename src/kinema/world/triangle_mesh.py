@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema.constants import SMALLEST_CELL, SORTED_FROM, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.world import triangle_tree
@@ -68,7 +68,7 @@ class TriangleMesh(Ground):
 
 def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Any:
     """Corners, (T, 3, 3), of every triangle that has an area."""
-    points = edge.vectors("vertices", vertices, 3, np.float64)
+    points = validation.vectors("vertices", vertices, 3, np.float64)
     if points.ndim != 2:
         raise InputError(f"vertices must have shape (V, 3), got {points.shape}")
     indices = np.asarray(triangles)
@@ -78,7 +78,7 @@ def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Any:
         raise InputError(f"triangles must have shape (T, 3), got {indices.shape}")
     wrong = (indices < 0) | (indices >= len(points))
     if wrong.any():
-        place, at = edge.first("triangles", wrong)
+        place, at = validation.first("triangles", wrong)
         raise InputError(f"{place} is {indices[at]}; allowed are 0 to {len(points) - 1}, one for each of the vertices")
     corners = points[indices]
     return corners[np.any(triangle_tree.normals_of(corners) != 0.0, axis=1)]

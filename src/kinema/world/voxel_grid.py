@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinema import edge
+from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
@@ -115,7 +115,7 @@ class VoxelGrid(Ground):
             raise InputError(f"filled must be an array of booleans, got {cells.dtype}")
         if cells.ndim != 3 or cells.size == 0:
             raise InputError(f"filled must have shape (nx, ny, nz), none of them 0, got {cells.shape}")
-        low = edge.vectors("origin", origin, 3, np.float64)
+        low = validation.vectors("origin", origin, 3, np.float64)
         if low.ndim != 1:
             raise InputError(f"origin must have shape (3,), got {low.shape}")
         counts = np.array(cells.shape, np.int64)

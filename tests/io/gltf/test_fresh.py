@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinema import scenes
+from kinema import demo
 from kinema.character import Character
 from kinema.io.gltf.document import parse
 from kinema.io.gltf.fresh import fresh
@@ -48,7 +48,7 @@ def check_same_surface(one, other, character, read_again):
     assert np.allclose(ours[one.triangles], theirs[other.triangles], atol=1e-5 * np.abs(ours).max())
 
 
-@pytest.mark.parametrize("make", [scenes.humanoid, scenes.quadruped, scenes.spider])
+@pytest.mark.parametrize("make", [demo.humanoid, demo.quadruped, demo.spider])
 def test_a_character_comes_back(make):
     character = make()
     back = again(character)

@@ -14,8 +14,8 @@ from kinema.io.constants import (
     GLTF_NUMBERS_A_BYTE,
 )
 from kinema.io.gltf.buffers import Buffers
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place
 
 COMPONENTS: dict[int, np.dtype[Any]] = {
     5120: np.dtype("i1"),
@@ -66,7 +66,7 @@ class Accessors:
         self._decoded: dict[int, Any] = {}
         self._used = 0
 
-    def read(self, user: Place, key: str) -> Any:
+    def read(self, user: Cursor, key: str) -> Any:
         """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
         return self.array(user.index(key, len(self.places)))
 
@@ -76,14 +76,14 @@ class Accessors:
             self._decoded[index] = self._decode(index, self.places[index])
         return self._decoded[index]
 
-    def charge(self, numbers: int, place: Place) -> None:
+    def charge(self, numbers: int, place: Cursor) -> None:
         """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
         self._used += numbers
         most = min(GLTF_MOST_NUMBERS, GLTF_FREE_NUMBERS + GLTF_NUMBERS_A_BYTE * self._views.buffers.size)
         if self._used > most:
             place.fail(f"needs {numbers:,} numbers; together more than the {most:,} that are read of such a file")
 
-    def _decode(self, index: int, place: Place) -> Any:
+    def _decode(self, index: int, place: Cursor) -> Any:
         kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
         count = self._counts[index]
         if kind is None:
@@ -101,7 +101,7 @@ class Accessors:
             array = self._replaced(place.at("sparse"), array, shape)
         return normalised(array) if "normalized" in place.value and place.flag("normalized") else array
 
-    def _replaced(self, sparse: Place, array: Any, shape: tuple[int, int]) -> Any:
+    def _replaced(self, sparse: Cursor, array: Any, shape: tuple[int, int]) -> Any:
         """A copy of an array with a sparse accessor's own elements in it."""
         count = sparse.whole("count", 1, len(array))
         where, what = sparse.at("indices"), sparse.at("values")
@@ -116,7 +116,7 @@ class Accessors:
         array[indices] = self._part(what, array.dtype, shape, count)
         return array
 
-    def _part(self, place: Place, kind: Any, shape: tuple[int, int], count: int) -> Any:
+    def _part(self, place: Cursor, kind: Any, shape: tuple[int, int], count: int) -> Any:
         """(count, numbers): the indices or the values of a sparse accessor."""
         view, offset = place.index("bufferView", len(self._views)), place.whole("byteOffset", 0, GLTF_LARGEST_FILE, 0)
         return self._views.elements(place, view, offset, kind, shape, count)
@@ -136,7 +136,7 @@ class Views:
     def __len__(self) -> int:
         return len(self._places)
 
-    def elements(self, user: Place, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
+    def elements(self, user: Cursor, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
         """(count, numbers): what a view holds from an offset on. shape: columns of an element, and numbers in each.
 
         user: the accessor, or part of one, that says so.

@@ -13,9 +13,9 @@ from kinema.clip import Clip, Interpolation, Path, Track
 from kinema.io import names
 from kinema.io.constants import GLTF_MOST_CLIPS
 from kinema.io.gltf.accessors import Accessors
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.keys import Times, read_values
-from kinema.io.gltf.place import Place
 from kinema.sampling import INTERPOLATIONS, PATHS
 from kinema.skeleton import Skeleton
 
@@ -47,7 +47,7 @@ class Sampler(NamedTuple):
     output: int
 
 
-def _samplers(animation: Place, times: Times) -> list[Sampler]:
+def _samplers(animation: Cursor, times: Times) -> list[Sampler]:
     """The samplers of an animation, those that no channel uses too."""
     places, accessors = animation.each("samplers"), times.accessors.places
     ways = places.texts("interpolation", "LINEAR")
@@ -62,7 +62,7 @@ Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
 """Joints and the samplers that move them, by path and interpolation."""
 
 
-def _groups(document: Document, animation: Place, times: Times, left_alone: Counter[str]) -> tuple[Groups, float]:
+def _groups(document: Document, animation: Cursor, times: Times, left_alone: Counter[str]) -> tuple[Groups, float]:
     """What one animation does to joints, and its seconds until the last key. left_alone: gets what else it does."""
     channels, joints = animation.each("channels"), document.joint_of_node
     samplers, targets = _samplers(animation, times), channels.under("target")
@@ -84,7 +84,7 @@ def _groups(document: Document, animation: Place, times: Times, left_alone: Coun
 
 
 def _tracks(
-    animation: Place, path: str, how: str, group: list[tuple[int, Sampler]], accessors: Accessors
+    animation: Cursor, path: str, how: str, group: list[tuple[int, Sampler]], accessors: Accessors
 ) -> list[Track]:
     """The tracks of joints that are moved in the same way."""
     outputs = list({sampler.output: None for _, sampler in group})

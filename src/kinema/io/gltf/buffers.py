@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
 from kinema.io.constants import GLTF_LARGEST_FILE
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place
 
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 """http:, file:, and the drives of Windows, C:; the root folder; what other systems take for a folder, or an end."""
@@ -37,7 +37,7 @@ class Buffers:
             self._read[index] = self._checked(index, self._places[index])
         return self._read[index]
 
-    def _checked(self, index: int, place: Place) -> bytes:
+    def _checked(self, index: int, place: Cursor) -> bytes:
         length = place.whole("byteLength", 1, GLTF_LARGEST_FILE)
         if self.size + length > GLTF_LARGEST_FILE:
             place.at("byteLength").fail(f"is {length:,}; all buffers together may have {GLTF_LARGEST_FILE:,} bytes")
@@ -47,7 +47,7 @@ class Buffers:
         self.size += length
         return data
 
-    def _bytes(self, index: int, place: Place, length: int) -> bytes:
+    def _bytes(self, index: int, place: Cursor, length: int) -> bytes:
         if place.has("uri"):
             where, uri = place.at("uri"), place.text("uri")
             return inline(where, uri) if uri.startswith("data:") else beside(where, uri, self._document.folder, length)
@@ -56,7 +56,7 @@ class Buffers:
         return self._document.binary
 
 
-def inline(place: Place, uri: str) -> bytes:
+def inline(place: Cursor, uri: str) -> bytes:
     """The bytes in a data: URI."""
     head, comma, body = uri.partition(",")
     if not comma:
@@ -69,7 +69,7 @@ def inline(place: Place, uri: str) -> bytes:
         place.fail("is a data: URI that is not base64")
 
 
-def beside(place: Place, uri: str, folder: Path | None, most: int) -> bytes:
+def beside(place: Cursor, uri: str, folder: Path | None, most: int) -> bytes:
     """The first bytes of a file in a document's folder, as many as there are and no more than `most`."""
     path = _inside(place, uri, folder)
     try:
@@ -79,7 +79,7 @@ def beside(place: Place, uri: str, folder: Path | None, most: int) -> bytes:
         place.fail(f"is {uri[:60]!r}, which cannot be read: {problem.strerror}")
 
 
-def _inside(place: Place, uri: str, folder: Path | None) -> Path:
+def _inside(place: Cursor, uri: str, folder: Path | None) -> Path:
     """The file a relative URI names, links followed, if it is in the folder or below."""
     if folder is None:
         place.fail(f"is {uri[:60]!r}, a file beside this one; this one was not read from a folder")

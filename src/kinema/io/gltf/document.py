@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kinema.errors import FileError
 from kinema.io.constants import GLTF_MOST_VALUES
-from kinema.io.gltf.place import Place
+from kinema.io.gltf.cursor import Cursor
 
 if TYPE_CHECKING:
     from kinema.clip import Clip
@@ -45,9 +45,9 @@ class Document:
     problems: list[str] = field(default_factory=list)
 
     @property
-    def root(self) -> Place:
+    def root(self) -> Cursor:
         """The JSON, read with care."""
-        return Place(self.json, self.name)
+        return Cursor(self.json, self.name)
 
 
 def parse(data: bytes, name: str, folder: Path | None = None) -> Document:
@@ -122,7 +122,7 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     return tree
 
 
-def _check_version(root: Place) -> None:
+def _check_version(root: Cursor) -> None:
     asset = root.at("asset")
     version = asset.text("version")
     if version.split(".")[0] != "2":

@@ -10,8 +10,8 @@ from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.constants import GLTF_MOST_NODES, GLTF_SHEAR
+from kinema.io.gltf.cursor import Cursor, Cursors
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place, Places
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
@@ -45,7 +45,7 @@ def read_skeleton(document: Document) -> Skeleton:
     return skeleton
 
 
-def _order(nodes: Places) -> tuple[list[int], list[int]]:
+def _order(nodes: Cursors) -> tuple[list[int], list[int]]:
     """Nodes with parents first, and the parent node of each in that order, -1 for a root."""
     children = [[child.as_whole(0, len(nodes) - 1) for child in node.each("children")] for node in nodes]
     parent_of = [-1] * len(nodes)
@@ -67,13 +67,13 @@ def _order(nodes: Places) -> tuple[list[int], list[int]]:
     return order, [parent_of[node] for node in order]
 
 
-def _names(nodes: Places, order: list[int]) -> tuple[str, ...]:
+def _names(nodes: Cursors, order: list[int]) -> tuple[str, ...]:
     """As the nodes are called, each different; those without a name by their numbers."""
     named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
     return names.unique([names.readable(name) for name in named])
 
 
-def _local(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
+def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
     """Translation, rotation and scale of a node."""
     if node.has("matrix"):
         return _decomposed(node, problems)
@@ -83,7 +83,7 @@ def _local(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
     return node.numbers("translation", (0.0, 0.0, 0.0)), rotation, node.numbers("scale", (1.0, 1.0, 1.0))
 
 
-def _decomposed(node: Place, problems: list[str]) -> tuple[Any, Any, Any]:
+def _decomposed(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
     """The translation, rotation and scale that a node's matrix is made of.
 
     A sheared matrix is made of none: it gets those nearest to it, as other programs do, and that is noted.

@@ -9,9 +9,9 @@ import numpy as np
 
 from kinema.io.constants import GLTF_MOST_SETS, GLTF_NUMBERS_A_SURFACE, GLTF_NUMBERS_A_VERTEX
 from kinema.io.gltf.accessors import Accessors, float64
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
-from kinema.io.gltf.place import Place
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
 """The ways of drawing that make a surface; others are points and lines."""
@@ -27,7 +27,7 @@ class Surface:
     vertices, normals: (V, 3), float64. triangles: (T, 3). colours: (V, 3), as a screen shows them, or None.
     """
 
-    place: Place
+    place: Cursor
     vertices: Any
     triangles: Any
     normals: Any
@@ -54,7 +54,7 @@ def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface
     ]
 
 
-def _surface(document: Document, place: Place, accessors: Accessors) -> Surface | None:
+def _surface(document: Document, place: Cursor, accessors: Accessors) -> Surface | None:
     extensions = place.maybe("extensions")
     if extensions is not None and extensions.has(DRACO) and requires(document, DRACO):
         return None  # Noted once, for the whole file.
@@ -74,7 +74,7 @@ def _surface(document: Document, place: Place, accessors: Accessors) -> Surface 
     return Surface(place, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
 
 
-def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
+def _vectors(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
     """(V, n): an attribute's finite numbers as float64."""
     array = float64(_attribute(attributes, name, accessors, widths, count))
     if not np.isfinite(array).all():
@@ -82,7 +82,7 @@ def _vectors(attributes: Place, name: str, accessors: Accessors, widths: Widths,
     return array
 
 
-def _attribute(attributes: Place, name: str, accessors: Accessors, widths: Widths, count: int | None) -> Any:
+def _attribute(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None) -> Any:
     """(V, n): an attribute's array, whose elements must have one of these widths and be as many as the vertices."""
     array = accessors.read(attributes, name)
     if array.shape[1] not in widths:
@@ -96,7 +96,7 @@ def _first(wrong: Any) -> int:
     return int(np.argmax(wrong.any(axis=-1)))
 
 
-def _triangles(place: Place, mode: int, vertices: int, accessors: Accessors) -> Any:
+def _triangles(place: Cursor, mode: int, vertices: int, accessors: Accessors) -> Any:
     """(T, 3): corners, counter-clockwise, whatever the way of drawing."""
     if place.has("indices"):
         corners = accessors.read(place, "indices")
@@ -133,7 +133,7 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
-def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, Any]:
+def _pulls(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, Any]:
     """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
     joints, weights = [], []
     for number in range(GLTF_MOST_SETS):
@@ -149,7 +149,7 @@ def _pulls(attributes: Place, count: int, accessors: Accessors) -> tuple[Any, An
     return np.concatenate(joints, axis=1), np.concatenate(weights, axis=1)
 
 
-def _colours(document: Document, place: Place, attributes: Place, count: int, accessors: Accessors) -> Any:
+def _colours(document: Document, place: Cursor, attributes: Cursor, count: int, accessors: Accessors) -> Any:
     """(V, 3): vertex colours times the material's, from light to what a screen shows; None where there are neither."""
     factor = np.array(_base_colour(document, place)[:3])
     if attributes.has("COLOR_0"):
@@ -161,7 +161,7 @@ def _colours(document: Document, place: Place, attributes: Place, count: int, ac
     return to_screen(np.clip(light, 0.0, 1.0))
 
 
-def _base_colour(document: Document, place: Place) -> tuple[float, ...]:
+def _base_colour(document: Document, place: Cursor) -> tuple[float, ...]:
     white = (1.0, 1.0, 1.0, 1.0)
     if not place.has("material"):
         return white

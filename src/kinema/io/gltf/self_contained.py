@@ -16,9 +16,9 @@ from typing import Any
 from kinema.errors import FileError
 from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf.buffers import Buffers, beside
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.output import Output
-from kinema.io.gltf.place import Place
 
 log = logging.getLogger("kinema")
 
@@ -49,7 +49,7 @@ def self_contained(document: Document) -> Output:
     return output
 
 
-def _embedded(output: Output, folder: Path | None, image: Place) -> dict[str, Any]:
+def _embedded(output: Output, folder: Path | None, image: Cursor) -> dict[str, Any]:
     """A picture with its file in the output. One that cannot be had stays where it is: a clip can do without it."""
     room = GLTF_LARGEST_FILE - output.length
     try:

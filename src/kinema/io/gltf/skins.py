@@ -18,8 +18,8 @@ import numpy as np
 from kinema.errors import InputError
 from kinema.io.constants import GLTF_MOST_NODES, GLTF_NUMBERS_A_BOUND_JOINT, GLTF_SAME_BIND, GLTF_SINGULAR
 from kinema.io.gltf.accessors import Accessors, float64
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
@@ -41,7 +41,7 @@ def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
     return [_binding(document, place, accessors) for place in skins]
 
 
-def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
+def _binding(document: Document, place: Cursor, accessors: Accessors) -> Binding:
     nodes = document.joint_of_node
     joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
     if not joints or len(set(joints)) < len(joints):
@@ -50,7 +50,7 @@ def _binding(document: Document, place: Place, accessors: Accessors) -> Binding:
     return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
 
 
-def _inverse_bind(place: Place, joints: int, accessors: Accessors) -> Any:
+def _inverse_bind(place: Cursor, joints: int, accessors: Accessors) -> Any:
     """(joints, 4, 4); matrices that are left out do nothing."""
     if not place.has("inverseBindMatrices"):
         return np.tile(np.eye(4), (joints, 1, 1))

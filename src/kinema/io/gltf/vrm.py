@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
-from kinema.io.gltf.place import Place
 
 THUMBS = {
     f"{side}Thumb{before}": f"{side}Thumb{now}"
@@ -33,7 +33,7 @@ def read_humanoid(document: Document) -> dict[str, int]:
     return humanoid
 
 
-def _bones(extensions: Place) -> Iterator[tuple[str, Place]]:
+def _bones(extensions: Cursor) -> Iterator[tuple[str, Cursor]]:
     """Each bone's name and the object that names its node; an animation of VRM 1 has the same table as a character."""
     for version in ("VRMC_vrm", "VRMC_vrm_animation"):
         if extensions.has(version):

@@ -1,0 +1,194 @@
+"""`Cursor`: a value in a file's JSON and the way to it, so that whatever is wrong is named by where it stands.
+
+Nothing in a file can be trusted to be of the type it should be. Every read goes through here and gives a value of the
+right type and range, or raises `FileError` with the path, `accessors[12].count`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, NoReturn
+
+from kinema.constants import LARGEST_FLOAT64
+from kinema.errors import FileError
+from kinema.io.constants import LARGEST_SHOWN
+
+
+class Cursor:
+    """A value of a JSON tree. The path to it is put together only where it is asked for."""
+
+    __slots__ = ("above", "file", "key", "value")
+
+    def __init__(self, value: Any, file: str, key: str | int = "", above: Cursor | None = None) -> None:
+        self.value, self.file, self.key, self.above = value, file, key, above
+
+    @property
+    def path(self) -> str:
+        if self.above is None:
+            return ""
+        if isinstance(self.key, int):
+            return f"{self.above.path}[{self.key}]"
+        return f"{self.above.path}.{self.key}".lstrip(".")
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise, naming this place. problem: what is said of it, as in "is 3; allowed are 0 and 1"."""
+        raise FileError(f"{self.path} {problem}".lstrip(), self.file)
+
+    def wrong(self, allowed: str) -> NoReturn:
+        """Raise for a value that is not what is allowed here."""
+        self.fail(f"is {_shown(self.value)}; expected {allowed}")
+
+    # --- into the tree -----------------------------------------------------------------------------------------
+
+    def members(self) -> dict[str, Any]:
+        """The object that this is."""
+        if type(self.value) is not dict:
+            self.wrong("an object")
+        return self.value
+
+    def has(self, key: str) -> bool:
+        return key in self.members()
+
+    def at(self, key: str) -> Cursor:
+        """The member of this object called so, which must be there."""
+        members = self.members()
+        if key not in members:
+            self.fail(f"has no {key!r}" if self.above else f"the file has no {key!r}")
+        return Cursor(members[key], self.file, key, self)
+
+    def maybe(self, key: str) -> Cursor | None:
+        """The member of this object called so, if it has one."""
+        members = self.members()
+        return Cursor(members[key], self.file, key, self) if key in members else None
+
+    def each(self, key: str) -> Cursors:
+        """The elements of the array called so; none where there is no such array."""
+        if not self.has(key):
+            return Cursors([], self)
+        array = self.at(key)
+        if type(array.value) is not list:
+            array.wrong("an array")
+        return Cursors(array.value, array)
+
+    # --- plain values ------------------------------------------------------------------------------------------
+
+    def whole(self, key: str, low: int, high: int, otherwise: int | None = None) -> int:
+        """A whole number from low to high. otherwise: what it is where it is left out; None where it must not be."""
+        try:
+            value = self.value.get(key)
+        except AttributeError:
+            self.wrong("an object")
+        if type(value) is int and low <= value <= high:
+            return value
+        if otherwise is not None and not self.has(key):
+            return otherwise
+        return self.at(key).as_whole(low, high)
+
+    def as_whole(self, low: int, high: int) -> int:
+        """This as a whole number from low to high; 4.0 is one too, as the specification has it."""
+        value = self.value
+        if type(value) is float and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not low <= value <= high:
+            self.wrong(f"a whole number from {low} to {high}" if high >= low else "none, as there are none")
+        return value
+
+    def index(self, key: str, count: int) -> int:
+        """The number of one of so many things."""
+        return self.whole(key, 0, count - 1)
+
+    def text(self, key: str, otherwise: str | None = None) -> str:
+        value = self.members().get(key, otherwise)
+        if type(value) is not str:
+            self.at(key).wrong("a text")
+        return value
+
+    def one_of(self, key: str, allowed: Collection[str], otherwise: str | None = None) -> str:
+        value = self.text(key, otherwise)
+        if value not in allowed:
+            self.at(key).wrong(" or ".join(map(repr, allowed)))
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Whether it says true; left out, it does not."""
+        value = self.members().get(key, False)
+        if type(value) is not bool:
+            self.at(key).wrong("true or false")
+        return value
+
+    def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+        """As many finite numbers as there are in what it is where it is left out."""
+        if not self.has(key):
+            return otherwise
+        value = self.value[key]
+        if type(value) is not list or len(value) != len(otherwise):
+            self.at(key).wrong(f"an array of {len(otherwise)} numbers")
+        for number in value:
+            # A whole number too large for a float is compared without becoming one.
+            if type(number) not in (int, float) or not abs(number) <= LARGEST_FLOAT64:
+                self.at(key).fail(f"has {_shown(number)}; allowed are finite numbers up to {LARGEST_FLOAT64:g}")
+        return tuple(map(float, value))
+
+
+class Cursors:
+    """The elements of an array, or one member of each, every one a `Cursor` made when it is asked for."""
+
+    __slots__ = ("_above", "_member", "_values")
+
+    def __init__(self, values: list[Any], above: Cursor, member: str | None = None) -> None:
+        self._values, self._above, self._member = values, above, member
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, index: int) -> Cursor:
+        place = Cursor(self._values[index], self._above.file, index, self._above)
+        return place if self._member is None else place.at(self._member)
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return (self[index] for index in range(len(self._values)))
+
+    # The same for every element at once: a look at all of them tells whether one of them needs a closer look.
+
+    def wholes(self, key: str, low: int, high: int, otherwise: int | None = None) -> list[int]:
+        """What `Cursor.whole` gives for each."""
+        found = self._all(key, int, otherwise)
+        if found is not None:
+            there = [element[key] for element in self._elements() if key in element]
+            if not there or (low <= min(there) and max(there) <= high):
+                return found
+        return [place.whole(key, low, high, otherwise) for place in self]
+
+    def texts(self, key: str, otherwise: str | None = None) -> list[str]:
+        """What `Cursor.text` gives for each."""
+        found = self._all(key, str, otherwise)
+        return [place.text(key, otherwise) for place in self] if found is None else found
+
+    def under(self, key: str) -> Cursors:
+        """What `Cursor.at` gives for each."""
+        if self._all(key, dict, None) is None:
+            for place in self:
+                place.at(key)
+        return Cursors(self._values, self._above, key)
+
+    def _elements(self) -> list[Any]:
+        return self._values if self._member is None else [element[self._member] for element in self._values]
+
+    def _all(self, key: str, kind: type, otherwise: Any) -> list[Any] | None:
+        """Such a member of each, if they are all objects and it is of this type in all of them."""
+        elements = self._elements()
+        if not set(map(type, elements)) <= {dict}:
+            return None
+        found = [element.get(key, otherwise) for element in elements]
+        return found if set(map(type, found)) <= {kind} else None
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: short, whatever it is."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if isinstance(value, int) and abs(value) > LARGEST_SHOWN:
+        return "a whole number of many digits"
+    return repr(value[:60]) if isinstance(value, str) else repr(value)

@@ -1,0 +1,417 @@
+"""The public validation: what is taken, in which precision, and errors that say which argument, where, what is allowed."""
+
+import math
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema import validation
+from kinema.errors import InputError, KinemaError
+
+F32, F64 = np.float32, np.float64
+
+
+def complaint(call, *args):
+    with pytest.raises(InputError) as caught:
+        call(*args)
+    return str(caught.value)
+
+
+def test_input_errors_are_value_errors_and_kinemas():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(InputError, KinemaError)
+
+
+# --- numbers and arrays ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ([1, 2, 3], F64),
+        ((1.0, 2.0), F64),
+        (np.array([1, 2], np.int8), F64),
+        (np.array([1, 2], np.uint64), F64),
+        (np.array([True, False]), F64),
+        (np.array([1, 2], F64), F64),
+        (np.array([1, 2], np.longdouble), F64),
+        (np.array([1, 2], F32), F32),
+        (np.array([1, 2], np.float16), F32),
+        (np.array([1, 2], ">f4"), F32),
+        (np.array([1, 2], ">f8"), F64),
+    ],
+)
+def test_real_keeps_float32_and_makes_all_else_float64(value, dtype):
+    array = validation.real("target", value)
+    assert array.dtype == dtype
+    assert array.dtype.isnative
+    np.testing.assert_array_equal(array, np.asarray(value, F64))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["high", ["a", "b"], None, [None, 1], [1j, 2], [[1, 2], [3]], {"x": 1}, object(), np.array(["2020"], "M8[Y]")],
+    ids=lambda value: repr(value)[:20],
+)
+def test_real_refuses_what_is_no_array_of_numbers(value):
+    message = complaint(validation.real, "target", value)
+    assert "target" in message
+    assert "array of numbers" in message
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ((np.zeros(3, F32),), F32),
+        ((np.zeros(3, F64),), F64),
+        ((np.zeros(3, np.float16),), F32),
+        ((np.zeros(3, int),), F64),
+        ((np.zeros(3, F32), np.zeros(3, F64)), F64),
+        ((np.zeros(3, F64), np.zeros(3, F32)), F64),
+        ((np.zeros(3, F32), np.zeros(3, F32)), F32),
+        ((np.zeros(3, F32), [0.0, 1.0, 0.0], None), F32),
+        (([0.0, 1.0, 0.0], (1, 2, 3)), F64),
+        ((F32(1), np.zeros(3, F32)), F32),
+        ((F64(1), np.zeros(3, F32)), F64),
+        ((1.0, 2), F64),
+        ((), F64),
+    ],
+)
+def test_precision_is_float32_only_if_every_array_is(values, dtype):
+    assert validation.precision(*values) is dtype
+
+
+@pytest.mark.parametrize("dtype", [F64, F32])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@given(shape=st.lists(st.integers(1, 4), max_size=2), data=st.data())
+def test_the_first_bad_number_is_named_with_its_index(dtype, bad, shape, data):
+    array = np.zeros((*shape, 3), dtype)
+    at = data.draw(st.integers(0, array.size - 1))
+    array.flat[at] = bad
+    array.flat[data.draw(st.integers(at, array.size - 1))] = bad
+    message = complaint(validation.vectors, "pole", array, 3, dtype)
+    index = ", ".join(str(i) for i in np.unravel_index(at, array.shape))
+    assert f"pole[{index}] is {bad}" in message
+    assert "finite" in message
+    assert f"{validation.largest(dtype):g}" in message
+
+
+@pytest.mark.parametrize("dtype", [F64, F32])
+def test_magnitudes_are_taken_up_to_the_largest(dtype):
+    largest = validation.largest(dtype)
+    validation.vectors("target", np.array([largest, -largest, 0.0], dtype), 3, dtype)
+    message = complaint(validation.vectors, "target", np.array([0.0, 0.0, -largest * 1.01], dtype), 3, dtype)
+    assert "target[2]" in message
+    assert f"up to {largest:g}" in message
+
+
+def test_a_list_too_large_for_float32_is_named_not_rounded_to_infinity():
+    message = complaint(validation.vectors, "pole", [0.0, 1e300, 0.0], 3, F32)
+    assert "pole[1]" in message
+
+
+def test_a_long_double_too_large_is_named():
+    if np.finfo(np.longdouble).max <= np.finfo(F64).max:
+        pytest.skip("long double is double here")
+    message = complaint(validation.vectors, "pole", np.array([0, 1, np.longdouble("1e1000")]), 3, F64)
+    assert "pole[2]" in message
+
+
+@pytest.mark.parametrize("value", [1.0, [1.0, 2.0], np.zeros((3, 2)), np.zeros((3, 4)), [], np.zeros((3, 0))])
+def test_a_wrong_shape_is_named_with_the_right_one(value):
+    message = complaint(validation.vectors, "target", value, 3, F64)
+    assert "target" in message
+    assert "(..., 3)" in message
+    assert str(np.shape(value)) in message
+
+
+@pytest.mark.parametrize("dtype", [F64, F32])
+def test_vectors_come_out_contiguous_in_the_precision_asked_for(dtype):
+    source = np.arange(24.0).reshape(3, 8).T
+    array = validation.vectors("target", source, 3, dtype)
+    assert array.dtype == dtype
+    assert array.flags.c_contiguous
+    np.testing.assert_array_equal(array, source)
+    strided = np.arange(12.0)[::2].reshape(2, 3)
+    assert validation.vectors("target", strided, 3, dtype).flags.c_contiguous
+
+
+def test_inputs_may_be_read_only_and_are_never_changed():
+    source = np.arange(6.0).reshape(2, 3)
+    source.setflags(write=False)
+    np.testing.assert_array_equal(validation.vectors("target", source, 3, F64), source)
+    np.testing.assert_array_equal(validation.vectors("target", source, 3, F32), source)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0, 3)])
+def test_an_empty_batch_is_fine(shape):
+    assert validation.vectors("target", np.zeros(shape), 3, F64).shape == shape
+    assert validation.lengths("lengths", np.zeros(shape), 3, F64).shape == shape
+
+
+@given(shape=st.lists(st.integers(1, 4), max_size=2), data=st.data(), value=st.floats(-1e10, -1e-10))
+def test_a_negative_length_is_named_with_its_index(shape, data, value):
+    array = np.ones((*shape, 2))
+    at = data.draw(st.integers(0, array.size - 1))
+    array.flat[at] = value
+    message = complaint(validation.lengths, "lengths", array, 2, F64)
+    index = ", ".join(str(i) for i in np.unravel_index(at, array.shape))
+    assert f"lengths[{index}] is {value}" in message
+    assert "0 or more" in message
+
+
+def test_lengths_of_zero_are_allowed():
+    np.testing.assert_array_equal(validation.lengths("lengths", [0.0, -0.0], 2, F64), [0.0, 0.0])
+
+
+# --- single values ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0, 0.25, 1, True, np.float32(0.5), np.int64(1), np.array(0.5)])
+def test_number_takes_one_number(value):
+    result = validation.number("tolerance", value, 0.0, 1.0)
+    assert isinstance(result, float)
+    assert result == float(value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, -math.inf])
+def test_number_says_what_came_and_what_is_allowed(value):
+    message = complaint(validation.number, "soften", value, 0.0, 1.0)
+    assert f"soften is {value}" in message
+    assert "from 0 to 1" in message
+    assert "soften is -1.0; allowed are finite numbers of 0 or more" in complaint(validation.number, "soften", -1, 0.0)
+
+
+@pytest.mark.parametrize("value", ["wide", None, [1.0, 2.0], 1j, object(), np.zeros(2)], ids=lambda v: repr(v)[:20])
+def test_number_refuses_what_is_not_one(value):
+    message = complaint(validation.number, "tolerance", value)
+    assert "tolerance must be one number" in message
+
+
+def test_number_refuses_a_whole_number_beyond_any_float():
+    assert "tolerance" in complaint(validation.number, "tolerance", 10**400)
+
+
+@pytest.mark.parametrize("value", [0, 1, 7, np.int32(3), 10**30])
+def test_whole_takes_whole_numbers(value):
+    result = validation.whole("steps", value, 0)
+    assert type(result) is int
+    assert result == value
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, 2.5, "3", None, True, np.bool_(True), [1], math.nan])
+def test_whole_says_what_came_and_what_is_allowed(value):
+    message = complaint(validation.whole, "max_iterations", value, 1)
+    assert "max_iterations must be a whole number of 1 or more" in message
+    assert repr(value)[:60] in message
+
+
+@given(
+    direction=st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda v: max(map(abs, v)) > 0.1),
+    exponent=st.integers(-300, 99),
+)
+def test_axis_has_length_one_whatever_its_size(direction, exponent):
+    result = validation.axis("axis", np.array(direction) * 10.0**exponent)
+    assert all(type(x) is float for x in result)
+    np.testing.assert_allclose(result, np.array(direction) / np.linalg.norm(direction), rtol=0, atol=1e-15)
+
+
+def test_axis_falls_back_only_for_none():
+    assert validation.axis("up", None, (0.0, 2.0, 0.0)) == (0.0, 1.0, 0.0)
+    assert validation.axis("up", (0, 0, 5), (0.0, 2.0, 0.0)) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ((0, 0, 0), ["zero vector", "direction"]),
+        ((0, 1), ["(..., 3)", "(2,)"]),
+        ([[0, 1, 0]], ["(3,)", "(1, 3)"]),
+        ((0, math.nan, 0), ["up[1]", "nan", "finite"]),
+        ("up", ["numbers"]),
+        (None, ["numbers", "None"]),
+    ],
+)
+def test_axis_errors(value, words):
+    message = complaint(validation.axis, "up", value)
+    for word in ["up", *words]:
+        assert word in message
+
+
+# --- batches ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shapes", "core", "expected"),
+    [
+        ({"root": (3,), "target": (3,)}, None, ()),
+        ({"root": (3,), "target": (5, 3)}, None, (5,)),
+        ({"root": (4, 1, 3), "target": (5, 3)}, None, (4, 5)),
+        ({"root": (1, 3), "target": (5, 3)}, None, (5,)),
+        ({"root": (0, 3), "target": (3,)}, None, (0,)),
+        ({"root": (0, 3), "target": (1, 3)}, None, (0,)),
+        ({"joints": (7, 3), "target": (5, 3)}, {"joints": 2}, (5,)),
+        ({"joints": (5, 7, 3), "target": (3,)}, {"joints": 2}, (5,)),
+        ({"joints": (2, 1, 7, 3), "target": (5, 3), "pole": (3,)}, {"joints": 2}, (2, 5)),
+        ({}, None, ()),
+    ],
+)
+def test_batch_shape_is_the_common_leading_shape(shapes, core, expected):
+    assert validation.batch_shape({name: np.zeros(shape) for name, shape in shapes.items()}, core) == expected
+
+
+def test_batch_shapes_that_do_not_match_are_all_named():
+    named = {"root": np.zeros((4, 3)), "target": np.zeros((5, 3)), "pole": np.zeros(3)}
+    message = complaint(validation.batch_shape, named)
+    for words in ("batch", "root (4, 3)", "target (5, 3)", "pole (3,)"):
+        assert words in message
+
+
+def _leading():
+    return st.sampled_from([(), (1,), (5,), (1, 5), (4, 1), (4, 5), (1, 1)])
+
+
+@given(leading=_leading(), width=st.integers(2, 4), tile=st.sampled_from([1, 8, 128]))
+def test_tiled_holds_the_vector_of_every_chain(leading, width, tile):
+    shape = (4, 5)
+    array = np.random.default_rng(0).normal(size=(*leading, width))
+    row, step = validation.tiled(array, shape, tile)
+    expected = np.broadcast_to(array, (*shape, width)).reshape(-1, width)
+    assert row.ndim == 1
+    assert row.flags.c_contiguous
+    for chain in range(20):
+        np.testing.assert_array_equal(row[chain * step * width : (chain * step + 1) * width], expected[chain])
+    # A whole tile can be read from any chain that is not the last; what all share is there in every lane.
+    if step == 0:
+        assert row.size == tile * width
+        np.testing.assert_array_equal(row.reshape(-1, width), np.broadcast_to(expected[0], (tile, width)))
+
+
+def test_tiled_of_one_chain_is_that_chain():
+    row, _ = validation.tiled(np.array([1.0, 2.0, 3.0]), (), 1)
+    np.testing.assert_array_equal(row[:3], [1.0, 2.0, 3.0])
+
+
+@given(leading=_leading())
+def test_flat_writes_every_chain_out(leading):
+    array = np.random.default_rng(1).normal(size=(*leading, 6, 3))
+    row = validation.flat(array, 2, (4, 5))
+    np.testing.assert_array_equal(row.reshape(4, 5, 6, 3), np.broadcast_to(array, (4, 5, 6, 3)))
+
+
+# --- threads ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "count"),
+    [
+        ("1", 1),
+        ("3", 3),
+        ("64", 64),
+        ("0", 1),
+        ("", None),
+        ("many", None),
+        ("-2", None),
+        ("2.5", None),
+        ("\u00b2", None),
+    ],
+)
+def test_kinema_threads_sets_the_number(monkeypatch, setting, count):
+    monkeypatch.setenv("KINEMA_THREADS", setting)
+    assert validation.threads() == (count or os.cpu_count())
+
+
+def test_without_a_setting_every_core_is_used(monkeypatch):
+    monkeypatch.delenv("KINEMA_THREADS", raising=False)
+    assert validation.threads() == os.cpu_count()
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3", "7"])
+@pytest.mark.parametrize("align", [1, 16, 128])
+def test_chunks_cover_everything_exactly_once(monkeypatch, threads, align):
+    monkeypatch.setenv("KINEMA_THREADS", threads)
+    for count in [0, 1, 2, 15, 16, 17, 99, 100, 101, 127, 128, 129, 255, 500, 1000, 1023, 4096, 4097]:
+        seen = np.zeros(count, int)
+
+        def work(start, stop, seen=seen):
+            seen[start:stop] += 1
+            return start, stop
+
+        spans = validation.in_chunks(work, count, 100, align)
+        assert np.all(seen == 1), count
+        # In order, and all but the last end where a tile ends.
+        assert [start for start, _ in spans] == [0, *(stop for _, stop in spans[:-1])]
+        assert spans[-1][1] == count
+        assert all(start % align == 0 for start, _ in spans)
+        assert len(spans) <= int(threads)
+
+
+@given(count=st.integers(0, 5000), threads=st.integers(1, 9), large=st.integers(1, 3000), align=st.integers(1, 200))
+def test_chunks_of_any_size(count, threads, large, align):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KINEMA_THREADS", str(threads))
+        spans = validation.in_chunks(lambda start, stop: (start, stop), count, large, align)
+    assert [i for start, stop in spans for i in range(start, stop)] == list(range(count))
+
+
+def test_small_batches_stay_in_the_calling_thread(monkeypatch):
+    monkeypatch.setenv("KINEMA_THREADS", "4")
+    here = threading.get_ident()
+    assert validation.in_chunks(lambda *_: threading.get_ident(), 99, 100, 1) == [here]
+    assert here not in validation.in_chunks(lambda *_: threading.get_ident(), 1000, 100, 1)
+
+
+def test_large_batches_are_shared_out(monkeypatch):
+    monkeypatch.setenv("KINEMA_THREADS", "4")
+    assert len(validation.in_chunks(lambda *span: span, 1000, 100, 1)) == 4
+
+
+def test_an_error_in_a_chunk_comes_out(monkeypatch):
+    monkeypatch.setenv("KINEMA_THREADS", "2")
+
+    def work(start, stop):
+        raise ArithmeticError(f"{start} to {stop}")
+
+    with pytest.raises(ArithmeticError):
+        validation.in_chunks(work, 1000, 100, 1)
+
+
+def _chunks_in_a_child(results):
+    results.put(validation.in_chunks(lambda start, stop: stop - start, 1000, 100, 1))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_chunks_work_in_a_forked_child(monkeypatch):
+    """A pool of threads does not survive a fork: the child needs its own, or it waits for ever."""
+    monkeypatch.setenv("KINEMA_THREADS", "2")
+    validation.in_chunks(lambda start, stop: stop - start, 1000, 100, 1)
+    fork = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
+    child = fork.Process(target=_chunks_in_a_child, args=(results,))
+    child.start()
+    child.join(timeout=5.0)
+    hangs = child.is_alive()
+    if hangs:
+        child.kill()
+        child.join()
+    assert not hangs
+    assert sum(results.get()) == 1000
+
+
+# --- devices ---------------------------------------------------------------------------------------------------
+
+
+class _OnDevice:
+    __cuda_array_interface__: dict = {}  # noqa: RUF012
+
+
+def test_place_is_the_gpu_as_soon_as_one_array_is_there():
+    assert validation.place(np.zeros(3), [1, 2], None) == "cpu"
+    assert validation.place(np.zeros(3), _OnDevice()) == "gpu"
+    assert validation.place() == "cpu"
