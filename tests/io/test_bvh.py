@@ -163,6 +163,19 @@ def test_real_files_agree_with_plain_matrices(name):
 
 
 @pytest.mark.slow_uncompiled
+def test_every_captured_take_is_read():
+    takes = sorted(asset("bvh/cmu").glob("*.bvh"))
+    assert len(takes) == 36
+    for path in takes:
+        character = bvh.load(path)
+        clip = character.clips[path.stem]
+        assert len(character.skeleton) == 38
+        assert clip.duration < 8.0
+        assert len(clip.tracks[0].times) == round(clip.duration * 60) + 1
+        assert np.isfinite(positions(character)).all()
+
+
+@pytest.mark.slow_uncompiled
 def test_what_a_real_file_holds():
     character = bvh.load(asset("bvh/cmu_02_01.bvh"))
     clip = character.clips["cmu_02_01"]

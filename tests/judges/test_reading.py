@@ -26,7 +26,7 @@ def played(characters):
 
 def test_there_are_files():
     asset("LICENCES.md")
-    assert len(GLTF) > 40 and len(BVH) == 3
+    assert len(GLTF) > 40 and len(BVH) == 39
     assert set(GLTF) > REFUSED | ROUGH.keys()
 
 
