@@ -10,10 +10,9 @@ import numpy as np
 
 import kinema as km
 from kinema.demo import course, humanoid, quadruped, rocks, spider
-from kinema.demo.meshes import Mesh, smoothed
 from kinema.images import write_gif, write_png
+from kinema.meshes import Mesh, joined, smoothed
 from kinema.render.axes import along, axes_looking
-from kinema.render.bones import joined
 from kinema.render.drawing import film, strip
 from kinema.render.look import Look
 from kinema.render.raster import fill

@@ -2,20 +2,7 @@ import numpy as np
 import pytest
 
 from kinema.demo.blobs import both, limb, lump, surface
-
-
-def volume(mesh):
-    a, b, c = (mesh.vertices[mesh.triangles[:, n]] for n in range(3))
-    return float(np.sum(a * np.cross(b, c)) / 6)
-
-
-def open_edges(mesh):
-    """Edges that are not run through once in each direction."""
-    t = mesh.triangles
-    directed = {}
-    for a, b in np.concatenate((t[:, (0, 1)], t[:, (1, 2)], t[:, (2, 0)])).tolist():
-        directed[a, b] = directed.get((a, b), 0) + 1
-    return sum(1 for (a, b), count in directed.items() if directed.get((b, a), 0) != count)
+from tests.solids import open_edges, volume
 
 
 def test_distances_of_a_ball_and_of_a_limb_are_exact():

@@ -2,7 +2,7 @@ import numpy as np
 
 from kinema.demo.bodies import Part, flesh_of, skin
 from kinema.demo.bones import Bone, build
-from kinema.demo.meshes import tube
+from kinema.meshes import tube
 
 BONES = [
     Bone("root", None, (0.0, 0.0, 0.0), (0.0, 0.5, 0.0)),

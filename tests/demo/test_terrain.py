@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kinema.demo import course, rocks, slope, stairs, voxels
-from kinema.demo.terrain import Terrain
+from kinema.world.terrain import Terrain
 
 DOWN = (0.0, -1.0, 0.0)
 ALL = {
@@ -22,7 +22,7 @@ def scattered(terrain, count=2000):
 
 
 def away_from_corners(terrain, z, margin):
-    return np.abs(z[:, np.newaxis] - terrain.pieces[:, 0]).min(axis=1) > margin
+    return np.abs(z[:, np.newaxis] - terrain.pieces["start"]).min(axis=1) > margin
 
 
 @each
@@ -107,13 +107,10 @@ def test_rocks_have_flat_tops_and_are_no_higher_than_they_should_be(seed):
     x, z = np.meshgrid(np.linspace(-2.0, 2.0, 300), np.linspace(0.0, terrain.length, 500))
     height, _ = terrain.height_and_normal(x, z)
     assert 0.08 < height.max() < 0.17 and height.min() == 0.0
-    stones = terrain.stones[terrain.stones[:, 4] < 1]
+    stones = terrain.stones[terrain.stones["rim"] < 1]
     assert len(stones) > 20
-    apart = (
-        np.hypot(*(stones[:, np.newaxis, :2] - stones[:, :2]).transpose(2, 0, 1))
-        - stones[:, np.newaxis, 2]
-        - stones[:, 2]
-    )
+    x, z, radius = (stones[field] for field in ("x", "z", "radius"))
+    apart = np.hypot(np.subtract.outer(x, x), np.subtract.outer(z, z)) - np.add.outer(radius, radius)
     assert apart[~np.eye(len(stones), dtype=bool)].min() > 0
 
 
@@ -125,7 +122,7 @@ def test_the_course_has_all_of_it():
     steep = np.degrees(np.arccos(normal[:, 1]))[away_from_corners(terrain, z, 1e-3)]
     assert terrain.length > 10.0 and len(terrain.stones) > 8
     assert (jumps > 0.17).sum() == 5 and (jumps < -0.17).sum() == 5
-    ramps = np.degrees(np.arctan(terrain.pieces[:, 2]))
+    ramps = np.degrees(np.arctan(terrain.pieces["slope"]))
     assert ramps.max() == pytest.approx(25.0) and ramps.min() == pytest.approx(-25.0) and steep.max() >= 24.9
     assert height[0] == pytest.approx(0.0, abs=1e-9) and height[-1] == pytest.approx(0.0, abs=1e-9)
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from kinema.bake.constants import MOST_HEIGHTS, MOST_STEPS, MOST_TRIANGLES, STEPS
 from kinema.bake.words import numbers
-from kinema.demo.terrain import Terrain
 from kinema.errors import FileError, InputError
 from kinema.images import read_png
 from kinema.io import files
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
+from kinema.world.terrain import PIECE, STONE, Terrain
 from kinema.world.triangle_mesh import TriangleMesh
 
 ALLOWED = "a height (0.25), slope:DEGREES, stairs:RISE,RUN or stairs:RISE,RUN,COUNT, or a file: .glb, .gltf, .png, .npy"
@@ -99,7 +99,7 @@ def _numbers(text: str, part: str, counts: tuple[int, ...]) -> tuple[float, ...]
 def _stairs(rise: float, run: float, count: int) -> Terrain:
     """Level ground, then steps along +Z from z = 0, then level ground."""
     steps = [(run * k, rise * (k + 1), 0.0) for k in range(count)]
-    return Terrain(np.array([(-run, 0.0, 0.0), *steps]), np.zeros((0, 5)), run * count)
+    return Terrain(np.array([(-run, 0.0, 0.0), *steps], PIECE), np.zeros(0, STONE), run * count)
 
 
 def _from_picture(path: Path, heights: tuple[float, float] | None) -> Any:

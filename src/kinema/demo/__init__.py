@@ -7,6 +7,7 @@ stands still, and the highest joint that moves is the one that sways.
 from kinema.demo.humanoid import humanoid
 from kinema.demo.quadruped import quadruped
 from kinema.demo.spider import spider
-from kinema.demo.terrain import Terrain, course, rocks, slope, stairs, voxels
+from kinema.demo.terrain import course, rocks, slope, stairs, voxels
+from kinema.world.terrain import Terrain
 
 __all__ = ["Terrain", "course", "humanoid", "quadruped", "rocks", "slope", "spider", "stairs", "voxels"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinema.demo.bones import Point
-from kinema.demo.meshes import Mesh, smoothed
+from kinema.meshes import Mesh, smoothed
 
 _REACH = 8.0
 """A blob counts as far as this many times the width over which blobs melt: beyond, it moves a surface by microns."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.demo.blobs import Blob
 from kinema.demo.bones import Bone
-from kinema.demo.meshes import Mesh
+from kinema.meshes import Mesh
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 

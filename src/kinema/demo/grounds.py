@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.demo.terrain import Terrain, course, rocks, slope, stairs, voxel_cells
+from kinema.demo.terrain import course, rocks, slope, stairs, voxel_cells
 from kinema.demo.walk_round import Round
 from kinema.world.ground import Ground
+from kinema.world.terrain import Terrain
 from kinema.world.triangle_mesh import TriangleMesh
 from kinema.world.voxel_grid import VoxelGrid
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinema.demo.blobs import both, limb, lump, surface
 from kinema.demo.bodies import Part, flesh_of, skin
 from kinema.demo.bones import Bone, Point
-from kinema.demo.meshes import globe, half_ball, tube
+from kinema.meshes import globe, half_ball, tube
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 

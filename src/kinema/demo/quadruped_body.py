@@ -11,7 +11,7 @@ import numpy as np
 from kinema.demo.blobs import Blob, both, limb, lump, surface
 from kinema.demo.bodies import Part, flesh_of, skin
 from kinema.demo.bones import Bone
-from kinema.demo.meshes import Mesh, globe, tube
+from kinema.meshes import Mesh, globe, tube
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from kinema.character import Character
-from kinema.demo.meshes import Mesh, smoothed
 from kinema.errors import InputError
+from kinema.meshes import Mesh, joined, smoothed
 from kinema.pose import Pose
 from kinema.render.axes import along
-from kinema.render.bones import Bones, joined
+from kinema.render.bones import Bones
 from kinema.render.stage import Stage
 from kinema.render.themes import Theme
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kinema.character import Character
-from kinema.demo.meshes import Mesh, globe, tube
 from kinema.math import arrays
+from kinema.meshes import Mesh, globe, joined, tube
 from kinema.render.constants import (
     BONE_AT,
     BONE_SHAPE,
@@ -164,15 +164,4 @@ def _many(shape: Mesh, origins: Any, frames: Any, colours: Any) -> Mesh:
     triangles = shape.triangles + each * np.arange(count)[:, np.newaxis, np.newaxis]
     return Mesh(
         vertices.reshape(-1, 3), triangles.reshape(-1, 3), normals.reshape(-1, 3), np.repeat(colours, each, axis=0)
-    )
-
-
-def joined(meshes: list[Mesh]) -> Mesh:
-    """Several meshes as one."""
-    offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
-    return Mesh(
-        np.concatenate([mesh.vertices for mesh in meshes]),
-        np.concatenate([mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=True)]),
-        np.concatenate([mesh.normals for mesh in meshes]),
-        np.concatenate([mesh.colours for mesh in meshes]),
     )

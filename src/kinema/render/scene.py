@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.demo.meshes import Mesh
 from kinema.math import arrays
+from kinema.meshes import Mesh
 from kinema.render.axes import along
 from kinema.render.body import Body
 from kinema.render.camera import Camera

@@ -1,4 +1,4 @@
-"""Meshes for skins: the type, and tubes, balls and lids."""
+"""Coloured triangle meshes: the type, and tubes and balls to build bodies and pictures from."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kinema.demo.bones import Point
 from kinema.math import arrays
 
+Point = tuple[float, float, float]
+
 _FLAT = 1e-9
-"""Area, for a ball of radius 1, below which a triangle is one between two rings in the same place, or at a pole."""
+"""Twice the area, on a ball of radius 1, below which a triangle is degenerate: at a pole or between equal rings."""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Part of a body before it has weights. vertices, normals, colours: (V, 3). triangles: (T, 3)."""
+    """A mesh with a colour at each vertex. vertices, normals, colours: (V, 3). triangles: (T, 3), indices."""
 
     vertices: Any
     triangles: Any
@@ -26,16 +27,16 @@ class Mesh:
 
 
 def tube(points: Any, radii: Any, sides: int, colour: Any, *, bulge: float = 0.5) -> Mesh:
-    """A closed tube through points (K, 3) with radii (K,): fingers, sleeves, legs of insects.
+    """Make a closed tube through points (K, 3) with radii (K,) and `sides` vertices in each ring.
 
-    bulge: how far its ends stand out, as a share of the radius there.
+    bulge: height of the cap at each end, as a fraction of the radius there.
     """
     points, radii = np.asarray(points, float), np.asarray(radii, float)
     along = arrays.unit(np.gradient(points, axis=0))
     side = _across(along[0])
     rings = []
     for point, radius, ahead in zip(points, radii, along, strict=True):
-        side = arrays.unit(side - ahead * (side @ ahead))  # Carried along, so that the tube does not twist.
+        side = arrays.unit(side - ahead * (side @ ahead))  # Carried from ring to ring, so that the tube does not twist.
         rings.append(point + radius * _ring(ahead, side, sides))
     first, last = len(points) * sides, len(points) * sides + 1
     caps = points[:1] - along[:1] * radii[0] * bulge, points[-1:] + along[-1:] * radii[-1] * bulge
@@ -50,11 +51,14 @@ def tube(points: Any, radii: Any, sides: int, colour: Any, *, bulge: float = 0.5
 
 
 def globe(centre: Point, radius: float, ahead: Point, bands: Sequence[tuple[float, Any]], sides: int = 14) -> Mesh:
-    """A ball with rings of colour about the way `ahead`: (angle from there at which it ends, radians, colour) each."""
+    """Make a ball with bands of colour around the direction `ahead`.
+
+    bands: for each, the angle from `ahead` at which it ends (radians, the last one pi) and its colour.
+    """
     along = arrays.unit(np.array(ahead, float))
     ring = _ring(along, _across(along), sides)
     angles, colours, start = [0.0], [bands[0][1]], 0.0
-    for end, colour in bands:  # A ring on both sides of each border, so that it is sharp.
+    for end, colour in bands:  # Two rings at each border, so that it is sharp.
         rings = max(1, round((end - start) / 0.6))
         angles += [start + (end - start) * n / rings for n in range(rings + 1)]
         colours += [colour] * (rings + 1)
@@ -69,7 +73,7 @@ def globe(centre: Point, radius: float, ahead: Point, bands: Sequence[tuple[floa
 
 
 def half_ball(centre: Point, radius: float, towards: Point, colour: Any) -> Mesh:
-    """The half of a ball on one side, closed by a flat: an eyelid."""
+    """Make half a ball, on the side `towards`, closed by a flat disc."""
     whole = globe(centre, radius, towards, [(np.pi, colour)], 10)
     along = arrays.unit(np.array(towards, float))
     off = whole.vertices - np.array(centre)
@@ -78,18 +82,18 @@ def half_ball(centre: Point, radius: float, towards: Point, colour: Any) -> Mesh
 
 
 def _across(along: Any) -> Any:
-    """(3,): a direction at right angles to a unit one."""
+    """Return a unit vector (3,) perpendicular to a unit vector."""
     return arrays.unit(np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))]))
 
 
 def _ring(along: Any, side: Any, sides: int) -> Any:
-    """(sides, 3): directions around a unit one, from `side` on, counter-clockwise seen from where it points."""
+    """Return (sides, 3): unit vectors around `along`, counter-clockwise as seen from its tip, starting at `side`."""
     angle = np.linspace(0.0, 2 * np.pi, sides, endpoint=False)[:, np.newaxis]
     return np.cos(angle) * side + np.sin(angle) * np.cross(along, side)
 
 
 def _between_rings(rings: int, sides: int) -> Any:
-    """(T, 3): triangles between rings that follow each other the way they turn about; fronts outside."""
+    """Return (T, 3): triangles between consecutive rings of vertices, facing out."""
     around = np.arange(sides)
     after = (around + 1) % sides
     quads = []
@@ -100,10 +104,21 @@ def _between_rings(rings: int, sides: int) -> Any:
 
 
 def smoothed(vertices: Any, triangles: Any, colour: Any) -> Mesh:
-    """With normals that are the mean of the triangles around, by their size."""
+    """Make a mesh of one colour with smooth normals: the mean of the adjacent triangles, weighted by area."""
     a, b, c = (vertices[triangles[:, n]] for n in range(3))
     flat = np.cross(b - a, c - a)
     normals = np.stack(
         [sum(np.bincount(triangles[:, n], flat[:, axis], len(vertices)) for n in range(3)) for axis in range(3)], axis=1
     )
     return Mesh(vertices, triangles, arrays.unit(normals), np.tile(np.asarray(colour, float), (len(vertices), 1)))
+
+
+def joined(meshes: Sequence[Mesh]) -> Mesh:
+    """Join several meshes into one."""
+    offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=True)]),
+        np.concatenate([mesh.normals for mesh in meshes]),
+        np.concatenate([mesh.colours for mesh in meshes]),
+    )

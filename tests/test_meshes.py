@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kinema.demo.meshes import globe, half_ball, tube
-from tests.demo.test_blobs import open_edges, volume
+from kinema.meshes import globe, half_ball, tube
+from tests.solids import open_edges, volume
 
 RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
