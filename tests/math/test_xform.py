@@ -1,5 +1,7 @@
 """Transforms: the two ways to move a point agree, and inverses undo, mirrored, scaled and collapsed frames included."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -131,6 +133,21 @@ def test_into_gives_coordinates_in_a_frame_mirrored_or_not(dtype, r, mirror, v):
     np.testing.assert_allclose(inside @ frame, v, rtol=0, atol=200 * eps(dtype))
 
 
+@both_precisions
+@given(r=turns(), mirror=st.tuples(_signs, _signs, _signs))
+def test_handedness_is_the_sign_of_the_determinant(dtype, r, mirror):
+    frame = (naive.quat_to_matrix(r) * mirror).T
+    assert run(xform.handedness, dtype, frame) == math.prod(mirror)
+
+
+@both_precisions
+@given(transform=transforms())
+def test_unmirrored_takes_out_the_signs_of_a_joints_own_scale(dtype, transform):
+    t, r, s = transform
+    m = run(xform.unmirrored, dtype, columns(as_matrix(transform)), s)
+    np.testing.assert_array_equal(m, cast(dtype, columns(as_matrix((t, r, np.abs(s))))))
+
+
 @pytest.mark.skipif(not COMPILED, reason="plain Python has one precision of its own")
 @given(a=transforms(), b=transforms(), p=vectors())
 def test_float32_stays_float32(a, b, p):
@@ -144,6 +161,8 @@ def test_float32_stays_float32(a, b, p):
         (xform.apply, (m, p)),
         (xform.axes, (m,)),
         (xform.into, (m[:3], p)),
+        (xform.handedness, (m[:3],)),
+        (xform.unmirrored, (m, p)),
         (xform.inverse, (m,)),
     ):
         assert fits_float32(from_python(kernel)(*args)), kernel.__name__

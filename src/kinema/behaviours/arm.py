@@ -33,7 +33,7 @@ from kinema.math import quat, vec, xform
 from kinema.rig import Arm
 from kinema.skeleton import matrix_at
 from kinema.solvers import branch, two_bone, two_bone_rotations
-from kinema.solvers.branch import handedness, origin_at, rotation_at, store_rotation
+from kinema.solvers.branch import origin_at, rotation_at, store_rotation
 
 ELBOW, JOINTS, OFFSETS = 0, 1, 7
 """Columns of an arm's offsets: the elbow's, those of upper arm and forearm; the end."""
@@ -111,12 +111,7 @@ def reach_of(arm, world, i):
 @kernel
 def turning(scene, i, j):
     """A joint's world matrix without negative scales of its own: its axes are those its local rotation acts in."""
-    m = matrix_at(scene.world, i, j)
-    one = like(m[0][0], 1.0)
-    x = vec.scale(m[0], -one if scene.s[i, j, 0] < 0 else one)
-    y = vec.scale(m[1], -one if scene.s[i, j, 1] < 0 else one)
-    z = vec.scale(m[2], -one if scene.s[i, j, 2] < 0 else one)
-    return (x, y, z, m[3])
+    return xform.unmirrored(matrix_at(scene.world, i, j), scene.s[i, j])
 
 
 @kernel
@@ -135,7 +130,7 @@ def hold(arm, scene, i, j):
 @kernel
 def turn_about(frame, axis, angle):
     """A turn about a unit axis of the world, in the axes of a frame."""
-    return quat.from_axis_angle(vec.scale(xform.into(frame, axis), handedness(frame)), angle)
+    return quat.from_axis_angle(vec.scale(xform.into(frame, axis), xform.handedness(frame)), angle)
 
 
 @kernel
@@ -326,7 +321,7 @@ def bend_arm(arm, scene, memory, i, target, has_pole, pole, dt):
     line = vec.unit_or(vec.scale(reach, one / (span if span > zero else one)), none)
     if vec.span(line) > zero:
         # A positive turn about the axis bends the elbow, so it points from the line to the side of line x axis.
-        hinge = vec.scale(xform.linear(fore_frame, axis), handedness(fore_frame))
+        hinge = vec.scale(xform.linear(fore_frame, axis), xform.handedness(fore_frame))
         hinge = xform.linear(frame, quat.rotate(first, xform.into(frame, hinge)))
         elbow = vec.unit_or(vec.reject(vec.cross(line, hinge), line), vec.unit_side(line))
         above = matrix_of(scene.world, scene.place, i, arm.above)

@@ -72,18 +72,11 @@ def frame_of(m, own):
     return vec.scale(left, -one if mirrored else one), up, ahead
 
 
-@kernel
-def handed(frame):
-    """1 for a right-handed frame, -1 for a mirrored one."""
-    one = like(frame[0][0], 1.0)
-    return one if vec.dot(vec.cross(frame[0], frame[1]), frame[2]) >= like(one, 0.0) else -one
-
-
 @routine
 def in_parent(frame, parent, turn):
     """A turn given in a frame's coordinates, in those of a joint's parent: new local rotation = this * old."""
     axes = xform.axes(parent)
-    side = handed(frame) * handed(axes)
+    side = xform.handedness(frame) * xform.handedness(axes)
     axis = xform.into(axes, xform.linear(frame, (turn[0], turn[1], turn[2])))
     return (axis[0] * side, axis[1] * side, axis[2] * side, turn[3])
 

@@ -28,7 +28,7 @@ from kinema.math import quat, vec, xform
 from kinema.pose import unit_rotations
 from kinema.skeleton import matrix_at
 from kinema.solvers import branch
-from kinema.solvers.branch import handedness, origin_at, rotation_at
+from kinema.solvers.branch import origin_at, rotation_at
 
 REACH, TURN = 0, 1
 """Columns of weights: of the hand's place, of its rotation."""
@@ -175,7 +175,7 @@ def amount_of(goals, memory, i, which, pace, dt):
 @kernel
 def mirrored_with(scene, i, j, q):
     """A turn in a joint's own space as its world rotation has it: mirrored in x under a mirrored parent."""
-    side = handedness(xform.axes(matrix_of(scene.world, scene.place, i, scene.parents[j])))
+    side = xform.handedness(xform.axes(matrix_of(scene.world, scene.place, i, scene.parents[j])))
     return (q[0], q[1] * side, q[2] * side, q[3])
 
 

@@ -59,6 +59,29 @@ def axes(m):
 
 
 @kernel
+def handedness(frame):
+    """1 for a right-handed frame of three axes, -1 for a mirrored one."""
+    one = like(frame[0][0], 1.0)
+    return one if vec.dot(frame[0], vec.cross(frame[1], frame[2])) >= like(one, 0.0) else -one
+
+
+@kernel
+def unmirrored(m, scale):
+    """A joint's matrix without the signs of its own scale: its axes are then those that its local rotation acts in.
+
+    A joint is scaled before it is rotated, so a correction of its local rotation belongs into these axes.
+    """
+    one = like(m[0][0], 1.0)
+    zero = like(m[0][0], 0.0)
+    return (
+        vec.scale(m[0], -one if scale[0] < zero else one),
+        vec.scale(m[1], -one if scale[1] < zero else one),
+        vec.scale(m[2], -one if scale[2] < zero else one),
+        m[3],
+    )
+
+
+@kernel
 def into(frame, v):
     """A world direction in the coordinates of three unit axes at right angles (a mirrored frame counts too)."""
     return (vec.dot(frame[0], v), vec.dot(frame[1], v), vec.dot(frame[2], v))

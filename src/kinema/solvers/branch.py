@@ -62,31 +62,9 @@ def origin_at(world, i, j):
 
 
 @kernel
-def unmirrored(s, i, j, m):
-    """A joint's matrix with the signs of its own scale taken out: a joint is scaled before it is turned, so that is
-    where corrections of its local rotation are to be found.
-    """
-    one = like(m[0][0], 1.0)
-    zero = like(m[0][0], 0.0)
-    return (
-        vec.scale(m[0], -one if s[i, j, 0] < zero else one),
-        vec.scale(m[1], -one if s[i, j, 1] < zero else one),
-        vec.scale(m[2], -one if s[i, j, 2] < zero else one),
-        m[3],
-    )
-
-
-@kernel
 def frame_at(world, s, i, j):
     """The axes that a joint's local rotation has turned, each of length 1, in world space."""
-    return xform.axes(unmirrored(s, i, j, matrix_at(world, i, j)))
-
-
-@kernel
-def handedness(frame):
-    """1 for a right-handed frame of three axes, -1 for a mirrored one."""
-    one = like(frame[0][0], 1.0)
-    return one if vec.dot(frame[0], vec.cross(frame[1], frame[2])) >= like(one, 0.0) else -one
+    return xform.axes(xform.unmirrored(matrix_at(world, i, j), s[i, j]))
 
 
 @kernel
@@ -159,8 +137,8 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s
     for k in range(rows.size):
         i = rows[k]
         turn_start, turn_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
-            unmirrored(s, i, start, matrix_at(world, i, start)),
-            unmirrored(s, i, mid, matrix_at(world, i, mid)),
+            xform.unmirrored(matrix_at(world, i, start), s[i, start]),
+            xform.unmirrored(matrix_at(world, i, mid), s[i, mid]),
             matrix_at(world, i, end),
             point_at(targets, i),
             (axis[0], axis[1], axis[2]),
@@ -261,7 +239,7 @@ def outer(v, diagonal, off, sign):
 def own_turn(turn, frame, row, swing, no_swing, twist, no_twist):
     """A turn (a vector in world space) in the joint's own space, without what its limit takes from it."""
     zero = like(turn[0], 0.0)
-    own = vec.scale(xform.into(frame, turn), handedness(frame))
+    own = vec.scale(xform.into(frame, turn), xform.handedness(frame))
     if row[0] == limits.HINGE:
         hinge = limits.hinge_axis(row)
         return vec.scale(hinge, zero if no_twist else vec.dot(own, hinge))
@@ -327,7 +305,7 @@ def newton_pass(i, path, marks, target, size, rest, bones, table, rounding, s, w
         j = path[marks[m]]
         way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
         frame = frame_at(world, s, i, j)
-        turn = vec.scale(xform.into(frame, vec.cross(way, y)), handedness(frame))
+        turn = vec.scale(xform.into(frame, vec.cross(way, y)), xform.handedness(frame))
         swing, twist = blocked(rotation_at(r, i, j), quat_at(rest, j), point_at(bones, j), table[j], turn, slack)
         no_swing |= (1 << m) if swing else 0
         no_twist |= (1 << m) if twist else 0
@@ -501,7 +479,7 @@ def into_parent(above, q):
     zero = like(q[0], 0.0)
     frame = xform.axes(above)
     return quat.from_columns(
-        xform.into(frame, quat.rotate(q, (handedness(frame), zero, zero))),
+        xform.into(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
         xform.into(frame, quat.rotate(q, (zero, one, zero))),
         xform.into(frame, quat.rotate(q, (zero, zero, one))),
     )
@@ -514,7 +492,7 @@ def out_of_parent(above, q):
     zero = like(q[0], 0.0)
     frame = xform.axes(above)
     return quat.from_columns(
-        xform.linear(frame, quat.rotate(q, (handedness(frame), zero, zero))),
+        xform.linear(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
         xform.linear(frame, quat.rotate(q, (zero, one, zero))),
         xform.linear(frame, quat.rotate(q, (zero, zero, one))),
     )

@@ -21,7 +21,7 @@ from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.pose import unit_rotations
 from kinema.skeleton import matrix_at, store_matrix
-from kinema.solvers.branch import handedness, origin_at, smallest_turn
+from kinema.solvers.branch import origin_at, smallest_turn
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.goal import Goal, Report
@@ -46,7 +46,7 @@ def own_turn(m):
     """The rotation of a matrix; of a mirrored one, with its x axis mirrored back."""
     frame = xform.axes(m)
     y = vec.unit_or(vec.reject(frame[1], frame[0]), vec.unit_side(frame[0]))
-    x = vec.scale(frame[0], handedness(frame))
+    x = vec.scale(frame[0], xform.handedness(frame))
     return quat.from_columns(x, y, vec.cross(x, y))
 
 
@@ -56,7 +56,7 @@ def _axes_in_world(chain, own, out):
     for n in range(out.shape[0]):
         frame = xform.axes(matrix_at(chain, n, 1))
         axis = (own[n, 0], own[n, 1], own[n, 2])
-        world = vec.scale(xform.linear(frame, axis), handedness(frame))
+        world = vec.scale(xform.linear(frame, axis), xform.handedness(frame))
         put_row(out, n, vec.unit_or(world, axis))
 
 
