@@ -54,7 +54,7 @@ from kinema.constants import (
 )
 from kinema.math import quat, spring, vec, xform
 from kinema.skeleton import matrix_at
-from kinema.solvers.branch import handedness, origin_at, rotation_at, store_rotation
+from kinema.solvers.branch import origin_at, rotation_at, store_rotation
 
 # --- one foot, step by step ------------------------------------------------------------------------------------
 
@@ -324,7 +324,7 @@ def place_foot(plan, memory, found, i, leg, base, up, hips, place, world, dt):
     # What comes out, and what is kept for the next frame.
     ankle = matrix_at(world, i, plan.ankles[leg])
     frame = xform.axes(ankle)
-    own = quat.from_columns(vec.scale(frame[0], handedness(frame)), frame[1], frame[2])
+    own = quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
     wanted = quat.unit(quat.mul(turn, own))
     set3(memory.targets, i, leg, laid(ankle[3], ball, ball_height, on_plane, normal, turn, up, roll))
     for c in range(4):
@@ -468,7 +468,7 @@ def carry_hips(plan, memory, i, up, turn, x, v, weight, place, world, hips, pare
         t[i, hips, c] += own[c]
     if plan.lean > like(x, 0.0):
         frame = xform.axes(above)
-        axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), handedness(frame))
+        axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), xform.handedness(frame))
         store_rotation(r, i, hips, quat.unit(quat.mul((axis[0], axis[1], axis[2], turn[3]), rotation_at(r, i, hips))))
 
 

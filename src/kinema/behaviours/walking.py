@@ -11,7 +11,6 @@ from kinema._jit import kernel, like, routine
 from kinema.behaviours.footing import BALL, get3
 from kinema.constants import LEAST_SPARE, LIMIT_STRIDES, STRAIN_REACH
 from kinema.math import quat, vec, xform
-from kinema.solvers.branch import handedness
 
 HANGING = 3
 """A foot without ground: it hangs from the body. Beside FREE (swinging), LOCKED (planted), BARRED (out of reach)."""
@@ -174,7 +173,7 @@ def set4(array, i, leg, q):
 def turn_of(m):
     """The rotation in a place."""
     frame = xform.axes(m)
-    return quat.from_columns(vec.scale(frame[0], handedness(frame)), frame[1], frame[2])
+    return quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
 
 
 @kernel
