@@ -87,6 +87,12 @@ def unit(v):
     return v / np.linalg.norm(v)
 
 
+def unit_rows(v):
+    """Every vector at length 1. (..., n)"""
+    v = np.asarray(v, np.float64)
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
 def angle_between(a, b):
     """Angle between two vectors, 0 to pi, to full precision at both ends (Kahan). (...)"""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)

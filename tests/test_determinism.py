@@ -192,8 +192,8 @@ def test_in_another_process():
 
 
 GOLDEN = {
-    "two_bone float64": "ac930c5e64302d4933d5e30196dc6e8095bc2d6c4b8d5ee9af8676358cfeacd5",
-    "two_bone float32": "3cc0e024f35fce2f070b07505dce8b6710d05df18c1546c1efd24af1f3765824",
+    "two_bone float64": "21edd184c1b2452c5fa4fc30275d1d3266a4c60b983de9203fc0e02fdacc9724",
+    "two_bone float32": "05947e993a3e57e2d38d37939aa53711e46caaabc16d868d51f92b89c7849065",
     "fabrik float64": "964258f72f94414ae2eec08b8bc7810da8ea57f7b6299319dcefc0b2fd62a13c",
     "fabrik float32": "fc1c24013bdc09149154269401d8bdb8a456662bb9524048e1d48cf3c2e9e165",
     "ccd float64": "6b9cc20639880fb4a59d1473be3b29de3778ddf4714bd4ce5e2fb3f415527845",

@@ -310,6 +310,33 @@ def test_any_thread_count_gives_the_same_bits(solve, monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(answers[0], other, strict=True))
 
 
+@solvers
+def test_an_unreachable_last_chain_keeps_its_bones(solve):
+    """Two lanes share a group: the one left empty must not write into the other's chain."""
+    chain = np.array([[0.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 8.0, 0.0]])
+    r = solve(np.stack((chain, chain)), [(3, 3, 0), (46, 0.8, 0)])
+    np.testing.assert_allclose(naive.bone_lengths(r.joints[1]), [4.0, 4.0])
+    assert r.error[1] == pytest.approx(math.hypot(46, 0.8) - 8)
+
+
+@pytest.mark.slow_uncompiled
+@solvers
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_batches_that_mix_reach_are_many_singles(solve, size, monkeypatch):
+    """Reachable, too far and there already, at many batch sizes and in 1 to 8 threads."""
+    monkeypatch.setattr("kinema.solvers.chain.THREADS_FROM_ITERATIVE", 8)
+    rng = problems.generator(34)
+    chains = problems.random_chains(rng, 1_000, 4) * size
+    target = problems.units(rng, 1_000) * rng.uniform(0, 9, (1_000, 1)) * size
+    target[::7] = chains[::7, -1]
+    singles = [solve(*pair) for pair in zip(chains, target, strict=True)]
+    for count in (*range(1, 40), 100, 333, 1_000):
+        monkeypatch.setenv("KINEMA_THREADS", str(1 + count % 8))
+        r = solve(chains[:count], target[:count])
+        for field, name in zip(r, r._fields, strict=True):
+            np.testing.assert_array_equal(field, [getattr(one, name) for one in singles[:count]], err_msg=name)
+
+
 @pytest.mark.slow_uncompiled
 @solvers
 def test_no_pops_along_a_path(solve):

@@ -247,3 +247,24 @@ def test_scaling_the_world_scales_the_answer(target, pole, length1, length2):
     big = km.two_bone((0, 0, 0), target * 1024, (length1 * 1024, length2 * 1024), pole=pole * 1024)
     np.testing.assert_array_equal(big.mid, one.mid * 1024)
     assert big.reached == one.reached
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("sine", [0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("hinted", [False, True], ids=["", "hint"])
+def test_bones_keep_their_length_with_the_pole_near_the_reach_line(dtype, sine, hinted):
+    rng = problems.generator(13)
+    _, target, lengths, _ = reachable_limbs(rng, 4_000)
+    root = np.zeros_like(target)
+    target = problems.units(rng, 4_000) * (lengths.sum(-1) * rng.uniform(0.3, 0.99, 4_000))[:, None]
+    line = naive.unit_rows(target)
+    aside = naive.unit_rows(np.cross(line, problems.units(rng, 4_000)))
+    pole = (line + aside * sine) * rng.uniform(0.1, 1e4, (4_000, 1)) * rng.choice([-1.0, 1.0], (4_000, 1))
+    root, target, lengths, pole = (array.astype(dtype) for array in (root, target, lengths, pole))
+    r = km.two_bone(root, target, lengths, pole=pole, hint=pole if hinted else None)
+    limit = 1e-9 if dtype is np.float64 else 1e-5
+    upper = np.linalg.norm(r.mid.astype(np.float64), axis=-1)
+    assert np.abs(upper / lengths[:, 0] - 1).max() <= limit
+    lower = np.linalg.norm(r.end.astype(np.float64) - r.mid, axis=-1)
+    inside = np.abs(lengths[:, 0] - lengths[:, 1]) < np.linalg.norm(target, axis=-1)
+    assert np.abs(lower / lengths[:, 1] - 1)[inside].max() <= limit

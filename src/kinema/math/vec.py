@@ -72,6 +72,15 @@ def reject(a, unit):
 
 
 @kernel
+def reject_exactly(a, unit):
+    """The part of a at right angles to a unit vector, also where a is almost parallel to it.
+
+    A single rejection leaves rounding of a's size along the unit vector; a second one takes that away too.
+    """
+    return reject(reject(a, unit), unit)
+
+
+@kernel
 def side(unit):
     """A vector at right angles to a unit vector, 0.1 to 1 long, always the same one; planar for a planar vector."""
     zero = like(unit[0], 0.0)

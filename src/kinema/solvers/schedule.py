@@ -148,7 +148,8 @@ def solve_lanes(first, last, solver, chains, table, setup, floor, caps, output, 
             for k in range(LANES):
                 age[k] += 1
             for k in range(LANES):
-                if miss[k] <= tolerance or age[k] >= cap[k]:
+                # A lane without a chain still holds the numbers of the last one, which may lie near its parked goal.
+                if main_chain[k] != _UNUSED and (miss[k] <= tolerance or age[k] >= cap[k]):
                     chain = main_chain[k]
                     iterations[chain] += age[k]
                     if miss[k] <= tolerance or iterations[chain] >= budget:

@@ -66,9 +66,9 @@ def bend_direction(line, to_pole, hint):
     hint_size = vec.span(hint)
     hinted = hint_size > zero
     hint = vec.scale(hint, one / (hint_size if hinted else one))
-    fallback = vec.faded(vec.reject(hint, line), one, like(one, POLE_FADE), vec.side(line))
+    fallback = vec.faded(vec.reject_exactly(hint, line), one, like(one, POLE_FADE), vec.side(line))
     zone = like(one, POLE_FADE_HINTED) if hinted else like(one, POLE_FADE)
-    return vec.faded(vec.reject(to_pole, line), vec.span(to_pole), zone, fallback)
+    return vec.faded(vec.reject_exactly(to_pole, line), vec.span(to_pole), zone, fallback)
 
 
 @kernel
