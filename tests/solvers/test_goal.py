@@ -281,6 +281,40 @@ def test_the_tip_is_turned_as_the_goal_wants_it(who, chain):
     np.testing.assert_allclose(axes, expected, atol=1e-9)
 
 
+@both_precisions
+@everyone
+def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
+    """A limit keeps the hand from the rotation: the goal is not reached, whatever its position."""
+    rng = problems.generator(29)
+    skeleton = with_limits(PEOPLE[who], {"hand_l": km.Cone(0.5)})
+    pose = posed(PEOPLE[who], rng, 20).astype(dtype)
+    target, wanted = reachable(rng, skeleton, pose, ARM, 0.3, 0.9), problems.quaternions(rng, 20)
+    after, report = km.solve(skeleton, pose, ARM, km.Goal(target, rotation=wanted))
+    tip = skeleton.index("hand_l")
+    world = world_of(skeleton, after)
+    above = world[:, skeleton.parents[tip], :3, :3]
+    above = above / np.linalg.norm(above, axis=-2, keepdims=True)
+    turned = above @ naive.quat_to_matrix(after.rotations[:, tip].astype(float))
+    turned[..., 0] *= np.sign(np.linalg.det(above))[:, None]
+    difference = turned @ np.swapaxes(naive.quat_to_matrix(wanted), -1, -2)
+    angle = np.arccos(np.clip((np.trace(difference, axis1=-2, axis2=-1) - 1) / 2, -1, 1))
+    np.testing.assert_allclose(report.rotation_error, angle, atol=1e-3 if dtype == np.float32 else 1e-6)
+    assert report.rotation_error.dtype == dtype
+    np.testing.assert_array_equal(report.reached, (report.rotation_error <= 1e-3) & (report.error <= 1e-4))
+    assert report.rotation_error.max() > 0.5 and not report.reached.all()
+
+
+def test_the_tolerance_of_the_rotation_is_an_angle():
+    skeleton = line((0, 0, 0), (0, 1, 0.3), (0, 1, -0.3), limits={"c": km.Cone(0.5)})
+    turned = naive.quat_from_axis_angle((1, 0, 0), 0.9)
+    target = places(skeleton, skeleton.rest, "c")[0]
+    for tolerance, reached in ((0.3, False), (0.5, True)):
+        goal = km.Goal(target, rotation=turned)
+        _, report = km.solve(skeleton, skeleton.rest, [*"abc"], goal, rotation_tolerance=tolerance)
+        assert report.rotation_error == pytest.approx(0.4, abs=1e-6) and report.reached == reached
+    assert km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal(target))[1].rotation_error == 0
+
+
 def test_without_a_rotation_the_tip_keeps_its_local_one():
     rng = problems.generator(8)
     skeleton, pose = person().skeleton, posed(person(), rng, 5)
@@ -633,6 +667,21 @@ def test_no_pops_past_a_limit(aside):
     assert report.limited[-1] and not report.limited.all() and 0.05 < report.reached.mean() < 0.95
     moves = np.linalg.norm(np.diff(places(skeleton, after, "abc"), axis=0), axis=-1).max(axis=-1)
     assert moves.max() < 10 * np.linalg.norm(path[1] - path[0])
+
+
+def test_a_joint_without_length_that_enters_outside_its_limit_is_held_before_solving():
+    """Held only afterwards, it would carry the tip away from a target that it can reach."""
+    limits = {"b": km.Cone(0.3)}
+    skeleton = line((0, 0, 0), (0, 0, 0), (0, 1, 0.1), (0, 1, -0.1), limits=limits)
+    rotations = skeleton.rest.rotations.copy()
+    rotations[1] = naive.quat_from_axis_angle((1, 0, 0), 1.5)
+    pose = Pose(skeleton.rest.translations, rotations)
+    target = np.array([(0.3, 1.2, 0.4), (-0.5, -0.8, 0.9), (0.2, 0.3, -1.1)])
+    for solver in (None, "ccd", "fabrik"):
+        after, report = km.solve(skeleton, pose, [*"abcd"], km.Goal(target), solver=solver)
+        check_honest(skeleton, after, report, "abcd", target)
+        assert report.reached.all()
+        assert all(outside_any(skeleton, after[i]) < 1e-6 for i in range(3))
 
 
 # --- several goals ---------------------------------------------------------------------------------------------

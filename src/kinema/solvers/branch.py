@@ -511,6 +511,16 @@ def turn_tips(rows, tip, parent, wanted, place, world, r):
 
 
 @batch
+def rotation_errors(tip, parent, wanted, place, world, r, errors):
+    """Angle between the tip's world rotation and the wanted one, (characters, 4), for every character, radians."""
+    for i in range(errors.size):
+        above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
+        now = out_of_parent(above, rotation_at(r, i, tip))
+        off = quat.mul(quat.conj(now), quat_at(wanted, i))
+        errors[i] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+
+
+@batch
 def blend_back(rows, joints, weights, before, r):
     """Between the rotations from before (weight 0, bit for bit) and those of now (weight 1). weights: (characters,
     joints), one for each of these joints.

@@ -32,6 +32,9 @@ from kinema.solvers.two_bone_rotations import ALWAYS, IF_STRAIGHT, NO_AXIS
 
 SOLVERS = ("two_bone", "ccd", "fabrik", "compensating")
 
+ROTATION_TOLERANCE = 1e-3
+"""Angle below which a rotation counts as reached, radians: at the end of an arm less than a millimetre."""
+
 WHOLE = 1.0
 """The weight of a goal for which none was given."""
 
@@ -56,9 +59,11 @@ class Report(NamedTuple):
     """How a goal was met, measured on the pose that is returned. ... is the batch."""
 
     reached: Any
-    """(...): whether the tip is within tolerance of the goal's position."""
+    """(...): whether the tip is within tolerance of the goal's position and, if the goal has one, its rotation."""
     error: Any
     """(...): metres from the tip to the goal's position."""
+    rotation_error: Any
+    """(...): angle from the tip's rotation to the goal's, radians; 0 if the goal has no rotation."""
     iterations: Any
     """(...): passes made over the chain; 0 for a limb, which is solved in closed form."""
     limited: Any
@@ -79,6 +84,7 @@ def solve(
     solver: str | None = None,
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
+    rotation_tolerance: float = ROTATION_TOLERANCE,
 ) -> tuple[Pose, Any]:
     """The pose with a branch turned so that its tip meets the goal, and a `Report`.
 
@@ -87,7 +93,7 @@ def solve(
     do not count) are a limb of two bones, solved in closed form; longer chains go to CCD. solver: one of "two_bone",
     "ccd", "fabrik", "compensating" instead. Limits of the skeleton hold for every joint that is turned.
     soften: below 1 a limb eases into full stretch from that share of its length. tolerance: share of the length, which
-    is measured from joint to joint of the chain.
+    is measured from joint to joint of the chain. rotation_tolerance: of the goal's rotation, radians.
 
     Several goals at once: a list of chains and a list of goals. Where they pull at the same joints all are served as
     well as can be, then the goals of lower priority give way. The report is a list then.
@@ -101,17 +107,21 @@ def solve(
         raise InputError(f"solver is {solver!r:.60}; allowed are {', '.join(map(repr, SOLVERS))} and None")
     soften = validation.number("soften", soften, 0.0, 1.0)
     tolerance = validation.number("tolerance", tolerance, 0.0)
+    rotation_tolerance = validation.number("rotation_tolerance", rotation_tolerance, 0.0)
     pose, shape = _spread(pose, goals)
     work = _Work(skeleton, pose)
     tasks = [_Task(work, c, g, solver, soften, tolerance, shape) for c, g in zip(chains, goals, strict=True)]
     _run(work, tasks)
-    reports = [task.report(work, shape) for task in tasks]
+    reports = [task.report(work, shape, rotation_tolerance) for task in tasks]
     solved = Pose.of(pose.translations.copy(), work.r.reshape(pose.rotations.shape), pose.scales.copy())
     return solved, (reports if several else reports[0])
 
 
 def _run(work: _Work, tasks: list[_Task]) -> None:
     """Turn the joints, by each goal's weight, inside limits; then everything that is reported on is up to date."""
+    for task in tasks:
+        # Joints without length are not solved for. Held afterwards, they would carry the tip away from its target.
+        task.hold(work, np.zeros(work.count, bool))
     if len(tasks) == 1:
         tasks[0].turn(work, tasks[0].rows)
     else:
@@ -119,7 +129,7 @@ def _run(work: _Work, tasks: list[_Task]) -> None:
     if not all(task.whole for task in tasks):
         _blend_back(work, tasks)
     for task in tasks:
-        task.hold(work)
+        task.hold(work, task.limited)
     for task in tasks:
         path = work.path(task.joints)
         # What is above the only chain there is has not moved, and was up to date for all it served.
@@ -365,12 +375,14 @@ class _Task:
         if work.has_limits(self.joints[-1:]):
             branch.hold_limits(rows, path.joints[-1:], *work.limits, work.r, self.limited)
 
-    def hold(self, work: _Work) -> None:
-        """Limits hold in what is returned, also where the pose that came in broke them; what has no weight stays."""
+    def hold(self, work: _Work, limited: Any) -> None:
+        """Hold every joint of the chain inside its limit, where the goal has weight. limited: (characters,), set where
+        a joint had to be moved.
+        """
         joints = self.joints if self.wanted is not None else self.joints[:-1]
         if work.has_limits(joints):
             turned = work.path(self.joints).joints[: len(joints)]
-            branch.hold_limits(self.rows, turned, *work.limits, work.r, self.limited)
+            branch.hold_limits(self.rows, turned, *work.limits, work.r, limited)
 
     def _measured(self, work: _Work) -> tuple[Any, Any]:
         """Error, length, reach; and whether it is reached, soft, and the pole says little; each (3, characters)."""
@@ -380,10 +392,21 @@ class _Task:
         branch.measure(joints, self.target, self.pole, poled, zones, work.world, sizes, flags)
         return sizes, flags
 
-    def report(self, work: _Work, shape: tuple[int, ...]) -> Report:
+    def _rotation_errors(self, work: _Work) -> Any:
+        """(characters,): radians; 0 without a wanted rotation."""
+        errors = np.zeros(work.count, work.dtype)
+        if self.wanted is not None:
+            tip = self.joints[-1]
+            parent = int(work.skeleton.parents[tip])
+            branch.rotation_errors(tip, parent, self.wanted, work.place, work.world, work.r, errors)
+        return errors
+
+    def report(self, work: _Work, shape: tuple[int, ...], rotation_tolerance: float) -> Report:
         (error, length, reach), (reached, soft, singular) = self._measured(work)
         self._warn(shape, reached, length)
-        parts = (reached, error, self.passes, self.limited, reach, soft, singular)
+        rotation_error = self._rotation_errors(work)
+        reached &= rotation_error <= work.dtype(rotation_tolerance)
+        parts = (reached, error, rotation_error, self.passes, self.limited, reach, soft, singular)
         return Report(*(part.reshape(shape)[()] for part in parts))
 
     def _warn(self, shape: tuple[int, ...], reached: Any, length: Any) -> None:

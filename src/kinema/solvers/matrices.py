@@ -19,12 +19,13 @@ from kinema._jit import batch, kernel, like
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
+from kinema.math.rows import load4, load_matrix
 from kinema.pose import unit_rotations
 from kinema.skeleton import matrix_at, store_matrix
 from kinema.solvers.branch import origin_at, smallest_turn
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
-from kinema.solvers.goal import Goal, Report
+from kinema.solvers.goal import ROTATION_TOLERANCE, Goal, Report
 from kinema.solvers.two_bone_rotations import two_bone_rotations, unit_vectors
 
 SOLVERS = ("two_bone", "ccd", "fabrik")
@@ -165,7 +166,7 @@ def apply_to_matrices(
         THREADS_FROM_POSES,
         1,
     )
-    report = _report(bones[:, chain], each["position"], figures, soften, tolerance, shape)
+    report = _report(bones[:, chain], each["position"], each.get("rotation"), figures, (soften, tolerance), shape)
     return _like_given(given, bones, shape), report
 
 
@@ -194,17 +195,30 @@ def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
     return out
 
 
+@batch
+def _rotation_errors(tips, wanted, errors):
+    """Angle from each tip's rotation, by its matrix (tips, 12), to the wanted one, radians."""
+    for n in range(errors.size):
+        off = quat.mul(quat.conj(own_turn(load_matrix(tips[n]))), load4(wanted[n]))
+        errors[n] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+
+
 def _report(
-    chain: Any, target: Any, figures: tuple[Any, Any], soften: float, tolerance: float, shape: tuple[int, ...]
+    chain: Any, target: Any, wanted: Any, figures: tuple[Any, Any], zones: tuple[float, float], shape: tuple[int, ...]
 ) -> Report:
-    """Measured on the matrices that are returned."""
+    """Measured on the matrices that are returned. zones: `soften` and `tolerance`."""
+    soften, tolerance = zones
+    rotation_error = np.zeros(len(chain), chain.dtype)
+    if wanted is not None:
+        _rotation_errors(np.ascontiguousarray(chain[:, -1]), wanted, rotation_error)
     at = chain[..., 3::4]
     length = np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1)
     error = np.linalg.norm(at[:, -1] - target, axis=-1)
     reach = np.linalg.norm(target - at[:, 0], axis=-1) / np.where(length > 0, length, 1)
     parts = {
-        "reached": error <= chain.dtype.type(tolerance) * length,
+        "reached": (error <= chain.dtype.type(tolerance) * length) & (rotation_error <= ROTATION_TOLERANCE),
         "error": error,
+        "rotation_error": rotation_error,
         "iterations": figures[0],
         "limited": np.zeros(len(at), bool),
         "reach": reach,
