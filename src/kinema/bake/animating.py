@@ -45,7 +45,7 @@ def animate(
         progress((k + 1) / len(shot.times))
     frames = frames[shot.lead :]
     parts = ([frame.pose.arrays()[n] for frame in frames] for n in range(3))
-    place, world = (np.array([getattr(frame, name) for frame in frames], np.float64) for name in ("place", "world"))
+    place, world = (np.array([getattr(frame, name) for frame in frames], np.float64) for name in ("transform", "world"))
     return Made(Pose.of(*map(np.array, parts)), place, world)
 
 

@@ -1,0 +1,223 @@
+"""Ground contact: the rays of feet, what they hit, and the plane that a sole rests on.
+
+`Feet` and `Locomotion` share this module. Rays go down the character's own up. Hits are records, one per ray; a foot is
+sampled by four rays under its sole, in the order heel, middle, ball, tip. Heights are metres along the character's up,
+above the floor of its own space.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema import validation
+from kinema._jit import batch, kernel, like, routine
+from kinema.math import vec, xform
+from kinema.math.rows import load3, load_matrix, store3
+from kinema.records import REAL, Record
+
+SWINGING, PLANTED, RELEASED = 0, 1, 2
+"""Contact states of a foot: in the air; on the ground and held there; on the ground but let go, because it is out of
+reach or was held back too far."""
+
+FOOT_SAMPLES = 4
+"""Rays under a sole: heel, middle, ball, tip. The middle one finds the edge of a step that the sole would cut."""
+
+HEEL_SAMPLE, BALL_SAMPLE, TIP_SAMPLE = 0, 2, 3
+"""The rays under heel, ball and tip among the samples of a sole."""
+
+ONE_SLOPE = 0.94
+"""Cosine of the largest angle between the slope from heel to ball and the ground's own normals there (20 degrees).
+Beyond it, heel and ball stand on different surfaces."""
+
+RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool)
+"""A ray, world space. wanted: whether it is worth casting in this frame."""
+
+HIT = Record(found=bool, point=(REAL, 3), normal=(REAL, 3))
+"""What a ray hit, world space. Where nothing was found, point and normal are zero."""
+
+CONTACT_SETTINGS = Record(up=(REAL, 3), floor=REAL, rise=REAL, cos_slope=REAL)
+"""up, floor: the character's up and the height of its floor, in its own space. rise: metres above the floor where rays
+start. cos_slope: cosine of the steepest slope a foot stands on."""
+
+
+class Floor(NamedTuple):
+    """A character's floor in world space."""
+
+    point: Any
+    up: Any
+
+
+class SupportPlane(NamedTuple):
+    """The plane a foot stands on, or is going to stand on: a point of it and its unit normal, world space."""
+
+    point: Any
+    normal: Any
+
+
+# --- rays ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def floor_of(settings, transform):
+    """The floor of a character. transform: its row of twelve numbers."""
+    m = load_matrix(transform)
+    zero, one = like(settings.floor, 0.0), like(settings.floor, 1.0)
+    own = load3(settings.up)
+    return Floor(xform.apply(m, vec.scale(own, settings.floor)), vec.unit_or(xform.linear(m, own), (zero, one, zero)))
+
+
+@kernel
+def aim_down(ray, point, floor, rise):
+    """Aim a ray down through a point, from a height above the floor."""
+    across = vec.reject(vec.sub(point, floor.point), floor.up)
+    store3(ray.origin, vec.add(vec.add(floor.point, across), vec.scale(floor.up, rise)))
+    store3(ray.direction, vec.scale(floor.up, like(rise, -1.0)))
+    ray.wanted = True
+
+
+@batch
+def gather_rays(rows, rays, origins, directions):
+    """Copy the wanted rays of these characters, (N, R), into plain arrays, one after the other. Returns how many."""
+    count = 0
+    for k in range(rows.size):
+        for n in range(rays.shape[1]):
+            ray = rays[rows[k], n]
+            if ray.wanted:
+                store3(origins[count], load3(ray.origin))
+                store3(directions[count], load3(ray.direction))
+                count += 1
+    return count
+
+
+@kernel
+def usable(v, largest):
+    """Whether every number of a vector is finite and within range. False for NaN."""
+    return (abs(v[0]) <= largest) & (abs(v[1]) <= largest) & (abs(v[2]) <= largest)
+
+
+@kernel
+def store_hit(hit, found, point, normal, largest):
+    """Store what a ray hit. A point or normal that is not finite, or a zero normal, counts as a miss."""
+    zero = like(largest, 0.0)
+    none = (zero, zero, zero)
+    hit.found = found and usable(point, largest) and usable(normal, largest) and vec.span(normal) > zero
+    store3(hit.point, vec.select(hit.found, point, none))
+    store3(hit.normal, vec.select(hit.found, normal, none))
+
+
+@batch
+def store_hits(found, points, normals, largest, hits):
+    """Store the answers of a cast, one hit per ray."""
+    for n in range(hits.size):
+        store_hit(hits[n], found[n], load3(points[n]), load3(normals[n]), largest)
+
+
+@batch
+def scatter_hits(rows, rays, answers, hits):
+    """Give every ray of these characters, (N, R), its answer; a ray that was not cast has hit nothing."""
+    count = 0
+    for k in range(rows.size):
+        for n in range(rays.shape[1]):
+            hit = hits[rows[k], n]
+            hit.found = False
+            if rays[rows[k], n].wanted:
+                hit.found = answers[count].found
+                store3(hit.point, load3(answers[count].point))
+                store3(hit.normal, load3(answers[count].normal))
+                count += 1
+
+
+def cast_rays(ground: Any, origins: Any, directions: Any, distance: float) -> Any:
+    """Cast rays at a ground and return their hits.
+
+    ground: anything with `cast(origins, directions, max_distance)`. origins, directions: (R, 3), world space.
+    distance: metres. Returns `HIT` records, (R,), in the precision of the rays.
+
+    A ray that starts inside something solid has found a wall beside the leg, not ground: it counts as a miss. So does
+    an answer that is not finite.
+    """
+    real = origins.dtype.type
+    hits = HIT.zeros(len(origins), real)
+    if not len(origins):
+        return hits
+    answer = ground.cast(origins, directions, distance)
+    found = np.asarray(answer.hit, bool) & (np.asarray(answer.distance) > 0)
+    points, normals = (validation.contiguous(np.asarray(part), real) for part in (answer.point, answer.normal))
+    store_hits(found, points, normals, real(validation.largest(real)), hits)
+    return hits
+
+
+# --- planes ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def limit_slope(normal, up, cos_slope):
+    """The nearest ground normal that is no steeper than the steepest slope."""
+    zero, one = like(cos_slope, 0.0), like(cos_slope, 1.0)
+    sine = math.sqrt(max((one - cos_slope) * (one + cos_slope), zero))
+    aside = vec.unit_or(vec.reject(normal, up), (zero, zero, zero))
+    steepest = vec.add(vec.scale(up, cos_slope), vec.scale(aside, sine))
+    return vec.select(vec.dot(normal, up) < cos_slope, vec.unit_or(steepest, up), normal)
+
+
+@kernel
+def height_on(plane, point, up):
+    """How far a plane is above a point, along up. The plane must not be vertical."""
+    return vec.dot(vec.sub(plane.point, point), plane.normal) / vec.dot(up, plane.normal)
+
+
+@kernel
+def lift_and_gap(plane, hits, first, stride, up):
+    """How far a plane must be lifted to clear every sample of a sole, and the largest gap it then leaves under it."""
+    zero = like(plane.normal[0], 0.0)
+    lift, lowest = zero, zero
+    for k in range(FOOT_SAMPLES):
+        hit = hits[first + k * stride]
+        if hit.found:
+            gap = height_on(plane, load3(hit.point), up)
+            lift, lowest = max(lift, -gap), max(lowest, gap)
+    return lift, lowest + lift
+
+
+@routine
+def heel_to_ball(heel, ball, up, cos_slope):
+    """The plane through heel and ball, and whether the two stand on one surface: from tread to tread is no slope."""
+    zero = like(up[0], 0.0)
+    ball_normal = load3(ball.normal)
+    along = vec.unit_or(vec.sub(load3(ball.point), load3(heel.point)), (zero, zero, zero))
+    level = vec.unit_or(vec.add(ball_normal, load3(heel.normal)), up)
+    normal = vec.unit_or(vec.reject(level, along), up)
+    one_surface = (vec.dot(normal, up) >= cos_slope) & (vec.dot(normal, level) >= like(zero, ONE_SLOPE))
+    return SupportPlane(load3(ball.point), normal), one_surface
+
+
+@routine
+def fit_plane(hits, first, stride, floor, cos_slope):
+    """Fit the plane that a foot stands on to the samples under its sole.
+
+    hits: records, (R,); the samples of heel, middle, ball and tip start at `first` and are `stride` apart.
+    Candidates are the plane through heel and ball and the plane through each sample along its normal. The one that
+    leaves the smallest gap when it clears all samples wins; of equals, the first. Without ground it is the floor.
+    """
+    up, one, zero = floor.up, like(cos_slope, 1.0), like(cos_slope, 0.0)
+    best, smallest, any_yet = SupportPlane(floor.point, up), zero, False
+    for order in range(FOOT_SAMPLES + 1):
+        # Heel and ball together first, then ball, heel, tip, middle.
+        k = BALL_SAMPLE if order <= 1 else (HEEL_SAMPLE if order == 2 else (TIP_SAMPLE if order == 3 else 1))
+        hit = hits[first + k * stride]
+        if not (hit.found & ((order > 0) | hits[first].found)):
+            continue
+        plane, good = SupportPlane(load3(hit.point), load3(hit.normal)), True
+        if order == 0:
+            plane, good = heel_to_ball(hits[first], hit, up, cos_slope)
+        if not good:
+            continue
+        plane = SupportPlane(plane.point, limit_slope(plane.normal, up, cos_slope))
+        lift, gap = lift_and_gap(plane, hits, first, stride, up)
+        if (not any_yet) | (gap < smallest):
+            best = SupportPlane(vec.add(plane.point, vec.scale(up, lift)), plane.normal)
+            smallest, any_yet = gap, True
+    return SupportPlane(best.point, vec.unit_or(best.normal, (zero, one, zero)))
