@@ -1,0 +1,1 @@
+"""The motion quality suite: bakes every take and rig of the assets onto six grounds and judges what plays back."""

@@ -1,0 +1,191 @@
+"""`python -m tests.motion`: bake, judge, print the table, keep the figures and draw the worst."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import multiprocessing
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.motion.cases import GROUNDS, HELD_OUT, LONGEST, CaseName, all_names, case_of
+from tests.motion.figures import Figures, measure
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
+PICTURES = ROOT / "build" / "motion"
+SHOWN = ("hover", "penetration", "slide", "yaw", "beyond", "jerk", "shin")
+PERCENT = ("hover", "penetration", "slide", "shin")
+WORST = 10
+
+
+def main() -> None:
+    options = _options()
+    began = time.perf_counter()
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    wanted = [name for name in all_names() if fnmatch.fnmatch(name.name, options.only)]
+    wanted = [name for name in wanted if options.split in ("both", "held-out" if name.held_out else "tuned")]
+    grounds = [ground for ground in GROUNDS if fnmatch.fnmatch(ground, options.ground)]
+    found = run(wanted, grounds, options.jobs)
+    summary = {split: _summary(found, split == "held-out") for split in ("tuned", "held-out")}
+    for split, table in summary.items():
+        if table:
+            print(_table(split, table))
+    open_rows = [row for row in found if options.split == "held-out" or not row["held_out"]]
+    print(_worst(open_rows))
+    if not options.no_pictures:
+        _draw(open_rows, wanted)
+    if options.json:
+        _keep(options.json, summary, found)
+    print(f"{len(found)} bakes in {time.perf_counter() - began:.0f} s")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.motion", description=__doc__)
+    parser.add_argument("--only", default="*", help="names of clips, as in 'cmu/0*' or 'Fox/*'")
+    parser.add_argument("--ground", default="*", help=f"one of {', '.join(GROUNDS)}, or a pattern")
+    split = f"every {HELD_OUT}rd clip by name is held out: its figures are counted but not listed"
+    parser.add_argument("--split", choices=("both", "tuned", "held-out"), default="both", help=split)
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--no-pictures", action="store_true", help="do not draw the worst")
+    parser.add_argument("--json", type=Path, help=f"where to keep the figures, as in {RESULTS.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def run(names: list[CaseName], grounds: list[str], jobs: int) -> list[dict[str, Any]]:
+    """Bake and measure every clip on every ground. Returns a row of each, sorted."""
+    rows: list[dict[str, Any]] = []
+    if jobs < 2:
+        for name in names:
+            rows += _judge(name, grounds)
+    else:
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+            for future in as_completed([pool.submit(_judge, name, grounds) for name in names]):
+                rows += future.result()
+    return sorted(rows, key=lambda row: (row["name"], GROUNDS.index(row["ground"])))
+
+
+def _judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:
+    from kinema.bake import bake
+
+    rows = []
+    for ground in grounds:
+        row: dict[str, Any] = {"name": name.name, "ground": ground, "held_out": name.held_out}
+        try:
+            case = case_of(name, ground)
+            figures = measure(case, bake(case.character, case.clip, case.settings).clip)
+            rows.append(row | figures._asdict() | {"clean": figures.clean, "fault": max(figures.faults.values())})
+        except Exception as wrong:  # One clip that fails must not hide the others.
+            rows.append(row | {"clean": False, "fault": np.inf, "error": f"{type(wrong).__name__}: {wrong}"})
+    return rows
+
+
+# --- reporting -------------------------------------------------------------------------------------------------
+
+
+def _summary(rows: list[dict[str, Any]], held_out: bool) -> dict[str, Any]:
+    """By ground: how many, the share that is clean (takes, rigs and all), median and worst of each figure."""
+    table: dict[str, Any] = {}
+    mine = [row for row in rows if row["held_out"] == held_out]
+    for ground in (*GROUNDS, "all"):
+        part = [row for row in mine if ground in ("all", row["ground"])]
+        if not part:
+            continue
+        takes = [row["clean"] for row in part if row["name"].startswith("cmu/")]
+        rigs = [row["clean"] for row in part if not row["name"].startswith("cmu/")]
+        measured = [row for row in part if "error" not in row]
+        table[ground] = {
+            "count": len(part),
+            "clean": float(np.mean([row["clean"] for row in part])),
+            "clean_takes": float(np.mean(takes)) if takes else None,
+            "clean_rigs": float(np.mean(rigs)) if rigs else None,
+            "flips": int(sum(row["flips"] for row in measured)),
+            "failed": len(part) - len(measured),
+        }
+        for key in SHOWN if measured else ():
+            values = [row[key] for row in measured]
+            table[ground][key] = {"median": float(np.median(values)), "worst": float(np.max(values))}
+    return table
+
+
+def _table(split: str, table: dict[str, Any]) -> str:
+    """Share clean in percent, then median / worst: lengths in percent of a leg, angles in degrees."""
+    lines = [f"\n{split}: {'ground':<12}{'n':>5}{'clean':>7}{'takes':>7}{'rigs':>6}{'flips':>6}"]
+    lines[0] += "".join(f"{key:>15}" for key in SHOWN)
+    for ground, row in table.items():
+        shares = (row["clean"], row["clean_takes"], row["clean_rigs"])
+        cells = [" -" if share is None else f"{100 * share:.0f}%" for share in shares]
+        line = f"{'':{len(split) + 2}}{ground:<12}{row['count']:>5}{cells[0]:>7}{cells[1]:>7}{cells[2]:>6}"
+        line += f"{row['flips']:>6}"
+        for key in SHOWN:
+            size = 100 if key in PERCENT else 1
+            spread = row.get(key, {"median": np.nan, "worst": np.nan})
+            cell = f"{size * spread['median']:.2f} /{size * spread['worst']:.1f}"
+            line += f"{cell:>15}"
+        lines.append(line + (f"  {row['failed']} failed" if row["failed"] else ""))
+    return "\n".join(lines)
+
+
+def _worst(rows: list[dict[str, Any]]) -> str:
+    lines = ["\nthe worst:"]
+    for row in _worst_rows(rows):
+        if "error" in row:
+            lines.append(f"  {row['name']:<40}{row['ground']:<12}{row['error']}")
+            continue
+        figures = Figures(**{key: row[key] for key in Figures._fields})
+        broken = {key: share for key, share in figures.faults.items() if share > 1}
+        told = ", ".join(f"{key} {_shown(key, getattr(figures, key))}" for key in broken)
+        lines.append(f"  {row['name']:<40}{row['ground']:<12}at {row['when']:5.2f} s: {told} ({figures.joint})")
+    return "\n".join(lines)
+
+
+def _shown(key: str, value: float) -> str:
+    return f"{100 * value:.1f}%" if key in PERCENT else f"{value:.0f}"
+
+
+def _worst_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted((row for row in rows if not row["clean"]), key=lambda row: -row["fault"])[:WORST]
+
+
+def _draw(rows: list[dict[str, Any]], names: list[CaseName]) -> None:
+    """Strips of the worst, around the moment in which each is worst."""
+    from kinema.bake import bake
+    from kinema.images import png_bytes
+    from kinema.render.drawing import poses_that_fit, strip
+    from kinema.render.look import Look
+
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    by_name = {name.name: name for name in names}
+    for number, row in enumerate(row for row in _worst_rows(rows) if "error" not in row):
+        case = case_of(by_name[row["name"]], row["ground"])
+        clip = bake(case.character, case.clip, case.settings).clip
+        span = max(row["when"] - 0.5, 0.0), min(row["when"] + 0.5, clip.duration or 0.0)
+        look = Look(ground=case.ground)
+        count = poses_that_fit(case.character, clip, span, 7, look)
+        path = PICTURES / f"{number:02}_{row['name'].replace('/', '_')}_{row['ground']}.png"
+        path.write_bytes(png_bytes(strip(case.character, clip, span, count, look)))
+        print(f"  {path}")
+
+
+def _keep(path: Path, summary: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Write the figures; of what is held out only the summary, so that nobody tunes to it."""
+    tuned = [{key: _rounded(value) for key, value in row.items()} for row in rows if not row["held_out"]]
+    kept = {"rule": f"the first {LONGEST:g} s of each clip", "summary": _rounded(summary), "rows": tuned}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return round(value, 4) if isinstance(value, float) and np.isfinite(value) else value
+
+
+if __name__ == "__main__":
+    main()

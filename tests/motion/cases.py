@@ -1,0 +1,167 @@
+"""What the suite bakes: the clips of the assets, and the grounds they are baked onto."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import kinema as km
+from kinema.bake import Settings
+from kinema.bake.shot import Shot, take
+from kinema.character import Character
+from kinema.clip import Clip
+from kinema.demo import terrain
+from kinema.world.rays import Hits
+from tests.assets import FOLDER
+
+LONGEST = 8.0
+"""Seconds of a clip that are baked: longer ones are cut after this much, counted from their first key."""
+
+SHORTEST = 3.0
+"""Seconds of a walk in place: shorter ones are looped until they last this long, so that they get onto the stairs."""
+
+HELD_OUT = 3
+"""Every so many clips, counted through the sorted names of their kind, one is held out from tuning."""
+
+SLOPES = {"slope12": 12.0, "slope25": 25.0}
+"""Degrees."""
+
+STAIR_RISE, STAIR_RUN, TREAD = 0.19, 0.34, 1.15
+"""Leg lengths of a step: 17 cm by 30 cm for a leg of 88 cm. A tread is at least this many feet deep."""
+
+APPROACH = 0.6
+"""Leg lengths of level ground in front of the first step and the first rock."""
+
+ROCKS_LEG = 0.9
+"""Metres: leg length of the person that the rocks are sized for."""
+
+STANDS = 0.5
+"""Leg lengths of net travel below which a clip goes nowhere, and its facing says where its ground lies."""
+
+GROUNDS = ("flat", "slope12", "slope25", "stairs", "stairs_down", "rocks")
+
+
+class CaseName(NamedTuple):
+    """One clip of one file."""
+
+    name: str
+    """"cmu/02_01", or "Fox/Walk"."""
+    file: str
+    """Path in the folder of assets."""
+    clip: str
+    held_out: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One clip on one ground, ready to be baked."""
+
+    character: Character
+    clip: Clip
+    settings: Settings
+    shot: Shot
+    """The frames of the clip with its travel, on level ground."""
+    ground: Any
+
+
+class GroundAhead:
+    """A ground that is defined along +Z from the origin, placed at a point and rotated to lie along a direction."""
+
+    def __init__(self, ground: Any, origin: Any, forward: Any) -> None:
+        self._ground = ground
+        across = np.array((forward[2], 0.0, -forward[0]))
+        self._axes = np.array((across, (0.0, 1.0, 0.0), forward))
+        self._origin = np.array(origin, np.float64)
+
+    def cast(self, origins: Any, directions: Any, max_distance: Any) -> Hits:
+        local = (np.asarray(origins, np.float64) - self._origin) @ self._axes.T
+        hits = self._ground.cast(local, np.asarray(directions, np.float64) @ self._axes.T, max_distance)
+        point, normal = np.asarray(hits.point), np.asarray(hits.normal)
+        return Hits(hits.hit, point @ self._axes + self._origin, normal @ self._axes, hits.distance)
+
+
+def all_names() -> list[CaseName]:
+    """Every clip of every rigged file of the assets, sorted: takes first, then rigs."""
+    takes = {f"cmu/{path.stem.removeprefix('cmu_')}": path for path in FOLDER.glob("bvh/**/cmu_*.bvh")}
+    found = [(name, path, "") for name, path in sorted(takes.items())]
+    rigs: list[tuple[str, Path, str]] = []
+    others = [*FOLDER.glob("bvh/[!c]*.bvh"), *FOLDER.glob("gltf/*.glb"), *FOLDER.glob("vrm/*.vrm*")]
+    for path in sorted(others, key=lambda each: each.stem.lower()):
+        character = loaded(str(path))
+        if character.rig is not None and character.rig.legs:
+            rigs += [(f"{path.stem}/{clip}", path, clip) for clip in sorted(character.clips)]
+    return [
+        CaseName(name, path.relative_to(FOLDER).as_posix(), clip, k % HELD_OUT == HELD_OUT - 1)
+        for group in (found, rigs)
+        for k, (name, path, clip) in enumerate(group)
+    ]
+
+
+@lru_cache(maxsize=1)
+def loaded(path: str) -> Character:
+    return km.load(path)
+
+
+def case_of(which: CaseName, ground: str) -> Case:
+    """Load a clip, cut it to length and build its ground in front of it."""
+    character = loaded(str(FOLDER / which.file))
+    rig = character.rig
+    assert rig is not None
+    clip = cut(character.clips[which.clip] if which.clip else next(iter(character.clips.values())))
+    settings = Settings(lock_feet=True)
+    shot = take(rig, clip, settings).without_lead
+    if shot.travel.needed:
+        settings = Settings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(shot.times[-1]) - 0.01)))
+        shot = take(rig, clip, settings).without_lead
+    if ground == "flat":
+        floor = km.Plane(np.array(rig.up) * shot.rig.floor, rig.up)
+        return Case(character, clip, settings, shot, floor)
+    built = ground_ahead(ground, shot)
+    return Case(character, clip, Settings(ground=built, loops=settings.loops), shot, built)
+
+
+def cut(clip: Clip) -> Clip:
+    """The first seconds of a clip, at its own keys."""
+    start = min((float(track.times[0]) for track in clip.tracks), default=0.0)
+    if (clip.duration or 0.0) <= start + LONGEST + 0.1:
+        return clip
+    times = max((track.times for track in clip.tracks), key=len)
+    times = times[times <= start + LONGEST].astype(np.float64)
+    return Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times - times[0])
+
+
+def ground_ahead(kind: str, shot: Shot) -> GroundAhead:
+    """A ground from where the hips start, along the way that they go, or that the character faces if it stays."""
+    rig, hips = shot.rig, shot.world[:, shot.rig.hips, :3, 3]
+    leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
+    way = (hips[-1] - hips[0]) * (1.0, 0.0, 1.0)
+    if np.linalg.norm(way) < STANDS * leg:
+        way = np.array(rig.forward) * (1.0, 0.0, 1.0)
+    foot = max(each.heel + each.tip for each in rig.legs)
+    return GroundAhead(_ground(kind, leg, foot), hips[0] * (1.0, 0.0, 1.0), way / np.linalg.norm(way))
+
+
+def _ground(kind: str, leg: float, foot: float) -> Any:
+    if kind in SLOPES:
+        slope = math.radians(SLOPES[kind])
+        return km.Plane((0.0, 0.0, 0.0), (0.0, math.cos(slope), -math.sin(slope)))
+    if kind == "rocks":
+        return _rocks(leg)
+    rise, run = STAIR_RISE * leg * (-1 if kind == "stairs_down" else 1), max(STAIR_RUN * leg, TREAD * foot)
+    steps = [(APPROACH * leg + run * k, rise * (k + 1), 0.0) for k in range(60)]
+    return terrain.Terrain(np.array([(-leg, 0.0, 0.0), *steps]), np.zeros((0, 5)), 62 * run)
+
+
+def _rocks(leg: float) -> Any:
+    """Stones up to 13% of a leg and swells, on a grid; they go on behind and beside the start, mirrored."""
+    size = leg / ROCKS_LEG
+    stones = terrain.rocks(seed=1, length=6.0)
+    x, z = np.arange(-3.0, 3.0001, 0.03), np.arange(-9.0, 9.0001, 0.03)
+    ahead = np.maximum(np.abs(z) - APPROACH, 0.0) + 2.0
+    heights, _ = stones.height_and_normal(np.clip(x, -1.9, 1.9)[:, np.newaxis], ahead)
+    return km.HeightField(heights * size, (x[0] * size, z[0] * size), (0.03 * size, 0.03 * size))

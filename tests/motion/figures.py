@@ -1,0 +1,278 @@
+"""What is measured, by forward kinematics from the baked clip as it plays, between its keys too.
+
+Nothing here asks the stages what they did. Where feet stand is read from the clip before the bake, point by point of
+each sole. Lengths are in leg lengths, angles in degrees.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.clip import Clip
+from kinema.math import arrays
+from tests.motion.cases import Case
+
+RATE = 120.0
+"""Samples a second, whatever the keys are."""
+
+FRAME = 2
+"""Samples of a 60 Hz frame."""
+
+STANDING_SPEED, STANDING_HEIGHT = 0.25, 0.03
+"""Leg lengths a second, and leg lengths above its lowest, below which a point of a sole stands in the clip."""
+
+STANDING_SHORTEST = 0.06
+"""Seconds of the shortest contact."""
+
+LOWEST = 0.02
+"""Share of the samples in which a point is lower than what counts as its lowest."""
+
+KNEE_BENT = 0.05
+"""Leg lengths off the line from hip to ankle from which a knee is clearly bent."""
+
+LEAST_JERK = 2.0
+"""Leg lengths per cubic second: a clip that moves less has no jerk to compare with."""
+
+SHIN_POINTS = (0.2, 0.4, 0.6, 0.8)
+"""Where on the way from knee to ankle the shin is measured."""
+
+LOOK_ABOVE, LOOK_BELOW = 0.6, 1.0
+"""Leg lengths above and below a point in which its ground is looked for."""
+
+
+class Figures(NamedTuple):
+    """One clip on one ground."""
+
+    hover: float
+    """Highest a standing sole is above the ground, beyond what it is above the floor in the clip."""
+    penetration: float
+    """Deepest that any point of a sole is below the ground."""
+    slide: float
+    """Farthest that the heel or the ball moves along the ground while it stands in the clip."""
+    yaw: float
+    """Farthest that a foot rotates about the ground's normal while its heel and ball stand, degrees."""
+    beyond: float
+    """Largest rotation of a joint in a 60 Hz frame beyond what the clip does in that frame, degrees."""
+    flips: int
+    """Times a knee comes to bend the other way where it does not in the clip."""
+    jerk: float
+    """Root mean square of the ankles' jerk, as a ratio to the clip's."""
+    shin: float
+    """Deepest that a shin is below the ground."""
+    steps: int
+    """Contacts that were measured."""
+    joint: str
+    """The joint that rotates most beyond the clip."""
+    when: float
+    """Seconds at which the figure that is worst against its bar is worst."""
+
+    @property
+    def faults(self) -> dict[str, float]:
+        """Each figure as a multiple of its bar; above 1 it is not clean."""
+        shares = {name: getattr(self, name) / bar for name, bar in BARS.items()}
+        return shares | {"flips": 10.0 * self.flips}
+
+    @property
+    def clean(self) -> bool:
+        return max(self.faults.values()) <= 1.0
+
+
+BARS = {"hover": 0.02, "penetration": 0.02, "slide": 0.01, "beyond": 25.0}
+"""What clean means, besides that no knee flips."""
+
+
+def measure(case: Case, baked: Clip) -> Figures:
+    """All figures of a baked clip."""
+    rig, shot = case.shot.rig, case.shot
+    end = min(float(shot.times[-1]), float(baked.duration or 0.0))
+    times = np.arange(int(end * RATE + 1e-6) + 1) / RATE
+    leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
+    before, after = _clip_world(case, times), rig.skeleton.world(baked.sample(times)).astype(np.float64)
+    feet_before, feet = _soles(rig, before), _soles(rig, after)
+    height = feet_before @ np.array(rig.up) - rig.floor
+    standing = _standing(feet_before, height, leg)
+    gap, normal, found = _over(case.ground, feet, rig, leg)
+    worst = {
+        "hover": _hover(gap, height, standing, found) / leg,
+        "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
+        "slide": _drifts(feet, normal, standing) / leg,
+    }
+    yaw = _yaw(feet, normal, standing)
+    rotation, joint = _beyond(case, before, after)
+    worst["beyond"] = rotation
+    flips = _flips(rig, after, leg) & ~_flips(rig, before, leg)
+    ankles = [each.joints[-1] for each in rig.legs]
+    jerks = [_jerk(world[::FRAME, ankles, :3, 3]) / leg for world in (before, after)]
+    faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
+    culprit = max(faults, key=lambda name: faults[name])
+    when = np.flatnonzero(flips.any(axis=1))[0] if flips.any() else int(np.argmax(worst[culprit]))
+    return Figures(
+        **{name: float(values.max(initial=0.0)) for name, values in worst.items()},
+        yaw=float(yaw.max(initial=0.0)),
+        flips=int(flips.sum()),
+        jerk=float(max(jerks[1], LEAST_JERK) / max(jerks[0], LEAST_JERK)),
+        shin=float(_shins(case.ground, after, rig, leg)),
+        steps=_count(standing.any(axis=-1)),
+        joint=joint,
+        when=float(times[min(when, len(times) - 1)]),
+    )
+
+
+# --- poses -----------------------------------------------------------------------------------------------------
+
+
+def _clip_world(case: Case, times: Any) -> Any:
+    """(F, J, 4, 4): the clip with its travel on level ground, before the bake."""
+    shot = case.shot
+    poses = Clip.from_poses("before", shot.rig.skeleton, shot.poses, times=shot.times).sample(times)
+    at = np.clip(times / shot.dt, 0.0, len(shot.times) - 1)
+    left = np.minimum(at.astype(int), len(shot.times) - 2)
+    share = (at - left)[:, np.newaxis, np.newaxis]
+    places = shot.places[left] * (1 - share) + shot.places[left + 1] * share
+    return places[:, np.newaxis] @ shot.rig.skeleton.world(poses).astype(np.float64)
+
+
+def _soles(rig: Any, world: Any) -> Any:
+    """(F, L, 3, 3): heel, ball and tip of each sole."""
+    feet = []
+    for leg in rig.legs:
+        joints, offsets = rig.sole_points(leg)
+        matrices = world[:, joints]
+        feet.append(np.einsum("fprc,pc->fpr", matrices[..., :3, :3], offsets) + matrices[..., :3, 3])
+    return np.stack(feet, axis=1)
+
+
+def _local(case: Case, world: Any) -> Any:
+    """(F, J, 4): rotation of each joint relative to its parent."""
+    axes = world[..., :3, :3] / np.maximum(np.linalg.norm(world[..., :3, :3], axis=-2, keepdims=True), 1e-12)
+    axes = axes * np.sign(np.linalg.det(axes))[..., np.newaxis, np.newaxis]
+    rotations = arrays.from_matrix(axes)
+    parents = case.shot.rig.skeleton.parents
+    above = np.where((parents >= 0)[:, np.newaxis], rotations[:, np.maximum(parents, 0)], (0.0, 0.0, 0.0, 1.0))
+    return arrays.mul(arrays.conj(above), rotations)
+
+
+# --- contacts --------------------------------------------------------------------------------------------------
+
+
+def _standing(points: Any, height: Any, leg: float) -> Any:
+    """(F, L, 3): whether each point of a sole stands in the clip: low for itself, slow, and for long enough."""
+    speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1)
+    low = height <= np.quantile(height, LOWEST, axis=0) + STANDING_HEIGHT * leg
+    standing = low & (speed < STANDING_SPEED * leg)
+    trimmed = np.zeros_like(standing)
+    for foot, point in np.ndindex(*standing.shape[1:]):
+        for start, stop in _runs(standing[:, foot, point]):
+            # A foot settles and lifts in the first and the last frame.
+            first = start + FRAME if start else 0
+            last = stop - FRAME if stop < len(standing) else stop
+            if last - first >= STANDING_SHORTEST * RATE:
+                trimmed[first:last, foot, point] = True
+    return trimmed
+
+
+def _runs(mask: Any) -> list[tuple[int, int]]:
+    edges = np.diff(np.pad(mask, 1).astype(np.int8))
+    return list(zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True))
+
+
+def _count(planted: Any) -> int:
+    return sum(len(_runs(planted[:, foot])) for foot in range(planted.shape[1]))
+
+
+# --- the ground ------------------------------------------------------------------------------------------------
+
+
+def _over(ground: Any, points: Any, rig: Any, leg: float) -> tuple[Any, Any, Any]:
+    """Height above the ground, the ground's normal, and whether there is any, of points (..., 3)."""
+    up = np.array(rig.up, np.float64)
+    flat = points.reshape(-1, 3)
+    down = np.broadcast_to(-up, flat.shape).copy()
+    hits = ground.cast(flat + LOOK_ABOVE * leg * up, down, (LOOK_ABOVE + LOOK_BELOW) * leg)
+    found = np.asarray(hits.hit, bool)
+    gap = np.where(found, (flat - np.asarray(hits.point)) @ up, 0.0)
+    normal = np.where(found[:, np.newaxis], hits.normal, up)
+    return gap.reshape(points.shape[:-1]), normal.reshape(points.shape), found.reshape(points.shape[:-1])
+
+
+def _hover(gap: Any, height: Any, standing: Any, found: Any) -> Any:
+    """(F,): how high standing soles are above the ground, less what they are above the floor in the clip."""
+    lowest = np.where(found, gap, np.inf).min(axis=-1)
+    own = np.maximum(height.min(axis=-1), 0.0)
+    off = np.where(standing.any(axis=-1) & found.any(axis=-1), lowest - own, 0.0)
+    return np.maximum(off, 0.0).max(axis=1)
+
+
+def _drifts(points: Any, normal: Any, standing: Any) -> Any:
+    """(F,): how far heels and balls are, along the ground, from where they stand in the middle of their contact."""
+    drift = np.zeros(len(points))
+    for foot in range(points.shape[1]):
+        for point in (0, 1):
+            for start, stop in _runs(standing[:, foot, point]):
+                part = points[start:stop, foot, point]
+                off = part - part[0]
+                across = normal[start:stop, foot, point]
+                off = off - across * (off * across).sum(axis=-1, keepdims=True)
+                drift[start:stop] = np.maximum(drift[start:stop], np.linalg.norm(off, axis=-1))
+    return drift
+
+
+def _yaw(points: Any, normal: Any, standing: Any) -> Any:
+    """(F,): degrees that feet have rotated about the ground's normal since heel and ball stood."""
+    yaw = np.zeros(len(points))
+    along = points[:, :, 1] - points[:, :, 0]
+    for foot in range(points.shape[1]):
+        for start, stop in _runs(standing[:, foot, 0] & standing[:, foot, 1]):
+            up = normal[start:stop, foot, 1]
+            flat = along[start:stop, foot] - up * (along[start:stop, foot] * up).sum(axis=-1, keepdims=True)
+            cosine = (arrays.unit(flat) * arrays.unit(flat[:1])).sum(axis=-1)
+            yaw[start:stop] = np.maximum(yaw[start:stop], np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
+    return yaw
+
+
+def _shins(ground: Any, world: Any, rig: Any, leg: float) -> float:
+    """The deepest point of a shin, leg lengths below the ground."""
+    knees, ankles = (world[:, [each.joints[k] for each in rig.legs], :3, 3] for k in (-2, -1))
+    share = np.array(SHIN_POINTS)[:, np.newaxis]
+    points = knees[:, :, np.newaxis] * (1 - share) + ankles[:, :, np.newaxis] * share
+    gap, _, found = _over(ground, points, rig, leg)
+    return float(np.where(found, np.maximum(-gap, 0.0), 0.0).max(initial=0.0)) / leg
+
+
+# --- joints ----------------------------------------------------------------------------------------------------
+
+
+def _beyond(case: Case, before: Any, after: Any) -> tuple[Any, str]:
+    """(F-2,): degrees in a 60 Hz frame beyond the clip, of the joint that has most; and that joint's name."""
+    turned = []
+    for world in (before, after):
+        local = _local(case, world)
+        turned.append(np.degrees(arrays.angle_between(local[:-FRAME], local[FRAME:])))
+    more = np.maximum(turned[1] - turned[0], 0.0)
+    if not more.size:
+        return np.zeros(1), ""
+    return more.max(axis=1), case.shot.rig.skeleton.names[int(np.argmax(more.max(axis=0)))]
+
+
+def _flips(rig: Any, world: Any, leg: float) -> Any:
+    """(F, L): whether each knee comes to bend the other way, seen from the hips, since it was last clearly bent."""
+    hips = world[:, rig.hips, :3, :3]
+    hips = hips / np.maximum(np.linalg.norm(hips, axis=-2, keepdims=True), 1e-12)
+    hip, knee, ankle = (world[:, [each.joints[k] for each in rig.legs], :3, 3] for k in (0, 1, -1))
+    line = arrays.unit(ankle - hip)
+    out = (knee - hip) - line * ((knee - hip) * line).sum(axis=-1, keepdims=True)
+    out = np.einsum("frc,flr->flc", hips, out)
+    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * leg
+    flips = np.zeros(bent.shape, bool)
+    for foot in range(bent.shape[1]):
+        when = np.flatnonzero(bent[:, foot])
+        ways = arrays.unit(out[when, foot])
+        flips[when[1:], foot] = (ways[1:] * ways[:-1]).sum(axis=-1) < 0.0
+    return flips
+
+
+def _jerk(points: Any) -> float:
+    third = np.diff(points, n=3, axis=0) * (RATE / FRAME) ** 3
+    return float(np.sqrt((third * third).sum(axis=-1).mean())) if len(third) else 0.0
