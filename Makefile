@@ -9,7 +9,7 @@ NODE_MODULES := tests/judges/node_modules/.package-lock.json
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench clean
+.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -55,6 +55,11 @@ fresh: $(INSTALLED)
 # 100,000 damaged files: each is read or refused, in time and in bounded memory. A quarter of an hour on two cores.
 fuzz: $(INSTALLED)
 	$(BIN)/python -m tests.io.mutations 100000
+
+# Every take and rig of the assets baked onto six grounds and judged as it plays; the worst are drawn in build/motion.
+# Options: make motion OPTIONS="--only 'cmu/0*' --ground stairs --split tuned"
+motion: $(INSTALLED)
+	$(BIN)/python -m tests.motion $(or $(OPTIONS),--json benchmarks/results/motion.json)
 
 bench: $(INSTALLED)
 	$(BIN)/kinema bench --json benchmarks/results

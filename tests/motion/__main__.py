@@ -20,7 +20,7 @@ from tests.motion.figures import Figures, measure
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
 PICTURES = ROOT / "build" / "motion"
-SHOWN = ("hover", "penetration", "slide", "yaw", "beyond", "jerk", "shin")
+SHOWN = ("hover", "penetration", "slide", "yaw", "beyond", "jerk", "shin", "steps")
 PERCENT = ("hover", "penetration", "slide", "shin")
 WORST = 10
 

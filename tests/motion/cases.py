@@ -17,6 +17,7 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo import terrain
 from kinema.world.rays import Hits
+from kinema.world.terrain import PIECE, STONE, Terrain
 from tests.assets import FOLDER
 
 LONGEST = 8.0
@@ -154,7 +155,7 @@ def _ground(kind: str, leg: float, foot: float) -> Any:
         return _rocks(leg)
     rise, run = STAIR_RISE * leg * (-1 if kind == "stairs_down" else 1), max(STAIR_RUN * leg, TREAD * foot)
     steps = [(APPROACH * leg + run * k, rise * (k + 1), 0.0) for k in range(60)]
-    return terrain.Terrain(np.array([(-leg, 0.0, 0.0), *steps]), np.zeros((0, 5)), 62 * run)
+    return Terrain(np.array([(-leg, 0.0, 0.0), *steps], PIECE), np.zeros(0, STONE), 62 * run)
 
 
 def _rocks(leg: float) -> Any:

@@ -104,7 +104,7 @@ def measure(case: Case, baked: Clip) -> Figures:
     worst["beyond"] = rotation
     flips = _flips(rig, after, leg) & ~_flips(rig, before, leg)
     ankles = [each.joints[-1] for each in rig.legs]
-    jerks = [_jerk(world[::FRAME, ankles, :3, 3]) / leg for world in (before, after)]
+    jerks = [_jerk(world[::FRAME, ankles][..., :3, 3]) / leg for world in (before, after)]
     faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
     culprit = max(faults, key=lambda name: faults[name])
     when = np.flatnonzero(flips.any(axis=1))[0] if flips.any() else int(np.argmax(worst[culprit]))
@@ -234,7 +234,7 @@ def _yaw(points: Any, normal: Any, standing: Any) -> Any:
 
 def _shins(ground: Any, world: Any, rig: Any, leg: float) -> float:
     """The deepest point of a shin, leg lengths below the ground."""
-    knees, ankles = (world[:, [each.joints[k] for each in rig.legs], :3, 3] for k in (-2, -1))
+    knees, ankles = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (-2, -1))
     share = np.array(SHIN_POINTS)[:, np.newaxis]
     points = knees[:, :, np.newaxis] * (1 - share) + ankles[:, :, np.newaxis] * share
     gap, _, found = _over(ground, points, rig, leg)
@@ -260,7 +260,7 @@ def _flips(rig: Any, world: Any, leg: float) -> Any:
     """(F, L): whether each knee comes to bend the other way, seen from the hips, since it was last clearly bent."""
     hips = world[:, rig.hips, :3, :3]
     hips = hips / np.maximum(np.linalg.norm(hips, axis=-2, keepdims=True), 1e-12)
-    hip, knee, ankle = (world[:, [each.joints[k] for each in rig.legs], :3, 3] for k in (0, 1, -1))
+    hip, knee, ankle = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (0, 1, -1))
     line = arrays.unit(ankle - hip)
     out = (knee - hip) - line * ((knee - hip) * line).sum(axis=-1, keepdims=True)
     out = np.einsum("frc,flr->flc", hips, out)
