@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import multiprocessing
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.motion.cases import GROUNDS, HELD_OUT, LONGEST, CaseName, all_names, case_of
-from tests.motion.figures import Figures, measure
+from tests.motion.figures import Figures
+from tests.motion.judging import run
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
@@ -56,34 +55,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--no-pictures", action="store_true", help="do not draw the worst")
     parser.add_argument("--json", type=Path, help=f"where to keep the figures, as in {RESULTS.relative_to(ROOT)}")
     return parser.parse_args()
-
-
-def run(names: list[CaseName], grounds: list[str], jobs: int) -> list[dict[str, Any]]:
-    """Bake and measure every clip on every ground. Returns a row of each, sorted."""
-    rows: list[dict[str, Any]] = []
-    if jobs < 2:
-        for name in names:
-            rows += _judge(name, grounds)
-    else:
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            for future in as_completed([pool.submit(_judge, name, grounds) for name in names]):
-                rows += future.result()
-    return sorted(rows, key=lambda row: (row["name"], GROUNDS.index(row["ground"])))
-
-
-def _judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:
-    from kinema.bake import bake
-
-    rows = []
-    for ground in grounds:
-        row: dict[str, Any] = {"name": name.name, "ground": ground, "held_out": name.held_out}
-        try:
-            case = case_of(name, ground)
-            figures = measure(case, bake(case.character, case.clip, case.settings).clip)
-            rows.append(row | figures._asdict() | {"clean": figures.clean, "fault": max(figures.faults.values())})
-        except Exception as wrong:  # One clip that fails must not hide the others.
-            rows.append(row | {"clean": False, "fault": np.inf, "error": f"{type(wrong).__name__}: {wrong}"})
-    return rows
 
 
 # --- reporting -------------------------------------------------------------------------------------------------
