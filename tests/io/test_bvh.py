@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import tracemalloc
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from kinema.character import Character
 from kinema.clip import Clip, Track
 from kinema.errors import FileError, InputError
 from kinema.io import bvh
-from kinema.io.constants import BVH_MOST_JOINTS
+from kinema.io.bvh import writer
+from kinema.io.bvh.format import MOST_JOINTS
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
@@ -104,15 +106,15 @@ def world_by_hand(text, every=1):
     frames = np.array([float(word) for word in rest[5:]]).reshape(int(rest[1]), -1)[::every]
 
     def walk(joint, above, numbers, out):
-        place, matrix = list(joint["offset"]), np.eye(4)
+        position, matrix = list(joint["offset"]), np.eye(4)
         for channel in joint["channels"]:
             value = next(numbers)
             axis = channel[0].lower()
             if channel.endswith("position"):
-                place["xyz".index(axis)] = value
+                position["xyz".index(axis)] = value
             else:
                 matrix = matrix @ turn(axis, value)
-        world = above @ shift(place) @ matrix
+        world = above @ shift(position) @ matrix
         out.append(world[:3, 3])
         for child in joint["children"]:
             walk(child, world, numbers, out)
@@ -300,11 +302,11 @@ def test_joints_without_channels_hold_still():
         ("OFFSET 1 2 3", "OFFSET 1 -inf 3", 4, "found -inf; allowed are finite numbers"),
         ("OFFSET 1 2 3", "OFFSET 1 1e300 3", 4, "magnitude up to 1e.100"),
         ("OFFSET 1 2 3", "OFFSET 1 1_0 3", 4, "found '1_0'; expected a number"),
-        ("CHANNELS 6", "CHANNELS 7", 5, "the number of CHANNELS is 7; at most 6 are read"),
+        ("CHANNELS 6", "CHANNELS 7", 5, "the number of CHANNELS is 7; at most 6 are allowed"),
         ("CHANNELS 3", "CHANNELS 4", 10, "found 'JOINT'; expected XPOSITION or"),
         ("CHANNELS 6", "CHANNELS 5", 5, "found 'Yrotation'; expected JOINT or END or }"),
         ("CHANNELS 6", "CHANNELS -6", 5, "the number of CHANNELS is '-6'"),
-        ("CHANNELS 6", "CHANNELS 99999999999999999999", 5, "at most 6 are read"),
+        ("CHANNELS 6", "CHANNELS 99999999999999999999", 5, "at most 6 are allowed"),
         ("Xposition Yposition", "Xposition Xposition", 5, "found 'Xposition' twice"),
         ("Xposition", "Wposition", 5, "found 'Wposition'; expected XPOSITION"),
         ("Xposition", "Xscale", 5, "found 'Xscale'"),
@@ -319,7 +321,7 @@ def test_joints_without_channels_hold_still():
         ("Frames: 2", "Frames: 3", 23, "39 numbers should follow; the 59 characters left have room for fewer"),
         ("Frames: 2", "Frames: 1", 25, "more than the 13 numbers"),
         ("Frames: 2", "Frames: 100000", 23, "1,300,000 numbers should follow"),
-        ("Frames: 2", "Frames: 700000", 22, "the number of frames is 700000; at most 615,384 are read"),
+        ("Frames: 2", "Frames: 1300000", 22, "the number of frames is 1300000; at most 1,000,000 are allowed"),
         ("Frames: 2", "Frames: 999999999999", 22, "the number of frames is 999999999999; at most"),
         ("Frames: 2", "Frames: " + "9" * 5000, 22, "the number of frames is 9+; at most"),
         ("Frame Time: 0.5", "Frame Time: 0", 23, "a frame takes 0 seconds"),
@@ -393,7 +395,7 @@ def nested(depth):
 HEAD = ARM[: ARM.index("MOTION")]
 MOTION = "MOTION Frames: {} Frame Time: 0.1 "
 HOSTILE = {
-    "deeper than any joint": lambda: nested(BVH_MOST_JOINTS + 1),
+    "deeper than any joint": lambda: nested(MOST_JOINTS + 1),
     "braces only": lambda: "HIERARCHY " + "ROOT a {" * 1_000_000,
     "a word without end": lambda: "\u00e9" * 2**25,
     "a name without end": lambda: "HIERARCHY ROOT " + "a" * 2**25,
@@ -426,14 +428,14 @@ def test_memory_is_not_set_aside_for_what_is_only_declared():
     assert peak < 1_000_000
 
 
-def test_too_large_a_file_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(bvh, "BVH_LARGEST_FILE", 300)
+def test_too_large_a_file_is_not_read(tmp_path):
     path = tmp_path / "large.bvh"
     path.write_text(ARM)
     with pytest.raises(FileError, match=r"large\.bvh: the file is larger than"):
-        bvh.load(path)
+        bvh.load(path, max_bytes=300)
     with pytest.raises(FileError, match="longer than 300 characters"):
-        bvh.loads(ARM)
+        bvh.loads(ARM, max_bytes=300)
+    assert len(bvh.load(path, max_bytes=len(ARM)).skeleton) == len(bvh.loads(ARM).skeleton)
 
 
 def test_a_deep_chain_within_bounds_is_read_and_written():
@@ -483,6 +485,11 @@ def random_character(seed, joints=7, keys=5, scaled=False):
     return Character(skeleton, {"any": Clip("any", skeleton, tracks)})
 
 
+def every_digit():
+    """Write twelve decimals instead of six, to see what everything but rounding does."""
+    return mock.patch.object(writer, "_DECIMALS", 12)
+
+
 def by_name(character, times):
     at = positions(character, times)
     return {name.replace(" ", "_"): at[:, i] for i, name in enumerate(character.skeleton.names)}
@@ -492,7 +499,8 @@ def by_name(character, times):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_any_character_keeps_its_places(scaled, seed):
     character = random_character(seed, scaled=scaled)
-    text = bvh.dumps(character)
+    with every_digit():
+        text = bvh.dumps(character)
     again = bvh.loads(text)
     times = np.arange(5) * 0.25
     before, after = by_name(character, times), by_name(again, times)
@@ -505,6 +513,33 @@ def test_any_character_keeps_its_places(scaled, seed):
     # Written again it is the same text: nothing is lost the second time.
     assert bvh.loads(bvh.dumps(again)).skeleton.names == again.skeleton.names
     np.testing.assert_allclose(world_by_hand(text), positions(again, times), atol=1e-9)
+
+
+def test_motion_has_six_decimals():
+    character = random_character(3, scaled=False)
+    text = bvh.dumps(character)
+    rows = text.partition("Frame Time:")[2].splitlines()[1:]
+    assert max(len(number.partition(".")[2]) for row in rows for number in row.split()) == 6
+    times = np.arange(5) * 0.25
+    before, after = by_name(character, times), by_name(bvh.loads(text), times)
+    for name, at in before.items():
+        np.testing.assert_allclose(after[name], at, atol=5e-6)
+
+
+def test_what_is_written_can_be_read_back(monkeypatch):
+    """Near the limit, a clip is refused or comes back: there is nothing in between."""
+    monkeypatch.setattr(writer, "LARGEST_FILE", 4_000)
+    character = bvh.loads(ARM)
+    outcomes = set()
+    for fps in range(1, 400, 7):
+        try:
+            text = bvh.dumps(character, fps=float(fps))
+        except InputError:
+            outcomes.add("refused")
+            continue
+        assert len(bvh.loads(text, max_bytes=4_000).skeleton) == len(character.skeleton)
+        outcomes.add("read")
+    assert outcomes == {"refused", "read"}
 
 
 def turned_to(rotations):
@@ -521,7 +556,8 @@ def test_quarter_turns_about_x_lose_nothing(off, z, y, side):
     for axis, angle in zip(axes, angles, strict=True):
         q = arrays.mul(q, arrays.from_axis_angle(np.array(axis, float), np.array(angle)))
     character, times = turned_to(arrays.unit(q)[np.newaxis])
-    again = bvh.loads(bvh.dumps(character))
+    with every_digit():
+        again = bvh.loads(bvh.dumps(character))
     np.testing.assert_allclose(positions(again, times)[:, :2], positions(character, times), atol=1e-10)
 
 
@@ -582,7 +618,7 @@ def test_which_clip_is_written():
     rest = bvh.dumps(Character(skeleton))
     assert "Frames: 1\n" in rest
     np.testing.assert_allclose(positions(bvh.loads(rest), (0.0,))[0], skeleton.rest_world[:, :3, 3])
-    with pytest.raises(InputError, match="of another skeleton"):
+    with pytest.raises(InputError, match="another skeleton"):
         bvh.dumps(bvh.loads(ARM), two["a"])
 
 
@@ -595,7 +631,7 @@ def test_frame_rates_that_cannot_be(fps):
 def test_too_many_frames_to_write():
     skeleton = bvh.loads(ARM).skeleton
     long = Clip("l", skeleton, [Track(0, "translation", (0.0, 1e9), np.zeros((2, 3)))])
-    with pytest.raises(InputError, match="too many numbers"):
+    with pytest.raises(InputError, match="a BVH file holds up to"):
         bvh.dumps(Character(skeleton, {"l": long}), fps=60)
 
 

@@ -1,10 +1,15 @@
 """Loading and saving by content and by ending."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 
 import kinema as km
+from kinema.io import files, other_formats
 from tests.assets import asset
+from tests.io.gltf.build import arm
 
 REAL = {"gltf/Fox.glb": (26, 3), "gltf/KayKit_Knight.glb": (57, 76), "bvh/cmu_02_01.bvh": (38, 1)}
 
@@ -29,3 +34,41 @@ def test_what_is_neither(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(km.FileError, match=r"a\.glb: the file is neither glTF \(\.glb, \.gltf, \.vrm\) nor BVH"):
         km.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".fbx", ".dae", ".usd", ".c3d"])
+def test_other_formats_say_how_to_convert_them(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(other_formats.shutil, "which", lambda program: None)
+    path = tmp_path / f"walk{suffix}"
+    path.write_bytes(b"whatever it holds")
+    with pytest.raises(km.FileError, match=r"convert it to \.glb first\. Install Blender .* blender --background"):
+        km.load(path)
+
+
+def test_fbx_is_known_by_its_content_and_an_installed_converter_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "my walk.bin"
+    path.write_bytes(b"Kaydara FBX Binary  \x00")
+    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
+    with pytest.raises(km.FileError, match=r"FBX2glTF --binary --input 'my walk\.bin' --output 'my walk\.glb'"):
+        km.load(path)
+    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "blender" else None)
+    with pytest.raises(km.FileError, match=r"first: blender --background .*import_scene\.fbx"):
+        km.load(path)
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    """A pipe cannot be opened a second time: the format comes from the same bytes."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    feeder = threading.Thread(target=path.write_bytes, args=(arm().glb(),))
+    feeder.start()
+    assert len(km.load(path).skeleton) > 0
+    feeder.join()
+
+
+def test_bytes_are_loaded_as_files_are(tmp_path):
+    (tmp_path / "arm.glb").write_bytes(arm().glb())
+    from_bytes, from_file = files.load_bytes(arm().glb(), "arm.glb"), km.load(tmp_path / "arm.glb")
+    assert from_bytes.name == from_file.name == "arm"
+    assert from_bytes.skeleton.names == from_file.skeleton.names
+    assert b"".join(files.encode(".glb", from_bytes)) == b"".join(files.encode(".glb", from_file))

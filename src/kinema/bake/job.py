@@ -5,7 +5,6 @@ another one, or on a machine of a cluster that shares no disk with this one.
 from __future__ import annotations
 
 import fnmatch
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -58,13 +57,10 @@ def bake_file(
     began = time.perf_counter()
     report: dict[str, Any] = {"file": name, "status": "failed"}
     try:
-        with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
-            made = _baked(Path(folder), data, name, kind, order, report, progress)
+        made = _baked(data, name, kind, order, report, progress)
         report["status"] = "baked"
     except KinemaError as wrong:
         made, report["problem"] = None, problem_of(wrong, name)
-    except OSError as wrong:  # Its own text names temporary files, which are nobody's business.
-        made, report["problem"] = None, f"it cannot be worked on: {wrong.strerror or wrong}"
     except Exception as wrong:  # A file that stops the others helps nobody; the report names what happened.
         made, report["problem"] = None, f"{type(wrong).__name__}: {wrong}"
     report["seconds"] = round(time.perf_counter() - began, 3)
@@ -78,10 +74,8 @@ def problem_of(wrong: KinemaError, name: str) -> str:
     return wrong.problem if wrong.line is None else f"line {wrong.line}: {wrong.problem}"
 
 
-def _baked(
-    folder: Path, data: bytes, name: str, kind: str, order: Order, report: dict[str, Any], progress: Any
-) -> bytes:
-    character = _load(folder, data, name, order)
+def _baked(data: bytes, name: str, kind: str, order: Order, report: dict[str, Any], progress: Any) -> bytes:
+    character = files.load_bytes(data, Path(name).name, roles=order.roles)
     report["rig"] = rig_report(character.rig)
     chosen = _chosen(character, order.clips)
     report["clips"] = []
@@ -93,9 +87,8 @@ def _baked(
         taken = [*character.clips, *(other.name for other in made)]
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
-    (folder / "new").mkdir()
     character = replace(character, clips=character.clips | {clip.name: clip for clip in made})
-    return _save(folder / "new" / f"file{kind}", character, made, settings.fps)
+    return _encoded(kind, character, made, settings.fps)
 
 
 def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
@@ -103,20 +96,12 @@ def _progress(progress: Callable[[float], None], number: int, count: int, share:
     progress((number + share) / count)
 
 
-def _load(folder: Path, data: bytes, name: str, order: Order) -> Character:
-    path = folder / Path(name).name
-    path.write_bytes(data)
-    return replace(files.load(path, roles=order.roles), name=Path(name).stem)
-
-
-def _save(path: Path, character: Character, made: list[Clip], fps: float | None) -> bytes:
-    if path.suffix == ".bvh":
-        if len(made) > 1:
-            raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
-        files.save(path, character, clip=made[0], fps=fps)
-    else:
-        files.save(path, character)
-    return path.read_bytes()
+def _encoded(kind: str, character: Character, made: list[Clip], fps: float | None) -> bytes:
+    if kind == ".glb":
+        return b"".join(files.encode(kind, character))
+    if len(made) > 1:
+        raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
+    return b"".join(files.encode(kind, character, clip=made[0], fps=fps))
 
 
 def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
@@ -128,7 +113,7 @@ def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
         return list(clips.values())
     for pattern in patterns:
         if not any(_matches(name, pattern) for name in clips):
-            raise InputError(f"there is no clip {pattern!r} in {character.name}; {names.meant(pattern, clips)}")
+            raise InputError(f"there is no clip {pattern!r} in {character.name}; {names.suggestion(pattern, clips)}")
     return [clip for name, clip in clips.items() if any(_matches(name, pattern) for pattern in patterns)]
 
 

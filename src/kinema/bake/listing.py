@@ -78,7 +78,8 @@ def _kind(path: Path) -> str:
     if kind is not None:
         return kind
     try:
-        return ".bvh" if files.format_of(path) == "bvh" else ".glb"
+        with path.open("rb") as file:
+            return ".bvh" if files.format_of(file.read(1024), path.name) == "bvh" else ".glb"
     except OSError as wrong:
         raise FileError(f"the file cannot be read: {wrong.strerror}", str(path)) from None
 

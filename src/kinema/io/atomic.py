@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Atomic writes: a file is complete or not there at all."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kinema.errors import FileError
-from kinema.io.constants import LONGEST_TEMPORARY_STEM
+
+_LONGEST_STEM = 40
+"""Characters of a file's name that its temporary file repeats. A name has up to 255 bytes, a character up to four."""
 
 
 def write(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
-    """Write a file, one piece after another, in place of the one that may be there.
+    """Write a file atomically, replacing any that exists.
 
-    Whoever opens the path sees the old file or the whole new one, also if the machine stops half-way: all of it goes to
-    a temporary file in the same folder, down to the disk, which is renamed at last. Of a link, the file it points to is
-    replaced. If something fails the temporary file is removed, and what was there before is as it was.
+    Readers see the old file or the complete new one, even after a crash: the pieces go to a temporary file in the same
+    folder, which is flushed to disk and then renamed. A link is followed. On failure the temporary file is removed and
+    the old file is unchanged.
+
+    Raises `FileError` if the path is a folder or its folder does not exist.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise FileError("a folder is there; a file is to be written", os.fspath(path))
+        raise FileError("this is a folder; expected the path of a file", os.fspath(path))
     if not target.parent.is_dir():
-        raise FileError(f"there is no folder {os.fspath(target.parent)!r} to write it to", target.name)
-    temporary = target.with_name(f".{target.name[:LONGEST_TEMPORARY_STEM]}.{secrets.token_hex(8)}.tmp")
+        raise FileError(f"the folder {os.fspath(target.parent)!r} does not exist", target.name)
+    temporary = target.with_name(f".{target.name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             for piece in pieces:

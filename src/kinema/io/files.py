@@ -1,8 +1,9 @@
-"""`load` and `save`: characters from files and back, whatever the format."""
+"""`load` and `save`: read and write characters, whatever the format."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,52 +12,96 @@ from typing import Literal
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import FileError, InputError
-from kinema.io import bvh, gltf
-from kinema.io.constants import FILE_HEAD
+from kinema.io import atomic, bvh, gltf
+from kinema.io.bvh.format import LARGEST_FILE as LARGEST_BVH
 from kinema.io.gltf.document import MAGIC
+from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_GLTF
+from kinema.io.other_formats import FBX_MAGIC, advice
 from kinema.roles import Overrides, find, read_overrides
+
+_BOM = b"\xef\xbb\xbf"
 
 
 def load(
-    path: str | os.PathLike[str], *, roles: Overrides | str | os.PathLike[str] | None = None, rig: bool = True
+    path: str | os.PathLike[str],
+    *,
+    roles: Overrides | str | os.PathLike[str] | None = None,
+    rig: bool = True,
+    max_bytes: int | None = None,
 ) -> Character:
-    """The character of a .glb, .gltf, .vrm or .bvh file; which of them it is, its content says.
+    """Load a character from a .glb, .gltf, .vrm or .bvh file. The format is detected from the content.
 
-    The world is the file's: its unit, its axes, every node above the skeleton counted. rig: whether to look for which
-    joint is what. roles: what is known of that already, over what is found: `kinema.roles.Overrides`, or the path of a
-    small TOML file.
+    The unit and the axes of the file are kept, and every node becomes a joint.
+
+    path: the file. rig: whether to look for hips, legs, arms and so on (`character.rig`). roles: roles that you know,
+    which override those that are found: `kinema.roles.Overrides`, or the path of a TOML file. max_bytes: refuse larger
+    files; default 256 MiB for glTF, 128 MiB for BVH.
+
+    Returns the character: skeleton, clips, skins, rig; `source` is the glTF document.
+    Raises `FileError` for a file that is damaged, too large or of another format; `OSError` if it cannot be opened.
+
+    Example::
+
+        character = km.load("person.glb")
+        pose = character.clips["walk"].sample(0.4)
     """
     path = Path(path)
-    character = (gltf.load if format_of(path) in ("glb", "gltf") else bvh.load)(path)
+    most = max(LARGEST_GLTF, LARGEST_BVH) if max_bytes is None else max_bytes
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    return load_bytes(data, path.name, folder=path.parent, roles=roles, rig=rig, max_bytes=max_bytes)
+
+
+def load_bytes(
+    data: bytes,
+    name: str,
+    *,
+    folder: Path | None = None,
+    roles: Overrides | str | os.PathLike[str] | None = None,
+    rig: bool = True,
+    max_bytes: int | None = None,
+) -> Character:
+    """Load a character from the bytes of a file, as `load` does.
+
+    name: of the file, for errors; without its suffix, the name of the character. folder: where buffers beside a .gltf
+    are looked for; None: nowhere.
+    """
+    if format_of(data, name) == "bvh":
+        character = bvh.parse(data, name, max_bytes=LARGEST_BVH if max_bytes is None else max_bytes)
+    else:
+        character = gltf.load_bytes(data, name, folder, LARGEST_GLTF if max_bytes is None else max_bytes)
     return _with_rig(character, roles) if rig else character
 
 
-def format_of(path: Path) -> Literal["glb", "gltf", "bvh"]:
-    """What a file is, by how it begins, whatever it is called."""
-    with path.open("rb") as file:
-        head = file.read(FILE_HEAD)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith(MAGIC):
+def format_of(data: bytes, name: str) -> Literal["glb", "gltf", "bvh"]:
+    """Detect the format of a file from its first bytes. name: of the file, for the error."""
+    if data.startswith(MAGIC):
         return "glb"
+    text = data[:_HEAD].removeprefix(_BOM).lstrip()
     if text.startswith(b"{"):
         return "gltf"
     if text[:9].upper() == b"HIERARCHY":
         return "bvh"
-    raise FileError("the file is neither glTF (.glb, .gltf, .vrm) nor BVH", path.name)
+    suffix = ".fbx" if data.startswith(FBX_MAGIC) else Path(name).suffix.lower()
+    raise FileError(advice(name, suffix) or "the file is neither glTF (.glb, .gltf, .vrm) nor BVH", name)
+
+
+_HEAD = 1_024
+"""Bytes from which the format is detected; blank lines may come first."""
 
 
 def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | None) -> Character:
-    """The character with its joints' roles, as far as they are found or given."""
+    """Find the roles of the joints, starting from those that are given or named by a VRM file."""
     overrides = given if given is None or isinstance(given, Overrides) else read_overrides(given)
-    look = partial(find, character.skeleton, character.clips, overrides=overrides, skins=character.skins)
+    search = partial(find, character.skeleton, character.clips, overrides=overrides, skins=character.skins)
     document = character.source
     if not isinstance(document, gltf.Document) or not document.humanoid:
-        return replace(character, rig=look())
+        return replace(character, rig=search())
     try:
-        return replace(character, rig=look(known=document.humanoid))
+        return replace(character, rig=search(known=document.humanoid))
     except InputError as problem:
-        found = look()  # If it is what was given that cannot be, this says so.
-        document.problems.append(f"the file's own table of bones is left out: {problem}")
+        found = search()  # Raises again if the given roles are at fault, not the file's.
+        document.problems.append(f"the file's own table of bones is ignored: {problem}")
         return replace(character, rig=found)
 
 
@@ -67,22 +112,35 @@ def save(
     clip: str | Clip | None = None,
     fps: float | None = None,
 ) -> None:
-    """Write a character to a file, by the path's ending: .glb with all it has, .bvh with one clip of its joints.
+    """Write a character to a .glb or .bvh file. The write is atomic.
 
-    A .glb of a character that came from glTF is its file with the new clips added, see `kinema.io.gltf.save`.
-    clip: the clip of a .bvh, or its name; may be left out where there is at most one. fps: frames a second of a .bvh.
-    The file is written whole or not at all.
+    A .glb holds everything. If the character was loaded from glTF, the new file is the old one with the new clips
+    added. A .bvh holds the joints and one clip.
+
+    path: the file; its suffix chooses the format. clip: for .bvh, the clip or its name; optional if there is at most
+    one. fps: for .bvh, frames per second; default: the clip's own rate.
+
+    Raises `InputError` for another suffix, and for `clip` and `fps` with .glb; `FileError` if the folder is missing.
+
+    Example::
+
+        km.save("walk.bvh", character, clip="walk", fps=60)
     """
+    atomic.write(path, encode(Path(path).suffix.lower(), character, clip=clip, fps=fps))
+
+
+def encode(
+    suffix: str, character: Character, *, clip: str | Clip | None = None, fps: float | None = None
+) -> Iterable[bytes]:
+    """Return what `save` writes, in pieces. suffix: ".glb" or ".bvh"."""
     if not isinstance(character, Character):
         raise InputError(f"character must be a Character, got {type(character).__name__}")
-    kind = Path(path).suffix.lower()
-    if kind not in (".glb", ".bvh"):
-        raise InputError(f"path ends in {kind!r}; allowed are '.glb' and '.bvh'")
-    if kind == ".bvh":
+    if suffix not in (".glb", ".bvh"):
+        raise InputError(f"path ends in {suffix!r}; allowed are '.glb' and '.bvh'")
+    if suffix == ".bvh":
         source = character.source
         joints = gltf.bones(source, character.skeleton) if isinstance(source, gltf.Document) else None
-        bvh.save(path, character, clip, fps, joints)
-    elif clip is not None or fps is not None:
-        raise InputError("clip and fps are for .bvh files; a .glb holds all clips, with the keys they have")
-    else:
-        gltf.save(path, character)
+        return [bvh.dumps(character, clip, fps, joints).encode("utf-8")]
+    if clip is not None or fps is not None:
+        raise InputError("clip and fps are for .bvh files; a .glb file holds all clips with their own keys")
+    return gltf.encode(character)

@@ -1,4 +1,4 @@
-"""Names from files, where several things may be called the same."""
+"""Names from files: unique, short and printable."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+_LONGEST = 256
+"""Characters kept of a name. A hostile file may have names of megabytes, and every list and message repeats them."""
+
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
-    """The same names, each one different: the first to be called so keeps its name, the next become name_2, name_3."""
+    """Make names unique: the first of equal names is kept, the next become name_2, name_3."""
     taken, seen, last = set(names), set(), Counter[str]()
     result = []
     for name in names:
@@ -23,19 +26,24 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
+def shortened(name: str) -> str:
+    """Return the first 256 characters of a name."""
+    return name[:_LONGEST]
+
+
 def readable(name: str) -> str:
-    """The same name where it can be written as UTF-8; halves of characters, which JSON can hold, become "?"."""
-    return name.encode("utf-8", "replace").decode("utf-8")
+    """Shorten a name, and replace lone surrogates, which JSON can hold and UTF-8 cannot, with "?"."""
+    return shortened(name).encode("utf-8", "replace").decode("utf-8")
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a sentence, the first dozen of them."""
+    """Join names for an error message: the first dozen, and how many more there are."""
     known = [repr(name) for name in names]
     more = f" and {len(known) - 12} more" if len(known) > 12 else ""
     return (", ".join(known[:12]) + more) or "none"
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """For a sentence about a name that is not known: those that are like it, or else those that there are."""
-    near = difflib.get_close_matches(name, list(known), 3, 0.4)
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Suggest the names most like an unknown one, or list all of them, for an error message."""
+    near = difflib.get_close_matches(shortened(name), list(known), 3, 0.4)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {listed(known)}"

@@ -76,7 +76,7 @@ def _clip(character: Character, name: str | None) -> Clip | None:
     if name is None:
         return next(iter(character.clips.values()), None)
     if name not in character.clips:
-        raise InputError(f"there is no clip {name!r}; {names.meant(name, character.clips)}")
+        raise InputError(f"there is no clip {name!r}; {names.suggestion(name, character.clips)}")
     return character.clips[name]
 
 

@@ -53,8 +53,8 @@ class Build:
 
     def triangle(self, **attributes):
         """A mesh of one triangle; further attributes as indices of accessors."""
-        place = self.accessor([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
-        return self.add("meshes", primitives=[{"attributes": {"POSITION": place, **attributes}}])
+        position = self.accessor([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
+        return self.add("meshes", primitives=[{"attributes": {"POSITION": position, **attributes}}])
 
     def glb(self):
         if self.data:

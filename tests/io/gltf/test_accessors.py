@@ -15,7 +15,7 @@ from tests.io.gltf.build import CODES, Build, memory
 
 def array(made, index=-1):
     accessors = Accessors(parse(made.glb(), "a.glb"))
-    return accessors.array(range(len(accessors.places))[index])
+    return accessors.array(range(len(accessors.cursors))[index])
 
 
 @pytest.mark.parametrize("kind", CODES)

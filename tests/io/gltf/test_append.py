@@ -53,12 +53,12 @@ def test_keys_and_what_is_between_them_come_back(how):
             return values
         return np.stack((np.full_like(values, 0.1), values, np.full_like(values, -0.2)), axis=1)
 
-    places = np.array([(1.0, 2.0, 3.0), (2.0, 2.0, 2.0), (0.0, 0.0, 1.0)])
+    positions = np.array([(1.0, 2.0, 3.0), (2.0, 2.0, 2.0), (0.0, 0.0, 1.0)])
     again, clip = with_clip(
         two_nodes(),
-        Track("a", "translation", TIMES, keys(places), how),
+        Track("a", "translation", TIMES, keys(positions), how),
         Track("b", "rotation", TIMES, keys(turns(3)), how),
-        Track("b", "scale", TIMES, keys(places + 1), how),
+        Track("b", "scale", TIMES, keys(positions + 1), how),
     )
     moments = np.linspace(0.0, 1.0, 21)
     for ours, read_again in zip(

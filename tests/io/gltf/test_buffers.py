@@ -5,9 +5,9 @@ import os
 import pytest
 
 from kinema.errors import FileError
-from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf import buffers
 from kinema.io.gltf.document import parse
+from kinema.io.gltf.limits import LARGEST_FILE
 
 DATA = b"12345678"
 
@@ -115,7 +115,7 @@ def test_data_uris_that_are_none(uri, message):
         buffer(None, uri)
 
 
-@pytest.mark.parametrize("length", [0, -1, 9, 1.5, "8", None, True, GLTF_LARGEST_FILE + 1, 10**30])
+@pytest.mark.parametrize("length", [0, -1, 9, 1.5, "8", None, True, LARGEST_FILE + 1, 10**30])
 def test_lengths_that_lie(folder, length):
     with pytest.raises(FileError, match=r"buffers\[0\]\.byteLength is "):
         buffer(folder, "a.bin", length)
@@ -129,7 +129,7 @@ def test_the_files_own_binary():
 
 
 def test_all_buffers_together_are_bounded(monkeypatch):
-    monkeypatch.setattr(buffers, "GLTF_LARGEST_FILE", 20)
+    monkeypatch.setattr(buffers, "LARGEST_FILE", 20)
     document = parse(b'{"asset": {"version": "2.0"}}', "a.gltf")
     document.json["buffers"] = [{"byteLength": 8, "uri": "data:;base64,MTIzNDU2Nzg="}] * 3
     read = buffers.Buffers(document)

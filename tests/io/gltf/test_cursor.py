@@ -82,19 +82,19 @@ def outcome(call):
 
 @given(st.lists(ELEMENTS, max_size=6), st.sampled_from([None, 0, -1, 5]))
 def test_all_at_once_is_one_by_one(elements, otherwise):
-    places = Cursor({"list": elements}, "a.glb").each("list")
-    assert outcome(lambda: places.wholes("a", 0, 7, otherwise)) == outcome(
-        lambda: [place.whole("a", 0, 7, otherwise) for place in places]
+    cursors = Cursor({"list": elements}, "a.glb").each("list")
+    assert outcome(lambda: cursors.wholes("a", 0, 7, otherwise)) == outcome(
+        lambda: [cursor.whole("a", 0, 7, otherwise) for cursor in cursors]
     )
     text = None if otherwise is None else "t"
-    assert outcome(lambda: places.texts("a", text)) == outcome(lambda: [place.text("a", text) for place in places])
+    assert outcome(lambda: cursors.texts("a", text)) == outcome(lambda: [cursor.text("a", text) for cursor in cursors])
 
 
 @given(st.lists(st.one_of(st.fixed_dictionaries({"t": ELEMENTS}), ELEMENTS), max_size=5))
 def test_members_of_all(elements):
-    places = Cursor({"list": elements}, "a.glb").each("list")
-    found = outcome(lambda: places.under("t").wholes("a", 0, 7, 0))
-    assert found == outcome(lambda: [p.whole("a", 0, 7, 0) for p in [place.at("t") for place in places]])
+    cursors = Cursor({"list": elements}, "a.glb").each("list")
+    found = outcome(lambda: cursors.under("t").wholes("a", 0, 7, 0))
+    assert found == outcome(lambda: [p.whole("a", 0, 7, 0) for p in [cursor.at("t") for cursor in cursors]])
     if not isinstance(found, str) and elements:
-        assert places.under("t")[0].path == "list[0].t"
+        assert cursors.under("t")[0].path == "list[0].t"
     json.dumps(found)

@@ -6,8 +6,7 @@ import struct
 import pytest
 
 from kinema.errors import FileError
-from kinema.io.constants import GLTF_MOST_VALUES
-from kinema.io.gltf.document import parse
+from kinema.io.gltf.document import MOST_VALUES, parse
 from tests.io.gltf.build import arm, glb, memory
 
 PLAIN = {"asset": {"version": "2.0"}}
@@ -98,7 +97,7 @@ def test_the_last_of_equal_keys_counts_as_everywhere():
 
 
 def test_more_values_than_memory_should_hold_are_not_parsed():
-    text = b'{"a": [' + b"0," * (GLTF_MOST_VALUES + 1) + b"0]}"
+    text = b'{"a": [' + b"0," * (MOST_VALUES + 1) + b"0]}"
     with memory() as peak:
         refused(text, "more than 2,000,000 values")
         assert peak() < 1_000_000

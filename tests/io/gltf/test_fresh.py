@@ -22,9 +22,9 @@ def again(character):
 
 
 def row_of_joints(count, parents=None):
-    places = np.tile((0.0, 1.0, 0.0), (count, 1))
+    positions = np.tile((0.0, 1.0, 0.0), (count, 1))
     parents = range(-1, count - 1) if parents is None else parents
-    return Skeleton([f"joint {i}" for i in range(count)], list(parents), Pose(places, np.tile(UPRIGHT, (count, 1))))
+    return Skeleton([f"joint {i}" for i in range(count)], list(parents), Pose(positions, np.tile(UPRIGHT, (count, 1))))
 
 
 def triangle(joints, weights, **options):

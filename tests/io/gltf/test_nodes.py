@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.errors import FileError
-from kinema.io.constants import GLTF_MOST_NODES
+from kinema.io.gltf.limits import MOST_NODES
 from tests.io.gltf.build import Build, arm
 from tests.io.gltf.viewer import Viewer, matrix
 
@@ -32,11 +32,11 @@ def test_any_forest_in_any_order(seed, count):
     """Parents after their children, several roots, transforms of all kinds: the world is the file's."""
     rng = np.random.default_rng(seed)
     nodes = [{} for _ in range(count)]
-    place = rng.permutation(count)
+    shuffled = rng.permutation(count)
     for i in range(1, count):
         parent = int(rng.integers(-1, i))
         if parent >= 0:
-            nodes[place[parent]].setdefault("children", []).append(int(place[i]))
+            nodes[shuffled[parent]].setdefault("children", []).append(int(shuffled[i]))
     for node in nodes:
         parts = rng.normal(size=3), rng.normal(size=4), rng.uniform(-2, 2, 3)
         if rng.random() < 0.3:
@@ -113,11 +113,11 @@ def test_what_makes_no_tree(nodes, message):
 
 
 def test_a_chain_as_deep_as_it_is_long():
-    made = tree(*({"children": [i + 1], "translation": [0, 1, 0]} for i in range(GLTF_MOST_NODES - 1)), {})
+    made = tree(*({"children": [i + 1], "translation": [0, 1, 0]} for i in range(MOST_NODES - 1)), {})
     start = time.process_time()
     character = made.read()
     assert time.process_time() - start < 5
-    assert character.skeleton.rest_world[-1, 1, 3] == GLTF_MOST_NODES - 1
+    assert character.skeleton.rest_world[-1, 1, 3] == MOST_NODES - 1
     made.add("nodes")
     with pytest.raises(FileError, match=r"nodes are 4,097; at most 4,096 are read"):
         made.read()

@@ -90,7 +90,7 @@ def test_numbers_that_no_json_can_hold(odd):
 
 
 def test_files_have_an_end(monkeypatch):
-    monkeypatch.setattr(module, "GLB_LARGEST", 100)
+    monkeypatch.setattr(module, "_LARGEST_GLB", 100)
     with pytest.raises(InputError, match="allows 100"):
         list(Output(ASSET, bytes(100)).glb())
 

@@ -68,9 +68,9 @@ def test_quantised_corners():
     made = Build(extensionsUsed=["KHR_mesh_quantization"], extensionsRequired=["KHR_mesh_quantization"])
     for members in ({}, {"normalized": True}):
         padded = [(*corner, 0) for corner in np.array(SQUARE) * 100]
-        place = made.accessor(padded, "int16", type="VEC3", **members)
+        position = made.accessor(padded, "int16", type="VEC3", **members)
         made.json["bufferViews"][-1]["byteStride"] = 8
-        made.add("nodes", mesh=made.add("meshes", primitives=[{"attributes": {"POSITION": place}}]))
+        made.add("nodes", mesh=made.add("meshes", primitives=[{"attributes": {"POSITION": position}}]))
     plain, shares = made.read().skins
     np.testing.assert_array_equal(plain.vertices, np.array(SQUARE) * 100)
     np.testing.assert_allclose(shares.vertices, np.array(SQUARE) * 100 / 32767, rtol=1e-6)

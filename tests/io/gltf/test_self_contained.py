@@ -92,7 +92,7 @@ def test_pictures_that_are_elsewhere_stay_there_and_it_is_said(folder, caplog):
 
 def test_pictures_that_would_make_the_file_too_large_stay_outside(folder, caplog, monkeypatch):
     source = load(folder / "file.gltf").source
-    monkeypatch.setattr(module, "GLTF_LARGEST_FILE", 20 + len(PNG))
+    monkeypatch.setattr(module, "LARGEST_FILE", 20 + len(PNG))
     images = made(source).json["images"]
     assert "bufferView" in images[0]
     assert images[1] == source.json["images"][1]

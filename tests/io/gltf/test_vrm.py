@@ -82,4 +82,4 @@ def test_a_table_that_is_no_skeleton_is_left_out(tmp_path):
     bones = {"hips": 0, "spine": 1, "head": 2, "leftUpperArm": 2, "leftLowerArm": 0, "leftHand": 1}
     path.write_bytes(arm(extensions=of_version_1(bones)).glb())
     character = km.load(path)
-    assert character.source.problems[-1].startswith("the file's own table of bones is left out: ")
+    assert character.source.problems[-1].startswith("the file's own table of bones is ignored: ")

@@ -75,9 +75,9 @@ def test_a_clip_is_called_as_the_character_calls_it(character, tmp_path):
 
 def test_clips_of_another_skeleton_are_refused(character, tmp_path):
     other = Skeleton(["x"], [-1], Pose(np.zeros((1, 3)), [(0.0, 0.0, 0.0, 1.0)]))
-    with pytest.raises(InputError, match="clip 'Odd' is of another skeleton"):
+    with pytest.raises(InputError, match="clip 'Odd' belongs to another skeleton"):
         saved(tmp_path / "a.glb", character, Odd=Clip("Odd", other, ()))
-    with pytest.raises(InputError, match="with source=None it becomes a file of its own"):
+    with pytest.raises(InputError, match="set source=None to write a new file"):
         save(tmp_path / "a.glb", replace(character, skeleton=other, clips={}))
     assert not list(tmp_path.iterdir())
 
@@ -173,4 +173,4 @@ def test_bones_of_a_real_file_as_bvh(tmp_path):
     assert len(both) > 35
     for name in both:
         at = ours[:, knight.skeleton.index(name)]
-        assert np.allclose(at, theirs[:, read.skeleton.index(name)], atol=1e-6), name
+        assert np.allclose(at, theirs[:, read.skeleton.index(name)], atol=3e-6), name  # Six decimals.

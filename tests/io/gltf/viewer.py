@@ -53,10 +53,10 @@ class Viewer:
                 yield self._vertices(number, primitive["attributes"])
 
     def _vertices(self, number, attributes):
-        place = np.pad(self.array(attributes["POSITION"]), ((0, 0), (0, 1)), constant_values=1)
+        position = np.pad(self.array(attributes["POSITION"]), ((0, 0), (0, 1)), constant_values=1)
         skin = self.nodes[number].get("skin")
         if skin is None or "JOINTS_0" not in attributes:
-            return (place @ self.world(number).T)[:, :3]
+            return (position @ self.world(number).T)[:, :3]
         skin = self.json["skins"][skin]
         binds = np.tile(np.eye(4), (len(skin["joints"]), 1, 1))
         if "inverseBindMatrices" in skin:
@@ -65,7 +65,7 @@ class Viewer:
         joints = self.array(attributes["JOINTS_0"]).astype(int)
         weights = self.array(attributes["WEIGHTS_0"])
         joints[weights == 0] = 0
-        each = np.einsum("vkrc,vc->vkr", moves[joints], place)
+        each = np.einsum("vkrc,vc->vkr", moves[joints], position)
         return (np.einsum("vkr,vk->vr", each, weights) / weights.sum(axis=1, keepdims=True))[:, :3]
 
 

@@ -6,16 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.constants import (
-    GLTF_ELEMENT_STRIDE,
-    GLTF_FREE_NUMBERS,
-    GLTF_LARGEST_FILE,
-    GLTF_MOST_NUMBERS,
-    GLTF_NUMBERS_A_BYTE,
-)
 from kinema.io.gltf.buffers import Buffers
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
+from kinema.io.gltf.limits import FREE_NUMBERS, LARGEST_FILE, MOST_NUMBERS, NUMBERS_A_BYTE
 
 COMPONENTS: dict[int, np.dtype[Any]] = {
     5120: np.dtype("i1"),
@@ -41,6 +35,9 @@ SHAPES = {
 }
 """Columns of an element, and numbers in each."""
 
+_STRIDES = (4, 252)
+"""Bytes between elements that a buffer view may declare, by the specification."""
+
 _COLUMN = 4
 """Bytes: each column of a matrix starts at a multiple of it."""
 
@@ -56,50 +53,50 @@ class Accessors:
     """
 
     def __init__(self, document: Document) -> None:
-        self.places = document.root.each("accessors")
+        self.cursors = document.root.each("accessors")
         self._views = Views(document)
-        self._counts = self.places.wholes("count", 1, GLTF_MOST_NUMBERS)
-        self._types = self.places.texts("type")
-        self._codes = self.places.wholes("componentType", 0, max(COMPONENTS))
-        self._view = self.places.wholes("bufferView", 0, len(self._views) - 1, NO_VIEW)
-        self._offset = self.places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
+        self._counts = self.cursors.wholes("count", 1, MOST_NUMBERS)
+        self._types = self.cursors.texts("type")
+        self._codes = self.cursors.wholes("componentType", 0, max(COMPONENTS))
+        self._view = self.cursors.wholes("bufferView", 0, len(self._views) - 1, NO_VIEW)
+        self._offset = self.cursors.wholes("byteOffset", 0, LARGEST_FILE, 0)
         self._decoded: dict[int, Any] = {}
         self._used = 0
 
     def read(self, user: Cursor, key: str) -> Any:
         """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
-        return self.array(user.index(key, len(self.places)))
+        return self.array(user.index(key, len(self.cursors)))
 
     def array(self, index: int) -> Any:
         """The array of the accessor of this index."""
         if index not in self._decoded:
-            self._decoded[index] = self._decode(index, self.places[index])
+            self._decoded[index] = self._decode(index, self.cursors[index])
         return self._decoded[index]
 
-    def charge(self, numbers: int, place: Cursor) -> None:
+    def charge(self, numbers: int, cursor: Cursor) -> None:
         """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
         self._used += numbers
-        most = min(GLTF_MOST_NUMBERS, GLTF_FREE_NUMBERS + GLTF_NUMBERS_A_BYTE * self._views.buffers.size)
+        most = min(MOST_NUMBERS, FREE_NUMBERS + NUMBERS_A_BYTE * self._views.buffers.size)
         if self._used > most:
-            place.fail(f"needs {numbers:,} numbers; together more than the {most:,} that are read of such a file")
+            cursor.fail(f"needs {numbers:,} numbers; together more than the {most:,} that are read of such a file")
 
-    def _decode(self, index: int, place: Cursor) -> Any:
+    def _decode(self, index: int, cursor: Cursor) -> Any:
         kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
         count = self._counts[index]
         if kind is None:
-            place.at("componentType").wrong(f"one of {', '.join(map(str, COMPONENTS))}")
+            cursor.at("componentType").wrong(f"one of {', '.join(map(str, COMPONENTS))}")
         if shape is None:
-            place.at("type").wrong(f"one of {', '.join(SHAPES)}")
+            cursor.at("type").wrong(f"one of {', '.join(SHAPES)}")
         size = count * shape[0] * shape[1]
         if self._view[index] == NO_VIEW:
-            self.charge(size, place)
+            self.charge(size, cursor)
             array = np.zeros((count, shape[0] * shape[1]), kind)
         else:
-            array = self._views.elements(place, self._view[index], self._offset[index], kind, shape, count)
-            self.charge(size, place)
-        if "sparse" in place.value:
-            array = self._replaced(place.at("sparse"), array, shape)
-        return normalised(array) if "normalized" in place.value and place.flag("normalized") else array
+            array = self._views.elements(cursor, self._view[index], self._offset[index], kind, shape, count)
+            self.charge(size, cursor)
+        if "sparse" in cursor.value:
+            array = self._replaced(cursor.at("sparse"), array, shape)
+        return normalised(array) if "normalized" in cursor.value and cursor.flag("normalized") else array
 
     def _replaced(self, sparse: Cursor, array: Any, shape: tuple[int, int]) -> Any:
         """A copy of an array with a sparse accessor's own elements in it."""
@@ -116,10 +113,10 @@ class Accessors:
         array[indices] = self._part(what, array.dtype, shape, count)
         return array
 
-    def _part(self, place: Cursor, kind: Any, shape: tuple[int, int], count: int) -> Any:
+    def _part(self, cursor: Cursor, kind: Any, shape: tuple[int, int], count: int) -> Any:
         """(count, numbers): the indices or the values of a sparse accessor."""
-        view, offset = place.index("bufferView", len(self._views)), place.whole("byteOffset", 0, GLTF_LARGEST_FILE, 0)
-        return self._views.elements(place, view, offset, kind, shape, count)
+        view, offset = cursor.index("bufferView", len(self._views)), cursor.whole("byteOffset", 0, LARGEST_FILE, 0)
+        return self._views.elements(cursor, view, offset, kind, shape, count)
 
 
 class Views:
@@ -127,14 +124,14 @@ class Views:
 
     def __init__(self, document: Document) -> None:
         self.buffers = Buffers(document)
-        self._places = document.root.each("bufferViews")
-        self._buffer = self._places.wholes("buffer", 0, len(self.buffers) - 1)
-        self._start = self._places.wholes("byteOffset", 0, GLTF_LARGEST_FILE, 0)
-        self._length = self._places.wholes("byteLength", 1, GLTF_LARGEST_FILE)
-        self._stride = self._places.wholes("byteStride", *GLTF_ELEMENT_STRIDE, 0)
+        self._cursors = document.root.each("bufferViews")
+        self._buffer = self._cursors.wholes("buffer", 0, len(self.buffers) - 1)
+        self._start = self._cursors.wholes("byteOffset", 0, LARGEST_FILE, 0)
+        self._length = self._cursors.wholes("byteLength", 1, LARGEST_FILE)
+        self._stride = self._cursors.wholes("byteStride", *_STRIDES, 0)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._cursors)
 
     def elements(self, user: Cursor, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
         """(count, numbers): what a view holds from an offset on. shape: columns of an element, and numbers in each.
@@ -148,9 +145,9 @@ class Views:
         stride = self._stride[view] or apart * columns
         end = offset + stride * (count - 1) + element
         if stride < element:
-            self._places[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
+            self._cursors[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
         if end > self._length[view]:
-            user.fail(f"reaches {end:,} bytes into {self._places[view].path}, which has {self._length[view]:,}")
+            user.fail(f"reaches {end:,} bytes into {self._cursors[view].path}, which has {self._length[view]:,}")
         data, start = self._data(view), self._start[view] + offset
         if columns == 1:
             return np.ndarray((count, rows), kind, data, start, (stride, kind.itemsize))
@@ -161,7 +158,7 @@ class Views:
         """The buffer of a view that lies within it."""
         data, end = self.buffers.read(self._buffer[view]), self._start[view] + self._length[view]
         if end > len(data):
-            self._places[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
+            self._cursors[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
         return data
 
 

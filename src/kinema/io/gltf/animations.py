@@ -11,13 +11,15 @@ from typing import Any, NamedTuple, cast
 
 from kinema.clip import Clip, Interpolation, Path, Track
 from kinema.io import names
-from kinema.io.constants import GLTF_MOST_CLIPS
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.keys import Times, read_values
 from kinema.sampling import INTERPOLATIONS, PATHS
 from kinema.skeleton import Skeleton
+
+_MOST_CLIPS = 10_000
+"""The largest public clip packs have some hundreds; creating this many takes a fifth of a second."""
 
 NO_NODE = -1
 """For a channel that names no node to move."""
@@ -26,8 +28,8 @@ NO_NODE = -1
 def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> dict[str, Clip]:
     """The clips by their names, in the file's order; names that come twice are made different."""
     animations = document.root.each("animations")
-    if len(animations) > GLTF_MOST_CLIPS:
-        document.root.at("animations").fail(f"are {len(animations):,}; at most {GLTF_MOST_CLIPS:,} are read")
+    if len(animations) > _MOST_CLIPS:
+        document.root.at("animations").fail(f"are {len(animations):,}; at most {_MOST_CLIPS:,} are read")
     named = names.unique([names.readable(name) or f"clip_{i}" for i, name in enumerate(animations.texts("name", ""))])
     times, left_alone = Times(document, accessors), Counter[str]()
     clips = {}
@@ -49,13 +51,13 @@ class Sampler(NamedTuple):
 
 def _samplers(animation: Cursor, times: Times) -> list[Sampler]:
     """The samplers of an animation, those that no channel uses too."""
-    places, accessors = animation.each("samplers"), times.accessors.places
-    ways = places.texts("interpolation", "LINEAR")
-    for place, way in zip(places, ways, strict=True) if not set(ways) <= INTERPOLATIONS.keys() else ():
+    cursors, accessors = animation.each("samplers"), times.accessors.cursors
+    ways = cursors.texts("interpolation", "LINEAR")
+    for cursor, way in zip(cursors, ways, strict=True) if not set(ways) <= INTERPOLATIONS.keys() else ():
         if way not in INTERPOLATIONS:
-            place.at("interpolation").wrong(" or ".join(INTERPOLATIONS))
-    seconds = map(times.read, places.wholes("input", 0, len(accessors) - 1))
-    return list(map(Sampler, ways, seconds, places.wholes("output", 0, len(accessors) - 1)))
+            cursor.at("interpolation").wrong(" or ".join(INTERPOLATIONS))
+    seconds = map(times.read, cursors.wholes("input", 0, len(accessors) - 1))
+    return list(map(Sampler, ways, seconds, cursors.wholes("output", 0, len(accessors) - 1)))
 
 
 Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
@@ -93,8 +95,8 @@ def _tracks(
     for joint, (_, times, output) in group:
         keys = values[output]
         if len(keys) != len(times):
-            place = accessors.places[output]
-            place.fail(f"has values for {len(keys)} keys; {animation.path} has {len(times)} times for them")
+            cursor = accessors.cursors[output]
+            cursor.fail(f"has values for {len(keys)} keys; {animation.path} has {len(times)} times for them")
         accessors.charge(keys.size, animation)
         tracks.append(Track.of(joint, cast(Path, path), times, keys, cast(Interpolation, how)))
     return tracks

@@ -11,7 +11,9 @@ from typing import Any, NoReturn
 
 from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import FileError
-from kinema.io.constants import LARGEST_SHOWN
+
+_LARGEST_SHOWN = 10**18
+"""Larger whole numbers are not printed in messages: they may have thousands of digits."""
 
 
 class Cursor:
@@ -142,8 +144,8 @@ class Cursors:
         return len(self._values)
 
     def __getitem__(self, index: int) -> Cursor:
-        place = Cursor(self._values[index], self._above.file, index, self._above)
-        return place if self._member is None else place.at(self._member)
+        cursor = Cursor(self._values[index], self._above.file, index, self._above)
+        return cursor if self._member is None else cursor.at(self._member)
 
     def __iter__(self) -> Iterator[Cursor]:
         return (self[index] for index in range(len(self._values)))
@@ -157,18 +159,18 @@ class Cursors:
             there = [element[key] for element in self._elements() if key in element]
             if not there or (low <= min(there) and max(there) <= high):
                 return found
-        return [place.whole(key, low, high, otherwise) for place in self]
+        return [cursor.whole(key, low, high, otherwise) for cursor in self]
 
     def texts(self, key: str, otherwise: str | None = None) -> list[str]:
         """What `Cursor.text` gives for each."""
         found = self._all(key, str, otherwise)
-        return [place.text(key, otherwise) for place in self] if found is None else found
+        return [cursor.text(key, otherwise) for cursor in self] if found is None else found
 
     def under(self, key: str) -> Cursors:
         """What `Cursor.at` gives for each."""
         if self._all(key, dict, None) is None:
-            for place in self:
-                place.at(key)
+            for cursor in self:
+                cursor.at(key)
         return Cursors(self._values, self._above, key)
 
     def _elements(self) -> list[Any]:
@@ -189,6 +191,6 @@ def _shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    if isinstance(value, int) and abs(value) > LARGEST_SHOWN:
+    if isinstance(value, int) and abs(value) > _LARGEST_SHOWN:
         return "a whole number of many digits"
     return repr(value[:60]) if isinstance(value, str) else repr(value)

@@ -28,13 +28,13 @@ MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 
 def check_required(document: Document) -> None:
     """Raise for the first extension the file requires that would leave the skeleton or its animations unread."""
-    for place in document.root.each("extensionsRequired"):
-        name = place.value
+    for cursor in document.root.each("extensionsRequired"):
+        name = cursor.value
         if not isinstance(name, str):
-            place.wrong("a text")
+            cursor.wrong("a text")
         if name not in HARMLESS and not name.startswith(HARMLESS_FAMILIES):
             why = "save the file again without that compression" if name in MESHOPT else "an extension unknown here"
-            place.fail(f"is {name[:60]!r}, which is not read: {why}")
+            cursor.fail(f"is {name[:60]!r}, which is not read: {why}")
     if requires(document, DRACO):
         document.problems.append(f"meshes compressed with {DRACO} are left out; the skeleton and its clips are not")
 

@@ -30,16 +30,16 @@ class Times:
         return self._known[index]
 
     def _checked(self, index: int) -> Any:
-        array, place = self.accessors.array(index), self.accessors.places[index]
+        array, cursor = self.accessors.array(index), self.accessors.cursors[index]
         if array.shape[1] != 1:
-            place.fail(f"has elements of {array.shape[1]} numbers; times have 1")
+            cursor.fail(f"has elements of {array.shape[1]} numbers; times have 1")
         times = float64(array[:, 0])
         # What is not a number is neither before nor after another, so it is found here too.
         if not (times[0] >= 0 and times[-1] <= LARGEST_FLOAT64 and (times[1:] >= times[:-1]).all()):
-            place.fail("holds times of an animation; they must be finite, 0 or more, and increase")
+            cursor.fail("holds times of an animation; they must be finite, 0 or more, and increase")
         if (times[1:] > times[:-1]).all():
             return times
-        self._problems.append(f"{place.path} has several keys at one time; they follow each other at once")
+        self._problems.append(f"{cursor.path} has several keys at one time; they follow each other at once")
         return spread(times)
 
 
@@ -63,7 +63,7 @@ def read_values(accessors: Accessors, path: str, cubic: bool, wanted: list[int])
     for problem, wrong in _problems(pile, path, cubic):
         if wrong.any():
             owner = wanted[int(np.searchsorted(ends, int(np.argmax(wrong)), side="right"))]
-            accessors.places[owner].fail(problem)
+            accessors.cursors[owner].fail(problem)
     if path == "rotation" and not cubic:  # A spline is brought to length 1 when it is sampled.
         pile /= np.sqrt((pile * pile).sum(axis=-1, keepdims=True))
     return dict(zip(wanted, _parts(pile, ends), strict=True))
@@ -74,7 +74,7 @@ def _keys(accessors: Accessors, index: int, path: str, cubic: bool) -> Any:
     array, width = accessors.array(index), PATHS[path]
     if array.shape[1] != width or (cubic and len(array) % 3):
         needed = f"{'3 times ' if cubic else ''}{width} numbers"
-        accessors.places[index].fail(f"holds values of an animation; a {path} needs {needed} a key")
+        accessors.cursors[index].fail(f"holds values of an animation; a {path} needs {needed} a key")
     array = array if array.dtype.kind == "f" else normalised(array)
     return array.reshape(-1, 3, width) if cubic else array
 
@@ -90,5 +90,5 @@ def _problems(pile: Any, path: str, cubic: bool) -> Iterator[tuple[str, Any]]:
     """What can be wrong with keys, and (K,) with which of them it is."""
     yield "has numbers that are not finite", ~np.isfinite(pile.reshape(len(pile), -1)).all(axis=1)
     if path == "rotation":
-        turns = pile[:, 1] if cubic else pile
-        yield "has a rotation of zero; a quaternion has length 1", ~turns.any(axis=-1)
+        rotations = pile[:, 1] if cubic else pile
+        yield "has a rotation of zero; a quaternion has length 1", ~rotations.any(axis=-1)

@@ -9,12 +9,16 @@ import numpy as np
 from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import InputError
 from kinema.io import names
-from kinema.io.constants import GLTF_MOST_NODES, GLTF_SHEAR
 from kinema.io.gltf.cursor import Cursor, Cursors
 from kinema.io.gltf.document import Document
+from kinema.io.gltf.limits import MOST_NODES
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
+
+_SHEAR = 1e-4
+"""Cosine between the axes of a node's matrix above which it counts as sheared; matrices are often written with five
+digits."""
 
 NO_MATRIX = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -27,8 +31,8 @@ def read_skeleton(document: Document) -> Skeleton:
     nodes = document.root.each("nodes")
     if not nodes:
         document.root.fail("the file has no nodes, so there is no skeleton in it")
-    if len(nodes) > GLTF_MOST_NODES:
-        document.root.at("nodes").fail(f"are {len(nodes):,}; at most {GLTF_MOST_NODES:,} are read")
+    if len(nodes) > MOST_NODES:
+        document.root.at("nodes").fail(f"are {len(nodes):,}; at most {MOST_NODES:,} are read")
     order, parents = _order(nodes)
     joint_of_node = [0] * len(nodes)
     for joint, node in enumerate(order):
@@ -96,7 +100,7 @@ def _decomposed(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
     # The nearest turn: exact where the axes stand at right angles; makes up those that a scale of 0 has taken.
     u, _, v = np.linalg.svd(axes)
     u[:, 2] *= np.sign(np.linalg.det(u @ v))
-    turn = u @ v
-    if np.abs(turn * np.where(scale == 0, 0.0, 1.0) - axes).max() > GLTF_SHEAR:
+    rotation = u @ v
+    if np.abs(rotation * np.where(scale == 0, 0.0, 1.0) - axes).max() > _SHEAR:
         problems.append(f"{node.path}.matrix is sheared; the nearest move, turn and scale are taken")
-    return matrix[:3, 3], arrays.from_matrix(turn), scale
+    return matrix[:3, 3], arrays.from_matrix(rotation), scale

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import InputError
-from kinema.io.constants import GLB_LARGEST
 from kinema.io.gltf.accessors import COMPONENTS, SHAPES
 from kinema.io.gltf.document import MAGIC
 
@@ -20,6 +19,9 @@ ALIGNMENT = 4
 
 VERTICES, INDICES = 34962, 34963
 """What a buffer view may say it is for."""
+
+_LARGEST_GLB = 2**32 - 1
+"""Bytes of a binary glTF file: its length is stored in 32 bits."""
 
 _CODES = {dtype: code for code, dtype in COMPONENTS.items()}
 _TYPES = {columns * rows: name for name, (columns, rows) in SHAPES.items() if name != "MAT2"}
@@ -103,8 +105,8 @@ class Output:
         self._pad()
         binary = 8 + self._length if self._length else 0
         size = 12 + 8 + len(text) + binary + len(self._chunks)
-        if size > GLB_LARGEST:
-            raise InputError(f"the file would have {size:,} bytes; the format allows {GLB_LARGEST:,}")
+        if size > _LARGEST_GLB:
+            raise InputError(f"the file would have {size:,} bytes; the format allows {_LARGEST_GLB:,}")
         yield struct.pack("<4sII", MAGIC, 2, size)
         yield struct.pack("<I4s", len(text), b"JSON") + text
         if self._length:

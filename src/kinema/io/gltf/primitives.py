@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.constants import GLTF_MOST_SETS, GLTF_NUMBERS_A_SURFACE, GLTF_NUMBERS_A_VERTEX
 from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
+from kinema.io.gltf.limits import NUMBERS_A_SURFACE, NUMBERS_A_VERTEX
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
 """The ways of drawing that make a surface; others are points and lines."""
+
+_MOST_SETS = 8
+"""Sets of four joints per vertex that are read, JOINTS_0 to JOINTS_7; most files have one."""
 
 Widths = tuple[int, ...]
 """How many numbers an element may have."""
@@ -27,7 +30,7 @@ class Surface:
     vertices, normals: (V, 3), float64. triangles: (T, 3). colours: (V, 3), as a screen shows them, or None.
     """
 
-    place: Cursor
+    cursor: Cursor
     vertices: Any
     triangles: Any
     normals: Any
@@ -43,35 +46,39 @@ class Surface:
 
 def numbers_of(vertices: int) -> int:
     """What a surface of so many vertices takes, in numbers."""
-    return vertices * GLTF_NUMBERS_A_VERTEX + GLTF_NUMBERS_A_SURFACE
+    return vertices * NUMBERS_A_VERTEX + NUMBERS_A_SURFACE
 
 
 def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
     """For each mesh, its surfaces; what is no surface, or cannot be decoded, is left out and noted."""
     return [
-        [surface for place in mesh.each("primitives") if (surface := _surface(document, place, accessors)) is not None]
+        [
+            surface
+            for cursor in mesh.each("primitives")
+            if (surface := _surface(document, cursor, accessors)) is not None
+        ]
         for mesh in document.root.each("meshes")
     ]
 
 
-def _surface(document: Document, place: Cursor, accessors: Accessors) -> Surface | None:
-    extensions = place.maybe("extensions")
+def _surface(document: Document, cursor: Cursor, accessors: Accessors) -> Surface | None:
+    extensions = cursor.maybe("extensions")
     if extensions is not None and extensions.has(DRACO) and requires(document, DRACO):
         return None  # Noted once, for the whole file.
-    attributes = place.at("attributes")
-    mode = place.whole("mode", 0, FAN, otherwise=TRIANGLES)
+    attributes = cursor.at("attributes")
+    mode = cursor.whole("mode", 0, FAN, otherwise=TRIANGLES)
     if mode < TRIANGLES or not attributes.has("POSITION"):
-        document.problems.append(f"{place.path} is no surface; it is left out")
+        document.problems.append(f"{cursor.path} is no surface; it is left out")
         return None
-    if place.each("targets"):
-        document.problems.append(f"{place.path} has morph targets; its surface is shown without them")
+    if cursor.each("targets"):
+        document.problems.append(f"{cursor.path} has morph targets; its surface is shown without them")
     vertices = _vectors(attributes, "POSITION", accessors, (3,))
-    accessors.charge(numbers_of(len(vertices)), place)
-    triangles = _triangles(place, mode, len(vertices), accessors)
+    accessors.charge(numbers_of(len(vertices)), cursor)
+    triangles = _triangles(cursor, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
-    colours = _colours(document, place, attributes, len(vertices), accessors)
+    colours = _colours(document, cursor, attributes, len(vertices), accessors)
     joints, weights = _pulls(attributes, len(vertices), accessors)
-    return Surface(place, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
+    return Surface(cursor, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
 
 
 def _vectors(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
@@ -96,15 +103,15 @@ def _first(wrong: Any) -> int:
     return int(np.argmax(wrong.any(axis=-1)))
 
 
-def _triangles(place: Cursor, mode: int, vertices: int, accessors: Accessors) -> Any:
+def _triangles(cursor: Cursor, mode: int, vertices: int, accessors: Accessors) -> Any:
     """(T, 3): corners, counter-clockwise, whatever the way of drawing."""
-    if place.has("indices"):
-        corners = accessors.read(place, "indices")
+    if cursor.has("indices"):
+        corners = accessors.read(cursor, "indices")
         if corners.shape[1] != 1 or corners.dtype.kind != "u":
-            place.at("indices").fail(f"are {corners.dtype} of width {corners.shape[1]}; expected whole numbers")
+            cursor.at("indices").fail(f"are {corners.dtype} of width {corners.shape[1]}; expected whole numbers")
         corners = corners[:, 0].astype(np.int64)
         if corners.size and corners.max() >= vertices:
-            place.at("indices").fail(f"lead to vertex {corners.max()} of {vertices}")
+            cursor.at("indices").fail(f"lead to vertex {corners.max()} of {vertices}")
     else:
         corners = np.arange(vertices)
     if mode == TRIANGLES:
@@ -136,7 +143,7 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
 def _pulls(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, Any]:
     """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
     joints, weights = [], []
-    for number in range(GLTF_MOST_SETS):
+    for number in range(_MOST_SETS):
         if not attributes.has(f"JOINTS_{number}") or not attributes.has(f"WEIGHTS_{number}"):
             break
         which = _attribute(attributes, f"JOINTS_{number}", accessors, (4,), count)
@@ -149,9 +156,9 @@ def _pulls(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, A
     return np.concatenate(joints, axis=1), np.concatenate(weights, axis=1)
 
 
-def _colours(document: Document, place: Cursor, attributes: Cursor, count: int, accessors: Accessors) -> Any:
+def _colours(document: Document, cursor: Cursor, attributes: Cursor, count: int, accessors: Accessors) -> Any:
     """(V, 3): vertex colours times the material's, from light to what a screen shows; None where there are neither."""
-    factor = np.array(_base_colour(document, place)[:3])
+    factor = np.array(_base_colour(document, cursor)[:3])
     if attributes.has("COLOR_0"):
         light = _vectors(attributes, "COLOR_0", accessors, (3, 4), count)[:, :3] * factor
     elif (factor < 1).any():
@@ -161,12 +168,12 @@ def _colours(document: Document, place: Cursor, attributes: Cursor, count: int, 
     return to_screen(np.clip(light, 0.0, 1.0))
 
 
-def _base_colour(document: Document, place: Cursor) -> tuple[float, ...]:
+def _base_colour(document: Document, cursor: Cursor) -> tuple[float, ...]:
     white = (1.0, 1.0, 1.0, 1.0)
-    if not place.has("material"):
+    if not cursor.has("material"):
         return white
     materials = document.root.each("materials")
-    look = materials[place.index("material", len(materials))].maybe("pbrMetallicRoughness")
+    look = materials[cursor.index("material", len(materials))].maybe("pbrMetallicRoughness")
     return white if look is None else look.numbers("baseColorFactor", white)
 
 

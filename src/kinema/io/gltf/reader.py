@@ -1,4 +1,4 @@
-"""Reading a glTF file: `read` is the list of its steps."""
+"""Read glTF files: `read` is the list of steps."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ from pathlib import Path
 
 from kinema.character import Character
 from kinema.errors import FileError
-from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.animations import read_clips
 from kinema.io.gltf.document import Document, parse
 from kinema.io.gltf.extensions import check_required
+from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.nodes import read_skeleton
 from kinema.io.gltf.skins import bound, read_bindings, read_skins
 from kinema.io.gltf.vrm import read_humanoid
 
 
-def load(path: str | os.PathLike[str]) -> Character:
-    """The character of a .glb, .gltf or .vrm file; its `source` is the `Document`."""
+def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Character:
+    """Load the character of a .glb, .gltf or .vrm file; its `source` is the `Document`.
+
+    Raises `FileError` for a file that is damaged or larger than `max_bytes`.
+    """
     path = Path(path)
     with path.open("rb") as file:
-        data = file.read(GLTF_LARGEST_FILE + 1)
-    if len(data) > GLTF_LARGEST_FILE:
-        raise FileError(f"the file is larger than {GLTF_LARGEST_FILE // 2**20} MiB, the most that is read", path.name)
-    return read(parse(data, path.name, path.parent), path.stem)
+        return load_bytes(file.read(max_bytes + 1), path.name, path.parent, max_bytes)
+
+
+def load_bytes(data: bytes, name: str, folder: Path | None = None, max_bytes: int = LARGEST_FILE) -> Character:
+    """Load a character from the bytes of a file. name: of the file. folder: where buffers beside it are looked for."""
+    if len(data) > max_bytes:
+        raise FileError(f"the file is larger than {max_bytes:,} bytes; pass max_bytes to read larger files", name)
+    return read(parse(data, name, folder), Path(name).stem)
 
 
 def read(document: Document, name: str = "character") -> Character:
-    """The character of a document. name: what it is called.
+    """Read the character of a document. name: of the character.
 
-    Sets what the document knows of the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
+    Also sets what the document knows about the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
     """
     check_required(document)
     accessors = Accessors(document)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from kinema.errors import FileError
-from kinema.io.constants import GLTF_LARGEST_FILE
 from kinema.io.gltf.buffers import Buffers, beside
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
+from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.output import Output
 
 log = logging.getLogger("kinema")
@@ -33,10 +33,10 @@ PICTURES = {
 
 def self_contained(document: Document) -> Output:
     """The document's JSON and bytes, to be added to."""
-    buffers, places = Buffers(document), document.root.each("buffers")
-    binary = buffers.read(0) if places else document.binary or b""
+    buffers, cursors = Buffers(document), document.root.each("buffers")
+    binary = buffers.read(0) if cursors else document.binary or b""
     output = Output(document.json, binary, _further_chunks(document))
-    for i, buffer in enumerate(places):
+    for i, buffer in enumerate(cursors):
         if not buffer.has("uri"):
             continue
         if i == 0:
@@ -51,11 +51,11 @@ def self_contained(document: Document) -> Output:
 
 def _embedded(output: Output, folder: Path | None, image: Cursor) -> dict[str, Any]:
     """A picture with its file in the output. One that cannot be had stays where it is: a clip can do without it."""
-    room = GLTF_LARGEST_FILE - output.length
+    room = LARGEST_FILE - output.length
     try:
         data = beside(image.at("uri"), image.text("uri"), folder, room + 1)
         if len(data) > room:
-            image.at("uri").fail(f"is too large: a file that is read again may have {GLTF_LARGEST_FILE:,} bytes")
+            image.at("uri").fail(f"is too large: a file that is read again may have {LARGEST_FILE:,} bytes")
     except FileError as problem:
         log.warning("the saved file will look for a picture outside: %s", problem)
         return image.value

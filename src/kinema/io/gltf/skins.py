@@ -16,13 +16,19 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import InputError
-from kinema.io.constants import GLTF_MOST_NODES, GLTF_NUMBERS_A_BOUND_JOINT, GLTF_SAME_BIND, GLTF_SINGULAR
 from kinema.io.gltf.accessors import Accessors, float64
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
+from kinema.io.gltf.limits import MOST_NODES, NUMBERS_A_BOUND_JOINT
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
+
+_SINGULAR = 1e-9
+"""A matrix whose smallest scale is this share of its largest has no usable inverse: a part scaled away, for example."""
+
+_SAME_BIND = 1e-6
+"""Share of a surface's size within which two skins bind it the same; the rounding of float32."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +42,26 @@ class Binding:
 def read_bindings(document: Document, accessors: Accessors) -> list[Binding]:
     """The document's skins, in its order."""
     skins = document.root.each("skins")
-    if len(skins) > GLTF_MOST_NODES:  # There is no use for more than one a node.
-        document.root.at("skins").fail(f"are {len(skins):,}; at most {GLTF_MOST_NODES:,} are read")
-    return [_binding(document, place, accessors) for place in skins]
+    if len(skins) > MOST_NODES:  # There is no use for more than one a node.
+        document.root.at("skins").fail(f"are {len(skins):,}; at most {MOST_NODES:,} are read")
+    return [_binding(document, cursor, accessors) for cursor in skins]
 
 
-def _binding(document: Document, place: Cursor, accessors: Accessors) -> Binding:
+def _binding(document: Document, cursor: Cursor, accessors: Accessors) -> Binding:
     nodes = document.joint_of_node
-    joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in place.each("joints")]
+    joints = [nodes[joint.as_whole(0, len(nodes) - 1)] for joint in cursor.each("joints")]
     if not joints or len(set(joints)) < len(joints):
-        place.fail("has the same joint twice" if joints else "has no joints")
-    accessors.charge(len(joints) * GLTF_NUMBERS_A_BOUND_JOINT, place)
-    return Binding(np.array(joints), _inverse_bind(place, len(joints), accessors))
+        cursor.fail("has the same joint twice" if joints else "has no joints")
+    accessors.charge(len(joints) * NUMBERS_A_BOUND_JOINT, cursor)
+    return Binding(np.array(joints), _inverse_bind(cursor, len(joints), accessors))
 
 
-def _inverse_bind(place: Cursor, joints: int, accessors: Accessors) -> Any:
+def _inverse_bind(cursor: Cursor, joints: int, accessors: Accessors) -> Any:
     """(joints, 4, 4); matrices that are left out do nothing."""
-    if not place.has("inverseBindMatrices"):
+    if not cursor.has("inverseBindMatrices"):
         return np.tile(np.eye(4), (joints, 1, 1))
-    columns = accessors.read(place, "inverseBindMatrices")
-    where = place.at("inverseBindMatrices")
+    columns = accessors.read(cursor, "inverseBindMatrices")
+    where = cursor.at("inverseBindMatrices")
     if columns.shape[1] != 16 or columns.dtype.kind != "f":
         where.fail("are no matrices of 4 by 4 floats")
     if len(columns) < joints:
@@ -90,17 +96,17 @@ def bound(document: Document, skeleton: Skeleton, bindings: list[Binding]) -> Sk
 def _solid(matrices: Any) -> Any:
     """(n,): whether each matrix has an inverse that is worth something."""
     sizes = np.linalg.svd(matrices[:, :3, :3], compute_uv=False)
-    return sizes[:, 2] > sizes[:, 0] * GLTF_SINGULAR
+    return sizes[:, 2] > sizes[:, 0] * _SINGULAR
 
 
 def read_skins(document: Document, skeleton: Skeleton, bindings: list[Binding], accessors: Accessors) -> list[Skin]:
     """Every surface of the file, once for each node that shows it. skeleton: as `bound` gives it."""
     surfaces = read_surfaces(document, accessors)
     skins = []
-    for node, place in enumerate(document.root.each("nodes")):
-        binding = bindings[place.index("skin", len(bindings))] if place.has("skin") else None
-        for surface in surfaces[place.index("mesh", len(surfaces))] if place.has("mesh") else ():
-            accessors.charge(surface.numbers, surface.place)
+    for node, cursor in enumerate(document.root.each("nodes")):
+        binding = bindings[cursor.index("skin", len(bindings))] if cursor.has("skin") else None
+        for surface in surfaces[cursor.index("mesh", len(surfaces))] if cursor.has("mesh") else ():
+            accessors.charge(surface.numbers, surface.cursor)
             if binding is None or surface.joints is None:
                 skins.append(_following(surface, document.joint_of_node[node], skeleton))
             else:
@@ -120,7 +126,7 @@ def _skinned(document: Document, surface: Surface, binding: Binding, skeleton: S
     slots, weights = _strongest(document, surface)
     pulling = weights > 0
     if slots[pulling].max() >= len(binding.joints):
-        surface.place.fail(f"follows joint {slots[pulling].max()} of a skin that has {len(binding.joints)}")
+        surface.cursor.fail(f"follows joint {slots[pulling].max()} of a skin that has {len(binding.joints)}")
     slots = np.where(pulling, slots, 0)
     theirs = skeleton.inverse_bind[binding.joints]
     same = (theirs == binding.inverse_bind).all(axis=(1, 2), keepdims=True)
@@ -142,7 +148,7 @@ def _strongest(document: Document, surface: Surface) -> tuple[Any, Any]:
         slots, sorted_weights = (np.take_along_axis(array, order, axis=1) for array in (slots, weights))
         if sorted_weights[:, 4:].any():
             document.problems.append(
-                f"{surface.place.path} follows more than four joints a corner; the four strongest count"
+                f"{surface.cursor.path} follows more than four joints a corner; the four strongest count"
             )
         slots, weights = slots[:, :4], sorted_weights[:, :4]
     total = weights.sum(axis=1, keepdims=True)
@@ -155,7 +161,7 @@ def _alike(matrices: Any, first: Any, vertices: Any) -> bool:
     size = np.abs(vertices).max(initial=0.0) * np.abs(first[:3, :3]).max() + np.abs(first[:3, 3]).max()
     off = np.abs(matrices - first)
     reach = off[:, :3, :3].max(initial=0.0) * np.abs(vertices).max(initial=0.0) + off[:, :3, 3].max(initial=0.0)
-    return bool(reach <= size * GLTF_SAME_BIND)
+    return bool(reach <= size * _SAME_BIND)
 
 
 def _moved(surface: Surface, matrix: Any, joints: Any, weights: Any, rebind: Any) -> Skin:
@@ -171,4 +177,4 @@ def _moved(surface: Surface, matrix: Any, joints: Any, weights: Any, rebind: Any
     try:
         return Skin(vertices, triangles, joints, weights, normals, surface.colours, rebind)
     except InputError as problem:
-        surface.place.fail(f"makes no skin: {problem}")
+        surface.cursor.fail(f"makes no skin: {problem}")

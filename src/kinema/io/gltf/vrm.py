@@ -27,8 +27,8 @@ def read_humanoid(document: Document) -> dict[str, int]:
     if extensions is None:
         return {}
     humanoid: dict[str, int] = {}
-    for bone, place in _bones(extensions):
-        node = place.index("node", len(document.joint_of_node))
+    for bone, cursor in _bones(extensions):
+        node = cursor.index("node", len(document.joint_of_node))
         humanoid.setdefault(bone, document.joint_of_node[node])
     return humanoid
 
@@ -42,8 +42,8 @@ def _bones(extensions: Cursor) -> Iterator[tuple[str, Cursor]]:
                 yield bone, table.at(bone)
             return
     if extensions.has("VRM"):
-        for place in extensions.at("VRM").at("humanoid").each("humanBones"):
-            if place.members().get("node") == NO_NODE:
+        for cursor in extensions.at("VRM").at("humanoid").each("humanBones"):
+            if cursor.members().get("node") == NO_NODE:
                 continue
-            bone = place.text("bone")
-            yield THUMBS.get(bone, bone), place
+            bone = cursor.text("bone")
+            yield THUMBS.get(bone, bone), cursor

@@ -1,8 +1,9 @@
-"""Writing a glTF file: `save` is the list of its steps."""
+"""Write glTF files: `encode` is the list of steps."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from kinema.character import Character
 from kinema.clip import Clip
@@ -15,11 +16,18 @@ from kinema.io.gltf.self_contained import self_contained
 
 
 def save(path: str | os.PathLike[str], character: Character) -> None:
-    """Write a character to a binary glTF file.
+    """Write a character to a binary glTF file. The write is atomic. See `encode` for what is written."""
+    atomic.write(path, encode(character))
 
-    One that came from a glTF file (its `source`): that file, with the clips added that it does not have yet. Everything
-    else stays as it was, also clips that are no longer among the character's. A new clip with a name that the file has
-    already is called `Walk_2`. Any other character becomes a file from nothing; it holds neither events nor limits.
+
+def encode(character: Character) -> Iterator[bytes]:
+    """Return the bytes of a binary glTF file of a character, in pieces.
+
+    A character that was loaded from glTF (its `source`) becomes its old file with the new clips added. Everything else
+    stays unchanged, including clips that the character no longer has. A new clip whose name is taken becomes `Walk_2`.
+    Any other character becomes a new file, which holds neither events nor limits.
+
+    Raises `InputError` for a clip of another skeleton, and if the number of joints no longer matches the source.
     """
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
@@ -27,28 +35,28 @@ def save(path: str | os.PathLike[str], character: Character) -> None:
     node_of_joint = _nodes(character, document)
     for name, clip in clips.items():
         add_clip(output, name, clip, node_of_joint)
-    atomic.write(path, output.glb())
+    return output.glb()
 
 
 def _new_clips(character: Character, document: Document | None) -> dict[str, Clip]:
-    """Clips that the file does not have, by names that it does not have either."""
+    """Clips that the file does not have yet, under names that it does not use yet."""
     known = () if document is None else document.clips
     new = {name: clip for name, clip in character.clips.items() if not any(clip is old for old in known)}
     for name, clip in new.items():
         if clip.skeleton.names != character.skeleton.names:
-            raise InputError(f"clip {name!r} is of another skeleton than {character.name!r}")
+            raise InputError(f"clip {name!r} belongs to another skeleton than that of {character.name!r}")
     named = names.unique([*(clip.name for clip in known), *new])[len(known) :]
     return dict(zip(named, new.values(), strict=True))
 
 
 def _nodes(character: Character, document: Document | None) -> list[int]:
-    """For each joint, its node."""
+    """(J,): the node of each joint."""
     if document is None:
         return list(range(len(character.skeleton)))
     joints = document.joint_of_node
     if len(joints) != len(character.skeleton):
         raise InputError(
             f"{character.name!r} has {len(character.skeleton)} joints, but its source, {document.name}, has "
-            f"{len(joints)} nodes; with source=None it becomes a file of its own"
+            f"{len(joints)} nodes; set source=None to write a new file"
         )
     return sorted(range(len(joints)), key=joints.__getitem__)
