@@ -10,7 +10,7 @@ import numpy as np
 
 import kinema as km
 from kinema.demo import course, humanoid, quadruped, rocks, spider
-from kinema.images import write_gif, write_png
+from kinema.images import gif_bytes, png_bytes
 from kinema.meshes import Mesh, joined, smoothed
 from kinema.render.axes import along, axes_looking
 from kinema.render.drawing import film, strip
@@ -63,7 +63,7 @@ def picture(bodies: list[Mesh], terrain, earth: Mesh, way: tuple, width: float, 
 
 def save(path: Path, image: np.ndarray) -> None:
     pixels = np.rint(255 * image).astype(np.uint8)
-    write_png(path, pixels)
+    path.write_bytes(png_bytes(pixels))
     print(f"{path.name}: {pixels.shape[1]} x {pixels.shape[0]}, {path.stat().st_size // 1024} KB")
 
 
@@ -164,7 +164,7 @@ def stepping() -> np.ndarray:
     frames = [animator.update(1 / 60) for _ in range(330)]
     images = []
     for k in (135, 185, 247, 318):
-        z = float(frames[k].place[2, 3])
+        z = float(frames[k].transform[2, 3])
         earth = block(terrain, z - 0.95, z + 0.95, 0.8, 0.12)
         images.append(
             picture([body(creature, frames[k].palette)], terrain, earth, (-0.6, -0.55, -0.6), 1.9, (480, 320))
@@ -187,5 +187,5 @@ if __name__ == "__main__":
     save(HERE / "course.png", course_strip())
     save(HERE / "creatures.png", creatures())
     save(HERE / "spider.png", stepping())
-    write_png(HERE / "strip.png", walk_strip())
-    write_gif(HERE / "walk.gif", walk_film(), 25)
+    (HERE / "strip.png").write_bytes(png_bytes(walk_strip()))
+    (HERE / "walk.gif").write_bytes(gif_bytes(walk_film(), 25))

@@ -13,7 +13,7 @@ import numpy as np
 import kinema as km
 from kinema.bake import Settings, bake
 from kinema.bake.grounds import GroundPlan
-from kinema.images import write_png
+from kinema.images import png_bytes
 from kinema.render.drawing import strip
 from kinema.render.look import Look
 
@@ -55,7 +55,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     pictures = [walk(folder / name, *how) for name, how in WALKS.items()]
     rows = [np.concatenate(pictures[k : k + 2], axis=1) for k in range(0, len(pictures), 2)]
-    write_png(HERE / "walks.png", np.concatenate(rows))
+    (HERE / "walks.png").write_bytes(png_bytes(np.concatenate(rows)))
 
 
 if __name__ == "__main__":

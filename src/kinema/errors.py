@@ -13,6 +13,10 @@ class DeviceError(KinemaError, RuntimeError):
     """Arrays live on a GPU, and what is needed to compute there is missing."""
 
 
+class MissingPackageError(KinemaError, ImportError):
+    """An optional package is not installed. The message says how to install it."""
+
+
 class FileError(InputError):
     """A file that cannot be used: which one, the line where there is one, and what is wrong there."""
 

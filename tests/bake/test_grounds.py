@@ -11,7 +11,7 @@ import kinema as km
 from kinema.bake import grounds
 from kinema.demo import slope
 from kinema.errors import FileError, InputError
-from kinema.images import write_png
+from kinema.images import png_bytes
 from tests.assets import asset
 
 
@@ -69,7 +69,7 @@ def test_a_picture_of_heights(tmp_path, kind):
     """Columns along x, rows along z, the middle at the origin; black is the lowest."""
     rows = np.zeros((3, 5), kind)
     rows[0, 4] = np.iinfo(kind).max
-    write_png(tmp_path / "map.png", rows)
+    (tmp_path / "map.png").write_bytes(png_bytes(rows))
     ground = grounds.parse(str(tmp_path / "map.png"), (8.0, 2.0), (-1.0, 3.0)).build()
     assert height(ground, 4, -1) == pytest.approx(3.0) and height(ground, -4, 1) == pytest.approx(-1.0)
     assert height(ground, 3, -1) == pytest.approx(1.0) and math.isnan(height(ground, 4.1, 0))
@@ -129,7 +129,7 @@ def test_what_is_too_small_or_in_colour(tmp_path):
     np.save(tmp_path / "map.npy", np.zeros((1, 5)))
     with pytest.raises(InputError, match="2 by 2"):
         grounds.parse(str(tmp_path / "map.npy"))
-    write_png(tmp_path / "map.png", np.zeros((4, 4, 3), np.uint8))
+    (tmp_path / "map.png").write_bytes(png_bytes(np.zeros((4, 4, 3), np.uint8)))
     with pytest.raises(FileError, match="grey"):
         grounds.parse(str(tmp_path / "map.png"))
     np.save(tmp_path / "map.npy", np.zeros((3, 5)))

@@ -7,10 +7,9 @@ from typer.testing import CliRunner
 import kinema as km
 from kinema.cli import app
 from kinema.demo import quadruped
-from kinema.images import read_png
 
 from ..assets import asset
-from ..images.gif_decoder import decoded
+from ..pictures import decode_gif, read_picture
 
 
 def invoke(*arguments):
@@ -29,7 +28,7 @@ def test_a_picture(dog, tmp_path):
     out = tmp_path / "dog.png"
     result = invoke(dog, "-o", out, "--size", "120x90", "--clip", "walk", "--time", "0.3", "--view", "20,10")
     assert result.exit_code == 0, result.output
-    assert "'walk' at 0.3 s" in result.output and read_png(out).shape == (90, 120, 3)
+    assert "'walk' at 0.3 s" in result.output and read_picture(out).shape == (90, 120, 3)
     assert [path.name for path in tmp_path.iterdir()] == ["dog.png"]
 
 
@@ -37,8 +36,8 @@ def test_a_film(dog, tmp_path):
     out = tmp_path / "dog.gif"
     result = invoke(dog, "-o", out, "--size", "80x60", "--clip", "walk", "--time", "0:0.5", "--fps", "10")
     assert result.exit_code == 0, result.output
-    shown = decoded(out.read_bytes())
-    assert len(shown.frames) == 5 and shown.delays == [10] * 5 and shown.endless
+    shown = decode_gif(out.read_bytes())
+    assert len(shown.frames) == 5 and (shown.milliseconds == 100).all() and shown.loops
     assert (shown.frames[0] != shown.frames[2]).any()
 
 
@@ -46,7 +45,7 @@ def test_a_strip_on_a_slope(dog, tmp_path):
     out = tmp_path / "dog.png"
     result = invoke(dog, "-o", out, "--strip", 3, "--ground", "slope:5", "--theme", "dark", "--size", "200x80")
     assert result.exit_code == 0, result.output
-    assert "in 1 pose (3 would hide each other)" in result.output and read_png(out).mean() < 100
+    assert "in 1 pose (3 would hide each other)" in result.output and read_picture(out).mean() < 100
 
 
 def test_poses_that_would_hide_each_other_on_a_ground_are_fewer(dog, tmp_path):
@@ -63,7 +62,7 @@ def test_a_map_of_heights_has_its_size_and_height(dog, tmp_path):
         out = tmp_path / f"{k}.png"
         result = invoke(dog, "-o", out, "--size", "80x60", "--ground", tmp_path / "hills.npy", *words)
         assert result.exit_code == 0, result.output
-        images.append(read_png(out))
+        images.append(read_picture(out))
     assert (images[0] != images[1]).any() and (images[1] != images[2]).any()
 
 
@@ -79,7 +78,7 @@ def test_nothing_is_written_over_unasked(dog, tmp_path):
     assert invoke(dog, "-o", out).exit_code == 2
     assert out.read_text() == "something dear"
     assert invoke(dog, "-o", out, "--force", "--size", "40x30").exit_code == 0
-    assert read_png(out).shape == (30, 40, 3)
+    assert read_picture(out).shape == (30, 40, 3)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +134,6 @@ def test_real_files(name, tmp_path):
     out = tmp_path / "out.png"
     result = invoke(asset(name), "-o", out, "--size", "160x120")
     assert result.exit_code == 0, result.output
-    image = read_png(out).astype(int)
+    image = read_picture(out).astype(int)
     assert (image[..., 0] - image[..., 2] > 60).sum() > 40 and (image[..., 2] - image[..., 0] > 60).sum() > 40
     assert np.ptp(image[0]) < 30

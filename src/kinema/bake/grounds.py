@@ -14,7 +14,7 @@ import numpy as np
 from kinema.bake.constants import MOST_HEIGHTS, MOST_STEPS, MOST_TRIANGLES, STEPS
 from kinema.bake.words import numbers
 from kinema.errors import FileError, InputError
-from kinema.images import read_png
+from kinema.images import read_grey
 from kinema.io import files
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
@@ -104,11 +104,7 @@ def _stairs(rise: float, run: float, count: int) -> Terrain:
 
 def _from_picture(path: Path, heights: tuple[float, float] | None) -> Any:
     """(rows, columns): heights from the greys of a picture."""
-    pixels = read_png(path)
-    if pixels.ndim == 3 and pixels.shape[2] == 2:
-        pixels = pixels[..., 0]
-    if pixels.ndim != 2:
-        raise FileError("the picture has colours; a map of heights is grey, of 8 or 16 bits", path.name)
+    pixels = read_grey(path)
     low, high = heights or (0.0, 1.0)
     return low + (high - low) * (pixels.astype(np.float64) / np.iinfo(pixels.dtype).max)
 

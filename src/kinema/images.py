@@ -1,0 +1,203 @@
+"""Image files, through Pillow: PNG pictures, animated GIFs, and grey pictures read as numbers.
+
+Pillow is optional. Without it, these functions raise `MissingPackageError`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinema import validation
+from kinema.errors import FileError, InputError, MissingPackageError
+
+MAX_PIXELS = 8192 * 8192
+"""Largest picture that `read_grey` loads, in pixels. Checked before anything is decompressed."""
+
+GIF_COLOURS = 255
+"""Colours of a GIF: one of the format's 256 stands for "as in the frame before"."""
+
+GIF_MAX_SIDE = 65_535
+"""Pixels. The format stores sides in 16 bits."""
+
+GIF_SHORTEST_DELAY = 2
+"""Hundredths of a second. Browsers slow frames with a shorter delay down to ten per second."""
+
+_CELLS = 1 << 18
+"""Colours that are told apart while a palette is chosen: 6 bits per channel."""
+
+
+def png_bytes(image: Any) -> bytes:
+    """Encode an image as PNG.
+
+    Parameters
+    ----------
+    image
+        (height, width), (height, width, 3) or (height, width, 4), uint8; or (height, width), uint16.
+
+    Returns
+    -------
+    The content of a PNG file.
+
+    Raises
+    ------
+    InputError
+        If the image has another shape or type.
+    MissingPackageError
+        If Pillow is not installed.
+
+    Example
+    -------
+    >>> Path("grey.png").write_bytes(png_bytes(np.zeros((4, 4), np.uint8)))
+    """
+    pixels = np.asarray(image)
+    allowed = pixels.dtype == np.uint16 and pixels.ndim == 2
+    allowed |= pixels.dtype == np.uint8 and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4)))
+    if not allowed or not pixels.size:
+        raise InputError(
+            f"image is {pixels.dtype} {pixels.shape}; allowed are uint8 (height, width), (height, width, 3 or 4), "
+            "and uint16 (height, width)"
+        )
+    file = io.BytesIO()
+    _pillow().fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def gif_bytes(frames: Sequence[Any], fps: float) -> bytes:
+    """Encode frames as an animated GIF that repeats for ever.
+
+    All frames share one palette. The format counts in hundredths of a second, so some frames last longer than others;
+    the overall speed is right up to 50 frames per second. Identical frames that follow each other become one.
+
+    Parameters
+    ----------
+    frames
+        One or more arrays (height, width, 3), uint8, all of one shape.
+    fps
+        Frames per second, above 0.
+
+    Returns
+    -------
+    The content of a GIF file.
+
+    Raises
+    ------
+    InputError
+        If there are no frames, their shapes or types do not fit, or `fps` is not above 0.
+    MissingPackageError
+        If Pillow is not installed.
+    """
+    pixels = _check_frames(frames)
+    delays = _delays(len(pixels), validation.number("fps", fps, 0.0))
+    pictures = _indexed(pixels)
+    file = io.BytesIO()
+    options = {"duration": [10 * delay for delay in delays], "loop": 0, "disposal": 1, "optimize": True}
+    pictures[0].save(file, "GIF", save_all=True, append_images=pictures[1:], **options)
+    return file.getvalue()
+
+
+def read_grey(path: str | Path) -> Any:
+    """Read a grey picture, such as a height map.
+
+    Returns
+    -------
+    (height, width): uint8, or uint16 if the file has 16 bits per pixel.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, is no picture, is too large, or has colours.
+    MissingPackageError
+        If Pillow is not installed.
+    """
+    path = Path(path)
+    image = _pillow()
+    try:
+        with image.open(path) as picture:
+            if picture.width * picture.height > MAX_PIXELS:
+                raise FileError(f"the picture has more than {MAX_PIXELS} pixels, the most that is read", path.name)
+            if picture.mode in ("1", "LA"):
+                picture = picture.convert("L")
+            pixels = np.array(picture)
+    except FileError:
+        raise
+    # Pillow raises all of these for damaged or hostile files.
+    except (OSError, SyntaxError, ValueError, EOFError, image.DecompressionBombError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise FileError(f"the file cannot be read: {reason}", str(path)) from None
+    if pixels.ndim != 2 or picture.mode == "P":
+        raise FileError("the picture has colours; a height map is grey, with 8 or 16 bits per pixel", path.name)
+    return pixels.astype(np.uint8 if pixels.dtype == np.uint8 else np.uint16)
+
+
+def _pillow() -> Any:
+    """Return `PIL.Image`."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise MissingPackageError("pictures need Pillow: pip install pillow") from None
+    return Image
+
+
+def _check_frames(frames: Sequence[Any]) -> list[Any]:
+    arrays = [np.ascontiguousarray(frame) for frame in frames]
+    if not arrays:
+        raise InputError("there are no frames; a GIF needs one or more")
+    for i, frame in enumerate(arrays):
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or frame.shape != arrays[0].shape:
+            raise InputError(f"frames[{i}] is {frame.dtype} {frame.shape}; all must be uint8 of one (height, width, 3)")
+    if not arrays[0].size or max(arrays[0].shape) > GIF_MAX_SIDE:
+        raise InputError(f"frames are {arrays[0].shape}; sides are 1 to {GIF_MAX_SIDE} pixels")
+    return arrays
+
+
+def _delays(count: int, fps: float) -> list[int]:
+    """Return the duration of each frame in hundredths of a second, rounded so that errors do not add up."""
+    if fps <= 0:
+        raise InputError(f"fps is {fps}; allowed are numbers above 0")
+    ends = np.rint(100.0 * np.arange(count + 1) / fps)
+    return [int(min(max(delay, GIF_SHORTEST_DELAY), 0xFFFF)) for delay in np.diff(ends)]
+
+
+def _indexed(frames: Sequence[Any]) -> list[Any]:
+    """Return the frames as Pillow images that share one palette.
+
+    Colours are first rounded to 6 bits per channel, which keeps still areas still. Each then counts by the square root
+    of its number of pixels, so that a large background does not take the colours of a small figure.
+    """
+    image = _pillow()
+    cells = [_cells(frame) for frame in frames]
+    counts, means = _cell_statistics(frames, cells)
+    used = np.flatnonzero(counts)
+    means = means[used]
+    weights = np.ceil(np.sqrt(counts[used])).astype(int)
+    sample = np.repeat(np.rint(means).astype(np.uint8), weights, axis=0)
+    quantized = image.fromarray(sample[np.newaxis]).quantize(GIF_COLOURS, image.Quantize.MEDIANCUT, kmeans=1)
+    palette = quantized.getpalette()[: 3 * GIF_COLOURS]
+    colours = np.array(palette, float).reshape(-1, 3)
+    nearest = np.zeros(_CELLS, np.uint8)
+    nearest[used] = np.argmin((colours**2).sum(axis=1) - 2 * means @ colours.T, axis=1)
+    pictures = [image.fromarray(nearest[each]) for each in cells]
+    for picture in pictures:
+        picture.putpalette(palette)
+    return pictures
+
+
+def _cells(frame: Any) -> Any:
+    """Return (height, width): the number of each pixel's colour, at 6 bits per channel."""
+    red, green, blue = (frame[..., k].astype(np.int32) >> 2 for k in range(3))
+    return (red << 12) | (green << 6) | blue
+
+
+def _cell_statistics(frames: Sequence[Any], cells: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the number of pixels in each cell of colours, (cells,), and their mean colour, (cells, 3)."""
+    sums, counts = np.zeros((3, _CELLS)), np.zeros(_CELLS)
+    for frame, cell in zip(frames, cells, strict=True):
+        counts += np.bincount(cell.reshape(-1), minlength=_CELLS)
+        for channel in range(3):
+            sums[channel] += np.bincount(cell.reshape(-1), frame[..., channel].reshape(-1), _CELLS)
+    return counts, (sums / np.maximum(counts, 1)).T
