@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kinema
-from kinema._jit import WITHOUT_KERNELS
+from kinema.kernel_cache import WITHOUT_KERNELS
 
 PACKAGE = Path(kinema.__file__).parent
 ROOT = PACKAGE.parents[1]

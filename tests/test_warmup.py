@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema._jit import WITHOUT_KERNELS
+from kinema.kernel_cache import WITHOUT_KERNELS
 
 # The function has the name of the module it is in.
 warmup_module = sys.modules[km.warmup.__module__]

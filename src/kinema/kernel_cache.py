@@ -1,0 +1,259 @@
+"""Where compiled kernels come from: the package, else the user's cache folder, else the compiler.
+
+A wheel ships the kernels as machine code for a baseline CPU (see `BASELINES`), so nobody waits for a compiler on first
+use. Shipped code is used when its Python, numba, platform and sources are the ones at hand and the CPU has every
+feature of the baseline. Otherwise a kernel is compiled for this CPU once and kept in the user's cache folder.
+
+A file that is damaged, foreign or unreadable counts as absent, and a folder that cannot be written is left alone: the
+kernel is then compiled again in the next process, and nothing else changes.
+
+`python -m kinema.kernel_cache FOLDER` compiles every kernel for the baseline into FOLDER; the build hook runs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+PACKAGE = Path(__file__).parent
+SHIPPED = PACKAGE / "_kernels"
+"""Kernels that came with the wheel. Absent in a source checkout."""
+
+BUILD_FOLDER = "KINEMA_KERNEL_FOLDER"
+"""Environment variable: write baseline kernels there. Set by `build` for the processes that it starts."""
+
+BASELINES = {
+    "x86_64": ("x86-64-v3", {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}),
+    "AMD64": ("x86-64-v3", {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}),
+    "aarch64": ("generic", {"neon"}),
+    "arm64": ("generic", {"neon"}),
+}
+"""The CPU that shipped kernels are compiled for, by machine, and the features it must have."""
+
+WITHOUT_KERNELS = frozenset(
+    [
+        "__init__",
+        "__main__",
+        "bake",
+        "bench",
+        "cli",
+        "compile_ahead",
+        "demo",
+        "drawing",
+        "images",
+        "info",
+        "io",
+        "metrics",
+        "pipeline",
+        "playground",
+        "render",
+        "roles",
+    ]
+)
+"""Parts of the package that hold no kernel: editing them recompiles nothing. A test checks the list."""
+
+PATIENCE = 1.0
+"""Seconds of compiling after which a line on standard error says so."""
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def fingerprint() -> str:
+    """Hash of every source file that kernels are made of.
+
+    numba looks only at the file of the compiled function itself and would miss an edit in a helper.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        part = path.relative_to(PACKAGE)
+        if part.parts[0].removesuffix(".py") not in WITHOUT_KERNELS:
+            digest.update(part.as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def user_folder() -> Path:
+    """The folder of kernels compiled on this machine: below NUMBA_CACHE_DIR if set, else in the user's cache folder."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR) / f"kinema-{fingerprint()}"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "kinema" / fingerprint()
+
+
+@cache
+def baseline() -> str | None:
+    """The baseline that this CPU can run, None if there is none."""
+    from llvmlite import binding
+
+    name, needed = BASELINES.get(platform.machine(), (None, set()))
+    if name is None:
+        return None
+    has = binding.get_host_cpu_features()
+    return name if all(has.get(feature, False) for feature in needed) else None
+
+
+# --- one folder of kernels, in the terms of numba ---------------------------------------------------------------------
+
+
+class _Locator(_CacheLocator):  # type: ignore[misc]
+    """One folder per module: numba names files by the last part of the module's name, which is not unique."""
+
+    def __init__(self, function: Any, folder: Path) -> None:
+        self._folder, self._line = folder / function.__module__, function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return fingerprint()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+def _folder_cache(function: Any, folder: Path, cpu: str | None) -> Any:
+    """numba's cache of one function in one folder. cpu: the baseline it holds; None: whatever CPU compiles it."""
+
+    class Locator(_Locator):
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> _Locator:
+            return cls(py_func, folder)
+
+    class Files(CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (Locator,)
+
+    class FolderCache(FunctionCache):  # type: ignore[misc]
+        _impl_class = Files
+
+        def _index_key(self, signature: Any, codegen: Any) -> Any:
+            signature, target, code = super()._index_key(signature, codegen)
+            return signature, target if cpu is None else (target[0], cpu), code
+
+    return FolderCache(function)
+
+
+class KernelCache:
+    """The cache of one compiled function: shipped kernels first, then the user's folder. Never raises."""
+
+    def __init__(self, function: Any) -> None:
+        self._name = f"{function.__module__.removeprefix('kinema.')}.{function.__name__}"
+        self._notice: Any = None
+        building = os.environ.get(BUILD_FOLDER)
+        if building:
+            self._readable = [_folder_cache(function, Path(building), config.CPU_NAME)]
+        else:
+            self._readable = [_folder_cache(function, user_folder(), None)]
+            if SHIPPED.is_dir() and baseline() and not config.CPU_NAME:
+                self._readable.insert(0, _folder_cache(function, SHIPPED, baseline()))
+        self._writable = self._readable[-1]
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._writable.cache_path)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, None if it must be compiled."""
+        for folder in self._readable:
+            found = _attempt(lambda folder=folder: folder.load_overload(signature, target_context))
+            if found is not None:
+                return found
+        self._notice = _announce(self._name)
+        return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep a compiled function; a damaged index is replaced."""
+        if self._notice is not None:
+            self._notice.cancel()
+        if not _attempt(lambda: self._writable.save_overload(signature, data) or True):
+            _attempt(self._writable.flush)
+            _attempt(lambda: self._writable.save_overload(signature, data))
+
+    def enable(self) -> None:
+        for folder in self._readable:
+            folder.enable()
+
+    def disable(self) -> None:
+        for folder in self._readable:
+            folder.disable()
+
+    def flush(self) -> None:
+        _attempt(self._writable.flush)
+
+
+def _attempt(action: Callable[[], Any]) -> Any:
+    """The result of an action, None if it fails: unpickling a damaged file can raise anything."""
+    try:
+        return action()
+    except Exception:
+        return None
+
+
+def attach(dispatcher: Any) -> None:
+    """Give a compiled function this cache."""
+    if not config.DISABLE_JIT:
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+
+
+# --- telling people who wait ------------------------------------------------------------------------------------------
+
+_silenced = threading.local()
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Compile without a line on standard error: whoever asked for it shows progress of their own."""
+    _silenced.on = True
+    try:
+        yield
+    finally:
+        _silenced.on = False
+
+
+def _announce(name: str) -> threading.Timer | None:
+    """Write a line if compiling takes longer than `PATIENCE`; cancel the timer when it is done."""
+    if getattr(_silenced, "on", False) or sys.stderr is None:
+        return None
+    line = f"kinema: compiling {name}, once per environment (`kinema warmup` compiles everything)\n"
+    timer = threading.Timer(PATIENCE, lambda: _attempt(lambda: sys.stderr.write(line)))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+
+def build(folder: Path) -> None:
+    """Compile every kernel for the baseline CPU into a folder. Raises RuntimeError where there is no baseline."""
+    name = baseline()
+    if name is None:
+        raise RuntimeError(f"no baseline CPU is known for {platform.machine()}; known are {', '.join(BASELINES)}")
+    settings = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": "", BUILD_FOLDER: str(folder.resolve())}
+    subprocess.run(
+        [sys.executable, "-c", "from kinema.compile_ahead import warmup; warmup()"],
+        env={**os.environ, **settings, "PYTHONPATH": str(PACKAGE.parent)},
+        check=True,
+        timeout=1800,
+    )
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))
