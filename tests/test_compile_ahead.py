@@ -1,0 +1,141 @@
+"""`km.warmup`: every kernel in both precisions, in several processes, with one progress line."""
+
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.kernel_cache import WITHOUT_KERNELS
+
+# The function has the name of the module it is in.
+warmup_module = sys.modules[km.warmup.__module__]
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    """No second process: what it would compile is compiled here."""
+    monkeypatch.setenv("KINEMA_THREADS", "1")
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """Replace the real jobs by two that only note that they ran."""
+    ran = []
+    monkeypatch.setattr(
+        warmup_module,
+        "_jobs",
+        lambda dtype: {name: lambda name=name: ran.append((name, dtype)) for name in ("two_bone", "feet")},
+    )
+    return ran
+
+
+def test_everything_is_compiled_in_both_precisions(one_process, jobs):
+    km.warmup(progress=False)
+    assert set(jobs) == {(part, dtype) for part in ("two_bone", "feet") for dtype in (np.float32, np.float64)}
+
+
+def test_only_the_named_parts_are_compiled(one_process, jobs):
+    km.warmup("two_bone", progress=False)
+    assert set(jobs) == {("two_bone", np.float32), ("two_bone", np.float64)}
+
+
+def test_an_unknown_part_is_an_error_that_lists_the_known_ones(one_process, jobs):
+    with pytest.raises(km.InputError, match="'arms'; allowed are 'feet', 'two_bone'"):
+        km.warmup("two_bone", "arms")
+    assert jobs == []
+
+
+def test_progress_goes_to_standard_error_and_the_seconds_come_back(one_process, jobs, capfd):
+    start = time.perf_counter()
+    seconds = km.warmup()
+    assert 0 < seconds <= time.perf_counter() - start
+    out, err = capfd.readouterr()
+    assert out == ""
+    done = [(int(a), int(b)) for a, b in re.findall(r"(\d+)/(\d+)", err)]
+    assert done == [(i, 4) for i in range(5)]
+    assert "two_bone, float32" in err
+    assert err.count("\n") == 1, "one line, rewritten"
+    assert re.search(r" in \d+\.\d s\n$", err)
+
+
+def test_an_interrupted_run_does_not_claim_to_be_done(one_process, monkeypatch, capfd):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(warmup_module, "_jobs", lambda dtype: {"feet": interrupt})
+    with pytest.raises(KeyboardInterrupt):
+        km.warmup()
+    assert re.search(r"0/2 .* stopped after \d+\.\d s\n$", capfd.readouterr().err)
+
+
+def test_silent_when_asked(one_process, jobs, capfd):
+    km.warmup(progress=False)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_silent_without_a_standard_error(one_process, jobs, monkeypatch):
+    """As under pythonw on Windows."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert km.warmup() > 0
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The commands of the processes that were started."""
+    commands = []
+    real = subprocess.Popen
+
+    def popen(*arguments, **options):
+        commands.append(arguments[0])
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(warmup_module.subprocess, "Popen", popen)
+    monkeypatch.setenv("KINEMA_THREADS", "2")
+    return commands
+
+
+def test_several_processes_share_the_work(started, capfd):
+    assert km.warmup("two_bone_2d", progress=False) > 0
+    assert len(started) == 2
+    assert all(command[0] == sys.executable for command in started)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_process_that_dies_leaves_its_work_to_this_one(started, jobs, monkeypatch):
+    monkeypatch.setattr(warmup_module, "_WORKER", "import sys; sys.exit(3)")
+    km.warmup(progress=False)
+    assert len(jobs) == 4
+
+
+@pytest.mark.parametrize(
+    ("frozen", "executable"), [(True, sys.executable), (False, "/opt/game/game"), (False, ""), (False, None)]
+)
+def test_a_program_that_is_not_python_is_never_started_again(started, jobs, monkeypatch, frozen, executable):
+    monkeypatch.setattr(sys, "frozen", frozen, raising=False)
+    monkeypatch.setattr(sys, "executable", executable)
+    km.warmup(progress=False)
+    assert started == []
+    assert len(jobs) == 4
+
+
+def test_every_public_solver_is_in_the_list(monkeypatch):
+    """A solver that is added and forgotten here would be compiled in the middle of a game."""
+    called = set()
+    home = {name: getattr(km, name).__module__.split(".")[1] for name in km.__all__ if name[0].islower()}
+    names = [name for name, part in home.items() if part not in WITHOUT_KERNELS]
+    for name in names:
+        module = sys.modules[getattr(km, name).__module__]
+        original = getattr(module, name)
+
+        def noted(*arguments, _name=name, _original=original, **options):
+            called.add(_name)
+            return _original(*arguments, **options)
+
+        monkeypatch.setattr(module, name, noted)
+    for job in warmup_module._jobs(np.float64).values():
+        job()
+    assert called == set(names)

@@ -1,0 +1,147 @@
+"""The kernel cache: shipped kernels first, then the user's folder, then the compiler; damage is survived."""
+
+import pickle
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba import config, njit
+
+from kinema import kernel_cache
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def double(values):
+    for i in range(values.size):
+        values[i] += values[i]
+
+
+class Kernels:
+    """One kernel as each new process finds it: shipped folder, user's folder."""
+
+    def __init__(self, monkeypatch, tmp_path):
+        self.patch = monkeypatch
+        self.shipped, self.user = tmp_path / "shipped", tmp_path / "user"
+        monkeypatch.setattr(kernel_cache, "SHIPPED", self.shipped)
+        monkeypatch.setattr(kernel_cache, "user_folder", lambda: self.user)
+
+    def ship(self):
+        """Compile into the shipped folder, as the build does."""
+        self.patch.setenv(kernel_cache.BUILD_FOLDER, str(self.shipped))
+        self.patch.setattr(config, "CPU_NAME", kernel_cache.baseline())
+        self.run()
+        self.patch.delenv(kernel_cache.BUILD_FOLDER)
+        self.patch.setattr(config, "CPU_NAME", None)
+
+    def run(self):
+        """Call the kernel as a new process would; whether it had to be compiled."""
+        fresh = njit(double)
+        kernel_cache.attach(fresh)
+        values = np.arange(4.0)
+        fresh(values)
+        np.testing.assert_array_equal(values, (0, 2, 4, 6))
+        return sum(fresh.stats.cache_misses.values()) > 0 and not self._loaded(fresh)
+
+    @staticmethod
+    def _loaded(dispatcher):
+        return sum(dispatcher.stats.cache_hits.values()) > 0
+
+    def files(self, folder, ending):
+        return sorted(Path(folder).rglob(f"*.{ending}"))
+
+
+@pytest.fixture
+def kernels(monkeypatch, tmp_path):
+    return Kernels(monkeypatch, tmp_path)
+
+
+def test_a_kernel_is_compiled_once_per_machine(kernels):
+    assert kernels.run()
+    assert len(kernels.files(kernels.user, "nbc")) == 1
+    assert not kernels.run()
+
+
+@pytest.mark.skipif(kernel_cache.baseline() is None, reason="no baseline for this CPU")
+class TestShipped:
+    def test_shipped_kernels_come_first(self, kernels):
+        kernels.ship()
+        assert not kernels.run()
+        assert kernels.files(kernels.user, "nbc") == []
+
+    def test_another_cpu_compiles(self, kernels, monkeypatch):
+        kernels.ship()
+        monkeypatch.setattr(kernel_cache, "baseline", lambda: None)
+        assert kernels.run()
+        assert not kernels.run()
+
+    def test_a_cpu_chosen_by_the_user_compiles(self, kernels, monkeypatch):
+        kernels.ship()
+        monkeypatch.setattr(config, "CPU_NAME", "generic")
+        assert kernels.run()
+
+    def test_other_sources_compile(self, kernels, monkeypatch):
+        kernels.ship()
+        monkeypatch.setattr(kernel_cache, "fingerprint", lambda: "edited")
+        assert kernels.run()
+
+    def test_another_numba_compiles(self, kernels, monkeypatch):
+        kernels.ship()
+        monkeypatch.setattr(numba, "__version__", "0.0.1")
+        assert kernels.run()
+
+    @pytest.mark.parametrize("ending", ["nbi", "nbc"])
+    @pytest.mark.parametrize("content", [b"", b"\x80", b"not a pickle", pickle.dumps("foreign")])
+    def test_a_damaged_shipped_file_is_ignored(self, kernels, ending, content):
+        kernels.ship()
+        for path in kernels.files(kernels.shipped, ending):
+            path.write_bytes(content)
+        assert kernels.run()
+        assert not kernels.run()
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_truncated_cache_file_is_replaced(kernels, ending):
+    kernels.run()
+    for path in kernels.files(kernels.user, ending):
+        path.write_bytes(path.read_bytes()[:20])
+    assert kernels.run()
+    assert not kernels.run()
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(kernels):
+    kernels.user.write_text("a file where the folder should be")
+    assert kernels.run()
+    assert kernels.run()
+
+
+def test_a_full_disk_only_costs_time(kernels, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_data", full)
+    assert kernels.run()
+    assert kernels.run()
+
+
+def test_long_compiling_is_announced(kernels, monkeypatch, capfd):
+    monkeypatch.setattr(kernel_cache, "PATIENCE", 0.0)
+    kernels.run()
+    time.sleep(0.1)
+    assert "kinema: compiling" in capfd.readouterr().err
+
+
+def test_compiling_can_be_silent(kernels, monkeypatch, capfd):
+    monkeypatch.setattr(kernel_cache, "PATIENCE", 0.0)
+    with kernel_cache.silent():
+        kernels.run()
+    time.sleep(0.1)
+    assert capfd.readouterr().err == ""
+
+
+def test_quick_compiling_is_not_announced(kernels, monkeypatch, capfd):
+    monkeypatch.setattr(kernel_cache, "PATIENCE", 60.0)
+    kernels.run()
+    assert capfd.readouterr().err == ""
