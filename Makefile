@@ -9,7 +9,7 @@ NODE_MODULES := tests/judges/node_modules/.package-lock.json
 UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test lint unit uncompiled e2e page judges fresh fuzz bench motion clean
+.PHONY: play test test-lowest wheel lint unit uncompiled e2e page judges fresh fuzz bench motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -17,6 +17,20 @@ play: page
 # The playground's page, built anew where its sources are newer.
 page: $(INSTALLED)
 	$(BIN)/python hatch_build.py
+
+# Build the source distribution and the wheel with its kernels, then try the wheel in an empty environment.
+wheel: $(INSTALLED)
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m tests.wheel dist
+
+# The oldest versions of everything that pyproject.toml allows.
+test-lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	KINEMA_WITHOUT_PAGE=1 $(VENV)-lowest/bin/python -m pip install --quiet --editable . numpy==1.26.0 numba==0.60.0 \
+		typer==0.15.4 rich==13.0.0 pillow pytest hypothesis
+	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/test_cli.py tests/test_pipeline.py \
+		tests/test_kernel_cache.py tests/test_compile_ahead.py tests/test_records.py
 
 # Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage,
 # then the playground in a real browser.
