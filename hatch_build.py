@@ -49,8 +49,8 @@ class KinemaHook(BuildHookInterface):
             build_page()
         except (OSError, subprocess.SubprocessError) as problem:
             self.app.display_warning(
-                f"The playground's page was not built ({problem}). Everything but `kinema play` works. It needs the npm "
-                "registry; a source distribution or a wheel brings the page along."
+                f"The playground's page was not built ({problem}). Everything but `kinema play` works. It needs the "
+                "npm registry; a source distribution or a wheel brings the page along."
             )
 
     def _build_kernels(self, build_data: dict[str, Any]) -> None:

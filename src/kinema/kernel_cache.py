@@ -20,7 +20,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +172,7 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function for a signature, None if it must be compiled."""
         for folder in self._readable:
-            found = _attempt(lambda folder=folder: folder.load_overload(signature, target_context))
+            found = _attempt(partial(folder.load_overload, signature, target_context))
             if found is not None:
                 return found
         self._notice = _announce(self._name)
