@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema.behaviours.blending import chosen
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.character import Character
 from kinema.constants import (
@@ -66,8 +65,8 @@ class Frame:
         timings: dict[str, float],
         trace: list[Trace],
     ) -> None:
-        self._body, self._single = context.body, single
-        self._arrays = context.t, context.r, context.s, context.world, context.transform
+        self._crowd, self._single = context.crowd, single
+        self._arrays = context.arrays()
         self._handed_out = False
         self.reports, self.timings, self.trace = reports, timings, trace
 
@@ -80,12 +79,12 @@ class Frame:
     @cached_property
     def world(self) -> Any:
         """World matrices, (..., J, 4, 4)."""
-        return self._shaped(as_4x4(self._arrays[3].reshape(self._body.count, -1, 3, 4)))
+        return self._shaped(as_4x4(self._arrays[3].reshape(self._crowd.count, -1, 3, 4)))
 
     @cached_property
     def palette(self) -> Any:
         """World times inverse bind, (..., J, 3, 4), ready for the GPU."""
-        world, skeleton = self._arrays[3], self._body.skeleton
+        world, skeleton = self._arrays[3], self._crowd.skeleton
         out = np.empty_like(world)
         bind = skeleton.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(skeleton), 12)
         validation.in_chunks(
@@ -96,7 +95,7 @@ class Frame:
     @cached_property
     def transform(self) -> Any:
         """Where each character's space is in the world, (..., 4, 4)."""
-        return self._shaped(as_4x4(self._arrays[4].reshape(self._body.count, 3, 4)))
+        return self._shaped(as_4x4(self._arrays[4].reshape(self._crowd.count, 3, 4)))
 
     def _shaped(self, array: Any) -> Any:
         return array[0] if self._single else array
@@ -131,17 +130,16 @@ class Animator:
         self.character = character
         self._single = count is None
         self.count = 1 if count is None else validation.whole("count", count, 1)
-        body = Crowd(character, self.count, character.skeleton.rest.precision)
-        self._slots = _slots(stages, body)
+        crowd = Crowd(character, self.count, character.skeleton.rest.precision)
+        self._slots = _slots(stages, crowd)
         self._plays = any(slot.stage.order == 0 for slot in self._slots)
-        self._context = FrameContext(body)
+        self._context = FrameContext(crowd)
         self._woken = np.ones(self.count, bool)
         self.ground = ground
         self._viewer: Any = None
         self.viewer = viewer
         self.max_ms = None if max_ms is None else validation.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
-        self._all = np.arange(len(character.skeleton))
         self._last: Frame | None = None
         self._posed = False
         self.time = 0.0
@@ -191,7 +189,7 @@ class Animator:
         """Put characters somewhere. position: (3,) or one for each, (n, 3), world space. rotation: (4,) or (n, 4), as
         it is if None. rows: which characters; all if None.
         """
-        rows = chosen(rows, self.count)
+        rows = self._context.crowd.select(rows)
         dtype = self._context.t.dtype.type
         place = self._context.transform[rows, 0].reshape(-1, 3, 4)
         where = validation.vectors("position", position, 3, dtype)
@@ -203,15 +201,14 @@ class Animator:
         if turn is not None:
             place[..., :3] = arrays.to_matrix(turn)
         changed = (place.reshape(-1, 12) != self._context.transform[rows, 0]).any(axis=-1)
-        self._context.transform = self._context.transform.copy()  # The last frame holds the one from before.
-        self._context.transform[rows, 0] = place.reshape(-1, 12)
+        self._context.set_transform(rows, place.reshape(-1, 12))
         self._woken[rows[changed]] = True
 
     def set_weight(self, stage: str, weight: Any) -> None:
         """How much of a stage is applied, for all characters (one number) or for each, (count,)."""
         for slot in self._slots:
             if slot.name == stage:
-                slot.weight = self._context.body.share("weight", weight)
+                slot.weight = self._context.crowd.share("weight", weight)
                 return self.wake()
         self[stage]
         return None
@@ -232,7 +229,7 @@ class Animator:
 
     def wake(self, rows: Any = None) -> None:
         """Update these characters in the next frame even if nothing seems to have moved."""
-        self._woken[chosen(rows, self.count)] = True
+        self._woken[self._context.crowd.select(rows)] = True
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
@@ -247,17 +244,15 @@ class Animator:
             self._check_pose(pose)
         began = time.perf_counter()
         context = self._context
-        context.dt = dt
         self.time += dt
         awake = self._awake(dt, pose)
         self._leave_last_frame(awake)
-        context.present = np.flatnonzero(awake)
+        context.begin(np.flatnonzero(awake), dt)
         self._woken[:] = False
         reports, trace = {}, []
         if context.present.size:
             if pose is not None or not self._plays:
                 self._base_pose(pose)
-            context.all_changed()
             self._plan_budget(dt)
         for slot in self._slots:
             report, line = self._run(slot, awake)
@@ -265,7 +260,7 @@ class Animator:
             if report is not None:
                 reports[slot.name] = report
         before = time.perf_counter()
-        context.refresh(self._all)
+        context.world()
         timings = {line.stage: line.milliseconds for line in trace}
         timings["matrices"] = (time.perf_counter() - before) * 1e3
         timings["total"] = (time.perf_counter() - began) * 1e3
@@ -309,8 +304,9 @@ class Animator:
         """What the stages start from; clips then write over it."""
         context = self._context
         rest = self.character.skeleton.rest if pose is None else pose
-        for mine, theirs in zip((context.t, context.r, context.s), rest.arrays(), strict=True):
-            mine[context.present] = theirs if theirs.ndim == 2 else theirs[context.present]
+        with context.edit() as local:
+            for mine, theirs in zip((local.t, local.r, local.s), rest.arrays(), strict=True):
+                mine[context.present] = theirs if theirs.ndim == 2 else theirs[context.present]
 
     def _run(self, slot: _Slot, awake: Any) -> tuple[Any, Trace]:
         """One stage, for those it serves in this frame."""
@@ -388,7 +384,7 @@ class _Slot:
         self.compiled = True
 
 
-def _slots(stages: Sequence[Stage], body: Crowd) -> list[_Slot]:
+def _slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
     slots: list[_Slot] = []
     if isinstance(stages, Stage) or not isinstance(stages, Iterable):
         raise InputError("stages must be a list of stages, such as [Play('walk'), Feet()]")
@@ -398,5 +394,5 @@ def _slots(stages: Sequence[Stage], body: Crowd) -> list[_Slot]:
         kind = type(stage).__name__.lower()
         same = sum(slot.name.partition("_")[0] == kind for slot in slots)
         name = kind if not same else f"{kind}_{same + 1}"
-        slots.append(_Slot(name, stage, stage.start(body), body.count))
+        slots.append(_Slot(name, stage, stage.start(crowd), crowd.count))
     return sorted(slots, key=lambda slot: slot.stage.order)

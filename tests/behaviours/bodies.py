@@ -137,17 +137,23 @@ class Scene:
         self.states = [stage.start(self.body) for stage in stages]
         self.state = self.states[-1]
         if rotations is not None:
-            self.work.r[:] = rotations
+            with self.work.edit() as local:
+                local.r[:] = rotations
         self.animated = self.work.r.copy()
         if place is not None:
-            self.work.transform[:] = place
+            self.stand(place)
 
     def frame(self, dt=1 / 60):
         """The last stage's report of one frame."""
-        self.work.r[:] = self.animated
-        self.work.all_changed()
-        self.work.dt = dt
+        self.work.begin(self.work.present, dt)
+        with self.work.edit() as local:
+            local.r[:] = self.animated
         return [state.update(self.work) for state in self.states][-1]
+
+    def stand(self, place):
+        """Put the characters somewhere, (N, 1, 12)."""
+        with self.work.edit_transform() as edit:
+            edit.transform[:] = place
 
     def frames(self, count, dt=1 / 60):
         for _ in range(count):

@@ -331,7 +331,7 @@ def test_finite_in_finite_out(dtype, data):
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_any_size(dtype, size):
     scene, stage = crowd(problems.generator(50), dtype=dtype)
-    scene.work.transform *= dtype(size)
+    scene.stand(scene.work.transform * dtype(size))
     target = in_front(scene, 0.3, 0.2)
     scene.state.aim_at(target)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 2e-6

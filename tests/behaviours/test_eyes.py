@@ -148,7 +148,7 @@ def test_eyes_do_not_lag_when_the_head_moves_under_them():
     rng = problems.generator(23)
     for _ in range(5):
         scene.animated = poses(scene.character, rng, 1, 0.4)
-        scene.work.transform[:] = places(rng, 1, "still")
+        scene.stand(places(rng, 1, "still"))
         scene.frame()
         assert missed_by(scene, target).max() < 1e-9
 
@@ -386,7 +386,7 @@ def test_finite_in_finite_out(dtype, data):
 def test_any_size(dtype, size):
     rng = problems.generator(29)
     scene = crowd(rng, dtype=dtype, settings=STEADY)
-    scene.work.transform *= dtype(size)
+    scene.stand(scene.work.transform * dtype(size))
     target = ahead_of(scene, 0.3, 0.2)
     scene.state.look_at(target)
     scene.settle()
@@ -439,7 +439,7 @@ def test_it_is_the_write_ups_eye_look_at_with_two_offsets():
     rng = problems.generator(28)
     head = naive.quat_to_matrix(problems.quaternions(rng))
     place = np.column_stack([head, rng.normal(size=3)])
-    scene.work.transform[0, 0] = place.reshape(12)
+    scene.stand(place.reshape(12))
     target = place[:, 3] + head @ np.array([0.3, 0.2, 1.5])
     scene.state.look_at(target)
     for _ in range(60):

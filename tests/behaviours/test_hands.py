@@ -506,7 +506,7 @@ def test_a_character_that_moves_keeps_its_hand_on_the_target(with_target):
         turn = naive.quat_from_axis_angle((0, 1, 0), 0.3 * n if with_target else 0.02 * n)
         m = np.eye(4)
         m[:3, :3], m[:3, 3] = naive.quat_to_matrix(turn), (0, 0, n * (40 / 60 if with_target else 0.02))
-        scene.work.transform[0, 0] = m[:3].reshape(12)
+        scene.stand(m[:3].reshape(12))
         target = (m @ np.append(offset, 1))[None, :3] if with_target else offset
         scene.state.reach("left", target, turn if with_target else NO_TURN)
         report = scene.frame()
@@ -898,7 +898,7 @@ def test_finite_in_finite_out(dtype, data):
 def test_any_size(dtype, size):
     rng = problems.generator(82)
     scene = crowd(rng, dtype=dtype)
-    scene.work.transform *= dtype(size)
+    scene.stand(scene.work.transform * dtype(size))
     target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
     scene.state.reach("left", target, turn)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 1e-5

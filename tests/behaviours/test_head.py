@@ -455,7 +455,7 @@ def test_a_body_that_spins_faster_than_the_head_may_turn():
     for n in range(61):  # A whole turn in a second.
         angle = 2 * math.pi * n / 60
         turn = naive.quat_to_matrix(naive.quat_from_axis_angle((0, 1, 0), angle))
-        scene.work.transform[0, 0] = np.column_stack([turn, np.zeros(3)]).reshape(12)
+        scene.stand(np.column_stack([turn, np.zeros(3)]).reshape(12))
         scene.frame()
         now = gaze(scene)[0][0]
         assert abs(now - before) <= 2.0 / 60 + 1e-6
@@ -469,7 +469,7 @@ def test_any_size(dtype, size):
     """The whole world a million million times smaller and larger."""
     rng = problems.generator(12)
     scene = crowd(rng, dtype=dtype, settings=WIDE)
-    scene.work.transform *= dtype(size)
+    scene.stand(scene.work.transform * dtype(size))
     target = seen_from_chest(scene, 0.5, 0.2)
     scene.state.look_at(target)
     assert scene.settle().reached.all() and missed_by(scene, target).max() < (1e-9 if dtype is np.float64 else 2e-6)

@@ -86,8 +86,9 @@ def started(stage, count=1, dtype=np.float64, character=None):
 
 def frame(state, work, dt=DT):
     """A frame from the rest pose, as an animator makes it."""
-    for mine, rest in zip((work.t, work.r, work.s), work.body.skeleton.rest.arrays(), strict=True):
-        mine[work.rows] = rest
+    with work.edit() as local:
+        for mine, rest in zip((local.t, local.r, local.s), work.crowd.skeleton.rest.arrays(), strict=True):
+            mine[work.rows] = rest
     work.dt = dt
     state.update(work)
     return work.pose()
@@ -95,12 +96,12 @@ def frame(state, work, dt=DT):
 
 def world(work, name):
     """(N, 4, 4): where a joint is in the character's space."""
-    return work.body.skeleton.world(work.pose())[:, NAMES.index(name)].astype(np.float64)
+    return work.crowd.skeleton.world(work.pose())[:, NAMES.index(name)].astype(np.float64)
 
 
 def turned_by(work, name):
     """(N, 3): how far a joint has turned from rest in the character's space, axis times angle, to first order."""
-    rest = work.body.skeleton.rest_world[NAMES.index(name), :3, :3]
+    rest = work.crowd.skeleton.rest_world[NAMES.index(name), :3, :3]
     turn = world(work, name)[:, :3, :3] @ np.linalg.inv(rest)
     return arrays.from_matrix(turn)[:, :3] * 2
 
@@ -137,8 +138,9 @@ def test_weight_0_and_other_rows_stay_bit_for_bit(stage):
     state, work = started(stage, 3)
     kicked(state)
     rng = np.random.default_rng(2)
-    work.t[:], work.s[:] = rng.normal(size=work.t.shape), rng.uniform(0.5, 2.0, work.s.shape)
-    work.r[:] = problems.quaternions(rng, *work.r.shape[:2])
+    with work.edit() as local:
+        local.t[:], local.s[:] = rng.normal(size=work.t.shape), rng.uniform(0.5, 2.0, work.s.shape)
+        local.r[:] = problems.quaternions(rng, *work.r.shape[:2])
     before = work.pose()
     work.rows, work.dt = np.array([0, 2]), DT
     work.weights[:] = [0.0, 1.0, 1.0]
@@ -155,7 +157,7 @@ def test_half_the_weight_is_half_the_movement(stage):
         state, work = started(stage, 3)
         kicked(state)
         work.weights[:] = weight
-        rest = work.body.skeleton.rest
+        rest = work.crowd.skeleton.rest
         for _ in range(4):
             now = frame(state, work)
         moves.append(arrays.angle_between(now.rotations, rest.rotations[None]))
@@ -236,12 +238,12 @@ def test_breathing_in_lifts_the_shoulders_and_keeps_the_head_level():
     frame(state, work, 0.41 / 0.25)
     np.testing.assert_allclose(turned_by(work, "chest"), [[-0.03, 0.0, 0.0]], atol=1e-4)  # Full: leaning back.
     np.testing.assert_allclose(turned_by(work, "head"), 0.0, atol=1e-9)
-    rest = work.body.skeleton.rest_world
+    rest = work.crowd.skeleton.rest_world
     for side in "lr":
         risen = world(work, f"hand_{side}")[0, 1, 3] - rest[NAMES.index(f"hand_{side}"), 1, 3]
         assert risen == pytest.approx(0.02 * 0.65, rel=0.05)
     again = frame(state, work, 0.59 / 0.25)
-    np.testing.assert_allclose(again.rotations[0], work.body.skeleton.rest.rotations, atol=1e-12)
+    np.testing.assert_allclose(again.rotations[0], work.crowd.skeleton.rest.rotations, atol=1e-12)
 
 
 def test_deeper_is_more_and_the_legs_do_not_breathe():
@@ -249,7 +251,7 @@ def test_deeper_is_more_and_the_legs_do_not_breathe():
         state, work = started(Breathing(depth=depth, phase=0.41))
         pose = frame(state, work, 0.0)
         assert -turned_by(work, "chest")[0, 0] == pytest.approx(0.03 * depth, rel=1e-3)
-        np.testing.assert_array_equal(pose.rotations[0, 14:], work.body.skeleton.rest.rotations[14:])
+        np.testing.assert_array_equal(pose.rotations[0, 14:], work.crowd.skeleton.rest.rotations[14:])
 
 
 # --- sway ------------------------------------------------------------------------------------------------------
@@ -257,7 +259,7 @@ def test_deeper_is_more_and_the_legs_do_not_breathe():
 
 def test_a_sway_is_slow_small_and_stands_on_its_feet():
     state, work = started(Sway(rate=0.1, lean=0.02, shift=0.02), 4)
-    rest = work.body.skeleton.rest_world
+    rest = work.crowd.skeleton.rest_world
     before, hips, leans = None, [], []
     for _ in range(40):
         now = frame(state, work, 1.0)
@@ -345,7 +347,7 @@ def test_a_function_gets_poses_and_times_and_its_answer_is_shown():
 
     state, work = started(Layer(lifted, phase=[0.0, 10.0, 20.0]), 3)
     work.rows = np.array([0, 2])
-    rest = work.body.skeleton.rest
+    rest = work.crowd.skeleton.rest
     frame(state, work, 0.5)
     now = frame(state, work, 0.25)
     np.testing.assert_allclose(now.translations[[0, 2]], rest.translations + np.array([0.75, 20.75])[:, None, None])
@@ -364,7 +366,7 @@ def test_what_a_function_gets_is_its_own():
 
     state, work = started(Layer(scribbler), 2)
     now = frame(state, work)
-    np.testing.assert_array_equal(now.rotations[0], work.body.skeleton.rest.rotations)
+    np.testing.assert_array_equal(now.rotations[0], work.crowd.skeleton.rest.rotations)
 
 
 def drawn(pose, time, dt):

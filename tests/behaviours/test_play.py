@@ -248,7 +248,7 @@ def world(work):
     """(N, J, 4, 4) of what is shown, where the characters stand."""
     place = np.tile(np.eye(4), (len(work.transform), 1, 1))
     place[:, :3] = work.transform.reshape(-1, 3, 4)
-    return place[:, None] @ work.body.skeleton.world(work.pose())
+    return place[:, None] @ work.crowd.skeleton.world(work.pose())
 
 
 @pytest.mark.parametrize("name", ["Walk", "Run"])
@@ -314,7 +314,8 @@ def test_over_many_passes_the_character_keeps_going():
 def test_the_way_is_seen_from_where_the_character_stands():
     state, work = started(Play("Walk", root_motion="extract"))
     facing_x = np.array([[0, 0, 1, 5.0], [0, 1, 0, 6.0], [-1, 0, 0, 7.0]])
-    work.transform[0, 0] = facing_x.reshape(12)
+    with work.edit_transform() as edit:
+        edit.transform[0, 0] = facing_x.reshape(12)
     step(state, work, 0.5)
     np.testing.assert_allclose(work.transform[0, 0, [3, 7, 11]], [5.7, 6.0, 7.0], atol=1e-12)
 
@@ -366,7 +367,7 @@ def test_a_crowd_is_many_singles(dtype):
     assert crowd.t.dtype == dtype
     for i in range(count):
         single = run([i])
-        for name in ("t", "r", "s", "place"):
+        for name in ("t", "r", "s", "transform"):
             np.testing.assert_array_equal(getattr(single, name)[0], getattr(crowd, name)[i])
 
 

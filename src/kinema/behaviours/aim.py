@@ -345,7 +345,7 @@ class AimState(StageState):
     """What each character aims at, and how far it has come."""
 
     def __init__(self, settings: Aim, body: Crowd) -> None:
-        real, skeleton = body.precision, body.skeleton
+        real = body.precision
         self._body = body
         self._targets = Targets(body)
         self._plan = _plan(settings, body)
@@ -354,13 +354,11 @@ class AimState(StageState):
         flags = body.zeros(dtype=bool), body.zeros(dtype=bool)
         self._memory = _Memory(body.zeros(2), body.zeros(2), body.zeros(), body.zeros(), *flags)
         self._report = AimReport(body.zeros(), body.zeros(dtype=bool), body.zeros())
-        self._above = skeleton.above([self._weapon])
-        self._below = skeleton.below(self._plan.turned)
+        self._needed: tuple[int, ...] = (self._weapon,)
         self._arm: Any = None if settings.grip is None else _grip_arm(settings.grip, body, self._plan)
         self._grip = body.zeros(1, 12)
         if self._arm is not None:
-            self._above = skeleton.above([self._weapon, int(self._arm[-1])])
-            self._arm_below = skeleton.below([int(self._arm[0])])
+            self._needed = (self._weapon, int(self._arm[-1]))
 
     def aim_at(self, point: Any, rows: Any = None) -> None:
         """Aim at a point in the world from now on. point: (3,), or one for each, (N, 3). rows: who; all."""
@@ -374,44 +372,46 @@ class AimState(StageState):
         return self._memory.moving | self._targets.fresh
 
     def update(self, context: FrameContext) -> AimReport:
-        context.refresh(self._above)
         self._report.grip_error[context.rows] = 0
         if self._arm is not None:
-            over_rows(context, _remember_grip, context.world, self._weapon, self._arm[-1], self._grip)
-        if self._point(context):
-            context.changed(self._below)
-            if self._arm is not None:
-                self._hold_on(context)
+            over_rows(context, _remember_grip, context.world(self._needed), self._weapon, self._arm[-1], self._grip)
+        if self._point(context) and self._arm is not None:
+            self._hold_on(context)
         self._targets.seen(context.rows)
         return AimReport(*(array.copy() for array in self._report))
 
     def _point(self, context: FrameContext) -> int:
         """Turn the joints that aim. Returns how many poses changed."""
-        return over_rows(
-            context,
-            _aim,
-            (context.t, context.r, context.s),
-            context.world,
-            context.transform,
-            context.weights,
-            self._plan,
-            self._targets.points,
-            self._memory,
-            self._report,
-            self._numbers,
-            self._body.precision(context.dt),
-        )
+        world = context.world(self._needed)
+        with context.edit(self._plan.turned) as local:
+            changed = over_rows(
+                context,
+                _aim,
+                (local.t, local.r, local.s),
+                world,
+                context.transform,
+                context.weights,
+                self._plan,
+                self._targets.points,
+                self._memory,
+                self._report,
+                self._numbers,
+                self._body.precision(context.dt),
+            )
+            if not changed:
+                local.unchanged()
+        return changed
 
     def _hold_on(self, context: FrameContext) -> None:
         """Put the second hand back where it was on the weapon."""
         arm, shared = self._arm, (self._weapon, self._grip, self._memory)
-        context.refresh(self._above)
-        over_rows(context, _reach_grip, context.world, context.r, context.s, arm, *shared, self._report.grip_error)
-        context.changed(self._arm_below)
-        context.refresh(self._above)
+        world = context.world(self._needed)
+        with context.edit(arm) as local:
+            over_rows(context, _reach_grip, world, local.r, local.s, arm, *shared, self._report.grip_error)
+        world = context.world(self._needed)
         above = int(self._body.skeleton.parents[arm[-1]])
-        over_rows(context, _turn_hand, context.world, context.transform, context.r, context.s, arm, above, *shared)
-        context.changed(self._arm_below)
+        with context.edit(arm) as local:
+            over_rows(context, _turn_hand, world, context.transform, local.r, local.s, arm, above, *shared)
 
 
 def _plan(settings: Aim, body: Crowd) -> _Plan:

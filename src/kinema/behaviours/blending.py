@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema.behaviours.stage import FrameContext
+from kinema.behaviours.stage import FrameContext, LocalEdit
 from kinema.errors import InputError
 from kinema.pose import Pose
 
@@ -30,16 +30,16 @@ def rows_of(context: FrameContext, rows: Any) -> Pose:
     return Pose.of(context.t[rows], context.r[rows], context.s[rows])
 
 
-def mix_back(context: FrameContext, before: Kept | None) -> None:
+def mix_back(context: FrameContext, before: Kept | None, local: LocalEdit) -> None:
     """Take back what is beyond each row's weight: a weight of 0 leaves it bit for bit as it was."""
     if before is not None:
         mixed = before.pose.blend(rows_of(context, before.rows), context.weights[before.rows])
-        write_rows(context, before.rows, mixed)
+        write_rows(local, before.rows, mixed)
 
 
-def write_rows(context: FrameContext, rows: Any, pose: Pose) -> None:
+def write_rows(local: LocalEdit, rows: Any, pose: Pose) -> None:
     """Put poses, (rows,), in place of those that are there."""
-    context.t[rows], context.r[rows], context.s[rows] = pose.arrays()
+    local.t[rows], local.r[rows], local.s[rows] = pose.arrays()
 
 
 def chosen(rows: Any, count: int) -> Any:

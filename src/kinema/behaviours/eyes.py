@@ -325,8 +325,6 @@ class EyesState(StageState):
             moving=body.zeros(dtype=bool),
         )
         self._report = EyesReport(body.zeros(), body.zeros(eyes), body.zeros(eyes), body.zeros(eyes))
-        self._above = body.skeleton.above(self._plan.eyes)
-        self._below = body.skeleton.below(self._plan.eyes)
 
     @property
     def ids(self) -> Any:
@@ -347,24 +345,25 @@ class EyesState(StageState):
         return self._memory.moving | self._targets.fresh | self._restless
 
     def update(self, context: FrameContext) -> EyesReport:
-        context.refresh(self._above)
-        changed = over_rows(
-            context,
-            _look,
-            context.world,
-            context.transform,
-            context.r,
-            context.weights,
-            self._plan,
-            self._seed,
-            self._settings,
-            self._targets.points,
-            self._memory,
-            self._report,
-            self._body.precision(context.dt),
-        )
-        if changed:
-            context.changed(self._below)
+        world = context.world(self._plan.eyes)
+        with context.edit(self._plan.eyes) as local:
+            changed = over_rows(
+                context,
+                _look,
+                world,
+                context.transform,
+                local.r,
+                context.weights,
+                self._plan,
+                self._seed,
+                self._settings,
+                self._targets.points,
+                self._memory,
+                self._report,
+                self._body.precision(context.dt),
+            )
+            if not changed:
+                local.unchanged()
         self._targets.seen(context.rows)
         return EyesReport(*(array.copy() for array in self._report))
 

@@ -114,10 +114,7 @@ class FeetState(StageState):
         self.plan = _plan(settings, body, self.legs)
         self.memory = _memory(body, len(self.legs))
         self._hips = int(body.rig.hips)
-        skeleton, plan = body.skeleton, self.plan
-        self._needed = skeleton.above([*plan.joints.reshape(-1).tolist(), *plan.thighs.tolist(), self._hips])
-        self._below = skeleton.below([self._hips])
-        self._all = np.arange(len(skeleton))
+        self._needed = (*self.plan.joints.reshape(-1).tolist(), *self.plan.thighs.tolist(), self._hips)
         rays = len(self.legs) * RAYS + 1
         self._rays = body.zeros(rays, 3), body.zeros(rays, 3), np.ones((body.count, rays), bool)
         self._found = Found(body.zeros(rays, dtype=bool), body.zeros(rays, 3), body.zeros(rays, 3))
@@ -172,12 +169,13 @@ class FeetState(StageState):
             raise InputError("Feet needs a ground: give Animator(..., ground=...)")
         dt = self.body.precision(context.dt)
         self.memory.moving[context.rows] = False
-        context.refresh(self._needed)
         found = self._cast(context, dt)
         if self.settings.follow:
-            follow_ground(context.rows, self.plan, self.memory, found, context.transform, dt)
-            context.shifted(self._all, self.memory.moves)
-        place_feet(context.rows, self.plan, self.memory, found, context.transform, context.world, self._hips, dt)
+            with context.edit_transform() as edit:
+                follow_ground(context.rows, self.plan, self.memory, found, edit.transform, dt)
+                edit.shifted(self.memory.moves)
+        world = context.world(self._needed)
+        place_feet(context.rows, self.plan, self.memory, found, context.transform, world, self._hips, dt)
         self._lower(context, dt)
         for n, leg in enumerate(self.legs):
             leg.solve(context, self.memory.targets[:, n], self.memory.rotations[:, n])
@@ -187,29 +185,26 @@ class FeetState(StageState):
     def _cast(self, context: FrameContext, dt: Any) -> Found:
         """One call for the rays of all characters."""
         rows, rays = context.rows, self._rays
-        aim_rays(rows, self.plan, self.memory, context.transform, context.world, self._hips, dt, *rays)
+        aim_rays(rows, self.plan, self.memory, context.transform, context.world(self._needed), self._hips, dt, *rays)
         origins, directions, wanted = rays
         some = np.empty((2, rows.size * wanted.shape[1], 3), origins.dtype)
         count = gather_rays(rows, wanted, origins, directions, *some)
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = context.ground.cast(some[0, :count], some[1, :count], down)
-        scatter_hits(rows, wanted, *(_plain(part, origins.dtype) for part in hits), self._found)
+        scatter_hits(rows, wanted, *context.cast(some[0, :count], some[1, :count], down), self._found)
         return self._found
 
     def _lower(self, context: FrameContext, dt: Any) -> None:
         """Move the pelvis."""
         parent, memory = int(self.body.skeleton.parents[self._hips]), self.memory
-        arrays = context.transform, context.world, self._hips, parent, dt, context.weights, context.t, context.r
-        move_pelvis(context.rows, self.plan, memory, *arrays)
-        if self.plan.lean > 0:
-            context.changed(self._below)
-            context.refresh(self._needed)
-        else:
-            context.shifted(self._below, memory.moves)
+        world = context.world(self._needed)
+        with context.edit([self._hips]) as local:
+            arrays = context.transform, world, self._hips, parent, dt, context.weights, local.t, local.r
+            move_pelvis(context.rows, self.plan, memory, *arrays)
+            if self.plan.lean == 0:
+                local.shifted(memory.moves)
 
     def _report(self, context: FrameContext) -> FeetReport:
-        context.refresh(self._needed)
-        at = context.world[:, self.plan.ankles][..., 3::4]
+        at = context.world(self._needed)[:, self.plan.ankles][..., 3::4]
         memory = self.memory
         return FeetReport(
             memory.locked == LOCKED,
@@ -218,12 +213,6 @@ class FeetState(StageState):
             memory.shift.copy(),
             np.linalg.norm(at - memory.targets, axis=-1),
         )
-
-
-def _plain(part: Any, dtype: Any) -> Any:
-    """What a ground's cast returned, as the kernels take it."""
-    array = np.asarray(part)
-    return np.ascontiguousarray(array, array.dtype if array.dtype == bool else dtype)
 
 
 def _plan(settings: Feet, body: Crowd, legs: list[LegSolver]) -> Plan:

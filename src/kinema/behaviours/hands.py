@@ -21,7 +21,7 @@ from kinema.behaviours.blending import chosen
 from kinema.behaviours.gaze import eased, matrix_of, put, quat_at, vector_at
 from kinema.behaviours.inertia import same_side, vector_of
 from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState, indices
 from kinema.constants import FARTHEST_TARGET, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -305,8 +305,6 @@ class HandsState(StageState):
         self._goals = [_goals(body) for _ in self._arms]
         self._memories = [_memory(body) for _ in self._arms]
         self._hands = indices(skeleton, [arm.hand for arm in self._arms])
-        self._above = skeleton.above(self._hands)
-        self._below = [skeleton.below([int(arm.path[0])]) for arm in self._arms]
         shape = (body.count, len(self._arms))
         flags, figures = np.zeros((2, *shape), bool), np.zeros((3, *shape), real)
         self._report = HandsReport(flags[0], figures[0], figures[1], figures[2], flags[1])
@@ -449,28 +447,34 @@ class HandsState(StageState):
 
     def update(self, context: FrameContext) -> HandsReport:
         """One frame: grips as animated, then hand by hand, each after the one it holds on to."""
-        scene = Scene(context.t, context.r, context.s, context.world, context.transform, self._body.skeleton.parents)
         after = self._after[context.rows]
-        context.refresh(self._above)
-        for arm in self._arms:
-            rows = context.rows[after[:, arm.number] > 0]
-            if rows.size:
-                _in_threads(rows, _grip_as_animated, scene, self._hands, arm.number, self._goals[arm.number])
+        with context.edit(self._hands) as local:
+            scene = self._scene(context, local)
+            for arm in self._arms:
+                rows = context.rows[after[:, arm.number] > 0]
+                if rows.size:
+                    _in_threads(rows, _grip_as_animated, scene, self._hands, arm.number, self._goals[arm.number])
+            local.unchanged()
         for turn in range(int(after.max(initial=0)) + 1):
             for arm in self._arms:
-                self._solve(context, scene, arm, context.rows[after[:, arm.number] == turn])
+                self._solve(context, arm, context.rows[after[:, arm.number] == turn])
         self._fresh[context.rows] = False
         return HandsReport(*(array.copy() for array in self._report))
 
-    def _solve(self, context: FrameContext, scene: Scene, arm: ArmPlan, rows: Any) -> None:
+    def _scene(self, context: FrameContext, local: LocalEdit) -> Scene:
+        world, parents = context.world(self._hands), self._body.skeleton.parents
+        return Scene(local.t, local.r, local.s, world, context.transform, parents)
+
+    def _solve(self, context: FrameContext, arm: ArmPlan, rows: Any) -> None:
         """One arm of these characters."""
         if not rows.size:
             return
         n, dt = arm.number, self._body.precision(context.dt)
-        context.refresh(self._above)
         kept = self._goals[n], self._memories[n], self._report
-        if _in_threads(rows, _reach, scene, context.weights, self._hands, arm, *kept, dt):
-            context.changed(self._below[n])
+        with context.edit(arm.path[:1]) as local:
+            scene = self._scene(context, local)
+            if not _in_threads(rows, _reach, scene, context.weights, self._hands, arm, *kept, dt):
+                local.unchanged()
 
 
 def _in_threads(rows: Any, loop: Any, *arguments: Any) -> int:

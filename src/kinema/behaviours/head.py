@@ -386,8 +386,6 @@ class HeadState(StageState):
         spine_and_neck, head = (_Gaze(*(body.zeros(2) for _ in range(3))) for _ in range(2))
         self._memory = _Memory(spine_and_neck, head, body.zeros(), body.zeros(dtype=bool))
         self._report = HeadReport(body.zeros(), body.zeros(), body.zeros(), body.zeros(dtype=bool))
-        self._above = body.skeleton.above(self._plan.turned)
-        self._below = body.skeleton.below(self._plan.turned)
 
     def look_at(self, point: Any, rows: Any = None) -> None:
         """Look at a point in the world from now on. point: (3,), or one for each, (N, 3). rows: whose heads; all."""
@@ -401,24 +399,25 @@ class HeadState(StageState):
         return self._memory.moving | self._targets.fresh
 
     def update(self, context: FrameContext) -> HeadReport:
-        context.refresh(self._above)
-        changed = over_rows(
-            context,
-            _look,
-            context.world,
-            context.transform,
-            context.r,
-            context.weights,
-            self._plan,
-            self._limits,
-            self._pace,
-            self._targets.points,
-            self._memory,
-            self._report,
-            self._body.precision(context.dt),
-        )
-        if changed:
-            context.changed(self._below)
+        world = context.world(self._plan.turned)
+        with context.edit(self._plan.turned) as local:
+            changed = over_rows(
+                context,
+                _look,
+                world,
+                context.transform,
+                local.r,
+                context.weights,
+                self._plan,
+                self._limits,
+                self._pace,
+                self._targets.points,
+                self._memory,
+                self._report,
+                self._body.precision(context.dt),
+            )
+            if not changed:
+                local.unchanged()
         self._targets.seen(context.rows)
         return HeadReport(*(array.copy() for array in self._report))
 

@@ -71,13 +71,12 @@ class Turns:
         self._axes = np.array(own, body.precision).reshape(-1, 3)
         self._gains = np.array([turn.gain / len(turn.joints) for _, turn in each])
         self._waves = [turn.wave for _, turn in each]
-        self._below = body.skeleton.below(self._joints)
 
     def add(self, context: FrameContext, rows: Any, waves: Any) -> None:
         """Turn the joints of some characters. waves: (rows, waves)."""
         angles = (waves[:, self._waves] * self._gains).astype(context.r.dtype)
-        add_turns(rows, context.weights, self._joints, self._axes, angles, context.r)
-        context.changed(self._below)
+        with context.edit(self._joints) as local:
+            add_turns(rows, context.weights, self._joints, self._axes, angles, local.r)
 
 
 def _axes(rig: Rig) -> tuple[Any, Any, Any]:
@@ -212,14 +211,14 @@ class SwayState(Clocked):
         self._shift, legs = _weight_shift(rig, share)
         turns = [Turn(forward, spine, lean, 0), Turn(left, spine, lean / GOLDEN, 1), Turn(up, spine, lean / GOLDEN, 2)]
         self._turns = Turns(body, turns + legs)
-        self._below = body.skeleton.below([rig.hips])
 
     def update(self, context: FrameContext) -> None:
         rows = self.tick(context)
         waves = np.stack([_wave(self._time[rows] * self._rate, k) for k in range(4)], axis=-1)
         way = waves[:, 3:] * context.weights[rows, np.newaxis] * self._shift
-        context.t[rows, int(context.body.rig.hips)] += way.astype(context.t.dtype)
-        context.changed(self._below)
+        hips = context.crowd.rig.hips
+        with context.edit([hips]) as local:
+            local.t[rows, int(hips)] += way.astype(local.t.dtype)
         self._turns.add(context, rows, waves)
 
 
@@ -357,9 +356,9 @@ class LayerState(Clocked):
             return
         before = kept(context, rows)
         result = self._function(rows_of(context, rows), self._time[rows], context.dt)
-        write_rows(context, rows, self._checked(result, rows.size))
-        mix_back(context, before)
-        context.all_changed()
+        with context.edit() as local:
+            write_rows(local, rows, self._checked(result, rows.size))
+            mix_back(context, before, local)
 
     def _checked(self, pose: Any, count: int) -> Pose:
         name, dtype, joints = f"layer {self._name!r}", self._body.precision, len(self._body.skeleton)

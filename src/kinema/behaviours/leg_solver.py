@@ -26,8 +26,6 @@ class LegSolver:
         halves = [abs(skeleton.length(joints[: k + 1]) / self.length - 0.5) for k in range(1, len(joints) - 1)]
         self.joints = (joints[0], joints[1 + int(np.argmin(halves))], joints[-1])
         self.turning = np.array(self.joints, np.int64)
-        self.below = skeleton.below([joints[0]])
-        self.needed = skeleton.above([joints[-1]])
         self.parent = int(skeleton.parents[joints[-1]])
         self.axis, self.use_axis = _knee_axis(body, self.joints)
         self.no_pole = np.zeros((body.count, 3), body.precision)
@@ -38,18 +36,17 @@ class LegSolver:
         targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
         before = context.r.copy() if (context.weights[context.rows] < 1).any() else None
         bend = self.axis, self.use_axis, self.no_pole, False, context.t.dtype.type(1.0)
-        branch.bend_limbs(
-            context.rows, self.turning, targets, *bend, context.s, context.world, context.r, self.reach, self.pole_sine
-        )
-        context.changed(self.below)
-        context.refresh(self.needed)
-        branch.turn_tips(
-            context.rows, self.joints[-1], self.parent, rotations, context.transform, context.world, context.r
-        )
-        if before is not None:
-            weights = np.repeat(context.weights[:, np.newaxis], len(self.joints), axis=1)
-            branch.blend_back(context.rows, self.turning, weights, before, context.r)
-        context.changed(self.below)
+        world = context.world(self.joints)
+        with context.edit(self.joints[:1]) as local:
+            branch.bend_limbs(
+                context.rows, self.turning, targets, *bend, local.s, world, local.r, self.reach, self.pole_sine
+            )
+        world = context.world(self.joints)
+        with context.edit(self.joints[:1]) as local:
+            branch.turn_tips(context.rows, self.joints[-1], self.parent, rotations, context.transform, world, local.r)
+            if before is not None:
+                weights = np.repeat(context.weights[:, np.newaxis], len(self.joints), axis=1)
+                branch.blend_back(context.rows, self.turning, weights, before, local.r)
 
 
 def _knee_axis(body: Crowd, joints: Any) -> tuple[Any, int]:

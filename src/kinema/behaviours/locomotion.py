@@ -114,9 +114,7 @@ class LocomotionState(StageState):
         self.plan = _plan(settings, body, self.legs)
         self.memory = _memory(body, len(self.legs))
         self._hips = int(body.rig.hips)
-        skeleton, plan = body.skeleton, self.plan
-        self._needed = skeleton.above([*plan.ankles.tolist(), *plan.thighs.tolist(), self._hips])
-        self._below = skeleton.below([self._hips])
+        self._needed = (*self.plan.ankles.tolist(), *self.plan.thighs.tolist(), self._hips)
 
     # --- what users set ----------------------------------------------------------------------------------------
 
@@ -174,15 +172,14 @@ class LocomotionState(StageState):
         rows, plan, memory = context.rows, self.plan, self.memory
         dt = self.body.precision(context.dt)
         memory.moving[rows] = False
-        travel(rows, plan, memory, context.transform, context.weights, dt)
+        with context.edit_transform() as edit:
+            travel(rows, plan, memory, edit.transform, context.weights, dt)
         choose_holds(rows, plan, memory, self._cast(context, dt), context.transform)
         swing_feet(rows, plan, memory, context.transform, dt)
-        context.all_changed()
-        context.refresh(self._needed)
         self._move_body(context, dt)
         for n, leg in enumerate(self.legs):
             leg.solve(context, memory.targets[:, n], memory.rotations[:, n])
-        remember(rows, plan, memory, context.transform, context.world)
+        remember(rows, plan, memory, context.transform, context.world(self._needed))
         return self._report(context)
 
     def _cast(self, context: FrameContext, dt: Any) -> Found:
@@ -194,24 +191,22 @@ class LocomotionState(StageState):
             return Found(np.zeros((1, 0), bool), origins, directions)
         cast_down(context.rows, self.plan, self.memory, context.transform, origins, directions)
         down = float(self.plan.rise) + self.settings.max_drop * float(self.plan.size.max())
-        hits = context.ground.cast(origins[0], directions[0], down)
+        hits = context.cast(origins[0], directions[0], down)
         # A ray that starts inside something solid has found a wall beside the leg, not ground.
-        points, normals = (np.asarray(part, dtype) for part in (hits.point, hits.normal))
-        hit = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0)
-        return Found(hit[np.newaxis], *(np.ascontiguousarray(part[np.newaxis]) for part in (points, normals)))
+        hit = hits.hit & (hits.distance > 0)
+        return Found(hit[np.newaxis], hits.point[np.newaxis], hits.normal[np.newaxis])
 
     def _move_body(self, context: FrameContext, dt: Any) -> None:
         parent = int(self.body.skeleton.parents[self._hips])
-        arrays_of = context.transform, context.world, self._hips, parent, dt, context.weights, context.t, context.r
-        move_body(context.rows, self.plan, self.memory, *arrays_of)
-        context.changed(self._below)
-        context.refresh(self._needed)
+        world = context.world(self._needed)
+        with context.edit([self._hips]) as local:
+            arrays_of = context.transform, world, self._hips, parent, dt, context.weights, local.t, local.r
+            move_body(context.rows, self.plan, self.memory, *arrays_of)
 
     def _report(self, context: FrameContext) -> LocomotionReport:
-        context.refresh(self._needed)
         memory, plan = self.memory, self.plan
         planted = memory.locked == LOCKED
-        at = context.world[:, plan.ankles][..., 3::4]
+        at = context.world(self._needed)[:, plan.ankles][..., 3::4]
         place = context.transform[:, 0].reshape(-1, 3, 4)
         own = memory.velocity[:, :3] * memory.held[:, np.newaxis]
         way = memory.goal - place[..., 3]

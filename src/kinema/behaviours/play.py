@@ -15,7 +15,7 @@ from kinema import validation
 from kinema._jit import batch, like
 from kinema.behaviours.blending import chosen, kept, mix_back, numbers
 from kinema.behaviours.inertia import Inertia, Motion
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState
 from kinema.clip import Clip
 from kinema.constants import FADE_PROBE
 from kinema.errors import InputError
@@ -167,30 +167,31 @@ class PlayState(StageState):
         rows = context.rows
         before = kept(context, rows)
         spans: list[tuple[Clip, Any, Any, Any, bool]] = []
-        for clip, (root, ends), loop, part in self._groups(rows):
-            start = self._time[part]
-            stop = start + self._speed[part] * context.dt
-            passes, self._time[part] = clip.passes(stop, loop)
-            clip.sample_into(part, self._time[part], context.t, context.r, context.s)
-            if clip.events:
-                spans.append((clip, part, start, stop, loop))
-            if self._extracts:
-                self._extract(context, root, ends, part, passes)
-        self._inertia.apply(rows, context.dt, context.t, context.r, context.s)
-        mix_back(context, before)
+        with context.edit() as local:
+            for clip, (root, ends), loop, part in self._groups(rows):
+                start = self._time[part]
+                stop = start + self._speed[part] * context.dt
+                passes, self._time[part] = clip.passes(stop, loop)
+                clip.sample_into(part, self._time[part], local.t, local.r, local.s)
+                if clip.events:
+                    spans.append((clip, part, start, stop, loop))
+                if self._extracts:
+                    self._extract(context, local, root, ends, part, passes)
+            self._inertia.apply(rows, context.dt, local.t, local.r, local.s)
+            mix_back(context, before, local)
         self._shown[rows] = True
         self._set[rows] = False
-        context.all_changed()
         names = tuple(clip.name for clip in self._clips)
         return PlayReport(names, self._playing.copy(), self._time.copy(), self._ended() & ~self._loop, Passed(spans))
 
-    def _extract(self, context: FrameContext, root: Root, ends: Any, rows: Any, passes: Any) -> None:
+    def _extract(self, context: FrameContext, local: LocalEdit, root: Root, ends: Any, rows: Any, passes: Any) -> None:
         """Take the root's way out of the pose, and move the character by it."""
-        places = root.places_of(rows, context.t, context.r, context.s)
+        places = root.places_of(rows, local.t, local.r, local.s)
         travels = root.travels(self._place[rows], places, passes, ends)
-        root.take_out(rows, places, context.t, context.r, context.s)
+        root.take_out(rows, places, local.t, local.r, local.s)
         self._place[rows] = places
-        move_places(rows, context.weights, travels, self._up.astype(self._body.precision), context.transform)
+        with context.edit_transform() as edit:
+            move_places(rows, context.weights, travels, self._up.astype(self._body.precision), edit.transform)
 
     def _groups(self, rows: Any) -> Iterator[tuple[Clip, tuple[Root, Any], bool, Any]]:
         """Rows that play the same clip the same way."""

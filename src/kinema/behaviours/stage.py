@@ -1,15 +1,21 @@
-"""What every stage of a frame has in common, and the frame that is being made.
+"""`Stage`, `StageState` and `FrameContext`: how a stage takes part in a frame.
 
-One character is a batch of one: everything is an array with a leading axis of characters, and a stage works on the
-rows it is given.
+A stage is one file: settings (a frozen `Stage`), state (a `StageState`), a step, a report. `docs/extending.md` walks
+through one. Everything is an array with a leading axis of characters, so one character is a batch of one, and a stage
+works on the rows it is given.
+
+The context keeps track of which joints changed and which world matrices are out of date. A stage writes local
+transforms inside `with context.edit(joints) as local:` and reads world matrices from `context.world(joints)`; nothing
+else gives it writable transforms, so it cannot forget to say what it changed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import TracebackType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,32 +26,35 @@ from kinema.errors import InputError
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton, shift_origins, world_matrices
+from kinema.world.rays import Hits
+
+Joints = Iterable[Joint] | None
+"""Some joints by name or index, or None for all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Settings of a stage; frozen, shared by every character that it serves.
-
-    weight: how much of it is applied, 0 to 1. priority: stages with the lowest are dropped first when time is short.
-    max_distance: metres from the viewer beyond which it is left out (it fades over the last fifth).
-    """
+    """The settings of a stage. They are frozen and shared by every character the stage serves."""
 
     weight: float = 1.0
+    """How much of the stage is applied, 0 to 1."""
     priority: int = 0
+    """When time is short, stages with the lowest priority are dropped first."""
     max_distance: float = math.inf
+    """Metres from the viewer beyond which the stage is left out. It fades over the last fifth of that distance."""
 
     order: ClassVar[int] = 20
-    """When its turn comes in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands,
-    40 aim, 50 head, 60 eyes, 70 tails."""
+    """When the stage runs in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands, 40 aim, 50 head,
+    60 eyes, 70 tails."""
 
-    def start(self, body: Crowd) -> StageState:
-        """A fresh state for these characters."""
+    def start(self, crowd: Crowd, /) -> StageState:
+        """Return a fresh state for these characters."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Who a stage serves: `count` characters of one kind, computed in one precision."""
+    """The characters a stage serves: `count` of one kind, computed in one precision."""
 
     character: Character
     count: int
@@ -64,18 +73,39 @@ class Crowd:
         return self.character.rig
 
     def zeros(self, *shape: int, dtype: Any = None) -> Any:
-        """(characters, *shape) of zeros."""
+        """Return zeros of shape (characters, *shape)."""
         return np.zeros((self.count, *shape), dtype or self.precision)
 
+    def select(self, rows: Any) -> Any:
+        """Return indices of characters, each once, from indices or a mask; all of them for None."""
+        if rows is None:
+            return np.arange(self.count)
+        array = np.atleast_1d(np.asarray(rows))
+        if array.dtype == bool:
+            if array.shape != (self.count,):
+                raise InputError(f"rows as a mask must have shape ({self.count},), got {array.shape}")
+            return np.flatnonzero(array)
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InputError(
+                f"rows must be indices or a mask of {self.count} characters, got {array.dtype} {array.shape}"
+            )
+        if array.min() < 0 or array.max() >= self.count:
+            raise InputError(f"rows has {array.min()} to {array.max()}; characters go from 0 to {self.count - 1}")
+        if np.unique(array).size != array.size:
+            raise InputError("rows names a character twice")
+        return array.astype(np.int64)
+
     def each(self, name: str, value: Any, width: int) -> Any:
-        """A vector for every character, (characters, width), from one or from as many."""
+        """Return a vector for every character, (characters, width), from one vector or from one each."""
         array = validation.vectors(name, value, width, self.precision)
         if array.shape not in ((width,), (self.count, width)):
             raise InputError(f"{name} must have shape ({width},) or ({self.count}, {width}), got {array.shape}")
         return np.array(np.broadcast_to(array, (self.count, width)), order="C")
 
     def share(self, name: str, value: Any) -> Any:
-        """A weight from 0 to 1 for every character, (characters,), from one or from as many."""
+        """Return a weight from 0 to 1 for every character, (characters,), from one number or from one each."""
         array = validation.weights(name, value, self.precision)[..., 0]
         if array.shape not in ((), (self.count,)):
             raise InputError(f"{name} must be one number or have shape ({self.count},), got {array.shape}")
@@ -83,90 +113,288 @@ class Crowd:
 
 
 class StageState:
-    """What a stage remembers from frame to frame, as arrays over the characters, and what its users set."""
+    """What a stage keeps from frame to frame, as arrays over the characters, and what its users set."""
 
     def awake(self, dt: float) -> Any:
-        """(characters,): whose pose this stage would change this frame though nothing else moved."""
+        """Return (characters,): whose pose this stage would change in this frame even if nothing else moved."""
         raise NotImplementedError
 
     def reset(self, rows: Any) -> None:
-        """These characters were left out for a while: whatever was eased for them starts anew."""
+        """Start anew for these characters: the stage was left out for them for a while."""
 
     def update(self, context: FrameContext) -> Any:
-        """Do this stage's part of the frame for the rows of `work`. Returns its report."""
+        """Do this stage's part of the frame for the characters in `context.rows`. Returns its report."""
         raise NotImplementedError
 
 
-class FrameContext:
-    """One frame being made, for all characters; stages read and write the rows they are given.
+# --- edits -----------------------------------------------------------------------------------------------------
 
-    t, r, s: local translations (N, J, 3), rotations (N, J, 4), scales (N, J, 3), changed in place by each stage.
-    world: (N, J, 12), world matrices 3x4 row by row; only those that `refresh` was asked for are up to date.
-    transform: (N, 1, 12), where each character's space is in the world. ground: anything with `cast`, or None.
-    present: who is worked on in this frame. rows: whom of them the stage at work serves. weights: (N,), how much of the
-    stage each one gets. dt: seconds.
+
+class _JointSet:
+    """Some joints with what hangs below them and what holds them: worked out once, then looked up."""
+
+    def __init__(self, skeleton: Skeleton, joints: Joints) -> None:
+        every = np.arange(len(skeleton))
+        listed = None if joints is None else list(joints)
+        self.below = every if listed is None else skeleton.below(listed)
+        self.above = every if listed is None else skeleton.above(listed)
+        self.seen = -1
+        """The state of the context's edits when the matrices above were last brought up to date."""
+
+
+class _Edit:
+    """A block in which transforms may be written. Leaving it marks the matrices that depend on them as stale."""
+
+    def __init__(self, context: FrameContext, below: Any) -> None:
+        self._context, self.below = context, below
+        self._shifts: Any = None
+        self._unchanged = False
+
+    def unchanged(self) -> None:
+        """Say that nothing was written after all: matrices stay as they are."""
+        self._unchanged = True
+
+    def shifted(self, shifts: Any) -> None:
+        """Say that the edit moved these joints, and all below them, as one rigid piece in world space.
+
+        shifts: (N, 3), metres, how far each character's piece moved. Matrices that were up to date stay so: they are
+        moved instead of computed again.
+        """
+        self._shifts = shifts
+
+    def _open(self) -> None:
+        self._shifts, self._unchanged = None, False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and self._unchanged:
+            return
+        if kind is None and self._shifts is not None:
+            self._context._shift(self.below, self._shifts)
+        else:
+            self._context._mark_stale(self.below)
+
+
+class LocalEdit(_Edit):
+    """Local transforms, open for writing inside `with context.edit(joints) as local:`."""
+
+    t: Any
+    """(N, J, 3): translations, metres."""
+    r: Any
+    """(N, J, 4): rotations, unit quaternions."""
+    s: Any
+    """(N, J, 3): scales."""
+
+    def __enter__(self) -> Self:
+        self._open()
+        self.t, self.r, self.s = self._context._locals
+        return self
+
+
+class TransformEdit(_Edit):
+    """Where characters stand, open for writing inside `with context.edit_transform() as edit:`."""
+
+    transform: Any
+    """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row."""
+
+    def __enter__(self) -> Self:
+        self._open()
+        self.transform = self._context._transform
+        return self
+
+
+# --- the frame -------------------------------------------------------------------------------------------------
+
+
+class FrameContext:
+    """One frame in the making, for all characters. Stages read and write the rows they are given.
+
+    Read with `t`, `r`, `s`, `transform` and `world(joints)`; write inside `edit(joints)` and `edit_transform()`.
     """
 
-    def __init__(self, body: Crowd) -> None:
-        skeleton, count, dtype = body.skeleton, body.count, body.precision
-        self.body = body
-        self.t, self.r, self.s = (
-            np.array(np.broadcast_to(array, (count, *array.shape)), dtype, order="C")
-            for array in skeleton.rest.arrays()
-        )
-        self.world = np.zeros((count, len(skeleton), 12), dtype)
-        self.transform = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
-        self.ground: Any = None
+    present: Any
+    """Indices of the characters that are worked on in this frame."""
+    rows: Any
+    """Indices of those among them that the running stage serves."""
+    weights: Any
+    """(N,): how much of the running stage each character gets, 0 to 1."""
+    dt: float
+    """Seconds since the frame before."""
+    ground: Any
+    """Anything with `cast`, or None. Stages cast with `context.cast`."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        skeleton, count, dtype = crowd.skeleton, crowd.count, crowd.precision
+        self.crowd = crowd
+        self._stale = np.ones(len(skeleton), bool)
+        self._edits = 0
+        self._sets: dict[Any, _JointSet] = {}
+        self._local_edits: dict[_JointSet, LocalEdit] = {}
+        self._transform_edit = TransformEdit(self, np.arange(len(skeleton)))
+        t, r, s = (np.array(np.broadcast_to(a, (count, *a.shape)), dtype, order="C") for a in skeleton.rest.arrays())
+        here = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
+        self.use(t, r, s, np.zeros((count, len(skeleton), 12), dtype), here)
+        self.ground = None
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
         self.dt = 0.0
-        self._stale = np.ones(len(skeleton), bool)
+
+    # --- buffers -----------------------------------------------------------------------------------------------
+
+    def use(self, t: Any, r: Any, s: Any, world: Any, transform: Any) -> None:
+        """Go on in these arrays. They hold what the arrays before them held, but for what will be written anyway."""
+        self._locals, self._world, self._transform = (t, r, s), world, transform
+        self._views = tuple(_read_only(array) for array in (t, r, s, transform))
 
     def renew(self, everyone: bool) -> None:
-        """Go on in new arrays: somebody holds those of the frame before. Whoever is not worked on stays the same.
+        """Go on in new arrays: somebody holds those of the frame before.
 
-        everyone: whether every character will be worked on, so that nothing needs to be taken over.
+        everyone: whether every character will be worked on, so that nothing needs to be copied.
         """
         fresh = np.empty_like if everyone else np.copy
-        self.t, self.r, self.s, self.world = (fresh(array) for array in (self.t, self.r, self.s, self.world))
-        self.transform = self.transform.copy()
+        t, r, s, world = (fresh(array) for array in (*self._locals, self._world))
+        self.use(t, r, s, world, self._transform.copy())
 
-    def changed(self, below: Any) -> None:
-        """Say that the local transforms of some joints changed; `below` is `skeleton.below` of them."""
+    def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the arrays of the frame: translations, rotations, scales, world matrices, transforms."""
+        return (*self._locals, self._world, self._transform)
+
+    def begin(self, present: Any, dt: float) -> None:
+        """Begin a frame for these characters: all their matrices are stale."""
+        self.present, self.dt = present, dt
+        self._mark_stale(self._transform_edit.below)
+
+    def set_transform(self, rows: Any, matrices: Any) -> None:
+        """Set where some characters stand, (rows, 12), between frames. The frame before keeps what it had."""
+        self.use(*self._locals, self._world, self._transform.copy())
+        self._transform[rows, 0] = matrices
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> Any:
+        """(N, J, 3): local translations, metres, read-only."""
+        return self._views[0]
+
+    @property
+    def r(self) -> Any:
+        """(N, J, 4): local rotations, unit quaternions, read-only."""
+        return self._views[1]
+
+    @property
+    def s(self) -> Any:
+        """(N, J, 3): local scales, read-only."""
+        return self._views[2]
+
+    @property
+    def transform(self) -> Any:
+        """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
+        return self._views[3]
+
+    def world(self, joints: Joints = None) -> Any:
+        """Return world matrices, (N, J, 12), 3x4 row by row, in which these joints and all above them are up to date.
+
+        They are so for everyone present, not only for the stage's rows, and until the next edit. Inside an edit you may
+        write those of the joints you edit; they are computed anew afterwards.
+        """
+        found = self._set(joints)
+        if found.seen != self._edits:
+            self._refresh(found.above)
+            found.seen = self._edits
+        return self._world
+
+    def pose(self) -> Pose:
+        """Return a copy of the pose as it stands, (N, J)."""
+        return Pose.of(*(array.copy() for array in self._locals))
+
+    # --- writing -----------------------------------------------------------------------------------------------
+
+    def edit(self, joints: Joints = None) -> LocalEdit:
+        """Open the local transforms of these joints for writing: `with context.edit(joints) as local:`.
+
+        Leaving the block marks the world matrices of these joints, and of everything below them, as stale.
+        """
+        found = self._set(joints)
+        edit = self._local_edits.get(found)
+        if edit is None:
+            edit = self._local_edits[found] = LocalEdit(self, found.below)
+        return edit
+
+    def edit_transform(self) -> TransformEdit:
+        """Open the characters' transforms for writing: `with context.edit_transform() as edit:`."""
+        return self._transform_edit
+
+    # --- running -----------------------------------------------------------------------------------------------
+
+    def run(self, loop: Callable[..., Any], *arguments: Any, rows: Any = None) -> int:
+        """Call a batch loop as `loop(rows, *arguments)`, in threads where the rows are many.
+
+        rows: which characters; the stage's if None. Returns the sum of what the calls return.
+        """
+        rows = self.rows if rows is None else rows
+        if rows.size < THREADS_FROM_POSES:
+            return loop(rows, *arguments) or 0
+
+        def part(first: int, last: int) -> int:
+            return loop(rows[first:last], *arguments) or 0
+
+        return sum(validation.in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
+
+    def cast(self, origins: Any, directions: Any, max_distance: Any) -> Hits:
+        """Cast rays at the ground, as `Ground.cast` does, and return what kernels can rely on.
+
+        The answers are contiguous arrays in the crowd's precision. A hit that is not finite counts as a miss, whatever
+        the ground is. `ground` must not be None.
+        """
+        hits = self.ground.cast(origins, directions, max_distance)
+        dtype = self.crowd.precision
+        hit = np.ascontiguousarray(hits.hit, bool)
+        numbers = [np.array(part, dtype, order="C") for part in (hits.point, hits.normal, hits.distance)]
+        if any(validation.any_unusable(part) for part in numbers):
+            within = validation.largest(dtype)
+            fine = np.logical_and.reduce(
+                [(np.abs(part.reshape(*hit.shape, -1)) <= within).all(axis=-1) for part in numbers]
+            )
+            hit = hit & fine
+            for part in numbers:
+                part[~fine] = 0
+        return Hits(hit, *numbers)
+
+    # --- what is stale -----------------------------------------------------------------------------------------
+
+    def _set(self, joints: Joints) -> _JointSet:
+        key = joints.tobytes() if isinstance(joints, np.ndarray) else None if joints is None else tuple(joints)
+        found = self._sets.get(key)
+        if found is None:
+            found = self._sets[key] = _JointSet(self.crowd.skeleton, key if isinstance(key, tuple) else joints)
+        return found
+
+    def _mark_stale(self, below: Any) -> None:
         self._stale[below] = True
+        self._edits += 1
 
-    def all_changed(self) -> None:
-        self._stale[:] = True
-
-    def shifted(self, below: Any, shifts: Any) -> None:
-        """Say that these joints, everything below some of them, were moved as one piece in world space, each
-        character by its own shift, (N, 3): matrices that are up to date stay so without computing them again.
-        """
+    def _shift(self, below: Any, shifts: Any) -> None:
         known = below[~self._stale[below]]
-        shift_origins(self.rows, known, shifts, self.world)
+        shift_origins(self.rows, known, shifts, self._world)
 
-    def refresh(self, above: Any) -> None:
-        """Bring the world matrices of some joints up to date; `above` is `skeleton.above` of them.
-
-        Of everyone present: what is stale is known by joint, and the next stage may serve others.
-        """
+    def _refresh(self, above: Any) -> None:
+        """Bring matrices up to date for everyone present: what is stale is known by joint, not by character."""
         order = above[self._stale[above]]
         if order.size == 0:
             return
-        parents = self.body.skeleton.parents
-
-        def part(first: int, last: int) -> None:
-            world_matrices(self.present[first:last], order, parents, self.transform, self.t, self.r, self.s, self.world)
-
-        validation.in_chunks(part, self.present.size, THREADS_FROM_POSES, 1)
+        rest = order, self.crowd.skeleton.parents, self._transform, *self._locals, self._world
+        self.run(world_matrices, *rest, rows=self.present)
         self._stale[order] = False
 
-    def pose(self) -> Pose:
-        """The pose as it stands, (N, J)."""
-        return Pose.of(self.t.copy(), self.r.copy(), self.s.copy())
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def indices(skeleton: Skeleton, joints: Iterable[Joint]) -> Any:
-    """Joints as an array of indices."""
+    """Return joints as an array of indices."""
     return np.array([skeleton.index(joint) for joint in joints], np.int64)

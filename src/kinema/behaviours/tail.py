@@ -223,8 +223,6 @@ class TailState(StageState):
             lag=zeros(count),
             touching=zeros(count, dtype=bool),
         )
-        self._needed = skeleton.above(self.plan.joints)
-        self._below = skeleton.below(self.plan.joints)
 
     def awake(self, dt: float) -> Any:
         return self.memory.moving if dt > 0 else np.zeros_like(self.memory.moving)
@@ -237,10 +235,10 @@ class TailState(StageState):
         """One frame: what is below the tails, then bone by bone."""
         memory, dt = self.memory, self.body.precision(context.dt)
         memory.moving[context.rows] = False
-        context.refresh(self._needed)
-        arrays = context.transform, context.weights, dt, context.t, context.r, context.s, context.world
-        swing_tails(context.rows, self.plan, memory, self._cast(context), self.body.skeleton.parents, *arrays)
-        context.changed(self._below)
+        world, hits = context.world(self.plan.joints), self._cast(context)
+        with context.edit(self.plan.joints) as local:
+            arrays = context.transform, context.weights, dt, local.t, local.r, local.s, world
+            swing_tails(context.rows, self.plan, memory, hits, self.body.skeleton.parents, *arrays)
         return TailReport(memory.lag.copy(), memory.touching.copy())
 
     def _cast(self, context: FrameContext) -> _Hits:
@@ -255,17 +253,14 @@ class TailState(StageState):
         )
         origins = (tips + self.plan.up * dtype(length)).reshape(-1, 3)
         down = np.broadcast_to(-self.plan.up, origins.shape).copy()
-        hits = context.ground.cast(origins, down, 2 * length)
-        hit = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0)
-        shape = (rows.size, count, 3)
-        return _Hits(
-            hit.reshape(shape[:2]), *(np.asarray(part, dtype).reshape(shape) for part in (hits.point, hits.normal))
-        )
+        hits = context.cast(origins, down, 2 * length)
+        hit, shape = hits.hit & (hits.distance > 0), (rows.size, count, 3)
+        return _Hits(hit.reshape(shape[:2]), hits.point.reshape(shape), hits.normal.reshape(shape))
 
 
 def _starts(context: FrameContext, joints: Any) -> Any:
     """(n, B, 3): where bones start, of this frame's rows."""
-    return context.world[context.rows][:, joints][..., 3::4]
+    return context.world(joints)[context.rows][:, joints][..., 3::4]
 
 
 def _plan(settings: Tail, body: Crowd, chains: Sequence[Sequence[int]]) -> _Plan:
