@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
-UNCOMPILED := tests/math tests/solvers tests/world tests/behaviours tests/test_limits.py tests/test_clip.py \
+UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
 .PHONY: play test test-lowest wheel lint unit uncompiled e2e page judges fresh fuzz bench motion clean

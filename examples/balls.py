@@ -3,7 +3,7 @@
 import numpy as np
 
 import kinema as km
-from kinema.world.balls import energy, step
+from kinema.physics import energy, step
 
 
 def main() -> None:

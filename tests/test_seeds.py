@@ -14,7 +14,7 @@ import pytest
 import kinema as km
 from kinema.behaviours.leg_placement import LegPlacement, LegPose
 from kinema.drawing import draw_limb
-from kinema.world.balls import Balls, Room, energy, step
+from kinema.physics import Balls, Room, energy, step
 from kinema.world.plane import Plane
 from kinema.world.sphere import Sphere
 from kinema.world.voxel_grid import VoxelGrid

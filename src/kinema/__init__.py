@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from kinema.limits import Cone as Cone
     from kinema.limits import Hinge as Hinge
     from kinema.limits import SwingTwist as SwingTwist
+    from kinema.physics import Balls as Balls
+    from kinema.physics import Room as Room
+    from kinema.physics import Rope2D as Rope2D
     from kinema.pipeline import Animator as Animator
     from kinema.pipeline import Frame as Frame
     from kinema.pipeline import Trace as Trace
@@ -81,8 +84,6 @@ if TYPE_CHECKING:
     from kinema.solvers.two_bone_rotations import (
         two_bone_rotations as two_bone_rotations,
     )
-    from kinema.world.balls import Balls as Balls
-    from kinema.world.balls import Room as Room
     from kinema.world.ground import Ground as Ground
     from kinema.world.height_field import HeightField as HeightField
     from kinema.world.plane import Plane as Plane
@@ -102,8 +103,9 @@ _HOME = {
     "draw_limb": "kinema.drawing",
     "LegPose": "kinema.behaviours.leg_placement",
     "LegPlacement": "kinema.behaviours.leg_placement",
-    "Room": "kinema.world.balls",
-    "Balls": "kinema.world.balls",
+    "Room": "kinema.physics",
+    "Balls": "kinema.physics",
+    "Rope2D": "kinema.physics",
     "Hits": "kinema.world.rays",
     "Ground": "kinema.world.ground",
     "Sphere": "kinema.world.sphere",

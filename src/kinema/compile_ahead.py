@@ -100,7 +100,7 @@ def _casts() -> None:
 
 def _balls() -> None:
     """A ball that falls."""
-    from kinema.world.balls import Balls, Room, step
+    from kinema.physics import Balls, Room, step
 
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
 

@@ -515,39 +515,9 @@ ALONG_FOOT = 0.5
 """Cosine with the character's forward from which ankle to toe is taken for the foot's direction: within 60 degrees."""
 # --- balls -----------------------------------------------------------------------------------------------------
 
-CONTACT_GAP = 1e-5
-"""Share of its radius that a ball stops short of what it meets: far above rounding, far below a pixel. It counts as
-meeting something from half of this deep, so that rounding never stops a ball that slides along a surface."""
-
-SUBSTEP = 1 / 240
-"""Seconds. Longest substep by default: a ball falls a tenth of a millimetre in the first one."""
-
-MAX_SUBSTEPS = 240
-"""Substeps in one step: a second at the default. A longer step is divided into as many, each longer."""
-
 LONGEST_STEP = 1e6
 """Seconds (11 days). Longest step: its square times the largest gravity is still a number."""
 
-MAX_BALLS = 1024
-"""Most balls: every pair is looked at, a million of them here."""
-
-CONTACTS_A_SUBSTEP = 8
-"""Surfaces a ball meets in one substep; after that it waits for the next one. Three hold a ball at rest, and a ball
-that bounces to and fro more often has hardly room to move."""
-
-SWEEP_PASSES = 16
-"""Newton steps towards a box's rounded surface. A face takes two; ways that just graze an edge or a corner took up to
-11. Where they are not enough a ball stops early, which is safe."""
-
-SEPARATION_PASSES = 8
-"""Rounds of pushing apart balls that overlap when a step begins; what is left is for the next step."""
-
-REST_SUBSTEPS = 2.0
-"""A ball that gravity would bring back within about as many substeps does not bounce: it rests. In speed, 0.08 m/s on
-the ground and a hop of a third of a millimetre; without gravity none at all."""
-
-SMALL_DRAG = 1e-3
-"""Drag times time below which its two exponential terms are taken from their series, whose next terms are 1e-14."""
 # --- looking and aiming ----------------------------------------------------------------------------------------
 
 SETTLED = 1e-6

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from kinema.demo.planar import Planar
-from kinema.demo.rope import LINK, LINKS
+from kinema.demo.planar import ROPE, ROPE_LINKS, Planar
 from tests.demo.scripts import run
 
 TICK = 1 / 60
@@ -114,13 +113,13 @@ def test_the_rope_keeps_its_links_and_its_ends_and_comes_to_rest():
     scene.drag("rope", (0.0, -100.0))
     for _ in range(900):
         scene.step(TICK)
-        assert lengths(scene.rope.joints) == pytest.approx([LINK] * LINKS, rel=1e-9)
-    assert np.allclose(scene.rope.joints[0], scene.rope.pin)
+        assert lengths(scene.rope.joints) == pytest.approx([ROPE["length"] / ROPE_LINKS] * ROPE_LINKS, rel=1e-9)
+    assert np.allclose(scene.rope.joints[0], scene.rope.start)
     assert np.allclose(scene.rope.joints[-1], (0.0, -100.0), atol=0.5)
     # A catenary's sag, to its first order: sqrt(3/8 * span * (length - span)).
-    span = np.linalg.norm(scene.rope.target - scene.rope.pin)
-    sag = scene.rope.joints[LINKS // 2] - (scene.rope.target + scene.rope.pin) / 2
-    assert sag[1] == pytest.approx(np.sqrt(3 / 8 * span * (LINKS * LINK - span)), rel=0.1)
+    span = np.linalg.norm(scene.rope.end - scene.rope.start)
+    sag = scene.rope.joints[ROPE_LINKS // 2] - (scene.rope.end + scene.rope.start) / 2
+    assert sag[1] == pytest.approx(np.sqrt(3 / 8 * span * (ROPE["length"] - span)), rel=0.1)
     assert np.abs(scene.rope.velocities).max() < 30.0
 
 

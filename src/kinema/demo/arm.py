@@ -15,10 +15,10 @@ from kinema.constants import TOLERANCE
 from kinema.demo.arm_script import script
 from kinema.demo.scene import Button, Choice, Scene, Slider, Status, Switch, place
 from kinema.demo.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
+from kinema.physics import Balls, Room, step
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
 from kinema.solvers.fabrik import fabrik
-from kinema.world.balls import Balls, Room, step
 
 ROOM = (np.array((-1.45, 0.0, -1.45)), np.array((1.45, 2.6, 1.45)))
 STOOL = np.array(((-0.17, 0.0, -0.17), (0.17, 0.5, 0.17)))
@@ -34,6 +34,8 @@ KINDS = 2
 RADII = (0.075, 0.095)
 """m: the smallest and the largest ball."""
 MOST_BALLS = 40
+GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
+"""m/s^2, 1/s, and speed after a bounce divided by the speed before it, at first."""
 FASTEST_THROW = 5.0
 """m/s, of a ball that a person lets go."""
 
@@ -49,9 +51,9 @@ class Arm(Scene):
         Choice("solver", "Solver", "compensating", ("compensating", "fabrik", "ccd")),
         Switch("by_hand", "The arm follows me", False),
         Slider("balls", "Balls", 8, 1, MOST_BALLS, 1),
-        Slider("gravity", "Gravity", 9.81, 0.0, 20.0, 0.01, "m/s²"),
-        Slider("drag", "Drag of the air", 0.1, 0.0, 3.0, 0.01, "1/s"),
-        Slider("restitution", "Restitution", 0.5, 0.0, 1.0, 0.01),
+        Slider("gravity", "Gravity", GRAVITY, 0.0, 20.0, 0.01, "m/s²"),
+        Slider("drag", "Air drag", DRAG, 0.0, 3.0, 0.01, "1/s"),
+        Slider("restitution", "Restitution", RESTITUTION, 0.0, 1.0, 0.01),
         Button("scatter", "Throw all balls in the air"),
     )
     help = (
@@ -64,7 +66,7 @@ class Arm(Scene):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         boxes = np.concatenate((STOOL[np.newaxis], *(bin_boxes(kind) for kind in range(KINDS))))
-        self.room = Room(*ROOM, boxes=boxes)
+        self.room = Room(*ROOM, boxes=boxes, gravity=(0.0, -GRAVITY, 0.0), drag=DRAG, restitution=RESTITUTION)
         self.joints = SHOULDER + np.arange(BONES + 1)[:, np.newaxis] * np.array((0.0, BONE, 0.0))
         self.joints = fabrik(self.joints, (0.3, 1.5, 0.6), pole=POLE).joints
         self.state: Any = None

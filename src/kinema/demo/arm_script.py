@@ -21,7 +21,7 @@ def script(arm: Arm) -> str:
 import numpy as np
 
 import kinema as km
-from kinema.world.balls import step
+from kinema.physics import step
 
 room = km.Room(
     {_row(room.low)},

@@ -14,9 +14,9 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.planar_script import script
-from kinema.demo.rope import Rope
 from kinema.demo.scene import Choice, Scene, Slider, Status, Switch, place
 from kinema.drawing import draw_limb
+from kinema.physics import Rope2D
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
 from kinema.solvers.fabrik import fabrik
@@ -29,6 +29,11 @@ TARGET_ASIDE = 150.0
 MOST_CHAINS = 100
 FARTHEST = 20_000.0
 """px: no screen is larger."""
+ROPE_ENDS = ((-330.0, -190.0), (-70.0, -150.0))
+"""Where the rope is held at first, px."""
+ROPE_LINKS = 24
+ROPE: dict[str, Any] = {"length": 408.0, "gravity": (0.0, 1400.0), "drag": 1.6}
+"""Pixels and seconds; y points down. A swing dies away in a few seconds."""
 WANDER = (0.42, 0.68, 0.17)
 """The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
 WANDER_RATE = 0.8
@@ -94,7 +99,7 @@ class Planar(Scene):
         super().__init__(seed)
         self.time = 0.0
         self.selected = 0
-        self.rope: Rope | None = None
+        self.rope: Rope2D | None = None
         self.chains = [self._first_chain(i, chains) for i in range(chains)]
         self.step(0.0)
 
@@ -110,7 +115,7 @@ class Planar(Scene):
         if name in ("length_1", "length_2", "bones") and self.chains:
             self._reshape(self.chains[self.selected])
         elif name == "rope":
-            self.rope = Rope((-330.0, -190.0), (-70.0, -150.0)) if self.values["rope"] else None
+            self.rope = Rope2D(*ROPE_ENDS, links=ROPE_LINKS, **ROPE) if self.values["rope"] else None
 
     def _reshape(self, chain: Chain) -> None:
         """Give a chain the lengths on the sliders."""
@@ -122,7 +127,7 @@ class Planar(Scene):
         to = place(position, 2, FARTHEST)
         self._take_over()
         if handle == "rope" and self.rope:
-            self.rope.target = to
+            self.rope.end = to
         elif handle.isdecimal() and int(handle) < len(self.chains):
             self._select(int(handle))
             self.chains[self.selected].target = to
@@ -221,7 +226,7 @@ class Planar(Scene):
             "reached": np.array([chain.reached for chain in self.chains], float),
             "limbs": self._sprites(),
             "rope": self.rope.joints if self.rope else np.zeros((0, 2)),
-            "rope_target": self.rope.target if self.rope else np.zeros(0),
+            "rope_target": self.rope.end if self.rope else np.zeros(0),
         }
 
     def _sprites(self) -> Any:

@@ -27,7 +27,7 @@ def script(chains: Any, values: Mapping[str, Any], rope: Any) -> str:
             "# A rope: each link has its length, both ends are where they are held.",
             _rows("links", rope.joints),
         ]
-        parts += [f"rope = km.fabrik(links, target={_numbers(rope.target)}).joints"]
+        parts += [f"rope = km.fabrik(links, target={_numbers(rope.end)}).joints"]
     parts += ["", "for i, chain in enumerate(joints):", '    print(f"chain {i}:", np.round(chain, 2).tolist())', ""]
     return "\n".join(parts)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.world.balls import Balls
+from kinema.physics import Balls
 
 SEEK, CARRY, ALL_SORTED = "seek", "carry", "all sorted"
 

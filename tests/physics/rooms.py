@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kinema.constants import CONTACT_GAP
-from kinema.world.balls import Balls, Room
+from kinema.physics import Balls, Room
+from kinema.physics.state import CONTACT_GAP
 
 SLOP = 1.01 * CONTACT_GAP
 """How far, as a share of its radius, a ball may be inside something: the gap that is kept, and rounding."""

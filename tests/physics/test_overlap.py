@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.constants import CONTACT_GAP
-from kinema.world.balls import Balls, Room, energy, step
-from tests.world import rooms
+from kinema.physics import Balls, Room, energy, step
+from kinema.physics.state import CONTACT_GAP
+from tests.physics import rooms
 
 BOX = np.array([[-0.5, 1.0, -0.4], [0.7, 2.0, 0.6]])
 

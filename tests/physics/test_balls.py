@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kinema.constants import MAX_BALLS
 from kinema.errors import InputError
-from kinema.world.balls import Balls, Room, energy, step
-from tests.world import rooms
+from kinema.physics import Balls, Room, energy, step
+from kinema.physics.balls import MAX_BALLS
+from tests.physics import rooms
 
 ROUNDING = 1e-12
 """Share of the energies involved by which their sum may be off: measured, 5e-14 in 100,000 scenes."""
