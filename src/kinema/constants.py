@@ -422,22 +422,6 @@ SLERP_NEAR_FLOAT64 = 0.95
 EVENT_PASSES = 4
 """How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""
 
-# --- the frame -------------------------------------------------------------------------------------------------
-
-DISTANCE_FADE = 0.2
-"""Share of its largest distance over which a stage fades out, so that nothing pops at the border."""
-
-NO_WEIGHT = 1e-4
-"""Weight below which a stage is not worth running: half a turn would come out as a fiftieth of a degree."""
-
-BUDGET_HALF_LIFE = 0.05
-"""Seconds in which a stage for which there is no time is half faded out."""
-
-BUDGET_AVERAGE = 0.1
-"""Share of the newest measurement in the average time of a stage: one slow frame is no reason to drop anything."""
-
-BUDGET_ROOM = 0.7
-"""Share of the time left that a dropped stage must fit into before it comes back."""
 # --- playing ---------------------------------------------------------------------------------------------------
 
 FADE_HALF_LIVES = 4.0

@@ -1,90 +1,108 @@
-"""`Animator`: the frame that ties it all together, for one character or a crowd of one kind.
+"""`Animator`: one frame after another, for one character or a crowd of one kind.
 
-Clips, procedural layers, inverse kinematics (feet, hands, aim, head, eyes), then world matrices once. Whoever did not
-move is left out: the numbers from the frame before are still right, bit for bit.
+A frame reads: who has to be worked on, the pose to start from, every stage in its order (clips, layers, feet, hands,
+aim, head, eyes, tails), and the world matrices once at the end. Characters that did not move are left out; their
+numbers from the frame before are still right, bit for bit.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema import validation
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.behaviours.stage import Crowd, FrameContext, Snapshot, Stage, StageState
 from kinema.character import Character
-from kinema.constants import (
-    BUDGET_AVERAGE,
-    BUDGET_HALF_LIFE,
-    BUDGET_ROOM,
-    DISTANCE_FADE,
-    NO_WEIGHT,
-    THREADS_FROM_POSES,
-)
+from kinema.constants import LONGEST_STEP, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose, unit_rotations
 from kinema.skeleton import Skeleton, as_4x4, palettes
+from kinema.world.ground import Ground
+from kinema.world.plane import Plane
+
+DISTANCE_FADE = 0.2
+"""Share of its largest distance over which a stage fades out, so that nothing pops at the border."""
+
+NO_WEIGHT = 1e-4
+"""Weight below which a stage is not worth running: half a turn would come out as a fiftieth of a degree."""
+
+BUDGET_HALF_LIFE = 0.05
+"""Seconds in which a stage for which there is no time is half faded out."""
+
+BUDGET_AVERAGE = 0.1
+"""Share of the newest measurement in the average time of a stage: one slow frame is no reason to drop anything."""
+
+BUDGET_ROOM = 0.7
+"""Share of the time left that a dropped stage must fit into before it comes back, or it would flicker."""
+
+FARTHEST_FLOAT32 = 1e12
+"""Metres from the origin at which a float32 character may stand: products of four distances still have an exponent."""
 
 
 class Trace(NamedTuple):
     """What one stage did in a frame."""
 
     stage: str
-    """Its name."""
+    """The stage's name."""
     characters: int
     """How many characters it worked on."""
     milliseconds: float
     """How long it took."""
     skipped: str
-    """Why it did nothing: "nothing moved", "no weight", "too far", "no time"; "" if it did."""
-    largest_turn: float
-    """Largest turn of any joint by this stage, radians; 0 unless the animator traces."""
+    """Why it did nothing: "nothing moved", "no weight", "too far" or "no time"; "" if it ran."""
+    largest_rotation: float
+    """Largest rotation of any joint by this stage, radians; 0 unless the animator traces."""
     largest_joint: str
-    """The joint that made it; "" unless the animator traces."""
+    """The joint with that rotation; "" unless the animator traces."""
 
 
 class Frame:
-    """One frame. Everything in it stays as it is when the next one is made.
+    """One frame of an animator. It never changes: keep it for as long as you like.
 
-    pose, world and palette are arrays over the crowd (N, J, ...), or of one character (J, ...) without `count`.
-    reports: what each stage reported, by its name. timings: milliseconds by stage, with "matrices" and "total".
-    trace: a `Trace` per stage, in the order they ran.
+    The arrays are made when you first ask for them, and are yours. They are (N, J, ...) over the crowd, or (J, ...) for
+    an animator without `count`.
     """
 
-    def __init__(
-        self,
-        context: FrameContext,
-        single: bool,
-        reports: dict[str, Any],
-        timings: dict[str, float],
-        trace: list[Trace],
-    ) -> None:
-        self._crowd, self._single = context.crowd, single
-        self._arrays = context.arrays()
-        self._handed_out = False
-        self.reports, self.timings, self.trace = reports, timings, trace
+    def __init__(self, animator: Animator, reports: dict[str, Any], trace: list[Trace]) -> None:
+        context = animator._context
+        self._single, self._crowd = animator._single, context.crowd
+        self._arrays: Snapshot = context.snapshot()
+        self._milliseconds = animator._milliseconds
+        self.reports: Mapping[str, Any] = reports
+        """What each stage reported, by its name. A stage that was skipped has its last report."""
+        self.trace: Sequence[Trace] = trace
+        """What each stage did, in the order they ran."""
+
+    def __repr__(self) -> str:
+        who = "1 character" if self._single else f"{self._crowd.count} characters"
+        return f"Frame({who}, {len(self._crowd.skeleton)} joints, stages {', '.join(self.reports) or 'none'})"
 
     @property
+    def timings(self) -> dict[str, float]:
+        """Milliseconds by stage, with "matrices" and "total"."""
+        matrices, total = self._milliseconds
+        return {line.stage: line.milliseconds for line in self.trace} | {"matrices": matrices, "total": total}
+
+    @cached_property
     def pose(self) -> Pose:
-        """The pose, local transforms."""
-        self._handed_out = True
-        return Pose.of(*(self._shaped(array) for array in self._arrays[:3]))
+        """The pose: local transforms of every joint."""
+        return Pose.of(*(self._shaped(array.copy()) for array in (self._arrays.t, self._arrays.r, self._arrays.s)))
 
     @cached_property
     def world(self) -> Any:
-        """World matrices, (..., J, 4, 4)."""
-        return self._shaped(as_4x4(self._arrays[3].reshape(self._crowd.count, -1, 3, 4)))
+        """(..., J, 4, 4): world matrices."""
+        return self._shaped(as_4x4(self._arrays.world.reshape(self._crowd.count, -1, 3, 4)))
 
     @cached_property
     def palette(self) -> Any:
-        """World times inverse bind, (..., J, 3, 4), ready for the GPU."""
-        world, skeleton = self._arrays[3], self._crowd.skeleton
+        """(..., J, 3, 4): world times inverse bind matrices, ready for the GPU."""
+        world, skeleton = self._arrays.world, self._crowd.skeleton
         out = np.empty_like(world)
         bind = skeleton.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(skeleton), 12)
         validation.in_chunks(
@@ -94,22 +112,43 @@ class Frame:
 
     @cached_property
     def transform(self) -> Any:
-        """Where each character's space is in the world, (..., 4, 4)."""
-        return self._shaped(as_4x4(self._arrays[4].reshape(self._crowd.count, 3, 4)))
+        """(..., 4, 4): from each character's space to the world."""
+        return self._shaped(as_4x4(self._arrays.transform.reshape(self._crowd.count, 3, 4)))
 
     def _shaped(self, array: Any) -> Any:
         return array[0] if self._single else array
 
 
 class Animator:
-    """Plays a character, or `count` of them, each with its own clip, time, place and goals.
+    """Animates a character, or `count` of them, each with its own clip, time, position and goals.
 
-    stages: settings such as `Play("walk")`, `Feet()`, `Head()`; they run in the order of the frame, however they are
-    listed. What a stage keeps and what its users set is reached by its name: `animator["head"].look_at(point)`. A
-    second stage of a kind is called "feet_2" and so on.
-    ground: anything with `cast`. viewer: (3,), from where distances for the level of detail are measured; None: no
-    stage is left out. max_ms: milliseconds a frame may take; stages of the lowest priority are faded out while it takes
-    longer. trace: whether to measure how far each stage turned which joint (costs time).
+    Parameters
+    ----------
+    character
+        A `Character`, or a bare `Skeleton` for stages that need no roles.
+    stages
+        Settings such as `Play("walk")`, `Feet()`, `Head()`. They run in the order of the frame, however you list them.
+        Reach a stage's state by its name: `animator["head"].look_at(point)`. A second stage of a kind is called
+        "feet_2", and so on.
+    ground
+        What feet stand on: anything with `cast`, a height in metres for a flat floor, a function of x and z that
+        returns heights, or None.
+    count
+        Number of characters; None for one character, whose frames have no leading axis.
+    viewer
+        (3,), world space: where distances for the level of detail are measured from. None: no stage is left out.
+    max_ms
+        Milliseconds a frame may take. While it takes longer, stages of the lowest priority fade out.
+    trace
+        Measure how far each stage rotated which joint (costs time).
+
+    Examples
+    --------
+    >>> animator = km.Animator(character, [km.Play("walk"), km.Feet(), km.Head()], ground=0.0)
+    >>> animator.look_at((1.0, 1.6, 3.0))
+    >>> frame = animator.update(1 / 60)
+    >>> frame.palette.shape
+    (60, 3, 4)
     """
 
     def __init__(
@@ -117,7 +156,7 @@ class Animator:
         character: Character | Skeleton,
         stages: Sequence[Stage] = (),
         *,
-        ground: Any = None,
+        ground: Ground | float | Callable[..., Any] | None = None,
         count: int | None = None,
         viewer: Any = None,
         max_ms: float | None = None,
@@ -131,214 +170,237 @@ class Animator:
         self._single = count is None
         self.count = 1 if count is None else validation.whole("count", count, 1)
         crowd = Crowd(character, self.count, character.skeleton.rest.precision)
-        self._slots = _slots(stages, crowd)
-        self._plays = any(slot.stage.order == 0 for slot in self._slots)
+        self._crowd = crowd
         self._context = FrameContext(crowd)
+        self._slots = _slots(stages, crowd)
+        self._by_name = {slot.name: slot for slot in self._slots}
         self._woken = np.ones(self.count, bool)
         self.ground = ground
         self._viewer: Any = None
         self.viewer = viewer
         self.max_ms = None if max_ms is None else validation.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
-        self._last: Frame | None = None
         self._posed = False
+        self._milliseconds = 0.0, 0.0
         self.time = 0.0
 
+    def __repr__(self) -> str:
+        who = "" if self._single else f", count={self.count}"
+        return f"Animator({self.character.name!r}, stages {', '.join(self.stages) or 'none'}{who})"
+
     def __getitem__(self, name: str) -> Any:
-        """The state of a stage, by its name."""
-        for slot in self._slots:
-            if slot.name == name:
-                return slot.state
-        raise InputError(f"there is no stage {name!r}; there are {', '.join(repr(s.name) for s in self._slots)}")
+        """Return the state of a stage, by its name."""
+        return self._slot(name).state
 
     @property
     def stages(self) -> tuple[str, ...]:
         """Names of the stages, in the order they run."""
-        return tuple(slot.name for slot in self._slots)
+        return tuple(self._by_name)
+
+    def _slot(self, name: str) -> _Slot:
+        slot = self._by_name.get(name)
+        if slot is None:
+            raise InputError(f"there is no stage {name!r}; there are {', '.join(map(repr, self._by_name))}")
+        return slot
 
     # --- what users set ----------------------------------------------------------------------------------------
 
     @property
     def ground(self) -> Any:
-        """What feet stand on: anything with `cast`, or None."""
+        """What feet stand on: anything with `cast`, or None. A number or a function is made into a ground."""
         return self._context.ground
 
     @ground.setter
     def ground(self, ground: Any) -> None:
-        if ground is not None and not callable(getattr(ground, "cast", None)):
-            raise InputError(f"ground must have cast(origins, directions, max_distance), got {type(ground).__name__}")
-        self._context.ground = ground
+        self._context.ground = _ground(ground)
         self.wake()
 
     @property
     def viewer(self) -> Any:
-        """(3,): from where distances are measured; None if no stage is to be left out."""
+        """(3,), world space: where distances are measured from; None if no stage is to be left out."""
         return None if self._viewer is None else self._viewer.copy()
 
     @viewer.setter
     def viewer(self, value: Any) -> None:
         if value is not None:
-            value = validation.vectors("viewer", value, 3, self._context.t.dtype.type).copy()
+            value = validation.vectors("viewer", value, 3, self._crowd.precision).copy()
             if value.shape != (3,):
                 raise InputError(f"viewer must have shape (3,), got {value.shape}")
         self._viewer = value
-        if not all(math.isinf(slot.stage.max_distance) for slot in self._slots):
+        if any(slot.stage.max_distance < math.inf for slot in self._slots):
             self.wake()
 
     def set_transform(self, position: Any, rotation: Any = None, rows: Any = None) -> None:
-        """Put characters somewhere. position: (3,) or one for each, (n, 3), world space. rotation: (4,) or (n, 4), as
-        it is if None. rows: which characters; all if None.
+        """Set where characters stand.
+
+        Parameters
+        ----------
+        position
+            (3,) or one for each, (n, 3), metres in world space.
+        rotation
+            (4,) or (n, 4), unit quaternions; None leaves rotations as they are.
+        rows
+            Which characters, as indices or a mask; all of them for None.
         """
-        rows = self._context.crowd.select(rows)
-        dtype = self._context.t.dtype.type
-        place = self._context.transform[rows, 0].reshape(-1, 3, 4)
-        where = validation.vectors("position", position, 3, dtype)
-        turn = None if rotation is None else unit_rotations("rotation", rotation, dtype)
-        for name, array, width in (("position", where, 3), ("rotation", turn, 4)):
+        rows = self._crowd.select(rows)
+        dtype = self._crowd.precision
+        matrices = self._context.transform[rows, 0].reshape(-1, 3, 4)
+        positions = validation.vectors("position", position, 3, dtype)
+        rotations = None if rotation is None else unit_rotations("rotation", rotation, dtype)
+        for name, array, width in (("position", positions, 3), ("rotation", rotations, 4)):
             if array is not None and array.shape not in ((width,), (rows.size, width)):
                 raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
-        place[..., 3] = where
-        if turn is not None:
-            place[..., :3] = arrays.to_matrix(turn)
-        changed = (place.reshape(-1, 12) != self._context.transform[rows, 0]).any(axis=-1)
-        self._context.set_transform(rows, place.reshape(-1, 12))
-        self._woken[rows[changed]] = True
+        if dtype == np.float32 and (np.abs(positions) > FARTHEST_FLOAT32).any():
+            where, at = validation.first("position", np.abs(positions) > FARTHEST_FLOAT32)
+            raise InputError(
+                f"{where} is {positions[at]:g}; allowed in float32 are metres of magnitude up to {FARTHEST_FLOAT32:g}"
+            )
+        matrices[..., 3] = positions
+        if rotations is not None:
+            matrices[..., :3] = arrays.to_matrix(rotations)
+        flat = matrices.reshape(-1, 12)
+        changed = (flat != self._context.transform[rows, 0]).any(axis=-1)
+        if changed.any():
+            self._context.set_transform(rows, flat)
+            self.wake(rows[changed])
 
-    def set_weight(self, stage: str, weight: Any) -> None:
-        """How much of a stage is applied, for all characters (one number) or for each, (count,)."""
-        for slot in self._slots:
-            if slot.name == stage:
-                slot.weight = self._context.crowd.share("weight", weight)
-                return self.wake()
-        self[stage]
-        return None
+    def set_weight(self, stage: str, weight: Any, fade: float = 0.0) -> None:
+        """Set how much of a stage is applied.
+
+        Parameters
+        ----------
+        stage
+            The stage's name.
+        weight
+            0 to 1, one number for all characters or one for each, (count,).
+        fade
+            Seconds in which the weight eases from what it is to what is asked for. 0 sets it at once.
+        """
+        slot = self._slot(stage)
+        weights, seconds = self._crowd.share("weight", weight), validation.number("fade", fade, 0.0)
+        slot.fade_to(weights.astype(np.float64), seconds)
+        self.wake()
 
     def look_at(self, point: Any, rows: Any = None) -> None:
-        """Head and eyes to a point, (3,) or (n, 3), world space; None: ahead again."""
-        found = False
-        for slot in self._slots:
-            state: Any = slot.state
-            if hasattr(state, "look_at"):
-                found = True
-                if point is None:
-                    state.look_ahead(rows)
-                else:
-                    state.look_at(point, rows)
-        if not found:
+        """Make head and eyes look at a point, (3,) or (n, 3), world space; None: ahead again.
+
+        rows: which characters, as indices or a mask; all of them for None.
+        """
+        looking: list[Any] = [slot.state for slot in self._slots if hasattr(slot.state, "look_at")]
+        if not looking:
             raise InputError("there is nobody to look: this animator has neither Head nor Eyes")
+        for state in looking:
+            if point is None:
+                state.look_ahead(rows)
+            else:
+                state.look_at(point, rows)
 
     def wake(self, rows: Any = None) -> None:
         """Update these characters in the next frame even if nothing seems to have moved."""
-        self._woken[self._context.crowd.select(rows)] = True
+        self._woken[slice(None) if rows is None else self._crowd.select(rows)] = True
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
     def update(self, dt: float, pose: Pose | None = None) -> Frame:
-        """The next frame, dt seconds on.
+        """Make the next frame, dt seconds after the last one.
 
-        pose: instead of clips, the pose that the stages start from this frame, of one or of all characters: for whoever
-        has an animation system already. Without either it is the rest pose.
+        Parameters
+        ----------
+        dt
+            Seconds, 0 or more.
+        pose
+            The pose that the stages start from this frame, of one or of all characters: for programs that have an
+            animation system already. Without it they start from the clips, or from the rest pose.
+
+        Returns
+        -------
+        Frame
+            The pose, world matrices, skinning palette, and a report from every stage.
         """
-        dt = validation.number("dt", dt, 0.0)
+        dt = validation.number("dt", dt, 0.0, LONGEST_STEP)
         if pose is not None:
             self._check_pose(pose)
         began = time.perf_counter()
-        context = self._context
         self.time += dt
-        awake = self._awake(dt, pose)
-        self._leave_last_frame(awake)
-        context.begin(np.flatnonzero(awake), dt)
-        self._woken[:] = False
-        reports, trace = {}, []
-        if context.present.size:
-            if pose is not None or not self._plays:
-                self._base_pose(pose)
-            self._plan_budget(dt)
-        for slot in self._slots:
-            report, line = self._run(slot, awake)
-            trace.append(line)
-            if report is not None:
-                reports[slot.name] = report
+        try:
+            awake = self._awake(dt, pose)
+            self._begin(awake, dt, pose)
+            trace = [self._run(slot, awake) for slot in self._slots]
+        except BaseException:
+            self.wake()  # Whatever was left half done is done again.
+            raise
         before = time.perf_counter()
-        context.world()
-        timings = {line.stage: line.milliseconds for line in trace}
-        timings["matrices"] = (time.perf_counter() - before) * 1e3
-        timings["total"] = (time.perf_counter() - began) * 1e3
-        self._last = Frame(context, self._single, reports, timings, trace)
-        return self._last
-
-    def _leave_last_frame(self, awake: Any) -> None:
-        """Whoever still holds the last frame, or its pose, keeps it as it was."""
-        last, self._last = self._last, None
-        if last is None:
-            return
-        handed_out = last._handed_out
-        # Two references are ours: `last` and the argument of the count.
-        if handed_out or sys.getrefcount(last) > 2:
-            self._context.renew(bool(awake.all()))
+        self._context.world()
+        now = time.perf_counter()
+        self._milliseconds = (now - before) * 1e3, (now - began) * 1e3
+        return Frame(self, {slot.name: slot.report for slot in self._slots}, trace)
 
     def _awake(self, dt: float, pose: Pose | None) -> Any:
         """(characters,): who has to be worked on."""
+        for slot in self._slots:
+            slot.step(dt, self._distances(slot.stage))
         awake = self._woken.copy()
         if pose is not None or self._posed:  # A pose that is no longer given is gone, too.
             awake[:] = True
         self._posed = pose is not None
         for slot in self._slots:
-            awake |= slot.state.awake(dt) & self._served(slot, self._weights(slot))
+            if awake.all():
+                break
+            awake |= (slot.state.awake(dt) & slot.serves) | slot.fades
         return awake
+
+    def _begin(self, awake: Any, dt: float, pose: Pose | None) -> None:
+        """Set up the frame: who is present, and the pose that the stages start from."""
+        present = np.flatnonzero(awake)
+        self._context.begin(present, dt)
+        self._woken[:] = False
+        if present.size:
+            first = self._slots[0] if self._slots else None
+            if pose is not None or first is None or not first.stage.replaces_pose or first.partial:
+                self._context.set_pose(self.character.skeleton.rest if pose is None else pose)
+            self._plan_budget(dt)
 
     def _check_pose(self, pose: Pose) -> None:
         self.character.skeleton.check(pose)
         if pose.shape not in ((), (self.count,)):
             raise InputError(f"pose must be of one character or of {self.count}; got a batch of {pose.shape}")
 
-    def _weights(self, slot: _Slot) -> Any:
-        """(characters,): how much of a stage each one gets."""
-        return (slot.weight * self._nearness(slot.stage) * slot.budget).astype(self._context.t.dtype)
-
-    def _served(self, slot: _Slot, weights: Any) -> Any:
-        """(characters,): whom a stage is worth running for. One that starts a pose from nothing runs for everyone."""
-        return (weights > NO_WEIGHT) | (slot.stage.order == 0)
-
-    def _base_pose(self, pose: Pose | None) -> None:
-        """What the stages start from; clips then write over it."""
+    def _run(self, slot: _Slot, awake: Any) -> Trace:
+        """Run one stage for the characters it serves in this frame."""
         context = self._context
-        rest = self.character.skeleton.rest if pose is None else pose
-        with context.edit() as local:
-            for mine, theirs in zip((local.t, local.r, local.s), rest.arrays(), strict=True):
-                mine[context.present] = theirs if theirs.ndim == 2 else theirs[context.present]
-
-    def _run(self, slot: _Slot, awake: Any) -> tuple[Any, Trace]:
-        """One stage, for those it serves in this frame."""
-        context = self._context
-        nothing = Trace(slot.name, 0, 0.0, "nothing moved", 0.0, "")
-        if not awake.any():
-            return None, nothing
-        context.weights = self._weights(slot)
-        serves = awake & self._served(slot, context.weights)
-        context.rows = np.flatnonzero(serves)
-        back = serves & ~slot.served
-        slot.served = serves | (slot.served & ~awake)
-        if not context.rows.size:
-            why = "no time" if slot.budget <= NO_WEIGHT else ("no weight" if not slot.weight.any() else "too far")
-            return None, nothing._replace(skipped=why)
-        if back.any():
-            slot.state.reset(np.flatnonzero(back))
-        turned_before = context.r.copy() if self._traces else None
+        rows = self._rows_of(slot, awake)
+        if not rows.size:
+            if not slot.reported:
+                context.rows = rows
+                slot.updated(context)
+            return Trace(slot.name, 0, 0.0, slot.why_skipped() if context.present.size else "nothing moved", 0.0, "")
+        context.rows, context.weights, context.partial = rows, slot.weights, slot.partial
+        before = context.r.copy() if self._traces else None
         began = time.perf_counter()
-        report = slot.state.update(context)
+        slot.updated(context)
         took = (time.perf_counter() - began) * 1e3
         slot.took(took)
-        largest, joint = self._largest_turn(turned_before)
-        return report, Trace(slot.name, context.rows.size, took, "", largest, joint)
+        angle, joint = (0.0, "") if before is None else self._largest_rotation(before)
+        return Trace(slot.name, rows.size, took, "", angle, joint)
 
-    def _nearness(self, stage: Stage) -> Any:
-        """(characters,): 1 near the viewer, 0 beyond the stage's largest distance, fading over the last part of it."""
+    def _rows_of(self, slot: _Slot, awake: Any) -> Any:
+        """Indices of the characters that a stage serves in this frame. Those who are back after a while are reset."""
+        present = self._context.present
+        if present.size == self.count and slot.serves_all and slot.served_all:
+            return present
+        serves = awake & slot.serves
+        back = serves & ~slot.served
+        if back.any():
+            slot.state.reset(np.flatnonzero(back))
+        slot.served = serves | (slot.served & ~awake)
+        slot.served_all = bool(slot.served.all())
+        return np.flatnonzero(serves)
+
+    def _distances(self, stage: Stage) -> Any:
+        """(characters,): metres to the viewer; None where they do not matter."""
         if self._viewer is None or math.isinf(stage.max_distance):
-            return np.ones(self.count)
-        away = np.linalg.norm(self._context.transform[:, 0, 3::4] - self._viewer, axis=-1)
-        fade = max(stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)
-        return np.clip((stage.max_distance - away) / fade, 0.0, 1.0)
+            return None
+        return np.linalg.norm(self._context.transform[:, 0, 3::4] - self._viewer, axis=-1)
 
     def _plan_budget(self, dt: float) -> None:
         """Decide by what the stages took before which of them there is time for, the highest priority first."""
@@ -352,36 +414,107 @@ class Animator:
             fits = takes <= left * (1.0 if slot.budget > 0.5 else BUDGET_ROOM) or slot.stage.order == 0
             left -= takes if fits else 0.0
             slot.budget = 1.0 - (1.0 - slot.budget) * fade if fits else slot.budget * fade
+            slot.weigh(self._distances(slot.stage))
 
-    def _largest_turn(self, before: Any) -> tuple[float, str]:
-        if before is None:
-            return 0.0, ""
+    def _largest_rotation(self, before: Any) -> tuple[float, str]:
         rows = self._context.rows
-        turns = arrays.angle_between(before[rows], self._context.r[rows]).max(axis=0)
-        joint = int(np.argmax(turns))
-        return float(turns[joint]), self.character.skeleton.names[joint]
+        angles = arrays.angle_between(before[rows], self._context.r[rows]).max(axis=0)
+        joint = int(np.argmax(angles))
+        return float(angles[joint]), self.character.skeleton.names[joint]
 
 
 class _Slot:
-    """A stage in an animator."""
+    """A stage in an animator: its state, how much of it everybody gets, and its last report."""
 
-    def __init__(self, name: str, stage: Stage, state: StageState, count: int) -> None:
-        self.name, self.stage, self.state = name, stage, state
-        self.weight = np.full(count, validation.number(f"{name}: weight", stage.weight, 0.0, 1.0))
+    def __init__(self, name: str, stage: Stage, crowd: Crowd) -> None:
+        self.name, self.stage = name, stage
+        weight = validation.number(f"{name}: weight", stage.weight, 0.0, 1.0)
         if stage.max_distance != math.inf:
             validation.number(f"{name}: max_distance", stage.max_distance, 0.0)
         validation.number(f"{name}: priority", stage.priority)
+        self.state: StageState = stage.start(crowd)
+        self.report: Any = None
+        self.reported = False
         self.budget = 1.0
         self.average: float | None = None
-        self.compiled = False
-        self.served = np.ones(count, bool)
+        self._precision = crowd.precision
+        self.weight = np.full(crowd.count, weight)
+        self._from = self._to = self.weight
+        self._elapsed, self._seconds, self._fading = 0.0, 0.0, False
+        self.fades = np.zeros(crowd.count, bool)
+        self.served = np.ones(crowd.count, bool)
+        self.served_all = True
+        self.weigh(None)
+
+    # --- weights -----------------------------------------------------------------------------------------------
+
+    def fade_to(self, weight: Any, seconds: float) -> None:
+        """Ease the weights, (characters,), to these in so many seconds."""
+        self._from, self._to = self.weight, weight
+        self._elapsed, self._seconds = 0.0, seconds
+        self.fades, self._fading = self.weight != weight, True
+
+    def step(self, dt: float, distances: Any) -> None:
+        """Let weights ease for dt seconds, and weigh anew if anything changed."""
+        if self._fading:
+            self._fade(dt)
+            self.weigh(distances)
+        elif distances is not None or self._near:
+            self.weigh(distances)
+
+    def _fade(self, dt: float) -> None:
+        """Ease the weights, slowly at both ends; in the frame after the last step nobody is kept awake any more."""
+        if self._elapsed >= self._seconds and self.weight is self._to:
+            self.fades, self._fading = np.zeros_like(self.fades), False
+            return
+        self._elapsed += dt
+        x = self._elapsed / self._seconds if self._elapsed < self._seconds else 1.0
+        self.weight = self._from + (self._to - self._from) * (x * x * (3.0 - 2.0 * x)) if x < 1.0 else self._to
+
+    def weigh(self, distances: Any) -> None:
+        """Work out how much of the stage everybody gets: by weight, by distance to the viewer, by the time there is."""
+        self._near = distances is not None
+        weights = self.weight * self.budget
+        if distances is not None:
+            fade = max(self.stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)
+            weights = weights * np.clip((self.stage.max_distance - distances) / fade, 0.0, 1.0)
+        self.weights = weights.astype(self._precision)
+        self.serves = (self.weights > NO_WEIGHT) | (self.stage.order == 0)  # Clips start the pose: for everyone.
+        self.serves_all = bool(self.serves.all())
+        self.partial = bool((self.weights < 1).any())
+
+    def why_skipped(self) -> str:
+        return "no time" if self.budget <= NO_WEIGHT else "no weight" if not self.weight.any() else "too far"
+
+    # --- frames ------------------------------------------------------------------------------------------------
+
+    def updated(self, context: FrameContext) -> None:
+        """Run the stage for the context's rows, and keep its report."""
+        self.report = self.state.update(context)
+        self.reported = True
 
     def took(self, milliseconds: float) -> None:
-        """Keep the average of how long it takes. The first time does not count: the compiler had a part in it."""
-        if self.compiled:
+        """Keep the average of how long it takes. The first time does not count: it may have compiled kernels."""
+        if self._warm:
             before = milliseconds if self.average is None else self.average
             self.average = before + (milliseconds - before) * BUDGET_AVERAGE
-        self.compiled = True
+        self._warm = True
+
+    _warm = False
+
+
+def _ground(value: Any) -> Any:
+    """What stages can cast rays at: anything with `cast`; a plane at a height; a function of x and z."""
+    if value is None or callable(getattr(value, "cast", None)):
+        return value
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return Plane((0.0, validation.number("ground", value), 0.0))
+    if callable(value) and not isinstance(value, type):
+        return Ground.from_function(value)
+    raise InputError(
+        "ground must have cast(origins, directions, max_distance), or be a height or a function of x and z; "
+        f"got {type(value).__name__}"
+    )
 
 
 def _slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
@@ -393,6 +526,5 @@ def _slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
             raise InputError(f"stages[{i}] is {stage!r:.60}; allowed are stages such as Play('walk'), Feet(), Head()")
         kind = type(stage).__name__.lower()
         same = sum(slot.name.partition("_")[0] == kind for slot in slots)
-        name = kind if not same else f"{kind}_{same + 1}"
-        slots.append(_Slot(name, stage, stage.start(crowd), crowd.count))
+        slots.append(_Slot(kind if not same else f"{kind}_{same + 1}", stage, crowd))
     return sorted(slots, key=lambda slot: slot.stage.order)

@@ -73,6 +73,7 @@ class Play(Stage):
     root: Joint | None = None
 
     order: ClassVar[int] = 0
+    replaces_pose: ClassVar[bool] = True
 
     def start(self, body: Crowd) -> PlayState:
         return PlayState(self, body)

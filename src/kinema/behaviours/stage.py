@@ -12,6 +12,7 @@ else gives it writable transforms, so it cannot forget to say what it changed.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -46,6 +47,9 @@ class Stage:
     order: ClassVar[int] = 20
     """When the stage runs in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands, 40 aim, 50 head,
     60 eyes, 70 tails."""
+
+    replaces_pose: ClassVar[bool] = False
+    """Whether the stage, at weight 1, writes every joint's transform without reading it, as clips do."""
 
     def start(self, crowd: Crowd, /) -> StageState:
         """Return a fresh state for these characters."""
@@ -188,7 +192,7 @@ class LocalEdit(_Edit):
 
     def __enter__(self) -> Self:
         self._open()
-        self.t, self.r, self.s = self._context._locals
+        self.t, self.r, self.s = self._context._buffers.local
         return self
 
 
@@ -202,6 +206,56 @@ class TransformEdit(_Edit):
         self._open()
         self.transform = self._context._transform
         return self
+
+
+# --- buffers ---------------------------------------------------------------------------------------------------
+
+SPARE_BUFFERS = 2
+"""Sets of arrays kept beside those in use: a caller that keeps a frame or two while it asks for the next allocates
+nothing."""
+
+
+class Snapshot:
+    """The arrays of a frame as they were when it was made. While it exists, nobody writes to them."""
+
+    __slots__ = ("__weakref__", "r", "s", "t", "transform", "world")
+
+    def __init__(self, buffers: Buffers) -> None:
+        self.t, self.r, self.s = buffers.local
+        self.world, self.transform = buffers.world, buffers.transform
+
+
+class Buffers:
+    """The arrays that a frame is made in, and whether a frame that was handed out still shows them."""
+
+    def __init__(self, count: int, joints: int, dtype: Any) -> None:
+        self.local = tuple(np.zeros((count, joints, width), dtype) for width in (3, 4, 3))
+        """(N, J, 3), (N, J, 4), (N, J, 3): translations, rotations and scales."""
+        self.world = np.zeros((count, joints, 12), dtype)
+        """(N, J, 12): world matrices, 3x4 row by row."""
+        self.transform = np.zeros((count, 1, 12), dtype)
+        """(N, 1, 12): where the characters stood when the snapshot was taken."""
+        self.views = tuple(_read_only(array) for array in self.local)
+        self._snapshot: weakref.ref[Snapshot] | None = None
+
+    def held(self) -> Snapshot | None:
+        """Return the snapshot of these arrays if somebody still has it."""
+        return None if self._snapshot is None else self._snapshot()
+
+    def snapshot(self, transform: Any) -> Snapshot:
+        """Return a snapshot of the arrays as they are; the same one until somebody writes to them."""
+        snapshot = self.held()
+        if snapshot is None:
+            np.copyto(self.transform, transform)
+            snapshot = Snapshot(self)
+            self._snapshot = weakref.ref(snapshot)
+        return snapshot
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 # --- the frame -------------------------------------------------------------------------------------------------
@@ -219,8 +273,12 @@ class FrameContext:
     """Indices of those among them that the running stage serves."""
     weights: Any
     """(N,): how much of the running stage each character gets, 0 to 1."""
+    partial: bool
+    """Whether any of these weights is below 1."""
     dt: float
     """Seconds since the frame before."""
+    transform: Any
+    """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
     ground: Any
     """Anything with `cast`, or None. Stages cast with `context.cast`."""
 
@@ -232,66 +290,74 @@ class FrameContext:
         self._sets: dict[Any, _JointSet] = {}
         self._local_edits: dict[_JointSet, LocalEdit] = {}
         self._transform_edit = TransformEdit(self, np.arange(len(skeleton)))
-        t, r, s = (np.array(np.broadcast_to(a, (count, *a.shape)), dtype, order="C") for a in skeleton.rest.arrays())
-        here = np.array(np.broadcast_to(np.eye(4)[:3].reshape(12), (count, 1, 12)), dtype, order="C")
-        self.use(t, r, s, np.zeros((count, len(skeleton), 12), dtype), here)
+        self._buffers = Buffers(count, len(skeleton), dtype)
+        self._spare: list[Buffers] = []
+        for mine, rest in zip(self._buffers.local, skeleton.rest.arrays(), strict=True):
+            mine[:] = rest
+        self._transform = np.zeros((count, 1, 12), dtype)
+        self._transform[:] = np.eye(4)[:3].reshape(12)
+        self.transform = _read_only(self._transform)
         self.ground = None
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
+        self.partial = False
         self.dt = 0.0
 
-    # --- buffers -----------------------------------------------------------------------------------------------
-
-    def use(self, t: Any, r: Any, s: Any, world: Any, transform: Any) -> None:
-        """Go on in these arrays. They hold what the arrays before them held, but for what will be written anyway."""
-        self._locals, self._world, self._transform = (t, r, s), world, transform
-        self._views = tuple(_read_only(array) for array in (t, r, s, transform))
-
-    def renew(self, everyone: bool) -> None:
-        """Go on in new arrays: somebody holds those of the frame before.
-
-        everyone: whether every character will be worked on, so that nothing needs to be copied.
-        """
-        fresh = np.empty_like if everyone else np.copy
-        t, r, s, world = (fresh(array) for array in (*self._locals, self._world))
-        self.use(t, r, s, world, self._transform.copy())
-
-    def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
-        """Return the arrays of the frame: translations, rotations, scales, world matrices, transforms."""
-        return (*self._locals, self._world, self._transform)
+    # --- the frame's arrays ------------------------------------------------------------------------------------
 
     def begin(self, present: Any, dt: float) -> None:
-        """Begin a frame for these characters: all their matrices are stale."""
+        """Begin a frame for these characters: all their matrices are stale.
+
+        If a frame that was handed out still shows the arrays, the work goes on in others.
+        """
         self.present, self.dt = present, dt
-        self._mark_stale(self._transform_edit.below)
+        if present.size:
+            if self._buffers.held() is not None:
+                self._switch(present.size < self.crowd.count)
+            self._mark_stale(self._transform_edit.below)
+
+    def snapshot(self) -> Snapshot:
+        """Return the arrays of this frame. They stay as they are for as long as the snapshot exists."""
+        return self._buffers.snapshot(self._transform)
+
+    def set_pose(self, pose: Pose) -> None:
+        """Set the pose that the stages start from: of one character, or of all of them. Absent ones keep theirs."""
+        rows: Any = slice(None) if self.present.size == self.crowd.count else self.present
+        with self.edit() as local:
+            for mine, theirs in zip((local.t, local.r, local.s), pose.arrays(), strict=True):
+                mine[rows] = theirs if theirs.ndim == 2 else theirs[rows]
 
     def set_transform(self, rows: Any, matrices: Any) -> None:
-        """Set where some characters stand, (rows, 12), between frames. The frame before keeps what it had."""
-        self.use(*self._locals, self._world, self._transform.copy())
+        """Set where some characters stand, (rows, 12), between two frames."""
         self._transform[rows, 0] = matrices
+
+    def _switch(self, copy: bool) -> None:
+        """Go on in arrays that no frame shows. copy: whether some characters keep what they have."""
+        before, count, joints = self._buffers, self.crowd.count, len(self.crowd.skeleton)
+        free = [buffers for buffers in self._spare if buffers.held() is None]
+        now = self._buffers = free[0] if free else Buffers(count, joints, self.crowd.precision)
+        self._spare = [before, *(buffers for buffers in self._spare if buffers is not now)][:SPARE_BUFFERS]
+        if copy:
+            for mine, theirs in zip((*now.local, now.world), (*before.local, before.world), strict=True):
+                np.copyto(mine, theirs)
 
     # --- reading -----------------------------------------------------------------------------------------------
 
     @property
     def t(self) -> Any:
         """(N, J, 3): local translations, metres, read-only."""
-        return self._views[0]
+        return self._buffers.views[0]
 
     @property
     def r(self) -> Any:
         """(N, J, 4): local rotations, unit quaternions, read-only."""
-        return self._views[1]
+        return self._buffers.views[1]
 
     @property
     def s(self) -> Any:
         """(N, J, 3): local scales, read-only."""
-        return self._views[2]
-
-    @property
-    def transform(self) -> Any:
-        """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
-        return self._views[3]
+        return self._buffers.views[2]
 
     def world(self, joints: Joints = None) -> Any:
         """Return world matrices, (N, J, 12), 3x4 row by row, in which these joints and all above them are up to date.
@@ -303,11 +369,11 @@ class FrameContext:
         if found.seen != self._edits:
             self._refresh(found.above)
             found.seen = self._edits
-        return self._world
+        return self._buffers.world
 
     def pose(self) -> Pose:
         """Return a copy of the pose as it stands, (N, J)."""
-        return Pose.of(*(array.copy() for array in self._locals))
+        return Pose.of(*(array.copy() for array in self._buffers.local))
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -377,22 +443,18 @@ class FrameContext:
 
     def _shift(self, below: Any, shifts: Any) -> None:
         known = below[~self._stale[below]]
-        shift_origins(self.rows, known, shifts, self._world)
+        shift_origins(self.rows, known, shifts, self._buffers.world)
 
     def _refresh(self, above: Any) -> None:
         """Bring matrices up to date for everyone present: what is stale is known by joint, not by character."""
         order = above[self._stale[above]]
         if order.size == 0:
             return
-        rest = order, self.crowd.skeleton.parents, self._transform, *self._locals, self._world
-        self.run(world_matrices, *rest, rows=self.present)
+        at = self._buffers
+        self.run(
+            world_matrices, order, self.crowd.skeleton.parents, self._transform, *at.local, at.world, rows=self.present
+        )
         self._stale[order] = False
-
-
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def indices(skeleton: Skeleton, joints: Iterable[Joint]) -> Any:
