@@ -78,9 +78,8 @@ def poison(made):
                 array[:] = np.nan
 
 
-@pytest.fixture
-def new_memory_is_poisoned(monkeypatch):
-    empty, empty_like = np.empty, np.empty_like
+def poison_new_memory(monkeypatch):
+    """Fill arrays from `np.empty` with NaN, from now on. Kernels must be compiled: numba knows the real one only."""
 
     def filled(make):
         def poisoned(*arguments, **named):
@@ -91,17 +90,17 @@ def new_memory_is_poisoned(monkeypatch):
 
         return poisoned
 
-    monkeypatch.setattr(np, "empty", filled(empty))
-    monkeypatch.setattr(np, "empty_like", filled(empty_like))
+    monkeypatch.setattr(np, "empty", filled(np.empty))
+    monkeypatch.setattr(np, "empty_like", filled(np.empty_like))
 
 
-@pytest.mark.usefixtures("new_memory_is_poisoned")
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("name", STAGES)
-def test_no_stage_reads_memory_of_other_frames(name, weight):
+def test_no_stage_reads_memory_of_other_frames(name, weight, monkeypatch):
     made, twin, expected, kept = animator(name, weight), animator(name, weight), [], []
     for _ in range(FRAMES):
         expected.append([array.copy() for array in numbers(twin.update(DT))])
+    poison_new_memory(monkeypatch)
     for n in range(FRAMES):
         frame = made.update(DT)
         if n % 3:  # Some are dropped at once, so that their memory is used again.
