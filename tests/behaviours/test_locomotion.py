@@ -113,7 +113,7 @@ def test_it_turns_on_the_spot_then_stands_and_sleeps():
     assert np.abs(walk.place[:, [0, 2], 3]).max() < 1e-9
     walk.state.stop()
     walk.go(4.0)
-    homes = walk.state.memory.homes[0]
+    homes = walk.state.feet.home[0]
     assert np.linalg.norm(walk.balls()[-1] - homes, axis=-1).max() < walk.state.settings.settle * walk.size
     assert not walk.state.awake(1 / HZ).any()
     before = walk.world[-1]
@@ -160,7 +160,7 @@ def test_it_waits_at_an_edge_and_comes_back():
     walk.state.walk(AHEAD)
     walk.go(6.0)
     assert 1.0 < walk.place[-1, 2, 3] < 2.0
-    assert walk.planted[-1].all() and walk.report.held[0] < 0.1
+    assert walk.planted[-1].all() and walk.report.progress[0] < 0.1
     assert walk.slide() < 1e-9 and np.abs(walk.balls()[..., 2]).max() < 2.0
     walk.state.walk((0.0, 0.0, -0.7))
     walk.go(2.0)

@@ -39,7 +39,7 @@ class Walk:
             self._world.append(frame.world)
             self._place.append(frame.transform)
             self._planted.append(self.report.planted[0])
-            self._held.append(self.report.held[0])
+            self._held.append(self.report.progress[0])
         return self
 
     @property

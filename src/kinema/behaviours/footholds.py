@@ -1,207 +1,233 @@
-"""Where a foot that leaves comes down: a foothold, looked for where the foot is wanted and around it; solid, not too
-steep, within reach, as near as can be. It is looked for once, with one call for the rays of everybody.
+"""Where a foot that leaves comes down: its foothold.
+
+Candidates lie where the foot is wanted and around it. A foothold is solid, not too steep and within reach; of those,
+the nearest and most level one wins. It is looked for once per swing, with one cast for the rays of all feet.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.footing import (
-    BALL,
-    FREE,
-    LOCKED,
-    fit,
+from kinema.behaviours.gait import landing_point, lift_feet, lift_off
+from kinema.behaviours.ground_contact import (
+    BALL_SAMPLE,
+    FOOT_SAMPLES,
+    PLANTED,
+    SWINGING,
+    aim_down,
+    fit_plane,
     floor_of,
-    get3,
-    judge,
-    sample_at,
-    set3,
-    set_ray,
-    tilted,
+    height_on,
+    lift_and_gap,
+    limit_slope,
 )
-from kinema.behaviours.gait import leave, lift_feet, wanted_at
-from kinema.behaviours.stepping import highest
-from kinema.behaviours.swinging import land, plan_way
-from kinema.behaviours.walking import HANGING, reach_for, row3, set4, turn_of
-from kinema.constants import FOOT_SAMPLES, HOLD_CROUCH, HOLD_EDGE, HOLD_HEIGHT, HOLD_REACH, NO_GROUND, PATH_RAYS
+from kinema.behaviours.pelvis import highest_hip
+from kinema.behaviours.swinging import PATH_RAYS, land, plan_swing
+from kinema.behaviours.walking import HANGING, reach_for, rotation_of
 from kinema.math import quat, vec, xform
-from kinema.skeleton import matrix_at
+from kinema.math.rows import load3, load_matrix, store3, store4
 
 CANDIDATES = 13
-"""Where it is wanted, four around it half way out, eight all the way out."""
+"""Where the foot is wanted, four around it half way out, eight all the way out."""
 
-BALL_SAMPLE = 2
-"""The ball among the samples of a foot: heel, middle, ball, tip."""
+NO_GROUND = 0.3
+"""What a hole under a part of the foot costs, as a gap in leg lengths."""
+
+HOLD_REACH = 0.75
+"""Share of its stretch beyond rest that a leg may use up where its foot comes down: the remainder is for the body's
+moves until it leaves again."""
+
+HOLD_CROUCH = 0.8
+"""Share of the body's crouch that a foothold may take, for the same reason."""
+
+HOLD_EDGE = 3.0
+"""Weight of a gap under the sole in judging a foothold, beside its distance from where it is wanted."""
+
+HOLD_HEIGHT = 0.6
+"""Weight of how far a foothold lies off the plane of the other feet: level ones are better."""
+
+
+class Foothold(NamedTuple):
+    """A candidate: whether it can be stood on, where the ball comes to be, the normal, and its cost in leg lengths."""
+
+    solid: Any
+    ball: Any
+    normal: Any
+    cost: Any
 
 
 @kernel
-def candidate(plan, leg, which, up):
-    """How far from where it is wanted a candidate lies, across up."""
-    zero = like(plan.search, 0.0)
+def candidate_offset(settings, leg, which, up):
+    """How far from where the foot is wanted a candidate lies, across up."""
+    zero = like(settings.search, 0.0)
     e1 = vec.unit_side(up)
     e2 = vec.cross(up, e1)
     inner = which < 5
     step = like(zero, math.pi * (2.0 if inner else 1.0) / 4.0) * like(zero, which - (1 if inner else 5))
-    radius = plan.search * plan.size[leg] * (like(zero, 0.5) if inner else like(zero, 1.0))
+    radius = settings.search * leg.bones.length * (like(zero, 0.5) if inner else like(zero, 1.0))
     radius = zero if which == 0 else radius
     return vec.add(vec.scale(e1, radius * math.cos(step)), vec.scale(e2, radius * math.sin(step)))
 
 
 @kernel
-def rays_of(plan, leg):
-    """How many rays a foot needs."""
-    return CANDIDATES * (1 if plan.points[leg] else FOOT_SAMPLES) + PATH_RAYS
-
-
-# --- looking ---------------------------------------------------------------------------------------------------
+def samples_of(leg):
+    """How many rays a candidate needs."""
+    return 1 if leg.point else FOOT_SAMPLES
 
 
 @kernel
-def looks(memory, i, leg):
+def path_ray(leg, foot):
+    """The first of the rays along the path of a foot."""
+    return foot.first_ray + CANDIDATES * samples_of(leg)
+
+
+# --- rays -------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def is_looking(foot):
     """Whether a foot looks for its foothold in this frame: it has just left, or it hangs."""
-    leaves = (memory.locked[i, leg] == FREE) & (memory.left[i, leg] >= memory.whole[i, leg])
-    return leaves | (memory.locked[i, leg] == HANGING)
+    leaves = (foot.target.contact == SWINGING) & (foot.left >= foot.duration)
+    return leaves | (foot.target.contact == HANGING)
 
 
 @batch
-def aim_feet(rows, plan, memory, place, dt):
-    """Let feet leave whose turn it is, and number the rays of all that look for a foothold. Returns how many."""
+def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
+    """Lift the feet whose turn it is and number the rays of all that look for a foothold. Returns their count."""
     count = 0
     for k in range(rows.size):
         i = rows[k]
-        _, up = floor_of(place, i, plan)
-        memory.since[i] += dt
-        if not memory.fresh[i]:
-            lift_feet(plan, memory, i, matrix_at(place, i, 0), up)
-        for leg in range(plan.size.size):
-            memory.first[i, leg] = -1
-            if looks(memory, i, leg):
-                swinging = memory.locked[i, leg] == FREE
-                seconds = memory.left[i, leg] if swinging else like(dt, 0.0)
-                set3(memory.wanted, i, leg, wanted_at(plan, memory, i, leg, matrix_at(place, i, 0), seconds))
-                memory.first[i, leg] = count
-                count += rays_of(plan, leg)
+        walker, m = walkers[i], load_matrix(transforms[i, 0])
+        walker.since += dt
+        if not walker.pelvis.fresh:
+            lift_feet(settings, legs, walker, feet[i], m, floor_of(settings.contact, transforms[i, 0]).up)
+        for n in range(legs.size):
+            foot = feet[i, n]
+            foot.first_ray = -1
+            if is_looking(foot):
+                seconds = foot.left if foot.target.contact == SWINGING else like(dt, 0.0)
+                store3(foot.wanted, landing_point(settings, legs[n], walker, foot, m, seconds))
+                foot.first_ray = count
+                count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS
     return count
 
 
-@batch
-def cast_down(rows, plan, memory, place, origins, directions):
-    """The rays, (1, rays, 3): of each candidate one, or one for each part of the sole; then along the way."""
-    for k in range(rows.size):
-        i = rows[k]
-        base, up = floor_of(place, i, plan)
-        turn = turn_of(matrix_at(place, i, 0))
-        for leg in range(plan.size.size):
-            n = memory.first[i, leg]
-            if n < 0:
-                continue
-            wanted = get3(memory.wanted, i, leg)
-            for which in range(CANDIDATES):
-                at = vec.add(wanted, candidate(plan, leg, which, up))
-                for part in range(1 if plan.points[leg] else FOOT_SAMPLES):
-                    to = quat.rotate(turn, sample_at(plan.samples, leg, BALL_SAMPLE if plan.points[leg] else part))
-                    set_ray(origins, directions, 0, n, vec.add(at, to), base, up, plan.rise)
-                    n += 1
-            foot = get3(memory.contacts[i], leg, BALL)
-            for step in range(PATH_RAYS):
-                share = like(plan.rise, (step + 1) / (PATH_RAYS + 1))
-                at = vec.add(foot, vec.scale(vec.sub(wanted, foot), share))
-                set_ray(origins, directions, 0, n, at, base, up, plan.rise)
-                n += 1
-
-
-# --- choosing --------------------------------------------------------------------------------------------------
-
-
 @routine
-def hold_at(plan, memory, found, i, leg, which, base, up):
-    """A candidate: whether it can be stood on, where the ball comes to be, the normal, and what is wrong with it."""
-    size = plan.size[leg]
-    zero = like(size, 0.0)
-    at = vec.add(get3(memory.wanted, i, leg), candidate(plan, leg, which, up))
-    n = memory.first[i, leg]
-    flat = vec.reject(vec.sub(at, base), up)
-    if plan.points[leg]:
-        n += which
-        raw = sample_at(found.normals, 0, n)
-        good = found.hit[0, n] & (vec.dot(raw, up) >= plan.cos_slope)
-        return (
-            good,
-            sample_at(found.points, 0, n),
-            vec.unit_or(tilted(raw, up, plan.cos_slope, plan.sin_slope), up),
-            zero,
-        )
-    n += which * FOOT_SAMPLES
-    raw = sample_at(found.normals, 0, n + BALL_SAMPLE)
-    good = found.hit[0, n + BALL_SAMPLE] & (vec.dot(raw, up) >= plan.cos_slope)
-    plane, normal = fit(found, 0, n, 1, up, base, plan)
-    _, gap = judge(plane, normal, found.hit, found.points, 0, n, 1, up)
-    for part in range(FOOT_SAMPLES):
-        gap += zero if found.hit[0, n + part] else like(size, NO_GROUND) * size
-    height = vec.dot(vec.sub(plane, vec.add(base, flat)), normal) / vec.dot(up, normal)
-    return good, vec.add(vec.add(base, flat), vec.scale(up, height)), normal, gap * like(size, HOLD_EDGE) / size
-
-
-@routine
-def within_reach(plan, memory, i, leg, place, ball, turn, seconds, up):
-    """Whether the leg reaches a foothold when the body has come there, and does not have to crouch too far."""
-    hip = xform.apply(matrix_at(place, i, 0), get3(memory.hips, i, leg))
-    hip = vec.add(hip, vec.scale(get3(memory.drifts, i, leg), min(seconds, plan.swing_time) * memory.held[i]))
-    ankle = vec.add(ball, quat.rotate(turn, row3(plan.to_ankles, leg)))
-    reach = reach_for(plan, leg, like(seconds, HOLD_REACH))
-    top = memory.pelvis[i] + highest(hip, ankle, up, reach)
-    far = vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach
-    return (top >= memory.level[i] - plan.crouch[leg] * like(seconds, HOLD_CROUCH)) & (not far)
-
-
-@routine
-def choose_hold(plan, memory, found, i, leg, place, base, up):
-    """The best foothold of a foot that looks for one. Returns whether there is any."""
-    size = plan.size[leg]
-    zero = like(size, 0.0)
-    turn = turn_of(matrix_at(place, i, 0))
-    slope = vec.unit_or(get3(memory.lean, i, 0), up)
-    foot = get3(memory.contacts[i], leg, BALL)
-    seconds = memory.left[i, leg] if memory.locked[i, leg] == FREE else zero
-    some, cheapest = False, zero
+def aim_foot(settings, leg, foot, floor, rotation, rays):
+    """Aim the rays of one foot: under every candidate, then along its path."""
+    n, rise = foot.first_ray, settings.contact.rise
+    wanted = load3(foot.wanted)
     for which in range(CANDIDATES):
-        good, ball, normal, cost = hold_at(plan, memory, found, i, leg, which, base, up)
-        if not good:
-            continue
-        stands = quat.unit(quat.mul(quat.between(up, normal, vec.hinge_of(up)), turn))
-        if not (memory.fresh[i] | within_reach(plan, memory, i, leg, place, ball, stands, seconds, up)):
-            continue
-        aside = candidate(plan, leg, which, up)
-        off = vec.dot(vec.sub(ball, foot), slope)
-        cost += (vec.length(aside) + abs(off) * like(size, HOLD_HEIGHT)) / size
-        if (not some) | (cost < cheapest):
-            some, cheapest = True, cost
-            set3(memory.holds, i, leg, ball)
-            set4(memory.hold_turns, i, leg, stands)
-            set3(memory.excuses, i, leg, aside)
-    memory.failed[i, leg] = not some
-    set3(memory.tried, i, leg, wanted_at(plan, memory, i, leg, matrix_at(place, i, 0), zero))
-    return some
+        at = vec.add(wanted, candidate_offset(settings, leg, which, floor.up))
+        for sample in range(samples_of(leg)):
+            part = load3(leg.samples[BALL_SAMPLE if leg.point else sample])
+            aim_down(rays[n], vec.add(at, quat.rotate(rotation, part)), floor, rise)
+            n += 1
+    ball = load3(foot.target.ball)
+    for step in range(PATH_RAYS):
+        share = like(rise, (step + 1) / (PATH_RAYS + 1))
+        aim_down(rays[n], vec.add(ball, vec.scale(vec.sub(wanted, ball), share)), floor, rise)
+        n += 1
 
 
 @batch
-def choose_holds(rows, plan, memory, found, place):
-    """Footholds of all feet that look for one. One that is about to leave and finds none stays where it is."""
+def aim_rays(rows, settings, legs, feet, transforms, rays):
+    """Aim the rays, (R,), of all feet that look for a foothold."""
     for k in range(rows.size):
         i = rows[k]
-        base, up = floor_of(place, i, plan)
-        for leg in range(plan.size.size):
-            if memory.first[i, leg] < 0:
-                continue
-            some = choose_hold(plan, memory, found, i, leg, place, base, up)
-            if memory.fresh[i]:
-                if some:
-                    land(memory, i, leg)
-            elif some:
-                if memory.locked[i, leg] == HANGING:
-                    leave(plan, memory, i, leg, up)
-                path = memory.first[i, leg] + rays_of(plan, leg) - PATH_RAYS
-                plan_way(plan, memory, found, i, leg, path, up)
-            elif memory.locked[i, leg] == FREE:
-                memory.locked[i, leg] = LOCKED
+        floor, rotation = floor_of(settings.contact, transforms[i, 0]), rotation_of(load_matrix(transforms[i, 0]))
+        for n in range(legs.size):
+            if feet[i, n].first_ray >= 0:
+                aim_foot(settings, legs[n], feet[i, n], floor, rotation, rays)
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+
+@routine
+def foothold_at(settings, leg, foot, which, hits, floor):
+    """Judge one candidate."""
+    length, cos_slope = leg.bones.length, settings.contact.cos_slope
+    zero = like(length, 0.0)
+    n = foot.first_ray + which * samples_of(leg)
+    hit = hits[n + (0 if leg.point else BALL_SAMPLE)]
+    normal = load3(hit.normal)
+    solid = hit.found & (vec.dot(normal, floor.up) >= cos_slope)
+    if leg.point:
+        return Foothold(solid, load3(hit.point), vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up), zero)
+    plane = fit_plane(hits, n, 1, floor, cos_slope)
+    _, gap = lift_and_gap(plane, hits, n, 1, floor.up)
+    for sample in range(FOOT_SAMPLES):
+        gap += zero if hits[n + sample].found else like(length, NO_GROUND) * length
+    at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, which, floor.up))
+    flat = vec.add(floor.point, vec.reject(vec.sub(at, floor.point), floor.up))
+    ball = vec.add(flat, vec.scale(floor.up, height_on(plane, flat, floor.up)))
+    return Foothold(solid, ball, plane.normal, gap * like(length, HOLD_EDGE) / length)
+
+
+@routine
+def is_within_reach(settings, leg, walker, foot, m, ankle, up):
+    """Whether the leg reaches a foothold once the body has come there, without crouching too far."""
+    seconds = foot.left if foot.target.contact == SWINGING else like(walker.level, 0.0)
+    moves = vec.scale(load3(foot.drift), min(seconds, settings.swing_time) * walker.progress)
+    hip = vec.add(xform.apply(m, load3(foot.hip)), moves)
+    reach = reach_for(leg, like(seconds, HOLD_REACH))
+    top = walker.pelvis.height + highest_hip(hip, ankle, up, reach)
+    far = vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach
+    return (top >= walker.level - leg.crouch * like(seconds, HOLD_CROUCH)) & (not far)
+
+
+@routine
+def choose_foothold(settings, leg, walker, foot, hits, m, floor):
+    """Choose the best foothold of a foot. Returns whether there is any."""
+    length, up = leg.bones.length, floor.up
+    zero = like(length, 0.0)
+    slope = vec.unit_or(load3(walker.pelvis.normal), up)
+    found, cheapest = False, zero
+    for which in range(CANDIDATES):
+        hold = foothold_at(settings, leg, foot, which, hits, floor)
+        if not hold.solid:
+            continue
+        rotation = quat.unit(quat.mul(quat.between(up, hold.normal, vec.hinge_of(up)), rotation_of(m)))
+        ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
+        if not (walker.pelvis.fresh | is_within_reach(settings, leg, walker, foot, m, ankle, up)):
+            continue
+        aside = candidate_offset(settings, leg, which, up)
+        off = vec.dot(vec.sub(hold.ball, load3(foot.target.ball)), slope)
+        cost = hold.cost + (vec.length(aside) + abs(off) * like(length, HOLD_HEIGHT)) / length
+        if (not found) | (cost < cheapest):
+            found, cheapest = True, cost
+            store3(foot.foothold, hold.ball)
+            store4(foot.foothold_rotation, rotation)
+            store3(foot.shift, aside)
+    foot.failed = not found
+    store3(foot.tried, landing_point(settings, leg, walker, foot, m, zero))
+    return found
+
+
+@routine
+def begin_swing(settings, leg, walker, foot, hits, m, floor):
+    """Find the foothold of a foot and plan its swing. A foot that was about to leave and finds none stays."""
+    found = choose_foothold(settings, leg, walker, foot, hits, m, floor)
+    if walker.pelvis.fresh:
+        if found:
+            land(foot)
+    elif found:
+        if foot.target.contact == HANGING:
+            lift_off(settings, foot, floor.up)
+        plan_swing(settings, leg, foot, hits, path_ray(leg, foot), floor.up)
+    elif foot.target.contact == SWINGING:
+        foot.target.contact = PLANTED
+
+
+@batch
+def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
+    """Find the footholds of all feet that look for one."""
+    for k in range(rows.size):
+        i = rows[k]
+        floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
+        for n in range(legs.size):
+            if feet[i, n].first_ray >= 0:
+                begin_swing(settings, legs[n], walkers[i], feet[i, n], hits, m, floor)

@@ -1,8 +1,8 @@
 """Who steps when: the groups that legs swing in, and the rule by which a group leaves the ground.
 
-Legs of a group swing together, and only while every other group stands; neighbours are never in the same one. A foot
-wants to leave once it is far from where it should be; its group goes when it is wanted, in turn and in time with the
-other.
+Legs of a group swing together, and only while every other group stands; neighbours are never in the same group. A foot
+wants to leave once it is far from where it should be. Its group leaves when one of its feet wants to, in turn and in
+time with the other group.
 """
 
 from __future__ import annotations
@@ -10,132 +10,157 @@ from __future__ import annotations
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.footing import BALL, BARRED, FREE, LOCKED, get3, set3
-from kinema.behaviours.walking import row3, strain
-from kinema.constants import (
-    BRAKE_FROM,
-    ROOM_AHEAD,
-    ROOM_BEHIND,
-    STEP_FIRST,
-    STEP_JOINS,
-    STEP_JOINS_UNTIL,
-    STEP_URGENT,
-    STOOD_LONG,
-    TRY_AGAIN,
-)
+from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING
+from kinema.behaviours.walking import strain
 from kinema.math import vec, xform
+from kinema.math.rows import load3, store3
 from kinema.rig import Rig
+
+STEP_JOINS = 0.4
+"""Share of the distance at which a foot lifts from which it leaves with its group: they swing together, in time."""
+
+STEP_JOINS_UNTIL = 0.3
+"""Share of a swing after which no foot joins in any more: the other group is waiting."""
+
+STEP_FIRST = 0.6
+"""Share of the distance at which a foot lifts that is enough for the first step after standing."""
+
+STOOD_LONG = 10.0
+"""Swings after which the last step is long ago."""
+
+STEP_URGENT = 1.3
+"""Times the distance at which a foot lifts from which it no longer waits for its beat, only for the others to be
+down."""
+
+BRAKE_FROM = 0.7
+"""Strain from which the body slows down, so that it does not run into the limit of a leg."""
+
+ROOM_AHEAD = 0.65
+"""Share of its spare reach that a leg uses up where its foot is put down."""
+
+ROOM_BEHIND = 0.5
+"""The same where it leaves again: less, since the body goes on while the foot waits."""
+
+TRY_AGAIN = 0.06
+"""Leg lengths by which the wanted place must move before a foot that found no foothold tries again."""
 
 
 def groups_of(rig: Rig) -> tuple[int, ...]:
-    """Which group each leg swings in, 0 or 1: along a side they take turns, and the two sides are opposite. That is
-    left and right for two legs, diagonal pairs for four, tripods for six, tetrapods for eight.
+    """Return the group, 0 or 1, that each leg swings in.
+
+    Groups alternate along a side, and the two sides are opposite: left and right for two legs, diagonal pairs for four,
+    tripods for six, tetrapods for eight.
     """
-    places = np.array([rig.standing_world[int(leg.joints[-1]), :3, 3] for leg in rig.legs])
-    aside = (places - places.mean(axis=0)) @ np.cross(rig.up, rig.forward)
-    ahead = places @ np.array(rig.forward)
-    groups = np.zeros(len(places), np.int64)
+    ankles = np.array([rig.standing_world[int(leg.joints[-1]), :3, 3] for leg in rig.legs])
+    aside = (ankles - ankles.mean(axis=0)) @ np.cross(rig.up, rig.forward)
+    ahead = ankles @ np.array(rig.forward)
+    groups = np.zeros(len(ankles), np.int64)
     for side, legs in enumerate((np.flatnonzero(aside >= 0), np.flatnonzero(aside < 0))):
         groups[legs[np.argsort(-ahead[legs], kind="stable")]] = (np.arange(legs.size) + side) % 2
     return tuple(int(group) for group in groups)
 
 
-# --- when to step ----------------------------------------------------------------------------------------------
+# --- where to step ----------------------------------------------------------------------------------------------------
 
 
 @kernel
-def lead_of(plan, memory, i, leg):
-    """How far ahead of its rest place a foot is put down: as far as the body goes in a swing, up to a stride."""
-    return min(vec.length(get3(memory.drifts, i, leg)) * plan.swing_time, plan.stride * plan.size[leg])
+def lead_of(settings, leg, foot):
+    """How far ahead of its home a foot is put down: as far as the body goes in a swing, up to a stride."""
+    return min(vec.length(load3(foot.drift)) * settings.swing_time, settings.stride * leg.bones.length)
 
 
 @routine
-def lead_shift(plan, leg, m, along, lead):
-    """How much farther ahead a foot is put than its lead, so that from there to where it leaves the leg has room: one
-    that trails far behind the body at rest is put down earlier, one that reaches far ahead later. along: unit.
+def lead_shift(settings, leg, m, along, lead):
+    """How much farther ahead than its lead a foot is put, so that the leg has room from there to where it leaves.
+
+    A leg that trails behind the body at rest is put down earlier, one that reaches ahead later. along: unit vector.
     """
     zero = like(lead, 0.0)
-    way = xform.linear(m, vec.sub(row3(plan.homes, leg), row3(plan.hips, leg)))
-    up = xform.linear(m, (plan.up[0], plan.up[1], plan.up[2]))
+    way = xform.linear(m, vec.sub(load3(leg.home), load3(leg.hip)))
+    up = xform.linear(m, load3(settings.contact.up))
     outward = vec.dot(vec.unit_or(vec.reject(way, up), (zero, zero, zero)), along)
     if outward < zero:
-        return max(lead + plan.spares[leg] * like(lead, ROOM_BEHIND) / outward, zero)
-    return min(plan.spares[leg] * like(lead, ROOM_AHEAD) / outward - lead, zero) if outward > zero else zero
+        return max(lead + leg.spare * like(lead, ROOM_BEHIND) / outward, zero)
+    return min(leg.spare * like(lead, ROOM_AHEAD) / outward - lead, zero) if outward > zero else zero
 
 
 @routine
-def wanted_at(plan, memory, i, leg, m, seconds):
-    """Where a foot that comes down in so many seconds should be. m: the place of the character."""
-    drift = get3(memory.drifts, i, leg)
+def landing_point(settings, leg, walker, foot, m, seconds):
+    """Where a foot that comes down in so many seconds should be, with the character's space at m."""
     zero = like(seconds, 0.0)
+    drift = load3(foot.drift)
     along = vec.unit_or(drift, (zero, zero, zero))
-    lead = lead_of(plan, memory, i, leg)
-    ahead = vec.scale(along, lead + lead_shift(plan, leg, m, along, lead))
-    moves = vec.scale(drift, min(seconds, plan.swing_time) * memory.held[i])
-    return vec.add(get3(memory.homes, i, leg), vec.add(moves, ahead))
+    lead = lead_of(settings, leg, foot)
+    ahead = vec.scale(along, lead + lead_shift(settings, leg, m, along, lead))
+    moves = vec.scale(drift, min(seconds, settings.swing_time) * walker.progress)
+    return vec.add(load3(foot.home), vec.add(moves, ahead))
+
+
+# --- when to step -----------------------------------------------------------------------------------------------------
 
 
 @routine
-def need(plan, memory, i, leg, m, up):
-    """How much a planted foot wants to leave: from 1 on it does. Just landed it is 0, and it grows as the body goes."""
-    zero = like(plan.stride, 0.0)
-    wanted = wanted_at(plan, memory, i, leg, m, zero)
-    size = plan.size[leg]
-    if memory.locked[i, leg] == BARRED:
+def need(settings, leg, walker, foot, m, up):
+    """How much a planted foot wants to leave: from 1 on it does. It is 0 after landing and grows as the body moves."""
+    zero = like(settings.stride, 0.0)
+    wanted = landing_point(settings, leg, walker, foot, m, zero)
+    length = leg.bones.length
+    if foot.target.contact == RELEASED:
         return like(zero, STEP_URGENT)
-    if memory.locked[i, leg] != LOCKED:
+    if foot.target.contact != PLANTED:
         return zero
-    if memory.failed[i, leg]:
-        moved = vec.reject(vec.sub(wanted, get3(memory.tried, i, leg)), up)
-        if vec.length(moved) < size * like(zero, TRY_AGAIN):
+    if foot.failed:
+        moved = vec.reject(vec.sub(wanted, load3(foot.tried)), up)
+        if vec.length(moved) < length * like(zero, TRY_AGAIN):
             return zero
-    foot = get3(memory.contacts[i], leg, BALL)
-    gap = vec.reject(vec.sub(foot, vec.add(wanted, get3(memory.excuses, i, leg))), up)
-    lead = lead_of(plan, memory, i, leg)
-    most = max(lead + lead, plan.settle * size)
+    ball = load3(foot.target.ball)
+    gap = vec.reject(vec.sub(ball, vec.add(wanted, load3(foot.shift))), up)
+    lead = lead_of(settings, leg, foot)
+    most = max(lead + lead, settings.settle * length)
     wants = vec.length(gap) / most if most > zero else zero
-    bears = strain(plan, memory, i, leg, m, up)
-    behind = vec.dot(vec.sub(get3(memory.homes, i, leg), foot), get3(memory.drifts, i, leg)) > zero
-    return max(wants, bears * like(zero, STEP_URGENT / BRAKE_FROM)) if behind | (bears >= like(zero, 1.0)) else wants
+    strained = strain(settings, leg, walker, foot, m, up)
+    behind = vec.dot(vec.sub(load3(foot.home), ball), load3(foot.drift)) > zero
+    if behind | (strained >= like(zero, 1.0)):
+        return max(wants, strained * like(zero, STEP_URGENT / BRAKE_FROM))
+    return wants
 
 
 @routine
-def beat(plan, memory, i):
-    """Seconds from one group's leaving the ground to the next one's: half of what a leg's swing and stand take. 0 if
-    nothing moves.
+def beat(settings, legs, feet):
+    """Seconds from one group's lift-off to the next one's: half of what a leg's swing and stance take. 0 if nothing
+    moves.
     """
-    zero = like(plan.stride, 0.0)
+    zero = like(settings.stride, 0.0)
+    half = settings.swing_time * like(zero, 0.5)
     longest = zero
-    for leg in range(plan.size.size):
-        speed = vec.length(get3(memory.drifts, i, leg))
+    for n in range(legs.size):
+        speed = vec.length(load3(feet[n].drift))
         if speed > zero:
-            stand = max(lead_of(plan, memory, i, leg) / speed, plan.swing_time * like(zero, 0.5))
-            longest = max(longest, plan.swing_time * like(zero, 0.5) + stand)
+            longest = max(longest, half + max(lead_of(settings, legs[n], feet[n]) / speed, half))
     return longest
 
 
 @routine
-def next_group(plan, memory, i, m, up):
-    """The group that leaves the ground now, all standing; -1 if none does. Sets `moving` while one waits its turn."""
-    zero = like(plan.stride, 0.0)
-    one = like(plan.stride, 1.0)
-    pause = beat(plan, memory, i)
+def next_group(settings, legs, walker, feet, m, up):
+    """The group that leaves the ground now, while all stand; -1 for none. A group that waits keeps the walker awake."""
+    zero = like(settings.stride, 0.0)
+    pause = beat(settings, legs, feet)
     if pause <= zero:
-        pause, memory.since[i] = plan.swing_time, plan.swing_time * like(zero, STOOD_LONG)
-    # Who has stood for long sets off early, and does not wait until the body has left its feet behind.
-    enough = like(zero, STEP_FIRST) if memory.since[i] > pause + pause else one
+        pause, walker.since = settings.swing_time, settings.swing_time * like(zero, STOOD_LONG)
+    # After standing for long the first step comes early: it does not wait until the body has left its feet behind.
+    enough = like(zero, STEP_FIRST) if walker.since > pause + pause else like(zero, 1.0)
     best, most = -1, zero
     for group in range(2):
         wants = zero
-        for leg in range(plan.size.size):
-            if plan.groups[leg] == group:
-                wants = max(wants, need(plan, memory, i, leg, m, up))
+        for n in range(legs.size):
+            if legs[n].group == group:
+                wants = max(wants, need(settings, legs[n], walker, feet[n], m, up))
         if wants < enough:
             continue
-        memory.moving[i] = True
-        other = group != memory.group[i]
-        in_time = (memory.since[i] >= pause) | (not other) | (wants >= like(zero, STEP_URGENT))
-        # Of two that want to go the turn is that of the other one.
+        walker.pelvis.moving = True
+        other = group != walker.group
+        in_time = (walker.since >= pause) | (not other) | (wants >= like(zero, STEP_URGENT))
+        # If both groups want to leave, the one that did not swing last goes first.
         wants += like(zero, STEP_URGENT) if other else zero
         if in_time & (wants > most):
             best, most = group, wants
@@ -143,33 +168,32 @@ def next_group(plan, memory, i, m, up):
 
 
 @routine
-def lift_feet(plan, memory, i, m, up):
+def lift_feet(settings, legs, walker, feet, m, up):
     """Let the feet whose turn it is leave the ground: from now on they swing."""
-    zero = like(plan.stride, 0.0)
+    zero = like(settings.stride, 0.0)
     in_air = False
-    for leg in range(plan.size.size):
-        in_air |= memory.locked[i, leg] == FREE
-    memory.moving[i] |= in_air
-    group = memory.group[i]
+    for n in range(legs.size):
+        in_air |= feet[n].target.contact == SWINGING
+    walker.pelvis.moving |= in_air
     if not in_air:
-        group = next_group(plan, memory, i, m, up)
+        group = next_group(settings, legs, walker, feet, m, up)
         if group < 0:
             return
-        memory.group[i], memory.since[i] = group, zero
-    elif memory.since[i] > plan.swing_time * like(zero, STEP_JOINS_UNTIL):
+        walker.group, walker.since = group, zero
+    elif walker.since > settings.swing_time * like(zero, STEP_JOINS_UNTIL):
         return
-    share = like(zero, 1.0) if in_air else like(zero, STEP_JOINS)
-    for leg in range(plan.size.size):
-        waits = (plan.groups[leg] == group) & (memory.locked[i, leg] != FREE)
-        if waits and need(plan, memory, i, leg, m, up) >= share:
-            leave(plan, memory, i, leg, up)
+    enough = like(zero, 1.0) if in_air else like(zero, STEP_JOINS)
+    for n in range(legs.size):
+        waits = (legs[n].group == walker.group) & (feet[n].target.contact != SWINGING)
+        if waits and need(settings, legs[n], walker, feet[n], m, up) >= enough:
+            lift_off(settings, feet[n], up)
 
 
-@routine
-def leave(plan, memory, i, leg, up):
-    """A foot begins to swing, from where it is."""
-    zero = like(plan.stride, 0.0)
-    memory.locked[i, leg] = FREE
-    memory.left[i, leg] = memory.whole[i, leg] = plan.swing_time
-    memory.takeoff[i, leg] = vec.dot(get3(memory.contacts[i], leg, BALL), up)
-    set3(memory.speeds, i, leg, (zero, zero, zero))
+@kernel
+def lift_off(settings, foot, up):
+    """Begin to swing a foot from where it is."""
+    zero = like(settings.stride, 0.0)
+    foot.target.contact = SWINGING
+    foot.left = foot.duration = settings.swing_time
+    foot.lift_off = vec.dot(load3(foot.target.ball), up)
+    store3(foot.velocity, (zero, zero, zero))

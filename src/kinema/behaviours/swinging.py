@@ -1,84 +1,93 @@
-"""How a foot swings to its foothold: over whatever is on its way, no faster than it may, and put down exactly there."""
+"""How a foot swings to its foothold: over everything on its path, within its speed limit, and exactly onto it."""
 
 from __future__ import annotations
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.footing import BALL, FREE, LOCKED, floor_of, get3, sample_at, set3
-from kinema.behaviours.walking import HANGING, ankle_of, quat4, quat_row, set4, turn_of
-from kinema.constants import (
-    AT_REST,
-    HIGHEST_STEP,
-    PATH_RAYS,
-    STEEP_STEP,
-    SWING_ARRIVES,
-    SWING_RISES,
-    SWING_WAITS,
-)
+from kinema.behaviours.ground_contact import PLANTED, SWINGING, floor_of
+from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
+from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec
-from kinema.skeleton import matrix_at
+from kinema.math.rows import load3, load4, load_matrix, store3, store4
 
-# --- planning --------------------------------------------------------------------------------------------------
+SWING_RISES = 0.4
+"""Share of a swing in which a foot rises: early, so that it is above a step's edge when it gets there."""
+
+SWING_ARRIVES = 0.1
+"""Share of a swing in which a foot only comes down, so that it does not scrape the ground."""
+
+SWING_WAITS = 0.2
+"""Share of a swing in which a foot only rises before a step up, or only comes down behind a step down."""
+
+STEEP_STEP = 0.15
+"""Leg lengths from which a rise or fall on the path counts fully as such a step."""
+
+HIGHEST_STEP = 0.5
+"""Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
+
+PATH_RAYS = 6
+"""Rays along the path of a swinging foot: at a long stride, a sixth of a leg apart."""
+
+
+# --- planning ---------------------------------------------------------------------------------------------------------
 
 
 @routine
-def plan_way(plan, memory, found, i, leg, path, up):
-    """How a foot swings: over everything on its way, up before what rises ahead, down behind what falls, and no faster
-    than it may. path: the first of the rays along its way.
+def plan_swing(settings, leg, foot, hits, path, up):
+    """Plan a swing: over everything on its path, up before what rises, down behind what falls, within the speed limit.
+
+    hits: of all rays. path: the first of those along the path.
     """
-    size = plan.size[leg]
-    one = like(size, 1.0)
-    foot, hold = get3(memory.contacts[i], leg, BALL), get3(memory.holds, i, leg)
-    off, down = memory.takeoff[i, leg], vec.dot(hold, up)
-    top = max(off, down)
+    length = leg.bones.length
+    one = like(length, 1.0)
+    down = vec.dot(load3(foot.foothold), up)
+    ends = max(foot.lift_off, down)
+    top = ends
     for step in range(PATH_RAYS):
-        if found.hit[0, path + step]:
-            seen = vec.dot(sample_at(found.points, 0, path + step), up)
-            # What rises higher than a leg can step is a wall; the foot does not climb it on its way.
-            top = max(top, seen) if seen < max(off, down) + size * like(size, HIGHEST_STEP) else top
-    memory.apexes[i, leg] = top + plan.lift * size
-    steep = size * like(size, STEEP_STEP)
-    memory.depart[i, leg] = like(size, SWING_WAITS) * min((top - off) / steep, one)
-    memory.arrive[i, leg] = like(size, SWING_ARRIVES) + like(size, SWING_WAITS) * min((top - down) / steep, one)
-    take_time(plan, memory, i, leg, vec.length(vec.reject(vec.sub(hold, foot), up)), down)
-
-
-@routine
-def take_time(plan, memory, i, leg, across, down):
-    """Give a swing the time it takes: no foot is faster than it may be. At its fastest the cubic of `glided` is one and
-    a half times as fast as on the mean.
-    """
-    size = plan.size[leg]
-    one = like(size, 1.0)
-    rate = like(size, 1.5) / (plan.foot_speed * size)
-    needed = across * rate
-    needed /= one - memory.depart[i, leg] - memory.arrive[i, leg]
-    needed = max(needed, (memory.apexes[i, leg] - memory.takeoff[i, leg]) * rate / like(size, SWING_RISES))
-    needed = max(needed, (memory.apexes[i, leg] - down) * rate / like(size, 1.0 - SWING_RISES))
-    memory.whole[i, leg] = memory.left[i, leg] = max(needed, plan.swing_time)
-
-
-# --- swinging --------------------------------------------------------------------------------------------------
+        hit = hits[path + step]
+        if hit.found:
+            height = vec.dot(load3(hit.point), up)
+            top = max(top, height) if height < ends + length * like(length, HIGHEST_STEP) else top
+    foot.apex = top + settings.lift * length
+    steep = length * like(length, STEEP_STEP)
+    waits = like(length, SWING_WAITS)
+    foot.depart = waits * min((top - foot.lift_off) / steep, one)
+    foot.arrive = like(length, SWING_ARRIVES) + waits * min((top - down) / steep, one)
+    across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
+    foot.duration = foot.left = max(swing_duration(settings, length, foot, across, down), settings.swing_time)
 
 
 @kernel
-def land(memory, i, leg):
-    """A foot stands on its foothold."""
-    zero = like(memory.left[i, leg], 0.0)
-    memory.locked[i, leg] = LOCKED
-    memory.left[i, leg] = zero
-    set3(memory.contacts[i], leg, BALL, get3(memory.holds, i, leg))
-    set3(memory.speeds, i, leg, (zero, zero, zero))
-    set4(memory.turns, i, leg, quat4(memory.hold_turns, i, leg))
+def swing_duration(settings, length, foot, across, down):
+    """Seconds that a swing needs at the fastest: the cubic of `glide` peaks at one and a half times its mean speed."""
+    one = like(length, 1.0)
+    rate = like(length, 1.5) / (settings.foot_speed * length)
+    sideways = across * rate / (one - foot.depart - foot.arrive)
+    rising = (foot.apex - foot.lift_off) * rate / like(length, SWING_RISES)
+    falling = (foot.apex - down) * rate / like(length, 1.0 - SWING_RISES)
+    return max(sideways, max(rising, falling))
+
+
+# --- swinging ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def glided(x, speed, goal, left, dt):
-    """A point on its way to a goal, where it comes to rest in so many seconds, dt on (the cubic of Hermite; followed in
-    steps it is the same curve).
+def land(foot):
+    """Plant a foot on its foothold."""
+    zero = like(foot.left, 0.0)
+    foot.target.contact = PLANTED
+    foot.left = zero
+    store3(foot.target.ball, load3(foot.foothold))
+    store3(foot.velocity, (zero, zero, zero))
+    store4(foot.rotation, load4(foot.foothold_rotation))
+
+
+@kernel
+def glide(x, speed, goal, left, dt):
+    """Position and speed, dt on, of a point that comes to rest at its goal in so many seconds.
+
+    The path is the cubic Hermite curve; followed in steps of any size it is the same curve.
     """
-    one = like(dt, 1.0)
-    two = like(dt, 2.0)
-    three = like(dt, 3.0)
+    one, two, three = like(dt, 1.0), like(dt, 2.0), like(dt, 3.0)
     if dt >= left:
         return (goal, like(dt, 0.0)) if dt > like(dt, 0.0) else (x, speed)
     u = dt / left
@@ -90,79 +99,85 @@ def glided(x, speed, goal, left, dt):
 
 @kernel
 def smooth(u):
+    """Ease in and out: 0 to 1 with no slope at the ends."""
     return u * u * (like(u, 3.0) - u - u)
 
 
 @routine
-def swing_foot(plan, memory, i, leg, up, dt):
-    """A swinging foot, dt on."""
-    one = like(dt, 1.0)
-    zero = like(dt, 0.0)
-    foot, speed = get3(memory.contacts[i], leg, BALL), get3(memory.speeds, i, leg)
-    hold = get3(memory.holds, i, leg)
-    left, whole = memory.left[i, leg], memory.whole[i, leg]
-    if dt >= left:
-        land(memory, i, leg)
+def swing_foot(foot, up, dt):
+    """Swing a foot, dt on."""
+    if dt >= foot.left:
+        land(foot)
         return
-    now, goal = vec.reject(foot, up), vec.reject(hold, up)
-    rate = vec.reject(speed, up)
-    waits = min(max(left - whole * (one - memory.depart[i, leg]), zero), dt)
-    across = max(left - waits - whole * memory.arrive[i, leg], zero)
-    x, vx = glided(now[0], rate[0], goal[0], across, dt - waits)
-    y, vy = glided(now[1], rate[1], goal[1], across, dt - waits)
-    z, vz = glided(now[2], rate[2], goal[2], across, dt - waits)
-    rising = max(left - whole * like(dt, 1.0 - SWING_RISES), zero)
-    part = min(rising, dt)
-    height, climb = vec.dot(foot, up), vec.dot(speed, up)
-    if part > zero:
-        height, climb = glided(height, climb, memory.apexes[i, leg], rising, part)
-    if dt > part:
-        height, climb = glided(height, climb, vec.dot(hold, up), left - part, dt - part)
-    set3(memory.contacts[i], leg, BALL, vec.add((x, y, z), vec.scale(up, height)))
-    set3(memory.speeds, i, leg, vec.add((vx, vy, vz), vec.scale(up, climb)))
-    done, then = smooth(one - left / whole), smooth(one - (left - dt) / whole)
+    one, zero = like(dt, 1.0), like(dt, 0.0)
+    ball, velocity, foothold = load3(foot.target.ball), load3(foot.velocity), load3(foot.foothold)
+    now, goal, rate = vec.reject(ball, up), vec.reject(foothold, up), vec.reject(velocity, up)
+    waits = min(max(foot.left - foot.duration * (one - foot.depart), zero), dt)
+    across = max(foot.left - waits - foot.duration * foot.arrive, zero)
+    x, vx = glide(now[0], rate[0], goal[0], across, dt - waits)
+    y, vy = glide(now[1], rate[1], goal[1], across, dt - waits)
+    z, vz = glide(now[2], rate[2], goal[2], across, dt - waits)
+    height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
+    store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
+    store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
+    done, then = smooth(one - foot.left / foot.duration), smooth(one - (foot.left - dt) / foot.duration)
     share = (then - done) / (one - done) if done < one else one
-    turned = quat.slerp(quat4(memory.turns, i, leg), quat4(memory.hold_turns, i, leg), share)
-    set4(memory.turns, i, leg, quat.unit(turned))
-    memory.left[i, leg] = left - dt
+    store4(foot.rotation, quat.unit(quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), share)))
+    foot.left -= dt
+
+
+@kernel
+def swing_height(foot, height, climb, down, dt):
+    """Height and vertical speed of a swinging foot, dt on: up to its apex, then down to its foothold."""
+    zero = like(dt, 0.0)
+    rising = max(foot.left - foot.duration * like(dt, 1.0 - SWING_RISES), zero)
+    part = min(rising, dt)
+    if part > zero:
+        height, climb = glide(height, climb, foot.apex, rising, part)
+    if dt > part:
+        height, climb = glide(height, climb, down, foot.left - part, dt - part)
+    return height, climb
 
 
 @routine
-def hang_foot(plan, memory, i, leg, place, dt):
-    """A foot without ground, on its way to where it is at rest."""
-    goal = get3(memory.homes, i, leg)
-    foot = get3(memory.contacts[i], leg, BALL)
-    gap = vec.scale(vec.sub(foot, goal), spring.decay(plan.pelvis_half_life, dt))
-    there = memory.fresh[i] | (vec.span(gap) < plan.size[leg] * like(dt, AT_REST))
-    memory.moving[i] |= not there
-    set3(memory.contacts[i], leg, BALL, vec.select(there, goal, vec.add(goal, gap)))
-    set4(memory.turns, i, leg, turn_of(matrix_at(place, i, 0)))
+def hang_foot(settings, leg, walker, foot, m, dt):
+    """Move a foot without ground towards its home."""
+    goal = load3(foot.home)
+    gap = vec.scale(vec.sub(load3(foot.target.ball), goal), spring.decay(settings.pelvis.half_life, dt))
+    there = walker.pelvis.fresh | (vec.span(gap) < leg.bones.length * like(dt, AT_REST))
+    walker.pelvis.moving |= not there
+    store3(foot.target.ball, vec.select(there, goal, vec.add(goal, gap)))
+    store4(foot.rotation, rotation_of(m))
+
+
+@routine
+def set_target(leg, foot, floor):
+    """Say where the ankle goes, and how high the body should be for this foot."""
+    zero = like(foot.left, 0.0)
+    one = like(foot.left, 1.0)
+    target, base = foot.target, vec.dot(floor.point, floor.up)
+    store3(target.ankle, ankle_of(leg, foot))
+    store4(target.rotation, quat.unit(quat.mul(load4(foot.rotation), load4(leg.ankle_rotation))))
+    target.swing, target.ground = zero, vec.dot(load3(target.ball), floor.up) - base
+    if target.contact == HANGING:
+        target.swing, target.ground = one, zero
+    if target.contact == SWINGING:
+        done = smooth(one - foot.left / foot.duration)
+        down = vec.dot(load3(foot.foothold), floor.up)
+        target.swing = one - done
+        target.ground = foot.lift_off + (down - foot.lift_off) * done - base
 
 
 @batch
-def swing_feet(rows, plan, memory, place, dt):
-    """All feet, dt on: where they are, and with them ankles; how high the body goes by each of them."""
-    zero = like(dt, 0.0)
-    one = like(dt, 1.0)
+def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
+    """Move all feet dt on, and set the targets of their legs."""
     for k in range(rows.size):
         i = rows[k]
-        base, up = floor_of(place, i, plan)
-        for leg in range(plan.size.size):
-            if memory.locked[i, leg] == FREE:
-                swing_foot(plan, memory, i, leg, up, dt)
-            elif memory.locked[i, leg] == HANGING:
-                hang_foot(plan, memory, i, leg, place, dt)
-            foot = get3(memory.contacts[i], leg, BALL)
-            turn = quat4(memory.turns, i, leg)
-            set3(memory.targets, i, leg, ankle_of(plan, memory, i, leg))
-            set4(memory.rotations, i, leg, quat.unit(quat.mul(turn, quat_row(plan.ankle_turns, leg))))
-            floor = vec.dot(base, up)
-            memory.swing[i, leg] = zero
-            memory.ahead[i, leg] = vec.dot(foot, up) - floor
-            if memory.locked[i, leg] == HANGING:
-                memory.swing[i, leg], memory.ahead[i, leg] = one, zero
-            if memory.locked[i, leg] == FREE:
-                done = smooth(one - memory.left[i, leg] / memory.whole[i, leg])
-                to = vec.dot(get3(memory.holds, i, leg), up)
-                memory.swing[i, leg] = one - done
-                memory.ahead[i, leg] = memory.takeoff[i, leg] + (to - memory.takeoff[i, leg]) * done - floor
+        floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
+        for n in range(legs.size):
+            foot = feet[i, n]
+            if foot.target.contact == SWINGING:
+                swing_foot(foot, floor.up, dt)
+            elif foot.target.contact == HANGING:
+                hang_foot(settings, legs[n], walkers[i], foot, m, dt)
+            set_target(legs[n], foot, floor)

@@ -1,269 +1,321 @@
-"""How a walker's place moves over the ground: as asked, eased, and no farther than its planted legs let it."""
+"""How a walker moves over the ground: as asked, eased, and no farther than its planted legs allow."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.footing import BALL, BARRED, LOCKED, floor_of, get3, set3
-from kinema.behaviours.gait import lead_of
-from kinema.behaviours.stepping import carry_hips, highest, lean_body, leg_reach, slope_under, spring_pelvis
-from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, row3, strain
-from kinema.constants import (
-    ARRIVED,
-    AT_REST,
-    BRAKE_FROM,
-    DEEPEST_CROUCH,
-    FASTEST_FALL,
-    FASTEST_WALK,
-    LET_GO,
-    LN2,
-    STEP_URGENT,
-    STOOD_LONG,
-    SWING_SLACK,
-    TELEPORT,
-    TURN_NEAR,
+from kinema.behaviours.gait import BRAKE_FROM, STEP_URGENT, STOOD_LONG, lead_of
+from kinema.behaviours.ground_contact import PLANTED, RELEASED, floor_of
+from kinema.behaviours.pelvis import (
+    PelvisMotion,
+    carry_hips,
+    highest_hip,
+    hips_of,
+    leg_reach,
+    slope_under,
+    spring_height,
+    step_lean,
 )
+from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, home_of, strain
+from kinema.constants import AT_REST, LN2, TELEPORT
 from kinema.math import quat, spring, vec, xform
-from kinema.skeleton import matrix_at, store_matrix
-from kinema.solvers.branch import origin_at, point_at
+from kinema.math.rows import load3, load_matrix, load_origin, store3, store_matrix
+
+FASTEST_WALK = 0.85
+"""Share of the speed at which feet would swing without a pause that is walked at most: the remainder is for detours."""
+
+LET_GO = 0.5
+"""Half-lives of the velocity in which a walker that was held back is half way to going on."""
+
+ARRIVED = 0.02
+"""Leg lengths from its goal at which a walker has arrived."""
+
+TURN_NEAR = 0.5
+"""Leg lengths from its goal within which a walker turns less and less: the direction becomes noise."""
+
+FASTEST_FALL = 1.2
+"""Leg lengths a second that a body comes down at most where a leg would lose its hold: faster is a jolt."""
+
+DEEPEST_CROUCH = 2.0
+"""Times its crouch that a body comes down where a step has raised it, so that no planted foot loses its hold."""
+
+SWING_SLACK = 0.3
+"""Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
 
 
-@routine
-def home_of(plan, m, leg):
-    """Where a foot rests, with the character's space here."""
-    return xform.apply(m, row3(plan.homes, leg))
+class BodyFrame(NamedTuple):
+    """What moving a body reads of the frame: world matrices (N, J, 12), transforms (N, 1, 12), weights (N,), and the
+    hips with the joint above them, -1 for none.
+    """
+
+    world: Any
+    transforms: Any
+    weights: Any
+    hips: Any
+    parent: Any
 
 
-@routine
-def moved_place(m, velocity, turn, own_up, dt):
-    """A place, dt on."""
+@kernel
+def moved_transform(m, velocity, turn, own_up, dt):
+    """A character's transform, dt on. velocity: in its own space."""
     one = like(dt, 1.0)
-    way = (vec.scale(velocity, dt), quat.from_axis_angle(own_up, turn * dt), (one, one, one))
-    return xform.mul(m, xform.matrix(way))
+    step = (vec.scale(velocity, dt), quat.from_axis_angle(own_up, turn * dt), (one, one, one))
+    return xform.mul(m, xform.matrix(step))
 
 
-# --- what is asked for -----------------------------------------------------------------------------------------
+# --- what is asked for ------------------------------------------------------------------------------------------------
 
 
 @routine
-def towards_goal(plan, memory, i, m, own_up):
+def velocity_to_goal(settings, length, walker, m, own_up):
     """Velocity and turn that bring a walker to its goal: it faces where it goes, and slows down in time."""
-    zero = like(plan.stride, 0.0)
-    one = like(plan.stride, 1.0)
-    size = plan.size[0]
-    way = vec.reject(xform.linear(xform.inverse(m), vec.sub(point_at(memory.goal, i), m[3])), own_up)
+    zero, one = like(length, 0.0), like(length, 1.0)
+    way = vec.reject(xform.linear(xform.inverse(m), vec.sub(load3(walker.goal), m[3])), own_up)
     distance = vec.length(way)
-    if distance <= size * like(size, ARRIVED):
+    if distance <= length * like(length, ARRIVED):
         return (zero, zero, zero), zero
-    ahead = (plan.forward[0], plan.forward[1], plan.forward[2])
+    ahead = load3(settings.forward)
     cosine = vec.dot(way, ahead) / distance
     sine = vec.dot(own_up, vec.cross(ahead, way)) / distance
-    # The rate at which what is left closes, a quarter of that of the easing: together they do not overshoot.
-    rate = like(size, LN2 / 4.0) / plan.half_life if plan.half_life > zero else like(size, 1.0)
-    near = min(distance / (size * like(size, TURN_NEAR)), one)
-    turn = min(max(math.atan2(sine, cosine) * rate * like(size, 2.0), -plan.turn_speed), plan.turn_speed) * near
-    speed = min(memory.pace[i], distance * rate)
+    # The distance closes at a quarter of the rate of the easing: together they do not overshoot.
+    rate = like(length, LN2 / 4.0) / settings.half_life if settings.half_life > zero else one
+    near = min(distance / (length * like(length, TURN_NEAR)), one)
+    turn = math.atan2(sine, cosine) * rate * like(length, 2.0)
+    turn = min(max(turn, -settings.turn_speed), settings.turn_speed) * near
+    speed = min(walker.pace, distance * rate)
     facing = max(cosine, one - near)
     return vec.scale(way, speed * max(facing, zero) / distance), turn
 
 
 @routine
-def ease_velocity(plan, memory, i, m, own_up, dt):
-    """The velocity now: on its way to what is asked for, and never faster than the feet can follow."""
-    zero = like(dt, 0.0)
-    asked, turn = row3(memory.asked, i), memory.asked[i, 3]
-    if memory.mode[i] == TO_A_POINT:
-        asked, turn = towards_goal(plan, memory, i, m, own_up)
-    asked = vec.reject(asked, own_up)
-    fastest = zero
-    for leg in range(plan.size.size):
-        round_about = vec.scale(vec.cross(own_up, row3(plan.homes, leg)), turn)
-        fastest = max(fastest, vec.length(vec.add(asked, round_about)) / plan.size[leg])
-    most = like(dt, 2.0 * FASTEST_WALK) * plan.stride / plan.swing_time
-    share = most / fastest if fastest > most else like(dt, 1.0)
-    asked, turn = vec.scale(asked, share), turn * share
-    left = spring.decay(plan.half_life, dt)
-    velocity = vec.add(asked, vec.scale(vec.sub(row3(memory.velocity, i), asked), left))
-    turning = turn + (memory.velocity[i, 3] - turn) * left
-    near = plan.size[0] * like(dt, AT_REST)
-    if vec.span(vec.sub(velocity, asked)) < near:
-        velocity = asked
-    if abs(turning - turn) < like(dt, AT_REST):
-        turning = turn
-    memory.velocity[i, 0], memory.velocity[i, 1], memory.velocity[i, 2] = velocity
-    memory.velocity[i, 3] = turning
-    return velocity, turning
-
-
-# --- what the legs bear ----------------------------------------------------------------------------------------
+def slow_down(settings, legs, velocity, turn, own_up):
+    """Velocity and turn, slowed to what the feet can follow."""
+    fastest = like(turn, 0.0)
+    for n in range(legs.size):
+        around = vec.scale(vec.cross(own_up, load3(legs[n].home)), turn)
+        fastest = max(fastest, vec.length(vec.add(velocity, around)) / legs[n].bones.length)
+    most = like(turn, 2.0 * FASTEST_WALK) * settings.stride / settings.swing_time
+    share = most / fastest if fastest > most else like(turn, 1.0)
+    return vec.scale(velocity, share), turn * share
 
 
 @routine
-def allowed(plan, memory, i, m, then, up):
-    """Share of the way from one place to another that every planted leg bears. Strain along it is convex, so that a
-    line from end to end is never below it.
+def ease_velocity(settings, legs, walker, m, own_up, dt):
+    """Ease the walker's velocity and turn to what is asked for."""
+    length = legs[0].bones.length
+    asked, turn = load3(walker.asked_velocity), walker.asked_turn
+    if walker.mode == TO_A_POINT:
+        asked, turn = velocity_to_goal(settings, length, walker, m, own_up)
+    asked, turn = slow_down(settings, legs, vec.reject(asked, own_up), turn, own_up)
+    left = spring.decay(settings.half_life, dt)
+    velocity = vec.add(asked, vec.scale(vec.sub(load3(walker.velocity), asked), left))
+    there = vec.span(vec.sub(velocity, asked)) < length * like(dt, AT_REST)
+    store3(walker.velocity, vec.select(there, asked, velocity))
+    turning = turn + (walker.turn - turn) * left
+    walker.turn = turn if abs(turning - turn) < like(dt, AT_REST) else turning
+
+
+# --- what the legs allow ----------------------------------------------------------------------------------------------
+
+
+@routine
+def allowed_share(settings, legs, walker, feet, before, after, up):
+    """Share of the way from one transform to another that every planted leg allows.
+
+    Strain is convex along the way, so a line from end to end is never below it.
     """
-    one = like(plan.stride, 1.0)
-    zero = like(plan.stride, 0.0)
+    zero, one = like(settings.stride, 0.0), like(settings.stride, 1.0)
     share = one
-    for leg in range(plan.size.size):
-        if memory.locked[i, leg] != LOCKED:
+    for n in range(legs.size):
+        if feet[n].target.contact != PLANTED:
             continue
-        before, after = strain(plan, memory, i, leg, m, up), strain(plan, memory, i, leg, then, up)
-        if after <= before:
-            continue
-        room = max((one - before) / like(one, 1.0 - BRAKE_FROM), zero)
-        share = min(share, room)
-        if after > one:
-            share = min(share, max((one - before) / (after - before), zero))
+        now = strain(settings, legs[n], walker, feet[n], before, up)
+        then = strain(settings, legs[n], walker, feet[n], after, up)
+        if then > now:
+            share = min(share, max((one - now) / like(one, 1.0 - BRAKE_FROM), zero))
+            if then > one:
+                share = min(share, max((one - now) / (then - now), zero))
     return share
 
 
+@routine
+def step_transform(settings, legs, walker, feet, transform, up, step):
+    """Move a walker's transform, `step` seconds of its way on. Returns whether it moves at all."""
+    zero = like(step, 0.0)
+    m, own_up = load_matrix(transform), load3(settings.contact.up)
+    velocity, turn = load3(walker.velocity), walker.turn
+    moves = (vec.span(velocity) > zero) | (turn != zero)
+    if moves & (step > zero):
+        then = moved_transform(m, velocity, turn, own_up, step)
+        walker.progress = min(walker.progress, allowed_share(settings, legs, walker, feet, m, then, up))
+        store_matrix(transform, moved_transform(m, velocity, turn, own_up, step * walker.progress))
+    return moves
+
+
 @batch
-def travel(rows, plan, memory, place, weights, dt):
-    """Move every walker's place over the ground, and note where its feet belong and how fast that moves."""
-    zero = like(dt, 0.0)
+def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
+    """Move every walker over the ground. Note where its feet belong and how fast that moves."""
     one = like(dt, 1.0)
-    own_up = (plan.up[0], plan.up[1], plan.up[2])
+    own_up = load3(settings.contact.up)
     for k in range(rows.size):
         i = rows[k]
-        _, up = floor_of(place, i, plan)
-        m = matrix_at(place, i, 0)
-        begin(plan, memory, i, m, up, dt)
-        velocity, turn = ease_velocity(plan, memory, i, m, own_up, dt)
-        step = dt * weights[i]
-        then = moved_place(m, velocity, turn, own_up, step)
-        moves = (vec.span(velocity) > zero) | (turn != zero)
-        # Held back at once, let go on by and by.
-        memory.held[i] = one - (one - memory.held[i]) * spring.decay(plan.half_life * like(dt, LET_GO), dt)
-        if moves & (step > zero):
-            memory.held[i] = min(memory.held[i], allowed(plan, memory, i, m, then, up))
-            then = moved_place(m, velocity, turn, own_up, step * memory.held[i])
-            store_matrix(place, i, 0, then)
-        memory.moving[i] |= moves | asks(memory, i)
-        follow_level(plan, memory, i, place, up, dt)
-        now = matrix_at(place, i, 0)
-        for leg in range(plan.size.size):
-            home = home_of(plan, now, leg)
-            spin = vec.scale(vec.cross(own_up, row3(plan.homes, leg)), turn)
-            own = xform.linear(now, vec.add(velocity, spin))
-            set3(memory.drifts, i, leg, vec.add(own, get3(memory.drifts, i, leg)))
-            set3(memory.homes, i, leg, home)
+        walker, transform = walkers[i], transforms[i, 0]
+        up = floor_of(settings.contact, transform).up
+        begin_frame(settings, legs, walker, feet[i], load_matrix(transform), up, dt)
+        ease_velocity(settings, legs, walker, load_matrix(transform), own_up, dt)
+        # A walker is held back at once, and let go on gradually.
+        walker.progress = one - (one - walker.progress) * spring.decay(settings.half_life * like(dt, LET_GO), dt)
+        moves = step_transform(settings, legs, walker, feet[i], transform, up, dt * weights[i])
+        walker.pelvis.moving |= moves | is_asked_to_move(walker)
+        follow_level(settings, legs, walker, feet[i], transform, up, dt)
+        note_homes(legs, walker, feet[i], load_matrix(transform), own_up)
 
 
 @kernel
-def asks(memory, i):
-    """Whether somebody wants this walker to move."""
-    zero = like(memory.asked[i, 0], 0.0)
-    some = (vec.span(row3(memory.asked, i)) > zero) | (memory.asked[i, 3] != zero)
-    return some & (memory.mode[i] != TO_A_POINT)
+def note_homes(legs, walker, feet, m, own_up):
+    """Note where the feet belong, and add the walker's own motion to how fast that moves."""
+    for n in range(legs.size):
+        spin = vec.scale(vec.cross(own_up, load3(legs[n].home)), walker.turn)
+        own = xform.linear(m, vec.add(load3(walker.velocity), spin))
+        store3(feet[n].drift, vec.add(own, load3(feet[n].drift)))
+        store3(feet[n].home, home_of(legs[n], m))
+
+
+@kernel
+def is_asked_to_move(walker):
+    """Whether the walker follows a velocity that is not zero."""
+    zero = like(walker.asked_turn, 0.0)
+    some = (vec.span(load3(walker.asked_velocity)) > zero) | (walker.asked_turn != zero)
+    return some & (walker.mode != TO_A_POINT)
 
 
 @routine
-def begin(plan, memory, i, m, up, dt):
-    """What was done to the place since the last frame: put elsewhere, a walker starts anew; moved a little, its feet
-    follow. Notes the velocity that this gives to where its feet belong.
+def begin_frame(settings, legs, walker, feet, m, up, dt):
+    """Find out what was done to the transform since the last frame.
+
+    After a teleport the walker starts anew. After a small move its feet follow: the velocity of that move is noted as
+    the drift of their homes.
     """
     zero = like(dt, 0.0)
-    last = matrix_at(memory.places, i, 0)
-    if vec.length(vec.sub(m[3], last[3])) > plan.size[0] * like(dt, TELEPORT):
-        memory.fresh[i] = True
-    for leg in range(plan.size.size):
-        moved = vec.reject(vec.sub(home_of(plan, m, leg), home_of(plan, last, leg)), up)
-        still = memory.fresh[i] | (dt <= zero)
-        set3(memory.drifts, i, leg, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
-        if memory.fresh[i]:
-            memory.locked[i, leg] = HANGING
-            memory.failed[i, leg] = False
-            set3(memory.hips, i, leg, row3(plan.hips, leg))
-            set3(memory.contacts[i], leg, BALL, home_of(plan, m, leg))
-    if memory.fresh[i]:
-        memory.since[i] = plan.swing_time * like(dt, STOOD_LONG)
-        memory.held[i] = like(dt, 1.0)
-        memory.pelvis[i] = memory.pelvis_speed[i] = memory.level[i] = memory.follow_speed[i] = zero
-        for c in range(4):
-            memory.velocity[i, c] = zero
+    last = load_matrix(walker.transform)
+    if vec.length(vec.sub(m[3], last[3])) > legs[0].bones.length * like(dt, TELEPORT):
+        walker.pelvis.fresh = True
+    still = walker.pelvis.fresh | (dt <= zero)
+    for n in range(legs.size):
+        moved = vec.reject(vec.sub(home_of(legs[n], m), home_of(legs[n], last)), up)
+        store3(feet[n].drift, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
+        if walker.pelvis.fresh:
+            feet[n].target.contact = HANGING
+            feet[n].failed = False
+            store3(feet[n].hip, load3(legs[n].hip))
+            store3(feet[n].target.ball, home_of(legs[n], m))
+    if walker.pelvis.fresh:
+        walker.since = settings.swing_time * like(dt, STOOD_LONG)
+        walker.progress = like(dt, 1.0)
+        walker.pelvis.height = walker.pelvis.speed = walker.level = walker.level_speed = walker.turn = zero
+        store3(walker.velocity, (zero, zero, zero))
 
 
 @routine
-def follow_level(plan, memory, i, place, up, dt):
-    """Bring the place to the height of the ground under the feet. The body is not moved by that."""
+def follow_level(settings, legs, walker, feet, transform, up, dt):
+    """Bring the transform to the height of the ground under the feet. The body itself does not move by that."""
     zero = like(dt, 0.0)
-    near = plan.size[0] * like(dt, AT_REST)
-    step, v = spring.critical(zero, memory.follow_speed[i], memory.level[i], plan.pelvis_half_life, dt)
-    if (abs(memory.level[i] - step) < near) & (abs(v) < near):
-        step, v = zero, zero
-    memory.moving[i] |= step != zero
-    memory.follow_speed[i] = v
-    memory.pelvis[i] -= step
-    memory.level[i] -= step
+    near = legs[0].bones.length * like(dt, AT_REST)
+    step, speed = spring.critical(zero, walker.level_speed, walker.level, settings.pelvis.half_life, dt)
+    if (abs(walker.level - step) < near) & (abs(speed) < near):
+        step, speed = zero, zero
+    walker.pelvis.moving |= step != zero
+    walker.level_speed = speed
+    walker.pelvis.height -= step
+    walker.level -= step
     for c in range(3):
-        place[i, 0, 4 * c + 3] += up[c] * step
-        for leg in range(plan.size.size):
-            # Where a leg starts is kept in the character's own space: the body stays where it is.
-            memory.hips[i, leg, c] -= plan.up[c] * step
+        transform[4 * c + 3] += up[c] * step
+    for n in range(legs.size):
+        # Where a leg starts is kept in the character's own space; the body stays where it is.
+        store3(feet[n].hip, vec.sub(load3(feet[n].hip), vec.scale(load3(settings.contact.up), step)))
+
+
+# --- the body ---------------------------------------------------------------------------------------------------------
 
 
 @routine
-def walking_dip(plan, memory, i):
-    """How much lower than it stands a body walks, metres, so that its legs reach ahead and behind as far as they are
-    going to: then it need not dip at every step.
+def walking_dip(settings, legs, feet):
+    """How much lower than it stands a body walks, metres, so that its legs reach ahead and behind without a dip at
+    every step.
     """
-    zero = like(plan.stride, 0.0)
+    zero = like(settings.stride, 0.0)
     dip = zero
-    for leg in range(plan.size.size):
-        aside, rest, reach = plan.asides[leg], plan.eases[leg], plan.reaches[leg]
-        lead = lead_of(plan, memory, i, leg) * like(zero, STEP_URGENT)
-        high = math.sqrt(max(rest * rest - aside * aside, zero))
-        low = math.sqrt(max(reach * reach - aside * aside - lead * lead, zero))
-        dip = max(dip, min(high - low, plan.crouch[leg]))
+    for n in range(legs.size):
+        leg = legs[n]
+        aside = leg.rest_aside
+        lead = lead_of(settings, leg, feet[n]) * like(zero, STEP_URGENT)
+        high = math.sqrt(max(leg.rest_reach * leg.rest_reach - aside * aside, zero))
+        low = math.sqrt(max(leg.reach * leg.reach - aside * aside - lead * lead, zero))
+        dip = max(dip, min(high - low, leg.crouch))
     return dip
 
 
-@batch
-def move_body(rows, plan, memory, place, world, hips, parent, dt, weights, t, r):
-    """The body on its springs: at the height of the plane of the feet and leaning with it, but low enough that every
-    planted leg reaches. Never lower than it crouches: a foot that is then out of reach is one to lift.
+@routine
+def step_body(settings, legs, walker, feet, world, hips, dt):
+    """Move one body on its springs: to the height of its feet and leaning with them, but low enough that every planted
+    leg reaches. It never comes lower than its crouch: a foot that is then out of reach has to step.
     """
-    zero = like(dt, 0.0)
+    zero, up = like(dt, 0.0), hips.up
+    slope = slope_under(settings.pelvis, legs.bones, feet.target, up)
+    level, rotation = slope.height, (zero, zero, zero, like(dt, 1.0))
+    if settings.pelvis.lean > zero:
+        level += vec.dot(slope.rise, vec.sub(hips.position, slope.middle))
+        rotation = quat.part(step_lean(settings.pelvis, walker.pelvis, slope.rise, up, dt), hips.weight)
+    walker.level = level
+    goal, length = level - walking_dip(settings, legs, feet), legs[0].bones.length
+    height, speed = spring_height(settings.pelvis, walker.pelvis, goal, length, dt)
+    lowest = walker.pelvis.height - length * like(dt, FASTEST_FALL) * dt
+    for n in range(legs.size):
+        leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(feet[n].target.ankle)
+        if vec.length(vec.reject(vec.sub(leg.start, ankle), up)) > leg.reach:
+            continue  # No height would bring it there.
+        top = highest_hip(leg.start, ankle, up, leg.reach)
+        top += feet[n].target.swing * legs[n].bones.length * like(dt, SWING_SLACK)
+        top = max(top, level - legs[n].crouch * like(dt, DEEPEST_CROUCH))
+        if height > top:
+            height, speed = (top if walker.pelvis.fresh else max(top, lowest)), min(speed, zero)
+    motion = PelvisMotion(height, speed, rotation)
+    carry_hips(settings.pelvis, legs.bones, walker.pelvis, feet.target, world, hips, motion)
+
+
+@kernel
+def note_lost_contacts(legs, feet):
+    """Release planted feet that their legs do not reach, and plant released ones that they reach again."""
+    for n in range(legs.size):
+        target = feet[n].target
+        if (target.contact == PLANTED) | (target.contact == RELEASED):
+            missed = vec.span(vec.sub(ankle_of(legs[n], feet[n]), load3(target.ankle)))
+            lost = missed > legs[n].bones.length * like(missed, AT_REST)
+            target.contact = RELEASED if lost else PLANTED
+
+
+@batch
+def step_bodies(rows, settings, legs, walkers, feet, frame, dt):
+    """Move the bodies of these walkers. frame: see `BodyFrame`."""
     for k in range(rows.size):
         i = rows[k]
-        _, up = floor_of(place, i, plan)
-        at_hips = origin_at(world, i, hips)
-        middle, level, rise = slope_under(plan, memory, i, up)
-        turn = (zero, zero, zero, like(dt, 1.0))
-        if plan.lean > zero:
-            level += vec.dot(rise, vec.sub(at_hips, middle))
-            turn = quat.part(lean_body(plan, memory, i, rise, up, dt), weights[i])
-        memory.level[i] = level
-        x, v = spring_pelvis(plan, memory, i, level - walking_dip(plan, memory, i), dt)
-        lowest = memory.pelvis[i] - plan.size[0] * like(dt, FASTEST_FALL) * dt
-        for leg in range(plan.size.size):
-            hip, reach = leg_reach(plan, world, i, leg, at_hips, turn)
-            ankle = get3(memory.targets, i, leg)
-            if vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach:
-                continue  # No height would bring it there.
-            top = highest(hip, ankle, up, reach)
-            top += memory.swing[i, leg] * plan.size[leg] * like(dt, SWING_SLACK)
-            top = max(top, level - plan.crouch[leg] * like(dt, DEEPEST_CROUCH))
-            if x > top:
-                x, v = (top if memory.fresh[i] else max(top, lowest)), min(v, zero)
-        carry_hips(plan, memory, i, up, turn, x, v, weights[i], place, world, hips, parent, t, r)
-        for leg in range(plan.size.size):
-            if (memory.locked[i, leg] == LOCKED) | (memory.locked[i, leg] == BARRED):
-                missed = vec.span(vec.sub(ankle_of(plan, memory, i, leg), get3(memory.targets, i, leg)))
-                memory.locked[i, leg] = BARRED if missed > plan.size[leg] * like(dt, AT_REST) else LOCKED
+        world, transform = frame.world[i], frame.transforms[i, 0]
+        up = floor_of(settings.contact, transform).up
+        hips = hips_of(world, transform, frame.hips, frame.parent, up, frame.weights[i])
+        step_body(settings, legs, walkers[i], feet[i], world, hips, dt)
+        note_lost_contacts(legs, feet[i])
 
 
 @batch
-def remember(rows, plan, memory, place, world):
+def end_frame(rows, legs, walkers, feet, transforms, world):
     """Keep what the next frame starts from."""
     for k in range(rows.size):
         i = rows[k]
-        m = matrix_at(place, i, 0)
-        store_matrix(memory.places, i, 0, m)
+        m = load_matrix(transforms[i, 0])
+        store_matrix(walkers[i].transform, m)
         back = xform.inverse(m)
-        for leg in range(plan.size.size):
-            set3(memory.hips, i, leg, xform.apply(back, origin_at(world, i, plan.thighs[leg])))
-        memory.fresh[i] = False
+        for n in range(legs.size):
+            store3(feet[i, n].hip, xform.apply(back, load_origin(world[i, legs[n].bones.thigh])))
+        walkers[i].pelvis.fresh = False

@@ -1,213 +1,173 @@
-"""What `Locomotion` knows before the first frame, `Plan`, what it keeps from frame to frame, `Memory`; what both say
-of a leg.
+"""The records of `Locomotion`: its settings, its legs, the state of a walker and of each of its feet.
+
+A foot is where its ball is. Heights are metres along the character's up.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+
+import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.footing import BALL, get3
-from kinema.constants import LEAST_SPARE, LIMIT_STRIDES, STRAIN_REACH
+from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES
+from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS, PELVIS_SETTINGS
 from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load4
+from kinema.records import REAL, Record
 
 HANGING = 3
-"""A foot without ground: it hangs from the body. Beside FREE (swinging), LOCKED (planted), BARRED (out of reach)."""
+"""Contact state of a foot without ground: it hangs from the body. The others are SWINGING, PLANTED and RELEASED."""
 
 BY_VELOCITY, TO_A_POINT = 0, 1
-"""What a walker goes by."""
+"""What a walker follows: a velocity, or a point to walk to."""
 
+STRAIN_REACH = 0.95
+"""Share of the stretch beyond rest at which a leg is fully strained: the remainder is for a body that still tilts after
+it has stopped."""
 
-class Plan(NamedTuple):
-    """What is known before the first frame. L legs. The first twelve are as `footing.Plan` has them."""
+LEAST_SPARE = 0.05
+"""Leg lengths that every leg reaches beyond its rest. A leg that stands straight has no room of its own and would hold
+its body back for ever."""
 
-    up: Any
-    floor: Any
-    size: Any
-    thighs: Any
-    knees: Any
-    ankles: Any
-    rise: Any
-    cos_slope: Any
-    sin_slope: Any
-    pelvis_half_life: Any
-    stretch: Any
-    lean: Any
-    forward: Any
-    """(3,): forward in the character's own space."""
-    groups: Any
-    """(L,): who swings together."""
-    homes: Any
-    """(L, 3): where the ball of each foot rests, in the character's own space."""
-    hips: Any
-    """(L, 3): where each leg starts, in the character's own space."""
-    reaches: Any
-    """(L,): metres that each leg reaches, at its largest stretch."""
-    eases: Any
-    """(L,): metres from its start to the ankle at rest."""
-    asides: Any
-    """(L,): the same across up."""
-    spares: Any
-    """(L,): metres that each leg reaches farther aside than that, on level ground."""
-    crouch: Any
-    """(L,): metres that the body comes down for a leg."""
-    to_ankles: Any
-    """(L, 3): from the ball to the ankle at rest, in the character's own space."""
-    ankle_turns: Any
-    """(L, 4): how the ankle is turned at rest, in the character's own space."""
-    samples: Any
-    """(L, FOOT_SAMPLES, 3): from the ball to heel, middle, ball and tip, in the character's own space."""
-    points: Any
-    """(L,): whether the foot is a mere point."""
-    stride: Any
-    settle: Any
-    lift: Any
-    search: Any
-    swing_time: Any
-    foot_speed: Any
-    turn_speed: Any
-    half_life: Any
+LIMIT_STRIDES = 2.0
+"""Strides from its home beyond which no planted foot is left behind: the body waits."""
 
+WALKER_SETTINGS = Record(
+    contact=CONTACT_SETTINGS,
+    pelvis=PELVIS_SETTINGS,
+    forward=(REAL, 3),
+    stride=REAL,
+    settle=REAL,
+    lift=REAL,
+    search=REAL,
+    swing_time=REAL,
+    foot_speed=REAL,
+    turn_speed=REAL,
+    half_life=REAL,
+)
+"""The settings of `Locomotion` as kernels take them. forward: in the character's own space."""
 
-class Memory(NamedTuple):
-    """What is kept from frame to frame. N characters, L legs."""
+WALKING_LEG = Record(
+    bones=LEG,
+    group=np.int64,
+    home=(REAL, 3),
+    hip=(REAL, 3),
+    reach=REAL,
+    rest_reach=REAL,
+    rest_aside=REAL,
+    spare=REAL,
+    crouch=REAL,
+    to_ankle=(REAL, 3),
+    ankle_rotation=(REAL, 4),
+    samples=(REAL, (FOOT_SAMPLES, 3)),
+    point=bool,
+)
+"""A leg, as it is known before the first frame. Vectors are in the character's own space, lengths in metres.
 
-    fresh: Any
-    """(N,): whether nothing from before counts."""
-    moving: Any
-    """(N,): whether anything here changed in the last frame."""
-    mode: Any
-    """(N,): BY_VELOCITY or TO_A_POINT."""
-    asked: Any
-    """(N, 4): velocity in the character's own space, metres a second, and turn, radians a second, as asked for."""
-    goal: Any
-    """(N, 3): the point to walk to, world space."""
-    pace: Any
-    """(N,): how fast to walk there, metres a second."""
-    velocity: Any
-    """(N, 4): velocity and turn now, eased."""
-    held: Any
-    """(N,): share of them that the legs let the body do."""
-    places: Any
-    """(N, 12): the place at the end of the last frame."""
-    group: Any
-    """(N,): who swings, or did last."""
-    since: Any
-    """(N,): seconds since that group left the ground."""
-    locked: Any
-    """(N, L): FREE, LOCKED, BARRED or HANGING."""
-    contacts: Any
-    """(N, L, 3, 3): heel, ball and tip, world space. Only balls are kept: a foot is where its ball is."""
-    speeds: Any
-    """(N, L, 3): velocity of a swinging foot, world space."""
-    turns: Any
-    """(N, L, 4): the turn from the character's own space to how the foot stands."""
-    homes: Any
-    """(N, L, 3): where each foot belongs now, world space."""
-    drifts: Any
-    """(N, L, 3): velocity of those places, world space, metres a second."""
-    wanted: Any
-    """(N, L, 3): where a foot that leaves now should come down."""
-    holds: Any
-    """(N, L, 3): the foothold a swinging foot is going to."""
-    hold_turns: Any
-    """(N, L, 4): and how it is going to stand there."""
-    excuses: Any
-    """(N, L, 3): how far from where it was wanted that is, for want of ground."""
-    failed: Any
-    """(N, L): whether a foothold was looked for in vain."""
-    tried: Any
-    """(N, L, 3): and where."""
-    apexes: Any
-    """(N, L): height along up over which a swinging foot passes."""
-    depart: Any
-    """(N, L): share of a swing before which it only rises, to be above what is ahead."""
-    arrive: Any
-    """(N, L): share that is left when it only comes down any more."""
-    takeoff: Any
-    """(N, L): height along up from which it left."""
-    left: Any
-    """(N, L): seconds that are left of its swing."""
-    whole: Any
-    """(N, L): seconds it takes in all."""
-    first: Any
-    """(N, L): the first of its rays in this frame; -1 if it has none."""
-    hips: Any
-    """(N, L, 3): where each leg starts, as the body was last, in the character's own space."""
-    level: Any
-    """(N,): height of the plane of the feet under the hips, above the character's floor."""
-    follow_speed: Any
-    ahead: Any
-    """(N, L): height above the character's floor that the body goes by, foot by foot."""
-    targets: Any
-    """(N, L, 3): where the ankle is to be, world space."""
-    rotations: Any
-    """(N, L, 4): how it is to be turned, world space."""
-    swing: Any
-    """(N, L): 0 on the ground to 1 in the air."""
-    pelvis: Any
-    pelvis_speed: Any
-    shift: Any
-    lean: Any
-    moves: Any
+group: legs of a group swing together. home: where the ball of the foot rests. hip: where the leg starts. reach: at its
+largest stretch. rest_reach: from hip to ankle at rest. rest_aside: the same across up. spare: how much farther aside
+the leg reaches on level ground. crouch: how far the body comes down for this leg. to_ankle: from the ball to the ankle
+at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. point: whether the
+foot is a mere point.
+"""
+
+WALKER = Record(
+    pelvis=PELVIS,
+    mode=np.int8,
+    asked_velocity=(REAL, 3),
+    asked_turn=REAL,
+    goal=(REAL, 3),
+    pace=REAL,
+    velocity=(REAL, 3),
+    turn=REAL,
+    progress=REAL,
+    transform=(REAL, 12),
+    group=np.int64,
+    since=REAL,
+    level=REAL,
+    level_speed=REAL,
+)
+"""The state of one walker.
+
+mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
+second. goal, pace: the point to walk to, world space, and how fast, metres a second. velocity, turn: what the body does
+now, eased. progress: share of it that the legs allow. transform: at the end of the last frame. group: the one that
+swings, or did last. since: seconds since that group left the ground. level, level_speed: height of the ground under the
+hips above the character's floor, and how fast the transform follows it.
+"""
+
+STEP = Record(
+    target=FOOT_TARGET,
+    velocity=(REAL, 3),
+    rotation=(REAL, 4),
+    home=(REAL, 3),
+    drift=(REAL, 3),
+    wanted=(REAL, 3),
+    foothold=(REAL, 3),
+    foothold_rotation=(REAL, 4),
+    shift=(REAL, 3),
+    failed=bool,
+    tried=(REAL, 3),
+    apex=REAL,
+    depart=REAL,
+    arrive=REAL,
+    lift_off=REAL,
+    left=REAL,
+    duration=REAL,
+    first_ray=np.int64,
+    hip=(REAL, 3),
+)
+"""The state of one foot. Vectors are in world space.
+
+target: contact state, ball, and what the leg is asked for. velocity: of a swinging foot, metres a second. rotation:
+from the character's own space to how the foot stands. home: where the foot belongs now; drift: how fast that moves.
+wanted: where a foot that leaves now should come down. foothold, foothold_rotation: where it does. shift: from wanted to
+foothold, across up. failed, tried: whether no foothold was found, and where it was looked for. apex: height over which
+a swinging foot passes. depart: share of a swing before which it only rises. arrive: share that is left when it only
+comes down. lift_off: height from which it left. left, duration: seconds of its swing, what is left and all of it.
+first_ray: the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the
+character's own space.
+"""
 
 
 @kernel
-def row3(table, leg):
-    """A vector of a leg."""
-    return (table[leg, 0], table[leg, 1], table[leg, 2])
-
-
-@kernel
-def quat4(array, i, leg):
-    return (array[i, leg, 0], array[i, leg, 1], array[i, leg, 2], array[i, leg, 3])
-
-
-@kernel
-def set4(array, i, leg, q):
-    array[i, leg, 0], array[i, leg, 1], array[i, leg, 2], array[i, leg, 3] = q[0], q[1], q[2], q[3]
-
-
-@kernel
-def turn_of(m):
-    """The rotation in a place."""
+def rotation_of(m):
+    """The rotation of a character's transform."""
     frame = xform.axes(m)
     return quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
 
 
 @kernel
-def quat_row(table, leg):
-    return (table[leg, 0], table[leg, 1], table[leg, 2], table[leg, 3])
-
-
-@kernel
-def ankle_of(plan, memory, i, leg):
+def ankle_of(leg, foot):
     """Where the ankle of a foot is, standing as it does."""
-    foot = get3(memory.contacts[i], leg, BALL)
-    return vec.add(foot, quat.rotate(quat4(memory.turns, i, leg), row3(plan.to_ankles, leg)))
+    return vec.add(load3(foot.target.ball), quat.rotate(load4(foot.rotation), load3(leg.to_ankle)))
 
 
 @kernel
-def reach_for(plan, leg, share):
-    """How far a leg is stretched if of what it can be beyond its rest only a share is used, metres."""
-    return plan.eases[leg] + (plan.reaches[leg] - plan.eases[leg]) * share
+def home_of(leg, m):
+    """Where a foot rests, with the character's space at m."""
+    return xform.apply(m, load3(leg.home))
+
+
+@kernel
+def reach_for(leg, share):
+    """How far a leg is stretched, metres, if it uses only a share of its stretch beyond rest."""
+    return leg.rest_reach + (leg.reach - leg.rest_reach) * share
 
 
 @routine
-def strain(plan, memory, i, leg, m, up):
-    """How near a planted leg is to what it can bear, with the character's space at m: 1 is all of it."""
-    size = plan.size[leg]
-    home = xform.apply(m, row3(plan.homes, leg))
-    off = vec.length(vec.reject(vec.sub(get3(memory.contacts[i], leg, BALL), home), up))
-    hip = xform.apply(m, get3(memory.hips, i, leg))
-    way = vec.sub(hip, get3(memory.targets, i, leg))
-    # How far aside the leg reaches once the body has come down as far as it does, beyond how far it does at rest.
-    low = vec.dot(way, up) + memory.level[i] - memory.pelvis[i] - plan.crouch[leg]
-    reach = reach_for(plan, leg, like(size, STRAIN_REACH))
+def strain(settings, leg, walker, foot, m, up):
+    """How near a planted leg is to its limit, with the character's space at m: 1 is at the limit."""
+    length = leg.bones.length
+    zero = like(length, 0.0)
+    off = vec.length(vec.reject(vec.sub(load3(foot.target.ball), home_of(leg, m)), up))
+    way = vec.sub(xform.apply(m, load3(foot.hip)), load3(foot.target.ankle))
+    # How far aside the leg reaches once the body has come down as far as it may, beyond how far it does at rest.
+    low = vec.dot(way, up) + walker.level - walker.pelvis.height - leg.crouch
+    reach = reach_for(leg, like(length, STRAIN_REACH))
     square = reach * reach - low * low
-    rest = plan.asides[leg]
-    spare = (math.sqrt(square) if square > like(size, 0.0) else like(size, 0.0)) - rest
-    spare = max(spare, size * like(size, LEAST_SPARE))
-    aside = (vec.length(vec.reject(way, up)) - rest) / spare
-    return max(off / (size * plan.stride * like(size, LIMIT_STRIDES)), aside)
+    spare = (math.sqrt(square) if square > zero else zero) - leg.rest_aside
+    spare = max(spare, length * like(length, LEAST_SPARE))
+    aside = (vec.length(vec.reject(way, up)) - leg.rest_aside) / spare
+    return max(off / (length * settings.stride * like(length, LIMIT_STRIDES)), aside)
