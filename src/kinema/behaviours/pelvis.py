@@ -118,7 +118,7 @@ def slope_under(settings, legs, feet, up):
     for leg in range(legs.size):
         middle = vec.add(middle, load3(feet[leg].ball))
         height += feet[leg].ground
-    middle, height = vec.scale(middle, one / legs.size), height / legs.size
+    middle, height = vec.scale(middle, one / like(zero, legs.size)), height / like(zero, legs.size)
     if settings.lean <= zero:
         return GroundSlope(middle, height, (zero, zero, zero))
     e1 = vec.unit_side(up)
