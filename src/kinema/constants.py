@@ -398,18 +398,6 @@ ARRIVED = 0.02
 TURN_NEAR = 0.5
 """Leg lengths from its target within which a walker turns less and less: the direction to it is noise in the end."""
 
-# --- tails -----------------------------------------------------------------------------------------------------
-
-TAIL_TELEPORT = 3.0
-"""Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: it hangs as animated
-again."""
-
-TAIL_AT_REST = 1e-6
-"""Bone lengths from its goal, and bone lengths a second, below which the end of a bone has arrived."""
-
-TAIL_FLOOR_PASSES = 4
-"""Times a bone that touches the ground is raised and brought back to its length. Each halves what is left, at least."""
-
 # --- clips -----------------------------------------------------------------------------------------------------
 
 SLERP_NEAR_FLOAT32 = 0.6
@@ -502,42 +490,6 @@ ALONG_FOOT = 0.5
 LONGEST_STEP = 1e6
 """Seconds (11 days). Longest step: its square times the largest gravity is still a number."""
 
-# --- looking and aiming ----------------------------------------------------------------------------------------
-
-SETTLED = 1e-6
-"""Radians from its goal at which a spring has arrived and is put there: less than float32 holds of a turned head, and
-nothing anyone sees. Without it a spring creeps on for ever, and no stage could rest."""
-
-BEHIND = 0.35
-"""Radians past straight behind (20 degrees) that a target has to go before the head turns to it over the other side."""
-
-OVERHEAD = 0.35
-"""Sine of the angle to the vertical (20 degrees) below which the yaw of a target fades out: straight above and below
-there is none, and what a step aside would make of it is half a turn. Narrower where the head may pitch that far."""
-
-LARGEST_PITCH = 1.5
-"""Radians (86 degrees) that a head may be let pitch: what is left is where the yaw fades out."""
-
-UPRIGHT = 0.35
-"""Cosine of the animated pitch, and of the roll, below which turning upright fades over to the smallest turn (70
-degrees): the yaw of a head that is thrown back to the vertical, as one crawling does, is noise."""
-
-EYES_BEHIND = 0.5
-"""Radians from straight behind (29 degrees) over which eyes come back to straight ahead; else they would flip from one
-corner to the other as a target passes behind the head."""
-
-MOST_EVENTS = 64
-"""Glances that one frame makes up for. A longer gap is forgotten: nobody looked."""
-
-BLINK_CLOSING = 0.35
-"""Share of a blink in which the lid closes; it opens more slowly."""
-
-VERTICAL_GLANCES = 0.5
-"""Height of the field that glances wander over, in widths: eyes scan more to the side than up and down."""
-
-AIM_PASSES = 8
-"""Passes over the joints that aim. The first is exact unless a joint meets its limit; each one after that shares out
-what is left among those that have room."""
 # --- ground ----------------------------------------------------------------------------------------------------
 
 RAY_FAR = 1e200

@@ -217,6 +217,25 @@ def local_turn(scene, joint, axis, angle):
     return naive.quat_from_axis_angle(naive.quat_rotate(naive.quat_conj(own), axis), angle)
 
 
+@both_precisions
+@pytest.mark.parametrize("half_life", [0.0, 0.02, 0.12])
+def test_neither_speed_nor_limits_are_exceeded_at_any_half_life(dtype, half_life):
+    """Targets jump all over; the gaze is taken from the report, which other tests hold to the pose."""
+    rng = problems.generator(13)
+    near = 3e-15 if dtype is np.float64 else 1e-6
+    for speed in rng.uniform(0.3, 4.0, 12 if COMPILED else 4):
+        scene = Scene(Head(half_life=half_life, speed=speed, max_yaw=1.2, max_pitch=0.7), dtype=dtype)
+        before = np.zeros(2)
+        for n in range(120 if COMPILED else 30):
+            if n % 15 == 0:
+                scene.state.look_at(rng.normal(size=3) * 3 + (0, 1.6, 0))
+            report = scene.frame()
+            now = np.array([report.yaw[0], report.pitch[0]], np.float64)
+            assert np.linalg.norm(now - before) <= speed / 60 + near
+            assert abs(now[0]) <= 1.2 + near and abs(now[1]) <= 0.7 + near
+            before = now
+
+
 # --- behind, above, on the head itself ---------------------------------------------------------------------------
 
 
@@ -499,9 +518,9 @@ def test_bad_settings_are_named(settings, message):
         (((0, 0),), r"point must have shape \(..., 3\), got \(2,\)"),
         (((0, math.nan, 0),), r"point\[1\] is nan"),
         ((np.zeros((2, 3)),), r"point must have shape \(3,\) or \(4, 3\), got \(2, 3\)"),
-        (((0, 0, 1), [0, 4]), r"rows\[1\] is 4; characters go from 0 to 3"),
-        (((0, 0, 1), [0.5]), "rows must be indices of characters or a mask of 4"),
-        (((0, 0, 1), [True, False]), "rows must be indices of characters or a mask of 4"),
+        (((0, 0, 1), [0, 4]), "rows has 0 to 4; characters go from 0 to 3"),
+        (((0, 0, 1), [0.5]), "rows must be indices or a mask of 4 characters"),
+        (((0, 0, 1), [True, False]), r"rows as a mask must have shape \(4,\)"),
     ],
 )
 def test_bad_targets_are_named(arguments, message):

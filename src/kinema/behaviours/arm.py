@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.aim import half_turned
-from kinema.behaviours.gaze import as_tuples, matrix_of, put, quat_at, vector_at
+from kinema.behaviours.gaze import wrapped as half_turned
 from kinema.behaviours.inertia import same_side, vector_of
 from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
 from kinema.behaviours.stage import Crowd, indices
@@ -37,6 +36,36 @@ from kinema.solvers.branch import origin_at, rotation_at, store_rotation
 
 ELBOW, JOINTS, OFFSETS = 0, 1, 7
 """Columns of an arm's offsets: the elbow's, those of upper arm and forearm; the end."""
+
+
+@kernel
+def vector_at(table, i):
+    """A vector out of (N, 3)."""
+    return (table[i, 0], table[i, 1], table[i, 2])
+
+
+@kernel
+def quat_at(table, i):
+    """A quaternion out of (N, 4)."""
+    return (table[i, 0], table[i, 1], table[i, 2], table[i, 3])
+
+
+@kernel
+def put(table, i, values):
+    """A vector or a quaternion into a row of a table."""
+    for c in range(len(values)):
+        table[i, c] = values[c]
+
+
+@kernel
+def matrix_of(world, place, i, joint):
+    """World matrix of a joint; for -1, what stands above a root, the place of the character."""
+    return matrix_at(place, i, 0) if joint < 0 else matrix_at(world, i, joint)
+
+
+def as_tuples(vectors: Any, real: Any) -> tuple[tuple[Any, ...], ...]:
+    """Vectors as kernels take them."""
+    return tuple(tuple(real(x) for x in vector) for vector in vectors)
 
 
 class Limits(NamedTuple):

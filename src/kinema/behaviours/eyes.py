@@ -1,8 +1,8 @@
-"""`Eyes`: each eye looks at the target from its own place, glances about it, and the lids blink.
+"""`Eyes`: each eye looks at the target from its own position, glances about it, and the lids blink.
 
-Eyes are fast: within a twentieth of a second they are on a new target, long before the head is. What the spring eases
-is only the jump from one target to the next, so that eyes stay on their target to rounding while the head turns under
-them. Glances (saccades) are small angles, both eyes alike, drawn as a function of seed, character and count.
+Eyes are fast: within a twentieth of a second they are on a new target, long before the head is. The spring eases only
+the jump from one target to the next, so the eyes stay on their target to rounding while the head rotates under them.
+Glances (saccades) are small angles, the same for both eyes, drawn as a function of seed, character and count.
 """
 
 from __future__ import annotations
@@ -12,64 +12,121 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.character_pose import CharacterPose, frame_arrays, matrix_above
 from kinema.behaviours.gaze import (
-    Targets,
+    ASIDE,
+    AXES,
+    Aside,
     angle_between,
-    disc,
-    eased,
-    frame_of,
-    from_disc,
-    in_parent,
-    matrix_of,
-    over_rows,
+    aside_of,
+    axes_of,
+    direction_aside,
     own_direction,
-    own_frame,
-    store_turn,
+    rotation_in_parent,
+    set_own_axes,
+    settle,
     to_unit,
-    turn_at,
-    vector_at,
 )
+from kinema.behaviours.look_targets import LookTargets
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
-from kinema.constants import BLINK_CLOSING, EYES_BEHIND, MOST_EVENTS, VERTICAL_GLANCES
 from kinema.errors import InputError
 from kinema.math import chance, quat, vec, xform
-from kinema.skeleton import matrix_at
+from kinema.math.rows import load3, load4, load_matrix, store4
+from kinema.records import REAL, Record, kernel_views
 
-# What is drawn for one event: each of these is a number of its own.
+EYES_BEHIND = 0.5
+"""Radians from straight behind (29 degrees) over which eyes come back to straight ahead; else they would flip from one
+corner to the other as a target passes behind the head."""
+
+MOST_EVENTS = 64
+"""Glances that one frame catches up on. After a longer gap the rest are dropped: nobody saw them."""
+
+BLINK_CLOSING = 0.35
+"""Share of a blink in which the lid closes; it opens more slowly."""
+
+VERTICAL_GLANCES = 0.5
+"""Height of the field that glances wander over, in widths: eyes scan more to the side than up and down."""
+
+# What is drawn for one event: each is a number of its own.
 _WAIT, _LEFT, _UP, _BLINKS, _BLINK_WAIT, _DRAWS = 0, 1, 2, 3, 4, 8
 
-# --- kernels ---------------------------------------------------------------------------------------------------
+EYES_SETTINGS = Record(
+    max_angle=REAL,
+    half_life=REAL,
+    saccade_size=REAL,
+    saccade_shortest=REAL,
+    saccade_longest=REAL,
+    blink_shortest=REAL,
+    blink_longest=REAL,
+    blink_time=REAL,
+    blink_angle=REAL,
+    blink_chance=REAL,
+    seed=np.int64,
+)
+"""The fields of `Eyes` as numbers. Intervals are split into shortest and longest."""
+
+EYE_JOINT = Record(joint=np.int64, parent=np.int64, parent_axes=AXES, forward=(REAL, 3))
+"""An eye. parent_axes: in the parent's own space. forward: in the eye's own."""
+
+SACCADE_STATE = Record(glance=ASIDE, wait=REAL, count=np.int64, blink_age=REAL, blink_wait=REAL, blinks=np.int64)
+"""glance: how far both eyes look off the target. wait: seconds to the next glance. count: of glances so far. blink_age:
+seconds since a blink began. blink_wait: seconds to the next one. blinks: so far."""
+
+EYES_STATE = Record(id=np.int64, saccade=SACCADE_STATE, moving=bool, blink=REAL)
+"""One character. id: who it is to the random numbers. moving: whether a jump is under way. blink: as in the report."""
+
+EYE_STATE = Record(offset=ASIDE, velocity=ASIDE, shown=ASIDE, error=REAL)
+"""One eye. offset, velocity: what is left of its jumps. shown: where it looks. error: angle to the target."""
 
 
-@kernel
-def own_of(table, e):
-    """Left, up and forward in the space of an eye's parent, and forward in its own."""
-    own = table[e]
-    return (
-        (own[0, 0], own[0, 1], own[0, 2]),
-        (own[1, 0], own[1, 1], own[1, 2]),
-        (own[2, 0], own[2, 1], own[2, 2]),
-        (own[3, 0], own[3, 1], own[3, 2]),
-    )
+class Saccade(NamedTuple):
+    """Where both eyes glance, how far they jumped to it in this frame, and whether a blink goes with it."""
+
+    glance: Any
+    jump: Any
+    blinks: Any
 
 
-@kernel
-def within(a, most):
-    """Two angles, as `disc` has them, moved into a cone of this half-angle."""
-    angle = math.sqrt(a[0] * a[0] + a[1] * a[1])
-    k = most / angle if angle > most else like(most, 1.0)
-    return (a[0] * k, a[1] * k)
+class EyeView(NamedTuple):
+    """Where an eye is, the axes of what holds it, and where the animation points it, in these axes."""
+
+    position: Any
+    axes: Any
+    animated: Any
 
 
-@kernel
-def as_far_as_eyes_go(way, most):
-    """A direction as two angles inside the cone; from some way behind, back to straight ahead."""
-    angle = angle_between((like(most, 0.0), like(most, 0.0), like(most, 1.0)), way)
-    fade = (like(most, math.pi) - angle) / like(most, EYES_BEHIND)
-    return within(disc(way), most * max(min(fade, like(most, 1.0)), like(most, 0.0)))
+# --- glances and blinks ----------------------------------------------------------------------------------------
+
+
+@routine
+def step_saccade(settings, state, who, dt):
+    """Let time pass for one character's glances: when it is time, the next one or several. Returns a `Saccade`."""
+    zero = like(dt, 0.0)
+    size, seed = settings.saccade_size, settings.seed
+    jump, blinks = Aside(zero, zero), False
+    if size <= zero:
+        return Saccade(Aside(zero, zero), jump, blinks)
+    if state.count == 0:  # Characters do not begin in step with each other.
+        state.count = 1
+        state.wait = chance.between(zero, settings.saccade_longest, seed, who, _WAIT)
+    state.wait -= dt
+    for _ in range(MOST_EVENTS):
+        if state.wait > zero:
+            break
+        state.count += 1
+        draw = state.count * _DRAWS
+        state.wait += chance.between(settings.saccade_shortest, settings.saccade_longest, seed, who, draw + _WAIT)
+        left = chance.between(-size, size, seed, who, draw + _LEFT)
+        up = chance.between(-size, size, seed, who, draw + _UP) * like(dt, VERTICAL_GLANCES)
+        jump = Aside(jump.left + left - state.glance.left, jump.up + up - state.glance.up)
+        state.glance.left, state.glance.up = left, up
+        blinks |= chance.uniform(dt, seed, who, draw + _BLINKS) < settings.blink_chance
+    state.wait = max(state.wait, zero)
+    return Saccade(Aside(state.glance.left, state.glance.up), jump, blinks)
 
 
 @kernel
@@ -83,320 +140,285 @@ def lid(age, duration):
 
 
 @routine
-def glance(memory, i, seed, settings, dt):
-    """Let time pass for the glances of one character: the next one, or several, if it is time.
-
-    Returns how far both eyes jump, and whether a blink goes with it.
-    """
+def step_blink(settings, state, who, called_for, dt):
+    """Let time pass for one character's lids. Returns how far they are closed."""
     zero = like(dt, 0.0)
-    size = settings.saccade_size
-    jump, blinks = (zero, zero), False
-    if size <= zero:
-        return jump, blinks
-    if memory.glances[i] == 0:  # Nobody begins in step with the others.
-        memory.glances[i] = 1
-        memory.glance_left[i] = chance.between(zero, settings.longest, seed, memory.ids[i], _WAIT)
-    memory.glance_left[i] -= dt
-    for _ in range(MOST_EVENTS):
-        if memory.glance_left[i] > zero:
-            break
-        memory.glances[i] += 1
-        draw, who = memory.glances[i] * _DRAWS, memory.ids[i]
-        memory.glance_left[i] += chance.between(settings.shortest, settings.longest, seed, who, draw + _WAIT)
-        left = chance.between(-size, size, seed, who, draw + _LEFT)
-        up = chance.between(-size, size, seed, who, draw + _UP) * like(dt, VERTICAL_GLANCES)
-        jump = (jump[0] + left - memory.glance[i, 0], jump[1] + up - memory.glance[i, 1])
-        memory.glance[i, 0], memory.glance[i, 1] = left, up
-        blinks |= chance.uniform(dt, seed, who, draw + _BLINKS) < settings.blink_chance
-    memory.glance_left[i] = max(memory.glance_left[i], zero)
-    return jump, blinks
-
-
-@routine
-def blink(memory, i, seed, settings, called_for, dt):
-    """Let time pass for the lids of one character. Returns how far they are closed."""
-    zero = like(dt, 0.0)
-    duration = settings.blink_time
-    memory.blink_age[i] = min(memory.blink_age[i] + dt, duration)
+    state.blink_age = min(state.blink_age + dt, settings.blink_time)
     if settings.blink_longest <= zero:
         return zero
-    if memory.blinks[i] == 0:
-        memory.blinks[i] = 1
-        memory.blink_left[i] = chance.between(zero, settings.blink_longest, seed, memory.ids[i], _BLINK_WAIT)
-    memory.blink_left[i] -= dt
-    if called_for | (memory.blink_left[i] <= zero):
-        memory.blinks[i] += 1
-        memory.blink_left[i] = chance.between(
-            settings.blink_shortest,
-            settings.blink_longest,
-            seed,
-            memory.ids[i],
-            memory.blinks[i] * _DRAWS + _BLINK_WAIT,
-        )
+    if state.blinks == 0:
+        state.blinks = 1
+        state.blink_wait = chance.between(zero, settings.blink_longest, settings.seed, who, _BLINK_WAIT)
+    state.blink_wait -= dt
+    if called_for | (state.blink_wait <= zero):
+        state.blinks += 1
+        draw = state.blinks * _DRAWS + _BLINK_WAIT
+        state.blink_wait = chance.between(settings.blink_shortest, settings.blink_longest, settings.seed, who, draw)
         # A blink under way is not begun again: the lid would jump open.
-        if memory.blink_age[i] >= duration:
-            memory.blink_age[i] = zero
-    return lid(memory.blink_age[i], duration)
+        if state.blink_age >= settings.blink_time:
+            state.blink_age = zero
+    return lid(state.blink_age, settings.blink_time)
+
+
+# --- one eye ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def within_cone(a, most):
+    """An `Aside` moved into a cone of this half-angle."""
+    angle = math.sqrt(a.left * a.left + a.up * a.up)
+    k = most / angle if angle > most else like(most, 1.0)
+    return Aside(a.left * k, a.up * k)
+
+
+@kernel
+def within_range(direction, most):
+    """A direction as an `Aside` inside the cone; from some way behind, back to straight ahead."""
+    angle = angle_between((like(most, 0.0), like(most, 0.0), like(most, 1.0)), direction)
+    fade = (like(most, math.pi) - angle) / like(most, EYES_BEHIND)
+    return within_cone(aside_of(direction), most * max(min(fade, like(most, 1.0)), like(most, 0.0)))
+
+
+@kernel
+def step_jumps(settings, eye, jump, dt):
+    """Ease what is left of an eye's jumps, one of which may be new. Returns it, and whether it is at rest."""
+    zero = like(dt, 0.0)
+    half_life = settings.half_life
+    left, left_velocity = settle(eye.offset.left + jump.left, eye.velocity.left, zero, half_life, dt)
+    up, up_velocity = settle(eye.offset.up + jump.up, eye.velocity.up, zero, half_life, dt)
+    eye.offset.left, eye.offset.up = left, up
+    eye.velocity.left, eye.velocity.up = left_velocity, up_velocity
+    at_rest = (left == zero) & (up == zero) & (left_velocity == zero) & (up_velocity == zero)
+    return Aside(left, up), at_rest
 
 
 @routine
-def goals(points, i, at, frame, animated, most):
-    """Where an eye is to look, as two angles, now and by what held the frame before; and the angle between the two."""
-    now = to_unit(xform.into(frame, vec.sub(vector_at(points.at, i), at)))
-    before = to_unit(xform.into(frame, vec.sub(vector_at(points.last, i), at)))
-    now = vec.select(points.held[i], now, animated)
-    before = vec.select(points.was_held[i], before, animated)
+def step_eye(settings, eye, view, target, saccade, dt):
+    """Let an eye look at its target for a frame.
+
+    Returns the direction of its gaze in the axes of the view, whether that is the animation's, whether it is at rest,
+    and whether the jump to a new target calls for a blink.
+    """
+    zero = like(dt, 0.0)
+    held, most = target.held, settings.max_angle
+    now = to_unit(xform.into(view.axes, vec.sub(load3(target.point), view.position)))
+    before = to_unit(xform.into(view.axes, vec.sub(load3(target.last_point), view.position)))
+    now = vec.select(held, now, view.animated)
+    before = vec.select(target.was_held, before, view.animated)
+    goal = within_range(now, most) if held else aside_of(now)
+    last = within_range(before, most) if target.was_held else aside_of(before)
+    jump = Aside(last.left - goal.left - saccade.jump.left, last.up - goal.up - saccade.jump.up)
+    offset, at_rest = step_jumps(settings, eye, jump, dt)
+    widest = most if held else max(most, math.sqrt(goal.left * goal.left + goal.up * goal.up))
+    glance = saccade.glance
+    wanted = Aside(goal.left + glance.left + offset.left, goal.up + glance.up + offset.up)
+    moved = (glance.left != zero) | (glance.up != zero) | (offset.left != zero) | (offset.up != zero)
     return (
-        as_far_as_eyes_go(now, most) if points.held[i] else disc(now),
-        as_far_as_eyes_go(before, most) if points.was_held[i] else disc(before),
-        angle_between(now, before),
+        direction_aside(within_cone(wanted, widest)),
+        not (held | moved),
+        at_rest,
+        angle_between(now, before) > settings.blink_angle,
     )
 
 
+@kernel
+def record_gaze(eye, view, target, gaze):
+    """Note where an eye looks and how far off the target that is."""
+    shown = aside_of(gaze)
+    eye.shown.left, eye.shown.up = shown.left, shown.up
+    to_target = to_unit(xform.into(view.axes, vec.sub(load3(target.point), view.position)))
+    eye.error = angle_between(gaze, to_target) if target.held else like(eye.error, 0.0)
+
+
 @routine
-def swung(memory, i, e, jump, half_life, dt):
-    """What is left of an eye's jumps, one of which may be new, after this frame. Returns two angles."""
+def step_eyes(settings, joints, target, state, eyes, pose, dt):
+    """One frame of one character's eyes. Returns how many of them changed."""
     zero = like(dt, 0.0)
-    for c in range(2):
-        offset, velocity = eased(memory.offset[i, e, c] + jump[c], memory.velocity[i, e, c], zero, half_life, dt)
-        memory.offset[i, e, c] = offset
-        memory.velocity[i, e, c] = velocity
-        if (offset != zero) | (velocity != zero):
-            memory.moving[i] = True
-    return (memory.offset[i, e, 0], memory.offset[i, e, 1])
+    ahead = (zero, zero, like(dt, 1.0))
+    saccade = step_saccade(settings, state.saccade, state.id, dt)
+    blinks = saccade.blinks
+    state.moving = False
+    changed = 0
+    for e in range(joints.size):
+        joint, eye = joints[e], eyes[e]
+        parent, m = matrix_above(pose, joint.parent), load_matrix(pose.world[joint.joint])
+        axes = axes_of(parent, joint.parent_axes)
+        animated = vec.unit_or(xform.into(axes, xform.linear(m, load3(joint.forward))), ahead)
+        view = EyeView(m[3], axes, animated)
+        gaze, as_animated, at_rest, startled = step_eye(settings, eye, view, target, saccade, dt)
+        blinks |= startled
+        state.moving |= not at_rest
+        shown = animated
+        if (pose.weight > zero) & (not as_animated):
+            q = quat.part(quat.between(animated, gaze, vec.hinge_of(animated)), pose.weight)
+            r = pose.r[joint.joint]
+            store4(r, quat.unit(quat.mul(rotation_in_parent(axes, parent, q), load4(r))))
+            shown = quat.rotate(q, animated)
+            changed += 1
+        record_gaze(eye, view, target, shown)
+    state.blink = step_blink(settings, state.saccade, state.id, blinks, dt) * pose.weight
+    return changed
 
 
 @batch
-def _look(rows, world, place, r, weights, plan, seed, settings, points, memory, report, dt):
-    """Turn these characters' eyes. Returns how many eyes changed."""
-    zero = like(dt, 0.0)
-    one = like(dt, 1.0)
-    ahead = (zero, zero, one)
+def step_all_eyes(rows, settings, joints, targets, states, eyes, frame, dt):
+    """One frame of these characters' eyes. Returns how many eyes changed."""
     changed = 0
     for n in range(rows.size):
         i = rows[n]
-        weight, held = weights[i], points.held[i]
-        twitch, blinks = glance(memory, i, seed, settings, dt)
-        about = (memory.glance[i, 0], memory.glance[i, 1])
-        memory.moving[i] = False
-        for e in range(plan.eyes.size):
-            eye = plan.eyes[e]
-            parent = matrix_of(world, place, i, plan.parents[e])
-            m = matrix_at(world, i, eye)
-            own = own_of(plan.own, e)
-            frame = frame_of(parent, own)
-            animated = vec.unit_or(xform.into(frame, xform.linear(m, own[3])), ahead)
-            goal, before, shift = goals(points, i, m[3], frame, animated, settings.max_angle)
-            blinks |= shift > settings.blink_angle
-            jump = (before[0] - goal[0] - twitch[0], before[1] - goal[1] - twitch[1])
-            offset = swung(memory, i, e, jump, settings.half_life, dt)
-            most = settings.max_angle if held else max(settings.max_angle, vec.length((goal[0], goal[1], zero)))
-            gaze = from_disc(within((goal[0] + about[0] + offset[0], goal[1] + about[1] + offset[1]), most))
-            turn = quat.part(quat.between(animated, gaze, vec.hinge_of(animated)), weight)
-            as_animated = (not held) & (vec.span((about[0], about[1], zero)) == zero)
-            as_animated &= vec.span((offset[0], offset[1], zero)) == zero
-            if (weight > zero) & (not as_animated):
-                store_turn(r, i, eye, quat.unit(quat.mul(in_parent(frame, parent, turn), turn_at(r, i, eye))))
-                animated = quat.rotate(turn, animated)
-                changed += 1
-            shown = disc(animated)
-            report.left[i, e], report.up[i, e] = shown[0], shown[1]
-            to_target = xform.into(frame, vec.sub(vector_at(points.at, i), m[3]))
-            report.error[i, e] = angle_between(animated, to_unit(to_target)) if held else zero
-        report.blink[i] = blink(memory, i, seed, settings, blinks, dt) * weight
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        changed += step_eyes(settings[0], joints, targets[i], states[i], eyes[i], pose, dt)
     return changed
 
 
 # --- the stage -------------------------------------------------------------------------------------------------
 
 
-class _Plan(NamedTuple):
-    """eyes, parents: (E,). own: (E, 4, 3), left, up and forward in the parent's own space, and forward in the eye's."""
-
-    eyes: Any
-    parents: Any
-    own: Any
-
-
-class _Settings(NamedTuple):
-    """The settings as numbers of one precision."""
-
-    max_angle: Any
-    half_life: Any
-    saccade_size: Any
-    shortest: Any
-    longest: Any
-    blink_shortest: Any
-    blink_longest: Any
-    blink_time: Any
-    blink_angle: Any
-    blink_chance: Any
-
-
-class _Memory(NamedTuple):
-    """Arrays over the characters; offset and velocity (N, E, 2): what is left of each eye's jumps."""
-
-    ids: Any
-    offset: Any
-    velocity: Any
-    glance: Any
-    glance_left: Any
-    glances: Any
-    blink_age: Any
-    blink_left: Any
-    blinks: Any
-    moving: Any
-
-
 class EyesReport(NamedTuple):
-    """What a frame of `Eyes` came to, for every character and eye."""
+    """The result of a frame of `Eyes`. N characters, E eyes in the rig's order."""
 
-    blink: Any
+    blink: NDArray[Any]
     """(N,): how far the lids are closed, 0 to 1."""
-    left: Any
-    """(N, E): how far each eye is turned to the left of straight ahead, radians."""
-    up: Any
-    """(N, E): the same, up; the root of both squares is the angle from straight ahead."""
-    error: Any
+    left: NDArray[Any]
+    """(N, E): how far each eye looks to the left of straight ahead, radians."""
+    up: NDArray[Any]
+    """(N, E): how far it looks up. The root of both squares is its angle from straight ahead."""
+    error: NDArray[Any]
     """(N, E): angle between the eye's forward and the target, radians; 0 without a target."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Eyes(Stage):
-    """Turns the eyes to look at a point: `state.look_at(point)`, until `state.look_ahead()`. Comes after `Head`.
+    """Rotates the eyes to look at a point. Runs after `Head`.
 
-    max_angle: how far an eye turns from the head's forward, radians. half_life: seconds of a jump to a new target.
-    saccade_size: how far glances stray from the target, to the side; half as far up and down; radians, 0 for none.
-    saccade_interval: seconds from one to the next, at least and at most. seed: of what is drawn.
-    blink_interval: seconds between blinks, at least and at most; (0, 0) for none. blink_time: how long one takes.
-    blink_angle: a jump to a target further off than this, radians, comes with a blink; so do some of the glances, this
-    share of them: blink_chance.
+    Set it with `animator["eyes"].look_at(point)`, end it with `.look_ahead()`.
+
+    Example:
+        >>> import kinema as km
+        >>> eyes = km.Eyes(seed=7, blink_interval=(0, 0))
     """
 
     max_angle: float = 0.6
+    """Largest angle of an eye from the head's forward, radians."""
     half_life: float = 0.01
+    """Seconds in which half of a jump to a new target is done."""
     saccade_size: float = 0.015
+    """How far glances stray from the target to the side, radians; half as far up and down. 0 for none."""
     saccade_interval: tuple[float, float] = (0.1, 0.4)
+    """Shortest and longest time from one glance to the next, seconds."""
     blink_interval: tuple[float, float] = (2.0, 6.0)
+    """Shortest and longest time between blinks, seconds. (0, 0) for none."""
     blink_time: float = 0.25
+    """Seconds that a blink takes."""
     blink_angle: float = 0.5
+    """A jump to a target further away than this, radians, comes with a blink."""
     blink_chance: float = 0.02
+    """Share of the glances that come with a blink."""
     seed: int = 0
+    """Seed of the random numbers. The same seed gives the same glances and blinks."""
 
     order: ClassVar[int] = 60
 
     def __post_init__(self) -> None:
-        validation.number("max_angle", self.max_angle, 0.0, math.pi / 2)
-        validation.number("half_life", self.half_life, 0.0)
-        validation.number("saccade_size", self.saccade_size, 0.0, math.pi / 2)
-        validation.number("blink_time", self.blink_time, 0.0)
-        validation.number("blink_angle", self.blink_angle, 0.0)
-        validation.number("blink_chance", self.blink_chance, 0.0, 1.0)
-        validation.whole("seed", self.seed, 0)
-        _interval("saccade_interval", self.saccade_interval)
-        if tuple(self.blink_interval) != (0, 0):
-            _interval("blink_interval", self.blink_interval)
+        check_eyes(self)
 
-    def start(self, body: Crowd) -> EyesState:
-        return EyesState(self, body)
+    def start(self, crowd: Crowd, /) -> EyesState:
+        """Return a fresh state for these characters."""
+        return EyesState(self, crowd)
 
 
 class EyesState(StageState):
-    """Whom each character's eyes look at, and what they are about."""
+    """What each character's eyes look at, and how far they have come."""
 
-    def __init__(self, settings: Eyes, body: Crowd) -> None:
-        self._body = body
-        self._targets = Targets(body)
-        self._plan = _plan(body)
-        self._settings = _numbers(settings, body.precision)
-        self._seed = settings.seed & 0xFFFFFFFF
+    def __init__(self, settings: Eyes, crowd: Crowd) -> None:
+        self._precision = crowd.precision
+        self._targets = LookTargets(crowd)
         self._restless = settings.saccade_size > 0 or settings.blink_interval[1] > 0
-        eyes = self._plan.eyes.size
-        self._memory = _Memory(
-            ids=np.arange(body.count),
-            offset=body.zeros(eyes, 2),
-            velocity=body.zeros(eyes, 2),
-            glance=body.zeros(2),
-            glance_left=body.zeros(),
-            glances=body.zeros(dtype=np.int64),
-            blink_age=np.full(body.count, settings.blink_time, body.precision),
-            blink_left=body.zeros(),
-            blinks=body.zeros(dtype=np.int64),
-            moving=body.zeros(dtype=bool),
+        joints = _joints(crowd)
+        states = EYES_STATE.zeros(crowd.count, crowd.precision)
+        eyes = EYE_STATE.zeros((crowd.count, joints.size), crowd.precision)
+        states.id[:] = np.arange(crowd.count)
+        states.saccade.blink_age[:] = settings.blink_time
+        self._records = kernel_views(
+            eyes_settings(settings, crowd.precision), joints, self._targets.records, states, eyes
         )
-        self._report = EyesReport(body.zeros(), body.zeros(eyes), body.zeros(eyes), body.zeros(eyes))
+        self._ids, self._moving = states.id, states.moving
+        self._report = EyesReport(states.blink, eyes.shown.left, eyes.shown.up, eyes.error)
+        self._joints = joints.joint.copy()
 
     @property
-    def ids(self) -> Any:
-        """(N,), to be changed in place: who each one is to the random numbers, its index to begin with. Same seed,
-        same id: same glances and blinks.
+    def ids(self) -> NDArray[np.int64]:
+        """(N,): who each character is to the random numbers, at first its index. Change it in place: the same seed
+        and id give the same glances and blinks.
         """
-        return self._memory.ids
+        return self._ids
 
-    def look_at(self, point: Any, rows: Any = None) -> None:
-        """Look at a point in the world from now on. point: (3,), or one for each, (N, 3). rows: whose eyes; all."""
+    def look_at(self, point: ArrayLike, rows: Any = None) -> None:
+        """Look at a point from now on.
+
+        point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
+        everyone.
+        """
         self._targets.set(point, rows)
 
     def look_ahead(self, rows: Any = None) -> None:
-        """Let go: back to the animation, with glances about it."""
+        """Stop looking: go back to the animation, with glances about it."""
         self._targets.clear(rows)
 
-    def awake(self, dt: float) -> Any:
-        return self._memory.moving | self._targets.fresh | self._restless
+    def awake(self, dt: float) -> NDArray[np.bool_]:
+        return self._moving | self._targets.fresh | self._restless
 
     def update(self, context: FrameContext) -> EyesReport:
-        world = context.world(self._plan.eyes)
-        with context.edit(self._plan.eyes) as local:
-            changed = over_rows(
-                context,
-                _look,
-                world,
-                context.transform,
-                local.r,
-                context.weights,
-                self._plan,
-                self._seed,
-                self._settings,
-                self._targets.points,
-                self._memory,
-                self._report,
-                self._body.precision(context.dt),
-            )
-            if not changed:
+        with context.edit(self._joints) as local:
+            frame = frame_arrays(context, local, self._joints)
+            if not context.run(step_all_eyes, *self._records, frame, self._precision(context.dt)):
                 local.unchanged()
-        self._targets.seen(context.rows)
-        return EyesReport(*(array.copy() for array in self._report))
+        self._targets.advance(context.rows)
+        return EyesReport(*(field.copy() for field in self._report))
 
 
-def _plan(body: Crowd) -> _Plan:
-    rig, real = body.rig, body.precision
+def _joints(crowd: Crowd) -> Any:
+    """Return the eyes as an array of `EYE_JOINT`."""
+    rig, skeleton = crowd.rig, crowd.skeleton
     if not rig.eyes:
-        raise InputError(f"{body.character.name}: the rig has no eyes to turn; give some, Rig(..., eyes=...)")
-    eyes = indices(body.skeleton, rig.eyes)
-    parents = body.skeleton.parents[eyes]
-    own = [
-        (*own_frame(rig, int(parent)), own_direction(rig, int(eye), rig.forward))
-        for eye, parent in zip(eyes, parents, strict=True)
-    ]
-    return _Plan(eyes=eyes, parents=parents, own=np.array(own, real))
+        raise InputError(f"{crowd.character.name}: the rig has no eyes to rotate; give some, Rig(..., eyes=...)")
+    eyes = EYE_JOINT.zeros(len(rig.eyes), crowd.precision)
+    eyes.joint[:] = indices(skeleton, rig.eyes)
+    eyes.parent[:] = skeleton.parents[eyes.joint]
+    for eye in eyes:
+        set_own_axes(eye.parent_axes, rig, int(eye.parent))
+        eye.forward[:] = own_direction(rig, int(eye.joint), rig.forward)
+    return eyes
 
 
-def _numbers(settings: Eyes, real: Any) -> _Settings:
-    return _Settings(
-        max_angle=real(settings.max_angle),
-        half_life=real(settings.half_life),
-        saccade_size=real(settings.saccade_size),
-        shortest=real(settings.saccade_interval[0]),
-        longest=real(settings.saccade_interval[1]),
-        blink_shortest=real(settings.blink_interval[0]),
-        blink_longest=real(settings.blink_interval[1]),
-        blink_time=real(settings.blink_time),
-        blink_angle=real(settings.blink_angle),
-        blink_chance=real(settings.blink_chance),
-    )
+def eyes_settings(settings: Any, precision: Any) -> Any:
+    """Return the settings of `Eyes` or `EyeLook` as one `EYES_SETTINGS` record, (1,)."""
+    record = EYES_SETTINGS.zeros(1, precision)
+    for name in ("max_angle", "half_life", "saccade_size", "blink_time", "blink_angle", "blink_chance"):
+        record[name] = getattr(settings, name)
+    record.saccade_shortest, record.saccade_longest = settings.saccade_interval
+    record.blink_shortest, record.blink_longest = settings.blink_interval
+    record.seed = settings.seed & 0xFFFFFFFF
+    return record
 
 
-def _interval(name: str, value: Any) -> None:
+def check_eyes(settings: Any) -> None:
+    """Raise InputError for a setting of `Eyes` or `EyeLook` that is not allowed."""
+    validation.number("max_angle", settings.max_angle, 0.0, math.pi / 2)
+    validation.number("half_life", settings.half_life, 0.0)
+    validation.number("saccade_size", settings.saccade_size, 0.0, math.pi / 2)
+    validation.number("blink_time", settings.blink_time, 0.0)
+    validation.number("blink_angle", settings.blink_angle, 0.0)
+    validation.number("blink_chance", settings.blink_chance, 0.0, 1.0)
+    validation.whole("seed", settings.seed, 0)
+    _check_interval("saccade_interval", settings.saccade_interval)
+    if tuple(settings.blink_interval) != (0, 0):
+        _check_interval("blink_interval", settings.blink_interval)
+
+
+def _check_interval(name: str, value: Any) -> None:
     """Two numbers of seconds, above 0 and in order."""
     array = validation.vectors(name, value, 2, np.float64)
     if array.ndim != 1 or not 0 < array[0] <= array[1]:

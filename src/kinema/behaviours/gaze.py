@@ -1,7 +1,7 @@
-"""What looking and aiming share: points to look at, and directions in the character's axes as a joint carries them.
+"""What head, eyes and aim share: axes, angles, and a gaze with limits and a largest speed.
 
-A frame is three unit vectors in world space: the character's left, up and forward as some joint carries them. In its
-coordinates x is left, y is up and z is ahead; yaw turns to the left, pitch turns up, both radians from straight ahead.
+Axes are three unit vectors in world space: the character's left, up and forward as some joint carries them. In these
+coordinates x is left, y is up and z is ahead. Yaw rotates to the left and pitch up, both radians from straight ahead.
 """
 
 from __future__ import annotations
@@ -11,227 +11,58 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import validation
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.stage import Crowd, FrameContext
-from kinema.constants import SETTLED, THREADS_FROM_POSES, TINY
-from kinema.errors import InputError
-from kinema.math import spring, vec, xform
+from kinema.constants import TINY
+from kinema.math import quat, spring, vec, xform
+from kinema.math.rows import load3
+from kinema.records import REAL, Record
 from kinema.rig import Rig
-from kinema.skeleton import Joint, matrix_at
+from kinema.skeleton import Joint
 
-# --- frames ----------------------------------------------------------------------------------------------------
+SETTLED = 1e-6
+"""Radians from its goal at which a spring has arrived. Less than float32 holds of a rotated head, and nothing anyone
+sees. Without it a spring would creep on for ever, and no stage could rest."""
 
+BEHIND = 0.35
+"""Radians past straight behind (20 degrees) that a target has to go before the gaze changes to the other shoulder."""
 
-@kernel
-def vector_at(table, i):
-    """A vector out of (N, 3)."""
-    return (table[i, 0], table[i, 1], table[i, 2])
+OVERHEAD = 0.35
+"""Sine of the angle to the vertical (20 degrees) below which the yaw of a target fades out: straight above and below
+there is no yaw, and a small step aside would change it by half a revolution. Narrower where the pitch may go so far."""
 
+UPRIGHT = 0.35
+"""Cosine of the animated pitch, and of the roll, below which an upright rotation fades to the smallest one (70
+degrees): the yaw of a head that is thrown back to the vertical, as when crawling, is noise."""
 
-@kernel
-def quat_at(table, i):
-    """A quaternion out of (N, 4)."""
-    return (table[i, 0], table[i, 1], table[i, 2], table[i, 3])
+# --- axes ------------------------------------------------------------------------------------------------------
 
-
-@kernel
-def put(table, i, values):
-    """A vector or a quaternion into a row of a table."""
-    for c in range(len(values)):
-        table[i, c] = values[c]
-
-
-@kernel
-def turn_at(table, i, j):
-    """A quaternion out of (characters, joints, 4)."""
-    return (table[i, j, 0], table[i, j, 1], table[i, j, 2], table[i, j, 3])
-
-
-@kernel
-def store_turn(table, i, j, turn):
-    for c in range(4):
-        table[i, j, c] = turn[c]
-
-
-@kernel
-def matrix_of(world, place, i, joint):
-    """World matrix of a joint; for -1, what stands above a root, the place of the character."""
-    return matrix_at(place, i, 0) if joint < 0 else matrix_at(world, i, joint)
+AXES = Record(left=(REAL, 3), up=(REAL, 3), forward=(REAL, 3))
+"""The character's axes at rest, in a joint's own space."""
 
 
 @routine
-def frame_of(m, own):
-    """The character's axes as a joint with this matrix carries them; own: what they are in its own space."""
+def axes_of(m, own):
+    """The character's axes as a joint with this matrix carries them. own: `AXES` in the joint's own space."""
     one = like(m[0][0], 1.0)
     zero = like(m[0][0], 0.0)
-    ahead = vec.unit_or(xform.linear(m, own[2]), (zero, zero, one))
-    up = vec.unit_or(vec.reject(xform.linear(m, own[1]), ahead), vec.unit_side(ahead))
+    ahead = vec.unit_or(xform.linear(m, load3(own.forward)), (zero, zero, one))
+    up = vec.unit_or(vec.reject(xform.linear(m, load3(own.up)), ahead), vec.unit_side(ahead))
     left = vec.cross(up, ahead)
-    mirrored = vec.dot(left, xform.linear(m, own[0])) < zero
+    mirrored = vec.dot(left, xform.linear(m, load3(own.left))) < zero
     return vec.scale(left, -one if mirrored else one), up, ahead
 
 
 @routine
-def in_parent(frame, parent, turn):
-    """A turn given in a frame's coordinates, in those of a joint's parent: new local rotation = this * old."""
-    axes = xform.axes(parent)
-    side = xform.handedness(frame) * xform.handedness(axes)
-    axis = xform.into(axes, xform.linear(frame, (turn[0], turn[1], turn[2])))
-    return (axis[0] * side, axis[1] * side, axis[2] * side, turn[3])
-
-
-@kernel
-def under_scale(turn, s, i, joint):
-    """A turn in a joint's own space, brought out of its scale: what a mirrored one makes of it."""
-    one = like(turn[0], 1.0)
-    x = one if s[i, joint, 0] >= 0 else -one
-    y = one if s[i, joint, 1] >= 0 else -one
-    z = one if s[i, joint, 2] >= 0 else -one
-    return (turn[0] * y * z, turn[1] * z * x, turn[2] * x * y, turn[3])
-
-
-# --- angles ----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def to_unit(v):
-    """v at length 1 whatever its size, zero where it has none."""
-    zero = like(v[0], 0.0)
-    size = vec.span(v)
-    known = size > zero
-    return vec.unit_or(vec.scale(v, like(v[0], 1.0) / (size if known else like(v[0], 1.0))), (zero, zero, zero))
-
-
-@kernel
-def angles(direction):
-    """Yaw and pitch of a direction; 0, 0 for none at all."""
-    flat = math.sqrt(direction[0] * direction[0] + direction[2] * direction[2])
-    return math.atan2(direction[0], direction[2]), math.atan2(direction[1], flat)
-
-
-@kernel
-def direction(yaw, pitch):
-    """The unit vector with this yaw and pitch."""
-    flat = math.cos(pitch)
-    return (math.sin(yaw) * flat, math.sin(pitch), math.cos(yaw) * flat)
-
-
-@kernel
-def disc(v):
-    """A direction as two angles, to the left and up, whose length is the angle from straight ahead.
-
-    Straight behind has no side: it counts as straight ahead.
-    """
-    zero = like(v[0], 0.0)
-    aside = math.sqrt(v[0] * v[0] + v[1] * v[1])
-    per = math.atan2(aside, v[2]) / aside if aside > like(aside, TINY) else zero
-    return (v[0] * per, v[1] * per)
-
-
-@kernel
-def from_disc(a):
-    """The unit vector of two such angles."""
-    one = like(a[0], 1.0)
-    angle = math.sqrt(a[0] * a[0] + a[1] * a[1])
-    per = math.sin(angle) / angle if angle > like(angle, TINY) else one
-    return (a[0] * per, a[1] * per, math.cos(angle))
-
-
-@kernel
-def angle_between(a, b):
-    """The angle between two vectors; 0 where one of them has no direction."""
-    return math.atan2(vec.length(vec.cross(a, b)), vec.dot(a, b))
-
-
-# --- springs ---------------------------------------------------------------------------------------------------
-
-
-@kernel
-def eased(x, velocity, goal, half_life, dt):
-    """A critically damped spring that ends: within rounding of its goal it is there, and still."""
-    x, velocity = spring.critical(x, velocity, goal, half_life, dt)
-    near = like(x, SETTLED)
-    there = (abs(x - goal) <= near) & (abs(velocity) * half_life <= near)
-    return (goal if there else x), (like(x, 0.0) if there else velocity)
-
-
-# --- where to look ---------------------------------------------------------------------------------------------
-
-
-class Points(NamedTuple):
-    """Points of interest as arrays over the characters, and those of the frame before.
-
-    at: (N, 3), world space. held: (N,), whether there is one. last, was_held: the same as the stage last saw them.
-    """
-
-    at: Any
-    held: Any
-    last: Any
-    was_held: Any
-
-
-class Targets:
-    """A point of interest for every character, or none."""
-
-    def __init__(self, body: Crowd) -> None:
-        self._body = body
-        self.fresh = body.zeros(dtype=bool)
-        self.points = Points(body.zeros(3), body.zeros(dtype=bool), body.zeros(3), body.zeros(dtype=bool))
-
-    def set(self, point: Any, rows: Any = None) -> None:
-        """point: (3,) for all of these rows, or one for each, (rows, 3); world space. rows: indices or a mask."""
-        chosen = self._chosen(rows)
-        array = validation.vectors("point", point, 3, self._body.precision)
-        if array.shape not in ((3,), (chosen.size, 3)):
-            raise InputError(f"point must have shape (3,) or ({chosen.size}, 3), got {array.shape}")
-        new = ~self.points.held[chosen] | (self.points.at[chosen] != array).any(axis=-1)
-        self.fresh[chosen] |= new
-        self.points.at[chosen] = array
-        self.points.held[chosen] = True
-
-    def clear(self, rows: Any = None) -> None:
-        chosen = self._chosen(rows)
-        self.fresh[chosen] |= self.points.held[chosen]
-        self.points.held[chosen] = False
-
-    def seen(self, rows: Any) -> None:
-        """These rows have taken notice: what is set is no longer news."""
-        self.points.last[rows] = self.points.at[rows]
-        self.points.was_held[rows] = self.points.held[rows]
-        self.fresh[rows] = False
-
-    def _chosen(self, rows: Any) -> Any:
-        """Indices of characters, from indices, a mask or None for all."""
-        count = self._body.count
-        if rows is None:
-            return np.arange(count)
-        array = np.atleast_1d(np.asarray(rows))
-        if array.dtype == bool and array.shape == (count,):
-            return np.flatnonzero(array)
-        if array.dtype.kind not in "iu" or array.ndim != 1:
-            raise InputError(f"rows must be indices of characters or a mask of {count}, got {rows!r:.60}")
-        wrong = (array < 0) | (array >= count)
-        if wrong.any():
-            place, at = validation.first("rows", wrong)
-            raise InputError(f"{place} is {array[at]}; characters go from 0 to {count - 1}")
-        return array.astype(np.int64)
-
-
-def over_rows(context: FrameContext, loop: Any, *arguments: Any) -> int:
-    """Run a batch loop over the rows of a frame, in threads where they are many. Returns the sum of what it returns."""
-
-    def part(first: int, last: int) -> int:
-        return loop(context.rows[first:last], *arguments) or 0
-
-    return sum(validation.in_chunks(part, context.rows.size, THREADS_FROM_POSES, 1))
-
-
-# --- what a rig says, once -------------------------------------------------------------------------------------
+def rotation_in_parent(axes, parent, q):
+    """Take a rotation from the coordinates of axes to those of a joint's parent: new local rotation = result * old."""
+    parent_axes = xform.axes(parent)
+    side = xform.handedness(axes) * xform.handedness(parent_axes)
+    axis = xform.into(parent_axes, xform.linear(axes, (q[0], q[1], q[2])))
+    return (axis[0] * side, axis[1] * side, axis[2] * side, q[3])
 
 
 def own_direction(rig: Rig, joint: Joint, way: Any) -> Any:
-    """(3,): a direction of the character at rest, in a joint's own space; -1 is the character itself."""
+    """Return a direction of the character at rest in a joint's own space, (3,). Joint -1 is the character itself."""
     if joint == -1:
         return np.array(way, np.float64)
     frame = rig.standing_world[rig.skeleton.index(joint), :3, :3].astype(np.float64)
@@ -240,12 +71,295 @@ def own_direction(rig: Rig, joint: Joint, way: Any) -> Any:
     return own / size if size > 0 else np.array(way, np.float64)
 
 
-def own_frame(rig: Rig, joint: Joint) -> list[Any]:
-    """The character's left, up and forward at rest, (3,) each, in a joint's own space."""
+def set_own_axes(record: Any, rig: Rig, joint: Joint) -> None:
+    """Fill an `AXES` record with the character's axes at rest in a joint's own space."""
     up, ahead = np.array(rig.up), np.array(rig.forward)
-    return [own_direction(rig, joint, way) for way in (np.cross(up, ahead), up, ahead)]
+    record.left[:] = own_direction(rig, joint, np.cross(up, ahead))
+    record.up[:] = own_direction(rig, joint, up)
+    record.forward[:] = own_direction(rig, joint, ahead)
 
 
-def as_tuples(vectors: Any, real: Any) -> tuple[tuple[Any, ...], ...]:
-    """Vectors as kernels take them."""
-    return tuple(tuple(real(x) for x in vector) for vector in vectors)
+# --- angles ----------------------------------------------------------------------------------------------------
+
+
+class Angles(NamedTuple):
+    """Yaw and pitch of a direction, radians."""
+
+    yaw: Any
+    pitch: Any
+
+
+ANGLES = Record(yaw=REAL, pitch=REAL)
+"""`Angles` in an array."""
+
+
+@kernel
+def load_angles(record):
+    return Angles(record.yaw, record.pitch)
+
+
+@kernel
+def store_angles(record, a):
+    record.yaw, record.pitch = a.yaw, a.pitch
+
+
+@kernel
+def to_unit(v):
+    """v at length 1 whatever its size; zero where it has none."""
+    zero = like(v[0], 0.0)
+    size = vec.span(v)
+    known = size > zero
+    return vec.unit_or(vec.scale(v, like(v[0], 1.0) / (size if known else like(v[0], 1.0))), (zero, zero, zero))
+
+
+@kernel
+def angles_of(direction):
+    """Yaw and pitch of a direction; 0, 0 for the zero vector."""
+    flat = math.sqrt(direction[0] * direction[0] + direction[2] * direction[2])
+    return Angles(math.atan2(direction[0], direction[2]), math.atan2(direction[1], flat))
+
+
+@kernel
+def direction_of(a):
+    """The unit vector with this yaw and pitch."""
+    flat = math.cos(a.pitch)
+    return (math.sin(a.yaw) * flat, math.sin(a.pitch), math.cos(a.yaw) * flat)
+
+
+@kernel
+def angle_between(a, b):
+    """The angle between two vectors; 0 where one of them has no direction."""
+    return math.atan2(vec.length(vec.cross(a, b)), vec.dot(a, b))
+
+
+@kernel
+def wrapped(angle):
+    """An angle from -2 pi to 2 pi as the same one from -pi to pi."""
+    revolution = like(angle, 2.0 * math.pi)
+    angle = angle - revolution if angle > like(angle, math.pi) else angle
+    return angle + revolution if angle < like(angle, -math.pi) else angle
+
+
+class Aside(NamedTuple):
+    """A direction as two angles, to the left and up, radians: the root of both squares is its angle from ahead."""
+
+    left: Any
+    up: Any
+
+
+ASIDE = Record(left=REAL, up=REAL)
+"""`Aside` in an array."""
+
+
+@kernel
+def aside_of(v):
+    """A direction as `Aside`. Straight behind has no side and counts as straight ahead."""
+    zero = like(v[0], 0.0)
+    across = math.sqrt(v[0] * v[0] + v[1] * v[1])
+    per = math.atan2(across, v[2]) / across if across > like(across, TINY) else zero
+    return Aside(v[0] * per, v[1] * per)
+
+
+@kernel
+def direction_aside(a):
+    """The unit vector of an `Aside`."""
+    one = like(a.left, 1.0)
+    angle = math.sqrt(a.left * a.left + a.up * a.up)
+    per = math.sin(angle) / angle if angle > like(angle, TINY) else one
+    return (a.left * per, a.up * per, math.cos(angle))
+
+
+# --- springs ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def settle(x, velocity, goal, half_life, dt):
+    """A critically damped spring that ends: within rounding of its goal it is there, and still."""
+    x, velocity = spring.critical(x, velocity, goal, half_life, dt)
+    near = like(x, SETTLED)
+    there = (abs(x - goal) <= near) & (abs(velocity) * half_life <= near)
+    return (goal if there else x), (like(x, 0.0) if there else velocity)
+
+
+# --- a gaze ----------------------------------------------------------------------------------------------------
+
+GAZE_SETTINGS = Record(max_yaw=REAL, max_pitch=REAL, overhead=REAL, half_life=REAL, speed=REAL)
+"""Limits and speed of a gaze, radians and seconds. overhead: as `OVERHEAD`, for this largest pitch."""
+
+GAZE_STATE = Record(gaze=ANGLES, offset=ANGLES, velocity=ANGLES)
+"""A gaze, how far it is off its goal, and how fast that changes."""
+
+
+class TargetChange(NamedTuple):
+    """What happened to a target: whether there is one, whether there was one, whether it is another one."""
+
+    held: Any
+    was_held: Any
+    switched: Any
+
+
+def set_gaze_settings(record: Any, settings: Any) -> None:
+    """Fill a `GAZE_SETTINGS` record from a stage's settings."""
+    record.max_yaw, record.max_pitch = settings.max_yaw, settings.max_pitch
+    record.overhead = min(OVERHEAD, math.cos(settings.max_pitch))
+    record.half_life, record.speed = settings.half_life, settings.speed
+
+
+@kernel
+def target_change(target):
+    """What happened to a `LOOK_TARGET` since the frame before."""
+    moved = target.point[0] != target.last_point[0]
+    moved |= target.point[1] != target.last_point[1]
+    moved |= target.point[2] != target.last_point[2]
+    return TargetChange(target.held, target.was_held, (target.held != target.was_held) | (target.held & moved))
+
+
+@kernel
+def shoulder_of(target, side):
+    """The side a target is on, 1 left, -1 right. Past straight behind it stays on the side it was on (0: none yet)."""
+    one = like(target[0], 1.0)
+    zero = like(target[0], 0.0)
+    yaw = math.atan2(target[0], target[2])
+    clear = (abs(yaw) < like(yaw, math.pi - BEHIND)) & (yaw != zero)
+    now = one if yaw >= zero else -one
+    return now if clear | (side == zero) else side
+
+
+@routine
+def angles_through(target, eye, side, overhead):
+    """Yaw and pitch of the gaze that goes through a target, of a head that rotates about the origin.
+
+    eye: where the gaze starts, in the coordinates of the gaze (left, up, along it). A rotation keeps distances, so the
+    point of the gaze that comes to lie on the target is as far from the origin as the target. Its height gives the
+    pitch, and what is left the yaw.
+    """
+    zero = like(side, 0.0)
+    one = like(side, 1.0)
+    size = vec.span(target) + vec.span(eye)
+    size = size if size > zero else one
+    t, e = vec.scale(target, one / size), vec.scale(eye, one / size)
+    ahead = math.sqrt(max(vec.dot(t, t) - e[0] * e[0] - e[1] * e[1], zero))
+    flat = math.sqrt(max(ahead * ahead + e[1] * e[1] - t[1] * t[1], zero))
+    pitch = math.atan2(t[1], flat) - math.atan2(e[1], ahead)
+    yaw = math.atan2(t[0], t[2])
+    if (abs(yaw) > like(yaw, math.pi - BEHIND)) & (yaw * side < zero):
+        yaw += side * like(yaw, 2.0 * math.pi)
+    yaw -= math.atan2(e[0], flat)
+    # Straight above and below there is no yaw, nor is there for a target inside the head.
+    whole = max(vec.length(t), vec.length(e))
+    known = min(math.sqrt(t[0] * t[0] + t[2] * t[2]) / ((whole if whole > zero else one) * overhead), one)
+    return Angles(yaw * known * known, pitch)
+
+
+@kernel
+def clamp(x, low, high):
+    return min(max(x, low), high)
+
+
+@routine
+def gaze_goal(settings, held, target, eye, side, animated):
+    """The angles to go to: those of the target, inside the limits; those of the animation where there is none."""
+    a = angles_through(target, eye, side, settings.overhead)
+    yaw = clamp(a.yaw, -settings.max_yaw, settings.max_yaw)
+    pitch = clamp(a.pitch, -settings.max_pitch, settings.max_pitch)
+    return Angles(yaw if held else animated.yaw, pitch if held else animated.pitch)
+
+
+@kernel
+def size_of(a):
+    """Length of a step in yaw and pitch. Its rotation is no larger, as cos(angle / 2) = cos(yaw / 2) cos(pitch / 2)."""
+    return math.sqrt(a.yaw * a.yaw + a.pitch * a.pitch)
+
+
+@kernel
+def at_most(a, size):
+    """Angles scaled down to a length of at most `size`."""
+    whole = size_of(a)
+    share = size / whole if whole > size else like(size, 1.0)
+    return Angles(a.yaw * share, a.pitch * share)
+
+
+@kernel
+def between_angles(a, b, share):
+    """From one gaze to another; exactly the other for a share of 1."""
+    whole = share >= like(share, 1.0)
+    return Angles(
+        b.yaw if whole else a.yaw + (b.yaw - a.yaw) * share,
+        b.pitch if whole else a.pitch + (b.pitch - a.pitch) * share,
+    )
+
+
+@kernel
+def inside_limits(settings, gaze, start, goal):
+    """A gaze held to the limits; where it starts or has to go outside of them, no further out than that."""
+    yaw, pitch = settings.max_yaw, settings.max_pitch
+    return Angles(
+        clamp(gaze.yaw, min(-yaw, start.yaw, goal.yaw), max(yaw, start.yaw, goal.yaw)),
+        clamp(gaze.pitch, min(-pitch, start.pitch, goal.pitch), max(pitch, start.pitch, goal.pitch)),
+    )
+
+
+@kernel
+def jumped_by(state, goal, animated, change, most):
+    """How far the goal has jumped since the frame before; zero if it only moved on with the body.
+
+    most: the largest step of a frame, radians.
+    """
+    zero = like(most, 0.0)
+    before = Angles(state.gaze.yaw - state.offset.yaw, state.gaze.pitch - state.offset.pitch)
+    if not change.was_held:
+        before = animated
+    jump = Angles(before.yaw - goal.yaw, before.pitch - goal.pitch)
+    jumped = change.switched | (change.held & (size_of(jump) > most))
+    return Angles(jump.yaw if jumped else zero, jump.pitch if jumped else zero)
+
+
+@routine
+def step_gaze(settings, state, goal, animated, change, dt):
+    """Move a gaze towards its goal for one frame. Returns it, and whether it has arrived.
+
+    The state keeps how far the gaze is off its goal. Without a target that is how far it is off the animation, which it
+    follows at once. No step is longer than speed * dt, whatever the half-life.
+    """
+    zero = like(dt, 0.0)
+    most = settings.speed * dt
+    jump = jumped_by(state, goal, animated, change, most)
+    offset = Angles(state.offset.yaw + jump.yaw, state.offset.pitch + jump.pitch)
+    if change.held and not change.was_held:  # Through the front, whichever way the animation counts.
+        yaw = goal.yaw + offset.yaw
+        revolution = like(dt, 2.0 * math.pi)
+        back = revolution if yaw > like(dt, math.pi) else (-revolution if yaw < like(dt, -math.pi) else zero)
+        offset = Angles(offset.yaw - back, offset.pitch)
+    start = Angles(goal.yaw + offset.yaw, goal.pitch + offset.pitch)
+    if change.held and change.was_held:
+        start = load_angles(state.gaze)
+    yaw, yaw_velocity = settle(offset.yaw, state.velocity.yaw, zero, settings.half_life, dt)
+    pitch, pitch_velocity = settle(offset.pitch, state.velocity.pitch, zero, settings.half_life, dt)
+    wanted = Angles(goal.yaw + yaw - start.yaw, goal.pitch + pitch - start.pitch)
+    step = at_most(wanted, most)
+    gaze = inside_limits(settings, Angles(start.yaw + step.yaw, start.pitch + step.pitch), start, goal)
+    if (yaw == zero) & (pitch == zero) & (size_of(wanted) <= most):
+        gaze = goal
+    store_angles(state.gaze, gaze)
+    store_angles(state.offset, Angles(gaze.yaw - goal.yaw, gaze.pitch - goal.pitch))
+    store_angles(state.velocity, at_most(Angles(yaw_velocity, pitch_velocity), settings.speed))
+    arrived = (gaze.yaw == goal.yaw) & (gaze.pitch == goal.pitch)
+    return gaze, arrived & (yaw_velocity == zero) & (pitch_velocity == zero)
+
+
+@routine
+def rotation_between(start, end, upright):
+    """The rotation from one gaze to another: yaw about the up axis, so that the head stays upright.
+
+    upright: 0 to 1; below 1, where upright means little, the rotation fades to the smallest one.
+    """
+    one = like(start.yaw, 1.0)
+    zero = like(start.yaw, 0.0)
+    right = (-math.cos(start.yaw), zero, math.sin(start.yaw))
+    up = (zero, one, zero)
+    yaw = quat.from_axis_angle(up, end.yaw - start.yaw)
+    q = quat.mul(yaw, quat.from_axis_angle(right, end.pitch - start.pitch))
+    if upright < one:
+        smallest = quat.between(direction_of(start), direction_of(end), right)
+        q = quat.slerp(smallest, q, upright)
+    return q

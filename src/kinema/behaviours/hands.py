@@ -16,9 +16,22 @@ import numpy as np
 
 from kinema import validation
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.arm import ArmMemory, ArmPlan, Scene, arm_memory, arm_plan, reach_of, turn_arm, turn_hand
+from kinema.behaviours.arm import (
+    ArmMemory,
+    ArmPlan,
+    Scene,
+    arm_memory,
+    arm_plan,
+    matrix_of,
+    put,
+    quat_at,
+    reach_of,
+    turn_arm,
+    turn_hand,
+    vector_at,
+)
 from kinema.behaviours.blending import chosen
-from kinema.behaviours.gaze import eased, matrix_of, put, quat_at, vector_at
+from kinema.behaviours.gaze import settle as eased
 from kinema.behaviours.inertia import same_side, vector_of
 from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
 from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState, indices

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.gaze import eased
+from kinema.behaviours.gaze import settle as eased
 from kinema.behaviours.inertia import same_side, turn_of, vector_of
 from kinema.constants import JUMP
 from kinema.math import quat

@@ -20,11 +20,12 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.footing import tilted
-from kinema.behaviours.gaze import put, to_unit, vector_at
+from kinema.behaviours.gaze import to_unit
 from kinema.behaviours.stepping import highest
 from kinema.constants import AT_REST, LONGEST_STEP, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, spring, vec
+from kinema.math.rows import load3, store4
 from kinema.solvers import two_bone
 from kinema.world.ground import Ground
 
@@ -94,22 +95,22 @@ def _place(start, stop, hips, ahead, found, points, normals, plan, dt, fresh, me
     for i in range(start, stop):
         goal = zero
         for leg in range(2):
-            hip = vector_at(hips[i], leg)
-            ankle, _ = ankle_on(hip, found[i, leg], vector_at(points[i], leg), vector_at(normals[i], leg), plan)
+            hip = load3(hips[i, leg])
+            ankle, _ = ankle_on(hip, found[i, leg], load3(points[i, leg]), load3(normals[i, leg]), plan)
             goal = min(goal, highest(hip, ankle, up, plan.reach))
         x, velocity = goal, zero
         if not fresh:
             x, velocity = eased_pelvis(memory.offset[i], memory.velocity[i], goal, plan, dt)
         memory.offset[i], memory.velocity[i] = x, velocity
-        heading = vec.unit_or(vec.reject(to_unit(vector_at(ahead, i)), up), (zero, zero, up[1]))
+        heading = vec.unit_or(vec.reject(to_unit(load3(ahead[i])), up), (zero, zero, up[1]))
         for leg in range(2):
-            hip = vector_at(hips[i], leg)
-            ankle, upright = ankle_on(hip, found[i, leg], vector_at(points[i], leg), vector_at(normals[i], leg), plan)
+            hip = load3(hips[i, leg])
+            ankle, upright = ankle_on(hip, found[i, leg], load3(points[i, leg]), load3(normals[i, leg]), plan)
             way = vec.sub(vec.sub(ankle, hip), vec.scale(up, x))
             thigh, shin, foot, error = leg_turns(way, upright, heading, plan)
-            put(out.turns[i, leg], 0, thigh)
-            put(out.turns[i, leg], 1, shin)
-            put(out.turns[i, leg], 2, foot)
+            store4(out.turns[i, leg, 0], thigh)
+            store4(out.turns[i, leg, 1], shin)
+            store4(out.turns[i, leg, 2], foot)
             out.error[i, leg] = error
             out.reached[i, leg] = error <= plan.tolerance
 

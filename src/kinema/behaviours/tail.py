@@ -1,8 +1,8 @@
-"""`Tail`: what hangs on a character follows through: tails, tentacles, ears, ropes.
+"""`Tail`: follow-through for what hangs on a character: tails, tentacles, ears, ropes.
 
-Each bone's end is drawn to where the pose has it, seen from the bone before, by an exact critically damped spring in
-world space; so it lags when the body moves, and comes to rest where the animation wants it. Only joints turn: bones
-keep their lengths, and a long step or a short one leads along the same curve.
+An exact critically damped spring in world space draws the end of each bone to where the pose has it, seen from the bone
+before. So the tail lags when the body moves, and comes to rest where the animation wants it. Only rotations change:
+bones keep their lengths, and long and short time steps follow the same curve.
 """
 
 from __future__ import annotations
@@ -13,34 +13,191 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinema import validation
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.footing import get3, set3
+from kinema.behaviours.character_pose import CharacterPose, frame_arrays, path_joints, update_matrix
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
-from kinema.constants import TAIL_AT_REST, TAIL_FLOOR_PASSES, TAIL_TELEPORT
 from kinema.errors import InputError
 from kinema.math import quat, spring, vec, xform
-from kinema.skeleton import Joint, matrix_at
-from kinema.solvers import branch
-from kinema.solvers.branch import frame_at, smallest_turn, turn_joint
+from kinema.math.rows import load3, load4, load_matrix, store3, store4
+from kinema.records import REAL, Record, kernel_views
+from kinema.skeleton import Joint, Skeleton
+from kinema.solvers.branch import smallest_turn
+
+TAIL_TELEPORT = 3.0
+"""Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: the tail starts anew
+from the animated pose."""
+
+TAIL_AT_REST = 1e-6
+"""Bone lengths from its goal, and bone lengths a second, below which the end of a bone has arrived."""
+
+TAIL_FLOOR_PASSES = 4
+"""Times a bone that touches the ground is raised and brought back to its length. Each pass at least halves the rest."""
+
+TAIL_SETTINGS = Record(
+    up=(REAL, 3), length=REAL, half_life=REAL, gravity=REAL, cos_angle=REAL, sin_angle=REAL, radius=REAL
+)
+"""up: of the world. length: of the longest chain, metres. cos_angle, sin_angle: of the largest rotation from the pose.
+radius: metres; below 0 without ground."""
+
+TAIL_BONE = Record(joint=np.int64, end=(REAL, 3), first=bool, path_start=np.int64, path_end=np.int64)
+"""The bone of one joint. end: where it ends, in the joint's own space. first: whether it begins a chain. path_start,
+path_end: the joints from the bone before to this one, the last of them, in the path."""
+
+TAIL_STATE = Record(fresh=bool, moving=bool)
+"""One character. fresh: whether nothing from before counts. moving: whether a bone was on its way in the last frame."""
+
+TAIL_BONE_STATE = Record(root=(REAL, 3), tip=(REAL, 3), speed=(REAL, 3), lag=REAL, touching=bool)
+"""Where one bone starts and ends and how fast its end moves, world space; the last two as in `TailReport`."""
+
+TAIL_HIT = Record(hit=bool, point=(REAL, 3), normal=(REAL, 3))
+"""The ground under the end of a bone."""
+
+
+class PosedBone(NamedTuple):
+    """A bone as the pose has it, world space: its start, the way to its end at length 1, its length."""
+
+    root: Any
+    axis: Any
+    length: Any
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def within_angle(direction, axis, cosine, sine):
+    """A direction brought to within an angle of an axis. Both of length 1."""
+    zero = like(cosine, 0.0)
+    aside = vec.unit_or(vec.reject(direction, axis), (zero, zero, zero))
+    edge = vec.unit_or(vec.add(vec.scale(axis, cosine), vec.scale(aside, sine)), axis)
+    return vec.select(vec.dot(direction, axis) < cosine, edge, direction)
+
+
+@routine
+def above_ground(settings, bone, tip, hit):
+    """The end of a bone raised out of the ground, a plane, the bone kept at its length."""
+    zero = like(bone.length, 0.0)
+    point, normal = load3(hit.point), load3(hit.normal)
+    for _ in range(TAIL_FLOOR_PASSES):
+        depth = settings.radius - vec.dot(vec.sub(tip, point), normal)
+        if depth > zero:
+            tip = vec.add(tip, vec.scale(normal, depth))
+            away = vec.unit_or(vec.sub(tip, bone.root), load3(settings.up))
+            tip = vec.add(bone.root, vec.scale(away, bone.length))
+    return tip
+
+
+@routine
+def step_bone(settings, state, bone, hit, fresh, dt):
+    """Move the end of one bone for a frame. Returns its position, and whether it is still moving."""
+    zero = like(dt, 0.0)
+    one = like(dt, 1.0)
+    none = (zero, zero, zero)
+    axis, length, cosine, sine = bone.axis, bone.length, settings.cos_angle, settings.sin_angle
+    pulled = vec.unit_or(vec.sub(axis, vec.scale(load3(settings.up), settings.gravity)), axis)
+    goal = vec.add(bone.root, vec.scale(within_angle(pulled, axis, cosine, sine), length))
+    before, speed = load3(state.tip), load3(state.speed)
+    x, vx = spring.critical(before[0], speed[0], goal[0], settings.half_life, dt)
+    y, vy = spring.critical(before[1], speed[1], goal[1], settings.half_life, dt)
+    z, vz = spring.critical(before[2], speed[2], goal[2], settings.half_life, dt)
+    tip, speed = vec.select(fresh, goal, (x, y, z)), vec.select(fresh, none, (vx, vy, vz))
+    # Back to the bone's length, inside its largest angle; what the spring gained along the bone is gone.
+    way = vec.unit_or(vec.scale(vec.sub(tip, bone.root), one / length), axis)
+    way = within_angle(way, axis, cosine, sine)
+    tip = vec.add(bone.root, vec.scale(way, length))
+    state.touching = False
+    if (settings.radius >= zero) & hit.hit:
+        raised = above_ground(settings, bone, tip, hit)
+        state.touching = vec.span(vec.sub(raised, tip)) > zero
+        tip = raised
+    speed = vec.reject(speed, way)
+    near = length * like(dt, TAIL_AT_REST)
+    if (vec.span(vec.sub(tip, goal)) < near) & (vec.span(speed) < near):
+        tip, speed = goal, none
+    moved = vec.span(vec.sub(tip, before))
+    store3(state.tip, tip)
+    store3(state.speed, speed)
+    state.lag = math.acos(min(max(vec.dot(way, axis), -one), one))
+    return tip, (moved > near) | (state.touching & (moved > zero) & (vec.span(speed) > near))
+
+
+@routine
+def step_tail(settings, tail, character, states, hits, pose, dt):
+    """Step every bone of one character, from the root on, and rotate its joint to bring the end there.
+
+    tail: the bones and the path of all joints between them.
+    """
+    bones, path = tail
+    zero = like(dt, 0.0)
+    up = load3(settings.up)
+    for b in range(bones.size):
+        j, state = bones[b].joint, states[b]
+        for n in range(bones[b].path_start, bones[b].path_end):
+            update_matrix(pose, path[n].joint, path[n].parent)
+        m = load_matrix(pose.world[j])
+        posed = xform.linear(m, load3(bones[b].end))
+        length = vec.length(posed)
+        if length <= zero:
+            continue
+        moved = vec.length(vec.sub(m[3], load3(state.root)))
+        character.fresh |= bones[b].first & (moved > settings.length * like(dt, TAIL_TELEPORT))
+        store3(state.root, m[3])
+        bone = PosedBone(m[3], vec.unit_or(vec.scale(posed, like(dt, 1.0) / length), up), length)
+        tip, moving = step_bone(settings, state, bone, hits[b], character.fresh, dt)
+        character.moving |= moving
+        axes = xform.axes(xform.unmirrored(m, pose.s[j]))
+        q = smallest_turn(xform.into(axes, posed), xform.into(axes, vec.sub(tip, m[3])))
+        store4(pose.r[j], quat.unit(quat.mul(load4(pose.r[j]), quat.part(q, pose.weight))))
+        last = path[bones[b].path_end - 1]
+        update_matrix(pose, last.joint, last.parent)
+    character.fresh = False
+
+
+@batch
+def step_tails(rows, settings, tail, characters, states, hits, frame, dt):
+    """One frame of these characters' tails."""
+    for n in range(rows.size):
+        i = rows[n]
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        step_tail(settings[0], tail, characters[i], states[i], hits[i], pose, dt)
+
+
+# --- the stage -------------------------------------------------------------------------------------------------
+
+
+class TailReport(NamedTuple):
+    """The result of a frame of `Tail`. N characters, B bones of all chains, one chain after the other."""
+
+    lag: NDArray[Any]
+    """(N, B): radians from where the pose has each bone, seen from the bone before."""
+    touching: NDArray[np.bool_]
+    """(N, B): whether its end lies on the ground."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tail(Stage):
     """Follow-through for chains of joints.
 
-    chains: which, from the root to the tip, two joints or more; None: the rig's tails. half_life: seconds in which a
-    bone is half way back where it belongs. gravity: pull downwards as a share of the pull of the pose: 0 none, 1 as
-    strong. max_angle: largest turn of a joint from its pose, radians.
-    radius: metres that bones stay above the ground; None: the ground does not matter.
+    Example:
+        >>> import kinema as km
+        >>> tail = km.Tail(chains=[("tail_1", "tail_2", "tail_3")], gravity=0.3)
     """
 
     chains: Sequence[Sequence[Joint]] | None = None
+    """The chains, each from root to tip, two joints or more. Default: the rig's tails."""
     half_life: float = 0.06
+    """Seconds in which a bone is half way back to where it belongs."""
     gravity: float = 0.0
+    """Pull downwards as a share of the pull of the pose: 0 for none, 1 for as strong."""
     max_angle: float = 1.2
+    """Largest rotation of a joint from its pose, radians, up to pi."""
     radius: float | None = None
+    """Metres that bones stay above the ground; None to ignore the ground."""
 
     order: ClassVar[int] = 70
 
@@ -50,253 +207,107 @@ class Tail(Stage):
         validation.number("max_angle", self.max_angle, 0.0, math.pi)
         validation.number("radius", 0.0 if self.radius is None else self.radius, 0.0)
 
-    def start(self, body: Crowd) -> TailState:
-        return TailState(self, body)
-
-
-class TailReport(NamedTuple):
-    """What tails do. N characters, B bones of all chains, one after the other."""
-
-    lag: Any
-    """(N, B): radians from where the pose has each bone, seen from the bone before."""
-    touching: Any
-    """(N, B): whether its end lies on the ground."""
-
-
-class _Plan(NamedTuple):
-    """What is known before the first frame. B bones."""
-
-    joints: Any
-    """(B,): the joint that turns each bone."""
-    path: Any
-    """Joints to bring up to date: for each bone those between the bone before and its own, which is the last."""
-    parts: Any
-    """(B + 1,): where the joints of each bone start in it."""
-    first: Any
-    """(B,): whether the bone is the first of its chain."""
-    ends: Any
-    """(B, 3): where the bone ends, in the space of its joint."""
-    up: Any
-    """(3,): the world's up, as a character has it whose space is not turned."""
-    length: Any
-    """Metres of all bones together."""
-    half_life: Any
-    gravity: Any
-    cos_angle: Any
-    sin_angle: Any
-    radius: Any
-    """Metres; below 0 without ground."""
-
-
-class _Memory(NamedTuple):
-    """What is kept from frame to frame. N characters, B bones."""
-
-    fresh: Any
-    """(N,): whether nothing from before counts."""
-    moving: Any
-    """(N,): whether anything was still on its way in the last frame."""
-    roots: Any
-    """(N, B, 3): where each bone started, world space."""
-    tips: Any
-    """(N, B, 3): where its end is, world space."""
-    speeds: Any
-    """(N, B, 3): and how fast that moves."""
-    lag: Any
-    touching: Any
-
-
-@kernel
-def within(direction, axis, cosine, sine):
-    """A direction, brought to within an angle of an axis. Both of length 1."""
-    zero = like(cosine, 0.0)
-    aside = vec.unit_or(vec.reject(direction, axis), (zero, zero, zero))
-    edge_of = vec.unit_or(vec.add(vec.scale(axis, cosine), vec.scale(aside, sine)), axis)
-    return vec.select(vec.dot(direction, axis) < cosine, edge_of, direction)
-
-
-@routine
-def above_ground(plan, root, tip, length, up, point, normal):
-    """The end of a bone raised out of the ground, a plane, the bone kept at its length."""
-    slack = like(length, 0.0)
-    for _ in range(TAIL_FLOOR_PASSES):
-        depth = plan.radius - vec.dot(vec.sub(tip, point), normal)
-        if depth > slack:
-            tip = vec.add(tip, vec.scale(normal, depth))
-            tip = vec.add(root, vec.scale(vec.unit_or(vec.sub(tip, root), up), length))
-    return tip
-
-
-@routine
-def swing_bone(plan, memory, hits, k, i, b, root, posed, length, up, dt):
-    """The end of one bone, dt on. posed: from its start to where the pose has its end."""
-    zero = like(dt, 0.0)
-    one = like(dt, 1.0)
-    axis = vec.unit_or(vec.scale(posed, one / length), up)
-    pulled = vec.unit_or(vec.sub(axis, vec.scale(up, plan.gravity)), axis)
-    goal = vec.add(root, vec.scale(within(pulled, axis, plan.cos_angle, plan.sin_angle), length))
-    tip, speed = get3(memory.tips, i, b), get3(memory.speeds, i, b)
-    x, vx = spring.critical(tip[0], speed[0], goal[0], plan.half_life, dt)
-    y, vy = spring.critical(tip[1], speed[1], goal[1], plan.half_life, dt)
-    z, vz = spring.critical(tip[2], speed[2], goal[2], plan.half_life, dt)
-    tip, speed = (
-        vec.select(memory.fresh[i], goal, (x, y, z)),
-        vec.select(memory.fresh[i], (zero, zero, zero), (vx, vy, vz)),
-    )
-    # Back to the bone's length, inside its largest turn; what the spring gained along the bone is gone.
-    way = within(vec.unit_or(vec.scale(vec.sub(tip, root), one / length), axis), axis, plan.cos_angle, plan.sin_angle)
-    tip = vec.add(root, vec.scale(way, length))
-    memory.touching[i, b] = False
-    if (plan.radius >= zero) & hits.hit[k, b]:
-        raised = above_ground(plan, root, tip, length, up, get3(hits.points, k, b), get3(hits.normals, k, b))
-        memory.touching[i, b] = vec.span(vec.sub(raised, tip)) > zero
-        tip = raised
-    speed = vec.reject(speed, way)
-    near = length * like(dt, TAIL_AT_REST)
-    if (vec.span(vec.sub(tip, goal)) < near) & (vec.span(speed) < near):
-        tip, speed = goal, (zero, zero, zero)
-    moved = vec.span(vec.sub(tip, get3(memory.tips, i, b)))
-    memory.moving[i] |= (moved > near) | (memory.touching[i, b] & (moved > zero) & (vec.span(speed) > near))
-    set3(memory.tips, i, b, tip)
-    set3(memory.speeds, i, b, speed)
-    memory.lag[i, b] = math.acos(min(max(vec.dot(way, axis), -one), one))
-    return tip
-
-
-class _Hits(NamedTuple):
-    """The ground under the ends of bones, by row and bone."""
-
-    hit: Any
-    points: Any
-    normals: Any
-
-
-@batch
-def swing_tails(rows, plan, memory, hits, parents, place, weights, dt, t, r, s, world):
-    """Every bone of every tail, from the root on: where its end goes, and the turn of its joint that brings it so."""
-    one = like(dt, 1.0)
-    zero = like(dt, 0.0)
-    for k in range(rows.size):
-        i = rows[k]
-        up = vec.unit_or((plan.up[0], plan.up[1], plan.up[2]), (zero, one, zero))
-        for b in range(plan.joints.size):
-            j = plan.joints[b]
-            branch.refresh(i, plan.path, plan.parts[b], plan.parts[b + 1], parents, place, t, r, s, world)
-            m = matrix_at(world, i, j)
-            root = m[3]
-            posed = xform.linear(m, (plan.ends[b, 0], plan.ends[b, 1], plan.ends[b, 2]))
-            length = vec.length(posed)
-            if length <= zero:
-                continue
-            jumped = vec.length(vec.sub(root, get3(memory.roots, i, b))) > plan.length * like(dt, TAIL_TELEPORT)
-            memory.fresh[i] |= plan.first[b] & jumped
-            set3(memory.roots, i, b, root)
-            tip = swing_bone(plan, memory, hits, k, i, b, root, posed, length, up, dt)
-            frame = frame_at(world, s, i, j)
-            turn = smallest_turn(xform.into(frame, posed), xform.into(frame, vec.sub(tip, root)))
-            turn_joint(r, i, j, quat.part(turn, weights[i]))
-            branch.refresh(i, plan.joints, b, b + 1, parents, place, t, r, s, world)
-        memory.fresh[i] = False
+    def start(self, crowd: Crowd, /) -> TailState:
+        """Return a fresh state for these characters."""
+        return TailState(self, crowd)
 
 
 class TailState(StageState):
     """Where the ends of all bones are, and how fast they move."""
 
-    def __init__(self, settings: Tail, body: Crowd) -> None:
-        self.settings, self.body = settings, body
-        skeleton = body.skeleton
-        chains = body.rig.tails if settings.chains is None else settings.chains
-        if not chains:
-            raise InputError("Tail needs chains of joints: the rig has no tails, give Tail(chains=[[...], ...])")
-        checked = [skeleton.branch(f"chains[{n}]", chain, 2) for n, chain in enumerate(chains)]
-        self.chains = sorted(checked)  # One that hangs on another comes after it.
-        self.plan = _plan(settings, body, self.chains)
-        count = self.plan.joints.size
-        if np.unique(self.plan.joints).size != count:
-            raise InputError("chains: a joint is in two of them; each may be in one")
-        zeros, all_true = body.zeros, np.ones(body.count, bool)
-        self.memory = _Memory(
-            fresh=all_true,
-            moving=all_true.copy(),
-            roots=zeros(count, 3),
-            tips=zeros(count, 3),
-            speeds=zeros(count, 3),
-            lag=zeros(count),
-            touching=zeros(count, dtype=bool),
-        )
+    def __init__(self, settings: Tail, crowd: Crowd) -> None:
+        self._precision, self._casts = crowd.precision, settings.radius is not None
+        chains = _checked_chains(settings, crowd)
+        bones, path = _bones(crowd, chains)
+        record = _settings(settings, crowd, chains)
+        characters = TAIL_STATE.zeros(crowd.count, crowd.precision)
+        states = TAIL_BONE_STATE.zeros((crowd.count, bones.size), crowd.precision)
+        hits = TAIL_HIT.zeros((crowd.count, bones.size), crowd.precision)
+        self._records = (*kernel_views(record), kernel_views(bones, path), *kernel_views(characters, states, hits))
+        self._joints, self._up, self._length = bones.joint.copy(), record.up[0].copy(), float(record.length[0])
+        self._fresh, self._moving, self._tips = characters.fresh, characters.moving, states.tip
+        self._hit, self._points, self._normals = hits.hit, hits.point, hits.normal
+        self._report = TailReport(states.lag, states.touching)
+        self.reset(slice(None))
 
-    def awake(self, dt: float) -> Any:
-        return self.memory.moving if dt > 0 else np.zeros_like(self.memory.moving)
+    def awake(self, dt: float) -> NDArray[np.bool_]:
+        return self._moving if dt > 0 else np.zeros_like(self._moving)
 
     def reset(self, rows: Any) -> None:
-        self.memory.fresh[rows] = True
-        self.memory.moving[rows] = True
+        self._fresh[rows] = True
+        self._moving[rows] = True
 
     def update(self, context: FrameContext) -> TailReport:
-        """One frame: what is below the tails, then bone by bone."""
-        memory, dt = self.memory, self.body.precision(context.dt)
-        memory.moving[context.rows] = False
-        world, hits = context.world(self.plan.joints), self._cast(context)
-        with context.edit(self.plan.joints) as local:
-            arrays = context.transform, context.weights, dt, local.t, local.r, local.s, world
-            swing_tails(context.rows, self.plan, memory, hits, self.body.skeleton.parents, *arrays)
-        return TailReport(memory.lag.copy(), memory.touching.copy())
+        self._moving[context.rows] = False
+        self._cast(context)
+        with context.edit(self._joints) as local:
+            frame = frame_arrays(context, local, self._joints)
+            context.run(step_tails, *self._records, frame, self._precision(context.dt))
+        return TailReport(*(field.copy() for field in self._report))
 
-    def _cast(self, context: FrameContext) -> _Hits:
-        """The ground under the ends of all bones, where they were last; one call."""
-        rows, count, dtype = context.rows, self.plan.joints.size, self.body.precision
-        spots = np.zeros((2, rows.size, count, 3), dtype)
-        if self.settings.radius is None or context.ground is None:
-            return _Hits(np.zeros((rows.size, count), bool), *spots)
-        length = float(self.plan.length)
-        tips = np.where(
-            self.memory.fresh[rows, np.newaxis, np.newaxis], _starts(context, self.plan.joints), self.memory.tips[rows]
-        )
-        origins = (tips + self.plan.up * dtype(length)).reshape(-1, 3)
-        down = np.broadcast_to(-self.plan.up, origins.shape).copy()
+    def _cast(self, context: FrameContext) -> None:
+        """Find the ground under the ends of all bones, where they were last, with one call."""
+        if not self._casts or context.ground is None:
+            self._hit[:] = False
+            return
+        rows, length = context.rows, self._length
+        starts = context.world(self._joints)[rows][:, self._joints][..., 3::4]
+        tips = np.where(self._fresh[rows, np.newaxis, np.newaxis], starts, self._tips[rows])
+        origins = (tips + self._up * self._precision(length)).reshape(-1, 3)
+        down = np.broadcast_to(-self._up, origins.shape).copy()
         hits = context.cast(origins, down, 2 * length)
-        hit, shape = hits.hit & (hits.distance > 0), (rows.size, count, 3)
-        return _Hits(hit.reshape(shape[:2]), hits.point.reshape(shape), hits.normal.reshape(shape))
+        self._hit[rows] = (hits.hit & (hits.distance > 0)).reshape(tips.shape[:2])
+        self._points[rows], self._normals[rows] = hits.point.reshape(tips.shape), hits.normal.reshape(tips.shape)
 
 
-def _starts(context: FrameContext, joints: Any) -> Any:
-    """(n, B, 3): where bones start, of this frame's rows."""
-    return context.world(joints)[context.rows][:, joints][..., 3::4]
+def _checked_chains(settings: Tail, crowd: Crowd) -> list[tuple[int, ...]]:
+    """Return the chains as indices, one that hangs on another after it."""
+    chains = crowd.rig.tails if settings.chains is None else settings.chains
+    if not chains:
+        raise InputError("Tail needs chains of joints: the rig has no tails, give Tail(chains=[[...], ...])")
+    checked = sorted(crowd.skeleton.branch(f"chains[{n}]", chain, 2) for n, chain in enumerate(chains))
+    joints = [joint for chain in checked for joint in chain]
+    if len(set(joints)) != len(joints):
+        raise InputError("chains: a joint is in two of them; each may be in one")
+    return checked
 
 
-def _plan(settings: Tail, body: Crowd, chains: Sequence[Sequence[int]]) -> _Plan:
-    skeleton, dtype, s = body.skeleton, body.precision, settings
-    at = skeleton.rest_world.astype(np.float64)
-    joints = [joint for chain in chains for joint in chain]
-    ends = np.array([end for chain in chains for end in _ends(at, chain)])
-    up = (0.0, 1.0, 0.0) if body.character.rig is None else body.rig.up
-    paths = [_path(skeleton, chain, n) for chain in chains for n in range(len(chain))]
-    return _Plan(
-        joints=np.array(joints, np.int64),
-        path=np.concatenate(paths),
-        parts=np.concatenate(((0,), np.cumsum([len(path) for path in paths]))),
-        first=np.array([joint == chain[0] for chain in chains for joint in chain]),
-        ends=ends.astype(dtype),
-        up=np.array(up, dtype),
-        length=dtype(max(skeleton.length(chain) for chain in chains)),
-        half_life=dtype(s.half_life),
-        gravity=dtype(s.gravity),
-        cos_angle=dtype(math.cos(s.max_angle)),
-        sin_angle=dtype(math.sin(s.max_angle)),
-        radius=dtype(-1.0 if s.radius is None else s.radius),
-    )
+def _settings(settings: Tail, crowd: Crowd, chains: Sequence[Sequence[int]]) -> Any:
+    """Return the settings as one `TAIL_SETTINGS` record, (1,)."""
+    record = TAIL_SETTINGS.zeros(1, crowd.precision)
+    up = np.array((0.0, 1.0, 0.0) if crowd.character.rig is None else crowd.rig.up, np.float64)
+    record.up = up / np.linalg.norm(up)
+    record.length = max(crowd.skeleton.length(chain) for chain in chains)
+    record.half_life, record.gravity = settings.half_life, settings.gravity
+    record.cos_angle, record.sin_angle = math.cos(settings.max_angle), math.sin(settings.max_angle)
+    record.radius = -1.0 if settings.radius is None else settings.radius
+    return record
 
 
-def _path(skeleton: Any, chain: Sequence[int], n: int) -> Any:
-    """The joints from above a chain's first one, or from below the one before, down to its joint n."""
+def _bones(crowd: Crowd, chains: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+    """Return all bones as an array of `TAIL_BONE`, and the path they refer to, of `PATH_JOINT`."""
+    rest = crowd.skeleton.rest_world.astype(np.float64)
+    paths = [_path(crowd.skeleton, chain, n) for chain in chains for n in range(len(chain))]
+    bones = TAIL_BONE.zeros(len(paths), crowd.precision)
+    bones.joint = [joint for chain in chains for joint in chain]
+    bones.end = [end for chain in chains for end in _ends(rest, chain)]
+    bones.first = [joint == chain[0] for chain in chains for joint in chain]
+    bones.path_end = np.cumsum([len(path) for path in paths])
+    bones.path_start[1:] = bones.path_end[:-1]
+    return bones, path_joints(crowd, np.concatenate(paths))
+
+
+def _path(skeleton: Skeleton, chain: Sequence[int], n: int) -> Any:
+    """Return the joints from above a chain's first one, or from below the one before, down to its joint n."""
     path = skeleton.above([chain[n]])
     return path if n == 0 else path[path > chain[n - 1]]
 
 
-def _ends(at: Any, chain: Sequence[int]) -> list[Any]:
-    """Where each joint's bone ends, in its own space: at the next joint; the last one goes on as the one before."""
-    points = at[list(chain), :3, 3]
+def _ends(rest: Any, chain: Sequence[int]) -> list[Any]:
+    """Return where each joint's bone ends in its own space: at the next joint; the last goes on as the one before."""
+    points = rest[list(chain), :3, 3]
     beyond = [*points[1:], 2 * points[-1] - points[-2]]
     return [
-        np.linalg.pinv(at[joint, :3, :3]) @ (end - start)
+        np.linalg.pinv(rest[joint, :3, :3]) @ (end - start)
         for joint, start, end in zip(chain, points, beyond, strict=True)
     ]

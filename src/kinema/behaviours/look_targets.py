@@ -1,0 +1,53 @@
+"""`LookTargets`: the point that each character looks or aims at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinema import validation
+from kinema.behaviours.stage import Crowd
+from kinema.errors import InputError
+from kinema.records import REAL, Record
+
+LOOK_TARGET = Record(point=(REAL, 3), held=bool, last_point=(REAL, 3), was_held=bool)
+"""A point in world space, whether there is one, and both as they were in the frame before."""
+
+
+class LookTargets:
+    """A target for every character, or none."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd = crowd
+        self.records = LOOK_TARGET.zeros(crowd.count, crowd.precision)
+        """(N,): of `LOOK_TARGET`."""
+        self._point, self._held = self.records.point, self.records.held
+        self._last_point, self._was_held = self.records.last_point, self.records.was_held
+        self.fresh = crowd.zeros(dtype=bool)
+        """(N,): whose target has changed since its last frame."""
+
+    def set(self, point: ArrayLike, rows: Any = None) -> None:
+        """Set the target of some characters.
+
+        point: (3,) for all of them or one each, (rows, 3), world space. rows: indices or a mask; None for everyone.
+        """
+        selected = self._crowd.select(rows)
+        array = validation.vectors("point", point, 3, self._crowd.precision)
+        if array.shape not in ((3,), (selected.size, 3)):
+            raise InputError(f"point must have shape (3,) or ({selected.size}, 3), got {array.shape}")
+        self.fresh[selected] |= ~self._held[selected] | (self._point[selected] != array).any(axis=-1)
+        self._point[selected] = array
+        self._held[selected] = True
+
+    def clear(self, rows: Any = None) -> None:
+        """Take the target of some characters away. rows: indices or a mask; None for everyone."""
+        selected = self._crowd.select(rows)
+        self.fresh[selected] |= self._held[selected]
+        self._held[selected] = False
+
+    def advance(self, rows: Any) -> None:
+        """End a frame of these rows: their targets become those of the frame before."""
+        self._last_point[rows] = self._point[rows]
+        self._was_held[rows] = self._held[rows]
+        self.fresh[rows] = False
