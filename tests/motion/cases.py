@@ -17,10 +17,9 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo import terrain
 from kinema.world.rays import Hits
-from kinema.world.terrain import PIECE, STONE, Terrain
 from tests.assets import FOLDER
 
-LONGEST = 8.0
+LONGEST = 5.0
 """Seconds of a clip that are baked: longer ones are cut after this much, counted from their first key."""
 
 SHORTEST = 3.0
@@ -43,6 +42,12 @@ ROCKS_LEG = 0.9
 
 STANDS = 0.5
 """Leg lengths of net travel below which a clip goes nowhere, and its facing says where its ground lies."""
+
+ROCKS_GRID = 0.03
+"""Metres from height to height of the rocks."""
+
+STEPS, WIDE = 60, 100.0
+"""Steps of the stairs, and leg lengths that they are wide to either side and level behind the start."""
 
 GROUNDS = ("flat", "slope12", "slope25", "stairs", "stairs_down", "rocks")
 
@@ -153,16 +158,35 @@ def _ground(kind: str, leg: float, foot: float) -> Any:
         return km.Plane((0.0, 0.0, 0.0), (0.0, math.cos(slope), -math.sin(slope)))
     if kind == "rocks":
         return _rocks(leg)
-    rise, run = STAIR_RISE * leg * (-1 if kind == "stairs_down" else 1), max(STAIR_RUN * leg, TREAD * foot)
-    steps = [(APPROACH * leg + run * k, rise * (k + 1), 0.0) for k in range(60)]
-    return Terrain(np.array([(-leg, 0.0, 0.0), *steps], PIECE), np.zeros(0, STONE), 62 * run)
+    return _stairs(
+        -STAIR_RISE * leg if kind == "stairs_down" else STAIR_RISE * leg, max(STAIR_RUN * leg, TREAD * foot), leg
+    )
+
+
+def _stairs(rise: float, run: float, leg: float) -> Any:
+    """Level ground behind and at first, then steps with upright risers, as a mesh."""
+    edges = APPROACH * leg + run * np.arange(STEPS + 1)
+    z = np.concatenate(((-WIDE * leg,), np.repeat(edges, 2)))
+    y = rise * np.concatenate(((0.0,), np.repeat(np.arange(STEPS + 1.0), 2)))[: len(z)]
+    x = np.array((-WIDE * leg, WIDE * leg))
+    vertices = np.stack(np.broadcast_arrays(x[:, np.newaxis], y, z), axis=-1).reshape(-1, 3)
+    a = np.arange(len(z) - 1)
+    b, c, d = a + 1, a + len(z) + 1, a + len(z)
+    return km.TriangleMesh(vertices, np.concatenate((np.stack((a, b, c), 1), np.stack((a, c, d), 1))))
 
 
 def _rocks(leg: float) -> Any:
-    """Stones up to 13% of a leg and swells, on a grid; they go on behind and beside the start, mirrored."""
+    """Stones up to 13% of a leg and swells, on a grid; behind the start and far ahead they are mirrored."""
     size = leg / ROCKS_LEG
+    heights, x, z = _rock_heights()
+    return km.HeightField(heights * size, (x * size, z * size), (ROCKS_GRID * size, ROCKS_GRID * size))
+
+
+@lru_cache(maxsize=1)
+def _rock_heights() -> tuple[Any, float, float]:
+    """(nx, nz), metres, and where the first of them is."""
     stones = terrain.rocks(seed=1, length=6.0)
-    x, z = np.arange(-3.0, 3.0001, 0.03), np.arange(-9.0, 9.0001, 0.03)
-    ahead = np.maximum(np.abs(z) - APPROACH, 0.0) + 2.0
-    heights, _ = stones.height_and_normal(np.clip(x, -1.9, 1.9)[:, np.newaxis], ahead)
-    return km.HeightField(heights * size, (x[0] * size, z[0] * size), (0.03 * size, 0.03 * size))
+    x, z = np.arange(-4.0, 4.0001, ROCKS_GRID), np.arange(-13.0, 13.0001, ROCKS_GRID)
+    ahead = 2.0 + np.abs((np.maximum(np.abs(z) - APPROACH, 0.0) + 6.2) % 12.4 - 6.2)
+    heights, _ = stones.height_and_normal(np.abs((x + 1.9) % 7.6 - 3.8)[:, np.newaxis] - 1.9, ahead)
+    return heights, float(x[0]), float(z[0])

@@ -81,6 +81,7 @@ class _Player:
     def __init__(self, animator: Animator, shot: Shot, settings: Settings) -> None:
         self._animator, self._shot, self._settings = animator, shot, settings
         self._landings = Landings(shot) if settings.places_feet else None
+        self._rotations = arrays.from_matrix(shot.places[:, :3, :3])
         self._begun = False
 
     def settle(self) -> None:
@@ -101,7 +102,7 @@ class _Player:
         if self._landings is not None:
             animator["feet"].set_contacts(shot.planted[k])
             animator["feet"].set_landings(*self._landings.after(k))
-        animator.set_transform(shot.places[k, :3, 3], arrays.from_matrix(shot.places[k, :3, :3]))
+        animator.set_transform(shot.places[k, :3, 3], self._rotations[k])
         self._begun, dt = True, shot.dt if self._begun else 0.0
         return animator.update(dt, shot.poses[k])
 

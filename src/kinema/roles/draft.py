@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinema.roles import arms, eyes, legs, limbs, trunk
+from kinema.roles import arms, eyes, facing, legs, limbs, trunk
 from kinema.roles.arms import FoundArm
 from kinema.roles.constants import MOST_LEG_JOINTS, UNCLEAR
 from kinema.roles.evidence import Evidence
@@ -55,8 +55,8 @@ def make(
         doubts.append(Doubt("", several))
     if stance.sure < UNCLEAR:
         doubts.append(Doubt("forward", "It is not clear which way it faces: little speaks for one way or the other."))
-    if stance.says_otherwise:
-        doubts.append(Doubt("forward", "Names call the left side right: it faces the other way by its shape."))
+    for witness in stance.against:
+        doubts.append(Doubt("forward", _against(witness)))
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
     if middle.spine:
         sure["spine"] = _by_name(0.8, evidence.kind(middle.spine[0]), ("spine", "chest"))
@@ -149,7 +149,7 @@ def _arms(
 
 
 def _ahead(stance: Stance, pair: Pair) -> float:
-    return stance.ahead(stance.places[[*pair.one[:1], *pair.other[:1], *pair.ends]].mean(axis=0))
+    return stance.ahead(stance.positions[[*pair.one[:1], *pair.other[:1], *pair.ends]].mean(axis=0))
 
 
 def _ranks(pairs: int) -> list[str]:
@@ -169,6 +169,13 @@ def _sides(stance: Stance) -> Sequence[str]:
 
 def _share(value: float) -> float:
     return float(np.clip(value, 0.0, 1.0))
+
+
+def _against(witness: str) -> str:
+    """What to say of a witness that a body faces the other way."""
+    if witness == "sides":
+        return "Names call the left side right: it faces the other way by its shape."
+    return f"It is not certain which way it faces: {facing.SPOKEN[witness]} the other way."
 
 
 def _by_name(alone: float, kind: str, expected: Sequence[str]) -> float:

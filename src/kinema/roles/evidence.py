@@ -14,36 +14,46 @@ import numpy as np
 
 from kinema.clip import Clip
 from kinema.roles import words
-from kinema.roles.constants import (
-    BODY_BRANCHES,
-    CLIPS_LOOKED_AT,
-    LONGEST_LOOK,
-    MOMENTS,
-    SKIN_SHARE,
-    TELLING_SHARE,
-)
+from kinema.roles.constants import SKIN_SHARE
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
+CLIPS_LOOKED_AT = 4
+"""Clips that are sampled: those that stand and walk come first, and more would tell nothing new."""
+
+LOOK_RATE, LONGEST_LOOK = 30.0, 8.0
+"""Samples a second, and seconds of a clip that are looked at: a foot of a run is down for five samples or more."""
+
+TELLING_SHARE = 0.5
+"""Where at least this share of what could rotate carries skin, joints without any are controls; where clips rotate this
+share, joints that they do not rotate are controls."""
+
+BODY_BRANCHES = 3
+"""A joint with as many children is where limbs hang from: bodies have two or more of those, hips and chest."""
+
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
-"""Words of clips in which feet stand on the ground, the most telling first."""
+"""Name tokens of clips in which feet stand on the ground, the most telling first."""
 
 _MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
-"""Words of clips in which they may not: looked at last."""
+"""Name tokens of clips in which they may not: looked at last."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A clip as it was looked at. times: (F,), seconds. world: (F, J, 4, 4)."""
+    """A clip at some moments. times: (F,), seconds. world: (F, J, 4, 4)."""
 
     clip: Clip
     times: Any
     world: Any
 
     @property
-    def places(self) -> Any:
+    def positions(self) -> Any:
         """(F, J, 3)."""
         return self.world[..., :3, 3]
+
+    def velocity(self, points: Any) -> Any:
+        """(F, ...): change per second of points (F, ...); zeros for a single moment."""
+        return np.gradient(points, self.times, axis=0) if len(self.times) > 1 else np.zeros_like(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +65,7 @@ class Evidence:
     where a bone ends. weight: (J,), share of the skin that follows each joint, or None without skins. reach: (J,), the
     longest way down from a joint. middle: (J, 3), the mean of a joint and all below. count: (J,), how many these are.
     size: diagonal of the box around the body at rest. bodies: how many the file holds, of which this is the largest.
+    skins: those of the file that fit the skeleton.
     """
 
     skeleton: Skeleton
@@ -70,6 +81,7 @@ class Evidence:
     count: Any
     size: float
     bodies: int
+    skins: tuple[Skin, ...] = ()
 
     def kind(self, joint: int) -> str:
         return words.kind(self.skeleton.names[joint])
@@ -115,9 +127,9 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
     moving = tuple(_look(skeleton, clip) for clip in chosen)
-    return Evidence(
-        skeleton, rest, moving, children, body, helper, end & body, weight, *_sums(rest, children), size, bodies
-    )
+    parts = (children, body, helper, end & body, weight, *_sums(rest, children))
+    fitting = tuple(skin for skin in skins if skin.joints.size and skin.joints.max() < len(skeleton))
+    return Evidence(skeleton, rest, moving, *parts, size, bodies, fitting)
 
 
 # --- clips -----------------------------------------------------------------------------------------------------
@@ -146,7 +158,7 @@ def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) ->
 
 def _look(skeleton: Skeleton, clip: Clip) -> Moving:
     until = min(float(clip.duration or 0.0), LONGEST_LOOK)
-    times = np.linspace(0.0, until, MOMENTS if until > 0 else 1)
+    times = np.linspace(0.0, until, 2 + int(until * LOOK_RATE) if until > 0 else 1)
     return Moving(clip, times, skeleton.world(clip.sample(times)).astype(np.float64))
 
 

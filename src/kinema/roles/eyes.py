@@ -28,7 +28,7 @@ def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None
 
 def _looks_ahead(evidence: Evidence, stance: Stance, pair: Pair, head: int) -> bool:
     """Whether a pair sits ahead of the head's joint rather than above it, and is no longer than an eye."""
-    way = stance.places[[pair.one[0], pair.other[0]]].mean(axis=0) - stance.places[head]
+    way = stance.positions[[pair.one[0], pair.other[0]]].mean(axis=0) - stance.positions[head]
     ahead, rise = stance.ahead(way), float(way @ stance.up)
     short = evidence.reach[pair.one[0]] <= EYE_REACH * float(np.linalg.norm(way))
     return short and ahead > EYE_AHEAD * abs(rise) and ahead > 0

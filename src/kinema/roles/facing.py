@@ -1,30 +1,95 @@
-"""Which way a body faces: what its feet, knees, face, tail, walk and names say, weighed against each other."""
+"""Which way a body faces: independent witnesses vote, and those that disagree are named.
+
+The line from side to side is known by then; only the sign is open. Feet, knees, a walk, a face, a tail and names each
+speak for one of the two ways, with a weight that says how often they are right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema.math import arrays
 from kinema.roles import words
-from kinema.roles.constants import FULL_TRAVEL, FULL_VOTE, STANDING_BAND, VOTES
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
 
+WEIGHTS = {
+    "feet": 2.0,
+    "skin": 2.0,
+    "walk": 2.0,
+    "head": 2.0,
+    "sides": 1.5,
+    "face": 1.5,
+    "chest": 1.0,
+    "knees": 1.0,
+    "tail": 1.0,
+    "clips": 0.5,
+}
+"""How much each witness counts. Feet and their skin point ahead in nearly every file, walks go there, and an animal's
+head is before its hips. Files that were mirrored or exported the wrong way round have names of the wrong side, so
+names count less. Clips that are not called walks may fall on their backs."""
 
-@dataclass(frozen=True)
-class Facing:
-    """ahead: whether it faces the way asked about, not the opposite one. sure: how clearly, 0 to 1. says_otherwise:
-    whether names of left and right say the opposite.
-    """
+SPOKEN = {
+    "feet": "the feet point",
+    "skin": "the skin of the feet reaches",
+    "walk": "it walks",
+    "head": "the head lies",
+    "sides": "names of left and right point",
+    "face": "eyes and jaw point",
+    "chest": "the front legs lie",
+    "knees": "the knees bend",
+    "tail": "the tail points",
+    "clips": "it moves",
+}
+"""What a witness that disagrees does "the other way"."""
+
+FULL_VOTE = 0.1
+"""A foot that reaches ahead by this share of its leg votes in full."""
+
+FULL_TRAVEL = 0.3
+"""A clip that travels this share of the body's size votes in full."""
+
+STANDING_BAND = 0.02
+"""Feet within this share of the body's size above the lowest one stand with it."""
+
+CLEAR_VOTE = 0.3
+"""A witness that votes against the rest by at least this much, of 1, is named as a doubt."""
+
+KNEE_BENT = 0.05
+"""Leg lengths that a knee is off the line from hip to ankle to be clearly bent."""
+
+FOOT_FOLLOWS = 0.5
+"""Share of a vertex's weights that follow a foot for it to be the foot's skin."""
+
+APART = 0.02
+"""Joints of the two sides that are this share of the body's size apart show which way is across."""
+
+_WALKS = frozenset(("walk", "run", "trot", "jog", "sprint", "gallop"))
+_NOT_AHEAD = frozenset(("back", "backward", "backwards", "strafe", "left", "right", "side", "turn", "dodge"))
+
+
+class Witness(NamedTuple):
+    """One sign of which way a body faces."""
+
+    name: str
+    """A key of `WEIGHTS`."""
+    vote: float
+    """From -1, the opposite way, to 1, the way asked about."""
+
+
+class Facing(NamedTuple):
+    """What the witnesses say."""
 
     ahead: bool
+    """Whether the body faces the way asked about, not the opposite one."""
     sure: float
-    says_otherwise: bool
+    """How much the votes for it outweigh the others, 0 to 1."""
+    against: tuple[str, ...]
+    """Names of witnesses that clearly say the opposite."""
 
 
 def find(
@@ -32,19 +97,56 @@ def find(
     pairs: list[Pair],
     posture: Posture,
     hips: int,
-    places: Any,
+    positions: Any,
     ahead: Any,
     sides: Mapping[int, str],
 ) -> Facing:
-    """Whether the body faces ahead, (3,). places: (J, 3), as it stands. sides: joints known to be "left" or "right";
-    facing ahead, the first side of each pair is the left one.
+    """Decide whether the body faces ahead, (3,), or the opposite way.
+
+    positions: (J, 3), as it stands. sides: joints known to be "left" or "right"; facing ahead, the first side of each
+    pair is the left one.
     """
     if told := _sides(pairs, sides):
-        return Facing(told > 0, 1.0, False)
-    said = _sides(pairs, dict(enumerate(map(words.side, evidence.skeleton.names))))
-    votes = [VOTES["sides"] * float(np.sign(said)), *_votes(evidence, posture, hips, places, ahead)]
+        return Facing(told > 0, 1.0, ())
+    witnesses = [each for each in _witnesses(evidence, pairs, posture, hips, positions, ahead) if each.vote]
+    votes = [WEIGHTS[each.name] * each.vote for each in witnesses]
     total, weight = sum(votes), sum(map(abs, votes))
-    return Facing(total >= 0, abs(total) / weight if weight else 0.0, said != 0 and (said > 0) != (total >= 0))
+    way = 1.0 if total >= 0 else -1.0
+    against = tuple(each.name for each in witnesses if each.vote * way < -CLEAR_VOTE)
+    return Facing(total >= 0, abs(total) / weight if weight else 0.0, against)
+
+
+def across_of(pairs: Sequence[Pair], positions: Any, size: float) -> Any:
+    """(..., 3): from the second side to the first, by the joints nearest the middle that are clearly apart: hips and
+    shoulders. positions: (..., J, 3). size: of the body.
+
+    In many files the first joint of each leg lies on the hips, where both sides coincide.
+    """
+    total = np.zeros((*positions.shape[:-2], 3))
+    for pair in pairs:
+        for one, other in zip(*pair.both, strict=False):
+            way = positions[..., one, :] - positions[..., other, :]
+            if np.median(np.linalg.norm(way, axis=-1)) > APART * size:
+                total += way
+                break
+    return total
+
+
+def _witnesses(
+    evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, positions: Any, ahead: Any
+) -> Iterator[Witness]:
+    names = dict(enumerate(map(words.side, evidence.skeleton.names)))
+    yield Witness("sides", float(np.sign(_sides(pairs, names))))
+    yield from _legs(evidence, posture, positions, ahead)
+    yield from _animal(evidence, posture, hips, positions, ahead)
+    faces = [j for j in np.flatnonzero(evidence.body).tolist() if evidence.kind(j) in ("jaw", "eye")]
+    shares = [
+        _share((positions[j] - positions[evidence.parent(j)]) @ ahead, 0.3 * evidence.size)
+        for j in faces
+        if evidence.parent(j) >= 0
+    ]
+    yield Witness("face", _mean(shares))
+    yield from _clips(evidence, posture, hips)
 
 
 def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
@@ -56,49 +158,115 @@ def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
     return said
 
 
-def _votes(evidence: Evidence, posture: Posture, hips: int, places: Any, ahead: Any) -> Iterator[float]:
-    """What speaks for facing ahead (above 0) or the other way, each by its weight."""
-
-    def share(way: Any, of: float) -> float:
-        return float(np.clip(way @ ahead / max(FULL_VOTE * of, np.finfo(float).tiny), -1.0, 1.0))
-
-    for pair in posture.legs:
-        for path in pair.both:
-            length = evidence.length(path)
-            if len(posture.legs) <= 2 and len(path) > 3:
-                yield VOTES["toes"] * share(places[path[-1]] - places[path[-2]], length)
-            if len(posture.legs) == 1:
-                bend = places[path[1]] - (places[path[0]] + places[path[2]]) / 2
-                yield VOTES["knees"] * share(bend, length)
-        if len(posture.legs) > 1:  # The skeleton starts at the hips.
-            yield VOTES["chest"] * share(places[pair.attach] - places[hips], evidence.size)
-    for joint in np.flatnonzero(evidence.body).tolist():
-        kind = evidence.kind(joint)
-        if kind in ("jaw", "eye") and (up := evidence.parent(joint)) >= 0:
-            yield VOTES["face"] * share(places[joint] - places[up], 0.3 * evidence.size)
-        if kind == "tail":
-            yield -VOTES["tail"] * share(places[joint] - places[hips], evidence.size)
-        if kind == "head" and len(posture.legs) > 1:
-            yield VOTES["head"] * share(places[joint] - places[hips], evidence.size)
-    for clip in evidence.clips:
-        goes = {word.removesuffix("ing") for word in words.split(clip.clip.name)} & {"walk", "run", "trot"}
-        yield VOTES["walk" if goes else "clip"] * _travels(clip, posture, hips, evidence.size)
+def _legs(evidence: Evidence, posture: Posture, positions: Any, ahead: Any) -> Iterator[Witness]:
+    """Feet, their skin, and knees at rest where no clip bends them."""
+    paths = [path for pair in posture.legs for path in pair.both]
+    if len(posture.legs) > 2:
+        return
+    toes = [
+        _share((positions[path[-1]] - positions[path[-2]]) @ ahead, evidence.length(path))
+        for path in paths
+        if len(path) > 3
+    ]
+    yield Witness("feet", _mean(toes))
+    if len(posture.legs) == 1:
+        yield Witness("skin", _mean([_skin_ahead(evidence, path, ahead) for path in paths if len(path) >= 3]))
+        yield Witness("knees", _knees(evidence, posture, positions, ahead))
 
 
-def _travels(clip: Moving, posture: Posture, hips: int, size: float) -> float:
-    """-1 to 1: whether a clip goes ahead, seen from how the body is turned at each moment; 0 where it stays.
+def _skin_ahead(evidence: Evidence, path: tuple[int, ...], ahead: Any) -> float:
+    """-1 to 1: whether the skin of a foot reaches further ahead of its ankle than behind it, at rest."""
+    skeleton, ankle = evidence.skeleton, path[2]
+    foot = np.zeros(len(skeleton), bool)
+    foot[skeleton.below([ankle])] = True
+    palette = skeleton.palette(skeleton.rest)
+    reach: list[Any] = []
+    for skin in evidence.skins:
+        mine = (skin.weights * foot[skin.joints]).sum(axis=1) > FOOT_FOLLOWS
+        if mine.any():
+            reach.append((skin.deform(palette)[mine].astype(np.float64) - evidence.rest[ankle]) @ ahead)
+    if not reach:
+        return 0.0
+    along = np.concatenate(reach)
+    return _share(float(along.max() + along.min()), evidence.length(path))
+
+
+def _knees(evidence: Evidence, posture: Posture, positions: Any, ahead: Any) -> float:
+    """-1 to 1: which way knees are off the line from hip to ankle, in clips if they are clearly bent there, else as the
+    body stands.
+    """
+    pair = posture.legs[0]
+    for moving in evidence.clips:
+        shown = _bends(evidence, pair, moving.positions)
+        forward = arrays.unit(np.cross(across_of([pair], moving.positions, evidence.size), posture.up))
+        along = (shown * forward).sum(axis=-1)[np.linalg.norm(shown, axis=-1) > KNEE_BENT]
+        if along.size:
+            return float(along.sum() / np.abs(along).sum())
+    return float(np.clip(_bends(evidence, pair, positions).mean(axis=0) @ ahead / KNEE_BENT, -1.0, 1.0))
+
+
+def _bends(evidence: Evidence, pair: Pair, positions: Any) -> Any:
+    """(2, ..., 3): the way from the line between hip and ankle to each knee, leg lengths; positions (..., J, 3)."""
+    found = []
+    for path in pair.both:
+        bones = [evidence.length(path[k : k + 2]) for k in range(len(path) - 1)]
+        k = max(range(len(path) - 2), key=lambda k: min(bones[k], bones[k + 1]))
+        hip, knee, ankle = (positions[..., path[k + n], :] for n in range(3))
+        line = arrays.unit(ankle - hip)
+        off = (knee - hip) - line * ((knee - hip) * line).sum(axis=-1, keepdims=True)
+        found.append(off / max(evidence.length(path), np.finfo(float).tiny))
+    return np.stack(found)
+
+
+def _animal(evidence: Evidence, posture: Posture, hips: int, positions: Any, ahead: Any) -> Iterator[Witness]:
+    """Head, chest and tail of what has more than two legs; a tail of anything."""
+    joints = np.flatnonzero(evidence.body).tolist()
+
+    def of(kind: str) -> float:
+        found = [positions[joint] - positions[hips] for joint in joints if evidence.kind(joint) == kind]
+        return _mean([_share(way @ ahead, evidence.size) for way in found])
+
+    yield Witness("tail", -of("tail"))
+    if len(posture.legs) > 1:
+        yield Witness("head", of("head"))
+        fronts = [positions[pair.attach] - positions[hips] for pair in posture.legs]
+        yield Witness("chest", _share(max((way @ ahead for way in fronts), key=abs), evidence.size))
+
+
+def _clips(evidence: Evidence, posture: Posture, hips: int) -> Iterator[Witness]:
+    """Walks, and what else travels."""
+    walks: list[float] = []
+    others: list[float] = []
+    for moving in evidence.clips:
+        said = set(words.split(moving.clip.name))
+        said |= {word.removesuffix("ing") for word in said}
+        if not said & _NOT_AHEAD:
+            (walks if said & _WALKS else others).append(_travels(moving, posture, hips, evidence.size))
+    yield Witness("walk", _mean(walks))
+    yield Witness("clips", _mean(others))
+
+
+def _travels(moving: Moving, posture: Posture, hips: int, size: float) -> float:
+    """-1 to 1: whether a clip goes ahead, seen from how the body is rotated at each moment; 0 where it stays.
 
     In a clip that walks on the spot, it is the feet on the ground that go back. size: of the body.
     """
-    if not posture.legs or "back" in clip.clip.name.lower() or len(clip.world) < 2:
+    if not posture.legs or len(moving.world) < 2:
         return 0.0
-    places, up = clip.places, posture.up
-    pair = posture.legs[0]
-    across = places[:, pair.one[0]] - places[:, pair.other[0]]
-    ahead = arrays.unit(np.cross(across, up))[:-1]
-    ends = places[:, [end for pair in posture.legs for end in pair.ends]]
+    positions, up = moving.positions, posture.up
+    ahead = arrays.unit(np.cross(across_of(posture.legs[:1], positions, size), up))[:-1]
+    ends = positions[:, [end for pair in posture.legs for end in pair.ends]]
     heights = ends @ up
     standing = (heights - heights.min(axis=1, keepdims=True) <= STANDING_BAND * size)[:-1]
-    moved = np.diff(places[:, hips], axis=0)[:, np.newaxis] - np.diff(ends, axis=0)
+    moved = np.diff(positions[:, hips], axis=0)[:, np.newaxis] - np.diff(ends, axis=0)
     along = ((moved * ahead[:, np.newaxis]).sum(axis=-1) * standing).sum(axis=1)
     return float(along.sum() / max(np.abs(along).sum(), FULL_TRAVEL * size))
+
+
+def _share(way: float, of: float) -> float:
+    """-1 to 1: a length ahead, in full from a tenth of another length on."""
+    return float(np.clip(way / max(FULL_VOTE * of, np.finfo(float).tiny), -1.0, 1.0))
+
+
+def _mean(votes: Sequence[float]) -> float:
+    return float(np.mean(votes)) if votes else 0.0

@@ -103,7 +103,7 @@ def _ankle(evidence: Evidence, stance: Stance, joints: Sequence[int], legs: int)
     tall = max(stance.height(joints[0]) - floor, np.finfo(float).tiny)
     at = min(2, len(joints) - 1)
     while at + 1 < len(joints) and _is_joint(evidence, joints[at + 1]):
-        way = stance.places[joints[at + 1]] - stance.places[joints[at]]
+        way = stance.positions[joints[at + 1]] - stance.positions[joints[at]]
         still_high = stance.height(joints[at]) - floor > LEG_STILL[2 if legs == 2 else 4] * tall
         if not (still_high and -float(way @ stance.up) > STEEP * stance.level(way)):
             break

@@ -34,7 +34,7 @@ class Posture:
 def find(evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], up: Any = None) -> Posture:
     """up: where it is known."""
     long = [pair for pair in pairs if limbs.is_long(evidence, pair)]
-    sources = [evidence.rest[np.newaxis], *(clip.places for clip in evidence.clips)]
+    sources = [evidence.rest[np.newaxis], *(clip.positions for clip in evidence.clips)]
     candidates = [np.array(up)] if up is not None else list(_directions(evidence, symmetry, long))
     scores = [_prior(each) * sum(_support(evidence, long, s, each)[1] for s in sources) for each in candidates]
     order = sorted(range(len(scores)), key=lambda k: -scores[k])
@@ -42,7 +42,7 @@ def find(evidence: Evidence, symmetry: Symmetry, pairs: list[Pair], up: Any = No
     clear = _clear([scores[k] for k in order]) if up is None else 1.0
     stands = np.mean([_support(evidence, long, s, best)[0] for s in sources], axis=0) if long else np.zeros(0)
     legs = [k for k, pair in enumerate(long) if _is_leg(evidence, pair, stands[k])]
-    legs = _without_low_ones(evidence, long, _without_arms(evidence, long, legs))
+    legs = _without_low_ones(evidence, long, _without_arms(evidence, long, legs, best))
     return Posture(
         best,
         tuple(long[k] for k in legs),
@@ -104,12 +104,15 @@ def _is_leg(evidence: Evidence, pair: Pair, stands: float) -> bool:
     return min(map(len, pair.both)) >= 3 and stands >= often
 
 
-def _without_arms(evidence: Evidence, long: list[Pair], legs: list[int]) -> list[int]:
-    """Where some of what stands is called leg and some arm, with fingers, those are arms that hang low."""
+def _without_arms(evidence: Evidence, long: list[Pair], legs: list[int], up: Any) -> list[int]:
+    """Where some of what stands is called leg and some arm, those are arms that hang low if they have fingers, or if
+    they are clear of the ground at rest: someone crawls or crouches.
+    """
     called = {k: limbs.named(evidence, long[k]) for k in legs}
     if "leg" not in called.values():
         return legs
-    return [k for k in legs if called[k] != "arm" or not _has_fingers(evidence, long[k])]
+    at_rest, _ = _support(evidence, long, evidence.rest[np.newaxis], up)
+    return [k for k in legs if called[k] != "arm" or (at_rest[k] > 0 and not _has_fingers(evidence, long[k]))]
 
 
 def _without_low_ones(evidence: Evidence, long: list[Pair], legs: list[int]) -> list[int]:

@@ -13,11 +13,37 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.roles.constants import FOOT_SKIN, LEVEL_BAND, PLANTED_PART, SOLE_BAND, THICKEST_SOLE
-from kinema.roles.evidence import Evidence
+from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.legs import FoundLeg, strays
 from kinema.roles.stance import Stance
 from kinema.skin import Skin
+
+FOOT_SKIN = 0.5
+"""Skin belongs to a foot if more than this share of it follows the ankle and what is below."""
+
+SOLE_BAND = 0.2
+"""Skin that is this close above the lowest of it, in heights of the ankle, is the sole: heel and tip are its ends."""
+
+LEVEL_BAND = 0.01
+"""Levels of the floor, of rest and of several clips, that agree within this share of a leg are one."""
+
+THICKEST_SOLE = 0.07
+"""Leg lengths that the lowest joints of a foot are above the ground, at most: the ball of a foot."""
+
+FARTHEST_ZERO = 0.12
+"""Leg lengths: captured feet stand at most this far above the height 0 that the file means to be its floor."""
+
+STILL = 0.15
+"""Leg lengths a second up or down below which the lowest sole stands."""
+
+LEVEL_DEPTH = 0.06
+"""Leg lengths of what counts as one level: captured feet stand up to 5 cm above each other on a flat floor."""
+
+LEVEL_FOOT = 0.25
+"""Foot lengths that the ankle of a standing foot may be higher or lower than in the stance: 14 degrees."""
+
+LEVEL_SHARE = 0.12
+"""Share of the moments with a still sole that a level needs to be one: whoever hops off a box lands on the floor."""
 
 
 @dataclass(frozen=True)
@@ -48,25 +74,29 @@ def measure(
         soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg, lowest)
         if strays(evidence, leg.joints[-1]):  # A foot that turns by itself has no length along this leg.
             soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
-    floor = _floor(evidence, stance, legs, soles)
-    if not any(sole.skinned for sole in soles.values()):
-        return _down_to_zero(evidence, legs, soles, floor)
-    return soles, floor
+    level, lowest = _floor(evidence, stance, legs, soles)
+    if any(sole.skinned for sole in soles.values()):
+        return soles, level
+    return _down_to_zero(evidence, legs, _levelled(evidence, stance, legs, soles), level, lowest)
 
 
 def _down_to_zero(
-    evidence: Evidence, legs: Mapping[str, FoundLeg], soles: dict[str, Sole], floor: float
+    evidence: Evidence, legs: Mapping[str, FoundLeg], soles: dict[str, Sole], level: float, lowest: float
 ) -> tuple[dict[str, Sole], float]:
-    """Joints alone end above the ground, inside the foot. Files put the ground at 0: where that is just below, soles
-    reach down to it.
+    """Joints alone end above the ground, inside the foot: let soles reach down to it, as far as soles are thick.
+
+    level: height of the lowest joints while they stand. lowest: height that they come down to at all. Files put the
+    ground at 0: it is there if joints stand just above, or if they stand on something higher but come down that far.
     """
-    thick = THICKEST_SOLE * min(evidence.length(leg.joints) for leg in legs.values())
-    if not 0.0 < floor <= thick:
-        return soles, floor
-    deeper = {
-        name: replace(sole, sole=sole.sole + floor, toe_sole=sole.toe_sole + floor) for name, sole in soles.items()
-    }
-    return deeper, 0.0
+    size = min(evidence.length(leg.joints) for leg in legs.values())
+    if level > FARTHEST_ZERO * size and -LEVEL_DEPTH * size < lowest <= FARTHEST_ZERO * size:
+        level = max(lowest, 0.0)
+    if not 0.0 < level <= FARTHEST_ZERO * size:
+        return soles, level
+    thick = min(level, THICKEST_SOLE * size)
+    for name, sole in soles.items():
+        soles[name] = replace(sole, sole=sole.sole + thick, toe_sole=sole.toe_sole + thick)
+    return soles, level - thick
 
 
 # --- one sole --------------------------------------------------------------------------------------------------
@@ -74,10 +104,42 @@ def _down_to_zero(
 
 def _by_joints(stance: Stance, leg: FoundLeg, lowest: float) -> Sole:
     ankle = leg.joints[-1]
-    ahead = stance.level(stance.places[leg.tip] - stance.places[ankle])
+    ahead = stance.level(stance.positions[leg.tip] - stance.positions[ankle])
     tip = ahead if leg.tip != leg.toe else ahead * 4 / 3  # A last joint is the ball of the foot, a mark its end.
     toe_sole = stance.height(ankle if leg.toe is None else leg.toe) - lowest
     return Sole(stance.height(ankle) - lowest, toe_sole, tip / 4, tip, False)
+
+
+def _levelled(
+    evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: dict[str, Sole]
+) -> dict[str, Sole]:
+    """Soles without a skin, their ankles as high above their toes as while they stand in clips: captured feet stand a
+    few degrees off their rest pose. All feet of a body stand alike.
+    """
+    off = [_ankle_rises(evidence, stance, leg, leg.toe) for leg in legs.values() if leg.toe is not None]
+    known = [each for each in off if each is not None]
+    rise = float(np.mean(known)) if known else 0.0
+    return {
+        name: sole if legs[name].toe is None else replace(sole, sole=sole.sole + rise) for name, sole in soles.items()
+    }
+
+
+def _ankle_rises(evidence: Evidence, stance: Stance, leg: FoundLeg, toe: int) -> float | None:
+    """How much higher the ankle is above the toe joint while the foot stands in clips than in the stance; None if they
+    do not show it stand about as level.
+    """
+    joints = [leg.joints[-1], toe]
+    usual, length = stance.height(joints[0]) - stance.height(joints[1]), evidence.length(joints)
+    size = evidence.length(leg.joints)
+    shown: list[Any] = [np.zeros(0)]
+    for moving in evidence.clips:
+        heights = moving.positions[:, joints] @ stance.up
+        low = heights[:, 1] - heights[:, 1].min() < LEVEL_DEPTH * size
+        still = (np.abs(moving.velocity(heights)) < STILL * size).all(axis=1)
+        shown.append((heights[:, 0] - heights[:, 1])[low & still] - usual)
+    found = np.concatenate(shown)
+    found = found[np.abs(found) < LEVEL_FOOT * length]
+    return float(np.median(found)) if found.size else None
 
 
 def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
@@ -93,7 +155,7 @@ def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
     if leg.toe is not None:
         toe_sole = stance.height(leg.toe) - float(heights[under_toe].min() if under_toe.any() else bottom)
     flat = heights <= bottom + SOLE_BAND * max(high - bottom, 0.0)
-    along = (places[flat] - stance.places[ankle]) @ _along(stance, leg)
+    along = (places[flat] - stance.positions[ankle]) @ _along(stance, leg)
     return Sole(sole, toe_sole, max(-float(along.min()), 0.0), max(float(along.max()), 0.0), True)
 
 
@@ -101,7 +163,7 @@ def _along(stance: Stance, leg: FoundLeg) -> Any:
     """Which way the foot points: ahead, unless its toe says otherwise."""
     if leg.toe is None:
         return stance.forward
-    way = stance.places[leg.toe] - stance.places[leg.joints[-1]]
+    way = stance.positions[leg.toe] - stance.positions[leg.joints[-1]]
     flat = way - stance.up * (way @ stance.up)
     return arrays.unit(flat) if stance.ahead(flat) > FOOT_SKIN * np.linalg.norm(flat) else stance.forward
 
@@ -137,8 +199,10 @@ def _of_foot(evidence: Evidence, surface: tuple[Any, Any, Any], leg: FoundLeg) -
 # --- the floor -------------------------------------------------------------------------------------------------
 
 
-def _floor(evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: Mapping[str, Sole]) -> float:
-    """Height of the ground under the feet in clips; at rest where there are none."""
+def _floor(
+    evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: Mapping[str, Sole]
+) -> tuple[float, float]:
+    """Height of the ground under the feet in clips, at rest where there are none; and the lowest that soles get."""
     joints, points = [], []
     for name, leg in legs.items():
         joints += [leg.joints[-1], leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe]
@@ -146,10 +210,30 @@ def _floor(evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], sol
     levels = [min(float(point @ stance.up) for point in points)]
     inverse = np.linalg.pinv(stance.world[joints])
     own = np.einsum("nrc,nc->nr", inverse, np.concatenate((points, np.ones((len(points), 1))), axis=1))
-    for clip in evidence.clips:
-        heights = np.einsum("fnrc,nc->fnr", clip.world[:, joints], own)[..., :3] @ stance.up
-        levels.append(float(np.percentile(heights.min(axis=1), PLANTED_PART)))
-    return _agreed(levels, LEVEL_BAND * min(evidence.length(leg.joints) for leg in legs.values()))
+    size = min(evidence.length(leg.joints) for leg in legs.values())
+    lowest = levels[0] if not evidence.clips else np.inf
+    for moving in evidence.clips:
+        heights = np.einsum("fnrc,nc->fnr", moving.world[:, joints], own)[..., :3] @ stance.up
+        levels.append(_level(moving, heights, size))
+        lowest = min(lowest, float(heights.min()))
+    return _agreed(levels, LEVEL_BAND * size), lowest
+
+
+def _level(moving: Moving, heights: Any, leg: float) -> float:
+    """The lowest level on which soles stand in a clip. heights: (F, n), of points of soles.
+
+    Feet also stand on boxes, steps and rocks, so it is the lowest level that counts, not the commonest.
+    """
+    which = np.argmin(heights, axis=1)[:, np.newaxis]
+    speed = np.abs(np.take_along_axis(moving.velocity(heights), which, axis=1))[:, 0]
+    height = np.take_along_axis(heights, which, axis=1)[:, 0]
+    standing = np.sort(height[speed < STILL * leg])
+    if not standing.size:
+        return float(np.percentile(height, 25.0))
+    ends = np.searchsorted(standing, standing + LEVEL_DEPTH * leg, side="right")
+    dense = np.flatnonzero(ends - np.arange(standing.size) >= LEVEL_SHARE * standing.size)
+    first = int(dense[0])
+    return float(np.median(standing[first : ends[first]]))
 
 
 def _agreed(levels: Sequence[float], band: float) -> float:
@@ -164,9 +248,9 @@ def _agreed(levels: Sequence[float], band: float) -> float:
 
 def _touching(stance: Stance, leg: FoundLeg, sole: Sole) -> list[Any]:
     """Heel, and the ball with the ankle and with the toe, where they touch the ground."""
-    ankle, along = stance.places[leg.joints[-1]], _along(stance, leg)
+    ankle, along = stance.positions[leg.joints[-1]], _along(stance, leg)
     under = ankle - stance.up * sole.sole
     ball = under + along * sole.tip * 0.75
     if leg.toe is not None:
-        ball = stance.places[leg.toe] - stance.up * sole.toe_sole
+        ball = stance.positions[leg.toe] - stance.up * sole.toe_sole
     return [under - along * sole.heel, under, ball]

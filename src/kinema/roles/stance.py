@@ -6,6 +6,7 @@ clips have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,19 +16,35 @@ import numpy as np
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.roles import facing
-from kinema.roles.constants import FLOOR_BAND, FOOT_TILT, SNAP
-from kinema.roles.evidence import Evidence
+from kinema.roles.constants import FLOOR_BAND, SNAP
+from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
 from kinema.roles.symmetry import Symmetry
 
+FOOT_TILT = math.radians(30)
+"""Radians: a rest pose whose feet point down by this much more or less than they do while they stand is not one to
+measure soles in."""
+
+STILL = 0.2
+"""Leg lengths a second up or down below which a joint of a foot is still. Along the ground it may move: in a clip that
+walks in place it does."""
+
+LOW = 0.1
+"""Leg lengths above the lowest of a clip within which the end of a foot may stand."""
+
+LEVEL_FOOT = (math.radians(-10), math.radians(40))
+"""Radians that a foot points down from its ankle to its end if it stands flat: least and most of what rigs have. A rest
+pose in between is taken as it is; clips may show feet on tiptoe alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """world: (J, 4, 4). pose: the pose that is, None for rest. up, forward: (3,), unit, at right angles. sure: how
-    clearly it faces that way, 0 to 1.
+    """A moment in which a body stands.
 
-    first_is_left: whether the first side of the symmetry is the left one. says_otherwise: whether names call it right.
+    world: (J, 4, 4). pose: the pose it is, None for rest. up, forward: (3,), unit, at right angles. sure: how clearly
+    it faces that way, 0 to 1. first_is_left: whether the first side of the symmetry is the left one. against: the
+    witnesses of `facing` that say it faces the other way.
     """
 
     world: Any
@@ -36,15 +53,15 @@ class Stance:
     forward: Any
     first_is_left: bool
     sure: float
-    says_otherwise: bool
+    against: tuple[str, ...]
 
     @property
-    def places(self) -> Any:
+    def positions(self) -> Any:
         """(J, 3)."""
         return self.world[:, :3, 3]
 
     def height(self, joint: int) -> float:
-        return float(self.places[joint] @ self.up)
+        return float(self.positions[joint] @ self.up)
 
     def ahead(self, way: Any) -> float:
         return float(way @ self.forward)
@@ -66,36 +83,56 @@ def find(
 ) -> Stance:
     """forward: where it is known. sides: joints that are known to be "left" or "right"."""
     world, pose = _standing(evidence, posture)
-    places, up = world[:, :3, 3], posture.up
-    across = _flat(symmetry.across if pose is None else _across(places, pairs), up)
+    positions, up = world[:, :3, 3], posture.up
+    across = _flat(symmetry.across if pose is None else facing.across_of(pairs, positions, evidence.size), up)
     if forward is not None:
         known = _flat(np.asarray(forward, float), up)
-        return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, False)
+        return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, ())
     ahead = arrays.unit(np.cross(across, up))  # Where up x ahead, the left, is the symmetry's first side.
-    found = facing.find(evidence, pairs, posture, hips, places, ahead, sides or {})
-    return Stance(world, pose, up, ahead if found.ahead else -ahead, found.ahead, found.sure, found.says_otherwise)
+    found = facing.find(evidence, pairs, posture, hips, positions, ahead, sides or {})
+    return Stance(world, pose, up, ahead if found.ahead else -ahead, found.ahead, found.sure, found.against)
 
 
 # --- the moment ------------------------------------------------------------------------------------------------
 
 
 def _standing(evidence: Evidence, posture: Posture) -> tuple[Any, Pose | None]:
-    """Rest if it stands there; else the moment of the clips in which its feet are lowest and most level, if any."""
+    """Rest if it stands there. Else the moment of the clips in which its feet are most level: of those in which all are
+    flat and still, if there are any.
+    """
     rest = evidence.skeleton.rest_world.astype(np.float64)
     if not posture.legs or not evidence.clips or _stands(evidence, posture, rest[np.newaxis])[0]:
         return rest, None
+    best: tuple[float, Any, Pose] | None = None
     for moving in evidence.clips:
         stands = _stands(evidence, posture, moving.world)
-        if stands.any():
-            ends = moving.places[:, [end for pair in posture.legs for end in pair.ends]]
-            uneven = np.ptp(ends @ posture.up, axis=1) + np.where(stands, 0.0, np.inf)
-            at = int(np.argmin(uneven))
-            return moving.world[at], moving.clip.sample(moving.times[at])
-    return rest, None
+        if not stands.any():
+            continue
+        ends = moving.positions[:, [end for pair in posture.legs for end in pair.ends]]
+        uneven = np.ptp(ends @ posture.up, axis=1) / evidence.size + np.where(stands, 0.0, np.inf)
+        uneven += np.where(all_still(evidence, posture, moving), 0.0, 1.0)
+        at = int(np.argmin(uneven))
+        if best is None or uneven[at] < best[0]:
+            best = float(uneven[at]), moving.world[at], moving.clip.sample(moving.times[at])
+    return (rest, None) if best is None else (best[1], best[2])
+
+
+def all_still(evidence: Evidence, posture: Posture, moving: Moving) -> Any:
+    """(F,): whether every foot of a clip is low and moves neither up nor down."""
+    paths = [path for pair in posture.legs for path in pair.both]
+    return np.all([_still(evidence, path, moving, posture.up) for path in paths], axis=0)
+
+
+def _still(evidence: Evidence, path: tuple[int, ...], moving: Moving, up: Any) -> Any:
+    """(F,): whether a foot is low and moves neither up nor down, at its end and at the joint before."""
+    leg = max(evidence.length(path), np.finfo(float).tiny)
+    heights = moving.positions[:, path[-2:]] @ up
+    low = heights[:, -1] - heights[:, -1].min() < LOW * leg
+    return low & (np.abs(moving.velocity(heights)) < STILL * leg).all(axis=1)
 
 
 def _stands(evidence: Evidence, posture: Posture, world: Any) -> Any:
-    """(F,): whether all legs reach the lowest level, with feet as level as they mostly are."""
+    """(F,): whether all legs reach the lowest level, with feet as level as they are while they stand."""
     heights = world[..., :3, 3] @ posture.up
     body = heights[:, evidence.body]
     band = FLOOR_BAND * np.ptp(body, axis=1)
@@ -104,25 +141,30 @@ def _stands(evidence: Evidence, posture: Posture, world: Any) -> Any:
         stands &= heights[:, path[-1]] - body.min(axis=1) <= band
         stands &= heights[:, path[0]] > heights[:, path[-1]]
         if len(posture.legs) == 1 and len(path) > 3:
-            usual = np.median(np.concatenate([_slopes(moving.world, path, posture.up) for moving in evidence.clips]))
-            stands &= np.abs(_slopes(world, path, posture.up) - usual) <= FOOT_TILT
+            slope = _slopes(evidence, world, path, posture.up)
+            usual = _usual_slope(evidence, path, posture.up)
+            level = (slope > LEVEL_FOOT[0]) & (slope < LEVEL_FOOT[1])
+            stands &= level if usual is None else level | (np.abs(slope - usual) <= FOOT_TILT)
     return stands
 
 
-def _slopes(world: Any, path: tuple[int, ...], up: Any) -> Any:
-    """(F,): how steeply a foot's last bone points down, radians, in the moments in which its end is low."""
-    way = world[:, path[-1], :3, 3] - world[:, path[-2], :3, 3]
+def _usual_slope(evidence: Evidence, path: tuple[int, ...], up: Any) -> float | None:
+    """How steeply a foot's last bone points down while the foot stands, radians; None if no clip shows it stand."""
+    shown = [_slopes(evidence, each.world, path, up)[_still(evidence, path, each, up)] for each in evidence.clips]
+    slopes = np.concatenate(shown) if shown else np.zeros(0)
+    return float(np.median(slopes)) if slopes.size else None
+
+
+def _slopes(evidence: Evidence, world: Any, path: tuple[int, ...], up: Any) -> Any:
+    """(F,): how steeply a foot points down from its ankle to its end, radians."""
+    ankle = path[-3] if evidence.end[path[-1]] and len(path) > 4 else path[-2]
+    way = world[:, path[-1], :3, 3] - world[:, ankle, :3, 3]
     return np.arcsin(np.clip(-(arrays.unit(way) @ up), -1.0, 1.0))
-
-
-def _across(places: Any, pairs: list[Pair]) -> Any:
-    """From one side of the body to the other."""
-    return np.sum([places[pair.one[0]] - places[pair.other[0]] for pair in pairs], axis=0)
 
 
 def _flat(way: Any, up: Any) -> Any:
     """A direction at right angles to up, of length 1."""
-    flat = way - up * (way @ up)
+    flat = arrays.unit(way) - up * (arrays.unit(way) @ up)
     if np.linalg.norm(flat) < 1 - SNAP:
         flat = np.cross(up, np.eye(3)[int(np.argmin(np.abs(up)))])
     return arrays.unit(flat)

@@ -155,7 +155,7 @@ def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, stanc
 def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, child: int) -> float:
     below = evidence.below(child)
     called = any(evidence.kind(j) in ("head", "neck") for j in below)
-    away = stance.places[below] - stance.places[chest]
+    away = stance.positions[below] - stance.positions[chest]
     towards = stance.up if len(posture.legs) < 2 else stance.forward  # People's heads are above, animals' ahead.
     return 10.0 * called + (float((away @ towards).max()) + 0.1 * evidence.extent(child)) / evidence.size
 
@@ -201,5 +201,5 @@ def _starts_tail(evidence: Evidence, joint: int) -> bool:
 
 def _hangs_free(stance: Stance, tail: tuple[int, ...], kind: str) -> bool:
     """Whether a nameless chain may be a tail: it goes away from the hips, and not up."""
-    way: Any = stance.places[tail[-1]] - stance.places[tail[0]]
+    way: Any = stance.positions[tail[-1]] - stance.positions[tail[0]]
     return kind in ("", "root") and float(way @ stance.up) < 0.7 * float(np.linalg.norm(way))
