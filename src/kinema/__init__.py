@@ -64,11 +64,14 @@ if TYPE_CHECKING:
     from kinema.skin import Skin as Skin
     from kinema.solvers.aim import AimResult as AimResult
     from kinema.solvers.aim import aim as aim
+    from kinema.solvers.body.targets import Effector as Effector
     from kinema.solvers.ccd import ccd as ccd
     from kinema.solvers.chain import ChainResult as ChainResult
     from kinema.solvers.compensating import CompensatingResult as CompensatingResult
     from kinema.solvers.compensating import compensating as compensating
     from kinema.solvers.fabrik import fabrik as fabrik
+    from kinema.solvers.full_body import BodyReport as BodyReport
+    from kinema.solvers.full_body import FullBody as FullBody
     from kinema.solvers.goal import Goal as Goal
     from kinema.solvers.goal import Report as Report
     from kinema.solvers.goal import solve as solve
@@ -161,6 +164,9 @@ _HOME = {
     "CompensatingResult": "kinema.solvers.compensating",
     "compensating": "kinema.solvers.compensating",
     "fabrik": "kinema.solvers.fabrik",
+    "FullBody": "kinema.solvers.full_body",
+    "BodyReport": "kinema.solvers.full_body",
+    "Effector": "kinema.solvers.body.targets",
     "look_at": "kinema.solvers.look_at",
     "TwoBoneResult": "kinema.solvers.two_bone",
     "two_bone": "kinema.solvers.two_bone",

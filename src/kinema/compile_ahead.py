@@ -35,8 +35,8 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     from kinema.solvers.two_bone_rotations import two_bone_rotations
 
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **_stages(dtype)}
-    if dtype == np.float64:  # Rays and balls are in double precision alone.
-        characters |= {"grounds": _casts, "balls": _balls}
+    if dtype == np.float64:  # The full body, rays and balls are in double precision alone.
+        characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls}
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -81,6 +81,18 @@ def _solve(dtype: Any) -> None:
     solve(limited, rest, limited.chain("a", "e"), Goal(np.array((1.5, 3.5, 0.5), dtype)))
     limited.palette(rest)
     apply_to_matrices(skeleton.world(rest), (0, 1, 2), goal)
+
+
+def _full_body() -> None:
+    """A hand that is pulled, inside limits."""
+    from kinema.limits import Cone
+    from kinema.pose import Pose
+    from kinema.skeleton import Skeleton
+    from kinema.solvers.body.targets import Effector
+    from kinema.solvers.full_body import FullBody
+
+    rest = Pose(np.tile((0.0, 1.0, 0.0), (4, 1)), np.tile((0.0, 0.0, 0.0, 1.0), (4, 1)))
+    FullBody(Skeleton(list("abcd"), range(-1, 3), rest, [Cone(1.0)] * 4)).solve(rest, [Effector("d", (1.0, 2.0, 0.5))])
 
 
 def _casts() -> None:

@@ -136,9 +136,12 @@ def at_ends(q, axis, row, slack):
     c = cosine * row[_RANGE] + sine * row[_RANGE + 1]
     s = sine * row[_RANGE] - cosine * row[_RANGE + 1]
     cos_half, sin_half = row[_RANGE + 2], row[_RANGE + 3]
-    # A whole turn has no ends.
+    # A whole turn has no ends. Each end is on its own side of the middle: in a range wider than half a turn the sine of
+    # the distance to it has the same sign on the far side.
     some = cos_half > slack - like(slack, 1.0)
-    return some & (-s * cos_half - c * sin_half >= -slack), some & (s * cos_half - c * sin_half >= -slack)
+    low = some & (s <= slack) & (-s * cos_half - c * sin_half >= -slack)
+    high = some & (s >= -slack) & (s * cos_half - c * sin_half >= -slack)
+    return low, high
 
 
 @kernel

@@ -18,11 +18,14 @@ NO_TURN = (0.0, 0.0, 0.0, 1.0)
 LIMITS = [
     km.Hinge((0, 0, 1), -0.4, 1.1),
     km.Hinge((1, 1, 0), -4.0, 4.0),
+    km.Hinge((1, 0, 1), -2.9, 2.8),
     km.Cone(0.6),
     km.SwingTwist(0.7, -0.2, 0.9),
     km.SwingTwist(2.0, -0.2, 0.2),
 ]
-kinds = pytest.mark.parametrize("limit", LIMITS, ids=["hinge", "free hinge", "cone", "swing-twist", "twist"])
+kinds = pytest.mark.parametrize(
+    "limit", LIMITS, ids=["hinge", "free hinge", "wide hinge", "cone", "swing-twist", "twist"]
+)
 
 
 class Branch:
@@ -164,8 +167,8 @@ def test_scattered_turns_cover_what_is_allowed():
     count = 400 if compiled.COMPILED else 100
     for limit, axis, span in (
         (LIMITS[0], (0, 0, 1), (-0.4, 1.1)),
-        (LIMITS[3], bone, (-0.2, 0.9)),
-        (LIMITS[2], bone, (-3, 3)),
+        (LIMITS[4], bone, (-0.2, 0.9)),
+        (LIMITS[3], bone, (-3, 3)),
     ):
         row = limit.row(tuple(bone))
         turns = [run(branch.some_turn, np.float64, bone, row, *rng.uniform(size=3)) for _ in range(count)]
@@ -191,7 +194,7 @@ def test_what_pushes_past_an_edge_is_blocked(limit):
         assert past(limit, away, bone, kept) < 1e-2
         assert (past(limit, away, bone, turn) > 1e-3) == (swing or twist)
         blocked += swing or twist
-    assert blocked > 5 or limit == LIMITS[1]
+    assert blocked > 5 or limit in LIMITS[1:3]  # Few random rotations are past the ends of a wide range.
 
 
 def past(limit, away, bone, turn, step=1e-6):

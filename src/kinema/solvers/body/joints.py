@@ -1,0 +1,199 @@
+"""Joints of the full-body step: forward kinematics, mobility inside limits, and applying a step."""
+
+from __future__ import annotations
+
+import math
+
+from kinema import limits
+from kinema._jit import kernel, like, routine
+from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load4, load_matrix, store3, store4, store_matrix
+from kinema.solvers.branch import from_vector, into_limit
+
+LARGEST_ROTATION = 0.8
+"""Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
+
+EDGE_SLACK = 16.0
+"""How near to the edge of its limit a joint counts as at it, in roundings of a rotation."""
+
+
+@kernel
+def own_axes(matrix, scale):
+    """The world axes about which a joint's own rotations rotate; below a mirror they go the other way round."""
+    frame = xform.axes(xform.unmirrored(matrix, scale))
+    side = xform.handedness(frame)
+    return vec.scale(frame[0], side), vec.scale(frame[1], side), vec.scale(frame[2], side)
+
+
+@kernel
+def above(problem, n):
+    """The matrix of the space that a joint's local transform is in."""
+    parent = problem.joints[n].parent
+    if parent >= 0:
+        return load_matrix(problem.states[parent].world)
+    return load_matrix(problem.settings[0].root_space)
+
+
+@routine
+def forward(problem):
+    """World matrices, origins and axes of all joints."""
+    settings = problem.settings[0]
+    centre = load3(settings.centre)
+    shrink = like(settings.body_size, 1.0) / settings.body_size
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        local = xform.matrix((load3(state.translation), load4(state.rotation), load3(state.scale)))
+        world = xform.mul(above(problem, n), local)
+        store_matrix(state.world, world)
+        store3(state.origin, vec.scale(vec.sub(world[3], centre), shrink))
+        x, y, z = own_axes(world, load3(state.scale))
+        store3(state.x, x)
+        store3(state.y, y)
+        store3(state.z, z)
+
+
+@kernel
+def to_world(state, v):
+    """A rotation vector of a joint's own space in world space."""
+    return xform.linear((load3(state.x), load3(state.y), load3(state.z)), v)
+
+
+@kernel
+def to_own(state, v):
+    """A world rotation vector in a joint's own space."""
+    return xform.into((load3(state.x), load3(state.y), load3(state.z)), v)
+
+
+@kernel
+def rotation_vector(q):
+    """Axis times angle of a rotation, the shorter way round."""
+    two = like(q[3], 2.0)
+    zero = like(q[3], 0.0)
+    sign = like(q[3], 1.0) if q[3] >= zero else like(q[3], -1.0)
+    v = (q[0] * sign, q[1] * sign, q[2] * sign)
+    sine = vec.length(v)
+    cosine = q[3] * sign
+    share = two * math.atan2(sine, cosine) / sine if sine > zero else two
+    return vec.scale(v, share)
+
+
+@routine
+def find_edges(joint, state, rounding):
+    """Which ends of its limit a joint is at, and the world axes about which it swings on and twists on."""
+    state.at_swing, state.at_low, state.at_high = False, False, False
+    row = joint.limit
+    kind = row[0]
+    if kind == limits.NONE:
+        return
+    slack = rounding * like(rounding, EDGE_SLACK)
+    away = quat.mul(quat.conj(load4(joint.rest)), load4(state.rotation))
+    bone = load3(joint.bone)
+    if kind == limits.HINGE:
+        axis = limits.hinge_axis(row)
+        store3(state.twist, to_world(state, axis))
+        state.at_low, state.at_high = limits.at_ends(away, axis, row, slack)
+        return
+    swing, twist, sine, cosine = limits.swing_of(away, bone)
+    store3(state.swing, to_world(state, swing))
+    store3(state.twist, to_world(state, twist))
+    state.at_swing = sine * row[1] - cosine * row[2] >= -slack
+    if kind == limits.SWING_TWIST:
+        state.at_low, state.at_high = limits.at_ends(away, bone, row, slack)
+
+
+@kernel
+def set_mobility(joint, state):
+    """How a joint may rotate in this step: its mobility, less what its limit takes."""
+    full = joint.mobility
+    zero = like(full, 0.0)
+    if joint.limit[0] == limits.HINGE:
+        state.free = zero
+        state.swing_mobility = zero
+        state.twist_mobility = zero if state.no_twist else full
+    else:
+        state.free = full
+        state.swing_mobility = -full if state.no_swing else zero
+        state.twist_mobility = -full if state.no_twist else zero
+
+
+@kernel
+def mobile(state, moment):
+    """S times a moment: how far a joint rotates under it."""
+    swing, twist = load3(state.swing), load3(state.twist)
+    v = vec.scale(moment, state.free)
+    v = vec.add(v, vec.scale(swing, state.swing_mobility * vec.dot(swing, moment)))
+    return vec.add(v, vec.scale(twist, state.twist_mobility * vec.dot(twist, moment)))
+
+
+@kernel
+def allowed(joint, state, v):
+    """A rotation vector without what a hinge or an edge takes from it."""
+    swing, twist = load3(state.swing), load3(state.twist)
+    zero = like(v[0], 0.0)
+    if joint.mobility <= zero:
+        return (zero, zero, zero)
+    if joint.limit[0] == limits.HINGE:
+        return vec.scale(twist, zero if state.no_twist else vec.dot(twist, v))
+    v = vec.select(state.no_swing, vec.sub(v, vec.scale(swing, vec.dot(swing, v))), v)
+    return vec.select(state.no_twist, vec.sub(v, vec.scale(twist, vec.dot(twist, v))), v)
+
+
+@kernel
+def find_pull(problem, n, share):
+    """A share of the rotation and of the movement back to the reference."""
+    joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
+    back = quat.mul(quat.conj(load4(state.rotation)), load4(state.reference))
+    store3(state.pull, vec.scale(to_world(state, rotation_vector(back)), share))
+    if joint.slide > like(share, 0.0):
+        way = vec.sub(load3(state.reference_translation), load3(state.translation))
+        store3(state.pull_slide, vec.scale(xform.linear(above(problem, n), way), share / settings.body_size))
+
+
+@routine
+def move_joint(problem, n, rotation, slide):
+    """Apply one step to a joint: a world rotation vector and a movement in body sizes. Its limit holds afterwards."""
+    joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
+    zero = like(settings.body_size, 0.0)
+    if joint.slide > zero:
+        own = xform.linear(xform.inverse(above(problem, n)), vec.scale(slide, settings.body_size))
+        store3(state.translation, vec.add(load3(state.translation), own))
+    if joint.mobility > zero:
+        own = to_own(state, rotation)
+        q = quat.mul(load4(state.rotation), from_vector(own, like(zero, LARGEST_ROTATION)))
+        store4(state.rotation, quat.unit(q))
+        hold(joint, state, settings.rounding)
+
+
+@kernel
+def hold(joint, state, rounding):
+    """Move a joint into its limit. Returns whether it had to be moved."""
+    if joint.limit[0] == limits.NONE:
+        return False
+    q, moved = into_limit(load4(state.rotation), load4(joint.rest), load3(joint.bone), joint.limit, rounding)
+    if moved:
+        store4(state.rotation, q)
+    return moved
+
+
+@kernel
+def world_rotation(problem, n):
+    """A joint's rotation in world space: of its parent's axes, its own local rotation. Below a mirror its x axis is
+    mirrored back.
+    """
+    state = problem.states[n]
+    one = like(state.rotation[3], 1.0)
+    zero = like(one, 0.0)
+    frame = xform.axes(above(problem, n))
+    q = load4(state.rotation)
+    return quat.from_columns(
+        xform.linear(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
+        xform.linear(frame, quat.rotate(q, (zero, one, zero))),
+        xform.linear(frame, quat.rotate(q, (zero, zero, one))),
+    )
+
+
+@kernel
+def point_of(state, offset, settings):
+    """A point of a joint, given in its own space, in body sizes from the centre."""
+    at = vec.sub(xform.apply(load_matrix(state.world), offset), load3(settings.centre))
+    return vec.scale(at, like(settings.body_size, 1.0) / settings.body_size)

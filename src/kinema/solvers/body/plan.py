@@ -1,0 +1,80 @@
+"""The joints that move some effectors, and the arrays that the kernels take."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinema._jit import for_kernels
+from kinema.pose import Pose
+from kinema.skeleton import Skeleton
+from kinema.solvers.body import records
+
+ROWS = 6
+"""Rows of the system that one effector needs at most."""
+
+
+class Room(NamedTuple):
+    """What the kernels need for one character at a time."""
+
+    rows: Any
+    sweep: Any
+    matrix: Any
+    pulls: Any
+
+
+class Plan:
+    """Every joint above some effectors, parents first, with its settings.
+
+    skeleton: whose. tips: joints that carry effectors. mobility: (J,), of every joint of the skeleton. root: the joint
+    that may move. slide: its mobility, squared body sizes; 0 keeps it where it is.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, tips: tuple[int, ...], mobility: NDArray[np.float64], root: int, slide: float
+    ) -> None:
+        self.nodes = skeleton.above([*tips, root])
+        self.index = np.full(len(skeleton) + 1, -1)
+        self.index[self.nodes] = np.arange(self.nodes.size)
+        self.root = int(self.index[root])
+        self.state_type = records.JOINT_STATE.dtype(np.float64)
+        table, bones, rest = skeleton.limit_rows(np.float64)
+        self.joints = np.zeros(self.nodes.size, records.JOINT.dtype(np.float64))
+        self.joints["parent"] = self.index[skeleton.parents[self.nodes]]
+        self.joints["mobility"] = mobility[self.nodes]
+        self.joints["slide"][self.root] = slide
+        self.joints["rest"] = rest[self.nodes]
+        self.joints["bone"] = bones[self.nodes]
+        self.joints["limit"] = table[self.nodes]
+
+    def states(self, pose: Pose, warm: Pose | None) -> Any:
+        """(characters, N) JOINT_STATE of a pose; `start` is where a warm start begins."""
+        t, r, s = (array[:, self.nodes] for array in pose.flat())
+        states = np.zeros(t.shape[:2], self.state_type)
+        states["translation"] = states["reference_translation"] = t
+        states["rotation"] = states["reference"] = r
+        states["scale"] = s
+        if warm is not None:
+            t_warm, r_warm, _ = (array[:, self.nodes] for array in warm.flat())
+            states["start"], states["start_translation"] = r_warm, t
+            states["start_translation"][:, self.root] = t_warm[:, self.root]
+        return states
+
+    def room(self, effectors: int) -> Room:
+        """Room for one character with this many effectors."""
+        rows = ROWS * effectors
+        return Room(
+            for_kernels(np.zeros(rows, records.ROW.dtype(np.float64))),
+            np.zeros((self.nodes.size, 6, rows)),
+            np.zeros((rows, rows)),
+            np.zeros(rows),
+        )
+
+    def pose(self, before: Pose, states: Any) -> Pose:
+        """The pose with the joints as they were solved."""
+        t, r, s = (array.copy() for array in before.arrays())
+        r.reshape(len(states), -1, 4)[:, self.nodes] = states["rotation"]
+        t.reshape(len(states), -1, 3)[:, self.nodes[self.root]] = states["translation"][:, self.root]
+        return Pose.of(t, r, s)

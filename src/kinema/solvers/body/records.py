@@ -1,0 +1,129 @@
+"""Records of the full-body step: joints, their state, effectors, rows of the system and settings."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.limits import ROW as LIMIT
+from kinema.records import REAL, Record
+
+JOINT = Record(
+    parent=np.int64,  # Index of the parent, -1 for a root; parents come first.
+    mobility=REAL,  # How easily it rotates, squared radians; 0 freezes it.
+    slide=REAL,  # How easily it moves, squared body sizes; 0 for all but a free root.
+    rest=(REAL, 4),  # Its local rotation at rest, from which its limit is measured.
+    bone=(REAL, 3),  # The direction of its bone in its own space.
+    limit=(REAL, LIMIT),  # Its limit, as `kinema.limits` has it.
+)
+"""Settings of one joint, the same for all characters of a skeleton."""
+
+JOINT_STATE = Record(
+    translation=(REAL, 3),
+    rotation=(REAL, 4),
+    scale=(REAL, 3),
+    start=(REAL, 4),  # Local rotation before a step, to go back to.
+    start_translation=(REAL, 3),
+    reference=(REAL, 4),  # Local rotation of the pose that it is pulled back to.
+    reference_translation=(REAL, 3),
+    best=(REAL, 4),
+    best_translation=(REAL, 3),
+    world=(REAL, 12),  # World matrix, metres.
+    origin=(REAL, 3),  # Its position in body sizes from the centre.
+    x=(REAL, 3),  # The axes that its local rotation has rotated, in world space: a rotation about the own x axis is
+    y=(REAL, 3),  # one about this x, also below a mirror.
+    z=(REAL, 3),
+    swing=(REAL, 3),  # World axes about which it swings on and twists on; a hinge has its axis in `twist`.
+    twist=(REAL, 3),
+    free=REAL,  # Mobility about every axis,
+    swing_mobility=REAL,  # and what is added to it about these two.
+    twist_mobility=REAL,
+    at_swing=bool,  # Whether it is at the edge of its limit,
+    at_low=bool,  # at the low end and
+    at_high=bool,  # at the high end of its range.
+    no_swing=bool,  # What the limit takes from this step.
+    no_twist=bool,
+    pull=(REAL, 3),  # w_ref: the rotation back to the reference, world space.
+    pull_slide=(REAL, 3),
+    moment=(REAL, 3),  # Sum of the wrenches on everything below, about the centre.
+    force=(REAL, 3),
+)
+"""One joint of one character while it is solved."""
+
+EFFECTOR = Record(
+    joint=np.int64,
+    offset=(REAL, 3),  # The point, in the joint's own space.
+    position=(REAL, 3),  # Where it is wanted, metres.
+    goal=(REAL, 3),  # The same in body sizes from the centre.
+    rotation=(REAL, 4),  # The joint's rotation wanted in world space,
+    axis=(REAL, 3),  # or this own axis of it
+    direction=(REAL, 3),  # along this world direction.
+    normal=(REAL, 3),  # The point stays on this side of the plane through `position`.
+    other=np.int64,  # Another joint
+    other_offset=(REAL, 3),  # whose point is
+    distance=REAL,  # this far away, metres.
+    kind=np.int64,  # Which of these count: a sum of POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, MASS_CENTRE.
+    weight=REAL,  # Share of the way from the input pose; below 1 it gives way more, and without any it has no say.
+    rotation_weight=REAL,
+    pin=bool,  # Wanted where the input pose has it.
+    compliance=REAL,  # How far it gives way to a unit force.
+    rank=np.int64,  # 0 for the highest priority in the call.
+    error=REAL,  # Body sizes that it is off,
+    rotation_error=REAL,  # and radians.
+)
+"""One effector of one character."""
+
+POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, MASS_CENTRE = 1, 2, 4, 8, 16, 32
+
+ROW = Record(
+    joint=np.int64,
+    moment=(REAL, 3),  # The wrench, about the centre, with which it pulls at the joint
+    force=(REAL, 3),
+    other=np.int64,  # and, the other way round, at another one; -1 for none.
+    other_moment=(REAL, 3),
+    residual=REAL,
+    compliance=REAL,
+)
+"""One row of the system: a number that is wanted of the pose."""
+
+SETTINGS = Record(
+    root_space=(REAL, 12),  # World matrix above the roots.
+    root=np.int64,  # The joint that may move,
+    centre=(REAL, 3),  # and where the input pose has it, metres.
+    body_size=REAL,  # Metres.
+    tolerance=REAL,  # Body sizes.
+    rotation_tolerance=REAL,  # Radians.
+    rounding=REAL,  # Of a rotation: what limits cannot tell from zero.
+    single=bool,  # Whether the pose is returned in float32.
+    warm=bool,  # Whether `start` of the joints is where to start from.
+    rank=np.int64,  # Effectors of higher ranks do not count.
+    ranks=np.int64,  # How many ranks there are.
+    most_steps=np.int64,
+    attempts=np.int64,
+)
+"""Settings of one solve."""
+
+OUTCOME = Record(steps=np.int64, limited=bool, reached=bool)
+"""What became of one character."""
+
+
+class Problem(NamedTuple):
+    """Everything that the solver works on for one character."""
+
+    joints: Any
+    """(N,) JOINT."""
+    states: Any
+    """(N,) JOINT_STATE."""
+    effectors: Any
+    """(E,) EFFECTOR."""
+    rows: Any
+    """(R,) ROW: room for the rows of all effectors."""
+    sweep: Any
+    """(N, 6, R): wrenches, then twists, of every row."""
+    matrix: Any
+    """(R, R): the system, then its Cholesky factor."""
+    pulls: Any
+    """(R,): the right-hand side, then the forces l."""
+    settings: Any
+    """(1,) SETTINGS."""

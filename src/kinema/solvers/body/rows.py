@@ -1,0 +1,181 @@
+"""Effectors as rows of the system: each row is a wrench on a joint and how much it is short of."""
+
+from __future__ import annotations
+
+import math
+
+from kinema._jit import kernel, like, routine
+from kinema.math import quat, vec
+from kinema.math.rows import load3, load4, store3, store4
+from kinema.solvers.body.joints import point_of, rotation_vector, to_world, world_rotation
+from kinema.solvers.body.records import DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
+
+LARGEST_MISS = 0.2
+"""Distance that a step tries to bring a point nearer, body sizes (0.35 m of a person): beyond it the linear model is
+worth nothing."""
+
+LEAST_WEIGHT = 1e-6
+"""Weights below this count as this: no effector holds against anything with it."""
+
+LARGEST_TWIST = 0.8
+"""The same for rotations, radians."""
+
+
+@kernel
+def clamped(v, largest):
+    """A vector cut to a length."""
+    size = vec.length(v)
+    return vec.scale(v, largest / size if size > largest else like(size, 1.0))
+
+
+@kernel
+def add_row(problem, count, joint, moment, force):
+    """Write the wrench of a row. Returns the row."""
+    row = problem.rows[count]
+    row.joint = joint
+    row.other = -1
+    store3(row.moment, moment)
+    store3(row.force, force)
+    return row
+
+
+@kernel
+def unit_axis(one, c):
+    """The x, y or z axis."""
+    zero = like(one, 0.0)
+    return (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+
+
+@routine
+def position_rows(problem, effector, point, count):
+    """Three rows that bring a point to a position, or one that lifts it out of a plane."""
+    zero = like(effector.compliance, 0.0)
+    one = like(zero, 1.0)
+    miss = vec.sub(load3(effector.goal), point)
+    if effector.kind & PLANE:
+        normal = load3(effector.normal)
+        depth = vec.dot(miss, normal)
+        effector.error = max(depth, zero)
+        if depth > zero:
+            row = add_row(problem, count, effector.joint, vec.cross(point, normal), normal)
+            row.residual = min(depth, like(one, LARGEST_MISS))
+            count += 1
+        return count
+    effector.error = vec.length(miss)
+    miss = clamped(miss, like(one, LARGEST_MISS))
+    for c in range(3):
+        force = unit_axis(one, c)
+        row = add_row(problem, count + c, effector.joint, vec.cross(point, force), force)
+        row.residual = vec.dot(miss, force)
+    return count + 3
+
+
+@routine
+def rotation_rows(problem, effector, count):
+    """Three rows that rotate a joint."""
+    one = like(effector.compliance, 1.0)
+    zero = like(one, 0.0)
+    now = world_rotation(problem, effector.joint)
+    miss = rotation_vector(quat.mul(load4(effector.rotation), quat.conj(now)))
+    effector.rotation_error = vec.length(miss)
+    miss = clamped(miss, like(one, LARGEST_TWIST))
+    for c in range(3):
+        moment = unit_axis(one, c)
+        row = add_row(problem, count + c, effector.joint, moment, (zero, zero, zero))
+        row.residual = vec.dot(miss, moment)
+    return count + 3
+
+
+@routine
+def direction_rows(problem, effector, count):
+    """Two rows that point an axis of a joint along a direction; the rotation about it is free."""
+    one = like(effector.compliance, 1.0)
+    zero = like(one, 0.0)
+    now = to_world(problem.states[effector.joint], load3(effector.axis))
+    wanted = load3(effector.direction)
+    across = vec.cross(now, wanted)
+    sine = vec.length(across)
+    angle = math.atan2(sine, vec.dot(now, wanted))
+    effector.rotation_error = angle
+    first = vec.unit_or(across, vec.unit_side(now))
+    second = vec.cross(now, first)
+    row = add_row(problem, count, effector.joint, first, (zero, zero, zero))
+    row.residual = min(angle, like(one, LARGEST_TWIST))
+    row = add_row(problem, count + 1, effector.joint, second, (zero, zero, zero))
+    row.residual = zero
+    return count + 2
+
+
+@routine
+def distance_row(problem, effector, point, count):
+    """One row that keeps two points at a distance."""
+    settings = problem.settings[0]
+    one = like(effector.compliance, 1.0)
+    there = point_of(problem.states[effector.other], load3(effector.other_offset), settings)
+    way = vec.sub(point, there)
+    off = effector.distance / settings.body_size - vec.length(way)
+    effector.error = abs(off)
+    apart = vec.unit_or(way, unit_axis(one, 0))
+    row = add_row(problem, count, effector.joint, vec.cross(point, apart), apart)
+    row.other = effector.other
+    store3(row.other_moment, vec.cross(there, apart))
+    largest = like(one, LARGEST_MISS)
+    row.residual = min(max(off, -largest), largest)
+    return count + 1
+
+
+@routine
+def build_rows(problem):
+    """Write the rows of all effectors, and how far each is off. Returns how many rows there are."""
+    count = 0
+    settings = problem.settings[0]
+    for e in range(problem.effectors.size):
+        effector = problem.effectors[e]
+        if effector.rank > settings.rank:
+            continue
+        point = point_of(problem.states[effector.joint], load3(effector.offset), settings)
+        first = count
+        if effector.kind & (POSITION | PLANE):
+            count = position_rows(problem, effector, point, count)
+        if effector.kind & DISTANCE:
+            count = distance_row(problem, effector, point, count)
+        loosen(problem, first, count, effector.compliance, effector.weight)
+        first = count
+        if effector.kind & ROTATION:
+            count = rotation_rows(problem, effector, count)
+        if effector.kind & DIRECTION:
+            count = direction_rows(problem, effector, count)
+        loosen(problem, first, count, effector.compliance, effector.weight * effector.rotation_weight)
+    return count
+
+
+@kernel
+def loosen(problem, first, last, compliance, weight):
+    """Let some rows give way, the more the less weight they have: without any they have no say."""
+    share = max(weight, like(weight, LEAST_WEIGHT))
+    loose = compliance / (share * share * share * share)
+    for r in range(first, last):
+        problem.rows[r].compliance = loose
+
+
+@routine
+def aim_effectors(problem):
+    """Pins are wanted where the pose has them; what has less than its whole weight only part of the way from there."""
+    settings = problem.settings[0]
+    one = like(settings.body_size, 1.0)
+    for e in range(problem.effectors.size):
+        effector = problem.effectors[e]
+        if effector.kind == 0:
+            continue
+        point = point_of(problem.states[effector.joint], load3(effector.offset), settings)
+        now = world_rotation(problem, effector.joint)
+        goal = vec.scale(vec.sub(load3(effector.position), load3(settings.centre)), one / settings.body_size)
+        if effector.pin:
+            goal = point
+            store4(effector.rotation, now)
+        if effector.weight < one and effector.kind & POSITION:
+            goal = vec.add(point, vec.scale(vec.sub(goal, point), effector.weight))
+        store3(effector.goal, goal)
+        share = effector.weight * effector.rotation_weight
+        if share < one and effector.kind & ROTATION:
+            store4(effector.rotation, quat.unit(quat.slerp(now, load4(effector.rotation), share)))

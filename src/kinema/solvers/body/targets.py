@@ -1,0 +1,182 @@
+"""Effectors as the user gives them, and as records for the kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinema import validation
+from kinema.errors import InputError
+from kinema.pose import Pose, unit_rotations
+from kinema.skeleton import Joint
+from kinema.solvers.body import records
+
+COMPLIANCE = 1e-7
+"""How far an effector of the lowest priority gives way to a unit force, body sizes: less than any tolerance where it is
+in reach."""
+
+RANK_RATIO = 1e-4
+"""Compliance of one priority as a share of that of the next lower one."""
+
+
+WHOLE = 1.0
+"""The weight of an effector for which none was given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effector:
+    """What is wanted of one part of the body. ... is the batch of the pose.
+
+    Give one or more of: `position`, `rotation`, `direction`, `distance`, or `pin`.
+
+    Example:
+        km.Effector("left_hand", (0.4, 1.2, 0.5))
+        km.Effector("right_foot", pin=True)
+        km.Effector("head", direction=(0, 0, 1), axis=(0, 0, 1))
+    """
+
+    joint: Joint
+    """A role ("left_hand", "head", "hips", "chest", "left_elbow", "front_left_foot"), or a joint by name or index."""
+    position: ArrayLike | None = None
+    """(..., 3): where the point is to be, world space, metres."""
+    rotation: ArrayLike | None = None
+    """(..., 4): the joint's rotation in world space."""
+    offset: ArrayLike | None = None
+    """(..., 3): the point, in the joint's own space. Default: the joint's origin."""
+    direction: ArrayLike | None = None
+    """(..., 3): the world direction in which `axis` is to point; the rotation about it is free."""
+    axis: ArrayLike = (0.0, 1.0, 0.0)
+    """(..., 3): for `direction`, an axis of the joint's own space."""
+    normal: ArrayLike | None = None
+    """(..., 3): the point is to stay on this side of the plane through `position`, instead of being there."""
+    other: Joint | None = None
+    """Another joint, for `distance`."""
+    distance: ArrayLike | None = None
+    """(...): metres that the point is to be from the origin of `other`."""
+    weight: ArrayLike = WHOLE
+    """(...): 0 to 1. The target is this share of the way from the input pose, and the effector gives way more."""
+    rotation_weight: ArrayLike = WHOLE
+    """(...): 0 to 1, of rotation and direction; multiplied by `weight`."""
+    priority: int = 0
+    """Where not all effectors can be met, those of lower priority give way."""
+    pin: bool = False
+    """Hold the joint where the input pose has it, position and rotation, before all priorities."""
+
+
+class Target:
+    """One effector, checked: its joint by index, its numbers as float64 arrays."""
+
+    def __init__(self, k: int, effector: Effector, joint_of: Callable[[Joint], int]) -> None:
+        if not isinstance(effector, Effector):
+            raise InputError(f"effectors[{k}] must be an Effector, got {effector!r:.60}")
+        self.joint = joint_of(effector.joint)
+        self.other = -1 if effector.other is None else joint_of(effector.other)
+        self.rank_key = math.inf if effector.pin else validation.number("priority", effector.priority)
+        self.pin = bool(effector.pin)
+        self.fields = _fields(effector)
+        self.kind = _kind(k, effector)
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """The joints that it takes part in."""
+        return (self.joint,) if self.other < 0 else (self.joint, self.other)
+
+
+def _fields(effector: Effector) -> dict[str, Any]:
+    """Arrays by the names of the record's fields, (..., width)."""
+    fields: dict[str, Any] = {}
+    for name in ("position", "offset", "direction", "normal"):
+        if (value := getattr(effector, name)) is not None:
+            fields[name] = validation.vectors(name, value, 3, np.float64)
+    for name in ("direction", "normal"):
+        if name in fields:
+            fields[name] = _units(name, fields[name])
+    if effector.direction is not None:
+        fields["axis"] = _units("axis", validation.vectors("axis", effector.axis, 3, np.float64))
+    if effector.rotation is not None:
+        fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
+    if effector.distance is not None:
+        fields["distance"] = validation.lengths("distance", np.asarray(effector.distance)[..., None], 1, np.float64)
+    for name in ("weight", "rotation_weight"):
+        if (value := getattr(effector, name)) is not WHOLE:
+            fields[name] = validation.weights(name, value, np.float64)
+    return fields
+
+
+def _units(name: str, array: Any) -> Any:
+    """Directions at length 1; a zero vector is refused."""
+    largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        place, _ = validation.first(name, largest[..., 0] == 0)
+        raise InputError(f"{place} is the zero vector; it must have a direction")
+    scaled = array / largest
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
+def _kind(k: int, effector: Effector) -> int:
+    """Which kinds of rows an effector has."""
+    if effector.normal is not None and effector.position is None:
+        raise InputError(f"effectors[{k}] has a normal but no position; a plane needs a point on it")
+    if (effector.distance is None) != (effector.other is None):
+        raise InputError(f"effectors[{k}] needs both `other` and `distance`, or neither")
+    kinds = {
+        records.POSITION: effector.pin or (effector.position is not None and effector.normal is None),
+        records.ROTATION: effector.pin or effector.rotation is not None,
+        records.DIRECTION: effector.direction is not None,
+        records.PLANE: effector.normal is not None,
+        records.DISTANCE: effector.distance is not None,
+    }
+    kind = sum(bit for bit, wanted in kinds.items() if wanted)
+    if not kind:
+        raise InputError(f"effectors[{k}] wants nothing: give position, rotation, direction, distance or pin")
+    return kind
+
+
+def parse(effectors: Sequence[Effector], joint_of: Callable[[Joint], int]) -> list[Target]:
+    """Check all effectors."""
+    if isinstance(effectors, Effector) or not hasattr(effectors, "__len__"):
+        raise InputError(f"effectors must be a sequence of Effector, got {effectors!r:.60}")
+    return [Target(k, effector, joint_of) for k, effector in enumerate(effectors)]
+
+
+def batch_shape(pose: Pose, targets: Sequence[Target]) -> tuple[int, ...]:
+    """The batch of pose and effectors together."""
+    shapes = [pose.shape, *(array.shape[:-1] for target in targets for array in target.fields.values())]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"batch shapes of pose and effectors do not match: {', '.join(map(str, shapes))}") from None
+
+
+def ranks(targets: Sequence[Target]) -> list[float]:
+    """The priorities of some effectors, the highest first."""
+    return sorted({target.rank_key for target in targets}, reverse=True)
+
+
+def as_records(targets: Sequence[Target], index: Any, shape: tuple[int, ...]) -> Any:
+    """(characters, E) EFFECTOR. index: of each joint among the joints that are solved."""
+    order = ranks(targets)
+    wanted = np.zeros((math.prod(shape), len(targets)), records.EFFECTOR.dtype(np.float64))
+    wanted["weight"] = wanted["rotation_weight"] = 1.0
+    for e, target in enumerate(targets):
+        one = wanted[:, e]
+        rank = order.index(target.rank_key)
+        one["joint"], one["other"], one["pin"] = index[target.joint], index[target.other], target.pin
+        one["rank"], one["compliance"] = rank, COMPLIANCE * RANK_RATIO ** (len(order) - 1 - rank)
+        for name, array in target.fields.items():
+            wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(len(one), -1)
+            one[name] = wide[..., 0] if array.shape[-1] == 1 else wide
+        one["kind"] = target.kind
+        if "weight" in target.fields or "rotation_weight" in target.fields:
+            one["kind"] = np.where(one["weight"] > 0, _without_rotation(target.kind, one["rotation_weight"]), 0)
+    return wanted
+
+
+def _without_rotation(kind: int, rotation_weight: Any) -> Any:
+    """The kinds of an effector, less rotations without weight."""
+    return np.where(rotation_weight > 0, kind, kind & ~(records.ROTATION | records.DIRECTION))

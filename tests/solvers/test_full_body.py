@@ -1,0 +1,448 @@
+"""The full-body solver, judged by forward kinematics with plain 4x4 matrices on what it returns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.demo.humanoid import humanoid
+from kinema.demo.quadruped import quadruped
+from kinema.demo.spider import spider
+from kinema.errors import InputError
+from tests import compiled, naive, problems, urdf
+from tests.assets import asset
+from tests.compiled import both_precisions, eps
+
+HANDS_AND_FEET = ("left_hand", "right_hand", "left_foot", "right_foot", "head")
+
+
+# --- bodies ----------------------------------------------------------------------------------------------------
+
+
+def without_limits(character):
+    old = character.skeleton
+    skeleton = km.Skeleton(old.names, old.parents, old.rest)
+    return km.Character(skeleton, rig=replace(character.rig, skeleton=skeleton), name="free")
+
+
+def loaded(name):
+    return km.load(asset(name))
+
+
+def robot(name):
+    return km.Character(urdf.load(asset(f"urdf/{name}.urdf")), name=name)
+
+
+BODIES = {
+    "person": humanoid,
+    "person without limits": lambda: without_limits(humanoid()),
+    "fox": quadruped,
+    "spider": spider,
+    "man": lambda: loaded("gltf/CesiumMan.glb"),
+    "horse": lambda: loaded("gltf/m2m_horse.glb"),
+    "robot humanoid": lambda: robot("simple_humanoid"),
+    "robot dog": lambda: robot("barkour_v0"),
+}
+
+
+def body_of(character, **options):
+    return km.FullBody(character, mobility=urdf.frozen(character.skeleton), **options)
+
+
+def tips(character):
+    """Joints to pull at: the ends of limbs and the head, or, without a rig, the last joints of all branches."""
+    rig, skeleton = character.rig, character.skeleton
+    if rig is None:
+        return [j for j in range(len(skeleton)) if not skeleton.children(j)]
+    ends = [limb.joints[-1] for limb in (*rig.legs, *rig.arms)]
+    return [int(joint) for joint in ends] + ([] if rig.head is None else [int(rig.head)])
+
+
+def at_rest(skeleton, dtype=np.float64):
+    return km.Pose(*(array.astype(dtype) for array in skeleton.rest.arrays()))
+
+
+def bent(character, rng, count, amount=0.6, moved=0.06):
+    """Poses inside limits: joints rotated up to an angle about each axis, the hips moved by a share of the size."""
+    skeleton = character.skeleton
+    t, r, s = (np.tile(array.astype(float), (count, 1, 1)) for array in skeleton.rest.arrays())
+    v = rng.uniform(-amount, amount, r[..., :3].shape)
+    angle = np.linalg.norm(v, axis=-1, keepdims=True)
+    r = naive.quat_mul(r, np.concatenate([v / angle * np.sin(angle / 2), np.cos(angle / 2)], axis=-1))
+    for j, limit in enumerate(skeleton.limits):
+        if limit is not None:
+            rest, bone = skeleton.rest.rotations[j].astype(float), skeleton.limit_rows(np.float64)[1][j]
+            r[:, j] = naive.quat_mul(rest, limit.project(naive.quat_mul(naive.quat_conj(rest), r[:, j]), bone))
+    root = 0 if character.rig is None else character.rig.hips
+    above = [j for j in skeleton.above([root]).tolist() if j != root]
+    r[:, above] = skeleton.rest.rotations[above]
+    t[:, root] += rng.uniform(-moved, moved, (count, 3)) * km.FullBody(skeleton).size
+    return km.Pose(t, r, s)
+
+
+def world_of(skeleton, pose):
+    return naive.world_matrices(skeleton.parents, *(array.astype(np.float64) for array in pose.arrays()))
+
+
+def effectors_at(skeleton, pose, joints, rotations=True):
+    world, turned = skeleton.world(pose), skeleton.world_turns(pose)
+    return [km.Effector(j, world[..., j, :3, 3], rotation=turned[..., j, :] if rotations else None) for j in joints]
+
+
+def outside(skeleton, pose):
+    """How far any joint is outside its limit, radians."""
+    bones, worst = skeleton.limit_rows(np.float64)[1], 0.0
+    for j, limit in enumerate(skeleton.limits):
+        if limit is not None:
+            rest, r = skeleton.rest.rotations[j].astype(float), pose.rotations[..., j, :].astype(float)
+            away = naive.quat_mul(naive.quat_conj(rest), r)
+            worst = max(worst, float(np.max(naive.turn_between(away, limit.project(away, bones[j])))))
+    return worst
+
+
+def same_bits(a, b):
+    return all(x.tobytes() == y.tobytes() for x, y in zip(a.arrays(), b.arrays(), strict=True))
+
+
+# --- who reaches -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("rotations", [True, False], ids=["with rotations", "positions"])
+def test_bodies_reach_what_they_can(name, rotations):
+    """Targets of real poses, made by forward kinematics."""
+    rng = problems.generator(1)
+    character, count = BODIES[name](), 200 if compiled.COMPILED else 1
+    skeleton, body = character.skeleton, body_of(character)
+    joints = tips(character)
+    targets = effectors_at(skeleton, bent(character, rng, count), joints, rotations)
+    before = at_rest(skeleton)
+    after, report = body.solve(before, targets)
+    at = world_of(skeleton, after)[:, joints][..., :3, 3]
+    miss = np.linalg.norm(at - np.stack([target.position for target in targets], axis=1), axis=-1)
+    np.testing.assert_allclose(report.error, miss, atol=1e-9 * body.size)
+    # A millimetre per metre of size.
+    assert (miss.max(axis=-1) < 1e-3 * body.size).mean() >= 0.995
+    if rotations:
+        assert (report.rotation_error.max(axis=-1) < 1e-2).mean() >= 0.995
+    assert outside(skeleton, after) < 1e-6
+    np.testing.assert_array_equal(after.scales, np.broadcast_to(before.scales, after.scales.shape))
+    fixed = [j for j in range(len(skeleton)) if j != body.root]
+    start = np.broadcast_to(before.translations, after.translations.shape)
+    np.testing.assert_array_equal(after.translations[:, fixed], start[:, fixed])
+
+
+@pytest.mark.slow_uncompiled
+def test_a_robot_arm_reaches_poses_with_rotation():
+    """A KUKA iiwa: seven hinges, any pose inside their ranges, to a millimetre and a degree."""
+    rng = problems.generator(2)
+    skeleton = urdf.load(asset("urdf/kuka_iiwa.urdf"))
+    count = 1000 if compiled.COMPILED else 2
+    rotations = np.tile(skeleton.rest.rotations, (count, 1, 1))
+    for j, limit in enumerate(skeleton.limits):
+        if limit is not None:
+            angles = rng.uniform(limit.low, limit.high, count)
+            away = np.array([naive.quat_from_axis_angle(limit.axis, angle) for angle in angles])
+            rotations[:, j] = naive.quat_mul(skeleton.rest.rotations[j], away)
+    goal = km.Pose(np.tile(skeleton.rest.translations, (count, 1, 1)), rotations)
+    tip = len(skeleton) - 1
+    body = km.FullBody(skeleton, root="fixed", mobility=urdf.frozen(skeleton), rotation_tolerance=np.radians(0.5))
+    after, report = body.solve(skeleton.rest, effectors_at(skeleton, goal, [tip]))
+    met = (report.error[:, 0] < 1e-3) & (report.rotation_error[:, 0] < np.radians(1))
+    assert met.mean() >= 0.995
+    assert outside(skeleton, after) < 1e-6
+
+
+# --- pins, priorities, weights ---------------------------------------------------------------------------------
+
+
+def pulled(character, target, **options):
+    feet = [km.Effector("left_foot", pin=True), km.Effector("right_foot", pin=True)]
+    return [km.Effector("left_hand", target, **options), *feet]
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("distance", [0.3, 1.0, 3.0])
+def test_pinned_feet_stay_however_far_a_hand_is_pulled(distance):
+    rng = problems.generator(3)
+    character, count = humanoid(), 40 if compiled.COMPILED else 1
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    start = world_of(character.skeleton, pose)
+    feet = [body.joint("left_foot"), body.joint("right_foot")]
+    hand = start[body.joint("left_hand"), :3, 3]
+    target = hand + problems.units(rng, count) * distance
+    after, report = body.solve(pose, pulled(character, target))
+    world = world_of(character.skeleton, after)
+    slip = np.linalg.norm(world[:, feet][..., :3, 3] - start[feet][:, :3, 3], axis=-1)
+    assert slip.max() < 1e-3
+    assert (report.error[:, 0] < distance).all()
+    assert report.reached.all() == (distance < 0.5)
+
+
+def test_the_lower_priority_gives_way():
+    """Two hands pulled apart by more than both arms: the one of higher priority is where it is wanted."""
+    character = humanoid()
+    body, pose = km.FullBody(character, root="fixed"), at_rest(character.skeleton)
+    start = world_of(character.skeleton, pose)
+    left = start[body.joint("left_hand"), :3, 3]
+    apart = [
+        km.Effector("left_hand", left + (0.05, 0.1, 0.3), priority=1),
+        km.Effector("right_hand", left + (1.5, 0, 0)),
+    ]
+    _, report = body.solve(pose, apart)
+    assert report.error[0] < 1e-3 < 0.3 < report.error[1]
+    _, other = body.solve(pose, [replace(apart[0], priority=0), replace(apart[1], priority=1)])
+    assert other.error[1] < report.error[1]
+
+
+@both_precisions
+def test_without_weight_nothing_moves(dtype):
+    rng = problems.generator(4)
+    character = humanoid()
+    pose = bent(character, rng, 2, 1.5).astype(dtype)
+    body = km.FullBody(character)
+    after, report = body.solve(pose, [km.Effector("left_hand", rng.normal(size=(2, 3)), weight=0)])
+    assert same_bits(after, pose)
+    assert report.error.shape == (2, 1)
+    assert (report.steps == 0).all()
+
+
+def test_weights_lead_from_the_pose_to_the_target_without_a_jump():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    hand = body.joint("left_hand")
+    start = world_of(character.skeleton, pose)[hand, :3, 3]
+    weights = np.linspace(0, 1, 101 if compiled.COMPILED else 5)
+    target = start + (0.1, 0.25, 0.2)
+    after, _ = body.solve(pose, [km.Effector("left_hand", target, weight=weights)])
+    at = world_of(character.skeleton, after)[:, hand, :3, 3]
+    np.testing.assert_allclose(at[-1], target, atol=1e-3)
+    np.testing.assert_array_equal(at[0], start)
+    share = np.linalg.norm(at - start, axis=-1) / np.linalg.norm(target - start)
+    assert np.diff(share).max() < 3 / (len(weights) - 1)
+    assert (np.diff(share) > -1e-3).all()
+
+
+# --- kinds -----------------------------------------------------------------------------------------------------
+
+
+def test_a_direction_is_met_and_the_rotation_about_it_is_free():
+    character = humanoid()
+    body = km.FullBody(character, root="fixed")
+    direction = naive.unit((0.3, 0.2, 1.0))
+    forward = naive.quat_rotate(naive.quat_conj(character.rig.own_axes("head")), (0, 0, 1))
+    pose, report = body.solve(at_rest(character.skeleton), [km.Effector("head", direction=direction, axis=forward)])
+    assert report.reached
+    turned = character.skeleton.world_turns(pose)[body.joint("head")]
+    assert naive.angle_between(naive.quat_rotate(turned, forward), direction) < 2e-3
+
+
+def test_a_plane_is_not_crossed_and_what_is_above_it_is_let_be():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    hand = world_of(character.skeleton, pose)[body.joint("left_hand"), :3, 3]
+    below, _ = body.solve(pose, [km.Effector("left_hand", hand - (0, 0.1, 0), normal=(0, 1, 0))])
+    assert same_bits(below, pose)
+    above, report = body.solve(pose, [km.Effector("left_hand", hand + (0, 0.1, 0), normal=(0, 1, 0))])
+    assert report.reached
+    moved = world_of(character.skeleton, above)[body.joint("left_hand"), :3, 3]
+    assert moved[1] == pytest.approx(hand[1] + 0.1, abs=1e-3)
+
+
+def test_two_joints_are_at_a_distance():
+    character = humanoid()
+    body, skeleton = km.FullBody(character), character.skeleton
+    pose, report = body.solve(at_rest(skeleton), [km.Effector("left_hand", other="right_hand", distance=0.25)])
+    at = world_of(skeleton, pose)[[body.joint("left_hand"), body.joint("right_hand")], :3, 3]
+    assert report.reached
+    assert np.linalg.norm(at[1] - at[0]) == pytest.approx(0.25, abs=1e-3)
+
+
+def test_a_point_off_the_joint_is_brought_to_the_target():
+    character = humanoid()
+    body, skeleton = km.FullBody(character), character.skeleton
+    offset, hand = np.array((0.02, 0.09, 0.01)), body.joint("left_hand")
+    start = world_of(skeleton, at_rest(skeleton))[hand]
+    target = start[:3, :3] @ offset + start[:3, 3] + (0.05, 0.1, 0.2)
+    pose, report = body.solve(at_rest(skeleton), [km.Effector("left_hand", target, offset=offset)])
+    world = world_of(skeleton, pose)[hand]
+    assert report.reached
+    np.testing.assert_allclose(world[:3, :3] @ offset + world[:3, 3], target, atol=1e-3)
+
+
+def test_a_fixed_root_stays():
+    rng = problems.generator(5)
+    character = humanoid()
+    body, pose = km.FullBody(character, root="fixed"), at_rest(character.skeleton)
+    after, _ = body.solve(pose, effectors_at(character.skeleton, bent(character, rng, 2), [body.joint("left_hand")]))
+    hips = body.joint("hips")
+    np.testing.assert_array_equal(after.rotations[:, hips], np.tile(pose.rotations[hips], (2, 1)))
+    np.testing.assert_array_equal(after.translations[:, hips], np.tile(pose.translations[hips], (2, 1)))
+
+
+def test_a_frozen_joint_does_not_rotate():
+    rng = problems.generator(6)
+    character = humanoid()
+    body, pose = km.FullBody(character, mobility={"left_elbow": 0.0}), at_rest(character.skeleton)
+    after, _ = body.solve(pose, effectors_at(character.skeleton, bent(character, rng, 2), [body.joint("left_hand")]))
+    elbow = body.joint("left_elbow")
+    np.testing.assert_array_equal(after.rotations[:, elbow], np.tile(pose.rotations[elbow], (2, 1)))
+
+
+# --- guarantees ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@both_precisions
+def test_a_batch_is_many_singles(dtype):
+    rng = problems.generator(7)
+    character, count = humanoid(), 40 if compiled.COMPILED else 2
+    skeleton, body = character.skeleton, km.FullBody(humanoid())
+    pose = bent(character, rng, count, 0.3).astype(dtype)
+    joints = [body.joint(name) for name in HANDS_AND_FEET]
+    targets = effectors_at(skeleton, bent(character, rng, count, 0.8), joints)
+    after, report = body.solve(pose, targets)
+    assert after.precision is dtype
+    for i in range(count):
+        alone = [replace(target, position=target.position[i], rotation=target.rotation[i]) for target in targets]
+        one, single = body.solve(pose[i], alone)
+        assert same_bits(after[i], one)
+        assert all(np.array_equal(a[i], b) for a, b in zip(report, single, strict=True))
+
+
+@both_precisions
+def test_the_report_is_about_the_pose_that_is_returned(dtype):
+    rng = problems.generator(8)
+    character = humanoid()
+    skeleton, body, joints = character.skeleton, km.FullBody(character), [km.FullBody(character).joint("left_hand")]
+    targets = effectors_at(skeleton, bent(character, rng, 3), joints)
+    after, report = body.solve(at_rest(skeleton, dtype), targets)
+    at = world_of(skeleton, after)[:, joints][..., :3, 3]
+    miss = np.linalg.norm(at - targets[0].position[:, None], axis=-1)
+    np.testing.assert_allclose(report.error, miss, atol=32 * eps(dtype))
+
+
+def test_inputs_are_not_changed():
+    character = humanoid()
+    pose = at_rest(character.skeleton)
+    before, target = pose.copy(), np.array((0.3, 1.4, 0.4))
+    kept = target.copy()
+    target.flags.writeable = False
+    first, _ = km.FullBody(character).solve(pose, [km.Effector("left_hand", target)])
+    second, _ = km.FullBody(character).solve(pose, [km.Effector("left_hand", target)])
+    assert same_bits(pose, before)
+    assert same_bits(first, second)
+    np.testing.assert_array_equal(target, kept)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1e3, 1e12])
+def test_bodies_of_any_size(size):
+    character = without_limits(humanoid())
+    skeleton = character.skeleton
+    rest = km.Pose(skeleton.rest.translations * size, skeleton.rest.rotations, skeleton.rest.scales)
+    body = km.FullBody(km.Skeleton(skeleton.names, skeleton.parents, rest))
+    hand = body.joint(character.rig.arms[0].joints[-1])
+    target = skeleton.rest_world[hand, :3, 3] * size + np.array((0.05, 0.1, 0.2)) * size
+    after, report = body.solve(rest, [km.Effector(hand, target)])
+    assert report.reached
+    assert np.isfinite(after.rotations).all()
+
+
+@pytest.mark.parametrize("target", [(0, 0, 0), (1e12, 0, 0), (0, 1e30, 0), (1e-30, 0, 0)])
+def test_targets_anywhere_give_finite_poses(target):
+    character = humanoid()
+    after, report = km.FullBody(character).solve(
+        at_rest(character.skeleton), [km.Effector("left_hand", target, rotation=(1, 0, 0, 0))]
+    )
+    assert all(np.isfinite(array).all() for array in after.arrays())
+    assert np.isfinite(report.error).all()
+    assert outside(character.skeleton, after) < 1e-6
+
+
+# --- frame after frame -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+def test_warm_frames_follow_a_target_beyond_reach_without_pops():
+    """A hand is pulled in a loop at up to 2 m/s, far out of reach and back, the feet pinned."""
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)
+    hand = world_of(skeleton, pose)[body.joint("left_hand"), :3, 3]
+    time = np.linspace(0, 4, 241 if compiled.COMPILED else 5)
+    loop = np.stack([0.3 * np.sin(1.5 * time), 0.8 * np.sin(2 * time), 0.6 * (1 - np.cos(1.5 * time))], axis=-1)
+    feet = [body.joint("left_foot"), body.joint("right_foot")]
+    stood = world_of(skeleton, pose)[feet][:, :3, 3]
+    frame, fastest, slip, steps = pose, 0.0, 0.0, []
+    for offset in loop:
+        after, report = body.solve(pose, pulled(character, hand + offset), warm=frame)
+        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        slip = max(slip, np.linalg.norm(world_of(skeleton, after)[feet][:, :3, 3] - stood, axis=-1).max())
+        steps.append(int(report.steps))
+        frame = after
+    assert slip < 1e-3
+    if compiled.COMPILED:
+        assert np.degrees(fastest) < 25
+        assert np.mean(steps) < 12
+
+
+def test_a_warm_start_goes_back_to_the_pose_when_nothing_pulls():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    hand = world_of(character.skeleton, pose)[body.joint("left_hand"), :3, 3]
+    frame, _ = body.solve(pose, [km.Effector("left_hand", hand + (0.1, 0.3, 0.2))])
+    for _ in range(60 if compiled.COMPILED else 20):
+        frame, _ = body.solve(pose, [km.Effector("left_hand", hand)], warm=frame)
+    assert naive.turn_between(frame.rotations, pose.rotations).max() < 0.05
+
+
+# --- errors ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effectors", "message"),
+    [
+        ([km.Effector("left_hnad", (0, 0, 0))], "there is no joint or role 'left_hnad'; roles are chest, head, hips"),
+        ([km.Effector("left_hand")], r"effectors\[0\] wants nothing"),
+        ([km.Effector("left_hand", (0, 0))], r"position must have shape \(..., 3\)"),
+        ([km.Effector("left_hand", (0, 0, np.nan))], r"position\[2\] is nan"),
+        ([km.Effector("left_hand", (0, 0, 0), weight=2)], "weight is 2"),
+        ([km.Effector("left_hand", direction=(0, 0, 0))], "direction is the zero vector"),
+        ([km.Effector("left_hand", normal=(0, 1, 0))], r"effectors\[0\] has a normal but no position"),
+        ([km.Effector("left_hand", distance=1.0)], r"effectors\[0\] needs both `other` and `distance`"),
+        (["left_hand"], r"effectors\[0\] must be an Effector"),
+        (km.Effector("left_hand", (0, 0, 0)), "effectors must be a sequence of Effector"),
+        (
+            [km.Effector("left_hand", np.zeros((2, 3))), km.Effector("head", np.zeros((3, 3)))],
+            "batch shapes of pose and effectors do not match",
+        ),
+    ],
+)
+def test_bad_effectors_are_named(effectors, message):
+    character = humanoid()
+    with pytest.raises(InputError, match=message):
+        km.FullBody(character).solve(character.skeleton.rest, effectors)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"body": "humanoid"}, "body must be a Character or a Skeleton, got str"),
+        ({"root": "loose"}, "root is 'loose'; allowed are 'free' and 'fixed'"),
+        ({"mobility": {"left_elbow": -1}}, r"mobility\['left_elbow'\] is -1"),
+        ({"tolerance": -1}, "tolerance is -1"),
+        ({"attempts": 0}, "attempts"),
+    ],
+)
+def test_bad_settings_are_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        km.FullBody(**{"body": humanoid()} | arguments)
+
+
+def test_no_effectors_leave_the_pose_as_it_is():
+    character = humanoid()
+    pose = at_rest(character.skeleton)
+    after, report = km.FullBody(character).solve(pose, [])
+    assert same_bits(after, pose)
+    assert report.error.shape == (0,) and report.reached
