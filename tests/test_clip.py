@@ -513,6 +513,32 @@ def test_clips_that_are_refused():
         Clip.from_poses("a", upright(), Clip("b", upright(), [track]).sample([0.0, 1.0]), fps=0.0)
 
 
+@pytest.mark.parametrize("wrong", [[], {}, None, 3, "turn"])
+def test_paths_and_interpolations_that_are_none_are_refused(wrong):
+    with pytest.raises(InputError, match=r"track of joint 'hips': path is .* allowed are 'translation', 'rotation'"):
+        Track("hips", wrong, [0.0], THREE[:1])
+    with pytest.raises(InputError, match=r"interpolation is .* allowed are 'STEP', 'LINEAR'"):
+        Track("hips", "scale", [0.0], THREE[:1], wrong)
+
+
+def test_a_clip_knows_its_keys_a_second():
+    times = np.arange(31) / 30
+    track = Track("hips", "scale", times, np.ones((31, 3)))
+    assert Clip("a", upright(), [track, Track("hips", "translation", [0.0, 1.0], THREE)]).fps == pytest.approx(30)
+    assert Clip("a", upright(), []).fps == 0 and Clip("a", upright(), [Track(0, "scale", [0.0], THREE[:1])]).fps == 0
+
+
+def test_a_sampled_pose_knows_its_joints():
+    clip = Clip("a", upright(), [Track("hips", "translation", [0.0, 1.0], THREE)])
+    np.testing.assert_array_equal(clip.sample([0.0, 1.0])["hips"].translation, THREE)
+
+
+def test_what_is_printed_is_short():
+    track = Track("hips", "scale", [0.0, 1.0], THREE)
+    assert repr(track) == "Track('hips', 'scale', 2 keys, LINEAR)"
+    assert len(repr(Clip("a", upright(), [track]))) < 80
+
+
 def test_tracks_around_known_arrays_are_taken_as_they_are():
     bones = upright()
     times, values = np.array((0.0, 1.0)), np.ones((2, 3))

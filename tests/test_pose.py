@@ -300,3 +300,35 @@ def test_nothing_is_changed_in_place():
         for array in out.arrays():
             array[:] = 3
     assert same_bits(a, before[0]) and same_bits(b, before[1])
+
+
+def test_a_joint_is_found_by_its_name():
+    rng = np.random.default_rng(17)
+    pose = random_pose(rng, 2, 4)
+    named = pose.named(["hips", "spine", "head", "tail", "tip"])
+    joint = named["spine"]
+    np.testing.assert_array_equal(joint.translation, pose.translations[..., 1, :])
+    np.testing.assert_array_equal(joint.rotation, pose.rotations[..., 1, :])
+    np.testing.assert_array_equal(joint.scale, pose.scales[..., 1, :])
+    joint.translation[:] = 9  # A copy.
+    assert not (named.translations == 9).any()
+
+
+def test_names_go_with_a_pose():
+    rng = np.random.default_rng(18)
+    names = tuple("abcdefgh"[: random_pose(rng, 3).joints])
+    a, b = random_pose(rng, 3).named(names), random_pose(rng, 3)
+    for pose in (a.copy(), a.astype(np.float32), a[1], a.blend(b, 0.5), a.add(b), a.difference(b)):
+        assert pose.names == names
+    assert b.names is None
+
+
+def test_joints_that_are_not_there_are_named():
+    pose = random_pose(np.random.default_rng(19), 3)
+    with pytest.raises(InputError, match="this pose has no joint names to find 'head' by"):
+        pose["head"]
+    names = ["head", "hips", "knee", "foot", "toes"]
+    with pytest.raises(InputError, match=r"there is no joint 'haed'; did you mean 'head'\?"):
+        pose.named(names)["haed"]
+    with pytest.raises(InputError, match="names has 1"):
+        pose.named(["head"])

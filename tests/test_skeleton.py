@@ -118,6 +118,8 @@ def test_bad_calls_are_named(call, message):
         ({"parents": [[-1], [0, 1], [1]]}, "parents must be 3 whole numbers"),
         ({"parents": [-1, 0, None]}, "parents must be 3 whole numbers"),
         ({"parents": [-1, 0, 7]}, r"parents\[2\] is 7; allowed are -1 for a root and indices from 0 to 1"),
+        ({"parents": [-1, 2, 7]}, r"parents\[2\] is 7; allowed are -1"),
+        ({"parents": [-1, 2, -5]}, r"parents\[2\] is -5; allowed are -1"),
         ({"parents": [-2, 0, 1]}, r"parents\[0\] is -2; allowed are -1 for a root$"),
         ({"parents": [-1, 2, 0]}, r"parents\[1\] is 2 \('c'\); a parent comes before its children, below 1"),
         ({"parents": [-1, 2, 1]}, r"parents\[1\] is 2, which makes a cycle: b -> c -> b"),

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from kinema.behaviours.locomotion import Locomotion as Locomotion
     from kinema.behaviours.locomotion import LocomotionReport as LocomotionReport
     from kinema.behaviours.play import Play as Play
+    from kinema.behaviours.play import PlayReport as PlayReport
+    from kinema.behaviours.stage import Crowd as Crowd
+    from kinema.behaviours.stage import FrameContext as FrameContext
+    from kinema.behaviours.stage import Stage as Stage
+    from kinema.behaviours.stage import StageState as StageState
     from kinema.behaviours.tail import Tail as Tail
     from kinema.behaviours.tail import TailReport as TailReport
     from kinema.character import Character as Character
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
     from kinema.pipeline import Frame as Frame
     from kinema.pipeline import Trace as Trace
     from kinema.playground.notebook import play as play
+    from kinema.pose import JointTransform as JointTransform
     from kinema.pose import Pose as Pose
     from kinema.rig import Arm as Arm
     from kinema.rig import Leg as Leg
@@ -137,6 +143,11 @@ _HOME = {
     "Sway": "kinema.behaviours.layers",
     "Breathing": "kinema.behaviours.layers",
     "Play": "kinema.behaviours.play",
+    "PlayReport": "kinema.behaviours.play",
+    "Crowd": "kinema.behaviours.stage",
+    "FrameContext": "kinema.behaviours.stage",
+    "Stage": "kinema.behaviours.stage",
+    "StageState": "kinema.behaviours.stage",
     "RootMotion": "kinema.root_motion",
     "Event": "kinema.clip",
     "Track": "kinema.clip",
@@ -144,6 +155,7 @@ _HOME = {
     "solve": "kinema.solvers.goal",
     "Report": "kinema.solvers.goal",
     "Goal": "kinema.solvers.goal",
+    "JointTransform": "kinema.pose",
     "Pose": "kinema.pose",
     "Skeleton": "kinema.skeleton",
     "Arm": "kinema.rig",

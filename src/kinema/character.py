@@ -30,6 +30,11 @@ class Character:
     name: str = "character"
     source: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        clips = ", ".join(self.clips) if self.clips else "no clips"
+        rig = "no rig" if self.rig is None else f"rig with {len(self.rig.legs)} legs and {len(self.rig.arms)} arms"
+        return f"Character({self.name!r}, {len(self.skeleton)} joints, {clips}, {rig})"
+
     def __post_init__(self) -> None:
         if not isinstance(self.skeleton, Skeleton):
             raise InputError(f"skeleton must be a Skeleton, got {type(self.skeleton).__name__}")

@@ -39,15 +39,19 @@ class Track:
 
     def __post_init__(self) -> None:
         where = f"track of joint {self.joint!r}"
-        if self.path not in PATHS:
+        if not isinstance(self.path, str) or self.path not in PATHS:
             raise InputError(f"{where}: path is {self.path!r}; allowed are {', '.join(map(repr, PATHS))}")
         where = f"{where}, {self.path}"
-        if self.interpolation not in INTERPOLATIONS:
+        if not isinstance(self.interpolation, str) or self.interpolation not in INTERPOLATIONS:
             allowed = ", ".join(map(repr, INTERPOLATIONS))
             raise InputError(f"{where}: interpolation is {self.interpolation!r}; allowed are {allowed}")
         times = _increasing(f"{where}: times", self.times)
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", self._checked_values(f"{where}: values", len(times)))
+
+    def __repr__(self) -> str:
+        keys = f"{len(self.times)} keys" if len(self.times) > 1 else "1 key"
+        return f"Track({self.joint!r}, {self.path!r}, {keys}, {self.interpolation})"
 
     @classmethod
     def of(cls, joint: int, path: Path, times: Any, values: Any, interpolation: Interpolation = "LINEAR") -> Track:
@@ -124,6 +128,14 @@ class Clip:
                 raise InputError(f"clip {self.name!r} has two tracks for the {track.path} of {joint!r}; allowed is one")
             seen.add((track.joint, track.path))
 
+    @property
+    def fps(self) -> float:
+        """Keys a second of the track that has most of them; 0 for a clip that holds still."""
+        track = max(self.tracks, key=lambda track: len(track.times), default=None)
+        if track is None or len(track.times) < 2:
+            return 0.0
+        return float((len(track.times) - 1) / (track.times[-1] - track.times[0]))
+
     # --- poses -------------------------------------------------------------------------------------------------
 
     def sample(self, t: ArrayLike, loop: bool = False) -> Pose:
@@ -131,7 +143,7 @@ class Clip:
         times = validation.real("t", t).astype(np.float64)
         validation.check_finite("t", times)
         out = self._poses(self.wrapped(times.reshape(-1), loop), self.skeleton.rest.precision)
-        return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out))
+        return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out), names=self.skeleton.names)
 
     def _poses(self, times: Any, dtype: Any) -> list[Any]:
         """Translations, rotations and scales, (n, J, 3|4|3), at some moments within the clip."""

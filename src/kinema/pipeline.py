@@ -92,7 +92,8 @@ class Frame:
     @cached_property
     def pose(self) -> Pose:
         """The pose: local transforms of every joint."""
-        return Pose.of(*(self._shaped(array.copy()) for array in (self._arrays.t, self._arrays.r, self._arrays.s)))
+        t, r, s = (self._shaped(array.copy()) for array in (self._arrays.t, self._arrays.r, self._arrays.s))
+        return Pose.of(t, r, s, names=self._crowd.skeleton.names)
 
     @cached_property
     def world(self) -> Any:

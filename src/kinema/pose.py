@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,6 +68,17 @@ def _difference(ta, ra, sa, tb, rb, sb, largest, t, r, s):
             r[i, c] = turn[c]
 
 
+class JointTransform(NamedTuple):
+    """One joint relative to its parent: scaled, then rotated, then moved. ... is the batch."""
+
+    translation: Any
+    """(..., 3): metres."""
+    rotation: Any
+    """(..., 4): a unit quaternion, x, y, z, w."""
+    scale: Any
+    """(..., 3)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pose:
     """Local transforms of J joints: each relative to its parent joint, scaled, then turned, then moved, as in glTF.
@@ -94,14 +107,21 @@ class Pose:
             # A copy: whoever goes on to use the array that came in does not change the pose.
             object.__setattr__(self, name, np.array(np.broadcast_to(array, (*shape, array.shape[-1])), order="C"))
 
+    names: ClassVar[tuple[str, ...] | None] = None
+    """Names of the joints, for a pose that came from a skeleton: `pose["head"]`. None if nobody said."""
+
     @classmethod
-    def of(cls, translations: Any, rotations: Any, scales: Any) -> Pose:
-        """A pose around arrays that are known to be right: contiguous, finite, of one shape and precision."""
+    def of(cls, translations: Any, rotations: Any, scales: Any, *, names: tuple[str, ...] | None = None) -> Pose:
+        """Return a pose around arrays that are known to be right: contiguous, finite, of one shape and precision."""
         pose = object.__new__(cls)
-        object.__setattr__(pose, "translations", translations)
-        object.__setattr__(pose, "rotations", rotations)
-        object.__setattr__(pose, "scales", scales)
+        pose.__dict__.update(translations=translations, rotations=rotations, scales=scales, names=names)
         return pose
+
+    def named(self, names: Sequence[str]) -> Pose:
+        """Return the same pose with names for its joints, one each."""
+        if len(names) != self.joints:
+            raise InputError(f"names has {len(names)}; the pose has {self.joints} joints")
+        return Pose.of(*self.arrays(), names=tuple(names))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -116,12 +136,30 @@ class Pose:
     def precision(self) -> Any:
         return self.translations.dtype.type
 
-    def __getitem__(self, at: Any) -> Pose:
-        """Part of a batch, by anything that is an index into an array of the batch's shape."""
+    @overload
+    def __getitem__(self, at: str) -> JointTransform: ...
+
+    @overload
+    def __getitem__(self, at: Any) -> Pose: ...
+
+    def __getitem__(self, at: Any) -> Pose | JointTransform:
+        """Return one joint's transforms by its name, or part of a batch by an index into the batch's shape."""
+        if isinstance(at, str):
+            joint = self._index(at)
+            return JointTransform(*(array[..., joint, :].copy() for array in self.arrays()))
         if not self.shape:
             raise InputError("this pose is of one character; only a batch of poses has parts")
         rows = np.arange(math.prod(self.shape)).reshape(self.shape)[at]
-        return Pose.of(*(array[rows].copy() for array in self.flat()))
+        return Pose.of(*(array[rows].copy() for array in self.flat()), names=self.names)
+
+    def _index(self, joint: str) -> int:
+        if self.names is None:
+            raise InputError(f"this pose has no joint names to find {joint!r} by; give them with pose.named(names)")
+        if joint not in self.names:
+            near = difflib.get_close_matches(joint, self.names, 3, 0.4)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise InputError(f"there is no joint {joint!r}{hint}")
+        return self.names.index(joint)
 
     def __repr__(self) -> str:
         return f"Pose({self.joints} joints, batch {self.shape}, {self.translations.dtype})"
@@ -135,7 +173,7 @@ class Pose:
         return tuple(array.reshape(count, *array.shape[-2:]) for array in self.arrays())
 
     def copy(self) -> Pose:
-        return Pose.of(*(array.copy() for array in self.arrays()))
+        return Pose.of(*(array.copy() for array in self.arrays()), names=self.names)
 
     def astype(self, dtype: Any) -> Pose:
         """The same in another precision, float32 or float64."""
@@ -145,7 +183,7 @@ class Pose:
         parts = [validation.contiguous(array, dtype) for array in self.arrays()]
         for name, part in zip(names, parts, strict=True):
             validation.check_finite(name, part)
-        return Pose.of(*(part.copy() for part in parts))
+        return Pose.of(*(part.copy() for part in parts), names=self.names)
 
     def same(self, other: Pose) -> bool:
         """Whether every number is the same."""
@@ -161,14 +199,14 @@ class Pose:
         mine, theirs, weights, shape = _matched(self, other, weight)
         out = _empty(shape, self.joints, mine[0].dtype)
         _blend(*mine, *theirs, weights, *_rows(out))
-        return Pose.of(*out)
+        return Pose.of(*out, names=self.names)
 
     def add(self, layer: Pose, weight: ArrayLike = 1.0) -> Pose:
         """This pose with a layer of differences on top (see `difference`). weight: (...) or (..., J), as in `blend`."""
         mine, theirs, weights, shape = _matched(self, layer, weight)
         out = _empty(shape, self.joints, mine[0].dtype)
         _add(*mine, *theirs, weights, *_rows(out))
-        return Pose.of(*out)
+        return Pose.of(*out, names=self.names)
 
     def difference(self, base: Pose) -> Pose:
         """The layer that `base.add` turns into this pose: an additive clip is one made so from its first frame.
@@ -178,7 +216,7 @@ class Pose:
         mine, theirs, _, shape = _matched(self, base, 1.0)
         out = _empty(shape, self.joints, mine[0].dtype)
         _difference(*mine, *theirs, mine[0].dtype.type(validation.largest(mine[0].dtype)), *_rows(out))
-        return Pose.of(*out)
+        return Pose.of(*out, names=self.names)
 
 
 def unit_rotations(name: str, value: Any, dtype: Any) -> Any:

@@ -129,7 +129,7 @@ class Skeleton:
                 f"rest must be one pose of {len(self.names)} joints, one for each name; "
                 f"got {rest.joints} joints, batch {rest.shape}"
             )
-        self.rest = rest
+        self.rest = rest.named(self.names)
         self.limits = self._checked_limits(limits)
         self._all = np.arange(len(self.names))
         self._known: dict[Hashable, Any] = {}
@@ -456,11 +456,12 @@ def _checked_parents(parents: Any, names: tuple[str, ...]) -> Any:
         raise InputError(f"parents must be {len(names)} whole numbers, one per name; {problem}") from None
     if array.shape != (len(names),) or (array.dtype.kind not in "iu"):
         raise InputError(f"parents must be {len(names)} whole numbers, one per name; got {array.dtype} {array.shape}")
-    array = array.astype(np.int64)
     for i, parent in enumerate(array.tolist()):
         if parent < -1 or parent >= len(names):
             before = f" and indices from 0 to {i - 1}" if i else ""
             raise InputError(f"parents[{i}] is {parent}; allowed are -1 for a root{before}")
+    array = array.astype(np.int64)
+    for i, parent in enumerate(array.tolist()):
         if parent >= i:
             raise InputError(_why_not_before(array, i, names))
     return array

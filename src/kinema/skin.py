@@ -30,6 +30,9 @@ class Skin:
     colours: Any = None
     rebind: Any = None
 
+    def __repr__(self) -> str:
+        return f"Skin({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
+
     def __post_init__(self) -> None:
         count = len(validation.vectors("vertices", self.vertices, 3, np.float32))
         for name, width in (("vertices", 3), ("weights", 4), ("normals", 3), ("colours", 3)):
