@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
@@ -186,3 +187,11 @@ def test_a_character_holds_what_belongs_together():
         km.Character(person().skeleton, rig=make_rig())
     with pytest.raises(InputError, match="skeleton must be a Skeleton, got list"):
         km.Character([])
+
+
+def test_leg_length_is_the_mean_of_the_legs_or_half_the_height():
+    person = humanoid()
+    leg = person.rig.legs[0]
+    assert person.rig.leg_length == pytest.approx(person.skeleton.length(leg.joints))
+    height = np.ptp(person.skeleton.rest_world[:, 1, 3])
+    assert Rig(skeleton=person.skeleton, hips="hips").leg_length == pytest.approx(height / 2)

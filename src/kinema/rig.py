@@ -107,6 +107,16 @@ class Rig:
         return _named("arm", name, self.arms)
 
     @property
+    def leg_length(self) -> float:
+        """Mean length of the legs, from hip to ankle; without legs, half the height of the character at rest.
+
+        In the character's unit, always above 0: what other lengths are measured against.
+        """
+        if self.legs:
+            return float(np.mean([self.skeleton.length(leg.joints) for leg in self.legs])) or 1.0
+        return 0.5 * float(np.ptp(self.skeleton.rest_world[:, :3, 3] @ np.array(self.up))) or 1.0
+
+    @property
     def standing_world(self) -> Any:
         """(J, 4, 4): world matrices as it stands: at rest, unless it has another stance."""
         return self._standing.copy()  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinema.demo.registry import SCENES
+from kinema.demo.scenes.registry import SCENES
 from tests.demo.scripts import run
 from tests.e2e.browser import playground
 

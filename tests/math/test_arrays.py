@@ -107,3 +107,13 @@ def test_the_angle_between_two_turns(q, angle, axis):
     assert arrays.angle_between(q, other) == pytest.approx(angle, rel=1e-6, abs=1e-15)
     assert arrays.angle_between(q, -other) == pytest.approx(angle, rel=1e-6, abs=1e-15)
     assert arrays.angle_between(q, -q) < 1e-15
+
+
+@both_precisions
+def test_continuous_rotations_never_change_sign(dtype):
+    angle = np.linspace(0.0, 4 * np.pi, 50)
+    q = np.stack([np.sin(angle / 2), 0 * angle, 0 * angle, np.cos(angle / 2)], axis=-1).astype(dtype)
+    signs = np.random.default_rng(0).choice([-1, 1], (50, 1)).astype(dtype)
+    found = arrays.continuous(q * signs)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, q * signs[0])

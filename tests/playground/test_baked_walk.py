@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.demo.actor import Actor
+from kinema.demo.scenes.actor import Actor
 from kinema.errors import InputError
 from kinema.playground.baked_walk import baked_file
 from kinema.playground.played_character import PlayedCharacter, judged
@@ -74,18 +74,18 @@ def test_a_held_hand_goes_along(tmp_path):
 def test_one_that_walks_in_place_gets_ahead_by_its_feet(tmp_path):
     character = km.load(asset("gltf/KayKit_Knight.glb"))
     actor = Actor(character, file="knight.glb", judge=judged)
-    gait = actor.gait("Walking_A")
-    assert not gait.extract and gait.speed > actor.size * 0.5 and gait.ahead[2] > 0.99
-    assert actor.gait("Idle").speed == 0.0
+    motion = actor.motion("Walking_A")
+    assert not motion.extract and motion.speed > actor.size * 0.5 and motion.ahead[2] > 0.99
+    assert actor.motion("Idle").speed == 0.0
     scene = PlayedCharacter()
     scene.welcome(actor)
     start = scene.walker.way
     walked(scene, 1.0)
-    assert scene.walker.way - start == pytest.approx(gait.speed / actor.size, rel=0.01)
+    assert scene.walker.way - start == pytest.approx(motion.speed / actor.size, rel=0.01)
     baked = read(scene.walker, tmp_path)
     clip = baked.clips["Walking_A baked"]
     hips = worlds(baked, "Walking_A baked")[:, character.rig.hips, :3, 3]
-    assert np.linalg.norm((hips[-1] - hips[0])[[0, 2]]) == pytest.approx(gait.speed * clip.duration, rel=0.15)
+    assert np.linalg.norm((hips[-1] - hips[0])[[0, 2]]) == pytest.approx(motion.speed * clip.duration, rel=0.15)
 
 
 def test_without_a_clip_it_is_the_pose(tmp_path):

@@ -6,14 +6,14 @@ import urllib.request
 
 import pytest
 
-from kinema.demo import registry
-from kinema.demo.planar import Planar
+from kinema.demo.scenes import registry
+from kinema.demo.scenes.planar import PlanarScene
 from kinema.errors import InputError
 from kinema.playground import constants
 from tests.playground.serving import connect, run, running
 
 
-class Keeper(Planar):
+class Keeper(PlanarScene):
     """A scene that keeps what it gets."""
 
     name = "keeper"
@@ -36,7 +36,7 @@ class Keeper(Planar):
 
 @pytest.fixture(scope="module")
 def served():
-    for job in Planar.kernels().values():
+    for job in PlanarScene.kernels().values():
         job()
     with running(port=18160) as one:
         yield one

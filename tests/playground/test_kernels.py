@@ -2,12 +2,12 @@
 
 import threading
 
-from kinema.demo.planar import Planar
-from kinema.demo.registry import SCENES
+from kinema.demo.scenes.planar import PlanarScene
+from kinema.demo.scenes.registry import SCENES
 from kinema.playground import kernels
 
 
-class Slow(Planar):
+class Slow(PlanarScene):
     """A scene whose kernels take until they are told."""
 
     title = "Slow"

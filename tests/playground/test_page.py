@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from kinema.demo.registry import SCENES
+from kinema.demo.scenes.registry import SCENES
 from kinema.playground import constants, protocol, server
 
 ROOT = Path(__file__).parents[2]

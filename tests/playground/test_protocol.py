@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.demo.scene import Status
+from kinema.demo.scenes.scene import Status
 from kinema.playground import protocol
 from tests.playground.serving import Frame
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import websockets
 
-from kinema.demo import registry
-from kinema.demo.planar import Planar
+from kinema.demo.scenes import registry
+from kinema.demo.scenes.planar import PlanarScene
 from kinema.errors import InputError
 from kinema.playground import constants, server
 from tests.playground.serving import connect, open_socket, run, running
@@ -21,7 +21,7 @@ from tests.playground.serving import connect, open_socket, run, running
 
 @pytest.fixture(scope="module")
 def served():
-    for job in Planar.kernels().values():
+    for job in PlanarScene.kernels().values():
         job()
     with running() as one:
         yield one
@@ -248,7 +248,7 @@ def test_our_own_page_is_let_in(served):
 
 
 def test_a_scene_that_throws_ends_its_session_alone(served, monkeypatch):
-    class Broken(Planar):
+    class Broken(PlanarScene):
         name = "broken"
 
         def step(self, dt):

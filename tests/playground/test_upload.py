@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.demo.grounds import body_of
+from kinema.demo.scenes.grounds import body_of
 from tests.assets import asset
 from tests.judges.programs import validator_issues
 from tests.playground.serving import connect, run, running

@@ -15,7 +15,7 @@ from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
 from kinema.bake.reaching import out_of_reach, targets_of
 from kinema.bake.settings import Settings
-from kinema.bake.shot import Shot, leg_length, take
+from kinema.bake.shot import Shot, take
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError
@@ -75,9 +75,9 @@ def bake(
         before=before,
         after=after,
         dt=shot.dt,
-        leg=leg_length(rig),
+        leg=rig.leg_length,
         in_place=shot.travel.needed,
-        speed=shot.travel.speed * leg_length(rig),
+        speed=shot.travel.speed * rig.leg_length,
         problems=tuple(_problems(shot, made, after, exact, settings)),
     )
 

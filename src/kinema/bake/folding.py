@@ -54,7 +54,7 @@ def fold(skeleton: Skeleton, poses: Pose, places: Any, joints: Iterable[int]) ->
         rotations[:, joint] = arrays.mul(arrays.from_matrix(move[:, :3, :3]), rotations[:, joint])
         off = move[:, :3, :3] @ np.swapaxes(move[:, :3, :3], -1, -2) - np.eye(3)
         exact &= bool(np.abs(off).max() < UNEVEN)
-    folded = Pose(translations, _without_flips(rotations), poses.scales)
+    folded = Pose(translations, arrays.continuous(rotations), poses.scales)
     return folded.astype(poses.precision), exact
 
 
@@ -81,12 +81,3 @@ def _skinned_with(character: Character, inside: set[int]) -> set[int]:
         if used & inside:
             found |= used
     return found
-
-
-def _without_flips(rotations: Any) -> Any:
-    """Rotations (F, J, 4), each with the sign that is nearer to the frame before: q and -q are the same turn, and not
-    all players go the shorter way.
-    """
-    flips = (rotations[1:] * rotations[:-1]).sum(axis=-1) < 0
-    signs = np.where(np.logical_xor.accumulate(flips, axis=0), -1.0, 1.0)
-    return np.concatenate((rotations[:1], rotations[1:] * signs[..., np.newaxis]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.bake.constants import FARTHEST_GROUND, HEIGHT_SMOOTHING
 from kinema.bake.settings import Settings
-from kinema.bake.shot import Shot, leg_length
+from kinema.bake.shot import Shot
 from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -34,7 +34,7 @@ def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:
     hips, smoothed: up stairs the body glides. Where there is none, the height of the frame before is kept. What comes
     before the first frame is left out if there is no ground for it. below: height that the first ground is below.
     """
-    rig, leg = shot.rig, leg_length(shot.rig)
+    rig, leg = shot.rig, shot.rig.leg_length
     up, hips = np.array(rig.up), shot.world[:, rig.hips, :3, 3]
     top = hips[shot.lead] @ up + FARTHEST_GROUND * leg if below is None else below
     under = _height_under(ground, hips[shot.lead], up, top, FARTHEST_GROUND * leg)

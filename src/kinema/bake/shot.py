@@ -75,13 +75,6 @@ class Shot:
         return self.places[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
 
 
-def leg_length(rig: Rig) -> float:
-    """Mean length of a leg; without any, the height of the whole figure at rest."""
-    if rig.legs:
-        return float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
-    return float(np.ptp(rig.skeleton.rest_world[:, :3, 3] @ np.array(rig.up))) or 1.0
-
-
 def own_rate(clip: Clip) -> float:
     """Frames a second of a clip's keys: of the track that has the most of them, if it has one in each frame."""
     times = max((track.times for track in clip.tracks), key=len, default=np.zeros(1))
@@ -99,7 +92,7 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     dt = float(times[1] - times[0])
     travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
     own = _own_travel(rig, poses)
-    stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * leg_length(rig)
+    stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
     moves = settings.places_feet and travel.needed and stays and not settings.in_place
     moves = moves if settings.travel is None else settings.travel
     places = travel.places(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
@@ -138,7 +131,7 @@ def _is_loop(rig: Rig, poses: Pose) -> bool:
         return False
     world = rig.skeleton.world(poses[[0, -1]])
     soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
-    return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * leg_length(rig)
+    return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * rig.leg_length
 
 
 def _own_travel(rig: Rig, poses: Pose) -> Any:

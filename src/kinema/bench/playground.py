@@ -20,10 +20,10 @@ WHAT = f"planar scene, {CHAINS} chains"
 
 def tick_timer() -> Any:
     """Seconds of one tick: time passes, everything is solved, the frame is packed."""
-    from kinema.demo.planar import Planar
+    from kinema.demo.scenes.planar import PlanarScene
     from kinema.playground import protocol
 
-    scene = Planar(chains=CHAINS)
+    scene = PlanarScene(chains=CHAINS)
 
     def run() -> float:
         start = perf_counter()

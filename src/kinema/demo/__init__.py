@@ -4,9 +4,9 @@ The joint that travels is "root" in every character. Who takes the travel out of
 stands still, and the highest joint that moves is the one that sways.
 """
 
-from kinema.demo.humanoid import humanoid
-from kinema.demo.quadruped import quadruped
-from kinema.demo.spider import spider
+from kinema.demo.characters.humanoid import humanoid
+from kinema.demo.characters.quadruped import quadruped
+from kinema.demo.characters.spider import spider
 from kinema.demo.terrain import course, rocks, slope, stairs, voxels
 from kinema.world.terrain import Terrain
 

@@ -92,3 +92,14 @@ def angle_between(a: Any, b: Any) -> Any:
     """(...,): the angle of the turn from a to b, 0 to pi."""
     turn = mul(conj(a), b)
     return 2 * np.arctan2(np.linalg.norm(turn[..., :3], axis=-1), np.abs(turn[..., 3]))
+
+
+def continuous(q: Any) -> Any:
+    """(F, ..., 4): the same rotations, each with the sign that is nearer to the frame before.
+
+    q and -q are the same rotation, but players that interpolate the numbers between them take the long way round.
+    """
+    q = np.asarray(q)
+    flips = (q[1:] * q[:-1]).sum(axis=-1) < 0
+    signs = np.where(np.logical_xor.accumulate(flips, axis=0), -1, 1).astype(q.dtype)
+    return np.concatenate((q[:1], q[1:] * signs[..., np.newaxis]))

@@ -11,9 +11,9 @@ import numpy as np
 from kinema.bake import MovingPoint, Settings, bake
 from kinema.behaviours.feet import Feet
 from kinema.clip import Clip
-from kinema.demo.actor import UP
-from kinema.demo.character_files import saved
-from kinema.demo.walker import Walker
+from kinema.demo.scenes.actor import UP
+from kinema.demo.scenes.character_files import saved
+from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.io import names
 from kinema.math import arrays
@@ -87,15 +87,15 @@ class _Take:
     @cached_property
     def _turn(self) -> Any:
         """(3, 3): of the clip's own space, so that it goes where the walker is heading."""
-        gait, way = self.walker.gait, float(np.linalg.norm(self._travel))
-        ahead = self._travel / way if gait.extract and way else gait.ahead
-        upright = self.walker.actor.upright(replace(gait, ahead=ahead))
+        motion, way = self.walker.motion, float(np.linalg.norm(self._travel))
+        ahead = self._travel / way if motion.extract and way else motion.ahead
+        upright = self.walker.actor.upright(replace(motion, ahead=ahead))
         return arrays.to_matrix(arrays.mul(arrays.from_axis_angle(UP, self.walker.spot.heading), upright))
 
     def _over(self, seconds: float) -> Any:
         """(3,): the spot on the way where the clip has come to, at height 0."""
-        spot, gait = self.walker.spot, self.walker.gait
-        way = float(np.linalg.norm(self._travel)) if gait.extract else gait.speed * self._duration
+        spot, motion = self.walker.spot, self.walker.motion
+        way = float(np.linalg.norm(self._travel)) if motion.extract else motion.speed * self._duration
         ahead = np.array((np.sin(spot.heading), 0.0, np.cos(spot.heading)))
         gone = ahead * way * seconds / self._duration if self._duration else 0.0
         return np.array((spot.x, 0.0, spot.z)) * self.walker.actor.size + gone
@@ -107,5 +107,5 @@ class _Take:
         points = []
         for seconds in times.tolist():
             over = self._over(seconds)
-            points.append(over + self.walker.ground_at(over) * UP + turn @ (at - self.walker.gait.centre))
+            points.append(over + self.walker.ground_at(over) * UP + turn @ (at - self.walker.motion.centre))
         return MovingPoint(times, points)

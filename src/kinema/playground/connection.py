@@ -12,7 +12,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import kinema
-from kinema.demo.registry import SCENES
+from kinema.demo.scenes.registry import SCENES
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import (

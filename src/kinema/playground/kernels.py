@@ -10,8 +10,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-from kinema.demo.registry import SCENES
-from kinema.demo.scene import Scene
+from kinema.demo.scenes.registry import SCENES
+from kinema.demo.scenes.scene import Scene
 from kinema.playground.kinds import kind_played
 
 Tell = Callable[[int, int, str], None]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinema.demo.character import CharacterScene
-from kinema.demo.registry import kind_of
-from kinema.demo.scene import Scene
+from kinema.demo.scenes.character import CharacterScene
+from kinema.demo.scenes.registry import kind_of
+from kinema.demo.scenes.scene import Scene
 from kinema.playground.played_character import PlayedCharacter
 
 PLAYED: dict[type[Scene], type[Scene]] = {CharacterScene: PlayedCharacter}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
-from kinema.demo.registry import kind_of
+from kinema.demo.scenes.registry import kind_of
 
 HOST = "127.0.0.1"
 

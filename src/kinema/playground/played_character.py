@@ -12,16 +12,16 @@ import numpy as np
 from kinema.bake.travel import travel_of
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.demo.actor import Gait, gait_of
-from kinema.demo.character import CharacterScene
-from kinema.demo.scene import Control, Download
+from kinema.demo.scenes.actor import ClipMotion, clip_motion
+from kinema.demo.scenes.character import CharacterScene
+from kinema.demo.scenes.scene import Control, Download
 from kinema.playground.baked_walk import baked_file
 from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
 
 
-def judged(character: Character, clip: Clip) -> Gait:
+def judged(character: Character, clip: Clip) -> ClipMotion:
     """How a clip gets ahead: by its root, or, if it walks in place, by what its planted feet move back."""
-    own, rig = gait_of(character, clip), character.rig
+    own, rig = clip_motion(character, clip), character.rig
     if own.extract or rig is None or not rig.legs or not clip.duration:
         return own
     times = np.linspace(0.0, clip.duration, min(round(clip.duration * JUDGED_FPS), JUDGED_FRAMES) + 2)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.demo.scene import Status
+from kinema.demo.scenes.scene import Status
 from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
 
 HEADER = struct.Struct("<IIIIfffId")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from kinema.demo.scene import Scene
+from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK

@@ -1,0 +1,223 @@
+"""Gaits: curves over a cycle, and the path of a foot that strikes, rolls, pushes off and swings.
+
+A phase goes from 0 to 1 over one cycle; a foot's own cycle starts where it touches down. Paths are in the space of the
+travelling root, so a planted foot moves back at the speed of the walk. Double precision throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.clip import Event
+from kinema.demo.characters.puppet import X, Y, turn
+from kinema.math import arrays
+
+FPS = 60
+"""Keys a second: straight lines between them keep a planted sole within a millimetre where it is keyed at both ends."""
+
+_INSTANT = 1e-5
+"""Phase over which a path's speed is measured: short against any roll of a foot, long against rounding."""
+
+_RELAXED = 0.5
+"""Share of the swing after which the toes are straight again."""
+
+Keys = Sequence[tuple[float, float]]
+"""Phases, increasing from 0 or more to less than 1, each with a value."""
+
+
+def phases(period: float) -> Any:
+    """(F,): the phase at each key of a cycle of so many seconds, 0 and 1 included."""
+    return np.linspace(0.0, 1.0, round(period * FPS) + 1)
+
+
+def footfalls(leg: str, start: float, lift: float, period: float) -> list[Event]:
+    """When a leg touches down, at the phase `start`, and when it leaves the ground, `lift` later."""
+    return [Event(start * period, f"{leg}_down"), Event((start + lift) % 1.0 * period, f"{leg}_up")]
+
+
+@dataclass(frozen=True)
+class Wave:
+    """`mean` plus a cosine: `size` more at the phase `peak`, as much less half a wave later; `times` waves a cycle."""
+
+    size: float
+    peak: float = 0.0
+    times: int = 1
+    mean: float = 0.0
+
+    def __call__(self, phase: Any) -> Any:
+        return self.mean + self.size * np.cos(2 * np.pi * self.times * (np.asarray(phase) - self.peak))
+
+
+def degrees(size: float, peak: float = 0.0, times: int = 1, mean: float = 0.0) -> Wave:
+    """A wave of angles, given in degrees."""
+    return Wave(math.radians(size), peak, times, math.radians(mean))
+
+
+def through(keys: Keys, phase: Any) -> Any:
+    """A smooth periodic curve through keys: no faster or higher than they ask for, level where two are equal.
+
+    Cubic Hermite pieces, the slope at a key the harmonic mean of those on both sides (Fritsch and Butland's rule).
+    """
+    at, values = np.array(keys, float).T
+    width = np.diff(at, append=at[0] + 1)
+    slope = (np.roll(values, -1) - values) / width
+    before, width_before = np.roll(slope, 1), np.roll(width, 1)
+    same_way = before * slope > 0
+    a, b = 2 * width + width_before, width + 2 * width_before
+    steep = np.where(same_way, slope, 1.0), np.where(same_way, before, 1.0)
+    tangent = np.where(same_way, (a + b) / (a / steep[1] + b / steep[0]), 0.0)
+    phase = np.mod(phase, 1.0)
+    i = np.searchsorted(at, phase, side="right") - 1  # -1, before the first key, is the last piece.
+    t = np.mod(phase - at[i], 1.0) / width[i]
+    j = (i + 1) % len(at)
+    return hermite(t, values[i], values[j], tangent[i] * width[i], tangent[j] * width[i])
+
+
+def hermite(t: Any, start: Any, end: Any, leaving: Any, arriving: Any) -> Any:
+    """The cubic from start (t = 0) to end (t = 1) with these derivatives there."""
+    u = 1 - t
+    return u * u * (start * (1 + 2 * t) + leaving * t) + t * t * (end * (1 + 2 * u) - arriving * u)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootShape:
+    """A foot from the side, at rest, metres: how high the ankle and the ball (the toe joint) are above the ground; how
+    far the sole goes behind the ankle; how far the ball and the tip of the toes are ahead of it.
+    """
+
+    ankle: float
+    heel: float = 0.0
+    ball: float = 0.0
+    ball_height: float = 0.0
+    tip: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootStep:
+    """How a foot goes through its cycle.
+
+    ahead: where the ankle would be at touch-down if the foot were flat, metres ahead of the root. side: metres to the
+    left. out: how far the foot points to the left, radians.
+    heel_off, tip_off, lift: phases at which the heel, the ball and the tip of the toes leave the ground. A lift that is
+    a whole number of frames has a key of its own.
+    pitch: keys of the angle of the foot, radians, more than 0 with the heel up; from touch-down on not above 0, then 0
+    until heel_off. roll: the angle of the toes when the tip leaves.
+    swing: in the air, (phase, metres that the ankle is higher than at rest, share of the way ahead), without both ends.
+    landing: how much of the ground's speed the foot has when it meets it: 1 is without a jolt.
+    """
+
+    ahead: float
+    side: float
+    out: float = 0.0
+    heel_off: float
+    tip_off: float
+    lift: float
+    pitch: Keys = ((0.0, 0.0),)
+    roll: float = 0.0
+    swing: Sequence[tuple[float, float, float]] = ()
+    landing: float = 1.0
+
+
+@dataclass(frozen=True)
+class FootPath:
+    """Where a foot goes: ankle, (F, 3), metres in the root's space; pitch of foot and toes, (F,), radians, heel up."""
+
+    ankle: Any
+    pitch: Any
+    toes: Any
+    out: float
+
+    def foot(self) -> Any:
+        """(F, 4): the foot's turn away from rest."""
+        return self._turned(self.pitch)
+
+    def toe(self) -> Any:
+        """(F, 4): the toes' turn away from rest."""
+        return self._turned(self.toes)
+
+    def _turned(self, pitch: Any) -> Any:
+        return arrays.mul(turn(Y, self.out), turn(X, pitch))
+
+
+def foot_path(sole: FootShape, step: FootStep, stride: float, phase: Any) -> FootPath:
+    """The path of a foot at phases (F,) of its own cycle. stride: metres travelled in a cycle."""
+    phase = np.mod(phase, 1.0)
+    pitch = through(step.pitch, phase)
+    ankle, toes = _planted(sole, step, stride, phase), _toes_down(step, phase, pitch)
+    air = phase > step.lift
+    if air.any():
+        ankle[air] = _swinging(sole, step, stride, phase[air])
+        toes[air] = _toes_up(step, phase[air], pitch[air])
+    return FootPath(ankle, pitch, toes, step.out)
+
+
+def _toes_down(step: FootStep, phase: Any, pitch: Any) -> Any:
+    """The toes' pitch on the ground: as the foot's until the heel leaves, level, then rolling over the tip."""
+    rolled = np.clip((phase - step.tip_off) / max(step.lift - step.tip_off, _INSTANT), 0.0, 1.0)
+    return np.where(phase < step.heel_off, pitch, step.roll * rolled * rolled)
+
+
+def _toes_up(step: FootStep, phase: Any, pitch: Any) -> Any:
+    """The toes' pitch in the air: the bend that they left the ground with goes, fast at first."""
+    before = np.array((step.lift - _INSTANT, step.lift))
+    bends = _toes_down(step, before, through(step.pitch, before)) - through(step.pitch, before)
+    width = _RELAXED * (1 - step.lift)
+    t = np.clip((phase - step.lift) / width, 0.0, 1.0)
+    return pitch + hermite(t, bends[1], 0.0, (bends[1] - bends[0]) / _INSTANT * width, 0.0)
+
+
+def _planted(sole: FootShape, step: FootStep, stride: float, phase: Any) -> Any:
+    """(F, 3): the ankle over the part of the sole that is down: rolling over the heel, flat, over the ball, the tip."""
+    pitch = through(step.pitch, phase)
+    over_heel = _rolled(pitch, (0.0, -sole.heel), (sole.ankle, 0.0))
+    toes = _toes_down(step, phase, pitch)
+    ball = _rolled(toes, (0.0, sole.tip), (sole.ball_height, sole.ball))
+    level = np.array((sole.ball_height, sole.ball))
+    ball = np.where((phase < step.tip_off)[:, np.newaxis], level, ball)
+    over_ball = ball + _rolled(pitch, (0.0, 0.0), (sole.ankle - sole.ball_height, -sole.ball))
+    height, ahead = np.where((phase < step.heel_off)[:, np.newaxis], over_heel, over_ball).T
+    across = np.zeros_like(height)
+    foot = arrays.rotate(turn(Y, step.out), np.stack((across, height, ahead), axis=-1))
+    return foot + np.stack((across + step.side, across, step.ahead - stride * phase), axis=-1)
+
+
+def _rolled(pitch: Any, pivot: tuple[float, float], point: tuple[float, float]) -> Any:
+    """(F, 2): where a point (height, ahead) of a foot goes that is pitched about a pivot."""
+    up, ahead = np.subtract(point, pivot)
+    c, s = np.cos(pitch), np.sin(pitch)
+    return np.stack((pivot[0] + up * c - ahead * s, pivot[1] + up * s + ahead * c), axis=-1)
+
+
+def _swinging(sole: FootShape, step: FootStep, stride: float, phase: Any) -> Any:
+    """(F, 3): the ankle in the air; it leaves the ground, and meets it, at the ground's own speed."""
+    ends = _planted(sole, step, stride, np.array((step.lift - _INSTANT, step.lift, 0.0, _INSTANT)))
+    leaving, arriving = (ends[1] - ends[0]) / _INSTANT, (ends[3] - ends[2]) / _INSTANT * step.landing
+    start, end = ends[1], ends[2]
+    middle = [
+        (end[0] * share + start[0] * (1 - share), sole.ankle + up, start[2] + (end[2] - start[2]) * share)
+        for _, up, share in step.swing
+    ]
+    at = np.array([step.lift, *(key[0] for key in step.swing), 1.0])
+    return spline(at, np.array([start, *middle, end]), leaving, arriving, phase)
+
+
+def spline(at: Any, values: Any, leaving: Any, arriving: Any, t: Any) -> Any:
+    """(F, n): the cubic spline through values (K, n) at times (K,), given its derivatives at both ends."""
+    width = np.diff(at)
+    rates = np.diff(values, axis=0) / width[:, np.newaxis]
+    system, known = np.eye(len(at)), np.zeros_like(values)
+    known[0], known[-1] = leaving, arriving
+    for k in range(1, len(at) - 1):  # The second derivative is the same on both sides of an inner key.
+        system[k, k - 1 : k + 2] = width[k], 2 * (width[k - 1] + width[k]), width[k - 1]
+        known[k] = 3 * (width[k] * rates[k - 1] + width[k - 1] * rates[k])
+    tangents = np.linalg.solve(system, known)
+    i = np.clip(np.searchsorted(at, t, side="right") - 1, 0, len(width) - 1)
+    w = width[i][:, np.newaxis]
+    return hermite(
+        (t[:, np.newaxis] - at[i][:, np.newaxis]) / w, values[i], values[i + 1], tangents[i] * w, tangents[i + 1] * w
+    )

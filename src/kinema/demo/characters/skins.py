@@ -1,0 +1,74 @@
+"""Bodies: meshes with smooth weights, put together into a skin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.demo.characters.blobs import Blob
+from kinema.demo.characters.bones import Bone
+from kinema.meshes import Mesh
+from kinema.skeleton import Skeleton
+from kinema.skin import Skin
+
+_LEAST = 0.01
+"""A joint that pulls less than this share of the strongest does not count."""
+
+_MIDDLE = 0.025
+"""Half the width about x = 0 over which what belongs to the left hands over to what belongs to the right, metres."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mesh and the joints that it may follow, handing over from one to the next within a few times `blend` metres."""
+
+    mesh: Mesh
+    joints: Sequence[str]
+    blend: float = 0.010
+
+
+def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> Skin:
+    """All parts as one skin. flesh: the lump around each bone; a point follows the bones whose lumps are nearest."""
+    follows = [_weights(skeleton, flesh, part) for part in parts]
+    offsets = np.cumsum([0, *(len(part.mesh.vertices) for part in parts[:-1])])
+    meshes = [part.mesh for part in parts]
+    return Skin(
+        np.concatenate([mesh.vertices for mesh in meshes]).astype(np.float32),
+        np.concatenate([mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=True)]),
+        np.concatenate([joints for joints, _ in follows]),
+        np.concatenate([weights for _, weights in follows]).astype(np.float32),
+        np.concatenate([mesh.normals for mesh in meshes]).astype(np.float32),
+        np.concatenate([mesh.colours for mesh in meshes]).astype(np.float32),
+    )
+
+
+def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[Any, Any]:
+    """(V, 4): the four joints that pull most, and how much."""
+    points = part.mesh.vertices
+    pull = np.zeros((len(points), max(4, len(part.joints))))
+    distance = np.stack([flesh[name].distance(points)[0] for name in part.joints], axis=1)
+    pull[:, : len(part.joints)] = np.exp((distance.min(axis=1, keepdims=True) - distance) / part.blend)
+    for n, name in enumerate(part.joints):
+        pull[:, n] *= _on_side(points[:, 0], name)
+    joints = np.zeros(pull.shape[1], int)
+    joints[: len(part.joints)] = [skeleton.index(name) for name in part.joints]
+    most = np.argsort(-pull, axis=1, kind="stable")[:, :4]
+    weights = np.take_along_axis(pull, most, axis=1)
+    weights = np.where(weights < _LEAST * weights[:, :1], 0.0, weights)
+    return joints[most], weights / weights.sum(axis=1, keepdims=True)
+
+
+def _on_side(x: Any, name: str) -> Any:
+    """0 to 1: whether a point is on the side that a joint belongs to, gradually across the middle."""
+    if not name.endswith(("_l", "_r")):
+        return np.ones(len(x))
+    t = np.clip((x if name.endswith("_l") else -x) / (2 * _MIDDLE) + 0.5, 0.0, 1.0)
+    return t * t * (3 - 2 * t)
+
+
+def flesh_of(bones: Sequence[Bone], radii: dict[str, tuple[float, float]]) -> dict[str, Blob]:
+    """A lump around each bone that has radii, at its start and at its end."""
+    return {b.name: Blob((b.start, b.end), radii[b.name]) for b in bones if b.name in radii}

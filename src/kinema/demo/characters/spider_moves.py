@@ -1,0 +1,154 @@
+"""How the spider of `spider` stands, walks and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinema.clip import Clip
+from kinema.demo.characters.gait import FootShape, FootStep, Wave, degrees, foot_path, footfalls, phases, through
+from kinema.demo.characters.puppet import Puppet, X, Y, Z, together, turn
+from kinema.math import arrays
+from kinema.skeleton import Skeleton
+
+_JOINTS = ("coxa", "femur", "tibia", "tarsus", "tip")
+
+_POINT = FootShape(ankle=0.0)
+"""The tip of a leg touches the ground at a point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpiderGait:
+    """One way of going. period: seconds a cycle. speed: metres a second. lift: phase at which a leg leaves the ground.
+
+    up: how high a tip swings, metres. height, sway: of the body, metres. pitch, tilt, yaw: of the body, radians.
+    abdomen: of that against the body, radians. grip: how far a tarsus leans out while its leg is in the air, radians.
+    """
+
+    period: float
+    speed: float
+    lift: float
+    up: float
+    height: Wave
+    sway: Wave
+    pitch: Wave
+    tilt: Wave
+    yaw: Wave
+    abdomen: Wave
+    grip: float
+
+
+STAND = SpiderGait(
+    period=4.0,
+    speed=0.0,
+    lift=1.0,
+    up=0.0,
+    height=Wave(0.006, 0.3, 2),
+    sway=Wave(0.006, 0.15),
+    pitch=degrees(1.5, 0.3),
+    tilt=degrees(1.0, 0.2),
+    yaw=degrees(1.5, 0.6),
+    abdomen=degrees(3.0, 0.35, 2),
+    grip=0.0,
+)
+WALK = SpiderGait(
+    period=0.70,
+    speed=0.40,
+    lift=24 / 42,
+    up=0.055,
+    height=Wave(0.005, 0.2, 2),
+    sway=Wave(0.007, 0.25),
+    pitch=degrees(1.0, 0.1, 2),
+    tilt=degrees(1.2, 0.25),
+    yaw=degrees(2.0, 0.05),
+    abdomen=degrees(2.5, 0.2, 2),
+    grip=0.25,
+)
+RUN = SpiderGait(
+    period=0.40,
+    speed=1.0,
+    lift=13 / 24,
+    up=0.050,
+    height=Wave(0.006, 0.2, 2, mean=-0.010),
+    sway=Wave(0.005, 0.25),
+    pitch=degrees(1.2, 0.1, 2, mean=1.0),
+    tilt=degrees(1.2, 0.25),
+    yaw=degrees(1.5, 0.05),
+    abdomen=degrees(3.0, 0.25, 2),
+    grip=0.30,
+)
+
+
+def clips(skeleton: Skeleton) -> dict[str, Clip]:
+    return {name: _going(name, skeleton, gait) for name, gait in (("idle", STAND), ("walk", WALK), ("run", RUN))}
+
+
+def _going(name: str, skeleton: Skeleton, gait: SpiderGait) -> Clip:
+    """One cycle, the first and the last frame alike but for the way travelled."""
+    phase = phases(gait.period)
+    puppet = Puppet(skeleton, len(phase))
+    _carry(puppet, gait, phase)
+    events = []
+    for side in ("l", "r"):
+        for n in (1, 2, 3, 4):
+            start = _start(side, n, len(phase) - 1)
+            _plant(puppet, gait, [f"{joint}_{n}_{side}" for joint in _JOINTS], phase - start)
+            if gait.speed:
+                events += footfalls(f"{side}{n}", start, gait.lift, gait.period)
+    puppet.moves[:, 0, 2] = gait.speed * gait.period * phase
+    return puppet.clip(name, gait.period, events)
+
+
+def _carry(puppet: Puppet, gait: SpiderGait, phase: Any) -> None:
+    body = puppet.skeleton.index("body")
+    puppet.moves[:, body, 0] = gait.sway(phase)
+    puppet.moves[:, body, 1] = gait.height(phase)
+    puppet.turn(body, together(turn(Y, gait.yaw(phase)), turn(X, gait.pitch(phase)), turn(Z, gait.tilt(phase))))
+    puppet.turn("abdomen", turn(X, gait.abdomen(phase)))
+    puppet.turn("head", turn(X, -gait.pitch(phase)))
+
+
+def _start(side: str, n: int, frames: int) -> float:
+    """The phase at which a leg touches down, at a key: neighbours half a cycle apart, those ahead a little later."""
+    start = (0.5 if (side == "r") != (n % 2 == 0) else 0.0) + 0.03 * (4 - n)
+    return round(start * frames) % frames / frames
+
+
+def _plant(puppet: Puppet, gait: SpiderGait, joints: Sequence[str], own: Any) -> None:
+    """Swing a leg round until its plane holds the spot that its tip goes to, then bend it down to there."""
+    coxa, femur, tibia, tarsus, tip = (puppet.skeleton.index(joint) for joint in joints)
+    target = foot_path(_POINT, _step(gait, puppet.rest[tip]), gait.speed * gait.period, own).ankle
+    body, _ = puppet.placed("body")
+    seen = arrays.rotate(arrays.conj(body), target - puppet.placed(coxa)[1])
+    out = puppet.rest[femur] - puppet.rest[coxa]
+    aimed = turn(Y, np.arctan2(seen[:, 0], seen[:, 2]) - np.arctan2(out[0], out[2]))
+    puppet.turn(coxa, aimed)
+    leg, hinge = arrays.mul(body, aimed), arrays.unit(np.cross(out, -Y))
+    last = arrays.mul(leg, turn(hinge, -gait.grip * _in_air(gait, own)))
+    ankle = target - arrays.rotate(last, puppet.rest[tip] - puppet.rest[tarsus])
+    puppet.reach((femur, tibia, tarsus), ankle, hinge, arrays.rotate(leg, hinge))
+    puppet.hold(tarsus, last)
+
+
+def _step(gait: SpiderGait, rest: Any) -> FootStep:
+    """As far ahead of where the tip is at rest as behind it."""
+    lift, half = gait.lift, gait.speed * gait.period * gait.lift / 2
+    swing = [(lift + (1 - lift) * share, gait.up * up, share) for share, up in ((0.3, 0.85), (0.65, 0.9))]
+    return FootStep(
+        ahead=float(rest[2]) + half,
+        side=float(rest[0]),
+        heel_off=lift,
+        tip_off=lift,
+        lift=lift,
+        swing=swing if lift < 1 else (),
+        landing=0.6,
+    )
+
+
+def _in_air(gait: SpiderGait, own: Any) -> Any:
+    """0 on the ground, 1 in the middle of the swing."""
+    keys = [(0.0, 0.0), (gait.lift, 0.0), ((1 + gait.lift) / 2, 1.0)] if gait.lift < 1 else [(0.0, 0.0)]
+    return through(keys, own)

@@ -1,0 +1,272 @@
+"""An arm of six bones on a stool takes the nearest ball, carries it, and drops it into one of two bins, by its kind.
+
+Space: metres, y up, the origin on the floor in the middle of the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinema.constants import TOLERANCE
+from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.script_text import nested, numbers
+from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
+from kinema.physics import Balls, Room, step
+from kinema.solvers.ccd import ccd
+from kinema.solvers.compensating import compensating
+from kinema.solvers.fabrik import fabrik
+
+ROOM = (np.array((-1.45, 0.0, -1.45)), np.array((1.45, 2.6, 1.45)))
+STOOL = np.array(((-0.17, 0.0, -0.17), (0.17, 0.5, 0.17)))
+SHOULDER = np.array((0.0, 0.5, 0.0))
+BONES = 6
+BONE = 0.36
+"""m: six of them reach every corner of the floor."""
+POLE = np.array((0.0, 3.0, 0.0))
+"""What the arm bulges towards, where the solver takes a pole: the ceiling, not the floor."""
+HAND_SPEED = 1.5
+"""m/s, of the point that the arm follows on its way to a goal."""
+KINDS = 2
+DECIMALS = 5
+"""Of a metre, in scripts."""
+RADII = (0.075, 0.095)
+"""m: the smallest and the largest ball."""
+MOST_BALLS = 40
+GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
+"""m/s^2, 1/s, and speed after a bounce divided by the speed before it, at first."""
+FASTEST_THROW = 5.0
+"""m/s, of a ball that a person lets go."""
+
+
+class ArmScene(Scene):
+    """The arm in its room."""
+
+    name = "arm"
+    title = "Arm and balls"
+    about = "Six bones by compensating angles pick up balls and sort them into bins. Drag a ball, or the arm's target."
+    unit = "m"
+    controls = (
+        Choice("solver", "Solver", "compensating", ("compensating", "fabrik", "ccd")),
+        Switch("by_hand", "The arm follows me", False),
+        Slider("balls", "Balls", 8, 1, MOST_BALLS, 1),
+        Slider("gravity", "Gravity", GRAVITY, 0.0, 20.0, 0.01, "m/s²"),
+        Slider("drag", "Air drag", DRAG, 0.0, 3.0, 0.01, "1/s"),
+        Slider("restitution", "Restitution", RESTITUTION, 0.0, 1.0, 0.01),
+        Button("scatter", "Throw all balls in the air"),
+    )
+    help = (
+        ("Left mouse or a finger on a ball", "take it, throw it"),
+        ("Left mouse beside them", "turn the view; right mouse or two fingers move it"),
+        ("B", "one more ball"),
+        ("Backspace", "one ball less"),
+    )
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        boxes = np.concatenate((STOOL[np.newaxis], *(bin_boxes(kind) for kind in range(KINDS))))
+        self.room = Room(*ROOM, boxes=boxes, gravity=(0.0, -GRAVITY, 0.0), drag=DRAG, restitution=RESTITUTION)
+        self.joints = SHOULDER + np.arange(BONES + 1)[:, np.newaxis] * np.array((0.0, BONE, 0.0))
+        self.joints = fabrik(self.joints, (0.3, 1.5, 0.6), pole=POLE).joints
+        self.state: Any = None
+        self.goal = self.joints[-1].copy()
+        self.hand = self.goal.copy()
+        self.error = 0.0
+        self.dragged: int | None = None
+        self.drag_to = np.zeros(3)
+        self.kinds = np.zeros(0, int)
+        self.balls = Balls(np.zeros((0, 3)), radii=RADII[0])
+        self.sorter = Sorter()
+        self._fill()
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        if name in ("gravity", "drag", "restitution"):
+            down = (0.0, -self.values["gravity"], 0.0)
+            laws = {"drag": self.values["drag"], "restitution": self.values["restitution"], "gravity": down}
+            self.room = replace(self.room, **laws)
+        elif name == "balls":
+            self._fill()
+        elif name == "scatter":
+            self._scatter()
+        elif name == "by_hand":
+            self.goal = self.joints[-1].copy()
+            self.balls = self.sorter.let_go(self.balls)
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        to = np.clip(place(position, 3, 10.0), ROOM[0] + RADII[0], ROOM[1] - RADII[0])
+        if handle == "target" and self.values["by_hand"]:
+            self.goal = to
+        elif handle.isdecimal() and int(handle) < len(self.balls):
+            self._take(int(handle))
+            self.drag_to = to
+
+    def _take(self, ball: int) -> None:
+        """A person takes a ball, from the arm if need be."""
+        if ball != self.dragged:
+            self.dragged = ball
+            self.sorter.lose(ball)
+            self.balls = self.balls.hold(ball)
+
+    def drop(self, handle: str) -> None:
+        if self.dragged is not None and handle == str(self.dragged):
+            thrown = self.balls.velocities[self.dragged]
+            slowed = FASTEST_THROW / max(float(np.linalg.norm(thrown)), FASTEST_THROW)
+            self.balls = self.balls.release(self.dragged, thrown * slowed)
+            self.dragged = None
+
+    def key(self, key: str, position: Sequence[float]) -> None:
+        count = len(self.balls) + {"b": 1, "Backspace": -1}.get(key, 0)
+        if count != len(self.balls) and 1 <= count <= MOST_BALLS:
+            self.set("balls", count)
+
+    def be_still(self) -> None:
+        """Balls fall, as they must; the arm waits for a hand."""
+        self.set("by_hand", True)
+
+    # The balls.
+
+    def _fill(self) -> None:
+        """As many balls as the slider says: new ones fall from above, the last ones go."""
+        while len(self.balls) > self.values["balls"]:
+            last = len(self.balls) - 1
+            if self.dragged == last:
+                self.dragged = None
+            self.sorter.lose(last)
+            self.balls = self.balls.remove(last)
+        while len(self.balls) < self.values["balls"]:
+            self.balls = self.balls.add(self._somewhere_above(1)[0], radius=float(self.draw.uniform(*RADII)))
+        self.kinds = np.arange(len(self.balls)) % KINDS
+
+    def _somewhere_above(self, count: int) -> Any:
+        """(count, 3): over the free floor in front of the bins."""
+        return self.draw.uniform((-1.1, 1.0, -0.1), (1.1, 2.3, 1.2), (count, 3))
+
+    def _scatter(self) -> None:
+        free = ~self.balls.held
+        velocities = self.balls.velocities.copy()
+        velocities[free] = self.draw.uniform((-1.0, 2.5, 0.2), (1.0, 5.0, 1.5), (len(self.balls), 3))[free]
+        self.balls = replace(self.balls, velocities=velocities)
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
+        return {
+            "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
+            "FABRIK": lambda: fabrik(joints, (0.5, 1.0, 0.5)),
+            "balls": lambda: step(Room(*ROOM), Balls([[0.0, 0.5, 0.0]], radii=0.1), 0.01),
+        }
+
+    def step(self, dt: float) -> None:
+        if dt <= 0.0:
+            return
+        if not self.values["by_hand"]:
+            self.balls, self.goal = self.sorter.decide(self.joints, self.balls, self.kinds, self.dragged, dt)
+        self._reach(dt)
+        self.balls = self.sorter.carry(self.joints, self.balls, dt)
+        if self.dragged is not None:
+            self.balls = self.balls.move(self.dragged, self.drag_to, dt)
+        self.balls = step(self.room, self.balls, dt)
+        if self.sorter.state == ALL_SORTED and self.sorter.waited(dt):
+            self._start_again()
+
+    def _reach(self, dt: float) -> None:
+        """A point goes to the goal at a hand's speed, and the arm goes after it."""
+        way = self.goal - self.hand
+        far = float(np.linalg.norm(way))
+        self.hand = self.hand + way * min(1.0, HAND_SPEED * dt / max(far, HAND_SPEED * dt))
+        if self.values["solver"] == "compensating":
+            moved = compensating(self.joints, self.hand, self.state, dt=dt)
+            self.joints, self.state = moved.joints, moved.state
+        else:
+            solver = fabrik if self.values["solver"] == "fabrik" else ccd
+            self.joints, self.state = solver(self.joints, self.hand, pole=POLE).joints, None
+        self.error = float(np.linalg.norm(self.joints[-1] - self.goal))
+
+    def _start_again(self) -> None:
+        """All balls are in their bins: they come in again from above."""
+        self.balls = replace(self.balls, positions=self._somewhere_above(len(self.balls)), velocities=0.0)
+        self.sorter = Sorter()
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """joints: (7, 3). balls: (B, 4), centre and radius. sorted: (B,). goal: (3,). carried: which ball, or -1."""
+        return {
+            "joints": self.joints,
+            "balls": np.column_stack((self.balls.positions, self.balls.radii)),
+            "sorted": (kind_of_bin(self.balls.positions) == self.kinds).astype(float),
+            "goal": self.goal,
+            "carried": np.array([-1.0 if self.sorter.ball is None or self.sorter.state != CARRY else self.sorter.ball]),
+        }
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "room": np.stack(ROOM).tolist(),
+            "stool": STOOL.tolist(),
+            "bins": [bin_boxes(kind).tolist() for kind in range(KINDS)],
+            "kinds": self.kinds.tolist(),
+            "by_hand": self.values["by_hand"],
+        }
+
+    def status(self) -> Status:
+        reached = self.error <= TOLERANCE * BONES * BONE
+        return Status(self.error, int(reached), 1)
+
+    def python(self) -> str:
+        return _script(self)
+
+
+# --- as a script -----------------------------------------------------------------------------------------------
+
+
+def _script(arm: ArmScene) -> str:
+    """Write a script that sets up the room as it is now and runs it for a second."""
+    room, balls = arm.room, arm.balls
+    return f'''"""The arm and the balls as they are now, then a second of what comes. Metres, y up."""
+
+import numpy as np
+
+import kinema as km
+from kinema.physics import step
+
+room = km.Room(
+    {numbers(room.low, DECIMALS)},
+    {numbers(room.high, DECIMALS)},
+    boxes={nested(room.boxes, DECIMALS)},
+    gravity={numbers(room.gravity, DECIMALS)},
+    drag={room.drag:g},
+    restitution={room.restitution:g},
+)
+balls = km.Balls(
+    {nested(balls.positions, DECIMALS)},
+    radii={numbers(balls.radii, DECIMALS)},
+    velocities={nested(balls.velocities, DECIMALS)},
+    held={balls.held.tolist()},
+)
+joints = np.array({nested(arm.joints, DECIMALS)})
+target = np.array({numbers(arm.goal, DECIMALS)})
+
+print("hand:", np.round(joints[-1], 3).tolist(), " balls:", np.round(balls.positions, 3).tolist())
+{_motion(arm)}
+print("hand:", np.round(joints[-1], 3).tolist(), " balls:", np.round(balls.positions, 3).tolist())
+'''
+
+
+def _motion(arm: ArmScene) -> str:
+    if arm.values["solver"] == "compensating":
+        state = "None" if arm.state is None else f"np.array({numbers(arm.state, DECIMALS)})"
+        return f"""state = {state}
+for _ in range(60):
+    arm = km.compensating(joints, target, state, dt=1 / 60)
+    joints, state = arm.joints, arm.state
+    balls = step(room, balls, 1 / 60)"""
+    return f"""for _ in range(60):
+    balls = step(room, balls, 1 / 60)
+joints = km.{arm.values["solver"]}(joints, target, pole=(0, 3, 0)).joints"""

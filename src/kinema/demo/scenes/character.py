@@ -1,0 +1,229 @@
+"""A character on its way over slopes, stairs and stones: ours, or one from a file. Take it by the hand.
+
+Space: the character's unit, y up. The ground is as large as its legs ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinema.demo.characters.humanoid import humanoid
+from kinema.demo.characters.quadruped import quadruped
+from kinema.demo.characters.spider import spider
+from kinema.demo.scenes import character_kernels, grounds
+from kinema.demo.scenes.actor import Actor, clip_motion, joints_by_role
+from kinema.demo.scenes.character_files import loaded, model, packed
+from kinema.demo.scenes.character_script import script
+from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.walker import Walker
+from kinema.rig import Rig
+
+OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
+FARTHEST = 20.0
+"""From the character that something can be held, metres of a person."""
+REACHED = 2e-3
+"""How near to where it is held something is there, metres of a person."""
+MODEL, GROUND = "model.glb", "ground.bin"
+"""Files for the page to draw with."""
+AT_REST = "at rest"
+"""Shown instead of a clip of a character that has none."""
+SHOWN = ("with IK", "both", "without IK")
+WEIGHTS = {"play": "Play", "breathing": "Breathing", "feet": "Feet", "hands": "Hands", "head": "Head", "eyes": "Eyes"}
+
+
+class CharacterScene(Scene):
+    """One character, and all that is done to it."""
+
+    name = "character"
+    title = "Character"
+    about = "Clips from a flat floor, on ground that is not. Drag hands, feet and gaze. Drop a GLB, VRM or BVH on it."
+    unit = "m"
+    takes = (".glb", ".gltf", ".vrm", ".bvh")
+    judge = staticmethod(clip_motion)
+    """Says how the clips of a file get ahead."""
+    controls: tuple[Control, ...] = ()
+    help = (
+        ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
+        ("Backspace", "let everything go"),
+        ("Drag beside it", "turn the view; wheel or two fingers: nearer and farther"),
+        ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
+    )
+
+    def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
+        super().__init__(seed)
+        self.guest = guest
+        self._still = False
+        self.shows = 0
+        """Characters that have been on."""
+        self._show(self._begin(guest or self._actor("humanoid")))
+
+    def _actor(self, label: str) -> Actor:
+        if self.guest is not None and label == self.guest.label:
+            return self.guest
+        return Actor(OURS[label](), root="root")
+
+    def fresh(self) -> Scene:
+        """A character from a file stays."""
+        return type(self)(self.seed, self.guest)
+
+    # Files.
+
+    def receive(self, name: str, data: bytes) -> None:
+        self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
+
+    def give(self, name: str) -> bytes:
+        """`MODEL`: the present character's surface as glTF, for the page to draw. `GROUND`: see `packed`."""
+        if name == MODEL:
+            return model(self.walker.actor)
+        if name == GROUND:
+            return packed(self.walker.ground)
+        return super().give(name)
+
+    # Who walks where.
+
+    def welcome(self, guest: Actor) -> None:
+        """A character from a file comes on, instead of the one before. If it cannot, nothing has changed."""
+        walker = self._begin(guest)
+        self.guest = guest
+        self._show(walker)
+        self.revision += 1
+
+    def _begin(self, actor: Actor) -> Walker:
+        """An actor at the start of the present ground."""
+        speed, weights = (0.0, {"breathing": 0.0}) if self._still else (1.0, {})
+        clip = actor.clips.get(_first_clip(actor))
+        return Walker(actor, self.values.get("ground", "course"), clip, weights, speed=speed, still=self._still)
+
+    def _show(self, walker: Walker) -> None:
+        """Have this walker on the stage, and its own controls."""
+        self.walker, actor = walker, walker.actor
+        self.shows += 1
+        self.controls = self._controls()
+        own = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor), "speed": walker.speed}
+        own |= {"bones": not actor.has_surface, **walker.weights}
+        self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
+
+    def _controls(self) -> tuple[Control, ...]:
+        """The present character's."""
+        walker = self.walker
+        actors = tuple(OURS) if self.guest is None else (self.guest.label, *OURS)
+        clips = tuple(walker.actor.clips) or (AT_REST,)
+        stages = [Slider(n, label, 1.0, 0.0, 1.0, 0.01) for n, label in WEIGHTS.items() if n in walker.stage_names]
+        return (
+            Choice("character", "Character", actors[0], actors),
+            Choice("ground", "Ground", "course", grounds.NAMES),
+            Choice("clip", "Clip", clips[0], clips),
+            Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05),
+            *stages,
+            Choice("show", "Show", SHOWN[0], SHOWN),
+            Switch("bones", "Bones and roles", False),
+            Button("let_go", "Let everything go"),
+        )
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        value = self.values[name]
+        if name == "character":
+            self._show(self._begin(self._actor(value)))
+        elif name == "ground":
+            self.walker.move_to(value)
+        elif name == "clip":
+            self.walker.play(self.walker.actor.clips.get(value))
+        elif name == "speed":
+            self.walker.set_speed(value)
+        elif name in WEIGHTS:
+            self.walker.set_weight(name, value)
+        elif name == "let_go":
+            self.walker.held.let_go()
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        """position: seen from the origin of the character's space, along the axes of the world."""
+        away = place(position, 3, FARTHEST * self.walker.actor.size)
+        turn = np.asarray(self.walker.frame.transform[:3, :3], float)
+        self.walker.held.take(handle, turn.T @ away)
+
+    def key(self, key: str, position: Sequence[float]) -> None:
+        if key == "Backspace":
+            self.walker.held.let_go()
+
+    def be_still(self) -> None:
+        self._still = True
+        self._show(self._begin(self.walker.actor))
+        self.revision += 1
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return character_kernels.first()
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return character_kernels.later()
+
+    def step(self, dt: float) -> None:
+        self.walker.step(dt)
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """world, alone: (J, 12), a matrix 3x4 for each joint, with and without what is done to it; none where it is
+        not to be seen. handles: (H, 3). held: (H,), whether somebody holds it. place: (3,), the origin of its space.
+        middle: (3,), what to look at.
+        """
+        walker, none = self.walker, np.zeros((0, 12))
+        held = walker.held
+        return {
+            "world": _rows(walker.world),
+            "alone": none if self.values["show"] == SHOWN[0] else _rows(walker.alone),
+            "handles": held.shown(walker.frame, walker.world),
+            "held": np.array([handle in held.places for handle in held.grips], float),
+            "place": walker.frame.transform[:3, 3],
+            "middle": walker.middle,
+        }
+
+    def description(self) -> dict[str, Any]:
+        actor, rig = self.walker.actor, self.walker.character.rig
+        return {
+            "model": self.shows,
+            "name": actor.name,
+            "guest": bool(actor.file),
+            "surface": actor.has_surface,
+            "nodes": actor.nodes,
+            "parents": actor.character.skeleton.parents.tolist(),
+            "size": actor.size,
+            "extent": actor.extent,
+            "ground": self.values["ground"],
+            "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
+            "show": self.values["show"],
+            "bones": self.values["bones"],
+            "roles": [] if rig is None else _roles(rig),
+            "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
+        }
+
+    def status(self) -> Status:
+        errors = [error / self.walker.actor.size for error in self.walker.errors()]
+        return Status(max(errors, default=0.0), sum(error <= REACHED for error in errors), len(errors))
+
+    def python(self) -> str:
+        return script(self.walker)
+
+
+def _first_clip(actor: Actor) -> str:
+    """The one to begin with: a walk, where there is one."""
+    clips = list(actor.clips) or [AT_REST]
+    return next((clip for clip in clips if "walk" in clip.lower()), clips[0])
+
+
+def _rows(world: Any) -> Any:
+    return world[:, :3].reshape(-1, 12)
+
+
+def _roles(rig: Rig) -> list[dict[str, Any]]:
+    """Which joints are what, and how sure that is: 0 to 1, None where it was given."""
+    found = joints_by_role(rig).items()
+    return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

@@ -1,0 +1,67 @@
+"""Small calls that compile what the character's scene needs, one for each line of progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kinema.behaviours.eyes import Eyes
+from kinema.behaviours.feet import Feet
+from kinema.behaviours.hands import Hands
+from kinema.behaviours.head import Head
+from kinema.behaviours.layers import Breathing
+from kinema.behaviours.play import Play
+from kinema.behaviours.stage import Stage
+from kinema.demo.characters.humanoid import humanoid
+from kinema.demo.scenes import grounds
+from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.character_files import loaded, saved
+from kinema.demo.scenes.walker import Walker
+from kinema.pipeline import Animator
+
+TICK = 1 / 60
+
+
+def first() -> Mapping[str, Callable[[], Any]]:
+    """For a walk over the course."""
+    return {
+        "clips": _frames,
+        "breath": lambda: _frames(Breathing()),
+        "feet": lambda: _frames(Feet()),
+        "hands": lambda: _frames(Hands()),
+        "gaze": lambda: _frames(Head(), Eyes()),
+        "the walk": lambda: _walker("course").step(TICK),
+    }
+
+
+def later() -> Mapping[str, Callable[[], Any]]:
+    """For hands, feet and gaze that are taken, other grounds, weights, and files."""
+    return {
+        "what is held": _held,
+        "blocks": lambda: _walker("voxels").step(TICK),
+        "files": lambda: loaded("person.glb", saved(replace(humanoid(), skins=()))),
+    }
+
+
+def _frames(*stages: Stage) -> None:
+    play = Play("walk", root_motion="extract", root="root")
+    animator = Animator(humanoid(), [play, *stages], ground=grounds.ground_of("course", 1.0))
+    for _ in range(2):
+        animator.update(TICK)
+
+
+def _walker(ground: str) -> Walker:
+    return Walker(Actor(humanoid(), root="root"), ground, "walk", {}, speed=1.0, still=False)
+
+
+def _held() -> None:
+    walker = _walker("course")
+    for handle in ("hand left", "foot left", "gaze"):
+        walker.held.take(handle, (0.3, 0.4, 0.3))
+    for stage in ("feet", "hands", "play"):
+        walker.set_weight(stage, 0.5)
+    walker.step(TICK)
+    walker.play("run")
+    walker.step(TICK)
+    _ = walker.alone

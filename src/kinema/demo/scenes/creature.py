@@ -1,0 +1,290 @@
+"""A creature that steps by itself over rough ground, to wherever its goal is put; its tail follows through. Beside it
+tentacles reach for a lure.
+
+Space: metres, y up.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinema.behaviours.locomotion import Locomotion
+from kinema.behaviours.stage import Stage
+from kinema.behaviours.tail import Tail
+from kinema.character import Character
+from kinema.constants import TOLERANCE
+from kinema.demo.characters.humanoid import humanoid
+from kinema.demo.characters.quadruped import quadruped
+from kinema.demo.characters.spider import spider
+from kinema.demo.scenes import grounds
+from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.character_files import model, packed
+from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.script_text import nested, numbers
+from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
+from kinema.math import arrays
+from kinema.pipeline import Animator, Frame
+
+CREATURES = {"spider": spider, "quadruped": quadruped, "humanoid": humanoid}
+MODEL, GROUND = "model.glb", "ground.bin"
+"""Files for the page to draw with."""
+HALF_WIDTH = 1.75
+"""Of the ground that a goal may lie on, m: a hand's width from its edge."""
+MARGIN = 0.4
+"""From both ends of it, m."""
+ABOVE, BELOW = 5.0, 10.0
+"""From how high and how far down ground is looked for, m."""
+POST = (-1.5, 3.3)
+"""Where the tentacles stand, x and z, m."""
+LURE_REACH = BONES * BONE
+START = 3.0
+"""Where the creature starts along the ground, m: where it begins to be rough."""
+WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
+"""Corners of where it goes by itself, m: in sight of the tentacles, and out of their way."""
+ASIDE = 0.5
+"""How far from the creature, to where the tentacles are, the eye looks, m."""
+SECOND = 1.0
+"""Seconds that a script replays."""
+TICK = 1 / 60
+"""Seconds per frame of a script."""
+DECIMALS = 5
+"""Of a metre, in scripts."""
+
+
+def stages_of(character: Character) -> list[Stage]:
+    """What moves it."""
+    return [Locomotion(), *([Tail()] if character.rig is not None and character.rig.tails else [])]
+
+
+class CreatureScene(Scene):
+    """A creature, its goal, tentacles and their lure."""
+
+    name = "creature"
+    title = "Creature"
+    about = "No clips: it steps by itself to the goal you drag, on any ground. Tails follow through, tentacles reach."
+    unit = "m"
+    controls = (
+        Choice("creature", "Creature", "spider", tuple(CREATURES)),
+        Choice("ground", "Ground", "rocks", grounds.NAMES),
+        Slider("speed", "Speed", 0.7, 0.1, 1.2, 0.05, "m/s"),
+        Switch("wander", "Wanders by itself", True),
+        Slider("tentacles", "Tentacles", 5, 0, 12, 1),
+        Switch("footholds", "Show footholds", True),
+        Button("back", "Back to the start"),
+    )
+    help = (
+        ("Left mouse or a finger", "drag the goal over the ground, or the lure of the tentacles"),
+        ("Drag beside them", "turn the view; wheel or two fingers: nearer and farther"),
+        ("G", "put the goal where the pointer is"),
+    )
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.shows = 0
+        """Creatures that have been on."""
+        self._still = False
+        self._begin()
+        self._plant_tentacles()
+
+    # Who is where.
+
+    def _begin(self) -> None:
+        """The chosen creature at the start of the chosen ground."""
+        self.actor = Actor(CREATURES[self.values["creature"]](), root="root")
+        self.ground = grounds.ground_of(self.values["ground"], 1.0)
+        self.length = grounds.round_of(self.values["ground"]).far + grounds.TURNING + grounds.MARGIN
+        self.animator = Animator(self.actor.character, stages_of(self.actor.character), ground=self.ground)
+        self.animator.set_transform((0.0, self._height(0.0, START), START))
+        self.past: deque[tuple[float, Any]] = deque()
+        self.shown: Frame = self.animator.update(0.0)
+        self.report = self.shown.reports["locomotion"]
+        self.goal = self._on_ground((0.4, 0.0, START + 1.2))
+        self._walk()
+        self.shows += 1
+
+    def _plant_tentacles(self) -> None:
+        x, z = POST
+        self.tentacles = Tentacles(int(self.values["tentacles"]), (x, self._height(x, z) + 0.12, z))
+        self.tentacles.restless = 0.0 if self._still else 1.0
+        self.lure = self.tentacles.post + (0.5, 0.55, 0.3)
+
+    def _height(self, x: float, z: float) -> float:
+        """Of the ground; 0 where there is none."""
+        hits = self.ground.cast(np.array((x, ABOVE, z)), np.array((0.0, -1.0, 0.0)), BELOW)
+        return float(hits.point[1]) if hits.hit else 0.0
+
+    def _on_ground(self, point: Any) -> Any:
+        """The nearest place on the ground that can be walked to."""
+        x = float(np.clip(point[0], -HALF_WIDTH, HALF_WIDTH))
+        z = float(np.clip(point[2], MARGIN, self.length - MARGIN))
+        return np.array((x, self._height(x, z), z))
+
+    def _walk(self) -> None:
+        self.animator["locomotion"].walk_to(self.goal, speed=self.values["speed"])
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        if name in ("creature", "ground", "back"):
+            self._begin()
+        if name in ("ground", "tentacles"):
+            self._plant_tentacles()
+        if name == "speed":
+            self._walk()
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        to = place(position, 3, 100.0)
+        if handle == "goal":
+            self.values["wander"] = False
+            self.goal = self._on_ground(to)
+            self._walk()
+            self.revision += 1
+        elif handle == "lure":
+            way = to - self.tentacles.post
+            far = float(np.linalg.norm(way))
+            self.lure = self.tentacles.post + way * min(1.0, 2 * LURE_REACH / max(far, LURE_REACH))
+
+    def key(self, key: str, position: Sequence[float]) -> None:
+        if key == "g":
+            self.drag("goal", position)
+
+    def be_still(self) -> None:
+        self._still = True
+        self.tentacles.restless = 0.0
+        self.set("wander", False)
+        self.goal = self._on_ground(
+            self.shown.transform[:3, 3]
+        )  # Where it stands: it goes only where a person wants it.
+        self._walk()
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        def walk() -> None:
+            animator = Animator(spider(), [Locomotion()], ground=grounds.ground_of("rocks", 1.0))
+            animator["locomotion"].walk_to((0.0, 0.0, 3.0))
+            for _ in range(3):
+                animator.update(0.1)
+
+        def follow() -> None:
+            Animator(quadruped(), [Tail()]).update(0.1)
+
+        return {
+            "steps": walk,
+            "tails": follow,
+            "FABRIK": lambda: Tentacles(2, (0.0, 0.0, 0.0)).step(np.array((0.3, 0.5, 0.1)), 0.1),
+        }
+
+    def step(self, dt: float) -> None:
+        if dt <= 0.0:
+            return
+        self.past.append((dt, np.array(self.shown.transform)))
+        while sum(seconds for seconds, _ in self.past) - self.past[0][0] > SECOND:
+            self.past.popleft()
+        self.shown = self.animator.update(dt)
+        self.report = self.shown.reports.get("locomotion", self.report)
+        if self.values["wander"] and bool(self.report.arrived[0]):
+            self.goal = self._on_ground(self.draw.uniform(*WANDERS))
+            self._walk()
+        self.tentacles.step(self.lure, dt)
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """world: (J, 12), a matrix 3x4 for each joint. goal, lure: (3,). footholds: (L, 4), where each foot stands or
+        is going to, and whether it stands. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what to look at.
+        """
+        rig = self.actor.character.rig
+        assert rig is not None
+        standing = self.report.planted[0].astype(float)
+        return {
+            "world": self.shown.world[:, :3].reshape(-1, 12),
+            "goal": self.goal,
+            "lure": self.lure,
+            "footholds": np.column_stack((self.report.footholds[0], standing)),
+            "tentacles": self.tentacles.joints,
+            "targets": self.tentacles.targets,
+            "middle": self._middle(self.shown.world[rig.hips, :3, 3]),
+        }
+
+    def _middle(self, body: Any) -> Any:
+        """(3,): what to look at: the creature, a little to the side where the tentacles are."""
+        way = self.tentacles.post - body
+        far = max(float(np.linalg.norm(way)), ASIDE)
+        return body + way * (ASIDE / far if len(self.tentacles.joints) else 0.0)
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "model": self.shows,
+            "nodes": self.actor.nodes,
+            "ground": self.values["ground"],
+            "post": self.tentacles.post.tolist(),
+            "joints": BONES + 1,
+            "footholds": self.values["footholds"],
+        }
+
+    def give(self, name: str) -> bytes:
+        if name == MODEL:
+            return model(self.actor)
+        if name == GROUND:
+            return packed(self.values["ground"])
+        return super().give(name)
+
+    def status(self) -> Status:
+        """Of tentacles and of planted feet."""
+        feet = self.report.error[0][self.report.planted[0]]
+        errors = np.concatenate((self.tentacles.error, feet))
+        near = TOLERANCE * BONES * BONE
+        return Status(float(errors.max(initial=0.0)), int((errors <= near).sum()), len(errors))
+
+    def python(self) -> str:
+        return _script(self)
+
+
+# --- as a script -----------------------------------------------------------------------------------------------
+
+
+def _script(scene: CreatureScene) -> str:
+    """Write a script that replays the last second: it ends with `world`, (J, 4, 4), and `tentacles`, (T, joints, 3)."""
+    past = list(scene.past)
+    start = past[0][1] if past else np.array(scene.shown.transform)
+    ticks = round(sum(dt for dt, _ in past) / TICK)
+    tails = "km.Tail()" if "tail" in scene.animator.stages else ""
+    stages = ", ".join(filter(None, ("km.Locomotion()", tails)))
+    ground = "\n".join(grounds.script_of(scene.values["ground"], 1.0))
+    return f'''"""A creature that steps by itself, the last second of its way; tentacles by FABRIK. Metres, y up."""
+
+import numpy as np
+
+import kinema as km
+from kinema import demo
+
+{ground}
+creature = demo.{scene.values["creature"]}()
+animator = km.Animator(creature, [{stages}], ground=ground)
+animator.set_transform({numbers(start[:3, 3], DECIMALS)}, {numbers(arrays.from_matrix(start[:3, :3]), DECIMALS)})
+frame = animator.update(0.0)
+animator["locomotion"].walk_to({numbers(scene.goal, DECIMALS)}, speed={scene.values["speed"]:g})
+for _ in range({ticks}):
+    frame = animator.update({TICK:.6g})
+world = frame.world
+{_tentacles(scene)}
+for name, place in zip(creature.skeleton.names, world[:, :3, 3], strict=True):
+    print(f"{{name}}:", np.round(place, 3).tolist())
+'''
+
+
+def _tentacles(scene: CreatureScene) -> str:
+    if not len(scene.tentacles.joints):
+        return ""
+    return f"""
+joints = np.array({nested(scene.tentacles.joints, DECIMALS)})
+targets = np.array({nested(scene.tentacles.targets, DECIMALS)})
+tentacles = km.fabrik(joints, targets).joints
+print("tips of the tentacles:", np.round(tentacles[:, -1], 3).tolist())
+"""

@@ -1,0 +1,176 @@
+"""Thousands of limbs at once, each with a target of its own, solved in one call; and how long that took.
+
+Space: metres, y up. A field of arms on the ground; what they reach for moves over them in waves.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinema.constants import TOLERANCE
+from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, place
+from kinema.solvers.ccd import ccd
+from kinema.solvers.fabrik import fabrik
+from kinema.solvers.two_bone import two_bone
+
+HEIGHT = 0.9
+"""Length of a limb, m."""
+APART = 0.62
+"""Between two limbs, m."""
+FARTHEST = 60.0
+"""m."""
+LURE_HEIGHT = 1.1
+"""How high above the ground the lure is, m."""
+CURIOUS = 3.0
+"""Limbs that are no farther from the lure turn to it, m."""
+
+
+class CrowdScene(Scene):
+    """A field of limbs."""
+
+    name = "crowd"
+    title = "Crowd"
+    about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the lure through them."
+    unit = "m"
+    controls = (
+        Slider("count", "Limbs", 2000, 1, 10000, 1),
+        Choice("solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd")),
+        Slider("bones", "Bones, FABRIK and CCD", 5, 3, 8, 1),
+    )
+    help = (
+        ("Left mouse or a finger", "drag the green lure"),
+        ("Left mouse beside it", "turn the view; the wheel or two fingers come nearer"),
+    )
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.time = 0.0
+        self.lure = np.array((0.0, LURE_HEIGHT, 0.0), np.float32)
+        self.wanders = True
+        self.solve_ms = 0.0
+        self._plant()
+        self.step(0.0)
+
+    def _plant(self) -> None:
+        """A square field, each limb a little off its place. float32: what a crowd is made of."""
+        count = int(self.values["count"])
+        side = math.ceil(math.sqrt(count))
+        grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:count]
+        places = (grid - (side - 1) / 2 + np.random.default_rng(self.seed).uniform(-0.3, 0.3, (count, 2))) * APART
+        self.roots = np.zeros((count, 3), np.float32)
+        self.roots[:, [0, 2]] = places
+        self.bones = 2 if self.values["solver"] == "two_bone" else int(self.values["bones"])
+        up = np.linspace(0.0, HEIGHT, self.bones + 1, dtype=np.float32)
+        self.rest = np.repeat(self.roots[:, np.newaxis], self.bones + 1, axis=1)
+        self.rest[:, :, 1] = up
+        self.joints = self.rest
+        self.errors = np.zeros(count, np.float32)
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        self._plant()
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        if handle == "lure":
+            self.wanders = False
+            self.lure = place(position, 3, FARTHEST).astype(np.float32)
+
+    def be_still(self) -> None:
+        self.wanders = False
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        many = np.zeros((256, 4, 3), np.float32)
+        many[:, :, 1] = np.arange(4)
+        aims = np.full((256, 3), 1.5, np.float32)
+        return {"two bones, many at once": lambda: two_bone(many[:, 0], aims, np.ones(2, np.float32), hint=aims)}
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        many = np.ones((256, 4, 3), np.float32)
+        return {"FABRIK and CCD in single precision": lambda: (fabrik(many, many[:, 0]), ccd(many, many[:, 0]))}
+
+    def step(self, dt: float) -> None:
+        if self.wanders:
+            self.time += dt
+            way = 0.35 * self.time
+            far = 0.12 * APART * math.sqrt(len(self.roots))
+            lure = (far * math.sin(way), LURE_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
+            self.lure = np.array(lure, np.float32)
+        self.targets = self._targets()
+        began = time.perf_counter()
+        self._solve()
+        self.solve_ms = (time.perf_counter() - began) * 1e3
+
+    def _targets(self) -> Any:
+        """(N, 3): a wave through the field, and the lure for those it comes near to."""
+        x, z = self.roots[:, 0], self.roots[:, 2]
+        phase = np.float32(1.6 * self.time) + 0.8 * x
+        height, back = 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)
+        sway = np.stack((0.35 * np.sin(phase), height, back), axis=-1)
+        to_lure = self.lure - self.roots
+        far = np.linalg.norm(to_lure[:, [0, 2]], axis=-1, keepdims=True)
+        curious = np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0)
+        curious = curious * curious * (3.0 - 2.0 * curious)
+        return (self.roots + sway * (1.0 - curious) + to_lure * curious).astype(np.float32)
+
+    def _solve(self) -> None:
+        if self.values["solver"] == "two_bone":
+            lengths = np.full(2, HEIGHT / 2, np.float32)
+            limbs = two_bone(self.roots, self.targets, lengths, hint=np.array((0, 0, 1), np.float32))
+            self.joints, self.errors = np.stack((self.roots, limbs.mid, limbs.end), axis=1), limbs.error
+        else:
+            solver = fabrik if self.values["solver"] == "fabrik" else ccd
+            chains = solver(self.rest, self.targets)
+            self.joints, self.errors = chains.joints, chains.error
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """joints: (N, B + 1, 3). lure: (3,). solve_ms: of the call alone."""
+        return {"joints": self.joints, "lure": self.lure, "solve_ms": np.array([self.solve_ms])}
+
+    def description(self) -> dict[str, Any]:
+        return {"count": len(self.roots), "bones": self.bones, "height": HEIGHT}
+
+    def status(self) -> Status:
+        reached = int((self.errors <= TOLERANCE * HEIGHT).sum())
+        return Status(float(self.errors.max()), reached, len(self.roots))
+
+    def python(self) -> str:
+        count, bones, solver = len(self.roots), self.bones, self.values["solver"]
+        lure = tuple(np.round(self.lure.astype(float), 4).tolist())
+        call = (
+            "km.two_bone(roots, targets, (0.45, 0.45), hint=(0, 0, 1))" if bones == 2 else f"km.{solver}(rest, targets)"
+        )
+        return f'''"""{count} limbs, each with a target of its own, in one call. Metres, y up."""
+
+import time
+
+import numpy as np
+
+import kinema as km
+from kinema.demo.scenes.crowd import CrowdScene
+
+field = CrowdScene(seed={self.seed})
+field.set("count", {count})
+field.set("solver", "{solver}")
+field.set("bones", {self.values["bones"]:g})
+field.time, field.wanders, field.lure = {self.time!r}, False, np.array({lure}, np.float32)
+field.step(0.0)
+roots, rest, targets = field.roots, field.rest, field.targets
+
+began = time.perf_counter()
+solved = {call}
+seconds = time.perf_counter() - began
+print(f"{count} limbs of {bones} bones: {{seconds * 1e3:.2f}} ms, {{solved.reached.sum()}} reached")
+joints = field.joints
+'''

@@ -1,0 +1,111 @@
+"""The grounds to choose from in a scene: each as something to walk on, at any size, and as a body to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from kinema.demo.scenes.walk_round import Round
+from kinema.demo.terrain import course, rocks, slope, stairs, voxel_cells
+from kinema.world.ground import Ground
+from kinema.world.terrain import Terrain
+from kinema.world.triangle_mesh import TriangleMesh
+from kinema.world.voxel_grid import VoxelGrid
+
+TURNING = 1.35
+"""Radius of the half circles at both ends of a walk, metres: a person at walking pace does not twist in it."""
+MARGIN = 0.25
+"""From there to the end of the ground, metres."""
+BASE = -0.3
+"""How far down the body of a ground goes, metres."""
+STEEP, LEVEL = 15.0, 6.0
+"""Degrees of the slope to walk on; metres of the level ground between its ends."""
+
+TERRAINS: dict[str, tuple[Callable[[], Terrain], str]] = {
+    "course": (course, "demo.course()"),
+    "slope": (lambda: slope(STEEP), f"demo.slope({STEEP:g})"),
+    "stairs": (stairs, "demo.stairs()"),
+    "rocks": (rocks, "demo.rocks()"),
+    "level": (lambda: slope(0.0, LEVEL), f"demo.slope(0, {LEVEL:g})"),
+}
+"""Made by what, and what a script calls it by."""
+
+NAMES = ("course", "slope", "stairs", "rocks", "voxels", "level")
+
+
+@lru_cache(maxsize=8)
+def ground_of(name: str, size: float) -> Ground:
+    """A ground, so many times as large as it is for a person."""
+    if name == "voxels":
+        filled, origin, block = voxel_cells()
+        return VoxelGrid(filled, origin * size, block * size)
+    vertices, triangles = TERRAINS[name][0]().mesh()
+    return TriangleMesh(vertices * size, triangles)
+
+
+def script_of(name: str, size: float) -> list[str]:
+    """Lines of a script that make that ground."""
+    if name == "voxels":
+        lines = ["filled, origin, block = demo.terrain.voxel_cells()"]
+        return [*lines, f"ground = km.VoxelGrid(filled, origin * {size:.9g}, block * {size:.9g})"]
+    lines = [f"vertices, triangles = {TERRAINS[name][1]}.mesh()"]
+    return [*lines, f"ground = km.TriangleMesh(vertices * {size:.9g}, triangles)"]
+
+
+@lru_cache(maxsize=8)
+def round_of(name: str) -> Round:
+    """The walk over a ground, metres."""
+    if name == "voxels":
+        filled, _, block = voxel_cells()
+        length = filled.shape[2] * block
+    else:
+        length = TERRAINS[name][0]().length
+    return Round(TURNING + MARGIN, length - TURNING - MARGIN, TURNING)
+
+
+# --- to be drawn -------------------------------------------------------------------------------------------------
+
+
+def body_of(name: str) -> tuple[Any, Any]:
+    """Vertices (V, 3), metres, and triangles (T, 3) of a ground as a body that stands on `BASE`, open below."""
+    return _blocks(*voxel_cells()) if name == "voxels" else _slab(TERRAINS[name][0]())
+
+
+def _slab(terrain: Terrain) -> tuple[Any, Any]:
+    """The surface with walls all around."""
+    vertices, triangles = terrain.mesh()
+    grid = np.arange(len(vertices)).reshape(len(np.unique(vertices[:, 0])), -1)
+    parts, faces, count = [vertices], [triangles], len(vertices)
+    for rim in (grid[0], grid[-1][::-1], grid[:, 0][::-1], grid[:, -1]):
+        below = vertices[rim] * (1.0, 0.0, 1.0) + (0.0, BASE, 0.0)
+        low = count + np.arange(len(rim))
+        faces += [np.stack((rim[:-1], low[:-1], low[1:]), 1), np.stack((rim[:-1], low[1:], rim[1:]), 1)]
+        parts.append(below)
+        count += len(below)
+    return np.concatenate(parts), np.concatenate(faces)
+
+
+_FACES = {  # Of a block of size 1: the way out, and its corners counter-clockwise seen from there.
+    (0, 1, 0): ((0, 1, 0), (0, 1, 1), (1, 1, 1), (1, 1, 0)),
+    (1, 0, 0): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
+    (-1, 0, 0): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
+    (0, 0, 1): ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
+    (0, 0, -1): ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)),
+}
+
+
+def _blocks(filled: Any, origin: Any, block: float) -> tuple[Any, Any]:
+    """The faces of blocks that are not covered by others; the lowest blocks go down to the base."""
+    padded = np.pad(filled, 1)
+    squares = []
+    for out, corners in _FACES.items():
+        beyond = np.roll(padded, [-step for step in out], axis=(0, 1, 2))
+        at = np.argwhere(padded & ~beyond) - 1
+        squares.append(at[:, np.newaxis] + np.array(corners))
+    vertices = np.concatenate(squares).reshape(-1, 3) * block + origin
+    vertices[vertices[:, 1] < origin[1] + block / 2, 1] = BASE
+    first = 4 * np.arange(len(vertices) // 4)[:, np.newaxis]
+    return vertices, np.concatenate((first + (0, 1, 2), first + (0, 2, 3)))

@@ -1,0 +1,219 @@
+"""One problem, all solvers side by side: where their ends go, how the error falls pass by pass, what limits cost.
+
+Space: metres, y up. Every solver has its own copy of the same chain and gets the same target.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kinema.constants import TOLERANCE
+from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, place
+from kinema.limits import Cone
+from kinema.solvers.ccd import ccd
+from kinema.solvers.compensating import compensating
+from kinema.solvers.fabrik import fabrik
+
+SOLVERS = ("fabrik", "ccd", "compensating")
+LENGTH = 1.0
+"""Of a whole chain, m, however many bones it has."""
+PASSES = 24
+"""How many passes the curve of errors shows."""
+FARTHEST = 4.0
+"""m: no target is farther away."""
+TIME_SHARE = 0.1
+"""How much of a new measurement goes into the time that is shown."""
+
+
+class LabScene(Scene):
+    """The solvers at work on the same chain."""
+
+    name = "lab"
+    title = "Lab"
+    about = "The same chain and the same target for every solver: their poses, their paths, their error pass by pass."
+    unit = "m"
+    controls = (
+        Slider("bones", "Bones", 8, 2, 32, 1),
+        Slider("limit", "Limit at each joint", 180, 5, 180, 1, "°"),
+        Switch("from_rest", "Solve from rest each time", True),
+        Button("random", "A random target"),
+        Button("straight", "A target on the chain's own line"),
+        Switch("wander", "Target wanders", True),
+    )
+    help = (
+        ("Left mouse or a finger", "drag the green target; all chains share it"),
+        ("Left mouse beside it", "turn the view"),
+    )
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.time = 0.0
+        self.target = np.array((0.35, 0.55, 0.15))
+        self.micros = np.zeros(len(SOLVERS))
+        self.iterations = np.zeros(len(SOLVERS))
+        self._build()
+
+    def _build(self) -> None:
+        """Straight chains, straight up."""
+        bones = int(self.values["bones"])
+        self.rest = np.zeros((bones + 1, 3))
+        self.rest[:, 1] = np.linspace(0.0, LENGTH, bones + 1)
+        self.joints = np.repeat(self.rest[np.newaxis], len(SOLVERS), axis=0)
+        self.state: Any = None
+        self.error = np.zeros(len(SOLVERS))
+        self.trace = ErrorTrace(self.rest, self.target, self.limits)
+        self.errors = np.full((len(SOLVERS), PASSES + 1), LENGTH)
+
+    @property
+    def limits(self) -> list[Cone] | None:
+        """A cone at each joint, the first one's about straight up; none where it allows everything."""
+        degrees = self.values["limit"]
+        return [Cone(float(np.radians(degrees)))] * int(self.values["bones"]) if degrees < 180 else None
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        if name in ("bones", "limit"):
+            self._build()
+        elif name == "random":
+            self._take_over()
+            way = self.draw.normal(size=3)
+            self.target = way / np.linalg.norm(way) * self.draw.uniform(0.1, 0.95) * LENGTH
+            self.target[1] = abs(self.target[1])
+        elif name == "straight":
+            self._take_over()
+            self.target = np.array((0.0, 0.5 * LENGTH, 0.0))
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        if handle == "target":
+            self._take_over()
+            self.target = place(position, 3, FARTHEST)
+
+    def be_still(self) -> None:
+        self._take_over()
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
+        return {
+            "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
+            "FABRIK and CCD": lambda: (fabrik(joints, (0.5, 1.0, 0.5)), ccd(joints, (0.5, 1.0, 0.5))),
+        }
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
+        target, limits = (0.5, 1.0, 0.5), [Cone(1.0)] * 2
+        return {"limits": lambda: (fabrik(joints, target, limits=limits), ccd(joints, target, limits=limits))}
+
+    def step(self, dt: float) -> None:
+        self.time += dt
+        if self.values["wander"]:
+            angle = 0.5 * self.time
+            self.target = np.array((0.6 * np.sin(angle), 0.5 + 0.25 * np.sin(1.7 * angle), 0.55 * np.cos(1.3 * angle)))
+        for i, solver in enumerate((fabrik, ccd)):
+            start = self.rest if self.values["from_rest"] else self.joints[i]
+            self._note(i, partial(solver, start, self.target, limits=self.limits))
+        self.state = self._note(2, partial(compensating, self.joints[2], self.target, self.state, dt=dt)).state
+        if self.trace.advance():
+            self.errors = self.trace.errors
+            self.trace = ErrorTrace(self.rest, self.target, self.limits)
+
+    def _note(self, i: int, solve: Callable[[], Any]) -> Any:
+        """Solve, and write down how that went. The second of two calls counts: the first wakes everything up."""
+        solve()
+        began = time.perf_counter()
+        solved = solve()
+        micros = (time.perf_counter() - began) * 1e6
+        self.micros[i] += (micros - self.micros[i]) * (TIME_SHARE if self.micros[i] else 1.0)
+        self.joints[i], self.error[i], self.iterations[i] = solved.joints, solved.error, solved.iterations
+        return solved
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """joints: (3, N, 3), a chain for each solver. errors: (3, PASSES + 1). The rest: a number for each."""
+        return {
+            "joints": self.joints,
+            "target": self.target,
+            "errors": self.errors,
+            "error": self.error,
+            "micros": self.micros,
+            "iterations": self.iterations,
+        }
+
+    def description(self) -> dict[str, Any]:
+        return {"solvers": SOLVERS, "limit": self.values["limit"], "length": LENGTH}
+
+    def status(self) -> Status:
+        reached = int((self.error <= TOLERANCE * LENGTH).sum())
+        return Status(float(self.error.max()), reached, len(SOLVERS))
+
+    def python(self) -> str:
+        return _script(self)
+
+
+class ErrorTrace:
+    """The error after each pass from rest: the same call, stopped after one pass, after two, and so on.
+
+    All of them together take longer than a frame, so each frame makes one; the target is the one at its beginning.
+    """
+
+    def __init__(self, rest: Any, target: Any, limits: Any) -> None:
+        self.errors = np.full((len(SOLVERS), PASSES + 1), np.linalg.norm(rest[-1] - target))
+        self._rest, self._target, self._limits = rest, target.copy(), limits
+        self._walked, self._state = rest, None
+        self._passes = 0
+
+    def advance(self) -> bool:
+        """One pass more. Returns whether it was the last."""
+        self._passes += 1
+        for i, solver in enumerate((fabrik, ccd)):
+            solved = solver(self._rest, self._target, limits=self._limits, max_iterations=self._passes)
+            self.errors[i, self._passes] = solved.error
+        moved = compensating(self._walked, self._target, self._state, dt=1 / 60)
+        self._walked, self._state = moved.joints, moved.state
+        self.errors[2, self._passes] = moved.error
+        return self._passes == PASSES
+
+
+# --- as a script -----------------------------------------------------------------------------------------------
+
+
+def _script(lab: LabScene) -> str:
+    """Write a script that solves the problem with every solver and prints the error after each pass."""
+    bones, degrees = int(lab.values["bones"]), lab.values["limit"]
+    limits = f"[km.Cone(np.radians({degrees:g}))] * {bones}" if degrees < 180 else "None"
+    target = ", ".join(f"{x:g}" for x in np.round(lab.target, 5).tolist())
+    return f'''"""One chain, one target, every solver: poses and the error pass by pass. Metres, y up."""
+
+import numpy as np
+
+import kinema as km
+
+rest = np.zeros(({bones + 1}, 3))
+rest[:, 1] = np.linspace(0, 1, {bones + 1})
+target = np.array(({target}))
+limits = {limits}
+
+joints = {{}}
+for solver in (km.fabrik, km.ccd):
+    solved = solver(rest, target, limits=limits)
+    joints[solver.__name__] = solved.joints
+    errors = [float(solver(rest, target, limits=limits, max_iterations=n).error) for n in range(1, 25)]
+    print(f"{{solver.__name__}}: error {{solved.error:.2e}} m after {{solved.iterations}} passes")
+    print("  pass by pass:", " ".join(f"{{error:.1e}}" for error in errors))
+
+joints["compensating"], state = rest, None
+for frame in range(120):  # It walks there, ten steps a frame.
+    walked = km.compensating(joints["compensating"], target, state, dt=1 / 60)
+    joints["compensating"], state = walked.joints, walked.state
+print(f"compensating: error {{walked.error:.2e}} m after 120 frames")
+'''

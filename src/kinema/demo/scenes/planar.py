@@ -1,0 +1,310 @@
+"""Planar limbs on a screen: drag their targets. Legs of two bones in closed form, longer ones by the chain solvers.
+
+Space: pixels, the origin in the middle of the screen, y down. The same formulas hold there, mirrored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinema.constants import TOLERANCE
+from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.script_text import numbers
+from kinema.drawing import draw_limb
+from kinema.physics import Rope2D
+from kinema.solvers.ccd import ccd
+from kinema.solvers.compensating import compensating
+from kinema.solvers.fabrik import fabrik
+from kinema.solvers.two_bone_2d import two_bone_2d
+
+LENGTH = 100.0
+"""Of a new chain's bones, px."""
+TARGET_ASIDE = 150.0
+"""Where a new chain's target is: so far to the right of its root, px."""
+MOST_CHAINS = 100
+FARTHEST = 20_000.0
+"""px: no screen is larger."""
+ROPE_ENDS = ((-330.0, -190.0), (-70.0, -150.0))
+"""Where the rope is held at first, px."""
+ROPE_LINKS = 24
+ROPE: dict[str, Any] = {"length": 408.0, "gravity": (0.0, 1400.0), "drag": 1.6}
+"""Pixels and seconds; y points down. A swing dies away in a few seconds."""
+DECIMALS = 3
+"""Of a pixel, in scripts."""
+WANDER = (0.42, 0.68, 0.17)
+"""The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
+WANDER_RATE = 0.8
+"""rad/s."""
+WANDER_APART = 2.4
+"""How far a chain is ahead of the one before it, rad: about the golden angle, so that no two tread together."""
+
+
+@dataclass
+class Chain:
+    """A chain on the screen."""
+
+    root: Any
+    target: Any
+    lengths: Any
+    """(N,): of its bones, px."""
+    joints: Any = field(default=None)
+    """(N+1, 2): root to end."""
+    state: Any = None
+    """Of the compensating solver."""
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.joints is None:
+            self.straighten()
+
+    def straighten(self) -> None:
+        """Lay it out from its root to the right."""
+        along = np.concatenate(([0.0], np.cumsum(self.lengths)))
+        self.joints = self.root + along[:, np.newaxis] * np.array((1.0, 0.0))
+        self.state = None
+
+    @property
+    def reached(self) -> bool:
+        return bool(self.error <= TOLERANCE * self.lengths.sum())
+
+
+class PlanarScene(Scene):
+    """Many limbs in the plane."""
+
+    name = "planar"
+    title = "Planar limbs"
+    about = "Two-bone legs by the law of cosines, longer ones by FABRIK, CCD or compensating angles. Drag the targets."
+    unit = "px"
+    controls = (
+        Switch("mirror", "MIRROR", False),
+        Slider("length_1", "L1", LENGTH, 10, 250, 1, "px"),
+        Slider("length_2", "L2 and on", LENGTH, 10, 250, 1, "px"),
+        Slider("bones", "Bones", 2, 2, 24, 1),
+        Choice("solver", "Solver, 3 bones on", "fabrik", ("fabrik", "ccd", "compensating")),
+        Switch("sprites", "Limbs as sprites", False),
+        Switch("rope", "A rope", False),
+        Switch("wander", "Targets wander", True),
+    )
+    help = (
+        ("Left mouse or a finger", "drag a green target"),
+        ("N", "a new chain at the pointer, its target 150 px to the right"),
+        ("Backspace", "remove the last chain"),
+        ("M", "MIRROR: each knee bends to the side its target is on"),
+    )
+
+    def __init__(self, seed: int = 0, chains: int = 5) -> None:
+        super().__init__(seed)
+        self.time = 0.0
+        self.selected = 0
+        self.rope: Rope2D | None = None
+        self.chains = [self._first_chain(i, chains) for i in range(chains)]
+        self.step(0.0)
+
+    def _first_chain(self, i: int, count: int) -> Chain:
+        """A row of legs, all over the width."""
+        x = (i - (count - 1) / 2) * min(140.0, 800.0 / count)
+        root = np.array((x, -80.0 + self.draw.uniform(-20.0, 20.0)))
+        return Chain(root, root + np.array((10.0, 145.0)), np.array((LENGTH, LENGTH)))
+
+    # What a person does.
+
+    def changed(self, name: str) -> None:
+        if name in ("length_1", "length_2", "bones") and self.chains:
+            self._reshape(self.chains[self.selected])
+        elif name == "rope":
+            self.rope = Rope2D(*ROPE_ENDS, links=ROPE_LINKS, **ROPE) if self.values["rope"] else None
+
+    def _reshape(self, chain: Chain) -> None:
+        """Give a chain the lengths on the sliders."""
+        first, other, bones = (self.values[name] for name in ("length_1", "length_2", "bones"))
+        chain.lengths = np.array([first] + [other] * (int(bones) - 1))
+        chain.straighten()
+
+    def drag(self, handle: str, position: Sequence[float]) -> None:
+        to = place(position, 2, FARTHEST)
+        self._take_over()
+        if handle == "rope" and self.rope:
+            self.rope.end = to
+        elif handle.isdecimal() and int(handle) < len(self.chains):
+            self._select(int(handle))
+            self.chains[self.selected].target = to
+
+    def _select(self, index: int) -> None:
+        """Show a chain's lengths on the sliders."""
+        if index == self.selected:
+            return
+        self.selected = index
+        lengths = self.chains[index].lengths
+        shown = {"length_1": float(lengths[0]), "length_2": float(lengths[-1]), "bones": float(len(lengths))}
+        self.values |= shown
+        self.revision += 1
+
+    def key(self, key: str, position: Sequence[float]) -> None:
+        if key == "n" and len(self.chains) < MOST_CHAINS:
+            self._take_over()
+            root = place(position, 2, FARTHEST)
+            self.chains.append(Chain(root, root + np.array((TARGET_ASIDE, 0.0)), np.array((LENGTH, LENGTH))))
+            self._select(len(self.chains) - 1)
+            self.revision += 1
+        elif key == "Backspace" and self.chains:
+            self._take_over()
+            self.chains.pop()
+            self.selected = max(min(self.selected, len(self.chains) - 1), 0)
+            self.revision += 1
+
+    def be_still(self) -> None:
+        self._take_over()
+
+    # What happens.
+
+    @classmethod
+    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return {"two bones": lambda: two_bone_2d(np.zeros((2, 2)), (1.0, 1.0), (1.0, 1.0))}
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        joints, target = np.array(((0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0))), np.array((1.0, 1.0))
+        return {
+            "FABRIK and CCD": lambda: (fabrik(joints, target), ccd(joints, target)),
+            "compensating angles": lambda: compensating(joints, target),
+        }
+
+    def step(self, dt: float) -> None:
+        self.time += dt
+        if self.values["wander"]:
+            self._wander()
+        if self.rope:
+            self.rope.step(dt)
+        self._solve(dt)
+
+    def _wander(self) -> None:
+        """Feet that tread the air, each at its own time, below their roots and always in reach."""
+        for i, chain in enumerate(self.chains):
+            turn = WANDER_RATE * self.time + WANDER_APART * i
+            reach = chain.lengths.sum()
+            way = np.array((WANDER[0] * math.sin(turn), WANDER[1] + WANDER[2] * math.cos(turn)))
+            chain.target = chain.root + reach * way
+
+    def _solve(self, dt: float) -> None:
+        limbs = [chain for chain in self.chains if len(chain.lengths) == 2]
+        if limbs:
+            self._solve_limbs(limbs)
+        for chain in self.chains:
+            if len(chain.lengths) > 2:
+                self._solve_long(chain, dt)
+
+    def _solve_limbs(self, limbs: list[Chain]) -> None:
+        """All limbs of two bones in one call."""
+        roots, targets = np.array([chain.root for chain in limbs]), np.array([chain.target for chain in limbs])
+        lengths = np.array([chain.lengths for chain in limbs])
+        solved = two_bone_2d(roots, targets, lengths, auto_bend=self.values["mirror"])
+        errors = np.linalg.norm(solved.end - targets, axis=-1)
+        joints = np.stack((roots, solved.knee, solved.end), axis=1)
+        for chain, row, error in zip(limbs, joints, errors.tolist(), strict=True):
+            chain.joints, chain.error = row, error
+
+    def _solve_long(self, chain: Chain, dt: float) -> None:
+        if self.values["solver"] == "compensating":
+            moved = compensating(chain.joints, chain.target, chain.state, dt=dt)
+            chain.joints, chain.error, chain.state = moved.joints, float(moved.error), moved.state
+        else:
+            solver = fabrik if self.values["solver"] == "fabrik" else ccd
+            solved = solver(chain.joints, chain.target)
+            chain.joints, chain.error = solved.joints, float(solved.error)
+
+    # What there is to see.
+
+    def frame(self) -> dict[str, Any]:
+        """joints: every chain's, one after the other. targets, reached: a row for each chain. limbs: see `_sprites`."""
+        joints = [chain.joints for chain in self.chains]
+        return {
+            "joints": np.concatenate(joints) if joints else np.zeros((0, 2)),
+            "targets": np.array([chain.target for chain in self.chains]).reshape(-1, 2),
+            "reached": np.array([chain.reached for chain in self.chains], float),
+            "limbs": self._sprites(),
+            "rope": self.rope.joints if self.rope else np.zeros((0, 2)),
+            "rope_target": self.rope.end if self.rope else np.zeros(0),
+        }
+
+    def _sprites(self) -> Any:
+        """(L, 6): place and angle, degrees, of both sprites of each limb of two bones, as `draw_limb` gives them."""
+        limbs = [chain for chain in self.chains if len(chain.lengths) == 2] if self.values["sprites"] else []
+        if not limbs:
+            return np.zeros((0, 6))
+        targets = np.array([chain.target for chain in limbs])
+        roots = np.array([chain.root for chain in limbs])
+        # draw_limb bends to the left of the way as seen unless flipped: on this screen that is a bend of +1.
+        flip = (targets < roots)[:, 0] if self.values["mirror"] else np.zeros(len(limbs), bool)
+        drawn = draw_limb(roots, targets, np.array([chain.lengths for chain in limbs]), flip)
+        angles = (drawn.first_angle[:, np.newaxis], drawn.second_angle[:, np.newaxis])
+        return np.hstack((drawn.first, angles[0], drawn.second, angles[1]))
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "lengths": [chain.lengths.tolist() for chain in self.chains],
+            "selected": self.selected,
+            "sprites": self.values["sprites"],
+        }
+
+    def status(self) -> Status:
+        return Status(
+            max((chain.error for chain in self.chains), default=0.0),
+            sum(chain.reached for chain in self.chains),
+            len(self.chains),
+        )
+
+    def python(self) -> str:
+        return _script(self.chains, self.values, self.rope)
+
+
+# --- as a script -----------------------------------------------------------------------------------------------
+
+
+def _script(chains: Any, values: Mapping[str, Any], rope: Any) -> str:
+    """Write a script that solves these chains; `joints` then holds every chain."""
+    parts = ['"""Limbs in the plane. Pixels, y down: `joints` holds every chain, root to end."""', ""]
+    parts += ["import numpy as np", "", "import kinema as km", "", f"joints = [None] * {len(chains)}"]
+    limbs = [i for i, chain in enumerate(chains) if len(chain.lengths) == 2]
+    if limbs:
+        parts += _limb_lines([chains[i] for i in limbs], limbs, values["mirror"])
+    for i, chain in enumerate(chains):
+        if len(chain.lengths) > 2:
+            parts += _chain_lines(i, chain, values["solver"])
+    if rope:
+        parts += [
+            "",
+            "# A rope: each link has its length, both ends are where they are held.",
+            _array_text("links", rope.joints),
+        ]
+        parts += [f"rope = km.fabrik(links, target={numbers(rope.end, DECIMALS)}).joints"]
+    parts += ["", "for i, chain in enumerate(joints):", '    print(f"chain {i}:", np.round(chain, 2).tolist())', ""]
+    return "\n".join(parts)
+
+
+def _limb_lines(limbs: Any, indices: list[int], mirror: bool) -> list[str]:
+    return [
+        "",
+        "# Two bones: the law of cosines, all limbs in one call.",
+        _array_text("roots", [chain.root for chain in limbs]),
+        _array_text("targets", [chain.target for chain in limbs]),
+        _array_text("lengths", [chain.lengths for chain in limbs]),
+        f"limbs = km.two_bone_2d(roots, targets, lengths, auto_bend={mirror})",
+        f"for row, i in enumerate({indices}):",
+        "    joints[i] = np.array([roots[row], limbs.knee[row], limbs.end[row]])",
+    ]
+
+
+def _chain_lines(i: int, chain: Any, solver: str) -> list[str]:
+    call = f"km.{solver}(start, target={numbers(chain.target, DECIMALS)}"
+    call += ", steps=0)" if solver == "compensating" else ")"
+    return ["", f"# {len(chain.lengths)} bones.", _array_text("start", chain.joints), f"joints[{i}] = {call}.joints"]
+
+
+def _array_text(name: str, rows: Any) -> str:
+    lines = "".join(f"    {numbers(row, DECIMALS)},\n" for row in rows)
+    return f"{name} = np.array([\n{lines}])"

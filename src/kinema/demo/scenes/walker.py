@@ -1,0 +1,240 @@
+"""`Walker`: an actor on its way over a ground, there and back again: its clip, its stages, its place in each frame."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.behaviours.eyes import Eyes
+from kinema.behaviours.feet import Feet
+from kinema.behaviours.hands import Hands
+from kinema.behaviours.head import Head
+from kinema.behaviours.layers import Breathing
+from kinema.behaviours.play import Play
+from kinema.behaviours.stage import Stage
+from kinema.character import Character
+from kinema.demo.scenes import grounds
+from kinema.demo.scenes.actor import HUMAN_LEG, UP, Actor, ClipMotion
+from kinema.demo.scenes.held import Held
+from kinema.demo.scenes.walk_round import Spot
+from kinema.math import arrays
+from kinema.pipeline import Animator, Frame
+
+REMEMBERED = 61
+"""Ticks that a script can start from: a second, in which springs come to where they are now."""
+HIGHEST = 20.0
+"""Above and below the floor that ground is looked for where no feet look for it, leg lengths."""
+GAZE_AHEAD = 0.6
+"""Where the handle of a free gaze floats: so far ahead of the head, of the figure's extent."""
+SAME_FLOOR = 0.02
+"""Floors of two clips that differ less, metres of a person, count as one."""
+STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
+
+
+class Moment(NamedTuple):
+    """Where a walker was after a tick."""
+
+    place: Any
+    """(4, 4): of the character's space."""
+    time: float
+    """In the clip, seconds."""
+    dt: float
+    """Since the moment before, seconds."""
+    clock: float
+    """Since the stages were fresh, seconds."""
+
+
+class Walker:
+    """An actor, its stages and its place.
+
+    clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
+
+    character: the actor's, on the floor that the clip was made on. frame: what the stages made. pose, world: (J, 4, 4),
+    the same with the feet where they are held.
+    """
+
+    def __init__(
+        self, actor: Actor, ground: str, clip: str | None, weights: Mapping[str, float], *, speed: float, still: bool
+    ) -> None:
+        self.actor, self.ground, self.clip, self.speed, self.still = actor, ground, clip, speed, still
+        self.weights = dict.fromkeys(STAGES, 1.0) | dict(weights)
+        self.held = Held(actor.character.rig, GAZE_AHEAD * actor.extent)
+        self.past: deque[Moment] = deque(maxlen=REMEMBERED)
+        self.way = 0.0
+        """That it has come, metres of a person's walk."""
+        self._height: float | None = None
+        self._stride = np.zeros(3)
+        """How far the last frame took it; the next one takes it about as far, and what is held goes along."""
+        self._begin()
+
+    # What it does.
+
+    def stages(self) -> list[Stage]:
+        """All that its rig has joints for."""
+        rig = self.character.rig
+        stages: list[Stage] = [] if self.clip is None else [self._play()]
+        if rig is None:
+            return stages
+        eyes = Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)) if self.still else Eyes()
+        found = ((rig.spine, Breathing(phase=0.0)), (rig.legs, Feet()), (rig.arms, Hands()), (rig.eyes, eyes))
+        stages += [stage for joints, stage in found if joints]
+        return stages if rig.head is None else [*stages, Head()]
+
+    def _play(self) -> Play:
+        options = {"root_motion": "extract", "root": self.actor.root} if self.motion.extract else {}
+        return Play(str(self.clip), speed=self.speed, **options)  # type: ignore[arg-type]
+
+    def _begin(self) -> None:
+        """With fresh stages, where it is."""
+        self.motion = self.actor.motion(self.clip)
+        self.character = _on_floor(self.actor.character, self.motion)
+        self._upright = self.actor.upright(self.motion)
+        ground = grounds.ground_of(self.ground, self.actor.size)
+        self._animator = Animator(self.character, self.stages(), ground=ground)
+        self._alone = Animator(self.character, [] if self.clip is None else [self._play()])
+        for name in self._animator.stages:
+            self._animator.set_weight(name, self.weights[name])
+        self.past.clear()
+        self.step(0.0)
+
+    def play(self, clip: str | None) -> None:
+        """Go over to another clip: without a jump, unless it gets ahead in another way."""
+        motion = self.actor.motion(clip)
+        lower = abs(motion.floor - self.motion.floor) / self.actor.size
+        goes_on = None not in (clip, self.clip) and motion.extract == self.motion.extract and lower < SAME_FLOOR
+        self.clip = clip
+        if not goes_on:
+            return self._begin()
+        self.motion, self._upright = motion, self.actor.upright(motion)
+        self.past.clear()
+        return self._set_play()
+
+    def move_to(self, ground: str) -> None:
+        """The start of another ground."""
+        self.ground, self.way, self._height = ground, 0.0, None
+        self._begin()
+
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self._set_play()
+
+    def _set_play(self) -> None:
+        if self.clip is not None:
+            for animator in (self._animator, self._alone):
+                animator["play"].play(self.clip, speed=self.speed)
+
+    def set_weight(self, stage: str, weight: float) -> None:
+        self.weights[stage] = weight
+        if stage in self._animator.stages:
+            self._animator.set_weight(stage, weight)
+
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        return self._animator.stages
+
+    def errors(self) -> list[float]:
+        """How far hands, and feet, are from where they are held; free feet from where the ground wants them."""
+        rig, held = self.character.rig, self.held
+        errors = list(held.errors.values())
+        if rig is None:
+            return errors
+        limbs: dict[str, Sequence[Any]] = {"hands": rig.arms, "feet": rig.legs}
+        for stage, kind in (("hands", "hand"), ("feet", "foot")):
+            report: Any = self.frame.reports.get(stage)
+            for n, limb in enumerate(limbs[stage] if report else ()):
+                is_held = f"{kind} {limb.name}" in held.places
+                if is_held == (kind == "hand"):  # Free hands have nowhere to be, held feet are counted above.
+                    errors.append(float(report.error[0, n]))
+        return errors
+
+    # The frame.
+
+    def step(self, dt: float) -> None:
+        """dt seconds of the walk."""
+        self.way += self.motion.speed * self.speed * dt / self.actor.size
+        position, rotation = self._place()
+        self._animator.set_transform(position, rotation)
+        self.held.guide(self._animator, _matrix(position + self._stride, rotation))
+        self.frame: Frame = self._animator.update(dt)
+        self._go_on(position)
+        self._alone.update(dt)
+        skeleton = self.character.skeleton
+        self.pose, pulled = self.held.pull_feet(skeleton, self.frame.pose, self.weights["feet"], dt)
+        self.world = self.frame.transform @ skeleton.world(self.pose) if pulled else self.frame.world
+        self.past.append(Moment(np.array(self.frame.transform, float), self._time(), dt, self._animator.time))
+
+    @property
+    def spot(self) -> Spot:
+        """Where on its way it is."""
+        return grounds.round_of(self.ground).at(self.way)
+
+    def _place(self) -> tuple[Any, Any]:
+        """Position and rotation of the character's space: over the way, at the height where the last frame left it."""
+        spot = self.spot
+        rotation = arrays.mul(arrays.from_axis_angle(UP, spot.heading), self._upright)
+        over = np.array((spot.x, 0.0, spot.z)) * self.actor.size
+        position = over - arrays.rotate(rotation, self.motion.centre)
+        if self._height is None or not self.feet_work:
+            self._height = position[1] + self.ground_at(over)
+        position[1] = self._height
+        return position, rotation
+
+    @property
+    def feet_work(self) -> bool:
+        """Whether a stage keeps the character's height."""
+        return "feet" in self._animator.stages and self.weights["feet"] > 0.0
+
+    @property
+    def ground_shape(self) -> Any:
+        return self._animator.ground
+
+    def ground_at(self, over: Any) -> float:
+        """Height of the ground above or below a place, (3,); 0 where there is none."""
+        far = HIGHEST * HUMAN_LEG * self.actor.size
+        hits = self.ground_shape.cast(over + far * UP, -UP, 2 * far)
+        return float(hits.point[1]) if hits.hit else 0.0
+
+    def _go_on(self, position: Any) -> None:
+        """The clip's own travel takes it along its way."""
+        self._stride = np.asarray(self.frame.transform[:3, 3], float) - position
+        self._height = float(self.frame.transform[1, 3])
+        if self.motion.extract:
+            self.way += float(np.hypot(self._stride[0], self._stride[2])) / self.actor.size
+
+    def _time(self) -> float:
+        report = self.frame.reports.get("play")
+        if report is not None:
+            return float(report.time[0])
+        return self.past[-1].time if self.past else 0.0
+
+    @property
+    def alone(self) -> Any:
+        """(J, 4, 4): the clip at the same place, without anything done to it."""
+        place = self.frame.transform
+        self._alone.set_transform(place[:3, 3], arrays.from_matrix(np.asarray(place[:3, :3], float)))
+        return self._alone.update(0.0).world
+
+    @property
+    def middle(self) -> Any:
+        """(3,): of the body: what is the middle of the figure at rest, carried along by the hips."""
+        rig = self.character.rig
+        if rig is None:
+            return self.world[:, :3, 3].mean(axis=0)
+        away = self.actor.box.mean(axis=0) - self.character.skeleton.rest_world[rig.hips, :3, 3]
+        return self.world[rig.hips, :3, 3] + self.frame.transform[:3, :3] @ away
+
+
+def _on_floor(character: Character, motion: ClipMotion) -> Character:
+    if character.rig is None:
+        return character
+    return replace(character, rig=replace(character.rig, floor=motion.floor))
+
+
+def _matrix(position: Any, rotation: Any) -> Any:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = arrays.to_matrix(rotation), position
+    return matrix

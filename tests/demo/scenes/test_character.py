@@ -1,0 +1,202 @@
+"""The character's scene, without a screen."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.demo import humanoid
+from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.character import OURS, CharacterScene
+from kinema.demo.scenes.grounds import NAMES, round_of
+from kinema.errors import InputError
+from tests.assets import asset
+
+
+def walked(scene, seconds):
+    for _ in range(round(seconds * 60)):
+        scene.step(1 / 60)
+    return scene
+
+
+def joint(scene, name):
+    """Where a joint is; "hips": that of the rig."""
+    walker = scene.walker
+    index = walker.character.rig.hips if name == "hips" else walker.character.skeleton.index(name)
+    return walker.world[index, :3, 3].copy()
+
+
+def run_script(scene):
+    found = {}
+    exec(compile(scene.python().replace("print(", "(lambda *_: None)("), "script", "exec"), found)
+    return found["world"]
+
+
+@pytest.mark.parametrize("who", OURS)
+def test_it_walks_by_itself_and_stays_on_its_way(who):
+    scene = CharacterScene()
+    scene.set("character", who)
+    start, size = joint(scene, "hips"), scene.walker.actor.size
+    walked(scene, 3.0)
+    hips, spot = joint(scene, "hips"), round_of("course").at(scene.walker.way)
+    assert np.linalg.norm(hips - start) > 0.8 * size
+    assert np.hypot(hips[0] / size - spot.x, hips[2] / size - spot.z) < 0.15
+    assert scene.status().error < 0.01 and scene.status().total == len(scene.walker.character.rig.legs)
+
+
+def test_a_hand_that_is_taken_goes_along():
+    scene = CharacterScene()
+    scene.set("ground", "stairs")
+    scene.drag("hand left", (0.35, 1.3, 0.35))
+    walked(scene, 1.5)
+    held = scene.walker.frame.transform[:3, 3] + (0.35, 1.3, 0.35)
+    assert np.linalg.norm(joint(scene, "hand_l") - held) < 0.004
+    assert scene.frame()["held"].tolist() == [1, 0, 0, 0, 0]
+    scene.set("let_go", None)
+    walked(scene, 1.0)
+    free = walked(CharacterScene(), 2.5)
+    assert np.linalg.norm(joint(scene, "hand_l") - scene.walker.frame.transform[:3, 3] - (0.35, 1.3, 0.35)) > 0.3
+    assert not scene.frame()["held"].any() and len(free.frame()["handles"]) == 5
+
+
+def test_a_foot_that_is_taken_is_there_and_comes_back():
+    scene = CharacterScene()
+    scene.be_still()
+    walked(scene, 0.2)
+    before = joint(scene, "foot_r")
+    to = before + (0.0, 0.25, 0.2)
+    scene.drag("foot right", to - scene.walker.frame.transform[:3, 3])
+    walked(scene, 1.0)
+    assert np.linalg.norm(joint(scene, "foot_r") - to) < 2e-3
+    scene.key("Backspace", (0.0, 0.0))
+    walked(scene, 1.0)
+    assert np.linalg.norm(joint(scene, "foot_r") - before) < 2e-3
+
+
+def test_the_head_turns_to_what_is_dragged():
+    scene = CharacterScene()
+    scene.be_still()
+    aside = joint(scene, "head") - scene.walker.frame.transform[:3, 3] + (1.5, 0.0, 1.0)
+    scene.drag("gaze", aside)
+    walked(scene, 1.5)
+    index = scene.walker.character.skeleton.index("head")
+    ahead = (
+        scene.walker.world[index, :3, :3]
+        @ np.linalg.inv(scene.walker.character.skeleton.rest_world[index, :3, :3])
+        @ (0, 0, 1)
+    )
+    assert np.degrees(np.arctan2(ahead[0], ahead[2])) == pytest.approx(np.degrees(np.arctan2(1.5, 1.0)), abs=12)
+
+
+def test_weights_take_the_stages_out():
+    scene = CharacterScene()
+    scene.set("show", "both")
+    walked(scene, 1.5)  # On the slope.
+    frame = scene.frame()
+    assert np.abs(frame["world"] - frame["alone"]).max() > 0.03
+    for stage in ("breathing", "feet", "hands", "head", "eyes"):
+        scene.set(stage, 0.0)
+    walked(scene, 0.1)
+    frame = scene.frame()
+    assert np.abs(frame["world"] - frame["alone"]).max() < 1e-5
+    assert len(scene.frame()["alone"]) == 60
+    scene.set("show", "with IK")
+    assert len(scene.frame()["alone"]) == 0
+
+
+def test_still_is_still():
+    scene = CharacterScene()
+    scene.be_still()
+    walked(scene, 0.5)
+    before = scene.frame()["world"].copy()
+    walked(scene, 1.0)
+    assert np.abs(scene.frame()["world"] - before).max() < 1e-4
+
+
+def test_clips_and_grounds_change_on_the_way():
+    scene = CharacterScene()
+    for ground in NAMES:
+        scene.set("ground", ground)
+        for clip in ("run", "idle"):
+            scene.set("clip", clip)
+            walked(scene, 0.3)
+            assert np.isfinite(scene.frame()["world"]).all() and scene.status().error < 0.05
+
+
+def test_what_is_not_there_is_refused_or_passed_over():
+    scene = CharacterScene()
+    for name, value in (("ground", "moon"), ("clip", "fly"), ("character", "dragon"), ("feet", 2.0), ("wings", 1.0)):
+        with pytest.raises(InputError):
+            scene.set(name, value)
+    scene.drag("hand middle", (0.0, 0.0, 0.0))
+    scene.drop("hand middle")
+    with pytest.raises(InputError):
+        scene.drag("hand left", (0.0, float("nan"), 0.0))
+    scene.drag("hand left", (1e30, -1e30, 1e30))
+    assert np.isfinite(walked(scene, 0.2).frame()["world"]).all()
+
+
+def test_what_is_said_of_it_goes_through_json():
+    import json
+
+    said = json.loads(json.dumps(CharacterScene().description()))
+    roles = {role["name"]: role for role in said["roles"]}
+    assert {"hips", "spine", "head", "arms.left", "legs.right"} <= set(roles)
+    assert said["name"] == "humanoid" and said["nodes"] == list(range(60)) and said["surface"]
+
+
+@pytest.mark.parametrize(("way", "near"), [(0.0, 0.01), (17.3, 0.03)], ids=["straight", "bend"])
+def test_the_script_computes_what_is_to_be_seen(way, near):
+    """In a bend it goes round in sixty small straight steps."""
+    scene = CharacterScene()
+    scene.walker.way = way
+    scene.set("breathing", 0.5)
+    walked(scene, 1.2)
+    scene.drag("hand right", (-0.3, 1.35, 0.4))
+    scene.drag("gaze", (1.0, 1.5, 2.0))
+    walked(scene, 1.2)
+    away = np.linalg.norm(run_script(scene)[:, :3, 3] - scene.walker.world[:, :3, 3], axis=-1)
+    assert np.median(away) < near and away.max() < 5 * near
+
+
+def test_the_script_of_a_foot_and_of_blocks():
+    scene = CharacterScene()
+    scene.be_still()
+    scene.set("ground", "voxels")
+    scene.drag("foot left", (0.2, 0.35, 0.3))
+    walked(scene, 1.2)
+    away = np.linalg.norm(run_script(scene)[:, :3, 3] - scene.walker.world[:, :3, 3], axis=-1)
+    assert away.max() < 0.01
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def guest(path):
+    return Actor(km.load(asset(path)), file=path.split("/")[-1])
+
+
+@pytest.mark.parametrize("path", ["gltf/RiggedFigure.glb", "vrm/cryptovoxels.vrm", "bvh/cmu_02_01.bvh"])
+def test_a_character_from_a_file_walks_in_its_own_unit(path):
+    scene = CharacterScene()
+    scene.welcome(guest(path))
+    actor = scene.walker.actor
+    assert scene.values["character"] == actor.label and actor.character.skeleton.rest.precision == np.float32
+    walked(scene, 1.0)
+    rig = scene.walker.character.rig
+    ankles = [scene.walker.world[leg.joints[-1], :3, 3] for leg in rig.legs]
+    heights = [ankle[1] / actor.size for ankle in ankles]
+    assert all(-0.05 < height < 0.6 for height in heights)
+    assert len(scene.frame()["handles"]) == len(scene.description()["handles"]) == 5
+    scene.set("character", "spider")
+    scene.set("character", actor.label)
+    assert scene.fresh().walker.actor is actor
+
+
+def test_one_that_cannot_come_on_changes_nothing():
+    scene = CharacterScene()
+    before = scene.walker, scene.values, scene.controls
+    broken = Actor(humanoid(), file="broken.glb")
+    broken._gaits[""] = broken._gaits["walk"] = None
+    with pytest.raises(AttributeError):
+        scene.welcome(broken)
+    assert (scene.walker, scene.values, scene.controls) == before and scene.guest is None

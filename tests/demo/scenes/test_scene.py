@@ -1,0 +1,121 @@
+"""What holds for every scene of the playground, whatever it shows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kinema.demo.scenes.registry import SCENES, scene
+from kinema.demo.scenes.scene import Button, Choice, Slider, Switch, place
+from kinema.errors import InputError
+from kinema.playground.protocol import layout_of
+from tests.demo.scripts import run
+
+TICK = 1 / 60
+
+
+def played(name, seed=0, ticks=20):
+    one = scene(name, seed)
+    for _ in range(ticks):
+        one.step(TICK)
+    return one
+
+
+def untimed(frame):
+    """What of a frame is the same in every run: not the times that calls took."""
+    return {name: np.asarray(array) for name, array in frame.items() if name not in ("micros", "solve_ms")}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_same_seed_plays_the_same(name):
+    one, other = untimed(played(name).frame()), untimed(played(name).frame())
+    assert one.keys() == other.keys()
+    for key in one:
+        assert np.array_equal(one[key], other[key]), key
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_everything_shown_is_finite_and_can_be_said_in_json(name):
+    one = played(name)
+    for array in one.frame().values():
+        assert np.isfinite(np.asarray(array, float)).all()
+    json.dumps([one.panel(), one.description(), one.introduction(), layout_of(one.frame())], allow_nan=False)
+    status = one.status()
+    assert status.error >= 0 and 0 <= status.reached <= status.total
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_control_takes_its_ends_and_refuses_what_is_beyond(name):
+    one = scene(name)
+    for control in one.controls:
+        before = dict(one.values)
+        for wrong in ([1], "no such choice", float("nan"), 1e30):
+            if isinstance(control, Button):
+                continue
+            with pytest.raises(InputError, match=control.name):
+                one.set(control.name, wrong)
+            assert one.values == before
+        match control:
+            case Slider():
+                values = (control.low, control.high, control.value)
+            case Switch():
+                values = (True, False, control.value)
+            case Choice():
+                values = (*control.options, control.value)
+            case _:
+                values = (None,)
+        for value in values:
+            revision = one.revision
+            one.set(control.name, value)
+            assert one.revision > revision
+            one.step(TICK)
+            assert all(np.isfinite(np.asarray(array, float)).all() for array in one.frame().values())
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_control_that_does_not_exist_is_refused(name):
+    with pytest.raises(InputError, match="no control"):
+        scene(name).set("gravitas", 1)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_handles_and_keys_that_do_not_exist_are_no_mistake(name):
+    one = scene(name)
+    one.drag("no such handle", (0.0, 0.0, 0.0))
+    one.drag("999999", (0.0, 0.0, 0.0))
+    one.drop("no such handle")
+    one.key("F13", (0.0, 0.0, 0.0))
+    one.step(TICK)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_its_script_runs(name):
+    assert run(played(name).python())
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_being_still_is_still_without_a_person(name):
+    one = scene(name)
+    one.be_still()
+    for _ in range(120):
+        one.step(TICK)
+    before = untimed(one.frame())
+    one.step(TICK)
+    what = "world" if name in ("character", "creature") else "joints"
+    joints = np.asarray(one.frame()[what])
+    assert np.abs(joints - before[what]).max() < 1e-3 * np.abs(joints).max()
+
+
+def test_a_scene_that_does_not_exist_is_refused():
+    with pytest.raises(InputError, match="planar"):
+        scene("juggling")
+
+
+@pytest.mark.parametrize("wrong", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0), ("a", 0.0)])
+def test_places_are_checked(wrong):
+    with pytest.raises(InputError, match="position"):
+        place(wrong, 2, 100.0)
+
+
+def test_places_far_away_are_brought_nearer():
+    assert place((1e9, -3.0), 2, 100.0).tolist() == [100.0, -3.0]
