@@ -12,11 +12,11 @@ import kinema as km
 from kinema.demo import course, humanoid, quadruped, rocks, spider
 from kinema.images import gif_bytes, png_bytes
 from kinema.meshes import Mesh, joined, smoothed
-from kinema.render.axes import along, axes_looking
+from kinema.render.camera import along, axes_looking
 from kinema.render.drawing import film, strip
 from kinema.render.look import Look
 from kinema.render.raster import fill
-from kinema.render.scene import coarse, shaded
+from kinema.render.renderer import coarse, shaded
 from kinema.render.shadows import ShadowMap
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from kinema.render.bones import Bones, drawn_joints
 from kinema.render.camera import VIEWS, Camera
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
-from kinema.render.stage import Stage
+from kinema.render.space import DrawingSpace
 from kinema.render.themes import THEMES
 
 SIZE = (160, 120)
@@ -49,7 +49,7 @@ def test_bones_are_where_the_projection_says(person, view):
     body = changed(person, look, clip=clip, time=0.3)
     joints = drawn_joints(person)
     at = person.skeleton.world(clip.sample(0.3))[joints, :3, 3].astype(float)
-    stage = Stage.of(person, at)
+    stage = DrawingSpace.of(person, at)
     at = stage.points(at)
     camera = Camera.fitted(np.concatenate((at - 0.03, at + 0.03)), look.angles("front"), SIZE)
     bones = Bones.of(person, THEMES["light"])

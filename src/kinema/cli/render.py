@@ -57,17 +57,17 @@ def render(
     """
     with told("render"):
         from kinema.bake.grounds import typed
-        from kinema.render import command
+        from kinema.render import files
         from kinema.render.look import Look
 
         character = loaded(file, roles, role)
         plan = typed(ground, ground_size, ground_height)
         look = Look(
-            view=None if view is None else command.view(view),
-            size=None if size is None else command.size(size),
+            view=None if view is None else files.view(view),
+            size=None if size is None else files.size(size),
             theme=theme,
             show=show,
             ground=None if plan is None else plan.build(*([character.rig.up] if character.rig else [])),
         )
-        said = command.render(character, output, look, clip=clip, time=time, poses=strip, fps=fps, force=force)
+        said = files.render(character, output, look, clip=clip, time=time, poses=strip, fps=fps, force=force)
     typer.echo(said)

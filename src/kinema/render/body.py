@@ -1,4 +1,4 @@
-"""A character as what is drawn of it at some moments: its bones, its skin, or both."""
+"""The meshes that are drawn of a character in a pose: its bones, its skin, or both."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kinema.character import Character
 from kinema.errors import InputError
 from kinema.meshes import Mesh, joined, smoothed
 from kinema.pose import Pose
-from kinema.render.axes import along
 from kinema.render.bones import Bones
-from kinema.render.stage import Stage
+from kinema.render.camera import along
+from kinema.render.space import DrawingSpace
 from kinema.render.themes import Theme
 
 SHOWS = ("bones", "skin", "both")
@@ -22,18 +22,18 @@ SHOWS = ("bones", "skin", "both")
 
 @dataclass(frozen=True)
 class Body:
-    """What is drawn of one pose, on the stage: bones, a skin, or bones that are seen through a skin."""
+    """What is drawn of one pose, in drawing space: bones, a skin, or bones that show through a skin."""
 
     bones: Mesh | None = None
     skin: Mesh | None = None
 
     def moved(self, offset: Any) -> Body:
-        """The same elsewhere."""
+        """Return the body moved by an offset (3,)."""
         return Body(_moved(self.bones, offset), _moved(self.skin, offset))
 
     @classmethod
     def joined(cls, bodies: list[Body]) -> Body:
-        """Several as one."""
+        """Join several bodies into one."""
         bones, skins = (
             [mesh for mesh in each if mesh is not None]
             for each in zip(*((body.bones, body.skin) for body in bodies), strict=True)
@@ -43,7 +43,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Sculptor:
-    """Makes bodies of a character's poses. show: "bones", "skin" or "both"."""
+    """Build bodies from a character's poses. show: "bones", "skin" or "both"."""
 
     character: Character
     theme: Theme
@@ -53,14 +53,14 @@ class Sculptor:
         if self.show != "bones" and not self.character.skins:
             raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
 
-    def body(self, pose: Pose, stage: Stage) -> Body:
+    def body(self, pose: Pose, space: DrawingSpace) -> Body:
         return Body(
-            None if self.show == "skin" else self._bones.mesh(stage.points(self._joints(pose))),
-            None if self.show == "bones" else self._skin(pose, stage),
+            None if self.show == "skin" else self._bones.mesh(space.points(self._joints(pose))),
+            None if self.show == "bones" else self._skin(pose, space),
         )
 
     def outline(self, pose: Pose) -> Any:
-        """(k, 3): points that a picture of a pose has to show, in the file's space."""
+        """Return (k, 3): points that a picture of the pose must show, in the character's space."""
         if self.show == "bones":
             return self._joints(pose)
         palette = self.character.skeleton.palette(pose)
@@ -71,23 +71,23 @@ class Sculptor:
         return Bones.of(self.character, self.theme, skull=self.show == "bones")
 
     def _joints(self, pose: Pose) -> Any:
-        """(n, 3): where the joints that are drawn are, in the file's space."""
+        """Return (n, 3): positions of the joints that are drawn, in the character's space."""
         return self.character.skeleton.world(pose)[self._bones.joints, :3, 3].astype(np.float64)
 
-    def _skin(self, pose: Pose, stage: Stage) -> Mesh:
-        """All skins where a pose puts them, with normals of the triangles as they are then."""
+    def _skin(self, pose: Pose, space: DrawingSpace) -> Mesh:
+        """Return all skins as the pose deforms them, with new normals."""
         palette = self.character.skeleton.palette(pose)
-        return joined([self._surface(skin, palette, stage) for skin in self.character.skins])
+        return joined([self._surface(skin, palette, space) for skin in self.character.skins])
 
-    def _surface(self, skin: Any, palette: Any, stage: Stage) -> Mesh:
-        mesh = smoothed(stage.points(skin.deform(palette).astype(np.float64)), skin.triangles, self.theme.skin)
+    def _surface(self, skin: Any, palette: Any, space: DrawingSpace) -> Mesh:
+        mesh = smoothed(space.points(skin.deform(palette).astype(np.float64)), skin.triangles, self.theme.skin)
         if skin.colours is None:
             return mesh
         return Mesh(mesh.vertices, mesh.triangles, mesh.normals, np.asarray(skin.colours, np.float64))
 
 
 def _outermost(points: Any) -> Any:
-    """(26, 3): of points (n, 3) those that go furthest in many directions: about what decides whether all fit."""
+    """Return (26, 3): of points (n, 3) the farthest in 26 directions, enough to fit a picture around them."""
     ways = [(x, y, z) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) for z in (-1.0, 0.0, 1.0) if x or y or z]
     return points[np.argmax(along(np.array(ways), points), axis=0)]
 

@@ -1,4 +1,4 @@
-"""A skeleton as a solid: bones are spindles, thick at their start, joints are balls; a person's head is a large one."""
+"""A skeleton as a mesh: bones are spindles, joints are balls, and a person's head is a large ball."""
 
 from __future__ import annotations
 
@@ -10,30 +10,49 @@ import numpy as np
 from kinema.character import Character
 from kinema.math import arrays
 from kinema.meshes import Mesh, globe, joined, tube
-from kinema.render.constants import (
-    BONE_AT,
-    BONE_SHAPE,
-    BONE_WIDTH,
-    HEAD,
-    HEAD_ABOVE,
-    HEAD_AROUND,
-    KNOB,
-    SHORTEST_BONE,
-    SIDES,
-    SIDEWAYS,
-    SKULL_SIDES,
-    SMALLEST_KNOB,
-)
 from kinema.render.themes import Theme
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 
+BONE_WIDTH = 0.036
+"""Largest radius of a bone that is one body size long. It grows with the square root of the length, so that fingers are
+visible and a thigh is no balloon."""
+
+KNOB = 0.8
+"""Radius of a joint's ball, as a fraction of the thickest bone at the joint."""
+
+BONE_AT, BONE_SHAPE = (0.0, 0.04, 0.16, 0.5, 1.0), (0.35, 0.62, 1.0, 0.84, 0.45)
+"""Outline of a bone: positions along it, and the radius there as a fraction of the largest."""
+
+SIDES = 10
+"""Sides of a bone's tube: looks round at the sizes drawn."""
+
+SMALLEST_KNOB = 0.006
+"""Body sizes: radius of the ball of a joint without bones."""
+
+SHORTEST_BONE = 1e-3
+"""Body sizes. Shorter bones are invisible, and may have no direction."""
+
+HEAD = 0.06
+"""Body sizes: largest radius of the ball that stands for a head."""
+
+HEAD_ABOVE, HEAD_AROUND = 0.7, 0.6
+"""Height of that ball above the head joint, in radii, if nothing is below the joint in the hierarchy; and its radius as
+a fraction of the distance to the farthest descendant, if there is one."""
+
+SKULL_SIDES = 28
+"""Sides of that ball."""
+
+SIDEWAYS = 0.02
+"""Body sizes from the middle at which a limb counts as left or right."""
+
 
 def drawn_joints(character: Character) -> Any:
-    """Indices of the joints that make up the body, in order.
+    """Return the indices of the joints that are drawn, in order.
 
-    With a rig: the hips and all below. Without one: those that carry skin, and what is between them. Without skin:
-    from where the skeleton first branches, so that no bone runs from the origin of the file to the hips.
+    With a rig, these are the hips and all joints below. Without one, the joints that carry skin and those between
+    them. Without skin, all joints from where the skeleton first branches, so that no bone runs from the origin of the
+    file to the hips.
     """
     skeleton = character.skeleton
     if character.rig is not None:
@@ -46,32 +65,32 @@ def drawn_joints(character: Character) -> Any:
 
 
 def _body(skeleton: Skeleton, joint: int) -> int:
-    """The first joint from here down that carries more than one chain of joints."""
+    """Return the first joint from here down that has more than one chain of joints below it."""
     children = skeleton.children(joint)
     while len(children) == 1:
         joint = children[0]
         children = skeleton.children(joint)
     longer = [child for child in children if skeleton.children(child)]
-    # Beside a skeleton lie its meshes, lights and cameras: single joints.
+    # Files keep meshes, lights and cameras beside the skeleton, as single joints.
     return _body(skeleton, longer[0]) if len(longer) == 1 else joint
 
 
 @dataclass(frozen=True)
 class Bones:
-    """What is drawn of a skeleton. joints: (n,), drawn. parents: (n,), places in `joints`, -1 for none.
-
-    colours: (n, 3), of each joint's ball and of the bone to it. head: the places in `joints` of a person's head and of
-    what is below it; empty if there is none.
-    """
+    """What is drawn of a skeleton."""
 
     joints: Any
+    """(n,): indices of the joints that are drawn."""
     parents: Any
+    """(n,): each one's parent as an index into `joints`; -1 if it has none."""
     colours: Any
+    """(n, 3): colour of each joint's ball and of the bone that leads to it."""
     head: Any
+    """Indices into `joints` of a person's head and the joints below it; empty if there is none."""
 
     @classmethod
     def of(cls, character: Character, theme: Theme, skull: bool = True) -> Bones:
-        """skull: whether a person's head is drawn as a ball."""
+        """Choose what to draw of a character. skull: whether a person's head is drawn as a ball."""
         joints = drawn_joints(character)
         place = np.full(len(character.skeleton) + 1, -1)
         place[joints] = np.arange(len(joints))
@@ -81,7 +100,7 @@ class Bones:
         return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
 
     def mesh(self, at: Any) -> Mesh:
-        """The solid of joints at (n, 3) on the stage."""
+        """Return the mesh of joints at positions (n, 3) in drawing space."""
         ends = np.flatnonzero(self.parents >= 0)
         starts = self.parents[ends]
         way = at[ends] - at[starts]
@@ -97,7 +116,7 @@ class Bones:
         return joined([spindles, balls, *self._skull(at)])
 
     def _skull(self, at: Any) -> list[Mesh]:
-        """A ball around what is below the head; over its joint, the way the neck goes, if nothing is."""
+        """Return a ball around the joints below the head, or above the head joint if there are none."""
         if not len(self.head):
             return []
         joint, below = at[self.head[0]], at[self.head]
@@ -112,7 +131,7 @@ class Bones:
 
 
 def _sided(skeleton: Skeleton, rig: Rig | None, theme: Theme) -> Any:
-    """(J, 3): left and right limbs in their colours, by where they are at rest."""
+    """Return (J, 3): colours of all joints; left and right limbs, as they are at rest, have their own."""
     colours = np.tile(theme.middle, (len(skeleton), 1))
     if rig is None:
         return colours
@@ -128,11 +147,11 @@ def _sided(skeleton: Skeleton, rig: Rig | None, theme: Theme) -> Any:
     return colours
 
 
-# --- many copies of one shape ----------------------------------------------------------------------------------
+# --- copies of one shape ----------------------------------------------------------------------------------------
 
 _WHITE = (1.0, 1.0, 1.0)
 _SPINDLE = tube([(0.0, at, 0.0) for at in BONE_AT], BONE_SHAPE, SIDES, _WHITE, bulge=0.0)
-"""A bone from the origin to (0, 1, 0), 1 thick: the axes of a frame turn and stretch it."""
+"""A bone from the origin to (0, 1, 0), of radius 1."""
 _BALL, _SKULL = (
     globe(
         (0.0, 0.0, 0.0),
@@ -146,7 +165,7 @@ _BALL, _SKULL = (
 
 
 def _frames(way: Any, length: Any, width: Any) -> Any:
-    """(n, 3, 3): columns are where the axes of a spindle go, so that it runs along `way`."""
+    """Return (n, 3, 3): matrices that scale and rotate a spindle to run along `way`."""
     along = way / length[:, np.newaxis]
     flattest = np.eye(3)[np.argmin(np.abs(along), axis=1)]
     side = arrays.unit(np.cross(along, flattest))
@@ -154,11 +173,11 @@ def _frames(way: Any, length: Any, width: Any) -> Any:
 
 
 def _many(shape: Mesh, origins: Any, frames: Any, colours: Any) -> Mesh:
-    """Copies of a shape: one for each origin (n, 3), frame (n, 3, 3) with axes at right angles, and colour (n, 3)."""
+    """Copy a shape for each origin (n, 3), matrix (n, 3, 3) with perpendicular columns, and colour (n, 3)."""
     each, count = len(shape.vertices), len(origins)
     vertices = origins[:, np.newaxis] + shape.vertices @ frames.transpose(0, 2, 1)
     size = (frames**2).sum(axis=1, keepdims=True)
-    # Normals go with the inverse: what is stretched along an axis faces it less.
+    # Normals transform with the inverse: a surface stretched along an axis faces it less.
     inverse = frames / np.where(size > 0, size, 1.0)
     normals = arrays.unit(shape.normals @ inverse.transpose(0, 2, 1))
     triangles = shape.triangles + each * np.arange(count)[:, np.newaxis, np.newaxis]

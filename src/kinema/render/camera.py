@@ -1,4 +1,4 @@
-"""The eye: where it looks from, and where on the picture it sees what. Parallel lines stay parallel."""
+"""The camera: its view direction, and the parallel projection onto the picture."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.render.axes import along, axes_looking
-from kinema.render.constants import MARGIN
+from kinema.math import arrays
+
+MARGIN = 0.08
+"""Fraction of the picture's shorter side that stays free around the motion."""
 
 VIEWS = {
     "front": (0.0, 4.0),
@@ -18,11 +20,29 @@ VIEWS = {
     "top": (0.0, 90.0),
     "back": (180.0, 4.0),
 }
-"""Views by name: degrees from the front round to the character's right, and degrees above the ground."""
+"""Azimuth, in degrees from the front towards the character's right, and elevation above the ground, in degrees."""
+
+
+def axes_looking(way: Any) -> Any:
+    """Return (3, 3): rows are right, down and forward of a camera that looks along `way`; +Y is up."""
+    way = arrays.unit(np.asarray(way, np.float64))
+    right = np.cross(way, (0.0, 1.0, 0.0))
+    if not right.any():  # Straight down or up: +Z points to the lower edge.
+        right = np.array((1.0, 0.0, 0.0))
+    right = arrays.unit(right)
+    return np.stack((right, np.cross(way, right), way))
+
+
+def along(axes: Any, vectors: Any) -> Any:
+    """Return (..., n): components of vectors (..., 3) along axes (n, 3).
+
+    This does not use matrix multiplication, which starts threads: on a busy machine these take forty times as long.
+    """
+    return np.einsum("...k,nk->...n", vectors, axes)
 
 
 def axes_seen(view: tuple[float, float]) -> Any:
-    """(3, 3): right, down and away of a view in degrees as in `VIEWS`."""
+    """Return (3, 3): right, down and forward of a view in degrees, as in `VIEWS`."""
     azimuth, elevation = math.radians(view[0]), math.radians(view[1])
     level = math.cos(elevation)
     return axes_looking((math.sin(azimuth) * level, -math.sin(elevation), -math.cos(azimuth) * level))
@@ -30,19 +50,20 @@ def axes_seen(view: tuple[float, float]) -> Any:
 
 @dataclass(frozen=True)
 class Camera:
-    """axes: (3, 3), right, down and away. centre: (3,), what is seen in the middle. scale: pixels a body size.
-
-    size: width and height of the picture, pixels.
-    """
+    """A camera with parallel projection, in drawing space."""
 
     axes: Any
+    """(3, 3): rows are right, down and forward."""
     centre: Any
+    """(3,): the point in the middle of the picture."""
     scale: float
+    """Pixels per body size."""
     size: tuple[int, int]
+    """Width and height of the picture, pixels."""
 
     @classmethod
     def fitted(cls, points: Any, view: tuple[float, float], size: tuple[int, int]) -> Camera:
-        """The eye that sees all points (n, 3) of the stage, from a view in degrees as in `VIEWS`."""
+        """Make a camera that shows all points (n, 3) from a view in degrees, as in `VIEWS`."""
         axes = axes_seen(view)
         seen = along(axes, points)
         low, high = seen.min(axis=0), seen.max(axis=0)
@@ -51,16 +72,16 @@ class Camera:
         return cls(axes, 0.5 * (low + high) @ axes, scale, size)
 
     def project(self, points: Any) -> Any:
-        """(..., 3): pixels to the right and down, and depth, of points (..., 3)."""
+        """Project points (..., 3): x and y in pixels, right and down, and depth."""
         seen = along(self.axes, points - self.centre)
         return seen * (self.scale, self.scale, 1.0) + (self.size[0] / 2, self.size[1] / 2, 0.0)
 
     def pixels(self) -> Any:
-        """(height, width, 3): the middle of each pixel, at the depth of the centre, on the stage."""
+        """Return (height, width, 3): the middle of each pixel in drawing space, at the depth of the centre."""
         x = (np.arange(self.size[0]) + 0.5 - self.size[0] / 2) / self.scale
         y = (np.arange(self.size[1]) + 0.5 - self.size[1] / 2) / self.scale
         return self.centre + x[:, np.newaxis] * self.axes[0] + y[:, np.newaxis, np.newaxis] * self.axes[1]
 
     def finer(self, times: int) -> Camera:
-        """The same view with so many times the pixels, in each direction."""
+        """Return the same view with `times` as many pixels in each direction."""
         return replace(self, scale=self.scale * times, size=(self.size[0] * times, self.size[1] * times))

@@ -1,4 +1,4 @@
-"""Pictures of a character: still, as a strip of poses, or frame by frame."""
+"""Pictures of a character as arrays: one pose, a strip of poses, or the frames of a film."""
 
 from __future__ import annotations
 
@@ -11,98 +11,134 @@ from kinema import validation
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError
-from kinema.render.axes import along
 from kinema.render.body import Body
-from kinema.render.camera import Camera, axes_seen
-from kinema.render.constants import (
-    FILM_SIZE,
-    FINE_MOVING,
-    FINE_STILL,
-    FIT_SAMPLES,
-    FIT_SKINS,
-    MARGIN,
-    MOST_FILM_PIXELS,
-    MOST_FRAMES,
-    MOST_POSES,
-    STRIP_GAP,
-    STRIP_HEIGHTS,
-    STRIP_OVERLAP,
-    STRIP_WIDTH,
-    USUAL_SIZE,
-)
-from kinema.render.look import Look
-from kinema.render.staged import Staged
+from kinema.render.camera import MARGIN, Camera, along, axes_seen
+from kinema.render.look import PICTURE_SIZE, Look
+from kinema.render.staging import Staging
+
+STILL_SAMPLES, FILM_SAMPLES = 3, 2
+"""Samples per pixel in each direction, of a picture and of a film frame: smooth edges, and half the work for frames
+that nobody sees for long."""
+
+MAX_FRAMES = 600
+"""Frames of a film: 20 seconds at 30 per second. Longer ones are better kept in a video format."""
+
+MAX_FILM_PIXELS = 2**27
+"""Pixels of all frames together: 600 frames of 480 by 360. They take 400 MB while the file is written."""
+
+MAX_POSES = 32
+"""Poses of a strip. More cannot be told apart."""
+
+FILM_SIZE = (480, 360)
+"""Default width and height of a film, pixels."""
+
+STRIP_WIDTH, STRIP_HEIGHTS = 960, (200, 720)
+"""Pixels: width of a strip, and its smallest and largest height."""
+
+STRIP_GAP = 1.05
+"""Smallest distance between the poses of a strip that may be moved apart, in widths of a pose."""
+
+STRIP_OVERLAP = 0.5
+"""Smallest distance between the poses of a strip that stay where they are, in widths of a pose."""
+
+FIT_SAMPLES = 64
+"""Times of a clip at which its joints are looked at to find how far it moves."""
+
+FIT_SKINS = 8
+"""Times at which its skin is looked at for that, which takes longer."""
 
 
 def still(character: Character, clip: Clip | None, time: float, look: Look) -> Any:
-    """(height, width, 3), uint8: one moment of a clip, seconds; at rest without one."""
-    return _drawn_together(character, clip, np.array([time]), look, "three-quarter", look.size or USUAL_SIZE)
+    """Draw one pose.
+
+    Parameters
+    ----------
+    character
+        The character.
+    clip, time
+        The clip, or None for the rest pose, and the time in it, seconds.
+    look
+        View, size, theme and ground.
+
+    Returns
+    -------
+    (height, width, 3), uint8.
+
+    Example
+    -------
+    >>> image = still(person, person.clips["walk"], 0.3, Look(size=(320, 240)))
+    """
+    return _drawn_together(character, clip, np.array([time]), look, "three-quarter", look.size or PICTURE_SIZE)
 
 
 def strip(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> Any:
-    """(height, width, 3), uint8: several poses, evenly from the first to the last moment of a span in seconds.
+    """Draw `count` poses in one picture, evenly spaced over a time span in seconds.
 
-    Where the clip travels they stand along its way; where that is not far enough, they are moved apart, unless a ground
-    is given: that they would leave.
+    A clip that travels places them along its way. Where they would be too close they are moved apart, unless a ground
+    is given: on that they stay where they are.
+
+    Returns
+    -------
+    (height, width, 3), uint8.
     """
     _check_poses(count)
     return _drawn_together(character, clip, np.linspace(*span, count), look, "side", look.size)
 
 
 def poses_that_fit(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> int:
-    """How many poses of a strip, `count` at most, can be told apart. Without a ground all: they are moved apart. On one
-    they stay where they are, and each has to be at least half its width from the next.
+    """Return how many poses of a strip, at most `count`, can be told apart.
+
+    Without a ground these are all, because poses are moved apart. On a ground, neighbours must be at least half the
+    width of a pose apart.
     """
     _check_poses(count)
     if look.ground is None:
         return count
-    staged = Staged.of(character, clip, np.linspace(*span, count), look)
-    across = along(axes_seen(look.angles("side"))[:1], staged.points)[..., 0]
+    staging = Staging.of(character, clip, np.linspace(*span, count), look)
+    across = along(axes_seen(look.angles("side"))[:1], staging.points)[..., 0]
     gap = STRIP_OVERLAP * float(np.median(np.ptp(across, axis=1)))
     return min(count, 1 + int(np.ptp(across.mean(axis=1)) / max(gap, np.finfo(float).tiny)))
 
 
 def film(character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look) -> Iterator[Any]:
-    """(height, width, 3), uint8, each: the frames of a span of a clip, seconds, seen from one place."""
+    """Yield the frames of a clip over a time span in seconds, each (height, width, 3), uint8, from a fixed camera."""
     fps = validation.number("fps", fps, 0.0)
     count = max(1, round((span[1] - span[0]) * fps))
     width, height = look.size or FILM_SIZE
-    if count > MOST_FRAMES or count * width * height > MOST_FILM_PIXELS:
+    if count > MAX_FRAMES or count * width * height > MAX_FILM_PIXELS:
         raise InputError(
-            f"{span[1] - span[0]:g} s at {fps:g} frames a second are {count} frames; allowed are {MOST_FRAMES}, of "
-            f"{MOST_FILM_PIXELS:,} pixels all together: draw a shorter span, fewer frames a second or a smaller size"
+            f"{span[1] - span[0]:g} s at {fps:g} frames per second are {count} frames; allowed are {MAX_FRAMES}, of "
+            f"{MAX_FILM_PIXELS:,} pixels all together: draw a shorter span, fewer frames per second or a smaller size"
         )
     samples = np.linspace(*span, FIT_SAMPLES if look.show == "bones" else FIT_SKINS)
-    staged = Staged.of(character, clip, samples, look)
-    camera = Camera.fitted(staged.points.reshape(-1, 3), look.angles("three-quarter"), (width, height))
-    scene = staged.scene(staged.points, camera, FINE_MOVING)
-    return (scene.picture(staged.body(time)) for time in span[0] + np.arange(count) / fps)
+    staging = Staging.of(character, clip, samples, look)
+    camera = Camera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), (width, height))
+    renderer = staging.renderer(staging.points, camera, FILM_SAMPLES)
+    return (renderer.picture(staging.body(time)) for time in span[0] + np.arange(count) / fps)
 
 
 def _check_poses(count: int) -> None:
-    if not 1 <= count <= MOST_POSES:
-        raise InputError(f"a strip of {count} poses; allowed are 1 to {MOST_POSES}")
+    if not 1 <= count <= MAX_POSES:
+        raise InputError(f"a strip of {count} poses; allowed are 1 to {MAX_POSES}")
 
 
 def _drawn_together(
     character: Character, clip: Clip | None, times: Any, look: Look, view: str, size: tuple[int, int] | None
 ) -> Any:
-    """One picture of all these moments. size: if not given as wide as a strip is, and as high as it needs to be."""
-    staged = Staged.of(character, clip, times, look)
+    """Draw the poses at these times in one picture. size: None for a strip, as high as it needs to be."""
+    staging = Staging.of(character, clip, times, look)
     angles = look.angles(view)
     axes = axes_seen(angles)
-    offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(staged.points, axes[0])
-    points = staged.points + offsets[:, np.newaxis]
+    offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(staging.points, axes[0])
+    points = staging.points + offsets[:, np.newaxis]
     camera = Camera.fitted(points.reshape(-1, 3), angles, size or _strip_size(along(axes, points)))
-    scene = staged.scene(points, camera, FINE_STILL)
-    bodies = [staged.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
-    return scene.picture(Body.joined(bodies))
+    renderer = staging.renderer(points, camera, STILL_SAMPLES)
+    bodies = [staging.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
+    return renderer.picture(Body.joined(bodies))
 
 
 def _apart(points: Any, right: Any) -> Any:
-    """(n, 3): how far to move each of n poses, with points (n, k, 3), along the ground and across the picture, so that
-    none stands before another.
-    """
+    """Return (n, 3): offsets across the picture that keep n poses with points (n, k, 3) from hiding each other."""
     across = along(right[np.newaxis], points)[..., 0]
     middle = across.mean(axis=1)
     width = STRIP_GAP * float(np.ptp(across, axis=1).max())
@@ -112,7 +148,7 @@ def _apart(points: Any, right: Any) -> Any:
 
 
 def _strip_size(seen: Any) -> tuple[int, int]:
-    """Width and height of a strip that shows points (..., 3), right and down."""
+    """Return width and height of a strip that shows points (..., 3), given as right and down."""
     wide, high = np.ptp(seen.reshape(-1, 3), axis=0)[:2]
     height = STRIP_WIDTH * high / max(wide, np.finfo(float).tiny) * (1 + 2 * MARGIN)
     return STRIP_WIDTH, int(np.clip(round(height), *STRIP_HEIGHTS))

@@ -1,4 +1,4 @@
-"""`Look`: how a character is drawn."""
+"""`Look`: settings of a picture."""
 
 from __future__ import annotations
 
@@ -9,38 +9,55 @@ from kinema import validation
 from kinema.errors import InputError
 from kinema.render.body import SHOWS
 from kinema.render.camera import VIEWS
-from kinema.render.constants import MOST_PIXELS, USUAL_SIZE
 from kinema.render.themes import THEMES
+
+MIN_SIDE = 8
+"""Pixels: shortest side of a picture."""
+
+MAX_PIXELS = 2**22
+"""Pixels of one picture: 2560 by 1600. Nine samples each take about 1.5 GB of memory."""
+
+PICTURE_SIZE = (640, 480)
+"""Default width and height of a picture, pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """How a character is drawn.
 
-    view: one of `VIEWS`, or degrees from the front round to the character's right and degrees above the ground; if not
-    given three-quarter, and from the side for a strip or where a ground is given. size: width and height, pixels; if
-    not given 640 by 480, a film 480 by 360, a strip 960 wide. theme: "light" or "dark". show: "bones", "skin" or
-    "both". ground: anything rays can be cast at, in the file's space; the floor the character stands on if not given.
+    Raises InputError for a value that is not allowed.
+
+    Example
+    -------
+    >>> Look(view=(30.0, 15.0), size=(320, 240), theme="dark", show="skin")
     """
 
-    view: Any = None
+    view: str | tuple[float, float] | None = None
+    """One of `VIEWS`, or azimuth (degrees from the front towards the character's right) and elevation (degrees above
+    the ground). Default: three-quarter; from the side for a strip or if a ground is given."""
     size: tuple[int, int] | None = None
+    """Width and height, pixels. Default: 640 by 480; a film 480 by 360; a strip 960 wide."""
     theme: str = "light"
+    """"light" or "dark"."""
     show: str = "bones"
+    """"bones", "skin" or "both"."""
     ground: Any = None
+    """Anything rays can be cast at, in the character's space. Default: the floor it stands on."""
 
     def __post_init__(self) -> None:
         if self.theme not in THEMES:
             raise InputError(f"theme is {self.theme!r}; allowed are {', '.join(map(repr, THEMES))}")
         if self.show not in SHOWS:
             raise InputError(f"show is {self.show!r}; allowed are {', '.join(map(repr, SHOWS))}")
-        width, height = self.size or USUAL_SIZE
-        if min(width, height) < 1 or width * height > MOST_PIXELS:
-            raise InputError(f"size is {width} by {height}; allowed are up to {MOST_PIXELS:,} pixels")
+        width, height = self.size or PICTURE_SIZE
+        if min(width, height) < MIN_SIDE or width * height > MAX_PIXELS:
+            raise InputError(
+                f"size is {width} by {height}; allowed are sides of {MIN_SIDE} or more and up to {MAX_PIXELS:,} pixels"
+            )
         self.angles("front")
 
     def angles(self, otherwise: str) -> tuple[float, float]:
-        """The view in degrees; if none is given the one of this name, and on a given ground the one from the side."""
+        """Return the view in degrees. Default: the view named `otherwise`, or from the side if a ground is given."""
         view = self.view or (otherwise if self.ground is None else "side")
         if isinstance(view, str):
             if view not in VIEWS:

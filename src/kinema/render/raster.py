@@ -1,4 +1,4 @@
-"""Triangles into pixels: which triangle is nearest in each, in parallel projection, with NumPy alone."""
+"""A rasteriser in NumPy: the nearest triangle of each pixel, in parallel projection."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.render.constants import RASTER_PIECE, SMALL_TRIANGLE
+SMALL_TRIANGLE = 32
+"""Pixels. Triangles up to this side are filled in batches; larger ones one by one."""
+
+RASTER_BATCH = 2**20
+"""Pixels of small triangles that are filled at once: fits the cache and bounds the memory."""
 
 
 class Fragments(NamedTuple):
-    """What is seen in each pixel of a picture (height, width)."""
+    """What each pixel shows."""
 
     owner: Any
-    """(height, width): the nearest triangle, -1 where there is none."""
+    """(height, width): index of the nearest triangle, -1 where there is none."""
     depth: Any
-    """(height, width): how far away it is, infinite where there is none."""
+    """(height, width): its depth, infinite where there is none."""
     shares: Any
-    """(n, 3): of each pixel that has one, row by row: how much each corner of its triangle has to say there."""
+    """(n, 3): barycentric coordinates of each pixel that shows a triangle, row by row."""
 
     @property
     def seen(self) -> Any:
-        """(height, width): where there is any."""
+        """(height, width): whether a pixel shows a triangle."""
         return self.owner >= 0
 
     def of(self, triangles: Any, values: Any) -> Any:
-        """(n, ...): values given by vertex, (V, ...), where they are seen. triangles: (T, 3)."""
+        """Interpolate values given per vertex (V, ...) at the n pixels that show a triangle. triangles: (T, 3)."""
         return np.einsum("nk,nk...->n...", self.shares, values[triangles[self.owner[self.seen]]])
 
 
 def fill(points: Any, triangles: Any, shape: tuple[int, int]) -> Fragments:
-    """The nearest triangle of each pixel; of equally near ones any, always the same.
+    """Find the nearest triangle of each pixel. Ties are broken the same way every time.
 
-    points: (V, 3): x to the right and y down, in pixels, and depth, away from the eye. triangles: (T, 3), seen from
-    either side. shape: height and width.
+    points: (V, 3), x to the right and y down in pixels, and depth. triangles: (T, 3), visible from both sides. shape:
+    height and width in pixels.
     """
     owner, depth = np.full(shape, -1, np.int32), np.full(shape, np.inf)
     corners = np.asarray(points, np.float64)[triangles]
@@ -51,21 +55,21 @@ def fill(points: Any, triangles: Any, shape: tuple[int, int]) -> Fragments:
 
 
 def facing(points: Any, triangles: Any) -> Any:
-    """The triangles (T, 3) that show their fronts: counter-clockwise as seen, which is clockwise with y down.
+    """Return the triangles (T, 3) whose front is visible: counter-clockwise as seen, which is clockwise with y down.
 
-    points: (V, 3), as in `fill`. Of a closed body the others are never seen.
+    points: (V, 3), as in `fill`. The other triangles of a closed body are never visible.
     """
     return triangles[_area(points[triangles]) < 0.0]
 
 
 def _area(corners: Any) -> Any:
-    """(n,): twice the area of triangles (n, 3, 2 or 3), negative for those that turn the other way."""
+    """Return (n,): twice the signed area of triangles (n, 3, 2 or 3)."""
     a, b, c = (corners[:, k] for k in range(3))
     return (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
 
 
 def _shares(corners: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """How much each corner has to say at x, y: all within 0 to 1 inside. corners: (n, 3, 3); x, y: (n, ...)."""
+    """Return barycentric coordinates at x, y (n, ...) of triangles with corners (n, 3, 3)."""
     lead = (slice(None), *(np.newaxis,) * (np.ndim(x) - 1))
     (ax, ay), (bx, by), (cx, cy) = ((corners[:, k, 0][lead], corners[:, k, 1][lead]) for k in range(3))
     area = _area(corners)[lead]
@@ -75,18 +79,18 @@ def _shares(corners: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
 
 
 def _batches(drawn: Any, sides: Any) -> Iterator[tuple[int, Any]]:
-    """Small triangles of about one size, and that size, a piece at a time."""
+    """Yield batches of small triangles of about one size, with that size."""
     size = 1
     while size <= SMALL_TRIANGLE:
         alike = drawn[(sides <= size) & (sides > size // 2)]
-        step = max(1, RASTER_PIECE // size**2)
+        step = max(1, RASTER_BATCH // size**2)
         for first in range(0, len(alike), step):
             yield size, alike[first : first + step]
         size *= 2
 
 
 def _fill_batch(which: Any, size: int, corners: Any, low: Any, high: Any, owner: Any, depth: Any) -> None:
-    """Draw triangles into squares of this size from their lowest pixels on, all at once."""
+    """Draw triangles at once, each within a square of this size."""
     step = np.arange(size)
     x, y = (low[:, axis, np.newaxis] + step for axis in (0, 1))
     in_box = (x <= high[:, :1])[:, np.newaxis, :] & (y <= high[:, 1:])[:, :, np.newaxis]
@@ -95,7 +99,7 @@ def _fill_batch(which: Any, size: int, corners: Any, low: Any, high: Any, owner:
     k, row, column = inside
     far = first[inside] * corners[k, 0, 2] + second[inside] * corners[k, 1, 2] + third[inside] * corners[k, 2, 2]
     pixel = y[k, row] * owner.shape[1] + x[k, column]
-    # The last one written to a pixel stays: the nearest, and of equals the first triangle.
+    # The last value written to a pixel stays: the nearest, and of equals the first triangle.
     order = np.lexsort((-k, -far))
     order = order[far[order] < depth.reshape(-1)[pixel[order]]]
     depth.reshape(-1)[pixel[order]] = far[order]

@@ -1,4 +1,4 @@
-"""What the sun sees it lights; all else is in the shadow, with soft edges."""
+"""Shadow maps: depth as seen from the sun, with soft edges."""
 
 from __future__ import annotations
 
@@ -6,30 +6,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.render.axes import along, axes_looking
-from kinema.render.constants import PENUMBRA, PENUMBRA_HEIGHT, SHADOW_SIDE
+from kinema.render.camera import along, axes_looking
 from kinema.render.raster import fill
 
+SHADOW_SIDE = 2048
+"""Pixels: longest side of the shadow map. Larger scenes get less detail."""
+
+PENUMBRA = (2, 7)
+"""Pixels of the shadow map over which a shadow on the ground is blurred, to either side: of what is on the ground, and
+of what is high above it."""
+
+PENUMBRA_HEIGHT = 0.4
+"""Body sizes above the ground from which a shadow is softest."""
+
 _SAMPLES = 5
-"""Looks at the map in each direction, for one point: enough for a soft edge without steps."""
+"""Samples of the map in each direction per point: enough for a smooth soft edge."""
 
 
 class ShadowMap(NamedTuple):
-    """How far from the sun the first thing is."""
+    """Distance of the first surface as seen from the sun."""
 
     axes: Any
-    """(3, 3): right, down and away of the sun."""
+    """(3, 3): right, down and forward of the sun's view."""
     detail: float
-    """Pixels a unit of length."""
+    """Pixels per unit of length."""
     low: Any
-    """(2,): the corner of the map, pixels."""
+    """(2,): the corner of the map, in pixels."""
     depth: Any
-    """(height, width): distances, infinite where there is nothing."""
+    """(height, width): depths, infinite where there is nothing."""
 
     @classmethod
     def of(cls, vertices: Any, triangles: Any, sun: Any, detail: float) -> ShadowMap:
-        """The map of triangles (T, 3) of vertices (V, 3). sun: (3,), the direction it is seen in. detail: pixels a unit
-        of length; fewer where the map would be larger than `SHADOW_SIDE`.
+        """Make the map of triangles (T, 3) of vertices (V, 3).
+
+        sun: (3,), direction towards the sun. detail: pixels per unit of length; fewer if the map would get larger than
+        `SHADOW_SIDE`.
         """
         axes = axes_looking(-np.asarray(sun))
         points = along(axes, vertices)
@@ -41,10 +52,10 @@ class ShadowMap(NamedTuple):
         return cls(axes, detail, low, fill(points, triangles, (height, width)).depth)
 
     def lit(self, points: Any, soft: float, bias: float) -> Any:
-        """(n,): how much of the sun points (n, 3) see, 0 to 1.
+        """Return (n,): how much sun points (n, 3) get, 0 to 1.
 
-        soft: pixels of the map over which edges are spread, to either side. bias: how far in front of a point
-        something has to be to shade it.
+        soft: pixels of the map over which edges are blurred, to either side. bias: how far in front of a point
+        something must be to shade it.
         """
         at = along(self.axes, points)
         x, y = (at[:, axis] * self.detail - self.low[axis] for axis in (0, 1))
@@ -54,13 +65,13 @@ class ShadowMap(NamedTuple):
         return light
 
     def _reaches(self, x: Any, y: Any, soft: float) -> Any:
-        """(n,): whether the map, soft edges included, says anything about these places."""
+        """Return (n,): whether positions lie on the map, soft edges included."""
         height, width = self.depth.shape
         return (x > -soft) & (x < width + soft) & (y > -soft) & (y < height + soft)
 
     def _share(self, x: Any, y: Any, depth: Any, soft: float) -> Any:
-        """(n,): the share of looks at the map around these places that find nothing in front."""
-        bordered = np.pad(self.depth, 1, constant_values=np.inf)  # Beside the map there is nothing.
+        """Return (n,): the fraction of samples around each position that find nothing in front."""
+        bordered = np.pad(self.depth, 1, constant_values=np.inf)  # There is nothing beside the map.
         height, width = bordered.shape
         free = np.zeros(len(x))
         for dy in np.linspace(-soft, soft, _SAMPLES):
@@ -71,8 +82,10 @@ class ShadowMap(NamedTuple):
         return free / _SAMPLES**2
 
     def under(self, points: Any, bias: float) -> Any:
-        """(n,): how much of the sun points (n, 3) on the ground see, 0 to 1: edges are sharp where what shades is near
-        the ground, and soft where it is high above. bias: as in `lit`, but the other way: what touches shades.
+        """Return (n,): how much sun points (n, 3) on the ground get, 0 to 1.
+
+        Shadows are sharp where their caster is near the ground, and soft where it is high above. bias: distance behind
+        the ground at which a caster still counts, so that bodies that touch the ground shade it.
         """
         at = along(self.axes, points)
         border = 2 * max(PENUMBRA)
@@ -86,9 +99,7 @@ class ShadowMap(NamedTuple):
         return light
 
     def _softened(self, border: int) -> tuple[Any, Any]:
-        """(height, width) each, with a border around the map: how dark it is on the ground, 0 to 1, and how far from
-        the sun what shades it is, times that.
-        """
+        """Return two blurred maps with a border: darkness on the ground, 0 to 1, and caster depth times darkness."""
         row, column = np.nonzero(np.isfinite(self.depth))
         depth = self.depth[row, column]
         place = np.stack(((column + self.low[0]) / self.detail, (row + self.low[1]) / self.detail, depth), axis=-1)
@@ -100,21 +111,21 @@ class ShadowMap(NamedTuple):
             for total, values in ((dark, share), (in_front, share * depth)):
                 part = np.zeros(shape)
                 part[row + border, column + border] = values
-                for axis in (0, 1, 0, 1):  # Twice a box is a tent: no edge is left to be seen.
+                for axis in (0, 1, 0, 1):  # Two box blurs make a tent: no visible edge remains.
                     part = _box(part, radius, axis)
                 total += part
         return dark, in_front
 
 
 def _box(image: Any, radius: int, axis: int) -> Any:
-    """The mean of 2 radius + 1 neighbours along an axis; what is beyond the border is 0."""
+    """Average 2 radius + 1 neighbours along an axis; values beyond the border are 0."""
     sums = np.cumsum(np.pad(image, [(radius + 1, radius) if k == axis else (0, 0) for k in (0, 1)]), axis=axis)
     ahead, behind = np.split(sums, [2 * radius + 1], axis=axis)[1], np.split(sums, [-2 * radius - 1], axis=axis)[0]
     return (ahead - behind) / (2 * radius + 1)
 
 
 def _between(image: Any, x: Any, y: Any) -> Any:
-    """(n,): an image between its pixels, straight from each to the next."""
+    """Return (n,): values of an image between its pixels, by bilinear interpolation."""
     column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     right, down = x - column, y - row
     upper = image[row, column] * (1 - right) + image[row, column + 1] * right

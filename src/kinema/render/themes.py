@@ -1,4 +1,4 @@
-"""Colours."""
+"""Colours of pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def _colour(text: str) -> Any:
-    """(3,), 0 to 1, of "rrggbb"."""
+    """Parse "rrggbb" into (3,), 0 to 1."""
     return np.array([int(text[k : k + 2], 16) for k in (0, 2, 4)]) / 255
 
 
@@ -23,7 +23,7 @@ class Theme(NamedTuple):
     middle: Any
     skin: Any
     shade: float
-    """How much darker the ground is in the shadow, 0 to 1."""
+    """How much darker the ground is in shadow, 0 to 1."""
 
 
 THEMES = {

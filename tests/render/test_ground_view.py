@@ -5,10 +5,10 @@ import pytest
 
 import kinema as km
 from kinema.render.camera import Camera
-from kinema.render.sight import sight_of
-from kinema.render.stage import Stage
+from kinema.render.ground_view import view_ground
+from kinema.render.space import DrawingSpace
 
-STAGE = Stage(np.eye(3), 2.0, 0.5)
+STAGE = DrawingSpace(np.eye(3), 2.0, 0.5)
 SHOWN = np.array([(-1.0, 0.0, -1.0), (1.0, 1.0, 1.0)])
 BOX = np.array([(-2.0, -2.0, -2.0), (2.0, 3.0, 2.0)])
 
@@ -25,8 +25,8 @@ def slanted(x, z):
 
 @pytest.mark.parametrize("view", [(0.0, 30.0), (60.0, 50.0), (0.0, 90.0)])
 def test_a_function_looks_like_the_plane_it_is(view):
-    plane = sight_of(km.Plane((0.0, 0.5, 0.0), (-0.2, 1.0, 0.0)), STAGE, camera(view), BOX, SHOWN[np.newaxis])
-    function = sight_of(km.Ground.from_function(slanted), STAGE, camera(view), BOX, SHOWN[np.newaxis])
+    plane = view_ground(km.Plane((0.0, 0.5, 0.0), (-0.2, 1.0, 0.0)), STAGE, camera(view), BOX, SHOWN[np.newaxis])
+    function = view_ground(km.Ground.from_function(slanted), STAGE, camera(view), BOX, SHOWN[np.newaxis])
     both = plane.hit & function.hit
     assert both.mean() > 0.6
     np.testing.assert_allclose(function.place[both], plane.place[both], atol=2e-3)
@@ -37,13 +37,13 @@ def test_a_function_looks_like_the_plane_it_is(view):
 
 @pytest.mark.parametrize("ground", [km.Plane((0.0, 0.5, 0.0)), km.Ground.from_function(slanted)])
 def test_from_below_ground_is_of_glass(ground):
-    assert not sight_of(ground, STAGE, camera((20.0, -10.0)), BOX, SHOWN[np.newaxis]).hit.any()
+    assert not view_ground(ground, STAGE, camera((20.0, -10.0)), BOX, SHOWN[np.newaxis]).hit.any()
 
 
 def test_a_slope_steeper_than_the_view_is_glass_too():
     steep = km.Plane((0.0, 0.0, 0.0), (0.0, np.cos(0.5), -np.sin(0.5)))  # It rises towards an eye in front.
-    assert not sight_of(steep, STAGE, camera((0.0, 14.0)), BOX, SHOWN[np.newaxis]).hit.any()
-    assert sight_of(steep, STAGE, camera((180.0, 14.0)), BOX, SHOWN[np.newaxis]).hit.any()
+    assert not view_ground(steep, STAGE, camera((0.0, 14.0)), BOX, SHOWN[np.newaxis]).hit.any()
+    assert view_ground(steep, STAGE, camera((180.0, 14.0)), BOX, SHOWN[np.newaxis]).hit.any()
 
 
 def box_at(low, high):
@@ -63,8 +63,8 @@ FLOOR = km.Plane((0.0, 0.5, 0.0))
 def test_walls_in_the_way_are_cut_away_down_to_a_kerb(walls):
     eye = camera((0.0, 10.0))
     before = [box_at((-3.0, -0.1, 1.2 + 0.3 * k), (3.0, 2.0, 1.3 + 0.3 * k)) for k in range(walls)]
-    free = sight_of(FLOOR, STAGE, eye, BOX, SHOWN[np.newaxis])
-    seen = sight_of(km.Ground.union(FLOOR, *before), STAGE, eye, BOX, SHOWN[np.newaxis])
+    free = view_ground(FLOOR, STAGE, eye, BOX, SHOWN[np.newaxis])
+    seen = view_ground(km.Ground.union(FLOOR, *before), STAGE, eye, BOX, SHOWN[np.newaxis])
     same = (seen.hit == free.hit) & (~seen.hit | np.isclose(seen.place, free.place, atol=1e-3).all(axis=-1))
     assert same[: len(same) * 3 // 4].all()
     assert seen.place[~same][:, 1].max() < 0.2  # What is left of them is about as high as feet are.
@@ -72,7 +72,7 @@ def test_walls_in_the_way_are_cut_away_down_to_a_kerb(walls):
 
 def test_walls_behind_stay():
     behind = box_at((-3.0, -0.1, -1.5), (3.0, 2.0, -1.2))
-    seen = sight_of(km.Ground.union(FLOOR, behind), STAGE, camera((0.0, 10.0)), BOX, SHOWN[np.newaxis])
+    seen = view_ground(km.Ground.union(FLOOR, behind), STAGE, camera((0.0, 10.0)), BOX, SHOWN[np.newaxis])
     assert seen.hit[0].all() and (seen.place[0, :, 2] < 0.0).all()
 
 
@@ -81,7 +81,7 @@ def test_ground_that_rises_beside_the_way_is_no_wall():
     step = box_at((0.0, -9.0, -9.0), (9.0, 0.7, 1.8))
     poses = np.stack((SHOWN - (3.0, 0.0, 0.0), SHOWN - (1.5, 0.0, 0.0)))
     eye = Camera.fitted(np.concatenate((*poses, SHOWN)), (0.0, 10.0), (60, 40))
-    seen = sight_of(km.Ground.union(FLOOR, step), STAGE, eye, BOX, poses)
+    seen = view_ground(km.Ground.union(FLOOR, step), STAGE, eye, BOX, poses)
     x, y, z = seen.place[seen.hit].T
     on_top, in_front = np.isclose(y, 0.7), np.isclose(z, 1.8)
     assert on_top.sum() > 50 and in_front.sum() > 50

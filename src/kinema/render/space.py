@@ -1,4 +1,7 @@
-"""The space pictures are drawn in: +Y up, +Z ahead, the floor at 0, lengths in body sizes. Files have their own."""
+"""Drawing space: +Y up, +Z ahead, the floor at 0, lengths in body sizes.
+
+A body size is the longest side of the box around the character, so that files in any unit look alike.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,28 @@ from typing import Any
 import numpy as np
 
 from kinema.character import Character
-from kinema.render.axes import along
+from kinema.render.camera import along
+
+FLESH = 0.03
+"""Body sizes that are visible around a joint."""
 
 
 @dataclass(frozen=True)
-class Stage:
-    """From a character's space to the stage and back. axes: (3, 3), rows are its left, up and forward.
-
-    size: one body size, in the file's unit. floor: height of the floor, in the file's unit along up.
-    """
+class DrawingSpace:
+    """Conversion between a character's space and drawing space."""
 
     axes: Any
+    """(3, 3): rows are the character's left, up and forward."""
     size: float
+    """One body size, in the character's unit."""
     floor: float
+    """Height of the floor along up, in the character's unit."""
 
     @classmethod
-    def of(cls, character: Character, points: Any) -> Stage:
-        """The stage for a character that reaches to points (..., n, 3), in its own space, over time.
+    def of(cls, character: Character, points: Any) -> DrawingSpace:
+        """Make the space for a character that covers points (..., n, 3) over time, in its own space.
 
-        The floor is the rig's; without one it is as low as any of them gets.
+        The floor is the rig's, or without a rig the lowest of the points.
         """
         rig = character.rig
         up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
@@ -37,16 +43,17 @@ class Stage:
         return cls(axes, size or 1.0, floor)
 
     def points(self, points: Any) -> Any:
-        """(..., 3) of the file's space, on the stage."""
+        """Convert points (..., 3) to drawing space."""
         return (along(self.axes, points) - (0.0, self.floor, 0.0)) / self.size
 
     def points_back(self, points: Any) -> Any:
-        """(..., 3) of the stage, in the file's space."""
+        """Convert points (..., 3) back to the character's space."""
         return along(self.axes.T, points * self.size + (0.0, self.floor, 0.0))
 
     def directions(self, directions: Any) -> Any:
-        """(..., 3): directions of the file's space, on the stage."""
+        """Convert directions (..., 3) to drawing space."""
         return along(self.axes, directions)
 
     def directions_back(self, directions: Any) -> Any:
+        """Convert directions (..., 3) back to the character's space."""
         return along(self.axes.T, directions)

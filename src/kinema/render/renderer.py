@@ -1,4 +1,4 @@
-"""A picture: bodies on their ground, in the light of one sun."""
+"""`Renderer`: draw bodies on their ground in the light of one sun."""
 
 from __future__ import annotations
 
@@ -9,41 +9,50 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.meshes import Mesh
-from kinema.render.axes import along
 from kinema.render.body import Body
-from kinema.render.camera import Camera
-from kinema.render.constants import (
-    AMBIENT,
-    SHADOW_BIAS,
-    SHADOW_DETAIL,
-    SHADOW_SOFT,
-    SHINE,
-    SHINE_FROM,
-    SHINE_POWER,
-    SKYLIGHT,
-    SUN,
-    SUNLIGHT,
-    VEIL,
-)
-from kinema.render.floor import Floor
+from kinema.render.camera import Camera, along
+from kinema.render.ground_image import GroundImage
 from kinema.render.raster import facing, fill
 from kinema.render.shadows import ShadowMap
 from kinema.render.themes import Theme
 
+VEIL = 0.45
+"""Opacity of the skin where bones show through it, 0 to 1."""
+
+SUN = (-0.38, 1.0, 0.40)
+"""Direction of the light as seen from the camera: left, up, and from behind it."""
+
+AMBIENT, SKYLIGHT, SUNLIGHT = 0.50, 0.14, 0.58
+"""Brightness of a surface as a fraction of its colour: from everywhere, from above, and from the sun. Their sum is a
+little more than 1."""
+
+SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
+"""Highlight: its brightness, its sharpness, and the least sunlight that makes one."""
+
+SHADOW_DETAIL = 220
+"""Pixels of the shadow map per body size."""
+
+SHADOW_SOFT = 2.0
+"""Pixels of the shadow map over which the edge of a shadow on the body itself is blurred, to either side."""
+
+SHADOW_BIAS = 0.012
+"""Body sizes by which something must be in front of a point to shade it: about the width of a bone."""
+
 
 @dataclass(frozen=True)
-class Scene:
-    """All that stays the same from frame to frame. fine: pixels of a body drawn for each one kept, each way."""
+class Renderer:
+    """Everything that stays the same from frame to frame."""
 
     camera: Camera
-    floor: Floor
+    floor: GroundImage
     sun: Any
     theme: Theme
     fine: int
+    """Samples per pixel of a body, in each direction."""
 
     def picture(self, body: Body) -> Any:
-        """(height, width, 3), uint8: a body, on the stage, on its ground."""
-        # The outermost casts the shadow on the ground; each has its own on itself.
+        """Return (height, width, 3), uint8: a body on its ground."""
+        # The outermost mesh casts the shadow on the ground; each one shades itself.
         layers = [(mesh, self._shadows(mesh)) for mesh in (body.bones, body.skin) if mesh is not None]
         image = coarse(self.floor.colour * self._ground_light(layers[-1][1])[..., np.newaxis], self.floor.fine)
         for mesh, shadows in layers:
@@ -55,7 +64,7 @@ class Scene:
         return ShadowMap.of(mesh.vertices, mesh.triangles, self.sun, SHADOW_DETAIL)
 
     def _over(self, image: Any, mesh: Mesh, shadows: ShadowMap, opacity: float, closed: bool) -> Any:
-        """An image (height, width, 3), 0 to 1, with a mesh drawn over it. closed: whether only its fronts are seen."""
+        """Draw a mesh over an image (height, width, 3), 0 to 1. closed: whether only its front faces are visible."""
         seen, colour = self._visible(mesh, shadows, closed)
         height, width = image.shape[:2]
         share = opacity / self.fine**2
@@ -64,9 +73,7 @@ class Scene:
         return image * (1.0 - share * counts) + share * np.stack(sums, axis=-1)
 
     def _visible(self, body: Mesh, shadows: ShadowMap, closed: bool) -> tuple[Any, Any]:
-        """Where a body is seen: for each fine pixel (n,) of it the place of the one kept, row by row, and its colour
-        (n, 3).
-        """
+        """Return the visible samples of a body: the flat index of the pixel of each, (n,), and its colour, (n, 3)."""
         camera = self.camera.finer(self.fine)
         points = camera.project(body.vertices)
         triangles = facing(points, body.triangles) if closed else body.triangles
@@ -74,7 +81,7 @@ class Scene:
         values = (fragments.of(triangles, each) for each in (body.vertices, body.normals, body.colours))
         place, normal, colour = values
         normal = arrays.unit(normal)
-        if not closed:  # The side that is seen is the front.
+        if not closed:  # The visible side is the front.
             away = along(camera.axes[2:], normal) > 0
             normal = np.where(away, -normal, normal)
         lit = shadows.lit(place + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
@@ -85,7 +92,7 @@ class Scene:
         return kept[in_front], shaded(colour, normal, lit, self.sun, camera.axes[2])[in_front]
 
     def _ground_light(self, shadows: ShadowMap) -> Any:
-        """(height, width): how bright the ground is under a body, 1 where nothing shades it."""
+        """Return (height, width): brightness of the ground, 1 where nothing shades it."""
         floor = self.floor
         light = np.ones(floor.depth.shape)
         light.reshape(-1)[floor.shown] -= (
@@ -95,15 +102,16 @@ class Scene:
 
 
 def sun_for(camera: Camera) -> Any:
-    """(3,): where the sun is, over the eye's shoulder, so that every view is lit alike."""
+    """Return the direction (3,) towards the sun, over the camera's shoulder, so that every view is lit alike."""
     right = camera.axes[0]
     behind = arrays.unit(np.cross(right, (0.0, 1.0, 0.0)))
     return arrays.unit(SUN[0] * right + SUN[1] * np.array((0.0, 1.0, 0.0)) + SUN[2] * behind)
 
 
 def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
-    """(n, 3): colours (n, 3) in the light. normal: (n, 3). lit: (n,), how much of the sun is seen. way: (3,), where the
-    eye looks.
+    """Return colours (n, 3) in the light.
+
+    normal: (n, 3). lit: (n,), how much sun each point gets. way: (3,), the camera's direction.
     """
     towards_sun, towards_shine = along(np.stack((sun, arrays.unit(sun - way))), normal).T
     direct = np.clip(towards_sun, 0.0, 1.0) * lit
@@ -113,6 +121,6 @@ def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
 
 
 def coarse(image: Any, fine: int) -> Any:
-    """(height, width, 3): each pixel the mean of `fine` by `fine`."""
+    """Return (height, width, 3): each pixel the mean of `fine` by `fine` samples."""
     height, width, _ = image.shape
     return image.reshape(height // fine, fine, width // fine, fine, 3).mean(axis=(1, 3))

@@ -1,4 +1,4 @@
-"""`kinema render`: a character of a file as a picture or a film."""
+"""`kinema render`: draw a character into a picture (.png) or film (.gif) file."""
 
 from __future__ import annotations
 
@@ -25,25 +25,41 @@ def render(
     fps: float,
     force: bool = False,
 ) -> str:
-    """Draw a character to a .png or .gif file, and say what was drawn.
+    """Draw a character to a .png or .gif file, and return a line that says what was drawn.
 
-    clip: by name, the first if not given. time: seconds, "1.5" or "0.5:2"; as a word of the command line. poses: how
-    many of them a strip has; fewer where they would hide each other. fps: frames a second of a .gif. force: write over
-    a file that is there.
+    Parameters
+    ----------
+    character, output, look
+        What to draw, the new file, and how it looks.
+    clip
+        Name of the clip. Default: the first.
+    time
+        Seconds, as on the command line: "1.5" or "0.5:2". Default: the whole clip.
+    poses
+        Poses of a strip; fewer are drawn where they would hide each other.
+    fps
+        Frames per second of a .gif.
+    force
+        Whether to overwrite an existing file.
+
+    Raises
+    ------
+    InputError
+        If a value is not allowed, or the file exists and `force` is false.
     """
     kind = output.suffix.lower()
     if kind not in (".png", ".gif"):
         raise InputError(f"the output is {output.name!r}; pictures end in .png, films in .gif")
     if output.exists() and not force:
-        raise FileError("the file is there already; --force writes over it", str(output))
+        raise FileError("the file exists; --force overwrites it", str(output))
     chosen = _clip(character, clip)
     start, end = _span(time, chosen)
     what = "at rest" if chosen is None else f"clip {chosen.name!r}"
     if kind == ".gif":
         if chosen is None:
-            raise InputError(f"{character.name!r} has no clip, and a film needs one; a .png shows it at rest")
+            raise InputError(f"{character.name!r} has no clip, which a film needs; a .png shows the rest pose")
         if poses is not None:
-            raise InputError("--strip draws several poses in one picture; a film has no room for it")
+            raise InputError("--strip draws several poses in one picture; it does not apply to a film")
         frames = list(film(character, chosen, (start, end), fps, look))
         atomic.write(output, [gif_bytes(frames, fps)])
         return f"{output}: {what}, {start:.3g} to {end:.3g} s in {len(frames)} frames"
@@ -60,7 +76,7 @@ def render(
 
 
 def size(text: str) -> tuple[int, int]:
-    """Width and height of "640x480"."""
+    """Parse "640x480" into width and height."""
     sides = text.lower().split("x")
     if len(sides) != 2 or not all(side.isascii() and side.isdecimal() and len(side) < 7 for side in sides):
         raise InputError(f"--size is {text!r}; allowed is WIDTHxHEIGHT in pixels, like 640x480")
@@ -68,7 +84,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def view(text: str) -> Any:
-    """A view by name, or the two angles of "35,10"."""
+    """Parse the name of a view, or two angles such as "35,10"."""
     return [_number("--view", part) for part in text.split(",", 1)] if "," in text else text
 
 
@@ -81,14 +97,14 @@ def _clip(character: Character, name: str | None) -> Clip | None:
 
 
 def _span(text: str | None, clip: Clip | None) -> tuple[float, float]:
-    """From when to when, seconds: all of a clip if not said; of one moment on to the end."""
+    """Return the first and last time in seconds: the whole clip by default, or from one time to the end."""
     last = 0.0 if clip is None or clip.duration is None else clip.duration
     if text is None:
         return 0.0, last
     start, _, end = text.partition(":")
     span = _number("--time", start or "0"), _number("--time", end or str(last))
     if not 0.0 <= span[0] <= span[1] <= last:
-        raise InputError(f"--time is {text!r}; the clip goes from 0 to {last:g} s")
+        raise InputError(f"--time is {text!r}; the clip lasts from 0 to {last:g} s")
     return span
 
 
@@ -96,4 +112,4 @@ def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{name} has {text!r:.60}, which is no number") from None
+        raise InputError(f"{name} has {text!r:.60}, which is not a number") from None
