@@ -24,7 +24,10 @@ def test_python_blocks_run(document):
 
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
-def test_examples_run(example, capsys):
+def test_examples_run(example, capsys, tmp_path, monkeypatch):
+    """In an empty folder, where those that draw leave their pictures, and without a window."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
 

@@ -196,7 +196,7 @@ def test_one_that_cannot_come_on_changes_nothing():
     scene = CharacterScene()
     before = scene.walker, scene.values, scene.controls
     broken = Actor(humanoid(), file="broken.glb")
-    broken._gaits[""] = broken._gaits["walk"] = None
+    broken._motions[""] = broken._motions["walk"] = None
     with pytest.raises(AttributeError):
         scene.welcome(broken)
     assert (scene.walker, scene.values, scene.controls) == before and scene.guest is None
