@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.demo.humanoid import humanoid
-from kinema.demo.quadruped import quadruped
-from kinema.demo.spider import spider
+from kinema.demo import humanoid, quadruped, spider
 from kinema.errors import InputError
 from tests import compiled, naive, problems, urdf
 from tests.assets import asset
