@@ -545,33 +545,3 @@ heights that were computed in float32."""
 SORTED_FROM = 2_048
 """Rays from which it pays to cast them at a mesh in the order of where they start: half the time for 100,000 rays and
 triangles."""
-
-# --- hands -----------------------------------------------------------------------------------------------------
-
-SHOULDER_START = 0.85
-"""Share of the elbow's full stretch from which the shoulder joins in: early, so that it starts as softly as it ends."""
-
-SHOULDER_EASE = 0.5
-"""Share of its largest turn from which the shoulder slows down, so that it does not run into its stop."""
-
-ELBOW_STRAIGHT = 0.1
-"""Sine of an elbow's bend (6 degrees) below which its direction is drawn over to the one at rest: of an arm that a clip
-holds straight it is noise, and an elbow that follows it flips."""
-
-FARTHEST_TARGET = 1.5
-"""A hand's target is pulled in to this many arm lengths from the shoulder: the pose is the same to 5e-5 of the arm, and
-a jump from one far target to another one takes no longer than any other."""
-
-JUMP = 3.0
-"""A target that moves this many times faster than a hand follows jumps: none of it is made at once, all of it eased."""
-
-ARM_PASSES = 8
-"""Passes over an arm that meets its limits, to bring the hand nearer. Always as many: a test for being there would
-make one frame's arm differ from the next one's."""
-
-ELBOW_SAMPLES = 24
-"""Directions tried all around for an elbow that its arm's limits do not let be where it should: 15 degrees apart, less
-than the narrowest range an upper arm has in practice."""
-
-ELBOW_HALVINGS = 16
-"""Halvings of that step to find where the limit begins: to 4e-6 radians."""

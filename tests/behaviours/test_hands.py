@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kinema.behaviours.hands import Hands, HandsReport
 from kinema.behaviours.stage import Crowd
 from kinema.character import Character
+from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.limits import Cone, Hinge, SwingTwist
 from kinema.pipeline import Animator
@@ -442,6 +443,71 @@ def test_no_pops_while_limits_come_and_go():
         scene.state.reach("left", start + (end - start) * share)
         steps.frame(4 / frames)
     assert max(steps.all) < (0.35 if COMPILED else 1.2)
+
+
+def fastest_joint(character, arm, rng, frames, rotates):
+    """The largest rotation of any joint from one frame at 60 Hz to the next, while the target moves at 2 m/s."""
+    animator = Animator(character, [Hands()])
+    world, joints = character.rig.standing_world.astype(np.float64), character.rig.arm(arm).joints
+    shoulder = world[joints[0], :3, 3]
+    size = np.linalg.norm(np.diff(world[list(joints), :3, 3], axis=0), axis=-1).sum()
+    at = goal = shoulder + (0, 0, size / 2)
+    turn, largest, before = NO_TURN, 0.0, None
+    for n in range(frames):
+        if np.linalg.norm(goal - at) < 1e-6:
+            goal = shoulder + rng.uniform(-1.2, 1.2, 3) * size
+        at = at + (goal - at) * min(1.0, 2 / 60 / np.linalg.norm(goal - at))
+        if rotates:
+            turn = naive.unit(naive.quat_mul(naive.quat_from_axis_angle((1, 2, 3 * math.sin(n / 40)), 0.05), turn))
+        animator["hands"].reach(arm, at, turn if rotates else None)
+        now = animator.update(1 / 60).pose.rotations.astype(np.float64)
+        if before is not None:
+            largest = max(largest, float(naive.turn_between(before, now).max()))
+        before = now
+    return largest
+
+
+@pytest.mark.parametrize("rotates", [False, True], ids=["position", "rotation"])
+@pytest.mark.parametrize("arm", ["left", "right"])
+def test_no_joint_of_the_humanoid_pops_at_its_limits(arm, rotates):
+    """The target wanders all around the shoulder, in and out of reach and of what the limits allow."""
+    largest = fastest_joint(humanoid(), arm, problems.generator(87), 1200 if COMPILED else 60, rotates)
+    assert math.degrees(largest) < 25
+
+
+def test_a_hand_with_limits_is_blended_inside_them():
+    """Half way between two allowed poses the shortest way may lead through forbidden ones."""
+    limits = {"upper_l": SwingTwist(1.2, -0.8, 0.8)}
+    rng = problems.generator(88)
+    scene = Scene(Hands(ease=0.1), character=limited(limits), count=COUNT)
+    inside_limits = inside(rng, scene, limits)
+    scene.animated[:, scene.joint("upper_l")] = naive.quat_mul(
+        scene.body.skeleton.rest.rotations[scene.joint("upper_l")],
+        limits["upper_l"].project(
+            problems.quaternions(rng, COUNT), scene.body.skeleton.limit_rows(np.float64)[1][scene.joint("upper_l")]
+        ),
+    )
+    scene.state.reach("left", inside_limits)
+    scene.frame()
+    steps = Steps(scene)
+    for _ in range(60):
+        steps.frame()
+        assert broken_by(scene, limits) < 1e-6
+    assert math.degrees(max(steps.all)) < 25
+
+
+# --- warnings --------------------------------------------------------------------------------------------------
+
+
+def test_a_target_out_of_reach_is_warned_of_once(caplog):
+    scene = Scene(Hands(), count=2)
+    near, far = around(scene, (0, 0.3, 1), 0.8)[0], around(scene, (0, 0.3, 1), 4.0)[0]
+    for target, warnings in ((near, 0), (far, 1), (far * 1.1, 0), (near, 0), (far, 1)):
+        caplog.clear()
+        scene.state.reach("left", target)
+        scene.frames(5)
+        assert len(caplog.records) == warnings
+    assert "hands: a target is out of reach (left)" in caplog.text
 
 
 # --- time ------------------------------------------------------------------------------------------------------

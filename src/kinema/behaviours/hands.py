@@ -1,295 +1,307 @@
 """`Hands`: each hand at a point in the world, or on what the other hand holds.
 
-The elbow bends in closed form, in the plane the animation bends it in unless there is a pole; where the arm runs out
-the shoulder turns to help. Reaching comes in and goes out by a weight on a spring. A target that moves is followed at
-once; from one that jumps the hand eases over: the jump becomes an offset, which a spring takes away. The same holds
-for the hand's rotation and for the direction of the elbow, whatever makes it turn over.
+The elbow bends in closed form, in the plane the animation bends it in unless there is a pole. Where the arm runs out,
+the shoulder helps. Reaching comes in and goes out by a weight on a spring. A target that moves is followed at once; a
+jump of the target becomes an offset, which a spring takes away. The same holds for the hand's rotation and for the
+direction of the elbow.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.arm import (
-    ArmMemory,
-    ArmPlan,
-    Scene,
-    arm_memory,
-    arm_plan,
-    matrix_of,
-    put,
-    quat_at,
-    reach_of,
-    turn_arm,
-    turn_hand,
-    vector_at,
-)
-from kinema.behaviours.blending import chosen
-from kinema.behaviours.gaze import settle as eased
+from kinema.behaviours.arm import ARM_STATE, ArmGoal, arm_length, arm_settings, solve_arm, solve_hand
+from kinema.behaviours.character_pose import CharacterPose, frame_arrays, matrix_above, path_joints
+from kinema.behaviours.gaze import settle
 from kinema.behaviours.inertia import same_side, vector_of
-from kinema.behaviours.jumps import Offsets, Pace, followed, offset_at, put_offset, put_turn
-from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState, indices
-from kinema.constants import FARTHEST_TARGET, THREADS_FROM_POSES, TOLERANCE
+from kinema.behaviours.inertia import turn_of as rotation_of
+from kinema.behaviours.jumps import OFFSET, followed, step_offset, step_rotation_offset
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.constants import TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
 from kinema.pose import unit_rotations
-from kinema.skeleton import matrix_at
+from kinema.records import REAL, Record, kernel_views
 from kinema.solvers import branch
-from kinema.solvers.branch import origin_at, rotation_at
 
-REACH, TURN = 0, 1
-"""Columns of weights: of the hand's place, of its rotation."""
-PLACE, ROTATION, OFFSETS = 0, 3, 6
-"""Columns of a hand's offsets: those of its place, those of its rotation; the end."""
+logger = logging.getLogger("kinema")
 
+FARTHEST_TARGET = 1.5
+"""A hand's target is pulled in to this many arm lengths from the shoulder. The pose is the same to 5e-5 of the arm, and
+a jump from one far target to another takes no longer than any other."""
 
-class _Goals(NamedTuple):
-    """What one hand of every character is asked for. World space; the grip in the space of the hand held on to."""
+HAND_GOAL = Record(
+    held=bool,
+    position=(REAL, 3),
+    rotation=(REAL, 4),
+    pole=(REAL, 3),
+    has_pole=bool,
+    weight=REAL,
+    rotation_weight=REAL,
+    source=np.int64,
+    position_given=bool,
+    rotation_given=bool,
+    grip_position=(REAL, 3),
+    grip_rotation=(REAL, 4),
+    switched=bool,
+)
+"""What one hand is asked for, world space. held: whether there is a goal; without one the last goes on fading out.
+weight, rotation_weight: how much of position and rotation is asked for. source: the arm whose hand it holds on to, or
+-1; grip_position, grip_rotation: where, in the space of that hand; position_given, rotation_given: whether the user set
+these, else they are as animated. switched: whether it is another goal than before altogether, however near."""
 
-    held: Any
-    """(N,): whether there is a goal; without one the last goes on fading out."""
-    position: Any
-    """(N, 3)"""
-    rotation: Any
-    """(N, 4)"""
-    pole: Any
-    """(N, 3)"""
-    has_pole: Any
-    """(N,)"""
-    weights: Any
-    """(N, 2): how much of the place and of the rotation is asked for."""
-    source: Any
-    """(N,): the arm whose hand it holds on to, -1 if none."""
-    given: Any
-    """(N, 2): whether place and rotation on that hand are given; else they are as animated."""
-    grip_position: Any
-    """(N, 3)"""
-    grip_rotation: Any
-    """(N, 4)"""
-    switched: Any
-    """(N,): whether it is another goal than before altogether, however near."""
+AMOUNT = Record(value=REAL, rate=REAL)
+"""A weight on its way to the one asked for, and how fast it changes."""
 
-
-class _Memory(NamedTuple):
-    """What is kept of one arm of every character from frame to frame."""
-
-    amount: Any
-    """(N, 2): how much of the place and of the rotation is in force, on its way to the weights."""
-    rate: Any
-    """(N, 2): how fast that changes."""
-    offsets: Offsets
-    """(N, OFFSETS): what is left of jumps: place (arm lengths), rotation (axis times angle)."""
-    place: Any
-    """(N, 2, 3): the goal of the frame before, in the world and in the character's own space."""
-    turn: Any
-    """(N, 2, 4): the same for its rotation."""
-    arm: ArmMemory
-    moving: Any
-    """(N,): whether anything here is still on its way."""
-
-
-class HandsReport(NamedTuple):
-    """What the hands do. N characters, A arms in the rig's order."""
-
-    reached: Any
-    """(N, A): whether there is a target and the hand is there, within 1e-4 of the arm's length."""
-    error: Any
-    """(N, A): metres from the hand to its target; 0 without one."""
-    angle: Any
-    """(N, A): radians from the hand's rotation to the one asked for; 0 without one."""
-    weight: Any
-    """(N, A): how much of the reach is in force, 0 to 1."""
-    limited: Any
-    """(N, A): whether a joint of the arm is held back by its limit."""
+HAND_STATE = Record(
+    amount=AMOUNT,
+    rotation_amount=AMOUNT,
+    offset=OFFSET,
+    rotation_offset=OFFSET,
+    position=(REAL, 3),
+    own_position=(REAL, 3),
+    rotation=(REAL, 4),
+    own_rotation=(REAL, 4),
+    arm=ARM_STATE,
+    reached=bool,
+    error=REAL,
+    angle=REAL,
+    weight=REAL,
+    limited=bool,
+    out_of_reach=bool,
+)
+"""One hand. amount, rotation_amount: how much of position and rotation is in force. offset: what is left of jumps, arm
+lengths; rotation_offset: the same, axis times angle. position, rotation: the goal of the frame before in world space;
+own_position, own_rotation: in the character's own space. The next five are as in `HandsReport`. out_of_reach: whether
+the arm is too short for the target."""
 
 
 # --- what is asked for this frame ------------------------------------------------------------------------------
 
 
 @kernel
-def drawn_in(origin, point, farthest):
-    """A point, no farther from the origin than this."""
+def within(origin, point, farthest):
+    """A point moved to at most this distance from the origin."""
     gap = vec.sub(point, origin)
     length = vec.length(gap)
     return vec.add(origin, vec.scale(gap, farthest / length)) if length > farthest else point
 
 
 @kernel
-def shared(goals, i, step, speed, dt):
-    """The share of a step to a new goal that is made at once. A grip is followed however fast, a switch never."""
-    if goals.switched[i]:
-        return like(dt, 0.0)
-    return like(dt, 1.0) if goals.source[i] >= 0 else followed(step, speed * dt)
+def eased_share(goal, step, speed, dt):
+    """The share of a step to a new goal that is eased: nothing for a grip, however fast; all of a switch."""
+    one = like(dt, 1.0)
+    if goal.switched:
+        return one
+    return like(dt, 0.0) if goal.source >= 0 else one - followed(step, speed * dt)
 
 
 @routine
-def eased_place(goals, memory, i, place, shoulder, size, pace, dt):
-    """Where the hand is to be this frame: at its goal, but for what is left of jumps.
+def step_position(arm, goal, state, pose, size, dt):
+    """Where the hand is to be in this frame: at its goal, but for what is left of jumps.
 
-    A goal that stands still in the world, or with the character, does not jump when the character does.
+    A goal that stands still in the world, or with the character, does not jump when the character does. size: the
+    length of the arm.
     """
-    unit = size if size > like(size, 0.0) else like(size, 1.0)
-    goal = drawn_in(shoulder, vector_at(goals.position, i), size * like(size, FARTHEST_TARGET))
-    step = vec.sub(vector_at(memory.place[i], 0), goal)
-    carried = vec.sub(xform.apply(place, vector_at(memory.place[i], 1)), goal)
+    zero = like(size, 0.0)
+    unit = size if size > zero else like(size, 1.0)
+    transform = load_matrix(pose.transform)
+    shoulder = load_origin(pose.world[arm.upper])
+    position = within(shoulder, load3(goal.position), size * like(size, FARTHEST_TARGET))
+    step = vec.sub(load3(state.position), position)
+    carried = vec.sub(xform.apply(transform, load3(state.own_position)), position)
     step = vec.select(vec.dot(carried, carried) < vec.dot(step, step), carried, step)
     step = vec.scale(step, like(size, 1.0) / unit)
-    eased_part = like(size, 1.0) - shared(goals, i, vec.length(step), pace.speed, dt)
-    begun = memory.amount[i, REACH] > like(size, 0.0)
-    jump = vec.scale(step, eased_part)
-    put_offset(memory.offsets, i, PLACE, vec.add(offset_at(memory.offsets, i, PLACE), jump), begun, pace, dt)
-    put(memory.place[i], 0, goal)
-    put(memory.place[i], 1, xform.apply(xform.inverse(place), goal))
-    return vec.add(goal, vec.scale(offset_at(memory.offsets, i, PLACE), size))
+    jump = vec.scale(step, eased_share(goal, vec.length(step), arm.speed, dt))
+    state.arm.moving |= step_offset(state.offset, jump, state.amount.value > zero, arm.ease, dt)
+    store3(state.position, position)
+    store3(state.own_position, xform.apply(xform.inverse(transform), position))
+    return vec.add(position, vec.scale(load3(state.offset.value), size))
 
 
 @routine
-def eased_turn(goals, memory, i, place, pace, dt):
-    """The hand's rotation this frame, in the same way."""
+def step_rotation(arm, goal, state, pose, dt):
+    """The rotation of the hand in this frame, in the same way."""
     one = like(dt, 1.0)
     zero = like(dt, 0.0)
     none = (zero, zero, zero, one)
-    goal = quat_at(goals.rotation, i)
-    standing = branch.out_of_parent(place, none)
-    back = quat.conj(goal)
-    step = same_side(quat.mul(quat_at(memory.turn[i], 0), back), none)
-    carried = same_side(quat.mul(quat.mul(standing, quat_at(memory.turn[i], 1)), back), none)
+    rotation = load4(goal.rotation)
+    standing = branch.out_of_parent(load_matrix(pose.transform), none)
+    back = quat.conj(rotation)
+    step = same_side(quat.mul(load4(state.rotation), back), none)
+    carried = same_side(quat.mul(quat.mul(standing, load4(state.own_rotation)), back), none)
     if carried[3] > step[3]:
         step = carried
     jump = vector_of(step)
-    jump = vec.scale(jump, one - shared(goals, i, vec.length(jump), pace.speed, dt))
-    left = put_turn(memory.offsets, i, ROTATION, jump, memory.amount[i, TURN] > zero, pace, dt)
-    put(memory.turn[i], 0, goal)
-    put(memory.turn[i], 1, quat.mul(quat.conj(standing), goal))
-    return quat.unit(quat.mul(left, goal))
+    jump = vec.scale(jump, eased_share(goal, vec.length(jump), arm.speed, dt))
+    begun = state.rotation_amount.value > zero
+    state.arm.moving |= step_rotation_offset(state.rotation_offset, jump, begun, arm.ease, dt)
+    store4(state.rotation, rotation)
+    store4(state.own_rotation, quat.mul(quat.conj(standing), rotation))
+    return quat.unit(quat.mul(rotation_of(load3(state.rotation_offset.value)), rotation))
 
 
 @routine
-def amount_of(goals, memory, i, which, pace, dt):
-    """How much of the reach, or of the turn, is in force this frame."""
+def step_amount(amount, goal, ease, dt):
+    """Ease an `AMOUNT` towards a weight for a frame. Returns whether it is still on its way."""
     zero = like(dt, 0.0)
-    goal = goals.weights[i, which]
-    amount, rate = eased(memory.amount[i, which], memory.rate[i, which], goal, pace.half_life, dt)
-    amount = min(max(amount, zero), like(dt, 1.0))
-    memory.amount[i, which], memory.rate[i, which] = amount, rate
-    memory.moving[i] |= (amount != goal) | (rate != zero)
-    return amount
+    value, amount.rate = settle(amount.value, amount.rate, goal, ease, dt)
+    amount.value = min(max(value, zero), like(dt, 1.0))
+    return (amount.value != goal) | (amount.rate != zero)
 
 
 # --- the other hand --------------------------------------------------------------------------------------------
 
 
 @kernel
-def mirrored_with(scene, i, j, q):
-    """A turn in a joint's own space as its world rotation has it: mirrored in x under a mirrored parent."""
-    side = xform.handedness(xform.axes(matrix_of(scene.world, scene.place, i, scene.parents[j])))
+def mirrored_with(pose, hand, q):
+    """A rotation in a hand's own space as its world rotation has it: mirrored in x under a mirrored parent."""
+    side = xform.handedness(xform.axes(matrix_above(pose, hand.parent)))
     return (q[0], q[1] * side, q[2] * side, q[3])
 
 
 @kernel
-def world_turn(scene, i, j):
-    """The rotation of a joint in world space."""
-    above = matrix_of(scene.world, scene.place, i, scene.parents[j])
-    return branch.out_of_parent(above, rotation_at(scene.r, i, j))
+def world_rotation(pose, hand):
+    """The rotation of a hand in world space."""
+    return branch.out_of_parent(matrix_above(pose, hand.parent), load4(pose.r[hand.joint]))
 
 
 @batch
-def _grip_as_animated(rows, scene, hands, number, goals):
-    """Where these characters' hands are on the hands they hold on to, as animated, unless it is given."""
+def find_grips(rows, number, hands, goals, frame):
+    """Where hands are on the hands they hold on to, as animated, unless the user set it. number: of the second arm."""
     for n in range(rows.size):
         i = rows[n]
-        if goals.source[i] < 0:
+        goal = goals[i, number]
+        if goal.source < 0:
             continue
-        first, second = hands[goals.source[i]], hands[number]
-        if not goals.given[i, 0]:
-            holding = xform.inverse(matrix_at(scene.world, i, first))
-            put(goals.grip_position, i, xform.apply(holding, origin_at(scene.world, i, second)))
-        if not goals.given[i, 1]:
-            apart = quat.unit(quat.mul(quat.conj(world_turn(scene, i, first)), world_turn(scene, i, second)))
-            put(goals.grip_rotation, i, mirrored_with(scene, i, first, apart))
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        first, second = hands[goal.source], hands[number]
+        if not goal.position_given:
+            holding = xform.inverse(load_matrix(pose.world[first.joint]))
+            store3(goal.grip_position, xform.apply(holding, load_origin(pose.world[second.joint])))
+        if not goal.rotation_given:
+            apart = quat.unit(quat.mul(quat.conj(world_rotation(pose, first)), world_rotation(pose, second)))
+            store4(goal.grip_rotation, mirrored_with(pose, first, apart))
 
 
 @routine
-def follow_grip(goals, i, scene, first):
-    """The goal of a hand on another one, from where that one is by now."""
-    put(goals.position, i, xform.apply(matrix_at(scene.world, i, first), vector_at(goals.grip_position, i)))
-    apart = mirrored_with(scene, i, first, quat_at(goals.grip_rotation, i))
-    put(goals.rotation, i, quat.unit(quat.mul(world_turn(scene, i, first), apart)))
+def follow_grip(goal, pose, first):
+    """Set the goal of a hand that holds on to another one, from where that one is by now."""
+    store3(goal.position, xform.apply(load_matrix(pose.world[first.joint]), load3(goal.grip_position)))
+    apart = mirrored_with(pose, first, load4(goal.grip_rotation))
+    store4(goal.rotation, quat.unit(quat.mul(world_rotation(pose, first), apart)))
 
 
 # --- the frame -------------------------------------------------------------------------------------------------
 
 
 @routine
-def judge(arm, scene, goals, i, size, report):
-    """How near the hand came to what is asked of it, by the pose as it is."""
-    k = arm.number
-    missed = vec.length(vec.sub(origin_at(scene.world, i, arm.hand), vector_at(goals.position, i)))
-    report.error[i, k], report.reached[i, k] = missed, missed <= size * like(size, TOLERANCE)
-    if goals.weights[i, TURN] > like(size, 0.0):
-        off = quat.mul(quat.conj(quat_at(goals.rotation, i)), world_turn(scene, i, arm.hand))
-        report.angle[i, k] = like(size, 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+def measure(arm, goal, state, pose, hand, size):
+    """Note how near the hand came to what is asked of it, by the pose as it is."""
+    position = load3(goal.position)
+    state.error = vec.length(vec.sub(load_origin(pose.world[hand.joint]), position))
+    state.reached = state.error <= size * like(size, TOLERANCE)
+    state.out_of_reach = vec.length(vec.sub(position, load_origin(pose.world[arm.upper]))) > size
+    if goal.rotation_weight > like(size, 0.0):
+        off = quat.mul(quat.conj(load4(goal.rotation)), world_rotation(pose, hand))
+        state.angle = like(size, 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+
+
+@routine
+def step_hand(arm, path, hands, goal, state, pose, dt):
+    """One frame of one arm. Returns whether the pose changed."""
+    zero = like(dt, 0.0)
+    state.error, state.angle, state.weight = zero, zero, zero
+    state.reached, state.limited, state.out_of_reach = False, False, False
+    if not (goal.held | state.arm.moving | (state.amount.value > zero)):
+        return False
+    if goal.source >= 0:
+        follow_grip(goal, pose, hands[goal.source])
+    state.arm.moving = False
+    size = arm_length(arm, pose)
+    position = step_position(arm, goal, state, pose, size, dt)
+    rotation = step_rotation(arm, goal, state, pose, dt)
+    goal.switched = False
+    state.arm.moving |= step_amount(state.amount, goal.weight, arm.ease, dt)
+    state.arm.moving |= step_amount(state.rotation_amount, goal.rotation_weight, arm.ease, dt)
+    state.weight = state.amount.value * pose.weight
+    hand_weight = state.rotation_amount.value * pose.weight
+    state.arm.known &= state.weight > zero
+    if state.weight > zero:
+        arm_goal = ArmGoal(position, goal.has_pole, load3(goal.pole))
+        state.limited = solve_arm(arm, path, state.arm, arm_goal, pose, state.weight, dt)
+    changed = (state.weight > zero) | (hand_weight > zero)
+    if changed:
+        state.limited |= solve_hand(arm, path, state.arm, rotation, pose, hand_weight, dt)
+    if goal.held:
+        measure(arm, goal, state, pose, hands[arm.number], size)
+    return changed
 
 
 @batch
-def _reach(rows, scene, weights, hands, arm, goals, memory, report, dt):
+def step_hands(rows, arm, path, hands, goals, states, frame, dt):
     """One frame of one arm of these characters. Returns how many poses changed."""
-    zero = like(dt, 0.0)
-    k = arm.number
     changed = 0
     for n in range(rows.size):
-        i = rows[n]
-        report.error[i, k], report.angle[i, k], report.weight[i, k] = zero, zero, zero
-        report.reached[i, k], report.limited[i, k] = False, False
-        if not (goals.held[i] | memory.moving[i] | (memory.amount[i, REACH] > zero)):
-            continue
-        if goals.source[i] >= 0:
-            follow_grip(goals, i, scene, hands[goals.source[i]])
-        memory.moving[i] = False
-        size, standing = reach_of(arm, scene.world, i), matrix_at(scene.place, i, 0)
-        target = eased_place(goals, memory, i, standing, origin_at(scene.world, i, arm.upper), size, arm.pace, dt)
-        wanted = eased_turn(goals, memory, i, standing, arm.pace, dt)
-        goals.switched[i] = False
-        weight = amount_of(goals, memory, i, REACH, arm.pace, dt) * weights[i]
-        hand_weight = amount_of(goals, memory, i, TURN, arm.pace, dt) * weights[i]
-        memory.arm.known[i] &= weight > zero
-        if weight > zero:
-            pole = vector_at(goals.pole, i)
-            report.limited[i, k] = turn_arm(arm, scene, memory.arm, i, target, goals.has_pole[i], pole, weight, dt)
-        if (weight > zero) | (hand_weight > zero):
-            changed += 1
-            report.limited[i, k] |= turn_hand(arm, scene, i, wanted, hand_weight)
-        report.weight[i, k] = weight
-        if goals.held[i]:
-            judge(arm, scene, goals, i, size, report)
+        i, k = rows[n], arm[0].number
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        changed += step_hand(arm[0], path, hands, goals[i, k], states[i, k], pose, dt)
     return changed
 
 
 # --- the stage -------------------------------------------------------------------------------------------------
 
 
+class HandsReport(NamedTuple):
+    """The result of a frame of `Hands`. N characters, A arms in the rig's order."""
+
+    reached: NDArray[np.bool_]
+    """(N, A): whether there is a target and the hand is there, within 1e-4 of the arm's length."""
+    error: NDArray[Any]
+    """(N, A): metres from the hand to its target; 0 without one."""
+    angle: NDArray[Any]
+    """(N, A): radians from the hand's rotation to the one asked for; 0 without one."""
+    weight: NDArray[Any]
+    """(N, A): how much of the reach is in force, 0 to 1."""
+    limited: NDArray[np.bool_]
+    """(N, A): whether a joint of the arm is held back by its limit."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Hands(Stage):
-    """Hands that reach: `state.reach("left", point)` until `state.release("left")`, and hands that hold on to what the
-    other one holds: `state.grip("right", "left")` until `state.let_go("left")`.
+    """Brings hands to points in the world, or keeps them on what the other hand holds.
 
-    soften: share of its length from which an arm eases into full stretch. ease: seconds in which a reach is half in
-    force, or half gone, and in which half of a jump to another target is done.
-    shoulder: the largest turn of the shoulder towards a target that the arm alone does not reach, radians.
-    speed: how fast a target may move and be followed at once, in arm lengths a second (its rotation, and the elbow's
-    way round, in radians a second).
+    Reach with `animator["hands"].reach("left", point)` until `.release("left")`; hold on with `.grip("right", "left")`
+    until `.let_go("left")`. Joints with limits keep them and move at most 22 radians a second.
+
+    Example:
+        >>> import kinema as km
+        >>> hands = km.Hands(ease=0.1, shoulder=0.2)
     """
 
     soften: float = 0.97
+    """Share of its length from which an arm eases into full stretch, 0 to 1."""
     ease: float = 0.15
+    """Seconds in which a reach is half in force, or half gone, and in which half of a jump to another target is done; 0
+    for at once."""
     shoulder: float = 0.35
+    """Largest rotation of the shoulder towards a target that the arm alone does not reach, radians, up to 1."""
     speed: float = 12.0
+    """How fast a target may move and be followed at once, in arm lengths a second; its rotation and the swing of the
+    elbow in radians a second."""
 
     order: ClassVar[int] = 30
 
@@ -299,124 +311,133 @@ class Hands(Stage):
         validation.number("shoulder", self.shoulder, 0.0, 1.0)
         validation.number("speed", self.speed, 0.0)
 
-    def start(self, body: Crowd) -> HandsState:
-        return HandsState(self, body)
+    def start(self, crowd: Crowd, /) -> HandsState:
+        """Return a fresh state for these characters."""
+        return HandsState(self, crowd)
 
 
 class HandsState(StageState):
     """What each hand is asked for, and how far it has come."""
 
-    def __init__(self, settings: Hands, body: Crowd) -> None:
-        rig, skeleton, real = body.rig, body.skeleton, body.precision
-        if not rig.arms:
+    def __init__(self, settings: Hands, crowd: Crowd) -> None:
+        if not crowd.rig.arms:
             raise InputError("Hands needs arms; this rig has none")
-        self._body = body
-        pace = Pace(real(settings.ease), real(settings.speed))
-        self._arms = [
-            arm_plan(body, n, arm, settings.soften, settings.shoulder, pace) for n, arm in enumerate(rig.arms)
-        ]
-        self._goals = [_goals(body) for _ in self._arms]
-        self._memories = [_memory(body) for _ in self._arms]
-        self._hands = indices(skeleton, [arm.hand for arm in self._arms])
-        shape = (body.count, len(self._arms))
-        flags, figures = np.zeros((2, *shape), bool), np.zeros((3, *shape), real)
-        self._report = HandsReport(flags[0], figures[0], figures[1], figures[2], flags[1])
-        self._fresh = body.zeros(dtype=bool)
+        self._crowd, self._precision = crowd, crowd.precision
+        self._arms = [kernel_views(*arm_settings(crowd, n, arm, settings)) for n, arm in enumerate(crowd.rig.arms)]
+        self._hands = indices(crowd.skeleton, [arm.joints[-1] for arm in crowd.rig.arms])
+        shape = (crowd.count, len(self._arms))
+        states = HAND_STATE.zeros(shape, crowd.precision)
+        states.rotation[..., 3], states.own_rotation[..., 3] = 1, 1
+        goals = HAND_GOAL.zeros(shape, crowd.precision)
+        goals.rotation[..., 3], goals.grip_rotation[..., 3], goals.source = 1, 1, -1
+        self._records = kernel_views(path_joints(crowd, self._hands), goals, states)
+        _, self._goals, self._states = self._records
+        self._sources, self._moving = goals.source, states.arm.moving
+        self._out_of_reach, self._warned = states.out_of_reach, np.zeros(shape, bool)
+        self._report = HandsReport(states.reached, states.error, states.angle, states.weight, states.limited)
+        self._fresh = crowd.zeros(dtype=bool)
         self._after = np.zeros(shape, np.int64)
 
     # --- what users set ----------------------------------------------------------------------------------------
 
     def reach(
-        self, arm: str, position: Any, rotation: Any = None, pole: Any = None, weight: Any = 1.0, rows: Any = None
+        self,
+        arm: str,
+        position: ArrayLike,
+        rotation: ArrayLike | None = None,
+        pole: ArrayLike | None = None,
+        weight: ArrayLike = 1.0,
+        rows: Any = None,
     ) -> None:
         """Bring a hand to a point from now on, instead of what it did.
 
         arm: by the rig's name. position: (3,), or one for each of the rows, (n, 3), world space. rotation: (4,) or
-        (n, 4), the hand's in world space; as the arm carries it if None. pole: (3,) or (n, 3), a point in the world for
-        the elbow to go towards; as animated if None. weight: one number or (n,), 0 to 1. rows: who; all if None.
+        (n, 4), the hand's in world space; None for as the arm carries it. pole: (3,) or (n, 3), a point in the world
+        that the elbow goes towards; None for as animated. weight: one number or (n,), 0 to 1. rows: indices or a mask
+        of characters; None for everyone.
         """
-        n, rows = self._index(arm), chosen(rows, self._body.count)
+        n, rows = self._index(arm), self._crowd.select(rows)
         at = self._each("position", position, 3, rows)
         turn, towards = self._each("rotation", rotation, 4, rows), self._each("pole", pole, 3, rows)
         share = self._shares(weight, rows)
-        new = _rows_of(self._goals[n], rows)
-        new.held[:], new.source[:], new.has_pole[:] = True, -1, pole is not None
-        new.position[:] = at
-        new.weights[:, REACH], new.weights[:, TURN] = share, share if rotation is not None else 0.0
+        new = self._goals[rows, n]
+        new["held"], new["source"], new["has_pole"] = True, -1, pole is not None
+        new["position"] = at
+        new["weight"], new["rotation_weight"] = share, share if rotation is not None else 0.0
         if rotation is not None:
-            new.rotation[:] = turn
+            new["rotation"] = turn
         if pole is not None:
-            new.pole[:] = towards
-        self._take(n, rows, new)
+            new["pole"] = towards
+        self._set(n, rows, new)
 
     def grip(
         self,
         first: str,
         second: str,
-        offset_position: Any = None,
-        offset_rotation: Any = None,
-        weight: Any = 1.0,
+        offset_position: ArrayLike | None = None,
+        offset_rotation: ArrayLike | None = None,
+        weight: ArrayLike = 1.0,
         rows: Any = None,
     ) -> None:
         """Keep the second arm's hand on what the first one's holds from now on, instead of what it did.
 
-        first, second: arms by the rig's names. offset_position: (3,) or one for each of the rows, (n, 3);
-        offset_rotation: (4,) or (n, 4): where the second hand is and how it is turned in the first one's own space;
-        each as the animation has it in every frame if None. weight: one number or (n,), 0 to 1. rows: who; all if None.
+        first, second: arms by the rig's names. offset_position: (3,) or one for each of the rows, (n, 3), and
+        offset_rotation: (4,) or (n, 4): position and rotation of the second hand in the first one's own space; None for
+        as the animation has it in every frame. weight: one number or (n,), 0 to 1. rows: indices or a mask of
+        characters; None for everyone.
         """
-        n, source, rows = self._index(second), self._index(first), chosen(rows, self._body.count)
+        n, source, rows = self._index(second), self._index(first), self._crowd.select(rows)
         at = self._each("offset_position", offset_position, 3, rows)
         turn = self._each("offset_rotation", offset_rotation, 4, rows)
         share = self._shares(weight, rows)
         self._check_no_ring(source, n, rows)
-        new = _rows_of(self._goals[n], rows)
-        new.held[:], new.source[:], new.has_pole[:] = True, source, False
-        new.weights[:] = share[:, np.newaxis]
-        new.given[:] = offset_position is not None, offset_rotation is not None
+        new = self._goals[rows, n]
+        new["held"], new["source"], new["has_pole"] = True, source, False
+        new["weight"], new["rotation_weight"] = share, share
+        new["position_given"], new["rotation_given"] = offset_position is not None, offset_rotation is not None
         if offset_position is not None:
-            new.grip_position[:] = at
+            new["grip_position"] = at
         if offset_rotation is not None:
-            new.grip_rotation[:] = turn
-        self._take(n, rows, new)
+            new["grip_rotation"] = turn
+        self._set(n, rows, new)
 
     def release(self, arm: str, rows: Any = None) -> None:
-        """Whatever this hand does, ease back to the animation, and leave it alone from then on."""
-        self._end(self._index(arm), chosen(rows, self._body.count))
+        """End whatever this hand does: ease back to the animation and leave it alone from then on."""
+        self._end(self._index(arm), self._crowd.select(rows))
 
     def let_go(self, arm: str, rows: Any = None) -> None:
         """End the grip of this hand. A hand that reaches on its own goes on doing so."""
-        n, rows = self._index(arm), chosen(rows, self._body.count)
-        self._end(n, rows[self._goals[n].source[rows] >= 0])
+        n, rows = self._index(arm), self._crowd.select(rows)
+        self._end(n, rows[self._sources[rows, n] >= 0])
 
     def _end(self, n: int, rows: Any) -> None:
-        new = _rows_of(self._goals[n], rows)
-        new.held[:], new.source[:], new.weights[:] = False, -1, 0.0
-        self._take(n, rows, new)
+        new = self._goals[rows, n]
+        new["held"], new["source"], new["weight"], new["rotation_weight"] = False, -1, 0.0, 0.0
+        self._set(n, rows, new)
 
-    def _take(self, n: int, rows: Any, new: _Goals) -> None:
+    def _set(self, n: int, rows: Any, new: Any) -> None:
         """Put these rows' goals in force, and note whether anything is new about them."""
         if not rows.size:
             return
-        old = self._goals[n]
-        differs = {f: (getattr(old, f)[rows] != getattr(new, f)).reshape(rows.size, -1).any(-1) for f in old._fields}
-        new.switched[:] |= differs["source"] | differs["given"]
-        new.switched[:] |= (new.source >= 0) & new.given.any(-1) & (differs["grip_position"] | differs["grip_rotation"])
-        for mine, theirs in zip(old, new, strict=True):
-            mine[rows] = theirs
+        old = self._goals[rows, n]
+        differs = {f: (old[f] != new[f]).reshape(rows.size, -1).any(-1) for f in HAND_GOAL.fields}
+        given = new["position_given"] | new["rotation_given"]
+        new["switched"] |= differs["source"] | differs["position_given"] | differs["rotation_given"]
+        new["switched"] |= (new["source"] >= 0) & given & (differs["grip_position"] | differs["grip_rotation"])
+        self._goals[rows, n] = new
         self._fresh[rows] |= np.any(list(differs.values()), axis=0)
         if differs["source"].any():
             self._order()
 
     def _order(self) -> None:
-        """(N, A): how many other hands have to be in place before each one."""
-        sources = np.stack([goals.source for goals in self._goals], axis=-1)
+        """Find how many other hands have to be in place before each one, (N, A)."""
         self._after[:] = 0
         for _ in self._arms:
-            before = np.take_along_axis(self._after, np.maximum(sources, 0), axis=-1)
-            self._after = np.where(sources >= 0, before + 1, 0)
+            before = np.take_along_axis(self._after, np.maximum(self._sources, 0), axis=-1)
+            self._after = np.where(self._sources >= 0, before + 1, 0)
 
     def _check_no_ring(self, source: int, n: int, rows: Any) -> None:
-        names = [arm.name for arm in self._body.rig.arms]
+        names = [arm.name for arm in self._crowd.rig.arms]
         at = np.full(rows.size, source)
         for _ in self._arms:
             ring = at == n
@@ -425,113 +446,76 @@ class HandsState(StageState):
                 raise InputError(
                     f"second: {names[n]!r} cannot hold on to {names[source]!r}, which holds on to it (character {who})"
                 )
-            sources = np.stack([goals.source[rows] for goals in self._goals], axis=-1)
+            sources = self._sources[rows]
             at = np.where(at >= 0, np.take_along_axis(sources, np.maximum(at, 0)[:, np.newaxis], -1)[:, 0], -1)
 
     def _index(self, arm: str) -> int:
-        return self._body.rig.arms.index(self._body.rig.arm(arm))
+        return self._crowd.rig.arms.index(self._crowd.rig.arm(arm))
 
     def _each(self, name: str, value: Any, width: int, rows: Any) -> Any:
-        """A vector, or a rotation, for each of these rows; None for None."""
+        """Return a vector, or a rotation, for each of these rows; None for None."""
         if value is None:
             return None
-        real = self._body.precision
+        real = self._precision
         array = unit_rotations(name, value, real) if width == 4 else validation.vectors(name, value, width, real)
         if array.shape not in ((width,), (rows.size, width)):
             raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
         return array
 
     def _shares(self, weight: Any, rows: Any) -> Any:
-        array = validation.weights("weight", weight, self._body.precision)[..., 0]
+        array = validation.weights("weight", weight, self._precision)[..., 0]
         if array.shape not in ((), (rows.size,)):
             raise InputError(f"weight must be one number or have shape ({rows.size},), got {array.shape}")
         return np.broadcast_to(array, (rows.size,))
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
-    def awake(self, dt: float) -> Any:
-        return np.logical_or.reduce([memory.moving for memory in self._memories]) | self._fresh
+    def awake(self, dt: float) -> NDArray[np.bool_]:
+        return self._moving.any(axis=-1) | self._fresh
 
     def reset(self, rows: Any) -> None:
-        for goals, memory in zip(self._goals, self._memories, strict=True):
-            for array in (memory.amount, memory.rate, memory.arm.known):
-                array[rows] = 0
-            memory.moving[rows] = goals.weights[rows].any(axis=-1)
+        states = self._states
+        for name in ("amount", "rotation_amount"):
+            states[name][rows] = np.zeros((), states[name].dtype)
+        states["arm"]["known"][rows], states["arm"]["hand_known"][rows] = False, False
+        self._moving[rows] = (self._goals["weight"][rows] > 0) | (self._goals["rotation_weight"][rows] > 0)
 
     def update(self, context: FrameContext) -> HandsReport:
         """One frame: grips as animated, then hand by hand, each after the one it holds on to."""
         after = self._after[context.rows]
-        with context.edit(self._hands) as local:
-            scene = self._scene(context, local)
-            for arm in self._arms:
-                rows = context.rows[after[:, arm.number] > 0]
-                if rows.size:
-                    _in_threads(rows, _grip_as_animated, scene, self._hands, arm.number, self._goals[arm.number])
-            local.unchanged()
-        for turn in range(int(after.max(initial=0)) + 1):
-            for arm in self._arms:
-                self._solve(context, arm, context.rows[after[:, arm.number] == turn])
+        if after.any():
+            self._find_grips(context, after)
+        for order in range(int(after.max(initial=0)) + 1):
+            for n in range(len(self._arms)):
+                self._step(context, n, context.rows[after[:, n] == order])
         self._fresh[context.rows] = False
-        return HandsReport(*(array.copy() for array in self._report))
+        self._warn()
+        return HandsReport(*(field.copy() for field in self._report))
 
-    def _scene(self, context: FrameContext, local: LocalEdit) -> Scene:
-        world, parents = context.world(self._hands), self._body.skeleton.parents
-        return Scene(local.t, local.r, local.s, world, context.transform, parents)
+    def _find_grips(self, context: FrameContext, after: Any) -> None:
+        hands, goals, _ = self._records
+        with context.edit(self._hands) as local:
+            frame = frame_arrays(context, local, self._hands)
+            for n in range(len(self._arms)):
+                rows = context.rows[after[:, n] > 0]
+                if rows.size:
+                    context.run(find_grips, n, hands, goals, frame, rows=rows)
+            local.unchanged()
 
-    def _solve(self, context: FrameContext, arm: ArmPlan, rows: Any) -> None:
+    def _step(self, context: FrameContext, n: int, rows: Any) -> None:
         """One arm of these characters."""
         if not rows.size:
             return
-        n, dt = arm.number, self._body.precision(context.dt)
-        kept = self._goals[n], self._memories[n], self._report
-        with context.edit(arm.path[:1]) as local:
-            scene = self._scene(context, local)
-            if not _in_threads(rows, _reach, scene, context.weights, self._hands, arm, *kept, dt):
+        arm, path = self._arms[n]
+        with context.edit(path["joint"][:1]) as local:
+            frame = frame_arrays(context, local, self._hands)
+            if not context.run(step_hands, arm, path, *self._records, frame, self._precision(context.dt), rows=rows):
                 local.unchanged()
 
-
-def _in_threads(rows: Any, loop: Any, *arguments: Any) -> int:
-    """Run a batch loop over some characters. Returns the sum of what it returns."""
-
-    def part(first: int, last: int) -> int:
-        return loop(rows[first:last], *arguments) or 0
-
-    return sum(validation.in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
-
-
-def _rows_of(goals: _Goals, rows: Any) -> _Goals:
-    """A copy of some rows."""
-    return _Goals(*(array[rows] for array in goals))
-
-
-def _goals(body: Crowd) -> _Goals:
-    flag, zeros = bool, body.zeros
-    no_turn = np.array((0.0, 0.0, 0.0, 1.0), body.precision)
-    return _Goals(
-        held=zeros(dtype=flag),
-        position=zeros(3),
-        rotation=zeros(4) + no_turn,
-        pole=zeros(3),
-        has_pole=zeros(dtype=flag),
-        weights=zeros(2),
-        source=zeros(dtype=np.int64) - 1,
-        given=zeros(2, dtype=flag),
-        grip_position=zeros(3),
-        grip_rotation=zeros(4) + no_turn,
-        switched=zeros(dtype=flag),
-    )
-
-
-def _memory(body: Crowd) -> _Memory:
-    zeros = body.zeros
-    no_turn = np.array((0.0, 0.0, 0.0, 1.0), body.precision)
-    moving = zeros(dtype=bool)
-    return _Memory(
-        amount=zeros(2),
-        rate=zeros(2),
-        offsets=Offsets(zeros(OFFSETS), zeros(OFFSETS), moving),
-        place=zeros(2, 3),
-        turn=zeros(2, 4) + no_turn,
-        arm=arm_memory(body, moving),
-        moving=moving,
-    )
+    def _warn(self) -> None:
+        """Log one warning when a target gets out of reach."""
+        new = self._out_of_reach & ~self._warned
+        if new.any():
+            names = [arm.name for arm, out in zip(self._crowd.rig.arms, new.any(axis=0), strict=True) if out]
+            logger.warning("hands: a target is out of reach (%s); the hand goes as near as it can", ", ".join(names))
+        self._warned[:] = self._out_of_reach

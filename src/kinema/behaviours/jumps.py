@@ -1,37 +1,22 @@
-"""Jumps made up for: a goal that moves is followed at once, one that jumps leaves an offset that a spring takes away.
+"""Jumps of a goal, made up for: a goal that moves is followed at once; one that jumps leaves an offset.
 
-What a character shows is its goal plus that offset, so nothing it shows ever jumps.
+A spring takes the offset away. What a character shows is its goal plus that offset, so nothing it shows ever jumps.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.gaze import settle as eased
+from kinema.behaviours.gaze import settle
 from kinema.behaviours.inertia import same_side, turn_of, vector_of
-from kinema.constants import JUMP
-from kinema.math import quat
+from kinema.math import quat, vec
+from kinema.math.rows import load3, store3
+from kinema.records import REAL, Record
 
+JUMP = 3.0
+"""Times faster than a goal may move and be followed at once, from which it jumps: none of the step is made at once."""
 
-class Pace(NamedTuple):
-    """half_life: seconds in which half of an offset is gone. speed: how fast a goal may move and be followed at once,
-    in the offset's unit a second.
-    """
-
-    half_life: Any
-    speed: Any
-
-
-class Offsets(NamedTuple):
-    """What is left of jumps, for every character."""
-
-    values: Any
-    """(N, n)"""
-    velocity: Any
-    """(N, n)"""
-    moving: Any
-    """(N,): set where one is not at rest."""
+OFFSET = Record(value=(REAL, 3), velocity=(REAL, 3))
+"""What is left of jumps, and how fast that changes."""
 
 
 @kernel
@@ -45,27 +30,32 @@ def followed(step, most):
 
 
 @kernel
-def offset_at(offsets, i, column):
-    """Three numbers of a character's offsets."""
-    return (offsets.values[i, column], offsets.values[i, column + 1], offsets.values[i, column + 2])
-
-
-@routine
-def put_offset(offsets, i, column, offset, begun, pace, dt):
-    """Take an offset on its way to nothing, as one frame's step of springs; at rest where nothing had begun."""
+def settle3(x, velocity, half_life, dt):
+    """Three springs on their way to zero. Returns the vector and its velocity."""
     zero = like(dt, 0.0)
-    for c in range(len(offset)):
-        was = offset[c] if begun else zero
-        velocity = offsets.velocity[i, column + c] if begun else zero
-        x, velocity = eased(was, velocity, zero, pace.half_life, dt)
-        offsets.values[i, column + c], offsets.velocity[i, column + c] = x, velocity
-        offsets.moving[i] |= (x != zero) | (velocity != zero)
+    x0, v0 = settle(x[0], velocity[0], zero, half_life, dt)
+    x1, v1 = settle(x[1], velocity[1], zero, half_life, dt)
+    x2, v2 = settle(x[2], velocity[2], zero, half_life, dt)
+    return (x0, x1, x2), (v0, v1, v2)
 
 
 @routine
-def put_turn(offsets, i, column, jump, begun, pace, dt):
-    """The same for a rotation. jump: from the new goal back to the last, axis times angle. Returns the turn left."""
-    none = (like(dt, 0.0), like(dt, 0.0), like(dt, 0.0), like(dt, 1.0))
-    turn = quat.mul(turn_of(offset_at(offsets, i, column)), turn_of(jump))
-    put_offset(offsets, i, column, vector_of(same_side(turn, none)), begun, pace, dt)
-    return turn_of(offset_at(offsets, i, column))
+def step_offset(offset, jump, begun, half_life, dt):
+    """Add a jump to an `OFFSET` and ease it for a frame; at rest where nothing had begun. Returns whether it moves."""
+    zero = like(dt, 0.0)
+    none = (zero, zero, zero)
+    x = vec.select(begun, vec.add(load3(offset.value), jump), none)
+    x, velocity = settle3(x, vec.select(begun, load3(offset.velocity), none), half_life, dt)
+    store3(offset.value, x)
+    store3(offset.velocity, velocity)
+    return (vec.span(x) != zero) | (vec.span(velocity) != zero)
+
+
+@routine
+def step_rotation_offset(offset, jump, begun, half_life, dt):
+    """The same for a rotation, as axis times angle. jump: from the new goal back to the last one."""
+    zero = like(dt, 0.0)
+    none = (zero, zero, zero, like(dt, 1.0))
+    value = load3(offset.value)
+    whole = vector_of(same_side(quat.mul(turn_of(value), turn_of(jump)), none))
+    return step_offset(offset, vec.sub(whole, value), begun, half_life, dt)
