@@ -34,6 +34,14 @@ def test_names_are_sorted_and_listed():
     assert list(km.__all__) == sorted(set(km.__all__))
     assert set(km.__all__) <= set(dir(km)) and "__version__" in dir(km)
     assert dir(km) == sorted(dir(km))
+    assert set(dir(km)) == {*km.__all__, "bake", "metrics", "render", "__version__"}, "public names only"
+
+
+def test_tools_are_reachable_without_importing_them():
+    assert in_a_fresh_process("import kinema as km; print(km.metrics.measure.__name__, km.bake.bake.__name__)") == (
+        "measure bake"
+    )
+    assert in_a_fresh_process("import kinema as km; print(km.render.__name__)") == "kinema.render"
 
 
 def test_names_are_listed_before_any_of_them_is_used():
@@ -99,8 +107,9 @@ def test_the_names_for_type_checkers_are_those_of_the_table():
             assert alias.asname == alias.name, f"{alias.name} is not re-exported (import {alias.name} as {alias.name})"
             imported[alias.name] = statement.module
     table = next(n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "_HOME")
-    assert imported == ast.literal_eval(table)
-    assert sorted(imported) == list(km.__all__)
+    tools = dict.fromkeys(("bake", "metrics", "render"), "kinema")
+    assert imported == ast.literal_eval(table) | tools
+    assert sorted(imported.keys() - tools.keys()) == list(km.__all__)
 
 
 # --- the contract ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 import kinema as km
 from kinema.bake import Settings, bake
-from kinema.bake.grounds import GroundPlan
+from kinema.bake.grounds import GroundSpec
 from kinema.images import png_bytes
 from kinema.render.drawing import strip
 from kinema.render.look import Look
@@ -35,8 +35,8 @@ def ground_for(rig: km.Rig, kind: str):
     leg = float(np.mean([rig.skeleton.length(leg.joints) for leg in rig.legs]))
     foot = max(leg.heel + leg.tip for leg in rig.legs)
     if kind == "stairs":
-        return GroundPlan("stairs", (0.15 * leg, max(0.4 * leg, 1.15 * foot), 60)).build()
-    return GroundPlan("slope", (np.radians(12),)).build()
+        return GroundSpec("stairs", (0.15 * leg, max(0.4 * leg, 1.15 * foot), 60)).build()
+    return GroundSpec("slope", (np.radians(12),)).build()
 
 
 def walk(path: Path, name: str, kind: str, seconds: float, poses: int) -> np.ndarray:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from kinema.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from kinema import bake as bake
+    from kinema import metrics as metrics
+    from kinema import render as render
     from kinema.behaviours.aim import Aim as Aim
     from kinema.behaviours.aim import AimReport as AimReport
     from kinema.behaviours.eyes import Eyes as Eyes
@@ -189,10 +192,15 @@ _HOME = {
     "warmup": "kinema.compile_ahead",
 }
 
+_MODULES = ("bake", "metrics", "render")
+"""Subpackages that are reachable as attributes: `km.metrics.measure`, `km.bake.bake`."""
+
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"kinema.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'kinema' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -201,4 +209,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted((*_HOME, *_MODULES, "__version__"))

@@ -14,6 +14,7 @@ from struct import error as StructError
 from typing import Any, Literal
 
 import numpy as np
+from numba import config
 from numpy.typing import ArrayLike, NDArray
 
 from kinema._jit import batch
@@ -77,6 +78,8 @@ def first(name: str, wrong: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
 
 def any_unusable(array: Reals) -> bool:
     """Whether any number is NaN, infinite or too large for its precision."""
+    if config.DISABLE_JIT:  # A loop in plain Python over every number would take minutes for a large file.
+        return not bool((np.abs(array) <= largest(array.dtype)).all())
     return bool(_count_unusable(array.reshape(-1), array.dtype.type(largest(array.dtype))))
 
 

@@ -1,11 +1,13 @@
 """`bake` on our own characters: what the new clip does when it is played back, judged by `kinema.metrics`."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake import MovingPoint, Settings, bake
+from kinema.bake import MovingPoint, Settings, bake, baking
 from kinema.demo import humanoid, quadruped, rocks, slope, spider, stairs
 from kinema.errors import InputError
 
@@ -154,6 +156,28 @@ def test_in_place_takes_the_travel_out():
     person = humanoid()
     hips = played(person, bake(person, "walk", Settings(in_place=True)))[:, person.rig.hips, :3, 3]
     assert np.ptp(hips[:, 2]) < 0.1 and np.ptp(hips[:, 0]) < 0.1
+
+
+def test_locked_feet_in_place_are_those_of_the_travelling_clip():
+    """As on a treadmill: the motion is that of a clip that travels with locked feet, and the body stays."""
+    person, clip = in_place(humanoid)
+    times = np.arange(121) / 60
+    poses = clip.sample(times + 0.01 * (1.0 + np.sin(6 * np.pi * times)), loop=True)  # Feet that slide unevenly.
+    uneven = km.Clip.from_poses("uneven", person.skeleton, poses, fps=60).in_place(up=person.rig.up)
+    staying = bake(person, uneven, Settings(lock_feet=True, in_place=True))
+    going = bake(person, uneven, Settings(lock_feet=True, travel=True))
+    leg = person.skeleton.length(person.rig.legs[0].joints)
+    assert staying.in_place and not staying.travels and going.travels
+    assert going.before.worst_slide > 0.01 * leg and going.after.worst_slide < 0.2 * going.before.worst_slide
+    assert np.ptp(played(person, staying)[:, person.rig.hips, 2, 3]) < 0.01 * leg
+    apart = (played(person, going) - played(person, staying))[:, 1:, :3, 3]
+    np.testing.assert_allclose(apart, apart[:, :1] + np.zeros_like(apart), atol=1e-5)
+
+
+def test_rising_knee_flips_are_a_problem():
+    before, after = mock.Mock(knee_flips=1), mock.Mock(knee_flips=3)
+    assert list(baking._new_knee_flips(before, after)) == ["knee flips rose from 1 to 3: a leg may be nearly straight"]
+    assert not list(baking._new_knee_flips(after, before))
 
 
 def test_travel_can_be_asked_for_and_refused():

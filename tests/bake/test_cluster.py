@@ -13,7 +13,7 @@ import pytest
 import kinema as km
 from kinema.bake import Settings
 from kinema.bake.cluster import on_dask
-from kinema.bake.grounds import GroundPlan
+from kinema.bake.grounds import GroundSpec
 from kinema.bake.job import Order, bake_file
 from kinema.bake.listing import items
 from kinema.bake.many import bake_many
@@ -85,7 +85,7 @@ def folder(tmp_path):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, folder):
     address, workers = cluster
-    order = Order(Settings(fps=30, loops=4), GroundPlan("slope", (0.2,)), fingerprint="slope")
+    order = Order(Settings(fps=30, loops=4), GroundSpec("slope", (0.2,)), fingerprint="slope")
     done = []
 
     def count(report):

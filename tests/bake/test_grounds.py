@@ -104,7 +104,7 @@ def test_a_table_that_would_run_code_is_not_opened(tmp_path):
     packed = io.BytesIO()
     np.save(packed, np.array([[print]], object), allow_pickle=True)
     (tmp_path / "map.npy").write_bytes(packed.getvalue())
-    with pytest.raises(FileError, match="no table"):
+    with pytest.raises(FileError, match="not a table of numbers"):
         grounds.parse(str(tmp_path / "map.npy"))
 
 
@@ -177,5 +177,31 @@ def test_other_ups():
     assert grounds.parse("2").build((0.0, 0.0, 1.0)).cast(((0, 0, 5),), ((0, 0, -1),), 9).distance[0] == pytest.approx(
         3
     )
-    with pytest.raises(InputError, match="up is"):
+    with pytest.raises(InputError, match="up direction is"):
         grounds.parse("slope:10").build((0.0, 0.0, 1.0))
+
+
+def test_damaged_tables_are_refused_and_never_fail_otherwise(tmp_path):
+    """Any byte of the header changed: the table is read or refused with the file's name."""
+    packed, path = io.BytesIO(), tmp_path / "map.npy"
+    np.save(packed, np.zeros((4, 5)))
+    sound, rng = packed.getvalue(), np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        data = bytearray(sound)
+        for at in rng.integers(0, 128, rng.integers(1, 4)):
+            data[at] = rng.integers(256)
+        path.write_bytes(data)
+        try:
+            grounds.parse(str(path))
+        except (FileError, InputError):
+            refused += 1
+    assert refused > 100
+
+
+def test_a_header_cannot_ask_for_more_memory_than_the_file_holds(tmp_path):
+    packed = io.BytesIO()
+    np.save(packed, np.zeros((4, 5)))
+    (tmp_path / "map.npy").write_bytes(packed.getvalue().replace(b"(4, 5), }          ", b"(400000, 500000), }"))
+    with pytest.raises(FileError, match="not a table of numbers"):
+        grounds.parse(str(tmp_path / "map.npy"))

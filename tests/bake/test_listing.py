@@ -50,9 +50,9 @@ def test_one_file_to_one_file(folder):
         (["nothing.glb"], "out", "no file"),
         (["in/*.xyz"], "out", "no file"),
         (["in/notes.txt"], "out", "neither glTF"),
-        (["in/b.glb"], "new.gltf", "not written; allowed are .glb and .bvh"),
-        (["in/b.glb"], "new.fbx", "not written"),
-        (["in"], "new.txt", "not written"),
+        (["in/b.glb"], "new.gltf", "ends in '.gltf'; allowed are .glb and .bvh"),
+        (["in/b.glb"], "new.fbx", "ends in '.fbx'"),
+        (["in"], "new.txt", "ends in '.txt'"),
         (["in/deep/er", "in/b.glb", "in/deep/../b.glb"], "out", "both be written"),
     ],
 )

@@ -112,7 +112,7 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
         return [clip["clip"] for clip in report["clips"]] if report["status"] == "baked" else report["problem"]
 
     assert chosen("walk") == ["walk"] and chosen("*") == ["idle", "walk"] and chosen("w*", "walk") == ["walk"]
-    assert "which clip of a?" in chosen() and "'walk'" in chosen("wlak")
+    assert "choose a clip of a with --clip" in chosen() and "'walk'" in chosen("wlak")
 
 
 def test_new_names_are_not_taken_and_bvh_holds_one(folder):

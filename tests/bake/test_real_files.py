@@ -8,7 +8,7 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import Settings, bake
-from kinema.bake.grounds import GroundPlan
+from kinema.bake.grounds import GroundSpec
 from kinema.roles import find
 from tests.assets import asset
 
@@ -33,9 +33,9 @@ def baked_on(name, kind, *sizes):
     foot = max(leg.heel + leg.tip for leg in character.rig.legs)
     if kind == "stairs":  # A tread holds a foot, as treads do.
         rise, run = sizes
-        ground = GroundPlan("stairs", (rise * leg, max(run * leg, 1.15 * foot), 60)).build()
+        ground = GroundSpec("stairs", (rise * leg, max(run * leg, 1.15 * foot), 60)).build()
     else:
-        ground = GroundPlan("slope", sizes).build()
+        ground = GroundSpec("slope", sizes).build()
     baked = bake(character, clip, Settings(ground=ground, loops=max(2, round(4 / clip.duration))))
     assert baked.leg == pytest.approx(leg)
     world = character.skeleton.world(baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt))
@@ -103,7 +103,7 @@ def test_any_unit(unit):
     for scale in (1.0, unit):
         character = scaled(km.load(asset("gltf/m2m_fox.glb"), rig=False), scale)
         character = dataclasses.replace(character, rig=find(character.skeleton, character.clips))
-        made.append(bake(character, "Walk", Settings(ground=GroundPlan("slope", (0.2,)).build(), fps=30)))
+        made.append(bake(character, "Walk", Settings(ground=GroundSpec("slope", (0.2,)).build(), fps=30)))
     one, other = made
     assert other.leg == pytest.approx(unit * one.leg, rel=1e-3)
     assert other.speed == pytest.approx(unit * one.speed, rel=0.01)

@@ -14,7 +14,7 @@ from ..assets import asset
 KEYS = {
     "": {"version", "file", "name", "space", "joints", "roles", "clips", "skins", "problems", "doubts"},
     "space": {"size", "unit", "up", "forward", "floor"},
-    "joints": {"index", "name", "parent", "roles", "words", "doubtful", "moved", "skinned"},
+    "joints": {"index", "name", "parent", "roles", "label", "doubtful", "moved", "skinned"},
     "roles": {"joints", "confidence", "doubtful"},
     "clips": {
         *("name", "duration", "keys", "fps", "tracks", "joints", "interpolations", "events"),
@@ -25,7 +25,7 @@ KEYS = {
 
 
 def check_keys(found):
-    assert set(found) == KEYS[""] and found["version"] == 1
+    assert set(found) == KEYS[""] and found["version"] == 2
     assert set(found["space"]) == KEYS["space"]
     for what in ("joints", "clips", "skins"):
         assert all(set(each) == KEYS[what] for each in found[what])

@@ -1,7 +1,7 @@
-"""Baking: what the stages of a frame do to a clip, written down as a new clip. The Python behind `kinema bake`."""
+"""Bake clips: run a clip through the stages of a frame and keep the result as a new clip, as `kinema bake` does."""
 
 from kinema.bake.baking import Baked, bake
-from kinema.bake.moving_point import MovingPoint
 from kinema.bake.settings import Settings
+from kinema.bake.targets import MovingPoint
 
 __all__ = ["Baked", "MovingPoint", "Settings", "bake"]

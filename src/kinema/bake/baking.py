@@ -13,9 +13,9 @@ from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
-from kinema.bake.reaching import out_of_reach, targets_of
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot, take
+from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError
@@ -32,8 +32,9 @@ class Baked:
 
     clip: the new one. before: figures of the clip as it was, moved by the same travel, its floor kept at the height of
     the ground below its hips. after: of the new one, with the same plants. dt: seconds from frame to frame.
-    leg: mean length of a leg, in the file's unit. in_place: whether the clip walked in place. speed: of the travel that
-    its feet ask for, in the file's unit a second. problems: what is doubtful about the result, as sentences.
+    leg: mean length of a leg, in the file's unit. in_place: whether the clip walked in place. travels: whether its
+    planted feet move it. speed: of the travel that its feet ask for, in the file's unit a second. problems: what is
+    doubtful about the result, as sentences.
     """
 
     clip: Clip
@@ -42,6 +43,7 @@ class Baked:
     dt: float
     leg: float
     in_place: bool
+    travels: bool
     speed: float
     problems: tuple[str, ...]
 
@@ -69,7 +71,8 @@ def bake(
     before, after = _measure(shot, made, ground, settings)
     joints = carriers(character, rig, clip)
     followed = take_along(rig, shot.poses, made.poses)
-    poses, exact = fold(rig.skeleton, followed, made.places, joints)
+    places = np.broadcast_to(made.places[0], made.places.shape) if settings.on_treadmill else made.places
+    poses, exact = fold(rig.skeleton, followed, places, joints)
     return Baked(
         clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
         before=before,
@@ -77,8 +80,9 @@ def bake(
         dt=shot.dt,
         leg=rig.leg_length,
         in_place=shot.travel.needed,
+        travels=shot.moved and not settings.on_treadmill,
         speed=shot.travel.speed * rig.leg_length,
-        problems=tuple(_problems(shot, made, after, exact, settings)),
+        problems=(*_problems(shot, made, after, exact, settings), *_new_knee_flips(before, after)),
     )
 
 
@@ -109,7 +113,7 @@ def _rig(character: Character, settings: Settings) -> Rig:
 def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip."""
     rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
-    asked = [targets_of(rig, world, shot.times, settings) for world in (alone, made.world)]
+    asked = [targets_of(rig, world, shot.times, settings.reach) for world in (alone, made.world)]
     before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0])
     after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=asked[1])
     return before, after
@@ -120,7 +124,12 @@ def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: Set
         yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
     if settings.places_feet:
         yield from _missing_ground(after)
-    yield from out_of_reach(shot.rig, made.world, shot.times, settings)
+    yield from out_of_reach(shot.rig, made.world, shot.times, settings.reach)
+
+
+def _new_knee_flips(before: Metrics, after: Metrics) -> Iterator[str]:
+    if after.knee_flips > before.knee_flips:
+        yield f"knee flips rose from {before.knee_flips} to {after.knee_flips}: a leg may be nearly straight"
 
 
 def _missing_ground(after: Metrics) -> Iterator[str]:

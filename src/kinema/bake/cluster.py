@@ -1,25 +1,30 @@
-"""The same work on a Dask cluster (the extra `dask`). A worker that dies loses nothing: its files go to another."""
+"""Bake on a Dask cluster (the extra `dask`). If a worker dies, its files go to another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from kinema.bake.constants import DASK_IN_FLIGHT, DASK_PATIENCE
 from kinema.bake.job import Order, Outcome, bake_file
 from kinema.bake.listing import Item
-from kinema.bake.many import Runner, Work
+from kinema.bake.many import PendingFiles, Runner
 from kinema.errors import InputError
+
+DASK_PATIENCE = 30.0
+"""Seconds to wait for a scheduler to answer, and for its first worker."""
+
+DASK_IN_FLIGHT = 2
+"""Files per worker thread at a time: one to work on and one to continue with; the rest stays here."""
 
 
 def on_dask(address: str) -> Runner:
-    """On the workers of a scheduler, by its address ("tcp://10.0.0.1:8786"). They need Kinema, but no disk of ours."""
+    """Return a runner on a scheduler's workers, which need Kinema but no shared disk. address: "tcp://10.0.0.1:8786"."""
     try:
         import distributed
     except ImportError:
         raise InputError("--dask needs the package distributed: pip install 'kinema[dask]'") from None
 
-    def run(work: Work, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
+    def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
         with _connected(distributed, address) as client:
             shared = client.scatter(order, broadcast=True, hash=False)
             running: dict[Any, tuple[Item, bytes]] = {}
@@ -28,7 +33,7 @@ def on_dask(address: str) -> Runner:
             def feed() -> None:
                 room = DASK_IN_FLIGHT * max(sum(client.nthreads().values()), 1) - len(running)
                 for _ in range(room):
-                    following = next(work, None)
+                    following = next(pending, None)
                     if following is None:
                         return
                     item, data = following
@@ -46,7 +51,7 @@ def on_dask(address: str) -> Runner:
 
 
 def _connected(distributed: Any, address: str) -> Any:
-    """A client of a scheduler that has a worker."""
+    """Connect to a scheduler that has a worker."""
     try:
         client = distributed.Client(address, timeout=DASK_PATIENCE, set_as_default=False)
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
@@ -56,7 +61,7 @@ def _connected(distributed: Any, address: str) -> Any:
 
 
 def _outcome(future: Any, item: Item) -> Outcome:
-    """What came back; if nothing did, why."""
+    """The result, or the reason why there is none."""
     wrong = future.exception()
     if wrong is None:
         outcome: Outcome = future.result()

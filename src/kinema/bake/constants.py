@@ -18,9 +18,6 @@ ON_FRAME = 1e-3
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 
-MOST_LOOPS = 1000
-"""Times a clip may be repeated in one bake."""
-
 # --- travel ----------------------------------------------------------------------------------------------------
 
 LOW_SOLE = 0.05
@@ -77,25 +74,10 @@ LOOP_GAP = 0.1
 """Leg lengths by which no foot of a loop differs between its first and its last frame, along any axis. Loops that leave
 out the last frame, as it is the first, differ by what a foot moves in one."""
 
-# --- folding ---------------------------------------------------------------------------------------------------
-
-UNEVEN = 1e-4
-"""Relative difference of scales above the body from which a turn cannot be folded in without a shear."""
-
 # --- ground ----------------------------------------------------------------------------------------------------
-
-FARTHEST_GROUND = 1000.0
-"""Leg lengths above and below the character that its first ground is looked for."""
-
-CLIMB = 6.0
-"""Leg lengths a second by which feet are raised and lowered to meet the ground: quicker than in a game, where nobody
-knows what comes next; on stairs the slower ones are a frame late."""
 
 CLIMB_SHARE = 1.5
 """The same for runs, as a share of the travel's speed: a foot swings at three times that, up a slope of 1 in 2."""
-
-HEIGHT_SMOOTHING = 0.12
-"""Seconds, standard deviation, of the height of the ground below a body: about the time from one step to the next."""
 
 STEEPEST_STAIRS = 0.6
 """Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
@@ -105,32 +87,3 @@ LEAD_IN = 3.0
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
-
-REACHED = 0.01
-"""Arm lengths from its target within which a hand has reached it: what cannot be seen."""
-
-MOST_TRIANGLES = 5_000_000
-"""Triangles of a ground's mesh: a tree of more takes gigabytes."""
-
-MOST_HEIGHTS = 64_000_000
-"""Heights of a map: 8000 by 8000, half a gigabyte."""
-
-STEPS, MOST_STEPS = 50, 10_000
-"""Steps of stairs, if not said otherwise, and at most."""
-
-# --- many files ------------------------------------------------------------------------------------------------
-
-MOST_FILES = 100_000
-"""Files of one run: more is a folder that was not meant."""
-
-LARGEST_FILE = 2 << 30
-"""Bytes of a file that is read to be baked."""
-
-WORKER_ATTEMPTS = 2
-"""How often a file is tried whose worker died: it may not have been to blame, but it may have been."""
-
-DASK_PATIENCE = 30.0
-"""Seconds to wait for a scheduler to answer, and for its first worker."""
-
-DASK_IN_FLIGHT = 2
-"""Files a Dask worker thread has at a time: one to work on and one to go on with; the rest stays here."""

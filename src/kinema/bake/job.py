@@ -1,5 +1,6 @@
-"""One file: its bytes in, the bytes of the new file and a report out. The same wherever it runs: in this process, in
-another one, or on a machine of a cluster that shares no disk with this one.
+"""Bake one file: bytes in, the bytes of the new file and a report out.
+
+It runs the same in this process, in another one, or on a machine of a cluster that shares no disk with this one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kinema.bake.baking import bake
-from kinema.bake.grounds import GroundPlan
+from kinema.bake.grounds import GroundSpec
 from kinema.bake.report import clip_report, rig_report
 from kinema.bake.settings import Settings
 from kinema.character import Character
@@ -25,53 +26,55 @@ from kinema.roles import Overrides
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What is to be done to every file.
-
-    settings: without their ground, which is built where the work is done. clips: names, or patterns such as "Walk*";
-    none: the only one there is. roles: which joint is what, over what is found. fingerprint: the same for the same
-    order, and for no other.
-    """
+    """What to do to every file."""
 
     settings: Settings
-    ground: GroundPlan | None = None
+    """Without the ground, which is built where the work is done."""
+    ground: GroundSpec | None = None
     clips: tuple[str, ...] = ()
+    """Names, or patterns such as "Walk*"; empty: the only clip of the file."""
     roles: Overrides | None = None
+    """Roles that override those that are found."""
     fingerprint: str = ""
+    """Equal for equal orders only."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a file. data: the new file; None if it failed. report: ready for JSON."""
+    """The result of baking a file."""
 
     data: bytes | None
+    """The new file; None if it failed."""
     report: dict[str, Any]
+    """Ready for JSON."""
 
 
 def bake_file(
     data: bytes, name: str, kind: str, order: Order, progress: Callable[[float], None] = lambda share: None
 ) -> Outcome:
-    """Bake the clips of a file. name: of the file that data came from. kind: ending of the new one, ".glb" or ".bvh".
+    """Bake the clips of a file. Never raises for a problem with the file: the report says what it is.
 
-    Never raises for what is wrong with the file: the report says so.
+    data: the file's bytes. name: its name. kind: suffix of the new file, ".glb" or ".bvh". progress: called with the
+    finished share, 0 to 1.
     """
     began = time.perf_counter()
     report: dict[str, Any] = {"file": name, "status": "failed"}
     try:
         made = _baked(data, name, kind, order, report, progress)
         report["status"] = "baked"
-    except KinemaError as wrong:
-        made, report["problem"] = None, problem_of(wrong, name)
-    except Exception as wrong:  # A file that stops the others helps nobody; the report names what happened.
-        made, report["problem"] = None, f"{type(wrong).__name__}: {wrong}"
+    except KinemaError as problem:
+        made, report["problem"] = None, problem_of(problem, name)
+    except Exception as problem:  # One file must not stop the others; the report names what happened.
+        made, report["problem"] = None, f"{type(problem).__name__}: {problem}"
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Outcome(made, report)
 
 
-def problem_of(wrong: KinemaError, name: str) -> str:
-    """What is wrong with a file, told of it by its name: which is not said twice."""
-    if not isinstance(wrong, FileError) or Path(wrong.file).name != Path(name).name:
-        return str(wrong)
-    return wrong.problem if wrong.line is None else f"line {wrong.line}: {wrong.problem}"
+def problem_of(problem: KinemaError, name: str) -> str:
+    """Describe a problem with a file without repeating the file's name, which the report has."""
+    if not isinstance(problem, FileError) or Path(problem.file).name != Path(name).name:
+        return str(problem)
+    return problem.problem if problem.line is None else f"line {problem.line}: {problem.problem}"
 
 
 def _baked(data: bytes, name: str, kind: str, order: Order, report: dict[str, Any], progress: Any) -> bytes:
@@ -92,7 +95,7 @@ def _baked(data: bytes, name: str, kind: str, order: Order, report: dict[str, An
 
 
 def _progress(progress: Callable[[float], None], number: int, count: int, share: float) -> None:
-    """Pass on how much of a clip is done, as a share of all of them."""
+    """Report the finished share of one clip as a share of all of them."""
     progress((number + share) / count)
 
 
@@ -105,11 +108,11 @@ def _encoded(kind: str, character: Character, made: list[Clip], fps: float | Non
 
 
 def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
-    """The clips that are meant, in the file's order."""
+    """The clips that match, in the file's order."""
     clips = character.clips
     if not patterns:
         if len(clips) != 1:
-            raise InputError(f"which clip of {character.name}? There are {names.listed(clips)}")
+            raise InputError(f"choose a clip of {character.name} with --clip; there are {names.listed(clips)}")
         return list(clips.values())
     for pattern in patterns:
         if not any(_matches(name, pattern) for name in clips):
@@ -118,7 +121,7 @@ def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Whether a clip's name is meant: itself, or what a pattern matches; a name may hold a pattern's signs."""
+    """Whether a name equals or matches a pattern; a name may contain wildcard characters itself."""
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
 
 
@@ -129,6 +132,6 @@ def _ground(order: Order, character: Character) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _built(plan: GroundPlan, up: tuple[float, ...]) -> Any:
-    """A ground, built once for all files of a process that stand on it."""
-    return plan.build(up)
+def _built(spec: GroundSpec, up: tuple[float, ...]) -> Any:
+    """Build a ground once for all files of a process."""
+    return spec.build(up)

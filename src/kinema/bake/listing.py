@@ -1,4 +1,4 @@
-"""Which files are baked, where the new ones go, and which of them are done already."""
+"""Which files to bake, where the new ones go, and which of them are done already."""
 
 from __future__ import annotations
 
@@ -12,45 +12,55 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kinema.bake.constants import LARGEST_FILE, MOST_FILES
 from kinema.errors import FileError, InputError
 from kinema.io import atomic, files
 from kinema.io.gltf.document import MAGIC, parse
 from kinema.io.gltf.self_contained import self_contained
+from kinema.io.other_formats import IMPORTERS
 
 KINDS = {".glb": ".glb", ".gltf": ".glb", ".vrm": ".glb", ".bvh": ".bvh"}
-"""What is looked for in folders, and as what it is written unless said otherwise."""
+"""Suffixes of files that are looked for in folders, and the suffix of the new file."""
 
 WRITTEN = (".glb", ".bvh")
-"""Endings of new files."""
+"""Suffixes of new files."""
 
 MANIFEST = ".kinema-bake.json"
-"""The file in a folder of new files that says how they were made."""
+"""The file in an output folder that records how the new files were made."""
+
+MOST_FILES = 100_000
+"""Files of one run: more is probably the wrong folder."""
+
+LARGEST_FILE = 2 << 30
+"""Bytes of a file to be baked."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One file to be baked. name: how it is called in reports. output: where the new one goes."""
+    """One file to be baked."""
 
     path: Path
     name: str
+    """Its name in reports: the path below the folder that was given."""
     output: Path
+    """Path of the new file."""
 
     @property
     def kind(self) -> str:
-        """Ending of the new file."""
+        """Suffix of the new file."""
         return self.output.suffix.lower()
 
 
 def items(inputs: Iterable[str], output: Path) -> list[Item]:
-    """Every file that is meant, in order. inputs: files, folders (searched to the bottom) and patterns. output: a file,
-    for a single input that is one, else a folder, which gets the folders of the inputs too.
+    """List the files to bake, in order.
+
+    inputs: files, folders (searched recursively) and patterns. output: a file for a single input file, or a folder,
+    which keeps the folder structure of the inputs.
     """
     _check_output(output)
     found = list(_found(inputs))
     if output.suffix.lower() in WRITTEN and not output.is_dir():
         if len(found) > 1:
-            raise InputError(f"{output} is one file, and there are {len(found)} to be baked; give a folder")
+            raise InputError(f"{output} is one file, but there are {len(found)} files to bake; give a folder")
         path = found[0][0]
         return [Item(path, path.name, output)]
     made: dict[Path, Item] = {}
@@ -58,48 +68,50 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
         item = Item(path, relative.as_posix(), output / relative.with_suffix(_kind(path)))
         if item.output in made:
             other = made[item.output].path
-            raise InputError(f"{other} and {path} would both be written to {item.output}; bake them apart")
+            raise InputError(f"{other} and {path} would both be written to {item.output}; bake them in separate runs")
         made[item.output] = item
     return list(made.values())
 
 
 def _check_output(output: Path) -> None:
-    """A name with an ending is a file's, unless there is a folder of that name."""
+    """Refuse outputs that cannot be written. A name with a suffix is a file, unless there is a folder of that name."""
+    if output == Path("-"):
+        raise InputError("--output is '-'; bakes are not written to the terminal: give a file (.glb, .bvh) or a folder")
     if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
         allowed = " and ".join(WRITTEN)
         raise InputError(
-            f"{output} ends in {output.suffix!r}, which is not written; allowed are {allowed}, or a folder"
+            f"--output is {str(output)!r}, which ends in {output.suffix!r}; allowed are {allowed}, or a folder"
         )
 
 
 def _kind(path: Path) -> str:
-    """Ending of the new file: by the name of the old one, or by its content where the name does not tell."""
+    """Suffix of the new file: from the suffix of the old one, or else from its content."""
     kind = KINDS.get(path.suffix.lower())
     if kind is not None:
         return kind
     try:
         with path.open("rb") as file:
             return ".bvh" if files.format_of(file.read(1024), path.name) == "bvh" else ".glb"
-    except OSError as wrong:
-        raise FileError(f"the file cannot be read: {wrong.strerror}", str(path)) from None
+    except OSError as problem:
+        raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
 
 
 def _found(inputs: Iterable[str]) -> Iterator[tuple[Path, Path]]:
-    """Files, and their paths below the folder that was given."""
+    """Yield files and their paths below the folder that was given."""
     count = 0
     seen: set[Path] = set()
     for text in inputs:
-        for path, relative in _meant(text):
+        for path, relative in _matching(text):
             if path in seen:
                 continue
             seen.add(path)
             count += 1
             if count > MOST_FILES:
-                raise InputError(f"there are more than {MOST_FILES} files; is {text!r} what you mean?")
+                raise InputError(f"there are more than {MOST_FILES:,} files; is {text!r} the right folder?")
             yield path, relative
 
 
-def _meant(text: str) -> Iterator[tuple[Path, Path]]:
+def _matching(text: str) -> Iterator[tuple[Path, Path]]:
     path = Path(text)
     if path.is_dir():
         below = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
@@ -113,33 +125,40 @@ def _meant(text: str) -> Iterator[tuple[Path, Path]]:
         matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))
         matches = [file for file in matches if file.is_file() and file.suffix.lower() in KINDS]
         if not matches:
-            raise InputError(f"there is no file {text!r}, nor any that it matches")
+            raise InputError(f"there is no file {text!r}, and it matches none as a pattern")
         yield from ((file, Path(file.name)) for file in matches)
 
 
 def read(item: Item) -> bytes:
-    """The bytes of a file that needs no other."""
+    """Read the bytes of a file, with the files beside it that it refers to."""
     try:
         if item.path.stat().st_size > LARGEST_FILE:
             raise FileError(f"the file is larger than {LARGEST_FILE >> 20} MB", item.name)
         data = item.path.read_bytes()
         return _packed(data, item.path) if _needs_others(data) else data
-    except OSError as wrong:
-        raise FileError(f"the file cannot be read: {wrong.strerror}", item.name) from None
+    except OSError as problem:
+        raise FileError(f"the file cannot be read: {problem.strerror}", item.name) from None
 
 
 def _needs_others(data: bytes) -> bool:
-    """Whether a file may name others that lie beside it: glTF, in text or not, with an address in it."""
+    """Whether a file may refer to files beside it: glTF with a URI in it."""
     return (data.startswith(MAGIC) or data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")) and b'"uri"' in data
 
 
 def _packed(data: bytes, path: Path) -> bytes:
-    """glTF with all that lies beside it, as the bytes of a .glb."""
+    """Pack glTF and the files beside it into the bytes of a .glb."""
     return b"".join(self_contained(parse(data, path.name, path.parent)).glb())
 
 
+def skipped_formats(inputs: Iterable[str]) -> list[Path]:
+    """List the files in folders that are not baked because their format is not read (.fbx, .usd and so on)."""
+    folders = [Path(text) for text in inputs if Path(text).is_dir()]
+    below = (Path(folder) / name for top in folders for folder, _, names in os.walk(top) for name in names)
+    return sorted(path for path in below if path.suffix.lower() in IMPORTERS)
+
+
 class Manifest:
-    """What is known of the new files in a folder: from what and how each was made."""
+    """A record of the new files in a folder: from what and how each was made."""
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self._path, self._fingerprint = folder / MANIFEST, fingerprint
@@ -154,11 +173,11 @@ class Manifest:
         return made if isinstance(made, dict) else {}
 
     def is_done(self, item: Item, data: bytes) -> bool:
-        """Whether the new file is there, made from this one in the same way."""
+        """Whether the new file exists and was made from this input in the same way."""
         return item.output.is_file() and self._made.get(self._key(item)) == self._mark(data)
 
     def add(self, item: Item, data: bytes) -> None:
-        """Note that a file is done; at once, so that nothing is lost if the rest is not."""
+        """Record that a file is done; at once, so that an interrupted run can continue."""
         self._made[self._key(item)] = self._mark(data)
         text = json.dumps({"format": "kinema.bake.manifest", "version": 1, "files": self._made}, indent=1)
         atomic.write(self._path, [text.encode()])

@@ -1,7 +1,7 @@
-"""Many files: one after another, side by side in processes of this machine, or on a Dask cluster.
+"""Bake many files: one after another, in parallel processes, or on a Dask cluster.
 
-Whoever does the work, a file goes to it as bytes and comes back as bytes, and only this process writes: each file
-whole or not at all, as soon as it is done. A file that fails stops nothing.
+Files travel to the worker and back as bytes, and only this process writes them: atomically, as soon as each is done. A
+file that fails does not stop the others.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from kinema.bake.constants import WORKER_ATTEMPTS
 from kinema.bake.job import Order, Outcome, bake_file, problem_of
 from kinema.bake.listing import Item, Manifest, read
 from kinema.errors import InputError, KinemaError
 from kinema.io import atomic
 
-Work = Iterator[tuple[Item, bytes]]
-"""Files as they are needed: nobody holds all of them at once."""
+WORKER_ATTEMPTS = 2
+"""How often a file is tried whose worker died: another file may have been to blame, but this one may have been."""
 
-Runner = Callable[[Work, Order], Iterator[tuple[Item, bytes, Outcome]]]
-"""Who does the work: takes files as it can, and gives back each as it is done, in any order."""
+PendingFiles = Iterator[tuple[Item, bytes]]
+"""Files read as they are needed, so that they are not all in memory at once."""
+
+Runner = Callable[[PendingFiles, Order], Iterator[tuple[Item, bytes, Outcome]]]
+"""Bakes files: takes them when it has room, and gives back each when it is done, in any order."""
 
 
 def bake_many(
@@ -37,8 +39,8 @@ def bake_many(
 ) -> list[dict[str, Any]]:
     """Bake files and write the new ones. Returns a report of each, in order.
 
-    folder: where the manifest is kept, by which a second run knows what is done; None: every file is baked. force:
-    bake again what is there. done: told of each file when it is.
+    folder: where to keep the manifest, from which a second run knows what is done; None: bake every file. force: bake
+    again and replace existing files. done: called with the report of each file when it is finished.
     """
     items = list(items)
     manifest = None if folder is None else Manifest(folder, order.fingerprint)
@@ -48,34 +50,34 @@ def bake_many(
         reports[item] = {**report, "file": item.name, "output": str(item.output)}
         done(reports[item])
 
-    def work() -> Work:
+    def pending() -> PendingFiles:
         for item in items:
             try:
                 data = read(item)
                 if not force and _is_skipped(item, data, manifest):
                     finish(item, {"status": "skipped"})
                     continue
-            except KinemaError as wrong:
-                finish(item, {"status": "failed", "problem": problem_of(wrong, item.name)})
+            except KinemaError as problem:
+                finish(item, {"status": "failed", "problem": problem_of(problem, item.name)})
                 continue
             yield item, data
 
-    for item, data, outcome in runner(work(), order):
+    for item, data, outcome in runner(pending(), order):
         finish(item, _written(item, data, outcome, manifest))
     return [reports[item] for item in items]
 
 
 def _is_skipped(item: Item, data: bytes, manifest: Manifest | None) -> bool:
-    """Whether a file is done. One that is there but was made otherwise, or by others, is not ours to replace."""
+    """Whether a file is done. Raises for an existing file that was made in another way."""
     if manifest is not None and manifest.is_done(item, data):
         return True
     if item.output.exists():
-        raise InputError(f"{item.output} is there already; --force replaces it")
+        raise InputError(f"{item.output} exists; --force replaces it")
     return False
 
 
 def _written(item: Item, data: bytes, outcome: Outcome, manifest: Manifest | None) -> dict[str, Any]:
-    """Write what was made. Returns the report."""
+    """Write the new file and return its report."""
     if outcome.data is None:
         return outcome.report
     try:
@@ -83,54 +85,54 @@ def _written(item: Item, data: bytes, outcome: Outcome, manifest: Manifest | Non
         atomic.write(item.output, [outcome.data])
         if manifest is not None:
             manifest.add(item, data)
-    except (OSError, KinemaError) as wrong:
-        why = wrong.strerror if isinstance(wrong, OSError) else getattr(wrong, "problem", wrong)
+    except (OSError, KinemaError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else getattr(problem, "problem", problem)
         return {**outcome.report, "status": "failed", "problem": f"{item.output} cannot be written: {why}"}
     return outcome.report
 
 
-# --- who does the work -----------------------------------------------------------------------------------------
+# --- runners ---------------------------------------------------------------------------------------------------
 
 
 def one_by_one(progress: Callable[[float], None] = lambda share: None) -> Runner:
-    """In this process."""
+    """Return a runner that bakes in this process."""
 
-    def run(work: Work, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
-        for item, data in work:
+    def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
+        for item, data in pending:
             yield item, data, bake_file(data, item.name, item.kind, order, progress)
 
     return run
 
 
 def in_processes(jobs: int) -> Runner:
-    """In so many processes of this machine.
+    """Return a runner that bakes in parallel processes on this machine.
 
-    If one dies (out of memory, say) it takes its pool with it. Whatever was in it is then tried once more, each in a
-    pool of its own: the one to blame is reported, the others are done.
+    A process that dies (out of memory, for example) breaks its pool. Every file that was in it is then tried once more
+    in a pool of its own: the one to blame is reported, the others are baked.
     """
 
-    def run(work: Work, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
+    def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
         left = True
         while left:
             suspects: list[tuple[Item, bytes]] = []
             with _pool(jobs, order) as pool:
-                left = yield from _until_broken(pool, work, jobs, suspects)
+                left = yield from _until_broken(pool, pending, jobs, suspects)
             for item, data in suspects:
-                yield item, data, _alone(item, data, order)
+                yield item, data, _bake_isolated(item, data, order)
 
     return run
 
 
 def _until_broken(
-    pool: ProcessPoolExecutor, work: Work, jobs: int, suspects: list[tuple[Item, bytes]]
+    pool: ProcessPoolExecutor, pending: PendingFiles, jobs: int, suspects: list[tuple[Item, bytes]]
 ) -> Generator[tuple[Item, bytes, Outcome], None, bool]:
-    """Feed a pool until nothing is left, or until it breaks: what was in it then is suspect. Returns whether anything
-    may be left.
+    """Feed a pool until no file is left or it breaks; the files in it are then suspects. Returns whether files may be
+    left.
     """
     running: dict[Future[Outcome], tuple[Item, bytes]] = {}
     try:
         while True:
-            while len(running) < jobs and (following := next(work, None)) is not None:
+            while len(running) < jobs and (following := next(pending, None)) is not None:
                 item, data = following
                 try:
                     running[pool.submit(_in_worker, data, item.name, item.kind)] = following
@@ -148,20 +150,20 @@ def _until_broken(
         return True
 
 
-def _alone(item: Item, data: bytes, order: Order) -> Outcome:
-    """A file in a process of its own, which may die."""
+def _bake_isolated(item: Item, data: bytes, order: Order) -> Outcome:
+    """Bake a file in a process of its own, which may die."""
     for _ in range(WORKER_ATTEMPTS - 1):
         with _pool(1, order) as pool:
             try:
                 return pool.submit(_in_worker, data, item.name, item.kind).result()
             except BrokenProcessPool:
                 continue
-    problem = f"the process that baked it died, {WORKER_ATTEMPTS} times: out of memory, perhaps"
+    problem = f"the process that baked it died {WORKER_ATTEMPTS} times, perhaps out of memory"
     return Outcome(None, {"file": item.name, "status": "failed", "problem": problem})
 
 
 _order: Order | None = None
-"""In a worker process: what is to be done, sent once, so that its ground is built once."""
+"""In a worker process: the order, sent once, so that its ground is built once."""
 
 
 def _pool(jobs: int, order: Order) -> ProcessPoolExecutor:

@@ -1,4 +1,4 @@
-"""Where a character is put: its start, its heading, and the height of the ground below it."""
+"""Place a character: its start position, its heading, and the height of the ground below it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.constants import FARTHEST_GROUND, HEIGHT_SMOOTHING
 from kinema.bake.settings import Settings
 from kinema.bake.shot import Shot
 from kinema.bake.smoothing import smoothed
@@ -15,9 +14,15 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.rig import Rig
 
+FARTHEST_GROUND = 1000.0
+"""Leg lengths above and below the character within which its first ground is looked for."""
+
+HEIGHT_SMOOTHING = 0.12
+"""Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
+
 
 def start_of(rig: Rig, settings: Settings) -> Any:
-    """(4, 4): where the character's space is at first, not yet at the ground's height."""
+    """(4, 4): the initial transform of the character, not yet at the height of the ground."""
     up, forward = np.array(rig.up), np.array(rig.forward)
     across = np.delete(np.eye(3), int(np.argmax(np.abs(up))), axis=0)
     start = np.eye(4)
@@ -30,9 +35,10 @@ def start_of(rig: Rig, settings: Settings) -> Any:
 
 
 def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:
-    """The shot with each place moved along up until the character's floor is at the height of the ground under its
-    hips, smoothed: up stairs the body glides. Where there is none, the height of the frame before is kept. What comes
-    before the first frame is left out if there is no ground for it. below: height that the first ground is below.
+    """Move each transform along up, so that the character's floor is at the height of the ground under its hips.
+
+    The height is smoothed: the body glides up stairs. Where there is no ground, the height of the frame before is kept.
+    The lead-in is dropped if there is no ground for it. below: look for the first ground below this height.
     """
     rig, leg = shot.rig, shot.rig.leg_length
     up, hips = np.array(rig.up), shot.world[:, rig.hips, :3, 3]
@@ -52,8 +58,9 @@ def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:
 
 
 def _heights_along(ground: Any, points: Any, up: Any, first: float, leg: float) -> Any:
-    """(F,): height of the ground under points (F, 3), each looked for from a leg above the last: a floor below a roof
-    stays the floor. nan where there is none.
+    """(F,): height of the ground under points (F, 3); nan where there is none.
+
+    Each is looked for from a leg length above the last one, so that a floor below a roof stays the floor.
     """
     heights, last = np.full(len(points), np.nan), first
     for k, point in enumerate(points):
@@ -64,14 +71,14 @@ def _heights_along(ground: Any, points: Any, up: Any, first: float, leg: float) 
 
 
 def _height_under(ground: Any, point: Any, up: Any, top: float, depth: float) -> float | None:
-    """Height along up of the first ground below a height, where a point is; None if there is none."""
+    """Height along up of the first ground below `top` at a point; None if there is none."""
     origin = point + up * (top - point @ up)
     hits = ground.cast(origin[np.newaxis], -up[np.newaxis], 2 * depth)
     return float(hits.point[0] @ up) if hits.hit[0] else None
 
 
 def _lift(up: Any) -> Any:
-    """(4, 4): what a matrix gains when it is moved by 1 along up."""
+    """(4, 4): what a transform gains when it is moved by 1 along up."""
     lift = np.zeros((4, 4))
     lift[:3, 3] = up
     return lift

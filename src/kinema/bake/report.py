@@ -10,6 +10,7 @@ import numpy as np
 from kinema.bake.baking import Baked
 from kinema.metrics import PARTS, Metrics
 from kinema.rig import Rig
+from kinema.roles import unit
 
 FORMAT, VERSION = "kinema.bake", 1
 
@@ -48,6 +49,7 @@ def clip_report(clip: str, baked: Baked) -> dict[str, Any]:
         "fps": round(1.0 / baked.dt, 3),
         "leg_length": baked.leg,
         "in_place": baked.in_place,
+        "travels": baked.travels,
         "feet_speed": baked.speed,
         "before": _figures(baked.before, baked.leg),
         "after": _figures(baked.after, baked.leg),
@@ -66,6 +68,7 @@ def rig_report(rig: Rig | None) -> dict[str, Any] | None:
         "eyes": [names[int(joint)] for joint in rig.eyes],
         "legs": {leg.name: [names[int(joint)] for joint in leg.joints] for leg in rig.legs},
         "arms": {arm.name: [names[int(joint)] for joint in arm.joints] for arm in rig.arms},
+        "unit": unit(rig).word,
         "confidence": {role: round(float(sure), 3) for role, sure in rig.confidence.items()},
         "doubts": list(rig.doubts),
     }

@@ -1,4 +1,4 @@
-"""The file of figures that `--report` asks for."""
+"""The JSON file of figures that `--report` writes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from kinema.io import atomic
 
 
 class ReportFile:
-    """Figures of a run, as JSON. One that an earlier run wrote is replaced, and what it knows of files that are skipped
-    now is kept; anything else that is there is replaced only by force.
+    """The figures of a run, as JSON.
 
-    order: fingerprint of what is asked: figures of something else are not kept.
+    A report of an earlier run is replaced, and its figures of files that are skipped now are kept; any other existing
+    file is replaced only with `force`. Problems with the path are raised at once, before anything is baked.
+
+    order: fingerprint of the order; figures of another order are not kept.
     """
 
     def __init__(self, path: Path, order: str, *, force: bool) -> None:
         if path.is_dir() or not path.parent.is_dir():
-            raise InputError(f"--report is {str(path)!r}; expected a file in a folder that is there")
+            raise InputError(f"--report is {str(path)!r}; expected a file in an existing folder")
+        atomic.check_writable(path)
         self._path, self._order = path, order
         old = self._read()
         if path.exists() and old.get("format") != FORMAT and not force:
-            raise InputError(f"{path} is there already, and no report of Kinema's; --force replaces it")
+            raise InputError(f"{path} exists and is not a report of Kinema; --force replaces it")
         known = old.get("files") if old.get("order") == order else None
         entries = [entry for entry in known if isinstance(entry, dict)] if isinstance(known, list) else []
         self._known = {str(entry.get("output")): entry for entry in entries}
@@ -37,7 +40,7 @@ class ReportFile:
         return found if isinstance(found, dict) else {}
 
     def write(self, reports: list[dict[str, Any]], kinema: str, options: dict[str, Any]) -> None:
-        """Write what became of each file. kinema: its version. options: what was asked, for people."""
+        """Write the report of each file. kinema: its version. options: the options that were given, for people."""
         files = [self._with_figures(report) if report["status"] == "skipped" else report for report in reports]
         head = {"format": FORMAT, "version": VERSION, "kinema": kinema, "order": self._order, "options": options}
         try:
@@ -46,5 +49,5 @@ class ReportFile:
             raise FileError(f"the report cannot be written: {wrong.strerror}", str(self._path)) from None
 
     def _with_figures(self, skipped: dict[str, Any]) -> dict[str, Any]:
-        """What is known of a file from when it was baked."""
+        """Add the figures from when a skipped file was baked."""
         return {**self._known.get(skipped["output"], {}), **skipped}

@@ -1,4 +1,4 @@
-"""`Settings`: what is to be done to a clip."""
+"""`Settings`: what to do to a clip."""
 
 from __future__ import annotations
 
@@ -7,39 +7,51 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinema import validation
-from kinema.bake.constants import CLIMB, FASTEST_FPS, MOST_LOOPS, SLOWEST_FPS
-from kinema.bake.moving_point import MovingPoint
+from kinema.bake.constants import FASTEST_FPS, SLOWEST_FPS
+from kinema.bake.targets import MovingPoint
 from kinema.behaviours.feet import Feet
 from kinema.errors import InputError
+
+CLIMB = 6.0
+"""Leg lengths per second at which feet are raised and lowered to meet the ground: faster than in a game, which cannot
+know what comes next. On stairs, slower feet are a frame late."""
+
+MOST_LOOPS = 1000
+"""Times a clip may be repeated in one bake."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Settings:
-    """What is to be done to a clip. Lengths are in the unit of the character's file.
+    """What to do to a clip. Lengths are in the unit of the character's file.
 
-    ground: what to put the feet on, anything with `cast`; None: nothing is done to them. lock_feet: keep planted feet
-    from sliding on the ground the clip was made on, the rig's floor, if there is no other.
-    at: (2,), x and z of the character's origin at the start; or (3,), with a y between them, below which its ground is
-    looked for. heading: radians from +Z towards +X that it faces there;
-    as it does if None. travel: whether to move it by its planted feet; None: if it is put on a ground and its clip
-    walks in place. in_place: take the travel out of the clip first, and make none.
-    look_at: for head and eyes. reach: for hands, by the name of their arm: "left", or "left_hand".
-    fps: keys at so many frames a second, exactly; near the clip's own if None. loops: how often to repeat it.
-    name: of the new clip. feet: how feet are placed.
+    Example:
+        >>> settings = Settings(ground=km.Plane(), loops=4, look_at=MovingPoint.fixed((1.0, 1.6, 2.0)))
     """
 
     ground: Any = None
+    """What the feet stand on: anything with `cast`, or None to leave the feet alone."""
     lock_feet: bool = False
+    """Keep planted feet from sliding. Without a ground, on the floor that the clip was made on."""
     at: tuple[float, ...] = (0.0, 0.0)
+    """Start position of the character's origin: x and z; or x, y and z, to start on the ground below y."""
     heading: float | None = None
+    """Initial heading, radians from +Z towards +X; None keeps the clip's."""
     travel: bool | None = None
+    """Whether to move the character by its planted feet; None: if it is on a ground and the clip walks in place."""
     in_place: bool = False
+    """Remove the travel. With `lock_feet`, planted feet move back together, as on a treadmill."""
     look_at: MovingPoint | None = None
+    """Target of the head and the eyes."""
     reach: Mapping[str, MovingPoint] = field(default_factory=dict)
+    """Targets of the hands by the name of their arm: "left" or "left_hand"."""
     fps: float | None = None
+    """Keys at exactly this many frames per second; None: near the clip's own rate."""
     loops: int = 1
+    """How often to repeat the clip."""
     name: str | None = None
+    """Name of the new clip; None: "<clip> baked"."""
     feet: Feet = field(default_factory=lambda: Feet(climb=CLIMB))
+    """How the feet are placed."""
 
     def __post_init__(self) -> None:
         if self.ground is not None and not callable(getattr(self.ground, "cast", None)):
@@ -53,7 +65,7 @@ class Settings:
         if self.heading is not None:
             validation.number("heading", self.heading)
         if self.in_place and self.travel:
-            raise InputError("in_place and travel exclude each other: one takes travel out, the other makes it")
+            raise InputError("in_place and travel exclude each other: one removes the travel, the other adds it")
         if self.fps is not None:
             validation.number("fps", self.fps, SLOWEST_FPS, FASTEST_FPS)
         validation.whole("loops", self.loops, 1)
@@ -69,5 +81,10 @@ class Settings:
 
     @property
     def places_feet(self) -> bool:
-        """Whether anything is done to the feet."""
+        """Whether the feet are placed."""
         return self.ground is not None or self.lock_feet
+
+    @property
+    def on_treadmill(self) -> bool:
+        """Whether the travel that the feet imply is used to lock them, and removed from the result."""
+        return self.in_place and self.lock_feet and self.ground is None

@@ -50,6 +50,8 @@ class Shot:
     stride: int
     rig: Rig
     travel: Travel
+    moved: bool = False
+    """Whether its planted feet move the character."""
 
     @property
     def dt(self) -> float:
@@ -93,7 +95,8 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
     own = _own_travel(rig, poses)
     stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
-    moves = settings.places_feet and travel.needed and stays and not settings.in_place
+    wanted = settings.on_treadmill or not settings.in_place
+    moves = settings.places_feet and travel.needed and stays and wanted
     moves = moves if settings.travel is None else settings.travel
     places = travel.places(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
     one_pass = places[-1] @ own
@@ -102,7 +105,7 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     total = settings.loops * (times.size - 1) + 1 + lead
     which, places = which[-total:], places[-total:]
     rig = replace(rig, floor=travel.floor)
-    shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, stride, rig, travel)
+    shot = Shot((np.arange(which.size) - lead) * dt, poses[which], places, None, lead, stride, rig, travel, moves)
     speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
     return replace(shot, planted=metrics.planted_from(rig, shot.world, dt, height=PLANT_HEIGHT, speed=speed))
 

@@ -1,19 +1,29 @@
-"""The command line. Nothing heavy is imported until a command runs, so `--help` answers at once."""
+"""The command line. Nothing heavy is imported until a command runs, so that `--help` answers at once."""
 
 from __future__ import annotations
 
 import typer
 
-from kinema.cli.bake import bake
-from kinema.cli.bench import bench
-from kinema.cli.info import info
-from kinema.cli.render import render
+from kinema.cli import bake, bench, info, play, render, sample, warmup
+from kinema.cli.options import command
+from kinema.cli.streams import use_safe_streams
+
+_START, _FILES, _MACHINE = "Start here", "Files", "This machine"
 
 app = typer.Typer(
     help="Kinema: inverse kinematics for procedural animation.",
+    epilog="""First steps:
+
+kinema play
+
+kinema sample person.glb stairs.glb
+
+kinema bake person.glb -o out.glb --clip walk --ground stairs.glb --loops 4
+
+kinema render out.glb -o walk.gif --clip "walk baked" --ground stairs.glb""",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -28,49 +38,22 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", help="Print the version and leave.", is_eager=True, callback=_print_version
+        False, "--version", help="Show the version and exit.", is_eager=True, callback=_print_version
     ),
 ) -> None:
-    """What every command shares: nothing but the way to the version."""
+    """Options of `kinema` itself."""
 
 
-@app.command()
-def warmup() -> None:
-    """Compile every solver now, so that nothing has to wait later."""
-    from kinema.compile_ahead import warmup as compile_all
-
-    seconds = compile_all()
-    typer.echo(f"Everything is compiled ({seconds:.1f} s).")
-
-
-@app.command()
-def play(
-    scene: str = typer.Argument("planar", help="The scene to open first."),
-    host: str = typer.Option("127.0.0.1", help="The address to listen at; anything but loopback is seen by others."),
-    port: int = typer.Option(None, min=1, max=65535, help="The port; if it is taken, the next free one."),
-    browser: bool = typer.Option(True, "--browser/--no-browser", help="Open the page in the browser."),
-) -> None:
-    """Open the playground: drag limbs, arms and characters, and copy what you see as Python."""
-    from kinema.errors import InputError
-
-    try:
-        from kinema.playground.server import play as serve
-    except ModuleNotFoundError as missing:
-        typer.echo(f'The playground needs {missing.name}: pip install "kinema[play]"', err=True)
-        raise typer.Exit(1) from missing
-    try:
-        serve(scene, host, port, browser)
-    except InputError as problem:
-        typer.echo(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", err=True)
-        raise typer.Exit(2) from problem
-
-
-app.command()(bake)
-app.command()(bench)
-app.command()(info)
-app.command()(render)
+app.command(rich_help_panel=_START, epilog=play.EXAMPLES)(play.play)
+app.command(rich_help_panel=_START, epilog=sample.EXAMPLES)(sample.sample)
+app.command(rich_help_panel=_FILES, epilog=info.EXAMPLES)(command(info.InfoOptions, info.info))
+app.command(rich_help_panel=_FILES, epilog=render.EXAMPLES)(command(render.RenderOptions, render.render))
+app.command(rich_help_panel=_FILES, epilog=bake.EXAMPLES)(command(bake.BakeOptions, bake.bake))
+app.command(rich_help_panel=_MACHINE, epilog=warmup.EXAMPLES)(warmup.warmup)
+app.command(rich_help_panel=_MACHINE, epilog=bench.EXAMPLES)(bench.bench)
 
 
 def main() -> None:
-    """The entry point."""
-    app()
+    """Run the command line."""
+    use_safe_streams()
+    app(prog_name="kinema")

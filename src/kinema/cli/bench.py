@@ -1,4 +1,4 @@
-"""`kinema bench`: its options. What they do is in `kinema.bench`, which is loaded when the command runs."""
+"""`kinema bench`: measure this machine. The work is done in `kinema.bench`, imported when the command runs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from typing import Annotated
 import typer
 
 from kinema.bench.sections import SECTIONS
-from kinema.cli.loading import told
+from kinema.cli.errors import one_line_errors
+
+EXAMPLES = """Examples:
+
+kinema bench --quick --only chains
+
+kinema bench --json results/"""
 
 
 def bench(
     json: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where the figures go: a file, or a folder (then named after the machine)."),
+        typer.Option(metavar="FILE", help="Write the figures to a file, or into a folder (named after the machine)."),
     ] = None,
-    only: Annotated[str | None, typer.Option(metavar="SECTION", help=f"One of {', '.join(SECTIONS)}.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few repetitions: a look, not a measurement.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="SECTION", help=f"One of {', '.join(SECTIONS)}.", autocompletion=lambda: list(SECTIONS)),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few repetitions: a rough look.")] = False,
 ) -> None:
-    """Measure this machine, and the peers that are installed, in one run."""
-    with told("bench"):
+    """Measure the speed of this machine and of the installed peer libraries, in one run."""
+    with one_line_errors("bench"):
         from kinema.bench.run import run
 
         run(only, quick, json)

@@ -1,31 +1,50 @@
-"""`kinema info`: its options. What it tells is in `kinema.info`, which is loaded when the command runs."""
+"""`kinema info`: what is in a file. The work is done in `kinema.info`, which is imported when the command runs."""
 
 from __future__ import annotations
 
+import os
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kinema.cli.loading import loaded, told
+from kinema.cli.errors import one_line_errors
+from kinema.cli.options import RoleOptions
+
+EXAMPLES = """Examples:
+
+kinema info person.glb
+
+kinema info fox.glb --json
+
+kinema info rig.glb --role head=Bip01_Head"""
 
 
-def info(
-    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")],
-    as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON, for programs.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every joint and every problem.")] = False,
-    roles: Annotated[Path | None, typer.Option(help="A file that says which joint is what.")] = None,
-    role: Annotated[list[str], typer.Option(metavar="ROLE=JOINT", help="One such role, in words.")] = [],  # noqa: B006
-) -> None:
-    """Say what is in a file: joints and what they are, clips, skins, size and unit, problems.
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions(RoleOptions):
+    """The options of `kinema info`."""
 
-    Roles marked with a question mark are doubtful. (+3) stands for joints that no clip moves and no skin follows.
+    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")]
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False
+    all: Annotated[bool, typer.Option("--all", help="List every joint and every problem.")] = False
+
+
+def info(options: InfoOptions) -> None:
+    """Show what is in a file: joints and their roles, clips, skins, size, unit, problems.
+
+    Uncertain roles are marked with a question mark. (+3) stands for three joints that no clip moves and no skin uses.
     """
-    with told("info"):
+    _run_uncompiled()
+    with one_line_errors("info"):
+        import numpy as np
+
         from kinema.info.facts import facts
 
-        found = facts(loaded(file, roles, role), file)
-    if as_json:
+        with np.errstate(all="ignore"):  # Kernels that run as plain Python would warn where compiled ones do not.
+            found = facts(options.load(options.file), options.file)
+    if options.json:
         import json
 
         typer.echo(json.dumps(found, indent=2))
@@ -35,4 +54,18 @@ def info(
     from kinema.info.report import report
 
     console = Console(highlight=False)
-    console.print(report(found, everything, console.width))
+    console.print(report(found, options.all, console.width))
+
+
+def _run_uncompiled() -> None:
+    """Run kernels as plain Python in this process: for one look at one file, compiling takes longer than running.
+
+    Does nothing if numba is imported already, and leaves the environment of child processes alone.
+    """
+    if "numba" in sys.modules or "NUMBA_DISABLE_JIT" in os.environ:
+        return
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    try:
+        import numba  # noqa: F401  # Reads the variable once.
+    finally:
+        del os.environ["NUMBA_DISABLE_JIT"]

@@ -1,73 +1,102 @@
-"""`kinema render`: its options. What they do is in `kinema.render`, which is loaded when the command runs."""
+"""`kinema render`: pictures and films. The work is done in `kinema.render`, imported when the command runs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kinema.cli.ground import Ground, GroundHeight, GroundSize
-from kinema.cli.loading import loaded, told
+from kinema.cli.errors import one_line_errors
+from kinema.cli.options import GroundOptions, RoleOptions
 
-_WHEN, _LOOK = "What is drawn", "How it looks"
+_WHAT, _LOOK = "What to draw", "Appearance"
+
+VIEWS, SHOWN, THEMES = ["three-quarter", "front", "side", "back", "top"], ["bones", "skin", "both"], ["light", "dark"]
+
+EXAMPLES = """Examples:
+
+kinema render person.glb -o walk.png --clip walk --strip 7
+
+kinema render spider.glb -o walk.gif --clip walk --theme dark
+
+kinema render fox.glb -o fox.png --clip run --time 0.3 --show both"""
 
 
-def render(
-    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif).")],
-    clip: Annotated[str | None, typer.Option(help="The clip, by name. The first if not said.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class RenderOptions(GroundOptions, RoleOptions):
+    """The options of `kinema render`."""
+
+    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")]
+    output: Annotated[Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif).")]
+    clip: Annotated[str | None, typer.Option(help="Name of the clip. Default: the first.", rich_help_panel=_WHAT)] = (
+        None
+    )
     time: Annotated[
-        str | None,
-        typer.Option(metavar="T|FROM:TO", help="Seconds: a moment, or a part of the clip.", rich_help_panel=_WHEN),
-    ] = None,
+        str | None, typer.Option(metavar="T|FROM:TO", help="Seconds: a moment or a range.", rich_help_panel=_WHAT)
+    ] = None
     strip: Annotated[
-        int | None, typer.Option(metavar="N", help="So many poses in one picture.", rich_help_panel=_WHEN)
-    ] = None,
-    fps: Annotated[float, typer.Option(help="Frames a second of a film.", rich_help_panel=_WHEN)] = 25.0,
+        int | None, typer.Option(metavar="N", help="Draw N poses in one picture.", rich_help_panel=_WHAT)
+    ] = None
+    fps: Annotated[float, typer.Option(help="Frames per second of a film.", rich_help_panel=_WHAT)] = 25.0
     show: Annotated[
         str,
-        typer.Option(metavar="bones|skin|both", help="Bones, skin, or bones through the skin.", rich_help_panel=_LOOK),
-    ] = "bones",
+        typer.Option(
+            metavar="|".join(SHOWN),
+            help="Bones, skin, or bones through the skin.",
+            autocompletion=SHOWN.copy,
+            rich_help_panel=_LOOK,
+        ),
+    ] = "bones"
     view: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|AZ,EL",
-            help="three-quarter, front, side, back, top; or degrees from the front round to its right, and upwards.",
+            help=f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
+            autocompletion=VIEWS.copy,
             rich_help_panel=_LOOK,
         ),
-    ] = None,
+    ] = None
     size: Annotated[
         str | None,
         typer.Option(
-            metavar="WxH", help="Pixels. If not said 640x480; a film 480x360, a strip 960 wide.", rich_help_panel=_LOOK
+            metavar="WxH", help="Pixels. Default: 640x480; film 480x360, strip 960 wide.", rich_help_panel=_LOOK
         ),
-    ] = None,
-    theme: Annotated[str, typer.Option(metavar="light|dark", help="Colours.", rich_help_panel=_LOOK)] = "light",
-    ground: Ground = None,
-    ground_size: GroundSize = None,
-    ground_height: GroundHeight = None,
-    roles: Annotated[Path | None, typer.Option(help="A file that says which joint is what.")] = None,
-    role: Annotated[list[str], typer.Option(metavar="ROLE=JOINT", help="One such role, in words.")] = [],  # noqa: B006
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-) -> None:
+    ] = None
+    theme: Annotated[
+        str,
+        typer.Option(metavar="|".join(THEMES), help="Colours.", autocompletion=THEMES.copy, rich_help_panel=_LOOK),
+    ] = "light"
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
+
+
+def render(options: RenderOptions) -> None:
     """Draw a character without a browser: a picture, a strip of poses, or a film of a clip.
 
-    Left limbs are orange, right ones blue, where it is known which is which.
+    Left limbs are orange and right limbs blue, where the sides are known.
     """
-    with told("render"):
-        from kinema.bake.grounds import typed
+    with one_line_errors("render"):
         from kinema.render import files
         from kinema.render.look import Look
 
-        character = loaded(file, roles, role)
-        plan = typed(ground, ground_size, ground_height)
+        character = options.load(options.file)
+        ground = options.parsed_ground()
         look = Look(
-            view=None if view is None else files.view(view),
-            size=None if size is None else files.size(size),
-            theme=theme,
-            show=show,
-            ground=None if plan is None else plan.build(*([character.rig.up] if character.rig else [])),
+            view=None if options.view is None else files.view(options.view),
+            size=None if options.size is None else files.size(options.size),
+            theme=options.theme,
+            show=options.show,
+            ground=None if ground is None else ground.build(*([character.rig.up] if character.rig else [])),
         )
-        said = files.render(character, output, look, clip=clip, time=time, poses=strip, fps=fps, force=force)
-    typer.echo(said)
+        drawn = files.render(
+            character,
+            options.output,
+            look,
+            clip=options.clip,
+            time=options.time,
+            poses=options.strip,
+            fps=options.fps,
+            force=options.force,
+        )
+    typer.echo(drawn)

@@ -1,1 +1,1 @@
-"""What is in a file: joints and what they are, clips, skins, sizes, problems; as plain data, and for a terminal."""
+"""What is in a file: joints and their roles, clips, skins, sizes, problems; as plain data, and for a terminal."""

@@ -1,4 +1,4 @@
-"""Everything worth knowing about a character, as plain data: numbers, words, lists and tables, ready for JSON."""
+"""Facts about a character as plain data, ready for JSON."""
 
 from __future__ import annotations
 
@@ -10,16 +10,30 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.info.constants import DOUBTFUL, EVEN, SURE_UNIT, TRAVELS, VERSION
 from kinema.info.roles import roles_of
 from kinema.rig import Rig
 from kinema.roles import unit
 
+VERSION = 2
+"""Version of what `facts` returns. It changes when a key is removed or changes its meaning, not for new keys."""
+
+DOUBTFUL = 0.6
+"""Confidence below which a role is marked as doubtful: it is more luck than evidence."""
+
+TRAVELS = 0.25
+"""Body sizes between start and end from which a clip counts as travelling: less than a step is swaying."""
+
+SURE_UNIT = 0.6
+"""Confidence, 0 to 1, from which a unit is not called a guess: the body is within about half of its usual size."""
+
+EVEN = 0.02
+"""Relative difference up to which the steps between keys count as frames: times are often rounded."""
+
 
 def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
-    """What is in a character. file: where it came from, if that is to be told too.
+    """Return what is in a character. file: the file it was loaded from, to be included.
 
-    Lengths are in the file's own unit, times in seconds, angles in degrees.
+    Lengths are in the unit of the file, times in seconds, angles in degrees. docs/command_line.md lists the keys.
     """
     size = _size(character)
     return {
@@ -43,9 +57,9 @@ def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
 
 
 def _size(character: Character) -> tuple[float, float, float]:
-    """Extent as it stands along the character's left, up and forward: of its joints and its skins together.
+    """Extent along the character's left, up and forward in its standing pose, of joints and skins together.
 
-    Of joints only those of the body count where that is known: others may be lights and cameras.
+    If the body is known, only its joints count: others may be lights and cameras.
     """
     rig, skeleton = character.rig, character.skeleton
     up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
@@ -56,7 +70,7 @@ def _size(character: Character) -> tuple[float, float, float]:
     shown = [skeleton.world(stance)[body, :3, 3], *(skin.deform(palette) for skin in character.skins)]
     across = np.concatenate(shown).astype(np.float64) @ axes.T
     wide, tall, deep = np.ptp(across, axis=0)
-    if rig is not None:  # From the floor on, which is below the lowest joint.
+    if rig is not None:  # From the floor, which is below the lowest joint.
         tall = max(tall, across[:, 1].max() - rig.floor)
     return float(wide), float(tall), float(deep)
 
@@ -73,7 +87,7 @@ def _space(character: Character, size: tuple[float, float, float]) -> dict[str, 
 
 
 def _unit(rig: Rig | None) -> dict[str, Any]:
-    """The unit that makes the body a likely size, and whether no other does as well."""
+    """The unit that gives the body a likely size, and whether no other does."""
     if rig is None:
         return {"guess": None, "sure": False}
     found = unit(rig)
@@ -96,7 +110,7 @@ def _joints(character: Character) -> list[dict[str, Any]]:
             "name": name,
             "parent": int(skeleton.parents[i]),
             "roles": [role.path for role in roles.get(i, ())],
-            "words": ", ".join(role.words for role in roles.get(i, ())),
+            "label": ", ".join(role.label for role in roles.get(i, ())),
             "doubtful": any(_doubtful(rig, role.group) for role in roles.get(i, ())),
             "moved": i in moved,
             "skinned": i in skinned,
@@ -106,7 +120,7 @@ def _joints(character: Character) -> list[dict[str, Any]]:
 
 
 def _roles(rig: Rig) -> dict[str, Any]:
-    """Roles by name: their joints, and how sure they are; None for those that were given."""
+    """Roles by name: their joints, and their confidence, which is None for given roles."""
     found: dict[str, Any] = {}
     for role in roles_of(rig):
         about = found.setdefault(
@@ -118,7 +132,7 @@ def _roles(rig: Rig) -> dict[str, Any]:
 
 
 def _confidence(rig: Rig, group: str) -> float | None:
-    """How sure a role is; all tails are one of those."""
+    """The confidence of a role; all tails share one."""
     return rig.confidence.get(group.partition("[")[0])
 
 
@@ -151,7 +165,7 @@ def _clip(clip: Clip, rig: Rig | None, size: float) -> dict[str, Any]:
 
 
 def _frame_rate(clip: Clip) -> float | None:
-    """Frames a second, where the keys of the richest track are evenly spaced."""
+    """Frames per second, if the keys of the track with most of them are evenly spaced."""
     times = max((track.times for track in clip.tracks), key=len, default=np.zeros(0))
     if len(times) < 3:
         return None

@@ -1,4 +1,4 @@
-"""Facts about a character for a terminal. Names in files are hostile: nothing in them is markup or control."""
+"""Facts about a character for a terminal. Names from files are hostile: they are never markup or control codes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from kinema.info.constants import MOST_PROBLEMS, NAME_WIDTH, NOTHING
+NOTHING = 1e-3
+"""Body sizes below which a length is shown as 0."""
+
+NAME_WIDTH = 30
+"""Characters of the terminal's width that are kept for a joint's name and role, however deep it is."""
+
+MOST_PROBLEMS = 20
+"""Problems that are listed; the rest is counted."""
 
 
 def report(facts: dict[str, Any], everything: bool, width: int) -> RenderableType:
-    """What `facts` gives, as rich shows it. everything: joints that say nothing too, and all problems. width: of the
-    terminal, in characters.
+    """Format what `facts` returns. everything: include unused joints and all problems. width: characters of the
+    terminal.
     """
     parts: list[RenderableType] = [_headline(facts), _space(facts)]
     parts.append(_joints(facts["joints"], everything, max(1, (width - NAME_WIDTH) // 4)))
@@ -27,7 +34,7 @@ def report(facts: dict[str, Any], everything: bool, width: int) -> RenderableTyp
 
 
 def plain(name: str) -> str:
-    """A name with whatever a terminal would act on spelled out."""
+    """Escape the characters of a name that a terminal would act on."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
@@ -55,15 +62,15 @@ def _space(facts: dict[str, Any]) -> Text:
     said = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
     text = Text(f"{wide} wide, {tall} tall, {deep} deep ({said})")
     if space["up"] is None:
-        text.append("\nno body was recognised: nothing is known of its roles", "yellow")
+        text.append("\nno body was recognised, so no roles are known", "yellow")
         return text
     floor = _rounded(space["floor"], largest)
-    text.append(f"\nup {_way(space['up'])}, faces {_way(space['forward'])}, floor at {floor}")
+    text.append(f"\nup {_direction(space['up'])}, faces {_direction(space['forward'])}, floor at {floor}")
     return text
 
 
-def _way(direction: list[float]) -> str:
-    """A direction by the name of its axis, if it is one."""
+def _direction(direction: list[float]) -> str:
+    """Name the axis of a direction, if it is one."""
     for axis, value in zip("XYZ", direction, strict=True):
         if abs(value) > 0.999:
             return f"{'+' if value > 0 else '-'}{axis}"
@@ -71,7 +78,7 @@ def _way(direction: list[float]) -> str:
 
 
 def _rounded(length: float, size: float) -> str:
-    """A length, without what is nothing beside the size of the body."""
+    """Round a length, to 0 if it is negligible beside the size of the body."""
     return f"{length:.4g}" if abs(length) > NOTHING * size else "0"
 
 
@@ -79,19 +86,19 @@ def _rounded(length: float, size: float) -> str:
 
 
 def _joints(joints: list[dict[str, Any]], everything: bool, deepest: int) -> Tree:
-    """A tree of joints. Those further down than `deepest` are listed below the one they hang from, with an arrow."""
+    """A tree of joints. Those deeper than `deepest` are listed below their ancestor at that depth, with an arrow."""
     tree = Tree(Text("Joints", "bold"), guide_style="dim")
-    telling = _telling(joints)
+    used = _used(joints)
     children: dict[int, list[int]] = {}
     for joint in joints:
         children.setdefault(joint["parent"], []).append(joint["index"])
     branches, depths = {-1: tree}, {-1: 0}
     for joint in joints:
         at = joint["index"]
-        if joint["parent"] not in branches or not (everything or telling[at]):
+        if joint["parent"] not in branches or not (everything or used[at]):
             continue
         label = _label(joint)
-        hidden = 0 if everything else _hidden(at, children, telling)
+        hidden = 0 if everything else _hidden(at, children, used)
         if hidden:
             label.append(f"  (+{hidden})", "dim")
         depths[at] = depths[joint["parent"]] + 1
@@ -103,20 +110,20 @@ def _joints(joints: list[dict[str, Any]], everything: bool, deepest: int) -> Tre
     return tree
 
 
-def _telling(joints: list[dict[str, Any]]) -> list[bool]:
-    """Whether a joint, or one below it, has a role, is moved by a clip or carries skin. If none is, all are."""
-    telling = [bool(joint["roles"] or joint["moved"] or joint["skinned"]) for joint in joints]
-    if not any(telling):
+def _used(joints: list[dict[str, Any]]) -> list[bool]:
+    """Whether a joint or one below it has a role, is moved by a clip or carries skin. If none does, all count."""
+    used = [bool(joint["roles"] or joint["moved"] or joint["skinned"]) for joint in joints]
+    if not any(used):
         return [True] * len(joints)
     for joint in reversed(joints):
-        if telling[joint["index"]] and joint["parent"] >= 0:
-            telling[joint["parent"]] = True
-    return telling
+        if used[joint["index"]] and joint["parent"] >= 0:
+            used[joint["parent"]] = True
+    return used
 
 
-def _hidden(at: int, children: dict[int, list[int]], telling: list[bool]) -> int:
-    """How many joints below this one are not shown with it: those of its branches that say nothing."""
-    waiting, count = [child for child in children.get(at, ()) if not telling[child]], 0
+def _hidden(at: int, children: dict[int, list[int]], used: list[bool]) -> int:
+    """How many joints below this one are hidden: those of its unused branches."""
+    waiting, count = [child for child in children.get(at, ()) if not used[child]], 0
     while waiting:
         count += 1
         waiting += children.get(waiting.pop(), ())
@@ -125,16 +132,16 @@ def _hidden(at: int, children: dict[int, list[int]], telling: list[bool]) -> int
 
 def _label(joint: dict[str, Any]) -> Text:
     label = _text(joint["name"])
-    if joint["words"]:
-        label.append(f"  {plain(joint['words'])}", "yellow" if joint["doubtful"] else "green")
+    if joint["label"]:
+        label.append(f"  {plain(joint['label'])}", "yellow" if joint["doubtful"] else "green")
     if joint["doubtful"]:
         label.append("?", "bold yellow")
     return label
 
 
 def _roles(roles: dict[str, Any]) -> Text:
-    """How sure each role is, in percent; those that were given are not listed."""
-    line = Text("How sure: ", "dim")
+    """The confidence of each role; given roles are not listed."""
+    line = Text("Confidence: ", "dim")
     for k, (name, about) in enumerate((n, a) for n, a in roles.items() if a["confidence"] is not None):
         line.append(", " if k else "", "dim")
         line.append(f"{plain(name)} {about['confidence']:.0%}", "yellow" if about["doubtful"] else "dim")

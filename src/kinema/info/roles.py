@@ -1,4 +1,4 @@
-"""What each joint is, by the rig."""
+"""The roles of joints, by a rig."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
 
 
 class Role(NamedTuple):
-    """One joint's part."""
+    """The role of one joint."""
 
     joint: int
     path: str
     """For programs: "hips", "legs.left[0]", "arms.left.fingers[1][0]"."""
-    words: str
+    label: str
     """For people: "left thigh"."""
     group: str
-    """The role it is a part of, as `Rig.confidence` has it: "legs.left"."""
+    """The role it belongs to, a key of `Rig.confidence`: "legs.left"."""
 
 
 def roles_of(rig: Rig) -> Iterator[Role]:
-    """Every role of a rig; a joint may have more than one."""
+    """Yield every role of a rig; a joint may have several."""
     yield Role(int(rig.hips), "hips", "hips", "hips")
     for group in ("spine", "neck"):
         yield from _chain(group, group, getattr(rig, group))
@@ -50,13 +50,13 @@ def roles_of(rig: Rig) -> Iterator[Role]:
         yield from _chain(f"tails[{i}]", "tail", tail)
 
 
-def _chain(group: str, words: str, joints: Sequence[Any]) -> Iterator[Role]:
+def _chain(group: str, label: str, joints: Sequence[Any]) -> Iterator[Role]:
     for i, joint in enumerate(joints):
-        yield Role(int(joint), f"{group}[{i}]", words, group)
+        yield Role(int(joint), f"{group}[{i}]", label, group)
 
 
 def _limb(group: str, side: str, joints: Sequence[Any], parts: Sequence[str], what: str) -> Iterator[Role]:
-    """Three joints have names; of more, the last is where the limb ends."""
+    """Yield the roles of a limb. Three joints have names; of more, only the last has."""
     for i, joint in enumerate(joints):
         last = i == len(joints) - 1
         part = parts[i] if len(joints) == len(parts) else parts[-1] if last else f"{what} {i + 1}"

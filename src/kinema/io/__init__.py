@@ -1,1 +1,1 @@
-"""Characters from files and back: one module a format."""
+"""Read and write characters: one module or package per format."""

@@ -23,12 +23,8 @@ def write(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
 
     Raises `FileError` if the path is a folder or its folder does not exist.
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise FileError("this is a folder; expected the path of a file", os.fspath(path))
-    if not target.parent.is_dir():
-        raise FileError(f"the folder {os.fspath(target.parent)!r} does not exist", target.name)
-    temporary = target.with_name(f".{target.name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.tmp")
+    target = _target(path)
+    temporary = _temporary(target)
     try:
         with temporary.open("xb") as file:
             for piece in pieces:
@@ -41,3 +37,30 @@ def write(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise `FileError` if `write` would fail: the path is a folder, or its folder is missing or read-only.
+
+    Creates and removes an empty temporary file, which is the only reliable test.
+    """
+    target = _target(path)
+    temporary = _temporary(target)
+    try:
+        temporary.touch(exist_ok=False)
+        temporary.unlink()
+    except OSError as problem:
+        raise FileError(f"the file cannot be written: {problem.strerror}", os.fspath(path)) from None
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FileError("this is a folder; expected the path of a file", os.fspath(path))
+    if not target.parent.is_dir():
+        raise FileError(f"the folder {os.fspath(target.parent)!r} does not exist", target.name)
+    return target
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.tmp")

@@ -179,7 +179,7 @@ def test_what_is_only_declared_takes_no_memory():
         with pytest.raises(FileError, match=r"accessors\[0\]\.count is 1000000000"):
             array(made, 0)
         made.json["accessors"] = made.json["accessors"][5:]
-        with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
+        with pytest.raises(FileError, match="more than the 20,000,000 allowed"):
             array(made, 0)
         assert peak() < 1_000_000 and time.process_time() - start < 1
 

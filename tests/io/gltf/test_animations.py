@@ -89,7 +89,7 @@ def test_other_channels_are_left_alone_but_count_for_the_length():
     assert [(track.joint, track.path) for track in clip.tracks] == [(0, "translation")]
     assert clip.duration == 6
     assert character.source.problems == [
-        f"channels that {what} are not played: 1" for what in ("move 'weights'", "name no node", "move 'pointer'")
+        f"channels that {what} are ignored: 1" for what in ("animate 'weights'", "have no node", "animate 'pointer'")
     ]
 
 
@@ -98,7 +98,7 @@ def test_the_first_of_two_channels_for_the_same_counts():
     made.animation((0, "translation", (0,), [(1, 2, 3)]), (0, "translation", (0,), [(4, 5, 6)]))
     character = made.read()
     np.testing.assert_array_equal(character.clips["clip_0"].sample(0).translations[0], (1, 2, 3))
-    assert character.source.problems == ["channels that move what another one does are not played: 1"]
+    assert character.source.problems == ["channels that animate what another channel does are ignored: 1"]
 
 
 def test_a_node_with_a_matrix_can_be_moved():
@@ -131,7 +131,7 @@ def test_accessors_that_channels_share():
         (lambda a: a["channels"][0]["target"].update(node=3), r"animations\[0\]\.channels\[0\]\.target\.node is 3"),
         (lambda a: a["channels"][0]["target"].update(node=-1), r"target\.node is -1"),
         (lambda a: a["channels"][0]["target"].pop("path"), r"channels\[0\]\.target has no 'path'"),
-        (lambda a: a["channels"][0]["target"].update(path=3), r"target\.path is 3; expected a text"),
+        (lambda a: a["channels"][0]["target"].update(path=3), r"target\.path is 3; expected a string"),
         (lambda a: a["samplers"][0].update(input=9), r"animations\[0\]\.samplers\[0\]\.input is 9"),
         (lambda a: a["samplers"][0].pop("output"), r"animations\[0\]\.samplers\[0\] has no 'output'"),
         (
@@ -142,7 +142,7 @@ def test_accessors_that_channels_share():
             lambda a: a["samplers"][0].update(interpolation="CUBIC"),
             r"samplers\[0\]\.interpolation is 'CUBIC'; expected",
         ),
-        (lambda a: a["samplers"][0].update(interpolation=2), r"samplers\[0\]\.interpolation is 2; expected a text"),
+        (lambda a: a["samplers"][0].update(interpolation=2), r"samplers\[0\]\.interpolation is 2; expected a string"),
         (lambda a: a.update(channels={}), r"animations\[0\]\.channels is an object; expected an array"),
         (lambda a: a.update(name=5), r"animations\[0\]\.name is 5"),
     ],

@@ -102,13 +102,18 @@ def test_a_pipe_is_not_waited_for(folder):
 
 
 def test_without_a_folder_nothing_is_opened():
-    with pytest.raises(FileError, match="was not read from a folder"):
+    with pytest.raises(FileError, match="was not loaded from a folder"):
         buffer(None, "a.bin")
 
 
 @pytest.mark.parametrize(
     ("uri", "message"),
-    [("data:", "without a comma"), ("data:;base64,%%", "not base64"), ("data:;base64,a", "not base64"), (7, "a text")],
+    [
+        ("data:", "without a comma"),
+        ("data:;base64,%%", "not base64"),
+        ("data:;base64,a", "not base64"),
+        (7, "a string"),
+    ],
 )
 def test_data_uris_that_are_none(uri, message):
     with pytest.raises(FileError, match=message):
@@ -134,5 +139,7 @@ def test_all_buffers_together_are_bounded(monkeypatch):
     document.json["buffers"] = [{"byteLength": 8, "uri": "data:;base64,MTIzNDU2Nzg="}] * 3
     read = buffers.Buffers(document)
     assert read.read(0) == read.read(0) == read.read(1) == DATA
-    with pytest.raises(FileError, match=r"buffers\[2\]\.byteLength is 8; all buffers together may have 20 bytes"):
+    with pytest.raises(
+        FileError, match=r"buffers\[2\]\.byteLength is 8; all buffers together may have at most 20 bytes"
+    ):
         read.read(2)

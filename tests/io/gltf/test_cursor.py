@@ -41,7 +41,7 @@ def test_what_is_there_is_given():
         ("list[0].t", "is 'x'; expected a whole number", lambda: ROOT.each("list")[0].whole("t", 0, 2)),
         ("list[0].yes", "is True; expected a whole number", lambda: ROOT.each("list")[0].whole("yes", 0, 2)),
         ("list[0]", "has no 'm'", lambda: ROOT.each("list")[0].whole("m", 0, 2)),
-        ("list[0].n", "is 3; expected a text", lambda: ROOT.each("list")[0].text("n")),
+        ("list[0].n", "is 3; expected a string", lambda: ROOT.each("list")[0].text("n")),
         ("list[0].t", "is 'x'; expected 'y' or 'z'", lambda: ROOT.each("list")[0].one_of("t", ("y", "z"))),
         ("list[0].n", "is 3; expected true or false", lambda: ROOT.each("list")[0].flag("n")),
         ("list[0].v", "is an array of 2; expected an array of 3", lambda: ROOT.each("list")[0].numbers("v", (0,) * 3)),

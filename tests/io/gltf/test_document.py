@@ -39,7 +39,7 @@ def test_a_file_without_binary_and_one_with_more_chunks():
 
 def test_bytes_after_the_end_are_noted():
     document = parse(glb(PLAIN) + b"junk", "a.glb")
-    assert document.problems == ["4 bytes after the end of the file are left out"]
+    assert document.problems == ["4 bytes after the end of the file are ignored"]
 
 
 def test_a_file_cut_off_anywhere_is_refused():
@@ -52,7 +52,7 @@ def test_a_file_cut_off_anywhere_is_refused():
 @pytest.mark.parametrize(
     ("at", "value", "message"),
     [
-        (4, 1, "glTF version 1; version 2 is read"),
+        (4, 1, "glTF version 1; expected version 2"),
         (8, 10**6, r"the file ends after \d+ of 1,000,000 bytes"),
         (8, 15, "ends within the header of chunk 0"),
         (8, 12, "first chunk is not JSON"),
@@ -81,7 +81,7 @@ def test_lying_headers(at, value, message):
         (b"{}", "the file has no 'asset'"),
         (b'{"asset": 3}', "asset is 3; expected an object"),
         (b'{"asset": {}}', "asset has no 'version'"),
-        (b'{"asset": {"version": 2.0}}', "asset.version is 2.0; expected a text"),
+        (b'{"asset": {"version": 2.0}}', "asset.version is 2.0; expected a string"),
         (b'{"asset": {"version": "1.0"}}', "asset.version is '1.0'; expected '2.0'"),
         (b'{"asset": {"version": "2.0", "minVersion": "2.1"}}', "asset.minVersion is '2.1'"),
     ],

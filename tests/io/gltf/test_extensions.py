@@ -22,7 +22,7 @@ def test_what_changes_nothing_in_skeletons(name):
     "name", ["EXT_meshopt_compression", "KHR_meshopt_compression", "ACME_bones", "", "VRMX", "KHR_"]
 )
 def test_what_is_not_known_is_refused_by_name(name):
-    with pytest.raises(FileError, match=rf"made\.glb: extensionsRequired\[1\] is '{name}', which is not read"):
+    with pytest.raises(FileError, match=rf"made\.glb: extensionsRequired\[1\] is '{name}', which is not supported"):
         arm(extensionsRequired=["KHR_materials_unlit", name]).read()
 
 

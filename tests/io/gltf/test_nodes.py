@@ -77,7 +77,9 @@ def test_a_sheared_matrix_is_noted():
     sheared = np.eye(4)
     sheared[0, 1] = 0.5
     character = tree({"matrix": sheared.T.reshape(-1).tolist()}).read()
-    assert character.source.problems == ["nodes[0].matrix is sheared; the nearest move, turn and scale are taken"]
+    assert character.source.problems == [
+        "nodes[0].matrix is sheared; the nearest translation, rotation and scale are used"
+    ]
     assert np.abs(character.skeleton.rest_world[0] - sheared).max() < 0.3
 
 
@@ -85,12 +87,12 @@ def test_a_sheared_matrix_is_noted():
     ("nodes", "message"),
     [
         ([], "the file has no nodes"),
-        ([{"children": [0]}], r"nodes\[0\] is below itself"),
+        ([{"children": [0]}], r"nodes\[0\] is its own descendant"),
         (
             [{"children": [1]}, {"children": [2]}, {"children": [1]}],
             r"nodes\[1\] is a child of nodes\[0\] and of nodes\[2\]",
         ),
-        ([{}, {"children": [2]}, {"children": [1]}], r"nodes\[1\] is below itself"),
+        ([{}, {"children": [2]}, {"children": [1]}], r"nodes\[1\] is its own descendant"),
         ([{"children": [1, 1]}, {}], r"nodes\[1\] is a child of nodes\[0\] and of nodes\[0\]"),
         ([{"children": [1]}], r"nodes\[0\]\.children\[0\] is 1; expected a whole number from 0 to 0"),
         ([{"children": [-1]}], "is -1"),
@@ -101,7 +103,7 @@ def test_a_sheared_matrix_is_noted():
         ([{"translation": [0, 0, "1"]}], r"nodes\[0\]\.translation has '1'"),
         ([{"scale": [10**200, 1, 1]}], r"nodes\[0\]\.scale has a whole number of many digits"),
         ([{"matrix": [1] * 15}], r"nodes\[0\]\.matrix is an array of 15"),
-        ([{"name": 7}], r"nodes\[0\]\.name is 7; expected a text"),
+        ([{"name": 7}], r"nodes\[0\]\.name is 7; expected a string"),
         ([7], r"nodes\[0\] is 7; expected an object"),
         ([{"scale": [1e99] * 3, "children": [1]}, {"scale": [1e99] * 3}], "put a joint further than 1e"),
     ],
@@ -119,7 +121,7 @@ def test_a_chain_as_deep_as_it_is_long():
     assert time.process_time() - start < 5
     assert character.skeleton.rest_world[-1, 1, 3] == MOST_NODES - 1
     made.add("nodes")
-    with pytest.raises(FileError, match=r"nodes are 4,097; at most 4,096 are read"):
+    with pytest.raises(FileError, match=r"nodes has 4,097 elements; at most 4,096 are allowed"):
         made.read()
 
 

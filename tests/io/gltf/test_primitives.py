@@ -60,7 +60,7 @@ def test_points_and_lines_are_left_out():
     made.add("nodes", mesh=1)
     character = made.read()
     assert character.skins == []
-    assert character.source.problems == [f"meshes[{i}].primitives[0] is no surface; it is left out" for i in (0, 1)]
+    assert character.source.problems == [f"meshes[{i}].primitives[0] is not a surface; it is ignored" for i in (0, 1)]
 
 
 def test_quantised_corners():
@@ -129,7 +129,7 @@ def test_compressed_meshes_are_left_out_where_nothing_else_is_there():
         (lambda m, p: p["attributes"].update(POSITION=9), r"primitives\[0\]\.attributes\.POSITION is 9"),
         (lambda m, p: p["attributes"].update(NORMAL=m.accessor([(0, 0, 1)])), r"NORMAL has 1 elements; there are 4"),
         (lambda m, p: p["attributes"].update(POSITION=m.accessor([1, 2, 3])), "POSITION has elements of 1 numbers"),
-        (lambda m, p: p.update(indices=m.accessor((0, 1, 4), "uint8")), r"indices lead to vertex 4 of 4"),
+        (lambda m, p: p.update(indices=m.accessor((0, 1, 4), "uint8")), r"indices refer to vertex 4 of 4"),
         (
             lambda m, p: p.update(indices=m.accessor((0, 1, 2))),
             "indices are float32 of width 1; expected whole numbers",
@@ -140,7 +140,7 @@ def test_compressed_meshes_are_left_out_where_nothing_else_is_there():
         ),
         (
             lambda m, p: p["attributes"].update(POSITION=m.accessor([(0, 0, 1e30)] * 3)),
-            r"primitives\[0\] makes no skin",
+            r"primitives\[0\] does not make a skin",
         ),
         (lambda m, p: p.update(material=0), r"primitives\[0\]\.material is 0; expected none, as there are none"),
         (lambda m, p: p.update(targets=3), r"primitives\[0\]\.targets is 3"),

@@ -140,7 +140,7 @@ def test_the_four_strongest_of_eight():
     assert skin.joints[0].tolist() == [0, 1, 2, 2]
     np.testing.assert_allclose(skin.weights[0], np.array((0.3, 0.25, 0.2, 0.1)) / 0.85, rtol=1e-6)
     assert character.source.problems == [
-        "meshes[0].primitives[0] follows more than four joints a corner; the four strongest count"
+        "meshes[0].primitives[0] uses more than four joints per vertex; the four strongest are kept"
     ]
 
 
@@ -172,13 +172,13 @@ def test_every_node_shows_a_mesh_of_its_own():
         (lambda j: j["skins"][0].update(joints=[]), r"skins\[0\] has no joints"),
         (
             lambda j: j["skins"][0].update(joints=[0]),
-            r"meshes\[0\]\.primitives\[0\] follows joint 2 of a skin that has 1",
+            r"meshes\[0\]\.primitives\[0\] uses joint 2 of a skin that has 1",
         ),
         (
             lambda j: j["skins"][0].update(joints=[0, 1, 2, 3]),
             r"skins\[0\]\.inverseBindMatrices are 3; there are 4 joints",
         ),
-        (lambda j: j["skins"][0].update(inverseBindMatrices=0), "are no matrices"),
+        (lambda j: j["skins"][0].update(inverseBindMatrices=0), "are not matrices"),
         (lambda j: j["nodes"][3].update(skin=1), r"nodes\[3\]\.skin is 1"),
         (lambda j: j["nodes"][3].update(mesh=-1), r"nodes\[3\]\.mesh is -1"),
     ],
@@ -205,7 +205,7 @@ def test_a_mesh_shown_more_often_than_memory_should_hold():
     for _ in range(100):
         made.add("nodes", mesh=mesh)
     start = time.process_time()
-    with pytest.raises(FileError, match="more than the 20,000,000 that are read"):
+    with pytest.raises(FileError, match="more than the 20,000,000 allowed"):
         made.read()
     assert time.process_time() - start < 2
 

@@ -48,7 +48,7 @@ def test_bones_that_are_not_there_and_those_that_come_twice():
     ("extensions", "message"),
     [
         (of_version_0(("hips", 3)), r"extensions\.VRM\.humanoid\.humanBones\[0\]\.node is 3; expected a whole number"),
-        (of_version_0((7, 0)), r"humanBones\[0\]\.bone is 7; expected a text"),
+        (of_version_0((7, 0)), r"humanBones\[0\]\.bone is 7; expected a string"),
         (of_version_1({"hips": "0"}), r"extensions\.VRMC_vrm\.humanoid\.humanBones\.hips\.node is '0'"),
         ({"VRM": {}}, r"extensions\.VRM has no 'humanoid'"),
         ({"VRMC_vrm": {"humanoid": {"humanBones": []}}}, "humanBones is an array of 0; expected an object"),

@@ -1,4 +1,4 @@
-"""Accessors: the arrays of a document, each decoded once, within what the file and memory have room for."""
+"""Accessors: the arrays of a document, each decoded once, within the limits of the file and of memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COMPONENTS: dict[int, np.dtype[Any]] = {
     5125: np.dtype("<u4"),
     5126: np.dtype("<f4"),
 }
-"""The types of numbers by their codes."""
+"""Number types by their codes."""
 
 INDICES = (5121, 5123, 5125)
-"""Those that may be indices."""
+"""Codes of the types that may be indices."""
 
 SHAPES = {
     "SCALAR": (1, 1),
@@ -33,23 +33,23 @@ SHAPES = {
     "MAT3": (3, 3),
     "MAT4": (4, 4),
 }
-"""Columns of an element, and numbers in each."""
+"""Columns of an element, and numbers per column."""
 
 _STRIDES = (4, 252)
 """Bytes between elements that a buffer view may declare, by the specification."""
 
 _COLUMN = 4
-"""Bytes: each column of a matrix starts at a multiple of it."""
+"""Bytes: each column of a matrix starts at a multiple of this."""
 
 NO_VIEW = -1
-"""For an accessor without a buffer view, which is all zeros."""
+"""Marks an accessor without a buffer view, which is all zeros."""
 
 
 class Accessors:
-    """The arrays of a document by their indices.
+    """The arrays of a document by index.
 
-    An array is (count, width), in the type it is stored in, or as float32 where it is normalised. It may lie in the
-    file's own bytes, at any address: nobody changes one, and whoever computes with it makes a copy.
+    An array is (count, width), in its stored type, or float32 if it is normalised. It may be a view into the file's
+    bytes, unaligned: it is never modified, and copied before it is computed with.
     """
 
     def __init__(self, document: Document) -> None:
@@ -64,21 +64,21 @@ class Accessors:
         self._used = 0
 
     def read(self, user: Cursor, key: str) -> Any:
-        """The array of the accessor that is called so by this place, (count, width); a matrix column after column."""
+        """Return the array of the accessor that the member `key` refers to, (count, width); matrices by column."""
         return self.array(user.index(key, len(self.cursors)))
 
     def array(self, index: int) -> Any:
-        """The array of the accessor of this index."""
+        """Return the array of an accessor."""
         if index not in self._decoded:
             self._decoded[index] = self._decode(index, self.cursors[index])
         return self._decoded[index]
 
     def charge(self, numbers: int, cursor: Cursor) -> None:
-        """Count numbers that memory is about to be set aside for; raise where they are too many by now."""
+        """Count numbers about to be allocated; raise if there are too many in total."""
         self._used += numbers
         most = min(MOST_NUMBERS, FREE_NUMBERS + NUMBERS_A_BYTE * self._views.buffers.size)
         if self._used > most:
-            cursor.fail(f"needs {numbers:,} numbers; together more than the {most:,} that are read of such a file")
+            cursor.fail(f"needs {numbers:,} numbers; together more than the {most:,} allowed for a file of this size")
 
     def _decode(self, index: int, cursor: Cursor) -> Any:
         kind, shape = COMPONENTS.get(self._codes[index]), SHAPES.get(self._types[index])
@@ -99,18 +99,18 @@ class Accessors:
         return normalised(array) if "normalized" in cursor.value and cursor.flag("normalized") else array
 
     def _replaced(self, sparse: Cursor, array: Any, shape: tuple[int, int]) -> Any:
-        """A copy of an array with a sparse accessor's own elements in it."""
+        """Return a copy of an array with the elements of a sparse accessor in it."""
         count = sparse.whole("count", 1, len(array))
-        where, what = sparse.at("indices"), sparse.at("values")
-        code = where.whole("componentType", 0, max(COMPONENTS))
+        indices_at, values_at = sparse.at("indices"), sparse.at("values")
+        code = indices_at.whole("componentType", 0, max(COMPONENTS))
         if code not in INDICES:
-            where.at("componentType").wrong(f"one of {', '.join(map(str, INDICES))}")
+            indices_at.at("componentType").wrong(f"one of {', '.join(map(str, INDICES))}")
         self.charge(count * (1 + array.shape[1]), sparse)
-        indices = self._part(where, COMPONENTS[code], SHAPES["SCALAR"], count)[:, 0].astype(np.int64)
+        indices = self._part(indices_at, COMPONENTS[code], SHAPES["SCALAR"], count)[:, 0].astype(np.int64)
         if indices.max() >= len(array) or (np.diff(indices) <= 0).any():
-            where.fail(f"must increase and stay below {len(array)}")
+            indices_at.fail(f"must increase and stay below {len(array)}")
         array = array.copy()
-        array[indices] = self._part(what, array.dtype, shape, count)
+        array[indices] = self._part(values_at, array.dtype, shape, count)
         return array
 
     def _part(self, cursor: Cursor, kind: Any, shape: tuple[int, int], count: int) -> Any:
@@ -120,7 +120,7 @@ class Accessors:
 
 
 class Views:
-    """The buffer views of a document: which bytes of which buffer, and how far apart elements lie."""
+    """The buffer views of a document: which bytes of which buffer, and the distance between elements."""
 
     def __init__(self, document: Document) -> None:
         self.buffers = Buffers(document)
@@ -134,15 +134,15 @@ class Views:
         return len(self._cursors)
 
     def elements(self, user: Cursor, view: int, offset: int, kind: Any, shape: tuple[int, int], count: int) -> Any:
-        """(count, numbers): what a view holds from an offset on. shape: columns of an element, and numbers in each.
+        """Return the elements of a view from an offset, (count, numbers). shape: columns, and numbers per column.
 
-        user: the accessor, or part of one, that says so.
+        user: the accessor, or the part of one, for errors.
         """
         columns, rows = shape
         column = rows * kind.itemsize
-        apart = column if columns == 1 else -(-column // _COLUMN) * _COLUMN
-        element = apart * (columns - 1) + column
-        stride = self._stride[view] or apart * columns
+        column_stride = column if columns == 1 else -(-column // _COLUMN) * _COLUMN
+        element = column_stride * (columns - 1) + column
+        stride = self._stride[view] or column_stride * columns
         end = offset + stride * (count - 1) + element
         if stride < element:
             self._cursors[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
@@ -151,11 +151,11 @@ class Views:
         data, start = self._data(view), self._start[view] + offset
         if columns == 1:
             return np.ndarray((count, rows), kind, data, start, (stride, kind.itemsize))
-        matrices = np.ndarray((count, columns, rows), kind, data, start, (stride, apart, kind.itemsize))
+        matrices = np.ndarray((count, columns, rows), kind, data, start, (stride, column_stride, kind.itemsize))
         return matrices.reshape(count, columns * rows)
 
     def _data(self, view: int) -> bytes:
-        """The buffer of a view that lies within it."""
+        """Return the buffer of a view, which must lie within it."""
         data, end = self.buffers.read(self._buffer[view]), self._start[view] + self._length[view]
         if end > len(data):
             self._cursors[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
@@ -163,7 +163,7 @@ class Views:
 
 
 def normalised(array: Any) -> Any:
-    """Whole numbers as shares of the largest, float32: 0 to 1, or -1 to 1, as the specification has it."""
+    """Convert whole numbers to float32 from 0 to 1, or -1 to 1, as the specification defines."""
     if array.dtype.kind == "f":
         return array
     shares = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
@@ -171,6 +171,6 @@ def normalised(array: Any) -> Any:
 
 
 def float64(*arrays: Any) -> Any:
-    """Arrays one after the other, as an own copy in float64; what is no number stays none, to be found later."""
-    with np.errstate(invalid="ignore"):  # Some kinds of what is no number make themselves heard.
+    """Concatenate arrays into a new float64 array; NaN is kept, to be found later."""
+    with np.errstate(invalid="ignore"):  # Signalling NaN would warn.
         return np.concatenate(arrays, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Animations: what a document's channels do to its nodes, as clips.
+"""Animations: the channels of a document as clips.
 
-Channels to anything but a node's translation, rotation or scale (the weights of morph targets, what extensions add)
-are left alone: they count for a clip's length, and stay in the file.
+Channels that animate anything but a node's translation, rotation or scale (morph weights, extensions) are ignored: they
+count for the length of a clip and stay in the file.
 """
 
 from __future__ import annotations
@@ -22,35 +22,37 @@ _MOST_CLIPS = 10_000
 """The largest public clip packs have some hundreds; creating this many takes a fifth of a second."""
 
 NO_NODE = -1
-"""For a channel that names no node to move."""
+"""Marks a channel without a node."""
 
 
 def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> dict[str, Clip]:
-    """The clips by their names, in the file's order; names that come twice are made different."""
+    """Read the clips by name, in the file's order. Names are made unique."""
     animations = document.root.each("animations")
     if len(animations) > _MOST_CLIPS:
-        document.root.at("animations").fail(f"are {len(animations):,}; at most {_MOST_CLIPS:,} are read")
+        document.root.at("animations").fail(f"has {len(animations):,} elements; at most {_MOST_CLIPS:,} are allowed")
     named = names.unique([names.readable(name) or f"clip_{i}" for i, name in enumerate(animations.texts("name", ""))])
-    times, left_alone = Times(document, accessors), Counter[str]()
+    times, ignored = Times(document, accessors), Counter[str]()
     clips = {}
     for name, animation in zip(named, animations, strict=True):
-        groups, duration = _groups(document, animation, times, left_alone)
+        groups, duration = _groups(document, animation, times, ignored)
         tracks = [track for kind, group in groups.items() for track in _tracks(animation, *kind, group, accessors)]
         clips[name] = Clip(name, skeleton, tracks, duration)
-    document.problems += [f"channels that {what} are not played: {count}" for what, count in left_alone.items()]
+    document.problems += [f"channels that {what} are ignored: {count}" for what, count in ignored.items()]
     return clips
 
 
 class Sampler(NamedTuple):
-    """Keys before it is known what they move. times: (K,). output: the index of an accessor."""
+    """Keys, before it is known what they animate."""
 
     interpolation: str
     times: Any
+    """(K,): seconds."""
     output: int
+    """Index of the accessor of the values."""
 
 
 def _samplers(animation: Cursor, times: Times) -> list[Sampler]:
-    """The samplers of an animation, those that no channel uses too."""
+    """Read the samplers of an animation, including unused ones."""
     cursors, accessors = animation.each("samplers"), times.accessors.cursors
     ways = cursors.texts("interpolation", "LINEAR")
     for cursor, way in zip(cursors, ways, strict=True) if not set(ways) <= INTERPOLATIONS.keys() else ():
@@ -61,11 +63,11 @@ def _samplers(animation: Cursor, times: Times) -> list[Sampler]:
 
 
 Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
-"""Joints and the samplers that move them, by path and interpolation."""
+"""Joints and their samplers, by path and interpolation."""
 
 
-def _groups(document: Document, animation: Cursor, times: Times, left_alone: Counter[str]) -> tuple[Groups, float]:
-    """What one animation does to joints, and its seconds until the last key. left_alone: gets what else it does."""
+def _groups(document: Document, animation: Cursor, times: Times, ignored: Counter[str]) -> tuple[Groups, float]:
+    """Read what an animation does to joints, and the time of its last key. ignored: counts its other channels."""
     channels, joints = animation.each("channels"), document.joint_of_node
     samplers, targets = _samplers(animation, times), channels.under("target")
     nodes = targets.wholes("node", 0, len(joints) - 1, NO_NODE)
@@ -74,11 +76,11 @@ def _groups(document: Document, animation: Cursor, times: Times, left_alone: Cou
     taken: set[tuple[int, str]] = set()
     for path, node, sampler in zip(targets.texts("path"), nodes, keys, strict=True):
         if path not in PATHS:
-            left_alone[f"move {names.readable(path)[:60]!r}"] += 1
+            ignored[f"animate {names.readable(path)[:60]!r}"] += 1
         elif node == NO_NODE:
-            left_alone["name no node"] += 1
+            ignored["have no node"] += 1
         elif (node, path) in taken:
-            left_alone["move what another one does"] += 1
+            ignored["animate what another channel does"] += 1
         else:
             taken.add((node, path))
             groups.setdefault((path, sampler.interpolation), []).append((joints[node], sampler))
@@ -88,7 +90,7 @@ def _groups(document: Document, animation: Cursor, times: Times, left_alone: Cou
 def _tracks(
     animation: Cursor, path: str, how: str, group: list[tuple[int, Sampler]], accessors: Accessors
 ) -> list[Track]:
-    """The tracks of joints that are moved in the same way."""
+    """Read the tracks of joints with the same path and interpolation."""
     outputs = list({sampler.output: None for _, sampler in group})
     values = read_values(accessors, path, how == "CUBICSPLINE", outputs)
     tracks = []

@@ -1,4 +1,4 @@
-"""Which joints of a file are bones, where every node is a joint: cameras, meshes and the floor are none."""
+"""Find the joints of a file that are bones: every node is a joint, but cameras, meshes and floors are not bones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from kinema.io.gltf.document import Document
 from kinema.skeleton import Skeleton
 
 HOLDS = {"mesh", "camera", "children", "extensions"}
-"""What makes a node more than a place."""
+"""Members that make a node more than a position."""
 
 
 def bones(document: Document, skeleton: Skeleton) -> list[int] | None:
-    """The joints that the file's skins are bound to, with all between them, down from the one that is above all of
-    them if there is one, and bare nodes at their ends, which tell the length of the last bone. None without skins.
+    """Return the joints that the file's skins are bound to and those between them; None without skins.
+
+    They start at the lowest joint above all of them, if there is one, and include bare nodes at their ends, which give
+    the length of the last bone.
     """
     joints, nodes = document.joint_of_node, document.root.each("nodes")
     bound = {
@@ -21,8 +23,8 @@ def bones(document: Document, skeleton: Skeleton) -> list[int] | None:
     }
     if not bound:
         return None
-    ways = [set(skeleton.above([joint]).tolist()) for joint in bound]
-    common, found = set.intersection(*ways), set.union(*ways)
+    paths = [set(skeleton.above([joint]).tolist()) for joint in bound]
+    common, found = set.intersection(*paths), set.union(*paths)
     if common:
         found &= set(skeleton.below([max(common)]).tolist())
     bare = {joint for node, joint in zip(nodes, joints, strict=True) if not HOLDS & node.value.keys()}

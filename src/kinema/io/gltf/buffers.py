@@ -1,6 +1,6 @@
-"""Buffers: the bytes that a document's arrays lie in: inside the file, in a data: URI, or in a file beside it.
+"""Buffers: the bytes of a document's arrays: inside the file, in a data: URI, or in a file beside it.
 
-A file beside it is only ever one in the document's own folder or below; nothing else is opened, whatever a URI says.
+Files beside it are opened only in the document's own folder and below, whatever a URI says.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import LARGEST_FILE
 
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
-"""http:, file:, and the drives of Windows, C:; the root folder; what other systems take for a folder, or an end."""
+"""URIs that lead elsewhere: schemes and Windows drives, absolute paths, backslashes, null characters."""
 
 
 class Buffers:
-    """The buffers of a document by their indices, each read once. size: bytes of those read so far."""
+    """The buffers of a document by index, each read once. size: total bytes read so far."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -32,7 +32,7 @@ class Buffers:
         return len(self._cursors)
 
     def read(self, index: int) -> bytes:
-        """The bytes of a buffer, at least as many as it declares."""
+        """Return the bytes of a buffer, at least as many as it declares."""
         if index not in self._read:
             self._read[index] = self._checked(index, self._cursors[index])
         return self._read[index]
@@ -40,7 +40,7 @@ class Buffers:
     def _checked(self, index: int, cursor: Cursor) -> bytes:
         length = cursor.whole("byteLength", 1, LARGEST_FILE)
         if self.size + length > LARGEST_FILE:
-            cursor.at("byteLength").fail(f"is {length:,}; all buffers together may have {LARGEST_FILE:,} bytes")
+            cursor.at("byteLength").fail(f"is {length:,}; all buffers together may have at most {LARGEST_FILE:,} bytes")
         data = self._bytes(index, cursor, length)
         if len(data) < length:
             cursor.at("byteLength").fail(f"is {length:,}; there are {len(data):,} bytes")
@@ -57,7 +57,7 @@ class Buffers:
 
 
 def inline(cursor: Cursor, uri: str) -> bytes:
-    """The bytes in a data: URI."""
+    """Decode a data: URI."""
     head, comma, body = uri.partition(",")
     if not comma:
         cursor.fail("is a data: URI without a comma")
@@ -70,7 +70,7 @@ def inline(cursor: Cursor, uri: str) -> bytes:
 
 
 def beside(cursor: Cursor, uri: str, folder: Path | None, most: int) -> bytes:
-    """The first bytes of a file in a document's folder, as many as there are and no more than `most`."""
+    """Read up to `most` bytes of a file in the document's folder."""
     path = _inside(cursor, uri, folder)
     try:
         with path.open("rb") as file:
@@ -80,15 +80,15 @@ def beside(cursor: Cursor, uri: str, folder: Path | None, most: int) -> bytes:
 
 
 def _inside(cursor: Cursor, uri: str, folder: Path | None) -> Path:
-    """The file a relative URI names, links followed, if it is in the folder or below."""
+    """Resolve a relative URI to a file in the folder or below, following links."""
     if folder is None:
-        cursor.fail(f"is {uri[:60]!r}, a file beside this one; this one was not read from a folder")
+        cursor.fail(f"is {uri[:60]!r}, a file beside this one, which was not loaded from a folder")
     name = unquote(uri, errors="replace")
     if _ELSEWHERE.match(uri) or _ELSEWHERE.match(name) or ".." in name.split("/"):
         cursor.fail(f"is {uri[:60]!r}; allowed are files in the document's own folder and below")
     try:
         path, home = (folder / name).resolve(strict=True), folder.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):  # Not there, a name too long or of no characters, links in a ring.
+    except (OSError, RuntimeError, ValueError):  # Missing, an invalid name, or a loop of links.
         cursor.fail(f"is {uri[:60]!r}; there is no such file beside this one")
     if not path.is_relative_to(home):
         cursor.fail(f"is {uri[:60]!r}, a link that leads out of the document's folder")

@@ -1,7 +1,7 @@
-"""`Cursor`: a value in a file's JSON and the way to it, so that whatever is wrong is named by where it stands.
+"""`Cursor`: a value in a file's JSON with its path, so that errors say where it is.
 
-Nothing in a file can be trusted to be of the type it should be. Every read goes through here and gives a value of the
-right type and range, or raises `FileError` with the path, `accessors[12].count`.
+Nothing in a file can be trusted to have the right type. Every read goes through a cursor and returns a value of the
+right type and range, or raises `FileError` with the path: `accessors[12].count`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LARGEST_SHOWN = 10**18
 
 
 class Cursor:
-    """A value of a JSON tree. The path to it is put together only where it is asked for."""
+    """A value of a JSON tree. Its path is built only when it is needed."""
 
     __slots__ = ("above", "file", "key", "value")
 
@@ -33,17 +33,17 @@ class Cursor:
         return f"{self.above.path}.{self.key}".lstrip(".")
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise, naming this place. problem: what is said of it, as in "is 3; allowed are 0 and 1"."""
+        """Raise `FileError` with this path. problem: a predicate, such as "is 3; allowed are 0 and 1"."""
         raise FileError(f"{self.path} {problem}".lstrip(), self.file)
 
     def wrong(self, allowed: str) -> NoReturn:
-        """Raise for a value that is not what is allowed here."""
+        """Raise `FileError` for a value that is not allowed here."""
         self.fail(f"is {_shown(self.value)}; expected {allowed}")
 
     # --- into the tree -----------------------------------------------------------------------------------------
 
     def members(self) -> dict[str, Any]:
-        """The object that this is."""
+        """Return this object."""
         if type(self.value) is not dict:
             self.wrong("an object")
         return self.value
@@ -52,19 +52,19 @@ class Cursor:
         return key in self.members()
 
     def at(self, key: str) -> Cursor:
-        """The member of this object called so, which must be there."""
+        """Return a member of this object, which must exist."""
         members = self.members()
         if key not in members:
             self.fail(f"has no {key!r}" if self.above else f"the file has no {key!r}")
         return Cursor(members[key], self.file, key, self)
 
     def maybe(self, key: str) -> Cursor | None:
-        """The member of this object called so, if it has one."""
+        """Return a member of this object, or None."""
         members = self.members()
         return Cursor(members[key], self.file, key, self) if key in members else None
 
     def each(self, key: str) -> Cursors:
-        """The elements of the array called so; none where there is no such array."""
+        """Return the elements of a member array; none if it is missing."""
         if not self.has(key):
             return Cursors([], self)
         array = self.at(key)
@@ -75,7 +75,7 @@ class Cursor:
     # --- plain values ------------------------------------------------------------------------------------------
 
     def whole(self, key: str, low: int, high: int, otherwise: int | None = None) -> int:
-        """A whole number from low to high. otherwise: what it is where it is left out; None where it must not be."""
+        """Return a whole number from low to high. otherwise: the default; None if it is required."""
         try:
             value = self.value.get(key)
         except AttributeError:
@@ -87,7 +87,7 @@ class Cursor:
         return self.at(key).as_whole(low, high)
 
     def as_whole(self, low: int, high: int) -> int:
-        """This as a whole number from low to high; 4.0 is one too, as the specification has it."""
+        """Return this as a whole number from low to high; 4.0 counts, by the specification."""
         value = self.value
         if type(value) is float and value.is_integer():
             value = int(value)
@@ -96,13 +96,13 @@ class Cursor:
         return value
 
     def index(self, key: str, count: int) -> int:
-        """The number of one of so many things."""
+        """Return an index below `count`."""
         return self.whole(key, 0, count - 1)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
         value = self.members().get(key, otherwise)
         if type(value) is not str:
-            self.at(key).wrong("a text")
+            self.at(key).wrong("a string")
         return value
 
     def one_of(self, key: str, allowed: Collection[str], otherwise: str | None = None) -> str:
@@ -112,28 +112,28 @@ class Cursor:
         return value
 
     def flag(self, key: str) -> bool:
-        """Whether it says true; left out, it does not."""
+        """Return a boolean; default False."""
         value = self.members().get(key, False)
         if type(value) is not bool:
             self.at(key).wrong("true or false")
         return value
 
     def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
-        """As many finite numbers as there are in what it is where it is left out."""
+        """Return finite numbers, as many as the default has."""
         if not self.has(key):
             return otherwise
         value = self.value[key]
         if type(value) is not list or len(value) != len(otherwise):
             self.at(key).wrong(f"an array of {len(otherwise)} numbers")
         for number in value:
-            # A whole number too large for a float is compared without becoming one.
+            # An integer too large for a float is compared without conversion.
             if type(number) not in (int, float) or not abs(number) <= LARGEST_FLOAT64:
                 self.at(key).fail(f"has {_shown(number)}; allowed are finite numbers up to {LARGEST_FLOAT64:g}")
         return tuple(map(float, value))
 
 
 class Cursors:
-    """The elements of an array, or one member of each, every one a `Cursor` made when it is asked for."""
+    """The elements of an array, or one member of each; each becomes a `Cursor` when it is needed."""
 
     __slots__ = ("_above", "_member", "_values")
 
@@ -150,24 +150,24 @@ class Cursors:
     def __iter__(self) -> Iterator[Cursor]:
         return (self[index] for index in range(len(self._values)))
 
-    # The same for every element at once: a look at all of them tells whether one of them needs a closer look.
+    # Read one member of every element at once; cursors are created only if one of them is wrong.
 
     def wholes(self, key: str, low: int, high: int, otherwise: int | None = None) -> list[int]:
-        """What `Cursor.whole` gives for each."""
+        """Return `Cursor.whole` of each element."""
         found = self._all(key, int, otherwise)
         if found is not None:
-            there = [element[key] for element in self._elements() if key in element]
-            if not there or (low <= min(there) and max(there) <= high):
+            present = [element[key] for element in self._elements() if key in element]
+            if not present or (low <= min(present) and max(present) <= high):
                 return found
         return [cursor.whole(key, low, high, otherwise) for cursor in self]
 
     def texts(self, key: str, otherwise: str | None = None) -> list[str]:
-        """What `Cursor.text` gives for each."""
+        """Return `Cursor.text` of each element."""
         found = self._all(key, str, otherwise)
         return [cursor.text(key, otherwise) for cursor in self] if found is None else found
 
     def under(self, key: str) -> Cursors:
-        """What `Cursor.at` gives for each."""
+        """Return `Cursor.at` of each element."""
         if self._all(key, dict, None) is None:
             for cursor in self:
                 cursor.at(key)
@@ -177,7 +177,7 @@ class Cursors:
         return self._values if self._member is None else [element[self._member] for element in self._values]
 
     def _all(self, key: str, kind: type, otherwise: Any) -> list[Any] | None:
-        """Such a member of each, if they are all objects and it is of this type in all of them."""
+        """The member of each element, if all are objects and all members have this type."""
         elements = self._elements()
         if not set(map(type, elements)) <= {dict}:
             return None
@@ -186,7 +186,7 @@ class Cursors:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message: short, whatever it is."""
+    """Format a value for a message, in short."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""`Document`: a glTF file as it lies, the JSON a dict, the binary untouched, so that saving adds and loses nothing."""
+"""`Document`: a glTF file with its JSON as a dict and its binary untouched, so that saving loses nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kinema.clip import Clip
 
 MAGIC = b"glTF"
-"""The first bytes of a binary file; one in text begins with a brace."""
+"""The first bytes of a binary file; a text file begins with a brace."""
 
 MOST_VALUES = 2_000_000
 """Values in the JSON, counted before it is parsed: 25 times those of a character with 76 clips. Each takes about a
@@ -27,34 +27,35 @@ _CHUNK = struct.Struct("<I4s")
 
 @dataclass(eq=False)
 class Document:
-    """A glTF file.
-
-    name: the file's, for messages. json: its whole JSON. binary: the chunk after it, as it lies, or None. container:
-    how it was stored. original: every byte of the file. folder: where buffers beside it are looked for, or None.
-
-    joint_of_node: for each node, its joint in the skeleton. clips: those of the file, in its order.
-    humanoid: {role: joint} by a VRM file's own table. problems: what was left out or is odd, in sentences.
-    """
+    """A glTF file."""
 
     name: str
+    """Name of the file, for messages."""
     json: dict[str, Any] = field(repr=False)
     binary: bytes | None = field(repr=False)
+    """The binary chunk, unchanged; None if there is none."""
     container: Literal["glb", "gltf"]
     original: bytes = field(repr=False)
+    """All bytes of the file."""
     folder: Path | None = None
+    """Where buffers beside the file are looked for; None: nowhere."""
     joint_of_node: tuple[int, ...] = ()
+    """The joint of each node."""
     clips: tuple[Clip, ...] = field(default=(), repr=False)
+    """The clips of the file, in its order."""
     humanoid: dict[str, int] = field(default_factory=dict)
+    """{bone: joint} by the table of a VRM file."""
     problems: list[str] = field(default_factory=list)
+    """What is unusual or was ignored, as sentences."""
 
     @property
     def root(self) -> Cursor:
-        """The JSON, read with care."""
+        """A cursor at the root of the JSON."""
         return Cursor(self.json, self.name)
 
 
 def parse(data: bytes, name: str, folder: Path | None = None) -> Document:
-    """A file's bytes as a document; nothing in it is looked at yet but the version."""
+    """Parse the bytes of a file. Nothing is checked yet but the JSON and the version."""
     problems: list[str] = []
     if data[:4] == MAGIC:
         text, binary = _chunks(data, name, problems)
@@ -66,7 +67,7 @@ def parse(data: bytes, name: str, folder: Path | None = None) -> Document:
 
 
 def _chunks(data: bytes, name: str, problems: list[str]) -> tuple[bytes, bytes | None]:
-    """The JSON and the binary of a GLB file; chunks of other kinds are for others."""
+    """Return the JSON and the binary of a GLB file; other chunks are ignored."""
 
     def fail(problem: str) -> NoReturn:
         raise FileError(problem, name)
@@ -75,14 +76,14 @@ def _chunks(data: bytes, name: str, problems: list[str]) -> tuple[bytes, bytes |
         fail(f"the file ends after {len(data)} bytes, within its header")
     _, version, length = _HEADER.unpack_from(data)
     if version != 2:
-        fail(f"the file is of glTF version {version}; version 2 is read")
+        fail(f"the file is glTF version {version}; expected version 2")
     if length > len(data):
         fail(f"the file ends after {len(data):,} of {length:,} bytes")
     if length < len(data):
-        problems.append(f"{len(data) - length:,} bytes after the end of the file are left out")
+        problems.append(f"{len(data) - length:,} bytes after the end of the file are ignored")
     found: list[tuple[bytes, bytes]] = []
     at = _HEADER.size
-    # Two chunks are all that mean anything; a file may have millions of empty ones.
+    # Only the first two chunks matter; a file may have millions of empty ones.
     while at < length and len(found) < 2:
         if at + _CHUNK.size > length:
             fail(f"the file ends within the header of chunk {len(found)}")
@@ -99,19 +100,19 @@ def _chunks(data: bytes, name: str, problems: list[str]) -> tuple[bytes, bytes |
 
 
 def _tree(data: bytes, name: str) -> dict[str, Any]:
-    """The JSON of some bytes, which must be one object; how much it unfolds to is known before it is parsed."""
+    """Parse JSON, which must be an object. The number of values is checked first."""
 
     def fail(problem: str) -> NoReturn:
         raise FileError(f"the JSON {problem}", name)
 
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
-        fail(f"has more than {MOST_VALUES:,} values, the most that are read")
+        fail(f"has more than {MOST_VALUES:,} values, the most that are allowed")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         fail(f"is not UTF-8 at byte {problem.start}")
     try:
-        tree = json.loads(text, parse_constant=lambda word: fail(f"has {word}, which is no number of JSON"))
+        tree = json.loads(text, parse_constant=lambda word: fail(f"has {word}, which is not a JSON number"))
     except RecursionError:
         fail("is nested too deeply")
     except json.JSONDecodeError as problem:

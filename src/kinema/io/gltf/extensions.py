@@ -1,14 +1,14 @@
-"""Extensions that a file says it cannot be read without."""
+"""Extensions that a file requires."""
 
 from __future__ import annotations
 
 from kinema.io.gltf.document import Document
 
 DRACO = "KHR_draco_mesh_compression"
-"""Meshes in a form that is not decoded here; nodes and animations stay as they are."""
+"""Compressed meshes, which are not decoded; nodes and animations are not affected."""
 
 HARMLESS = ("KHR_mesh_quantization", "KHR_animation_pointer", "MSFT_texture_dds", "VRM", DRACO)
-"""Extensions that are understood, or that change nothing in skeletons and their animations."""
+"""Extensions that are supported or do not affect skeletons and animations."""
 
 HARMLESS_FAMILIES = (
     "KHR_materials_",
@@ -20,23 +20,23 @@ HARMLESS_FAMILIES = (
     "EXT_lights_",
     "VRMC_",
 )
-"""How the names of extensions begin that are about looks, or about a VRM character's parts."""
+"""Prefixes of extensions about appearance, or about the parts of a VRM character."""
 
 MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
-"""Compression of whole buffers, those of animations too."""
+"""Compression of whole buffers, including those of animations."""
 
 
 def check_required(document: Document) -> None:
-    """Raise for the first extension the file requires that would leave the skeleton or its animations unread."""
+    """Raise for a required extension without which the skeleton or its animations cannot be read."""
     for cursor in document.root.each("extensionsRequired"):
         name = cursor.value
         if not isinstance(name, str):
-            cursor.wrong("a text")
+            cursor.wrong("a string")
         if name not in HARMLESS and not name.startswith(HARMLESS_FAMILIES):
-            why = "save the file again without that compression" if name in MESHOPT else "an extension unknown here"
-            cursor.fail(f"is {name[:60]!r}, which is not read: {why}")
+            why = "save the file again without that compression" if name in MESHOPT else "it is unknown"
+            cursor.fail(f"is {name[:60]!r}, which is not supported: {why}")
     if requires(document, DRACO):
-        document.problems.append(f"meshes compressed with {DRACO} are left out; the skeleton and its clips are not")
+        document.problems.append(f"meshes compressed with {DRACO} are ignored; the skeleton and its clips are read")
 
 
 def requires(document: Document, name: str) -> bool:

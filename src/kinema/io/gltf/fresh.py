@@ -1,4 +1,4 @@
-"""A file from nothing: the nodes, the skin and the surfaces of a character made in code or read from elsewhere."""
+"""A new file: the nodes, the skin and the surfaces of a character made in code or loaded from another format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.character import Character
-from kinema.io.gltf.append import placement
+from kinema.io.gltf.append import local_transform
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
 from kinema.io.gltf.primitives import to_light
 from kinema.io.names import unique
@@ -15,13 +15,13 @@ from kinema.skeleton import Skeleton, as_4x4
 from kinema.skin import Skin
 
 MATERIAL = {"name": "surface", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
-"""Neither metal nor mirror: the colours of the vertices are what is seen."""
+"""Neither metallic nor glossy, so that vertex colours show as they are."""
 
 
 def fresh(character: Character) -> Output:
-    """All of a character but its clips. Joint i becomes node i; a node for each surface follows.
+    """Return all of a character but its clips. Joint i becomes node i; a node for each surface follows.
 
-    Every joint belongs to the skin, also without a surface: by that other programs know bones from mere places.
+    Every joint belongs to the skin, even without a surface: that is how other programs tell bones from other nodes.
     """
     skeleton = character.skeleton
     output = Output({"asset": {"version": "2.0", "generator": "Kinema"}, "scene": 0})
@@ -48,16 +48,16 @@ def _add_skin(output: Output, skeleton: Skeleton, inverse_bind: Any) -> int:
 
 
 def _add_nodes(output: Output, skeleton: Skeleton) -> list[int]:
-    """A node for each joint; the topmost. One skin needs one root: where there are several, they get one above them."""
+    """Add a node for each joint, and return the roots. A skin needs one root: several get a common parent."""
     for joint, name in enumerate(skeleton.names):
         children = list(skeleton.children(joint)) or None
-        output.add("nodes", {"name": name, "children": children, **placement(skeleton, joint)})
+        output.add("nodes", {"name": name, "children": children, **local_transform(skeleton, joint)})
     roots = np.flatnonzero(skeleton.parents < 0).tolist()
     return roots if len(roots) == 1 else [output.add("nodes", {"name": "roots", "children": roots})]
 
 
 def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
-    """Triangles with what each corner has; every array its own view, as graphics cards like them."""
+    """Return triangles with their vertex attributes; each array has its own view, as graphics APIs prefer."""
     joints, weights = _influences(skin)
     attributes = {
         "POSITION": Stored(float32(skin.vertices, "vertices"), bounded=True),
@@ -67,7 +67,7 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
     }
     if skin.colours is not None:
         attributes["COLOR_0"] = Stored(to_light(np.clip(skin.colours, 0.0, 1.0)).astype("<f4"))
-    small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest of all means something else.
+    small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest index is reserved.
     indices = Stored(skin.triangles.reshape(-1, 1).astype("<u2" if small else "<u4"))
     return {
         "attributes": {name: output.add_arrays([stored], VERTICES)[0] for name, stored in attributes.items()},
@@ -77,14 +77,14 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
 
 
 def _unit(normals: Any) -> Any:
-    """Of length 1; upwards where there is none."""
+    """Normalise; upwards where the normal is zero."""
     lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
     return np.where(lengths > 0, normals / np.where(lengths > 0, lengths, 1.0), (0.0, 1.0, 0.0)).astype("<f4")
 
 
 def _influences(skin: Skin) -> tuple[Any, Any]:
-    """Joints and weights of vertices, (V, 4) each, as the format wants them: no joint twice in a vertex, joint 0 where
-    there is no weight, weights that add up to 1 as float32.
+    """Joints and weights of vertices, (V, 4) each, as the format requires: no joint twice per vertex, joint 0 where the
+    weight is 0, weights that add up to 1 in float32.
     """
     joints, weights = skin.joints.copy(), np.maximum(skin.weights.astype(np.float64), 0.0)
     for later in range(1, 4):

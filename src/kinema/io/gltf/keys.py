@@ -1,4 +1,4 @@
-"""Keys: the times and values of an animation's samplers, checked once however many channels share them."""
+"""Keys: the times and values of animation samplers, each checked once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinema.sampling import PATHS
 
 
 class Times:
-    """The times of samplers."""
+    """The times of samplers by accessor."""
 
     def __init__(self, document: Document, accessors: Accessors) -> None:
         self.accessors = accessors
@@ -24,7 +24,7 @@ class Times:
         self._known: dict[int, Any] = {}
 
     def read(self, index: int) -> Any:
-        """(K,): an accessor's numbers as seconds, float64, increasing, none negative."""
+        """Return the times of an accessor, (K,): seconds, float64, increasing, 0 or more."""
         if index not in self._known:
             self._known[index] = self._checked(index)
         return self._known[index]
@@ -34,17 +34,17 @@ class Times:
         if array.shape[1] != 1:
             cursor.fail(f"has elements of {array.shape[1]} numbers; times have 1")
         times = float64(array[:, 0])
-        # What is not a number is neither before nor after another, so it is found here too.
+        # Comparisons with NaN are false, so this finds NaN too.
         if not (times[0] >= 0 and times[-1] <= LARGEST_FLOAT64 and (times[1:] >= times[:-1]).all()):
             cursor.fail("holds times of an animation; they must be finite, 0 or more, and increase")
         if (times[1:] > times[:-1]).all():
             return times
-        self._problems.append(f"{cursor.path} has several keys at one time; they follow each other at once")
+        self._problems.append(f"{cursor.path} has several keys at one time; they are kept as a jump")
         return spread(times)
 
 
 def spread(times: Any) -> Any:
-    """Times that do not decrease, made to increase by the least there is, so that a jump stays a jump."""
+    """Separate equal times by the smallest step, so that a jump stays a jump."""
     rank = np.arange(len(times)) - np.searchsorted(times, times, side="left")
     return times + rank * np.spacing(times)
 
@@ -53,9 +53,9 @@ def spread(times: Any) -> Any:
 
 
 def read_values(accessors: Accessors, path: str, cubic: bool, wanted: list[int]) -> dict[int, Any]:
-    """Values (K, w), with tangents (K, 3, w), by accessor: float64, finite, rotations at length 1.
+    """Return the values of accessors by index: (K, w), or with tangents (K, 3, w), float64, finite, rotations unit.
 
-    wanted: indices of accessors. All are checked at once: files have thousands, of a few keys each.
+    wanted: indices of accessors. All are checked at once: files have thousands with a few keys each.
     """
     arrays = [_keys(accessors, index, path, cubic) for index in wanted]
     pile = float64(*arrays)
@@ -64,13 +64,13 @@ def read_values(accessors: Accessors, path: str, cubic: bool, wanted: list[int])
         if wrong.any():
             owner = wanted[int(np.searchsorted(ends, int(np.argmax(wrong)), side="right"))]
             accessors.cursors[owner].fail(problem)
-    if path == "rotation" and not cubic:  # A spline is brought to length 1 when it is sampled.
+    if path == "rotation" and not cubic:  # A spline is normalised when it is sampled.
         pile /= np.sqrt((pile * pile).sum(axis=-1, keepdims=True))
     return dict(zip(wanted, _parts(pile, ends), strict=True))
 
 
 def _keys(accessors: Accessors, index: int, path: str, cubic: bool) -> Any:
-    """(K, w), or (K, 3, w): an accessor's array in the shape its path needs."""
+    """Return the array of an accessor in the shape its path needs, (K, w) or (K, 3, w)."""
     array, width = accessors.array(index), PATHS[path]
     if array.shape[1] != width or (cubic and len(array) % 3):
         needed = f"{'3 times ' if cubic else ''}{width} numbers"
@@ -87,7 +87,7 @@ def _parts(pile: Any, ends: Any) -> Iterator[Any]:
 
 
 def _problems(pile: Any, path: str, cubic: bool) -> Iterator[tuple[str, Any]]:
-    """What can be wrong with keys, and (K,) with which of them it is."""
+    """Yield possible problems of keys, and which keys have them, (K,)."""
     yield "has numbers that are not finite", ~np.isfinite(pile.reshape(len(pile), -1)).all(axis=1)
     if path == "rotation":
         rotations = pile[:, 1] if cubic else pile

@@ -1,4 +1,4 @@
-"""Nodes: the tree of a document as a skeleton, every node a joint."""
+"""Nodes: the tree of a document as a skeleton. Every node is a joint."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ NO_MATRIX = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.
 
 
 def read_skeleton(document: Document) -> Skeleton:
-    """The skeleton of all nodes, those of every scene and of none; sets the document's `joint_of_node`.
+    """Read all nodes, of every scene and of none, as a skeleton. Sets the document's `joint_of_node`.
 
-    Parents come before their children, which follow in the order the file lists them.
+    Parents come before their children, which keep the order of the file.
     """
     nodes = document.root.each("nodes")
     if not nodes:
-        document.root.fail("the file has no nodes, so there is no skeleton in it")
+        document.root.fail("the file has no nodes, and so no skeleton")
     if len(nodes) > MOST_NODES:
-        document.root.at("nodes").fail(f"are {len(nodes):,}; at most {MOST_NODES:,} are read")
+        document.root.at("nodes").fail(f"has {len(nodes):,} elements; at most {MOST_NODES:,} are allowed")
     order, parents = _order(nodes)
     joint_of_node = [0] * len(nodes)
     for joint, node in enumerate(order):
@@ -42,7 +42,7 @@ def read_skeleton(document: Document) -> Skeleton:
         rest = Pose(*(np.array(part) for part in zip(*locals_, strict=True)))
         skeleton = Skeleton(_names(nodes, order), [joint_of_node[p] if p >= 0 else -1 for p in parents], rest)
     except InputError as problem:
-        document.root.at("nodes").fail(f"make no skeleton: {problem}")
+        document.root.at("nodes").fail(f"do not make a skeleton: {problem}")
     if not (np.abs(skeleton.rest_world) <= LARGEST_FLOAT64).all():
         document.root.at("nodes").fail(f"put a joint further than {LARGEST_FLOAT64:g} away, or scale it that large")
     document.joint_of_node = tuple(joint_of_node)
@@ -50,7 +50,7 @@ def read_skeleton(document: Document) -> Skeleton:
 
 
 def _order(nodes: Cursors) -> tuple[list[int], list[int]]:
-    """Nodes with parents first, and the parent node of each in that order, -1 for a root."""
+    """Order nodes with parents first. Returns the nodes, and their parent nodes, -1 for a root."""
     children = [[child.as_whole(0, len(nodes) - 1) for child in node.each("children")] for node in nodes]
     parent_of = [-1] * len(nodes)
     for node, below in enumerate(children):
@@ -67,18 +67,18 @@ def _order(nodes: Cursors) -> tuple[list[int], list[int]]:
         order.append(node)
         waiting.extend(reversed(children[node]))
     if len(order) < len(nodes):
-        nodes[min(set(range(len(nodes))) - set(order))].fail("is below itself: nodes make a tree")
+        nodes[min(set(range(len(nodes))) - set(order))].fail("is its own descendant; nodes must form a tree")
     return order, [parent_of[node] for node in order]
 
 
 def _names(nodes: Cursors, order: list[int]) -> tuple[str, ...]:
-    """As the nodes are called, each different; those without a name by their numbers."""
+    """Unique names of the nodes; those without a name get their index."""
     named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
     return names.unique([names.readable(name) for name in named])
 
 
 def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
-    """Translation, rotation and scale of a node."""
+    """Return the translation, rotation and scale of a node."""
     if node.has("matrix"):
         return _decomposed(node, problems)
     rotation = node.numbers("rotation", (0.0, 0.0, 0.0, 1.0))
@@ -88,19 +88,19 @@ def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
 
 
 def _decomposed(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
-    """The translation, rotation and scale that a node's matrix is made of.
+    """Decompose the matrix of a node into translation, rotation and scale.
 
-    A sheared matrix is made of none: it gets those nearest to it, as other programs do, and that is noted.
+    For a sheared matrix they are the nearest ones, as in other programs, and a problem is noted.
     """
     matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
     scale = np.linalg.norm(matrix[:3, :3], axis=0)
     axes = matrix[:3, :3] / np.where(scale == 0, 1.0, scale)
-    if np.linalg.det(axes) < 0:  # A mirror, as a scale below 0.
+    if np.linalg.det(axes) < 0:  # A mirror, as a negative scale.
         scale[0], axes[:, 0] = -scale[0], -axes[:, 0]
-    # The nearest turn: exact where the axes stand at right angles; makes up those that a scale of 0 has taken.
+    # The nearest rotation: exact for perpendicular axes; completes axes that a scale of 0 removed.
     u, _, v = np.linalg.svd(axes)
     u[:, 2] *= np.sign(np.linalg.det(u @ v))
     rotation = u @ v
     if np.abs(rotation * np.where(scale == 0, 0.0, 1.0) - axes).max() > _SHEAR:
-        problems.append(f"{node.path}.matrix is sheared; the nearest move, turn and scale are taken")
+        problems.append(f"{node.path}.matrix is sheared; the nearest translation, rotation and scale are used")
     return matrix[:3, 3], arrays.from_matrix(rotation), scale

@@ -1,4 +1,4 @@
-"""`Output`: a binary glTF file while it is put together: JSON that grows, and bytes that grow."""
+"""`Output`: a binary glTF file under construction."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kinema.io.gltf.accessors import COMPONENTS, SHAPES
 from kinema.io.gltf.document import MAGIC
 
 ALIGNMENT = 4
-"""Bytes: chunks, buffer views and what they hold start at multiples of it."""
+"""Bytes: chunks, buffer views and arrays start at multiples of this."""
 
 VERTICES, INDICES = 34962, 34963
-"""What a buffer view may say it is for."""
+"""Targets of buffer views."""
 
 _LARGEST_GLB = 2**32 - 1
 """Bytes of a binary glTF file: its length is stored in 32 bits."""
@@ -29,16 +29,18 @@ _TYPES = {columns * rows: name for name, (columns, rows) in SHAPES.items() if na
 
 @dataclass(frozen=True)
 class Stored:
-    """An array for the file, (count, width), in one of the format's own types. bounded: tell its least and greatest."""
+    """An array for the file."""
 
     array: Any
+    """(count, width), in one of the format's types."""
     bounded: bool = False
+    """Whether to store its minimum and maximum."""
 
 
 class Output:
-    """A file that begins as some JSON and some bytes; both are left as they are, and added to.
+    """A file that starts with existing JSON and bytes, which stay unchanged, and is added to.
 
-    tree: the JSON. binary: what the first buffer holds. chunks: what stands behind it in the file, of no known kind.
+    tree: the JSON. binary: the first buffer. chunks: unknown chunks that follow it in the file.
     """
 
     def __init__(self, tree: Mapping[str, Any], binary: bytes = b"", chunks: bytes = b"") -> None:
@@ -50,35 +52,35 @@ class Output:
 
     @property
     def length(self) -> int:
-        """Bytes in the first buffer by now."""
+        """Bytes in the first buffer so far."""
         return self._length
 
     # --- adding ------------------------------------------------------------------------------------------------
 
     def listed(self, key: str) -> list[Any]:
-        """An array of the JSON, to be added to. Elements may be replaced, not changed: they are the source's own."""
+        """Return an array of the JSON to add to. Elements may be replaced, not modified: they belong to the source."""
         if key not in self._own:
             self.json[key] = list(self.json.get(key, ()))
             self._own.add(key)
         return self.json[key]
 
     def add(self, key: str, thing: Mapping[str, Any]) -> int:
-        """Add to an array of the JSON; the index of what was added. Members that are None are left out."""
+        """Add an element to an array of the JSON and return its index. Members that are None are omitted."""
         things = self.listed(key)
         things.append({name: value for name, value in thing.items() if value is not None})
         return len(things) - 1
 
     def add_view(self, data: bytes, target: int | None = None) -> int:
-        """Add bytes, and a buffer view of them."""
+        """Add bytes with a buffer view, and return its index."""
         self._pad()
         start = self._length
-        self._put(data)
+        self._append(data)
         return self.add(
             "bufferViews", {"buffer": 0, "byteOffset": start or None, "byteLength": len(data), "target": target}
         )
 
     def add_arrays(self, arrays: Iterable[Stored], target: int | None = None) -> list[int]:
-        """Add arrays, one after another in one buffer view; an accessor for each."""
+        """Add arrays to one buffer view, and return the indices of their accessors."""
         view, data, accessors = len(self.listed("bufferViews")), bytearray(), []
         for stored in arrays:
             accessors.append(self.add("accessors", _accessor(stored, view, len(data))))
@@ -87,17 +89,17 @@ class Output:
         self.add_view(bytes(data), target)
         return accessors
 
-    def _put(self, data: bytes) -> None:
+    def _append(self, data: bytes) -> None:
         self._pieces.append(data)
         self._length += len(data)
 
     def _pad(self) -> None:
-        self._put(bytes(-self._length % ALIGNMENT))
+        self._append(bytes(-self._length % ALIGNMENT))
 
     # --- the file ----------------------------------------------------------------------------------------------
 
     def glb(self) -> Iterator[bytes]:
-        """The bytes of the file, piece by piece."""
+        """Yield the bytes of the file, in pieces."""
         if self._length > self._before:
             buffers = self.listed("buffers")
             buffers[:1] = [{**(buffers[0] if buffers else {}), "byteLength": self._length}]
@@ -115,10 +117,10 @@ class Output:
         yield self._chunks
 
     def _text(self) -> bytes:
-        """The JSON, padded with spaces."""
+        """Encode the JSON, padded with spaces."""
         try:
             text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode("ascii")
-        except (ValueError, RecursionError) as problem:  # What nobody reads may still say 1e999.
+        except (ValueError, RecursionError) as problem:  # Unread parts may hold 1e999.
             raise InputError(f"the file's JSON cannot be written again: {problem}") from None
         return text + b" " * (-len(text) % ALIGNMENT)
 
@@ -137,7 +139,7 @@ def _accessor(stored: Stored, view: int, offset: int) -> dict[str, Any]:
 
 
 def float32(array: Any, what: str) -> Any:
-    """As the format stores real numbers. what: what they are, for the error where one is too large for it."""
+    """Convert to float32. what: name of the array, for the error if a number is too large."""
     with np.errstate(over="ignore"):
         small = np.ascontiguousarray(array, "<f4")
     if not np.isfinite(small).all():

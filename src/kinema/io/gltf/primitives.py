@@ -1,4 +1,4 @@
-"""Primitives: the triangles of a document's meshes, and what their corners have."""
+"""Primitives: the triangles and vertex attributes of a document's meshes."""
 
 from __future__ import annotations
 
@@ -14,43 +14,47 @@ from kinema.io.gltf.extensions import DRACO, requires
 from kinema.io.gltf.limits import NUMBERS_A_SURFACE, NUMBERS_A_VERTEX
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
-"""The ways of drawing that make a surface; others are points and lines."""
+"""Modes that make a surface; others are points and lines."""
 
 _MOST_SETS = 8
 """Sets of four joints per vertex that are read, JOINTS_0 to JOINTS_7; most files have one."""
 
 Widths = tuple[int, ...]
-"""How many numbers an element may have."""
+"""Allowed numbers per element."""
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Triangles in their mesh's space. joints: (V, k), numbers of a skin's joints, and weights (V, k), or None.
-
-    vertices, normals: (V, 3), float64. triangles: (T, 3). colours: (V, 3), as a screen shows them, or None.
-    """
+    """Triangles in the space of their mesh."""
 
     cursor: Cursor
+    """The primitive, for errors."""
     vertices: Any
+    """(V, 3), float64."""
     triangles: Any
+    """(T, 3)."""
     normals: Any
+    """(V, 3), float64, unit."""
     colours: Any
+    """(V, 3), sRGB; or None."""
     joints: Any
+    """(V, k), indices into the joints of a skin; or None."""
     weights: Any
+    """(V, k); or None."""
 
     @property
     def numbers(self) -> int:
-        """What a skin of it takes."""
+        """Numbers that a skin of it needs."""
         return numbers_of(len(self.vertices)) + self.triangles.size
 
 
 def numbers_of(vertices: int) -> int:
-    """What a surface of so many vertices takes, in numbers."""
+    """Numbers that a surface with this many vertices needs."""
     return vertices * NUMBERS_A_VERTEX + NUMBERS_A_SURFACE
 
 
 def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface]]:
-    """For each mesh, its surfaces; what is no surface, or cannot be decoded, is left out and noted."""
+    """Read the surfaces of each mesh. Other primitives, and those that cannot be decoded, are skipped and noted."""
     return [
         [
             surface
@@ -64,11 +68,11 @@ def read_surfaces(document: Document, accessors: Accessors) -> list[list[Surface
 def _surface(document: Document, cursor: Cursor, accessors: Accessors) -> Surface | None:
     extensions = cursor.maybe("extensions")
     if extensions is not None and extensions.has(DRACO) and requires(document, DRACO):
-        return None  # Noted once, for the whole file.
+        return None  # Noted once for the whole file.
     attributes = cursor.at("attributes")
     mode = cursor.whole("mode", 0, FAN, otherwise=TRIANGLES)
     if mode < TRIANGLES or not attributes.has("POSITION"):
-        document.problems.append(f"{cursor.path} is no surface; it is left out")
+        document.problems.append(f"{cursor.path} is not a surface; it is ignored")
         return None
     if cursor.each("targets"):
         document.problems.append(f"{cursor.path} has morph targets; its surface is shown without them")
@@ -77,12 +81,12 @@ def _surface(document: Document, cursor: Cursor, accessors: Accessors) -> Surfac
     triangles = _triangles(cursor, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, cursor, attributes, len(vertices), accessors)
-    joints, weights = _pulls(attributes, len(vertices), accessors)
+    joints, weights = _influences(attributes, len(vertices), accessors)
     return Surface(cursor, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
 
 
 def _vectors(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
-    """(V, n): an attribute's finite numbers as float64."""
+    """Read an attribute as finite float64, (V, n)."""
     array = float64(_attribute(attributes, name, accessors, widths, count))
     if not np.isfinite(array).all():
         attributes.at(name).fail(f"has numbers that are not finite, the first in element {_first(~np.isfinite(array))}")
@@ -90,7 +94,7 @@ def _vectors(attributes: Cursor, name: str, accessors: Accessors, widths: Widths
 
 
 def _attribute(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None) -> Any:
-    """(V, n): an attribute's array, whose elements must have one of these widths and be as many as the vertices."""
+    """Read an attribute, (V, n), with one of these widths and as many elements as there are vertices."""
     array = accessors.read(attributes, name)
     if array.shape[1] not in widths:
         attributes.at(name).fail(f"has elements of {array.shape[1]} numbers; expected {' or '.join(map(str, widths))}")
@@ -104,14 +108,14 @@ def _first(wrong: Any) -> int:
 
 
 def _triangles(cursor: Cursor, mode: int, vertices: int, accessors: Accessors) -> Any:
-    """(T, 3): corners, counter-clockwise, whatever the way of drawing."""
+    """Read the triangles of any mode, (T, 3), counter-clockwise."""
     if cursor.has("indices"):
         corners = accessors.read(cursor, "indices")
         if corners.shape[1] != 1 or corners.dtype.kind != "u":
             cursor.at("indices").fail(f"are {corners.dtype} of width {corners.shape[1]}; expected whole numbers")
         corners = corners[:, 0].astype(np.int64)
         if corners.size and corners.max() >= vertices:
-            cursor.at("indices").fail(f"lead to vertex {corners.max()} of {vertices}")
+            cursor.at("indices").fail(f"refer to vertex {corners.max()} of {vertices}")
     else:
         corners = np.arange(vertices)
     if mode == TRIANGLES:
@@ -124,7 +128,7 @@ def _triangles(cursor: Cursor, mode: int, vertices: int, accessors: Accessors) -
 
 
 def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
-    """(V, 3): normals of length 1; where there is none, that of the triangles around, by their areas."""
+    """Normalise normals, (V, 3). Missing ones are the mean of the triangles around, weighted by area."""
     if normals is None:
         normals = np.zeros_like(vertices)
     missing = ~normals.any(axis=-1)
@@ -135,13 +139,13 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
         around = np.stack([np.bincount(corners, each[:, k], len(vertices)) for k in range(3)], axis=1)
         around[~around.any(axis=-1)] = (0.0, 1.0, 0.0)
         normals = np.where(missing[:, np.newaxis], around, normals)
-    # Scaled first: the square of what tiny triangles make would be zero.
+    # Scaled first, as the squares of tiny values would underflow.
     scaled = normals / np.abs(normals).max(axis=-1, keepdims=True)
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
-def _pulls(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, Any]:
-    """Joints (V, k) and their weights (V, k) of all sets together; None where there are none."""
+def _influences(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, Any]:
+    """Read joints (V, k) and weights (V, k) of all sets together; None if there are none."""
     joints, weights = [], []
     for number in range(_MOST_SETS):
         if not attributes.has(f"JOINTS_{number}") or not attributes.has(f"WEIGHTS_{number}"):
@@ -157,7 +161,7 @@ def _pulls(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, A
 
 
 def _colours(document: Document, cursor: Cursor, attributes: Cursor, count: int, accessors: Accessors) -> Any:
-    """(V, 3): vertex colours times the material's, from light to what a screen shows; None where there are neither."""
+    """Vertex colours times the material's, (V, 3), converted to sRGB; None if there are neither."""
     factor = np.array(_base_colour(document, cursor)[:3])
     if attributes.has("COLOR_0"):
         light = _vectors(attributes, "COLOR_0", accessors, (3, 4), count)[:, :3] * factor
@@ -178,10 +182,10 @@ def _base_colour(document: Document, cursor: Cursor) -> tuple[float, ...]:
 
 
 def to_screen(light: Any) -> Any:
-    """Shares of light, 0 to 1, as sRGB (IEC 61966-2-1)."""
+    """Convert linear light, 0 to 1, to sRGB (IEC 61966-2-1)."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def to_light(shown: Any) -> Any:
-    """The inverse of `to_screen`."""
+    """Convert sRGB to linear light, 0 to 1."""
     return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)

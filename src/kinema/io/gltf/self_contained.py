@@ -1,8 +1,8 @@
-"""A document as the beginning of a binary file that needs no other file.
+"""Turn a document into the beginning of a binary file that needs no other file.
 
-The first buffer becomes the file's own binary chunk, as the format demands; what lies in it stays at its place. Other
-buffers beside the file become data: URIs, because there is one chunk and anything may point into them by their numbers.
-Pictures beside the file move into the chunk, behind everything else.
+The first buffer becomes the binary chunk, as the format requires; its content keeps its offsets. Other buffers beside
+the file become data: URIs, because there is only one chunk and anything may refer to them by index. Pictures beside the
+file move to the end of the chunk.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PICTURES = {
     b"RIFF": "image/webp",
     b"\xabKTX 20\xbb": "image/ktx2",
 }
-"""Kinds of pictures by how their files begin."""
+"""MIME types of pictures by the first bytes of their files."""
 
 
 def self_contained(document: Document) -> Output:
-    """The document's JSON and bytes, to be added to."""
+    """Return an output that starts with the document's JSON and bytes."""
     buffers, cursors = Buffers(document), document.root.each("buffers")
     binary = buffers.read(0) if cursors else document.binary or b""
     output = Output(document.json, binary, _further_chunks(document))
@@ -50,14 +50,14 @@ def self_contained(document: Document) -> Output:
 
 
 def _embedded(output: Output, folder: Path | None, image: Cursor) -> dict[str, Any]:
-    """A picture with its file in the output. One that cannot be had stays where it is: a clip can do without it."""
+    """Move a picture into the output. One that cannot be read stays a reference: clips do not need it."""
     room = LARGEST_FILE - output.length
     try:
         data = beside(image.at("uri"), image.text("uri"), folder, room + 1)
         if len(data) > room:
-            image.at("uri").fail(f"is too large: a file that is read again may have {LARGEST_FILE:,} bytes")
+            image.at("uri").fail(f"is too large: the new file may have {LARGEST_FILE:,} bytes to be read again")
     except FileError as problem:
-        log.warning("the saved file will look for a picture outside: %s", problem)
+        log.warning("the saved file still refers to a picture outside: %s", problem)
         return image.value
     kind = image.text("mimeType", next((kind for start, kind in PICTURES.items() if data.startswith(start)), ""))
     if not kind or not data:
@@ -74,7 +74,7 @@ def _data_uri(data: bytes) -> str:
 
 
 def _further_chunks(document: Document) -> bytes:
-    """What a binary file has behind the chunks that mean something to everybody."""
+    """Return the unknown chunks at the end of a binary file."""
     if document.container != "glb":
         return b""
     data, at = document.original, 12

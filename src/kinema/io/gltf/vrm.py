@@ -1,4 +1,4 @@
-"""VRM: a glTF file that says which of its nodes is which bone of a human, in a table of its own."""
+"""VRM: glTF with a table of the bones of a human."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ THUMBS = {
     for side in ("left", "right")
     for before, now in (("Proximal", "Metacarpal"), ("Intermediate", "Proximal"), ("Distal", "Distal"))
 }
-"""What version 0 calls the thumb's bones, by the names of version 1. All other bones kept theirs."""
+"""Names of the thumb bones in version 0, and in version 1. The names of all other bones are the same."""
 
 NO_NODE = -1
-"""What version 0 has for a bone that is not there."""
+"""The node of a missing bone in version 0."""
 
 
 def read_humanoid(document: Document) -> dict[str, int]:
-    """{bone: joint} by the file's own table, with the names of VRM 1 (`hips`, `leftUpperLeg`); empty without one.
+    """Read the table of bones as {bone: joint}, with the names of VRM 1 (`hips`, `leftUpperLeg`); empty without one.
 
-    The character stays as it lies in the file: one of VRM 0 looks towards -z.
+    Axes are not changed: a VRM 0 character looks towards -z.
     """
     extensions = document.root.maybe("extensions")
     if extensions is None:
@@ -34,7 +34,7 @@ def read_humanoid(document: Document) -> dict[str, int]:
 
 
 def _bones(extensions: Cursor) -> Iterator[tuple[str, Cursor]]:
-    """Each bone's name and the object that names its node; an animation of VRM 1 has the same table as a character."""
+    """Yield each bone's name and the object that refers to its node. VRM 1 animations have the same table."""
     for version in ("VRMC_vrm", "VRMC_vrm_animation"):
         if extensions.has(version):
             table = extensions.at(version).at("humanoid").at("humanBones")

@@ -1,0 +1,129 @@
+"""Commands whose options are the fields of a dataclass, and the options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from kinema.bake.grounds import GroundSpec
+    from kinema.character import Character
+    from kinema.roles import Overrides
+
+Options = TypeVar("Options")
+
+_GROUND, _ROLES = "Ground", "Roles"
+
+
+def command(options: type[Options], run: Callable[[Options], None]) -> Callable[..., None]:
+    """Make a Typer command of a function that takes its options as one dataclass.
+
+    options: a dataclass whose fields are annotated as Typer wants parameters. run: the command; its docstring is the
+    help.
+    """
+    hints = get_type_hints(options, include_extras=True)
+
+    def call(**given: Any) -> None:
+        run(options(**given))
+
+    call.__name__, call.__doc__, call.__annotations__ = run.__name__, run.__doc__, hints
+    # The command's own options come first in its help, shared ones after them.
+    ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)  # type: ignore[arg-type]
+    parameters = [
+        inspect.Parameter(
+            each.name, inspect.Parameter.KEYWORD_ONLY, default=_default(each), annotation=hints[each.name]
+        )
+        for each in ordered
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _default(each: Any) -> Any:
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return inspect.Parameter.empty if each.default is MISSING else each.default
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundOptions:
+    """The options that describe the ground."""
+
+    ground: Annotated[
+        str | None,
+        typer.Option(
+            help="A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png).",
+            rich_help_panel=_GROUND,
+        ),
+    ] = None
+    ground_size: Annotated[
+        str | None, typer.Option(metavar="X,Z", help="Extent of a height map.", rich_help_panel=_GROUND)
+    ] = None
+    ground_height: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Lowest and highest point of a height map.", rich_help_panel=_GROUND),
+    ] = None
+
+    def parsed_ground(self) -> GroundSpec | None:
+        """The ground that the options describe; None without `--ground`."""
+        from kinema.bake.grounds import parse
+
+        size = None if self.ground_size is None else parse_numbers("--ground-size", self.ground_size, 2)
+        heights = None if self.ground_height is None else parse_numbers("--ground-height", self.ground_height, 2)
+        if self.ground is None:
+            return None
+        return parse(self.ground, size, heights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleOptions:
+    """The options that name the roles of joints."""
+
+    role: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ROLE=JOINT,...",
+            help="Name the joints of a role: head=Bip01_Head, leg.left=thigh_l,calf_l,foot_l. Repeatable.",
+            rich_help_panel=_ROLES,
+        ),
+    ] = field(default_factory=list)
+    roles: Annotated[Path | None, typer.Option(metavar="TOML", help="A file with roles.", rich_help_panel=_ROLES)] = (
+        None
+    )
+
+    def overrides(self) -> Overrides:
+        """The roles that are given; `--role` takes precedence over `--roles`."""
+        from kinema.roles import Overrides, parse_override, read_overrides
+
+        given = Overrides() if self.roles is None else read_overrides(self.roles)
+        for text in self.role:
+            given = parse_override(text).over(given)
+        return given
+
+    def load(self, file: Path) -> Character:
+        """Load a character with these roles."""
+        from kinema.io.files import load
+
+        return load(file, roles=self.overrides())
+
+
+def parse_numbers(name: str, text: str, *counts: int) -> Any:
+    """Parse numbers with commas between them. name: of the option, for the error. counts: how many are allowed."""
+    import math
+
+    from kinema.errors import InputError
+
+    try:
+        numbers = tuple(float(cell) for cell in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in counts or not all(math.isfinite(number) for number in numbers):
+        allowed = " or ".join(map(str, counts))
+        example = ",".join("123"[: counts[0]])
+        raise InputError(f"{name} is {text!r:.60}; expected {allowed} numbers, such as {example}")
+    return numbers
