@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import kinema as km
-from kinema.bake import Settings, bake
+from kinema.bake import BakeSettings, bake
 from kinema.bake.grounds import GroundSpec
 from kinema.images import png_bytes
 from kinema.render.drawing import strip
@@ -44,7 +44,7 @@ def walk(path: Path, name: str, kind: str, seconds: float, poses: int) -> np.nda
     character = km.load(path)
     ground = ground_for(character.rig, kind)
     clip = character.clips[name]
-    baked = bake(character, clip, Settings(ground=ground, loops=max(1, round(seconds / clip.duration))))
+    baked = bake(character, clip, BakeSettings(ground=ground, loops=max(1, round(seconds / clip.duration))))
     character = replace(character, clips={baked.clip.name: baked.clip})
     show = "skin" if character.skins else "bones"
     look = Look(view=(90, 8), size=SIZE, show=show, ground=ground)

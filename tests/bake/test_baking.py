@@ -7,7 +7,7 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake import MovingPoint, Settings, bake, baking
+from kinema.bake import BakeSettings, MovingPoint, bake, baking
 from kinema.demo import humanoid, quadruped, rocks, slope, spider, stairs
 from kinema.errors import InputError
 
@@ -34,7 +34,7 @@ def test_a_walk_in_place_goes_over_the_ground(body, ground):
     character, clip = in_place(make)
     leg = character.skeleton.length(character.rig.legs[0].joints)
     under = slope(12) if ground == "slope" else stairs(0.12 * leg, 0.5 * leg, 40)
-    baked = bake(character, clip, Settings(ground=under, loops=loops))
+    baked = bake(character, clip, BakeSettings(ground=under, loops=loops))
     world = played(character, baked)
     figures = metrics.measure(character.rig, world, under, baked.dt, planted=baked.after.planted)
     real = character.clips["walk"].root_motion(0.0, clip.duration, joint="root").offset[2] * loops
@@ -48,8 +48,8 @@ def test_a_walk_in_place_goes_over_the_ground(body, ground):
 
 def test_a_clip_that_travels_needs_no_travel_made():
     person = humanoid()
-    one = bake(person, "walk", Settings(ground=slope(12), loops=3))
-    other = bake(*in_place(humanoid), Settings(ground=slope(12), loops=3))
+    one = bake(person, "walk", BakeSettings(ground=slope(12), loops=3))
+    other = bake(*in_place(humanoid), BakeSettings(ground=slope(12), loops=3))
     assert not one.in_place and other.in_place
     assert np.abs(played(person, one) - played(person, other))[..., :3, 3].max() < 0.02
 
@@ -61,7 +61,7 @@ def test_the_ground_can_be_a_mesh_or_a_map_of_heights():
     heights = np.repeat(terrain.height_and_normal(0.0, z)[0][np.newaxis], 3, axis=0)
     grid = km.HeightField(heights, (-4.0, -4.0), (4.0, 0.05))
     start = {"at": (0.0, 1.6), "loops": 2}
-    made = [bake(person, "walk", Settings(ground=g, **start)) for g in (terrain, grid, terrain.triangles())]
+    made = [bake(person, "walk", BakeSettings(ground=g, **start)) for g in (terrain, grid, terrain.triangles())]
     first = played(person, made[0])
     assert first[0, 0, 2, 3] == pytest.approx(1.6, abs=1e-6)
     for other in made[1:]:
@@ -70,7 +70,7 @@ def test_the_ground_can_be_a_mesh_or_a_map_of_heights():
 
 def test_it_starts_where_and_as_it_is_told():
     person = humanoid()
-    baked = bake(*in_place(humanoid), Settings(ground=km.Plane((0, 0.25, 0)), at=(3.0, -2.0), heading=np.pi / 2))
+    baked = bake(*in_place(humanoid), BakeSettings(ground=km.Plane((0, 0.25, 0)), at=(3.0, -2.0), heading=np.pi / 2))
     world = played(person, baked)
     assert np.allclose(world[0, 0, :3, 3], (3.0, 0.25, -2.0), atol=1e-3)
     went = world[-1, 0, :3, 3] - world[0, 0, :3, 3]
@@ -82,7 +82,7 @@ def test_it_starts_where_and_as_it_is_told():
 def test_the_first_frame_is_as_steady_as_any_other():
     """A loop that has walked before: no foot is caught up with in the first frames."""
     person = humanoid()
-    baked = bake(*in_place(humanoid), Settings(ground=slope(0.0), loops=2))
+    baked = bake(*in_place(humanoid), BakeSettings(ground=slope(0.0), loops=2))
     turns = metrics.turns(person.skeleton, baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt)).max(
         axis=1
     )
@@ -93,20 +93,20 @@ def test_the_first_frame_is_as_steady_as_any_other():
 def test_ground_that_ends_and_ground_that_is_not_there():
     person, rows = humanoid(), np.zeros((2, 2))
     small = km.HeightField(rows, (-0.5, -0.5), 1.0)
-    baked = bake(*in_place(humanoid), Settings(ground=small, loops=3))
+    baked = bake(*in_place(humanoid), BakeSettings(ground=small, loops=3))
     assert baked.after.no_ground > 0 and np.isfinite(played(person, baked)).all()
     with pytest.raises(InputError, match="no ground where"):
-        bake(person, "walk", Settings(ground=small, at=(10.0, 0.0)))
+        bake(person, "walk", BakeSettings(ground=small, at=(10.0, 0.0)))
 
 
 def test_a_floor_below_a_roof():
     """Indoors: below the height that is said, and it stays there though the stairs lead up under the same roof."""
     person, steps = humanoid(), slope(10)
     house = km.Ground.union(steps, km.Plane((0.0, 4.0, 0.0)))
-    baked = bake(person, "walk", Settings(ground=house, at=(0.0, 2.0, 1.0), loops=2))
-    outside = bake(person, "walk", Settings(ground=steps, at=(0.0, 1.0), loops=2))
+    baked = bake(person, "walk", BakeSettings(ground=house, at=(0.0, 2.0, 1.0), loops=2))
+    outside = bake(person, "walk", BakeSettings(ground=steps, at=(0.0, 1.0), loops=2))
     assert np.abs(played(person, baked) - played(person, outside)).max() < 1e-3
-    above = bake(person, "walk", Settings(ground=house, at=(0.0, 1.0), loops=2))
+    above = bake(person, "walk", BakeSettings(ground=house, at=(0.0, 1.0), loops=2))
     assert played(person, above)[0, 0, 1, 3] == pytest.approx(4.0, abs=1e-3)
 
 
@@ -120,7 +120,7 @@ def test_feet_that_slide_are_locked():
     poses = clip.sample(times)
     poses.translations[:, 0, 2] += 1.1 * 1.35 * times / clip.duration
     skating = km.Clip.from_poses("skates", person.skeleton, poses, times=times)
-    baked = bake(person, skating, Settings(lock_feet=True))
+    baked = bake(person, skating, BakeSettings(lock_feet=True))
     assert not baked.in_place
     assert baked.before.worst_slide > 0.04 > 5 * baked.after.worst_slide
 
@@ -128,7 +128,7 @@ def test_feet_that_slide_are_locked():
 def test_hands_reach_and_heads_turn_from_the_first_frame_on():
     person = humanoid()
     point = np.array((0.25, 1.2, 0.45))
-    settings = Settings(reach={"left": MovingPoint.fixed(point)}, look_at=MovingPoint.fixed((2.0, 1.6, 2.0)))
+    settings = BakeSettings(reach={"left": MovingPoint.fixed(point)}, look_at=MovingPoint.fixed((2.0, 1.6, 2.0)))
     baked = bake(person, "idle", settings)
     world = played(person, baked)
     hand = world[:, person.rig.arm("left").joints[-1], :3, 3]
@@ -144,7 +144,7 @@ def test_hands_reach_and_heads_turn_from_the_first_frame_on():
 def test_a_hand_follows_a_moving_point_and_lets_go():
     person = humanoid()
     way = MovingPoint((0.5, 1.5), ((0.2, 1.1, 0.4), (0.35, 1.3, 0.4)))
-    baked = bake(person, "idle", Settings(reach={"left": way}, fps=60))
+    baked = bake(person, "idle", BakeSettings(reach={"left": way}, fps=60))
     hand = played(person, baked)[:, person.rig.arm("left").joints[-1], :3, 3]
     assert np.linalg.norm(hand[round(1.4 * 60)] - way.at(1.4)) < 0.01
     alone = person.skeleton.world(person.clips["idle"].sample(np.arange(len(hand)) / 60))
@@ -154,7 +154,7 @@ def test_a_hand_follows_a_moving_point_and_lets_go():
 
 def test_in_place_takes_the_travel_out():
     person = humanoid()
-    hips = played(person, bake(person, "walk", Settings(in_place=True)))[:, person.rig.hips, :3, 3]
+    hips = played(person, bake(person, "walk", BakeSettings(in_place=True)))[:, person.rig.hips, :3, 3]
     assert np.ptp(hips[:, 2]) < 0.1 and np.ptp(hips[:, 0]) < 0.1
 
 
@@ -164,8 +164,8 @@ def test_locked_feet_in_place_are_those_of_the_travelling_clip():
     times = np.arange(121) / 60
     poses = clip.sample(times + 0.01 * (1.0 + np.sin(6 * np.pi * times)), loop=True)  # Feet that slide unevenly.
     uneven = km.Clip.from_poses("uneven", person.skeleton, poses, fps=60).in_place(up=person.rig.up)
-    staying = bake(person, uneven, Settings(lock_feet=True, in_place=True))
-    going = bake(person, uneven, Settings(lock_feet=True, travel=True))
+    staying = bake(person, uneven, BakeSettings(lock_feet=True, in_place=True))
+    going = bake(person, uneven, BakeSettings(lock_feet=True, travel=True))
     leg = person.skeleton.length(person.rig.legs[0].joints)
     assert staying.in_place and not staying.travels and going.travels
     assert going.before.worst_slide > 0.01 * leg and going.after.worst_slide < 0.2 * going.before.worst_slide
@@ -182,8 +182,8 @@ def test_rising_knee_flips_are_a_problem():
 
 def test_travel_can_be_asked_for_and_refused():
     person, clip = in_place(humanoid)
-    assert played(person, bake(person, clip, Settings(travel=True)))[-1, 0, 2, 3] == pytest.approx(1.35, abs=0.03)
-    stays = bake(person, clip, Settings(travel=False, ground=km.Plane()))
+    assert played(person, bake(person, clip, BakeSettings(travel=True)))[-1, 0, 2, 3] == pytest.approx(1.35, abs=0.03)
+    stays = bake(person, clip, BakeSettings(travel=False, ground=km.Plane()))
     assert abs(played(person, stays)[-1, 0, 2, 3]) < 0.02
 
 
@@ -192,7 +192,7 @@ def test_travel_can_be_asked_for_and_refused():
 
 def test_nothing_asked_for_changes_nothing():
     person = humanoid()
-    baked = bake(person, "walk", Settings())
+    baked = bake(person, "walk", BakeSettings())
     times = np.arange(len(baked.after.planted)) * baked.dt
     assert np.abs(played(person, baked) - person.skeleton.world(person.clips["walk"].sample(times))).max() < 1e-5
     assert baked.clip.name == "walk baked" and baked.clip.duration == pytest.approx(person.clips["walk"].duration)
@@ -200,29 +200,29 @@ def test_nothing_asked_for_changes_nothing():
 
 def test_frames_a_second_are_the_clips_own_or_those_asked_for():
     person = humanoid()
-    assert 1 / bake(person, "walk", Settings()).dt == pytest.approx(60, rel=0.02)
-    assert 1 / bake(person, "walk", Settings(fps=12)).dt == pytest.approx(12, rel=0.05)
+    assert 1 / bake(person, "walk", BakeSettings()).dt == pytest.approx(60, rel=0.02)
+    assert 1 / bake(person, "walk", BakeSettings(fps=12)).dt == pytest.approx(12, rel=0.05)
     sparse = km.Clip("two keys", person.skeleton, [km.Track("root", "translation", (0.0, 1.0), ((0, 0, 0), (0, 0, 1)))])
-    assert 1 / bake(person, sparse, Settings()).dt == pytest.approx(30)
+    assert 1 / bake(person, sparse, BakeSettings()).dt == pytest.approx(30)
 
 
 def test_a_clip_of_one_moment_can_be_baked():
     person = humanoid()
     pose = km.Clip("pose", person.skeleton, person.clips["walk"].tracks[:0])
-    assert bake(person, pose, Settings(ground=slope(10))).clip.duration > 0
+    assert bake(person, pose, BakeSettings(ground=slope(10))).clip.duration > 0
 
 
 def test_the_same_again_gives_the_same_bits_and_changes_nothing():
     person, clip = in_place(humanoid)
     before = [track.values.copy() for track in clip.tracks]
-    one, two = (bake(person, clip, Settings(ground=rocks())) for _ in range(2))
+    one, two = (bake(person, clip, BakeSettings(ground=rocks())) for _ in range(2))
     assert all(np.array_equal(a.values, b.values) for a, b in zip(one.clip.tracks, two.clip.tracks, strict=True))
     assert all(np.array_equal(a, b.values) for a, b in zip(before, clip.tracks, strict=True))
 
 
 def test_progress_ends_at_one():
     told = []
-    bake(humanoid(), "idle", Settings(fps=10), progress=told.append)
+    bake(humanoid(), "idle", BakeSettings(fps=10), progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0
 
 
@@ -233,18 +233,18 @@ def test_what_is_missing_is_named():
     person = humanoid()
     legless = km.Character(person.skeleton, person.clips, km.Rig(skeleton=person.skeleton), name="ghost")
     for settings, told in (
-        (Settings(ground=km.Plane()), "no legs were found in ghost"),
-        (Settings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
-        (Settings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no third_hand in ghost; there are none"),
+        (BakeSettings(ground=km.Plane()), "no legs were found in ghost"),
+        (BakeSettings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
+        (BakeSettings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no third_hand in ghost; there are none"),
     ):
         with pytest.raises(InputError, match=told):
             bake(legless, "walk", settings)
     with pytest.raises(InputError, match="has no rig"):
-        bake(km.Character(person.skeleton, person.clips), "walk", Settings())
+        bake(km.Character(person.skeleton, person.clips), "walk", BakeSettings())
     with pytest.raises(InputError, match="no clip 'fly'"):
-        bake(person, "fly", Settings())
+        bake(person, "fly", BakeSettings())
     with pytest.raises(InputError, match="third_hand in humanoid; there are left_hand, right_hand"):
-        bake(person, "walk", Settings(reach={"third_hand": MovingPoint.fixed((0, 1, 1))}))
+        bake(person, "walk", BakeSettings(reach={"third_hand": MovingPoint.fixed((0, 1, 1))}))
 
 
 @pytest.mark.parametrize(
@@ -265,9 +265,9 @@ def test_what_is_missing_is_named():
 )
 def test_settings_are_checked(wrong):
     with pytest.raises(InputError):
-        Settings(**wrong)
+        BakeSettings(**wrong)
 
 
 def test_more_frames_than_fit_are_refused():
     with pytest.raises(InputError, match="frames"):
-        bake(humanoid(), "idle", Settings(loops=1000, fps=240))
+        bake(humanoid(), "idle", BakeSettings(loops=1000, fps=240))

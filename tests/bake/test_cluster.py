@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import kinema as km
-from kinema.bake import Settings
+from kinema.bake import BakeSettings
 from kinema.bake.cluster import on_dask
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.job import Order, bake_file
@@ -85,7 +85,7 @@ def folder(tmp_path):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, folder):
     address, workers = cluster
-    order = Order(Settings(fps=30, loops=4), GroundSpec("slope", (0.2,)), fingerprint="slope")
+    order = Order(BakeSettings(fps=30, loops=4), GroundSpec("slope", (0.2,)), fingerprint="slope")
     done = []
 
     def count(report):
@@ -105,4 +105,4 @@ def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, 
 def test_nobody_there(monkeypatch):
     monkeypatch.setattr("kinema.bake.cluster.DASK_PATIENCE", 0.5)
     with pytest.raises(InputError, match="no Dask scheduler"):
-        next(on_dask("tcp://127.0.0.1:9")(iter(()), Order(Settings())), None)
+        next(on_dask("tcp://127.0.0.1:9")(iter(()), Order(BakeSettings())), None)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.bake import MovingPoint, Settings
+from kinema.bake import BakeSettings, MovingPoint
 from kinema.bake.job import Order, Outcome, bake_file
 from kinema.bake.listing import items
 from kinema.bake.many import bake_many, in_processes, one_by_one
@@ -33,7 +33,7 @@ def folder(tmp_path, person):
 
 def order(**changes):
     """Something quick: the head turns, ten frames a second."""
-    settings = Settings(look_at=MovingPoint.fixed((1.0, 1.5, 2.0)), fps=10)
+    settings = BakeSettings(look_at=MovingPoint.fixed((1.0, 1.5, 2.0)), fps=10)
     return Order(settings, clips=("idle",), fingerprint="look", **changes)
 
 
@@ -61,7 +61,7 @@ def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
 
 def test_what_was_made_otherwise_is_replaced_only_by_force(folder):
     bake_all(folder, one_by_one())
-    other = Order(Settings(fps=5), clips=("walk",), fingerprint="other")
+    other = Order(BakeSettings(fps=5), clips=("walk",), fingerprint="other")
     reports = bake_all(folder, one_by_one(), other)
     assert states(reports) == ["failed"] * 3 and "--force" in reports[0]["problem"]
     assert states(bake_all(folder, one_by_one(), other, force=True)) == ["baked", "failed", "baked"]
@@ -108,7 +108,7 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
     data = (folder / "in" / "a.glb").read_bytes()
 
     def chosen(*clips):
-        report = bake_file(data, "a.glb", ".glb", Order(Settings(fps=5), clips=clips)).report
+        report = bake_file(data, "a.glb", ".glb", Order(BakeSettings(fps=5), clips=clips)).report
         return [clip["clip"] for clip in report["clips"]] if report["status"] == "baked" else report["problem"]
 
     assert chosen("walk") == ["walk"] and chosen("*") == ["idle", "walk"] and chosen("w*", "walk") == ["walk"]
@@ -117,11 +117,11 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
 
 def test_new_names_are_not_taken_and_bvh_holds_one(folder):
     data = (folder / "in" / "a.glb").read_bytes()
-    both = Order(Settings(fps=5, name="walk"), clips=("*",))
+    both = Order(BakeSettings(fps=5, name="walk"), clips=("*",))
     report = bake_file(data, "a.glb", ".glb", both).report
     assert len({clip["name"] for clip in report["clips"]} | {"idle", "walk"}) == 4
     assert "one clip" in bake_file(data, "a.glb", ".bvh", both).report["problem"]
-    one = bake_file(data, "a.glb", ".bvh", Order(Settings(fps=5), clips=("walk",)))
+    one = bake_file(data, "a.glb", ".bvh", Order(BakeSettings(fps=5), clips=("walk",)))
     assert one.data.startswith(b"HIERARCHY")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake import Settings, bake
+from kinema.bake import BakeSettings, bake
 from kinema.bake.grounds import GroundSpec
 from kinema.roles import find
 from tests.assets import asset
@@ -36,7 +36,7 @@ def baked_on(name, kind, *sizes):
         ground = GroundSpec("stairs", (rise * leg, max(run * leg, 1.15 * foot), 60)).build()
     else:
         ground = GroundSpec("slope", sizes).build()
-    baked = bake(character, clip, Settings(ground=ground, loops=max(2, round(4 / clip.duration))))
+    baked = bake(character, clip, BakeSettings(ground=ground, loops=max(2, round(4 / clip.duration))))
     assert baked.leg == pytest.approx(leg)
     world = character.skeleton.world(baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt))
     figures = metrics.measure(character.rig, world, ground, baked.dt, planted=baked.after.planted)
@@ -79,7 +79,7 @@ def _means(before, after):
 def test_captured_feet_are_locked():
     character = km.load(asset("bvh/cmu_02_01.bvh"))
     (clip,) = character.clips.values()
-    baked = bake(character, clip, Settings(lock_feet=True))
+    baked = bake(character, clip, BakeSettings(lock_feet=True))
     assert not baked.in_place and len(baked.before.steps.slide) >= 4
     assert baked.before.worst_slide > 0.03 * baked.leg
     assert baked.before.worst_slide > 5 * baked.after.worst_slide
@@ -89,7 +89,7 @@ def test_captured_feet_are_locked():
 def test_what_is_not_the_character_stays():
     """Fox.glb has a node for its mesh beside its bones: only the bones get tracks, and the mesh's node stays."""
     character = km.load(asset("gltf/Fox.glb"))
-    baked = bake(character, "Walk", Settings(ground=km.Plane((0, 40, 0)), at=(100.0, 50.0)))
+    baked = bake(character, "Walk", BakeSettings(ground=km.Plane((0, 40, 0)), at=(100.0, 50.0)))
     world = character.skeleton.world(baked.clip.sample(0.3))
     mesh = character.skeleton.index("fox")
     assert np.allclose(world[mesh], character.skeleton.rest_world[mesh])
@@ -103,7 +103,7 @@ def test_any_unit(unit):
     for scale in (1.0, unit):
         character = scaled(km.load(asset("gltf/m2m_fox.glb"), rig=False), scale)
         character = dataclasses.replace(character, rig=find(character.skeleton, character.clips))
-        made.append(bake(character, "Walk", Settings(ground=GroundSpec("slope", (0.2,)).build(), fps=30)))
+        made.append(bake(character, "Walk", BakeSettings(ground=GroundSpec("slope", (0.2,)).build(), fps=30)))
     one, other = made
     assert other.leg == pytest.approx(unit * one.leg, rel=1e-3)
     assert other.speed == pytest.approx(unit * one.speed, rel=0.01)
@@ -138,7 +138,7 @@ def test_only_who_walks_is_moved(name):
     """Put on a floor, what falls, throws or dodges goes as far as it does by itself."""
     character = km.load(asset(name))
     for clip in NOT_WALKING[name]:
-        baked = bake(character, clip, Settings(ground=km.Plane((0, character.rig.floor, 0)), fps=30))
+        baked = bake(character, clip, BakeSettings(ground=km.Plane((0, character.rig.floor, 0)), fps=30))
         ends = character.skeleton.world(baked.clip.sample(np.array((0.0, baked.clip.duration))))
         own = character.skeleton.world(character.clips[clip].sample(np.array((0.0, character.clips[clip].duration))))
         hips = character.rig.hips

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.bake import Settings, bake
+from kinema.bake import BakeSettings, bake
 from kinema.bake.report import FIGURES, clip_report, rig_report, rows
 from kinema.demo import humanoid, slope
 
 
 @pytest.fixture(scope="module")
 def baked():
-    return bake(humanoid(), "walk", Settings(ground=slope(10), fps=30))
+    return bake(humanoid(), "walk", BakeSettings(ground=slope(10), fps=30))
 
 
 def test_a_clips_report_is_json_and_holds_every_figure_in_both_units(baked):
@@ -39,7 +39,7 @@ def test_what_was_not_measured_is_not_perfect():
     """A walk off the end of its ground, and a body that never stands."""
     person = humanoid()
     short = km.HeightField(np.zeros((2, 2)), (-0.5, -0.6), 1.0)
-    away = bake(person, "walk", Settings(ground=short, loops=3, fps=30))
+    away = bake(person, "walk", BakeSettings(ground=short, loops=3, fps=30))
     report = clip_report("walk", away)
     assert report["after"]["no_ground"] > 0 and report["after"]["planted_hover"] is not None
     (told,) = report["problems"]
@@ -54,7 +54,7 @@ def test_what_was_not_measured_is_not_perfect():
 def test_a_foot_that_swings_high_is_not_without_ground():
     """Short legs lift a heel by more than their length: that there is no ground near it is nobody's business."""
     person = humanoid()
-    baked = bake(person, "walk", Settings(ground=km.Plane(), fps=30))
+    baked = bake(person, "walk", BakeSettings(ground=km.Plane(), fps=30))
     missed = np.where(baked.after.planted, 0, 3)
     report = clip_report("walk", replace(baked, after=replace(baked.after, missed=missed)))
     assert report["after"]["no_ground"] == 0 and not report["problems"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinema.bake import Settings, bake
+from kinema.bake import BakeSettings, bake
 from kinema.io import files
 from kinema.world.plane import Plane
 from tests.assets import asset
@@ -23,7 +23,7 @@ CLIPS = {
 def baked(tmp_path_factory):
     """{path: (character with the clip that was made, its file)}."""
     folder, found = tmp_path_factory.mktemp("baked"), {}
-    slope = Settings(ground=Plane((0.0, 0.0, 0.0), (0.1, 1.0, 0.2)), name="on a slope")
+    slope = BakeSettings(ground=Plane((0.0, 0.0, 0.0), (0.1, 1.0, 0.2)), name="on a slope")
     for path, name in CLIPS.items():
         character = files.load(asset(path))
         clip = next(clip for known, clip in character.clips.items() if known.startswith(name))

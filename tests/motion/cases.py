@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kinema as km
-from kinema.bake import Settings
+from kinema.bake import BakeSettings
 from kinema.bake.shot import Shot, take
 from kinema.character import Character
 from kinema.clip import Clip
@@ -69,7 +69,7 @@ class Case:
 
     character: Character
     clip: Clip
-    settings: Settings
+    settings: BakeSettings
     shot: Shot
     """The frames of the clip with its travel, on level ground."""
     ground: Any
@@ -119,16 +119,16 @@ def case_of(which: CaseName, ground: str) -> Case:
     rig = character.rig
     assert rig is not None
     clip = cut(character.clips[which.clip] if which.clip else next(iter(character.clips.values())))
-    settings = Settings(lock_feet=True)
+    settings = BakeSettings(lock_feet=True)
     shot = take(rig, clip, settings).without_lead
     if shot.travel.needed:
-        settings = Settings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(shot.times[-1]) - 0.01)))
+        settings = BakeSettings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(shot.times[-1]) - 0.01)))
         shot = take(rig, clip, settings).without_lead
     if ground == "flat":
         floor = km.Plane(np.array(rig.up) * shot.rig.floor, rig.up)
         return Case(character, clip, settings, shot, floor)
     built = ground_ahead(ground, shot)
-    return Case(character, clip, Settings(ground=built, loops=settings.loops), shot, built)
+    return Case(character, clip, BakeSettings(ground=built, loops=settings.loops), shot, built)
 
 
 def cut(clip: Clip) -> Clip:

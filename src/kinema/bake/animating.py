@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.bake.constants import CLIMB_SHARE, SETTLING, STEEPEST_STAIRS
 from kinema.bake.landings import Landings
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.bake.shot import Shot
 from kinema.behaviours.eyes import Eyes
 from kinema.behaviours.feet import Feet
@@ -33,7 +33,7 @@ class Made:
 
 
 def animate(
-    character: Character, shot: Shot, ground: Any, settings: Settings, progress: Callable[[float], None]
+    character: Character, shot: Shot, ground: Any, settings: BakeSettings, progress: Callable[[float], None]
 ) -> Made:
     """Every frame of a shot through the stages that the settings ask for. Returns those that do not lead in."""
     player = _Player(Animator(replace(character, rig=shot.rig), _stages(shot, settings), ground=ground), shot, settings)
@@ -49,7 +49,7 @@ def animate(
     return Made(Pose.of(*map(np.array, parts)), place, world)
 
 
-def _stages(shot: Shot, settings: Settings) -> list[Stage]:
+def _stages(shot: Shot, settings: BakeSettings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
         stages.append(_suited(settings.feet, shot))
@@ -78,7 +78,7 @@ def _suited(feet: Feet, shot: Shot) -> Feet:
 class _Player:
     """An animator that is given its poses, its places and its plants."""
 
-    def __init__(self, animator: Animator, shot: Shot, settings: Settings) -> None:
+    def __init__(self, animator: Animator, shot: Shot, settings: BakeSettings) -> None:
         self._animator, self._shot, self._settings = animator, shot, settings
         self._landings = Landings(shot) if settings.places_feet else None
         self._rotations = arrays.from_matrix(shot.places[:, :3, :3])

@@ -13,7 +13,7 @@ from kinema.bake.animating import Made, animate
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.bake.shot import Shot, take
 from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
@@ -51,7 +51,7 @@ class Baked:
 def bake(
     character: Character,
     clip: Clip | str,
-    settings: Settings,
+    settings: BakeSettings,
     *,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Baked:
@@ -94,7 +94,7 @@ def _clip(character: Character, clip: Clip | str) -> Clip:
     return character.clips[clip]
 
 
-def _rig(character: Character, settings: Settings) -> Rig:
+def _rig(character: Character, settings: BakeSettings) -> Rig:
     """The character's rig, with all roles that the settings need."""
     rig, name = character.rig, character.name
     if rig is None:
@@ -110,7 +110,7 @@ def _rig(character: Character, settings: Settings) -> Rig:
     return rig
 
 
-def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[Metrics, Metrics]:
+def _measure(shot: Shot, made: Made, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip."""
     rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
     asked = [targets_of(rig, world, shot.times, settings.reach) for world in (alone, made.world)]
@@ -119,7 +119,7 @@ def _measure(shot: Shot, made: Made, ground: Any, settings: Settings) -> tuple[M
     return before, after
 
 
-def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: Settings) -> Iterator[str]:
+def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: BakeSettings) -> Iterator[str]:
     if not exact:
         yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
     if settings.places_feet:
@@ -142,7 +142,7 @@ def _missing_ground(after: Metrics) -> Iterator[str]:
         yield f"{share:.1%} of the planted soles found no ground within reach"
 
 
-def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: Settings, below: Any) -> Clip:
+def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: BakeSettings, below: Any) -> Clip:
     """The new clip. What does not belong to the character keeps its own keys, unless the clip is repeated."""
     name = settings.name or f"{clip.name} baked"
     made = Clip.from_poses(name, clip.skeleton, poses, times=shot.times)

@@ -16,7 +16,7 @@ from typing import Any
 from kinema.bake.baking import bake
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.report import clip_report, rig_report
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import FileError, InputError, KinemaError
@@ -28,7 +28,7 @@ from kinema.roles import Overrides
 class Order:
     """What to do to every file."""
 
-    settings: Settings
+    settings: BakeSettings
     """Without the ground, which is built where the work is done."""
     ground: GroundSpec | None = None
     clips: tuple[str, ...] = ()

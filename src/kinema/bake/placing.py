@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.bake.shot import Shot
 from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
@@ -21,7 +21,7 @@ HEIGHT_SMOOTHING = 0.12
 """Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
 
 
-def start_of(rig: Rig, settings: Settings) -> Any:
+def start_of(rig: Rig, settings: BakeSettings) -> Any:
     """(4, 4): the initial transform of the character, not yet at the height of the ground."""
     up, forward = np.array(rig.up), np.array(rig.forward)
     across = np.delete(np.eye(3), int(np.argmax(np.abs(up))), axis=0)

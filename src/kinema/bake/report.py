@@ -15,7 +15,7 @@ from kinema.roles import unit
 FORMAT, VERSION = "kinema.bake", 1
 
 
-class Figure(NamedTuple):
+class MotionFigure(NamedTuple):
     """One figure of a motion: how it is called in JSON and in a table, what it is measured in, how it is found. None:
     there is nothing to measure, which is not the same as nothing wrong.
     """
@@ -27,16 +27,20 @@ class Figure(NamedTuple):
 
 
 FIGURES = (
-    Figure("planted_depth", "planted sole below the ground", "length", lambda m: _largest(m.penetration, _standing(m))),
-    Figure("planted_hover", "planted sole above the ground", "length", lambda m: _largest(m.hover, _standing(m))),
-    Figure("depth", "any sole below the ground", "length", lambda m: _largest(m.penetration, _over_ground(m))),
-    Figure("slide", "farthest slide of a planted foot", "length", lambda m: _largest(m.slide, _standing(m))),
-    Figure("mean_slide", "mean slide of a step", "length", lambda m: _mean_slide(m)),
-    Figure("steps", "steps", "count", lambda m: float(m.steps.slide.size)),
-    Figure("turn", "largest turn of a joint in a frame", "degrees", lambda m: float(np.degrees(m.worst_turn))),
-    Figure("knee_flips", "knee flips", "count", lambda m: float(m.knee_flips)),
-    Figure("no_ground", "planted sole points without ground", "count", lambda m: float((m.missed * m.planted).sum())),
-    Figure("reach_error", "farthest from what a hand reaches for", "length", lambda m: m.worst_reach),
+    MotionFigure(
+        "planted_depth", "planted sole below the ground", "length", lambda m: _largest(m.penetration, _standing(m))
+    ),
+    MotionFigure("planted_hover", "planted sole above the ground", "length", lambda m: _largest(m.hover, _standing(m))),
+    MotionFigure("depth", "any sole below the ground", "length", lambda m: _largest(m.penetration, _over_ground(m))),
+    MotionFigure("slide", "farthest slide of a planted foot", "length", lambda m: _largest(m.slide, _standing(m))),
+    MotionFigure("mean_slide", "mean slide of a step", "length", lambda m: _mean_slide(m)),
+    MotionFigure("steps", "steps", "count", lambda m: float(m.steps.slide.size)),
+    MotionFigure("turn", "largest turn of a joint in a frame", "degrees", lambda m: float(np.degrees(m.worst_turn))),
+    MotionFigure("knee_flips", "knee flips", "count", lambda m: float(m.knee_flips)),
+    MotionFigure(
+        "no_ground", "planted sole points without ground", "count", lambda m: float((m.missed * m.planted).sum())
+    ),
+    MotionFigure("reach_error", "farthest from what a hand reaches for", "length", lambda m: m.worst_reach),
 )
 
 
@@ -89,7 +93,7 @@ def _figures(metrics: Metrics, leg: float) -> dict[str, Any]:
     return values
 
 
-def _shown(figure: Figure, values: dict[str, Any]) -> str:
+def _shown(figure: MotionFigure, values: dict[str, Any]) -> str:
     if values[figure.key] is None:
         return "n/a"
     if figure.unit == "length":

@@ -1,4 +1,4 @@
-"""`Settings`: what to do to a clip."""
+"""`BakeSettings`: what to do to a clip."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST_LOOPS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Settings:
+class BakeSettings:
     """What to do to a clip. Lengths are in the unit of the character's file.
 
     Example:
-        >>> settings = Settings(ground=km.Plane(), loops=4, look_at=MovingPoint.fixed((1.0, 1.6, 2.0)))
+        >>> settings = BakeSettings(ground=km.Plane(), loops=4, look_at=MovingPoint.fixed((1.0, 1.6, 2.0)))
     """
 
     ground: Any = None

@@ -21,7 +21,7 @@ from kinema.bake.constants import (
     PLANTED_SHARE,
     SPARSE_FPS,
 )
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.bake.travel import Travel, travel_of
 from kinema.clip import Clip
 from kinema.constants import PLANTED_SPEED
@@ -84,7 +84,7 @@ def own_rate(clip: Clip) -> float:
     return min(rate, FASTEST_FPS) if rate >= SPARSE_FPS else DEFAULT_FPS
 
 
-def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
+def take(rig: Rig, clip: Clip, settings: BakeSettings) -> Shot:
     """The frames to be baked: sampled, moved by the feet if that is wanted, and repeated."""
     if settings.in_place:
         clip = clip.in_place(up=rig.up)
@@ -110,7 +110,7 @@ def take(rig: Rig, clip: Clip, settings: Settings) -> Shot:
     return replace(shot, planted=metrics.planted_from(rig, shot.world, dt, height=PLANT_HEIGHT, speed=speed))
 
 
-def _frames(clip: Clip, settings: Settings) -> tuple[Any, int]:
+def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:
     """(F,): moments of a clip, from its first key to its end, and how many of them make one frame: as near to so many
     frames a second as the clip's length allows.
 

@@ -19,7 +19,7 @@ from kinema.bake.job import Order
 from kinema.bake.listing import Item, items, skipped_formats
 from kinema.bake.many import Runner, bake_many, in_processes, one_by_one
 from kinema.bake.report_file import ReportFile
-from kinema.bake.settings import Settings
+from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import MovingPoint
 from kinema.cli.bake import BakeOptions
 from kinema.cli.bake_output import print_reports, print_skipped
@@ -76,7 +76,7 @@ def _check_something_asked(options: BakeOptions) -> None:
 
 def order_of(options: BakeOptions) -> Order:
     """Parse the options and read every file that they name."""
-    settings = Settings(
+    settings = BakeSettings(
         lock_feet=options.lock_feet,
         at=parse_numbers("--at", options.at, 2, 3),
         heading=_heading(options.heading),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake import MovingPoint, Settings, bake
+from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.behaviours.feet import Feet
 from kinema.clip import Clip
 from kinema.demo.scenes.actor import UP
@@ -53,14 +53,14 @@ class _Take:
             )
         return bake(self.walker.character, self.clip, self.settings()).clip
 
-    def settings(self) -> Settings:
+    def settings(self) -> BakeSettings:
         walker, held = self.walker, self.walker.held
         feet = walker.feet_work and float(np.dot(self.rig.up, UP)) > 0.999
         forward = self._turn @ np.array(self.rig.forward)
         start = self._over(0.0) - self._turn @ self._hips[0]
         points = {handle: self._moving(at) for handle, at in held.places.items()}
         hands = {held.grips[h].limb: point for h, point in points.items() if held.grips[h].kind == "hand"}
-        return Settings(
+        return BakeSettings(
             ground=walker.ground_shape if feet else None,
             at=(float(start[0]), float(start[2])),
             heading=float(np.arctan2(forward[0], forward[2])),

@@ -16,7 +16,7 @@ def buffer(tmp_path, uri, length=8, binary=None, **further):
     document = parse(b'{"asset": {"version": "2.0"}}', "a.gltf", tmp_path)
     document.json["buffers"] = [{"byteLength": length, **({} if uri is None else {"uri": uri}), **further}]
     document.binary = binary
-    return buffers.Buffers(document).read(0)
+    return buffers.DocumentBuffers(document).read(0)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_all_buffers_together_are_bounded(monkeypatch):
     monkeypatch.setattr(buffers, "LARGEST_FILE", 20)
     document = parse(b'{"asset": {"version": "2.0"}}', "a.gltf")
     document.json["buffers"] = [{"byteLength": 8, "uri": "data:;base64,MTIzNDU2Nzg="}] * 3
-    read = buffers.Buffers(document)
+    read = buffers.DocumentBuffers(document)
     assert read.read(0) == read.read(0) == read.read(1) == DATA
     with pytest.raises(
         FileError, match=r"buffers\[2\]\.byteLength is 8; all buffers together may have at most 20 bytes"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.gltf.buffers import Buffers
+from kinema.io.gltf.buffers import DocumentBuffers
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import FREE_NUMBERS, LARGEST_FILE, MOST_NUMBERS, NUMBERS_A_BYTE
@@ -123,7 +123,7 @@ class Views:
     """The buffer views of a document: which bytes of which buffer, and the distance between elements."""
 
     def __init__(self, document: Document) -> None:
-        self.buffers = Buffers(document)
+        self.buffers = DocumentBuffers(document)
         self._cursors = document.root.each("bufferViews")
         self._buffer = self._cursors.wholes("buffer", 0, len(self.buffers) - 1)
         self._start = self._cursors.wholes("byteOffset", 0, LARGEST_FILE, 0)

@@ -19,7 +19,7 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 """URIs that lead elsewhere: schemes and Windows drives, absolute paths, backslashes, null characters."""
 
 
-class Buffers:
+class DocumentBuffers:
     """The buffers of a document by index, each read once. size: total bytes read so far."""
 
     def __init__(self, document: Document) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kinema.errors import FileError
-from kinema.io.gltf.buffers import Buffers, beside
+from kinema.io.gltf.buffers import DocumentBuffers, beside
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import LARGEST_FILE
@@ -33,7 +33,7 @@ PICTURES = {
 
 def self_contained(document: Document) -> Output:
     """Return an output that starts with the document's JSON and bytes."""
-    buffers, cursors = Buffers(document), document.root.each("buffers")
+    buffers, cursors = DocumentBuffers(document), document.root.each("buffers")
     binary = buffers.read(0) if cursors else document.binary or b""
     output = Output(document.json, binary, _further_chunks(document))
     for i, buffer in enumerate(cursors):
