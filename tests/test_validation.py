@@ -1,4 +1,4 @@
-"""The public validation: what is taken, in which precision, and errors that say which argument, where, what is allowed."""
+"""Public validation: what is accepted, in which precision, and errors that name the argument, the index and the rule."""
 
 import math
 import multiprocessing

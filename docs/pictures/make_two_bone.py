@@ -64,7 +64,7 @@ def diagram() -> str:
         *arc(ROOT, 1.3, (0.0, phi), "φ", GREY),
         *arc(ROOT, 1.0, (phi, first), "ψ", BLUE),
         *arc(ROOT, 1.85, (0.0, first), "θ₁", BLUE),
-        *arc(limb.knee, 0.55, (to_root, to_end + 2 * math.pi), "γ", ORANGE),
+        *arc(limb.knee, 0.55, (to_root, to_end + 2 * math.pi), "&#947;", ORANGE),
         line(limb.knee, around(limb.knee, 1.1, first), GREY, 1.5, "4 5"),
         *arc(limb.knee, 0.8, (first, to_end), "θ₂", ORANGE),
         dot(ROOT, 8, GREY),
