@@ -1,4 +1,4 @@
-"""Public validation: what is accepted, in which precision, and errors that name the argument, the index and the rule."""
+"""Public validation: what is accepted, in which precision, and errors that name argument, index and rule."""
 
 import math
 import multiprocessing

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from kinema.clip import Event
 from kinema.demo.characters.bones import Bone, build
-from kinema.demo.characters.puppet import Puppet, X, Y, Z, framed, together, turn
+from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, framed, rotation
 from kinema.math import arrays
 
 LEG = build(
@@ -27,26 +27,26 @@ def played(puppet):
 
 def test_turns_are_about_the_characters_axes_whatever_the_joints_are():
     puppet = Puppet(LEG, 1)
-    puppet.turn("hip", turn(X, np.pi / 2))
+    puppet.rotate("hip", rotation(X, np.pi / 2))
     knee = played(puppet)[0, 2, :3, 3]
     assert np.allclose(knee, (0.1, 0.9 - 0.05, -0.4), atol=1e-5)  # Down goes back, ahead goes down.
 
 
 def test_the_last_of_a_row_ends_up_with_the_whole_turn():
-    puppet, by = Puppet(LEG, 2), turn(Z, np.array((0.3, -0.9)))
-    puppet.share(("hip", "knee", "ankle"), by)
-    assert arrays.angle_between(puppet.placed("ankle")[0], by).max() < 1e-6
+    puppet, by = Puppet(LEG, 2), rotation(Z, np.array((0.3, -0.9)))
+    puppet.rotate_along(("hip", "knee", "ankle"), by)
+    assert arrays.angle_between(puppet.transform("ankle")[0], by).max() < 1e-6
 
 
 @given(x=st.floats(-0.15, 0.3), y=st.floats(0.2, 0.4), z=st.floats(-0.3, 0.3), yaw=angles, tilt=angles)
 def test_it_reaches_with_a_pure_hinge_towards_where_it_should(x, y, z, yaw, tilt):
     puppet, target = Puppet(LEG, 1), np.array(((x, y, z),))
-    puppet.turn("root", together(turn(Y, yaw * 0.1), turn(Z, tilt * 0.1)))
-    aside = arrays.rotate(turn(Y, yaw), X)
+    puppet.rotate("root", compose(rotation(Y, yaw * 0.1), rotation(Z, tilt * 0.1)))
+    aside = arrays.rotate(rotation(Y, yaw), X)
     puppet.reach(("hip", "knee", "ankle"), target, X, aside)
     world = played(puppet)[0, :, :3, 3]
     assert np.allclose(world[3], target, atol=1e-5)
-    bent = puppet.turns[0, 2]
+    bent = puppet.rotations[0, 2]
     assert np.abs(bent[1:3]).max() < 1e-12 and bent[0] * bent[3] > -0.2
     across = np.cross(world[2] - world[1], world[3] - world[2])
     assert across @ aside > 0, "the knee bends the way the hinge says"
@@ -66,25 +66,25 @@ def test_three_bones_reach_in_one_plane(y, z, last, sway):
     puppet.reach_on(("hip", "knee", "ankle", "toe"), target, X, np.array((last,)))
     assert np.allclose(played(puppet)[0, 4, :3, 3], target, atol=1e-5)
     for joint in (2, 3):
-        assert np.abs(puppet.turns[0, joint, 1:3]).max() < 1e-9
+        assert np.abs(puppet.rotations[0, joint, 1:3]).max() < 1e-9
 
 
 def test_a_held_joint_does_not_mind_its_parents():
-    puppet, wanted = Puppet(LEG, 3), turn(Y, np.array((0.1, 0.2, 0.3)))
-    puppet.turn("hip", turn(X, 0.7))
-    puppet.turn("knee", turn(X, np.array((0.2, 0.9, 1.4))))
+    puppet, wanted = Puppet(LEG, 3), rotation(Y, np.array((0.1, 0.2, 0.3)))
+    puppet.rotate("hip", rotation(X, 0.7))
+    puppet.rotate("knee", rotation(X, np.array((0.2, 0.9, 1.4))))
     puppet.hold("ankle", wanted)
-    assert arrays.angle_between(puppet.placed("ankle")[0], wanted).max() < 1e-9
+    assert arrays.angle_between(puppet.transform("ankle")[0], wanted).max() < 1e-9
 
 
 def test_placed_is_what_the_pose_plays():
     puppet = Puppet(LEG, 4)
-    puppet.moves[:, 0, 2] = np.linspace(0.0, 1.0, 4)
-    puppet.turn("hip", turn((1.0, 2.0, 3.0), np.linspace(0.0, 2.0, 4)))
-    puppet.turn("knee", turn((3.0, -1.0, 0.5), np.linspace(1.0, -2.0, 4)))
+    puppet.offsets[:, 0, 2] = np.linspace(0.0, 1.0, 4)
+    puppet.rotate("hip", rotation((1.0, 2.0, 3.0), np.linspace(0.0, 2.0, 4)))
+    puppet.rotate("knee", rotation((3.0, -1.0, 0.5), np.linspace(1.0, -2.0, 4)))
     world = played(puppet)
     for j, name in enumerate(LEG.names):
-        whole, at = puppet.placed(name)
+        whole, at = puppet.transform(name)
         assert np.allclose(world[:, j, :3, 3], at, atol=1e-5)
         own = arrays.from_matrix(LEG.rest_world[j, :3, :3].astype(np.float64))
         assert arrays.angle_between(arrays.from_matrix(world[:, j, :3, :3]), arrays.mul(whole, own)).max() < 1e-5
@@ -92,14 +92,14 @@ def test_placed_is_what_the_pose_plays():
 
 def test_keys_do_not_flip_sign():
     puppet = Puppet(LEG, 200)
-    puppet.turn("hip", turn(Y, np.linspace(0.0, 4 * np.pi, 200)))
+    puppet.rotate("hip", rotation(Y, np.linspace(0.0, 4 * np.pi, 200)))
     rotations = puppet.pose().rotations.astype(np.float64)
     assert np.sum(rotations[1:] * rotations[:-1], axis=-1).min() > 0.9
 
 
 def test_a_clip_has_its_keys_at_even_times():
     puppet = Puppet(LEG, 5)
-    puppet.turn("knee", turn(X, np.linspace(0.0, 1.0, 5)))
+    puppet.rotate("knee", rotation(X, np.linspace(0.0, 1.0, 5)))
     clip = puppet.clip("bend", 2.0, [Event(1.0, "half")])
     assert clip.name == "bend" and clip.duration == 2.0 and clip.events == (Event(1.0, "half"),)
     assert [LEG.names[track.joint] for track in clip.tracks] == ["knee"]

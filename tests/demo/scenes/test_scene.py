@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinema.demo.scenes.registry import SCENES, scene
-from kinema.demo.scenes.scene import Button, Choice, Slider, Switch, place
+from kinema.demo.scenes.scene import Button, Choice, Slider, Switch, clamped_position
 from kinema.errors import InputError
 from kinema.playground.protocol import layout_of
 from tests.demo.scripts import run
@@ -114,8 +114,8 @@ def test_a_scene_that_does_not_exist_is_refused():
 @pytest.mark.parametrize("wrong", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0), ("a", 0.0)])
 def test_places_are_checked(wrong):
     with pytest.raises(InputError, match="position"):
-        place(wrong, 2, 100.0)
+        clamped_position(wrong, 2, 100.0)
 
 
 def test_places_far_away_are_brought_nearer():
-    assert place((1e9, -3.0), 2, 100.0).tolist() == [100.0, -3.0]
+    assert clamped_position((1e9, -3.0), 2, 100.0).tolist() == [100.0, -3.0]

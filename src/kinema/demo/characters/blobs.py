@@ -1,8 +1,7 @@
-"""Blobs: lumps that melt into each other, and their common surface.
+"""Blobs: rounded solids that melt into each other, and their common surface.
 
-Where blobs meet, their surface is that of the sum of their fields, so shoulders, hips and jaws come out
-round. The surface is made by naive surface nets (one point a grid cell that it passes
-through), then drawn onto the field's zero.
+Where blobs meet, their fields add up, so shoulders, hips and jaws come out round. The surface comes from naive surface
+nets, one vertex per grid cell that it crosses, which are then moved onto the field's zero.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from kinema.demo.characters.bones import Point
 from kinema.meshes import Mesh, smoothed
 
 _REACH = 8.0
-"""A blob counts as far as this many times the width over which blobs melt: beyond, it moves a surface by microns."""
+"""Reach of a blob, in melt widths. Beyond it, a blob moves a surface by microns."""
 
 _DRAWS = 3
-"""Steps that draw the points onto the surface; each also evens them out. The third moves them by less than 0.1 mm."""
+"""Steps that move vertices onto the surface and even them out. The third moves them by less than 0.1 mm."""
 
 _EVEN = 0.4
-"""Share of the way to the middle of its neighbours that a point goes in each of these steps."""
+"""Fraction of the way to the mean of its neighbours that a vertex moves in each step."""
 
 
 @dataclass(frozen=True)
 class Blob:
-    """A lump about a line through `points`, (K, 3), with `radii`, (K,), metres: about a single one, an ellipsoid.
+    """A solid around a line through `points`, (K, 3), with `radii`, (K,), metres; a single point gives an ellipsoid.
 
-    stretch: factors of the radius along `axes`, columns of (3, 3); along the character's if None.
+    stretch: factors of the radius along `axes`, columns of (3, 3); None for the character's axes.
     """
 
     points: Any
@@ -39,7 +38,7 @@ class Blob:
     axes: Any = None
 
     def distance(self, points: Any) -> tuple[Any, Any]:
-        """Metres from the surface, (V,), less than 0 inside, to first order; and the way out, (V, 3), of length 1."""
+        """Return distances from the surface, (V,), negative inside, to first order, and directions out, (V, 3)."""
         pieces = range(max(1, len(self.radii) - 1))
         found = [self._from_piece(points, n, min(n + 1, len(self.radii) - 1)) for n in pieces]
         distance, out = found[0]
@@ -50,7 +49,7 @@ class Blob:
         return distance, out if self.axes is None else out @ np.transpose(self.axes)
 
     def _from_piece(self, points: Any, first: int, last: int) -> tuple[Any, Any]:
-        """The same from one piece of the line, the way out along `axes`."""
+        """Return the same for one piece of the line, with the direction along `axes`."""
         line = np.subtract(self.points[last], self.points[first])
         off = points - np.array(self.points[first])
         square = line @ line
@@ -69,24 +68,24 @@ class Blob:
         return distance, twice / safe[:, np.newaxis]
 
     def box(self, margin: float) -> tuple[Any, Any]:
-        """Lowest and highest corner of a box around it."""
+        """Return the lowest and highest corner of a box around it."""
         around = max(self.radii) * max(self.stretch) + margin
         return np.min(self.points, axis=0) - around, np.max(self.points, axis=0) + around
 
 
 def lump(centre: Point, radii: Point, axes: Any = None) -> Blob:
-    """An ellipsoid."""
+    """Make an ellipsoid."""
     mean = sum(radii) / 3
     return Blob((centre,), (mean,), (radii[0] / mean, radii[1] / mean, radii[2] / mean), axes)
 
 
 def limb(*stations: tuple[Point, float], stretch: Point = (1.0, 1.0, 1.0), axes: Any = None) -> Blob:
-    """A limb through points, each with its radius there; round at both ends."""
+    """Make a limb through points with radii, round at both ends."""
     return Blob(tuple(point for point, _ in stations), tuple(radius for _, radius in stations), stretch, axes)
 
 
 def both(*blobs: Blob) -> list[Blob]:
-    """Blobs, and their images on the other side of x = 0."""
+    """Return blobs and their mirror images at x = 0."""
     flip = np.array((-1.0, 1.0, 1.0))
     images = [
         replace(b, points=np.array(b.points) * flip, axes=None if b.axes is None else np.diag(flip) @ b.axes)
@@ -95,7 +94,7 @@ def both(*blobs: Blob) -> list[Blob]:
     return [*blobs, *images]
 
 
-# --- their surface ---------------------------------------------------------------------------------------------
+# --- surface ---------------------------------------------------------------------------------------------------
 
 
 def surface(
@@ -143,7 +142,7 @@ def _smooth_minimum(fields: Sequence[tuple[Any, Any]], melt: float) -> tuple[Any
 
 
 def _field_on_grid(blobs: Sequence[Blob], carve: Sequence[Blob], spacing: float, melt: float) -> tuple[Any, Any]:
-    """Values (X, Y, Z) of the field at a grid, and the place of its first point."""
+    """Values (X, Y, Z) of the field at a grid, and the position of its first point."""
     boxes = [blob.box(2 * spacing) for blob in blobs]
     low = np.floor(np.min([low for low, _ in boxes], axis=0) / spacing)
     shape = (np.ceil(np.max([high for _, high in boxes], axis=0) / spacing) - low).astype(int) + 1
@@ -172,11 +171,11 @@ def _sum_on_grid(blobs: Sequence[Blob], low: Any, shape: Any, spacing: float, me
 
 
 _CELL_EDGES = [(a, b) for a in range(8) for b in range(a) if (a ^ b) in (1, 2, 4)]
-"""Pairs of corners of a grid cell, numbered by x, y and z as binary digits, that an edge joins."""
+"""Edges of a grid cell as pairs of corners, numbered by x, y and z as binary digits."""
 
 
 def _nets(value: Any, origin: Any, spacing: float) -> tuple[Any, Any]:
-    """Naive surface nets: a vertex in each grid cell with corners on both sides, a quad across each such edge."""
+    """Return naive surface nets: a vertex per grid cell with corners on both sides, a quad across each such edge."""
     inside = value < 0
     corner = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
     cells = tuple(n - 1 for n in value.shape)
@@ -196,7 +195,7 @@ def _nets(value: Any, origin: Any, spacing: float) -> tuple[Any, Any]:
 
 
 def _quads(inside: Any, number: Any) -> Any:
-    """(T, 3): two triangles across each edge of the grid whose ends lie on different sides."""
+    """Return (T, 3): two triangles across each edge of the grid whose ends lie on different sides."""
     triangles = []
     for axis in range(3):
         b, c = np.eye(3, dtype=int)[[(axis + 1) % 3, (axis + 2) % 3]]
@@ -210,7 +209,7 @@ def _quads(inside: Any, number: Any) -> Any:
 
 
 def _edges(triangles: Any) -> Any:
-    """(E, 2): every edge in both directions."""
+    """Return (E, 2): every edge in both directions."""
     both = np.concatenate([triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2))])
     count = int(triangles.max()) + 1
     return np.stack(np.divmod(np.unique(both[:, 0] * count + both[:, 1]), count), axis=1)

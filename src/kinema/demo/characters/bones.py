@@ -1,4 +1,4 @@
-"""Bones as an artist lays them out, and the skeleton they make."""
+"""Bones as an artist lays them out, and the skeleton that they make."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Bone:
-    """A bone at rest: where it starts and ends, metres in the character's space, and how it is rolled.
+    """A bone at rest, in metres in the character's space.
 
-    Its joint sits at the start; the joint's own +Y runs along the bone, its own +Z leans towards `facing`.
+    Its joint is at the start; the joint's +Y runs along the bone, and its +Z leans towards `facing`.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Bone:
 
     @property
     def axes(self) -> Any:
-        """(3, 3): the joint's own axes as columns, in the character's space."""
+        """(3, 3): the joint's axes as columns, in the character's space."""
         along = arrays.unit(np.subtract(self.end, self.start))
         ahead = np.array(self.facing, float)
         ahead = arrays.unit(ahead - along * (ahead @ along))
@@ -41,17 +41,17 @@ class Bone:
 
 
 def socket(swing: float, twist: float) -> Limit:
-    """The limit of a joint that turns any way: how far, and how far about the bone either way, degrees."""
+    """Make the limit of a ball joint: largest swing, and largest twist about the bone either way, degrees."""
     return SwingTwist(math.radians(swing), -math.radians(twist), math.radians(twist))
 
 
 def hinge(low: float, high: float) -> Limit:
-    """The limit of a joint that turns about its own +X only, degrees from rest."""
+    """Make the limit of a joint that rotates about its +X only, degrees from rest."""
     return Hinge((1.0, 0.0, 0.0), math.radians(low), math.radians(high))
 
 
 def build(bones: Sequence[Bone]) -> Skeleton:
-    """A skeleton in float32, at rest as the bones lie. Parents come before their children."""
+    """Make a skeleton, float32, whose rest pose is how the bones lie. Parents come before their children."""
     names = [bone.name for bone in bones]
     parents = [-1 if bone.parent is None else names.index(bone.parent) for bone in bones]
     turns = arrays.from_matrix(np.array([bone.axes for bone in bones]))
@@ -67,10 +67,10 @@ def build(bones: Sequence[Bone]) -> Skeleton:
 
 
 def mirrored(bones: Sequence[Bone]) -> list[Bone]:
-    """The same bones on the other side of x = 0: what ends in _l ends in _r.
+    """Mirror bones at x = 0; names that end in _l end in _r.
 
-    A joint's own +Y and +Z are those in the mirror and its own +X is opposite, so a hinge about its own +X bends the
-    same way. Limits are taken over: ranges of twist have to be even.
+    A joint's +Y and +Z are mirrored and its +X is opposite, so a hinge about +X bends the same way. Limits are kept:
+    ranges of twist must be symmetric.
     """
     return [
         Bone(_other_side(b.name), _other_side(b.parent), _across(b.start), _across(b.end), _across(b.facing), b.limit)

@@ -1,7 +1,7 @@
 """Gaits: curves over a cycle, and the path of a foot that strikes, rolls, pushes off and swings.
 
-A phase goes from 0 to 1 over one cycle; a foot's own cycle starts where it touches down. Paths are in the space of the
-travelling root, so a planted foot moves back at the speed of the walk. Double precision throughout.
+A phase runs from 0 to 1 over one cycle; a foot's own cycle starts at touch-down. Paths are in the space of the
+travelling root, so a planted foot moves back at walking speed. Double precision throughout.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from typing import Any
 import numpy as np
 
 from kinema.clip import Event
-from kinema.demo.characters.puppet import X, Y, turn
+from kinema.demo.characters.puppet import X, Y, rotation
 from kinema.math import arrays
 
 FPS = 60
-"""Keys a second: straight lines between them keep a planted sole within a millimetre where it is keyed at both ends."""
+"""Keys per second: linear interpolation between them keeps a planted sole within a millimetre."""
 
 _INSTANT = 1e-5
-"""Phase over which a path's speed is measured: short against any roll of a foot, long against rounding."""
+"""Phase over which a path's speed is measured: short for any roll of a foot, long for rounding."""
 
 _RELAXED = 0.5
-"""Share of the swing after which the toes are straight again."""
+"""Fraction of the swing after which the toes are straight again."""
 
 Keys = Sequence[tuple[float, float]]
-"""Phases, increasing from 0 or more to less than 1, each with a value."""
+"""Increasing phases from 0 to below 1, each with a value."""
 
 
 def phases(period: float) -> Any:
-    """(F,): the phase at each key of a cycle of so many seconds, 0 and 1 included."""
+    """Return (F,): the phase at each key of a cycle, 0 and 1 included. period: seconds."""
     return np.linspace(0.0, 1.0, round(period * FPS) + 1)
 
 
 def footfalls(leg: str, start: float, lift: float, period: float) -> list[Event]:
-    """When a leg touches down, at the phase `start`, and when it leaves the ground, `lift` later."""
+    """Return the events of a leg: touch-down at phase `start`, lift-off at `lift` later."""
     return [Event(start * period, f"{leg}_down"), Event((start + lift) % 1.0 * period, f"{leg}_up")]
 
 
 @dataclass(frozen=True)
 class Wave:
-    """`mean` plus a cosine: `size` more at the phase `peak`, as much less half a wave later; `times` waves a cycle."""
+    """`mean` plus a cosine of amplitude `size` that peaks at phase `peak`; `times` waves per cycle."""
 
     size: float
     peak: float = 0.0
@@ -54,12 +54,12 @@ class Wave:
 
 
 def degrees(size: float, peak: float = 0.0, times: int = 1, mean: float = 0.0) -> Wave:
-    """A wave of angles, given in degrees."""
+    """Make a wave of angles from degrees."""
     return Wave(math.radians(size), peak, times, math.radians(mean))
 
 
 def through(keys: Keys, phase: Any) -> Any:
-    """A smooth periodic curve through keys: no faster or higher than they ask for, level where two are equal.
+    """Evaluate a smooth periodic curve through keys, without overshoot.
 
     Cubic Hermite pieces, the slope at a key the harmonic mean of those on both sides (Fritsch and Butland's rule).
     """
@@ -79,27 +79,30 @@ def through(keys: Keys, phase: Any) -> Any:
 
 
 def hermite(t: Any, start: Any, end: Any, leaving: Any, arriving: Any) -> Any:
-    """The cubic from start (t = 0) to end (t = 1) with these derivatives there."""
+    """Evaluate the cubic from start (t = 0) to end (t = 1) with these derivatives there."""
     u = 1 - t
     return u * u * (start * (1 + 2 * t) + leaving * t) + t * t * (end * (1 + 2 * u) - arriving * u)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FootShape:
-    """A foot from the side, at rest, metres: how high the ankle and the ball (the toe joint) are above the ground; how
-    far the sole goes behind the ankle; how far the ball and the tip of the toes are ahead of it.
-    """
+    """A foot from the side, at rest, in metres."""
 
     ankle: float
+    """Height of the ankle above the ground."""
     heel: float = 0.0
+    """How far the sole extends behind the ankle."""
     ball: float = 0.0
+    """Distance of the ball (the toe joint) ahead of the ankle."""
     ball_height: float = 0.0
+    """Height of the ball above the ground."""
     tip: float = 0.0
+    """Distance of the tip of the toes ahead of the ankle."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FootStep:
-    """How a foot goes through its cycle.
+    """How a foot moves through its cycle.
 
     ahead: where the ankle would be at touch-down if the foot were flat, metres ahead of the root. side: metres to the
     left. out: how far the foot points to the left, radians.
@@ -141,7 +144,7 @@ class FootPath:
         return self._turned(self.toes)
 
     def _turned(self, pitch: Any) -> Any:
-        return arrays.mul(turn(Y, self.out), turn(X, pitch))
+        return arrays.mul(rotation(Y, self.out), rotation(X, pitch))
 
 
 def foot_path(sole: FootShape, step: FootStep, stride: float, phase: Any) -> FootPath:
@@ -182,7 +185,7 @@ def _planted(sole: FootShape, step: FootStep, stride: float, phase: Any) -> Any:
     over_ball = ball + _rolled(pitch, (0.0, 0.0), (sole.ankle - sole.ball_height, -sole.ball))
     height, ahead = np.where((phase < step.heel_off)[:, np.newaxis], over_heel, over_ball).T
     across = np.zeros_like(height)
-    foot = arrays.rotate(turn(Y, step.out), np.stack((across, height, ahead), axis=-1))
+    foot = arrays.rotate(rotation(Y, step.out), np.stack((across, height, ahead), axis=-1))
     return foot + np.stack((across + step.side, across, step.ahead - stride * phase), axis=-1)
 
 

@@ -20,7 +20,7 @@ from kinema.demo.characters.gait import (
     phases,
     through,
 )
-from kinema.demo.characters.puppet import Puppet, X, Y, Z, together, turn
+from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.math import arrays
 from kinema.skeleton import Skeleton
 
@@ -208,7 +208,7 @@ def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: HumanoidGait) -
         _plant(puppet, side, foot_path(sole, step, stride, phase - start))
         _swing(puppet, side, sign, gait.arms, phase - start)
         events += footfalls(leg, start, step.lift, gait.period)
-    puppet.moves[:, 0, 2] = stride * phase
+    puppet.offsets[:, 0, 2] = stride * phase
     return puppet.clip(name, gait.period, events)
 
 
@@ -218,14 +218,14 @@ def _standing(skeleton: Skeleton, sole: FootShape) -> Clip:
     puppet = Puppet(skeleton, len(phase))
     _carry(puppet, _STAND, phase)
     breath = Wave(1.0, 0.45)(phase)
-    puppet.turn("head", together(turn(Y, degrees(3.0, 0.62)(phase)), turn(X, degrees(1.2, 0.3, 2)(phase))))
+    puppet.rotate("head", compose(rotation(Y, degrees(3.0, 0.62)(phase)), rotation(X, degrees(1.2, 0.3, 2)(phase))))
     still = FootStep(ahead=0.0, side=0.0, heel_off=1.0, tip_off=1.0, lift=1.0)
     for side, _, sign in _SIDES:
         step = replace(still, ahead=-0.02 + 0.025 * sign, side=0.115 * sign, out=math.radians(9) * sign)
         _plant(puppet, side, foot_path(sole, step, 0.0, phase))
         _swing(puppet, side, sign, _HANG, phase)
-        puppet.turn(f"clavicle_{side}", turn(Z, sign * math.radians(1.2) * breath))
-        puppet.turn(f"lid_{side}", turn(X, through(_blinks(0.21, 0.66), phase)))
+        puppet.rotate(f"clavicle_{side}", rotation(Z, sign * math.radians(1.2) * breath))
+        puppet.rotate(f"lid_{side}", rotation(X, through(_blinks(0.21, 0.66), phase)))
     return puppet.clip("idle", _STANDING)
 
 
@@ -238,23 +238,23 @@ def _blinks(*at: float) -> list[tuple[float, float]]:
 def _carry(puppet: Puppet, trunk: TrunkMotion, phase: Any) -> None:
     """Hips and chest; the head stays nearly level and straight on."""
     hips = puppet.skeleton.index("hips")
-    puppet.moves[:, hips] = np.stack((trunk.sway(phase), trunk.height(phase), trunk.surge(phase)), axis=-1)
+    puppet.offsets[:, hips] = np.stack((trunk.sway(phase), trunk.height(phase), trunk.surge(phase)), axis=-1)
     pelvis = _turned(trunk.yaw(phase), trunk.lean(phase), trunk.tilt(phase))
     chest = _turned(trunk.chest_yaw(phase), trunk.chest_lean(phase), trunk.chest_tilt(phase))
     head = _turned(0.15 * trunk.chest_yaw(phase), 0.4 * trunk.chest_lean(phase), 0.2 * trunk.chest_tilt(phase))
-    puppet.turn(hips, pelvis)
-    puppet.share(_SPINE, arrays.mul(arrays.conj(pelvis), chest))
-    puppet.share(_NECK, arrays.mul(arrays.conj(chest), head))
+    puppet.rotate(hips, pelvis)
+    puppet.rotate_along(_SPINE, arrays.mul(arrays.conj(pelvis), chest))
+    puppet.rotate_along(_NECK, arrays.mul(arrays.conj(chest), head))
 
 
 def _turned(yaw: Any, lean: Any, tilt: Any) -> Any:
-    return together(turn(Y, yaw), turn(X, lean), turn(Z, tilt))
+    return compose(rotation(Y, yaw), rotation(X, lean), rotation(Z, tilt))
 
 
 def _plant(puppet: Puppet, side: str, path: FootPath) -> None:
     """Bring a leg to where its foot goes; the knee points where the foot does."""
     thigh, shin, foot, toe = (f"{name}_{side}" for name in ("thigh", "shin", "foot", "toe"))
-    puppet.reach((thigh, shin, foot), path.ankle, X, arrays.rotate(turn(Y, path.out), X))
+    puppet.reach((thigh, shin, foot), path.ankle, X, arrays.rotate(rotation(Y, path.out), X))
     puppet.hold(foot, path.foot())
     puppet.hold(toe, path.toe())
 
@@ -264,11 +264,11 @@ def _swing(puppet: Puppet, side: str, sign: float, arms: ArmMotion, own: Any) ->
     shoulder, elbow, wrist = (puppet.skeleton.index(f"{name}_{side}") for name in ("upper_arm", "forearm", "hand"))
     upper, lower = (puppet.rest[b] - puppet.rest[a] for a, b in ((shoulder, elbow), (elbow, wrist)))
     swing = arms.swing(own)
-    hanging = together(turn(X, swing), turn(Z, -sign * arms.inward), turn(upper, sign * arms.twist))
-    puppet.turn(shoulder, hanging)
-    puppet.turn(f"clavicle_{side}", turn(Y, sign * 0.18 * swing))
-    puppet.turn(elbow, turn(np.cross(upper, lower), arms.elbow(own)))
+    hanging = compose(rotation(X, swing), rotation(Z, -sign * arms.inward), rotation(upper, sign * arms.twist))
+    puppet.rotate(shoulder, hanging)
+    puppet.rotate(f"clavicle_{side}", rotation(Y, sign * 0.18 * swing))
+    puppet.rotate(elbow, rotation(np.cross(upper, lower), arms.elbow(own)))
     for share, finger in ((0.35, "thumb"), (0.8, "index"), (0.95, "middle"), (1.05, "ring"), (1.15, "little")):
         for n in (1, 2, 3):
             j = puppet.skeleton.index(f"{finger}_{n}_{side}")
-            puppet.turn(j, turn(puppet.skeleton.rest_world[j, :3, 0], arms.curl * share))
+            puppet.rotate(j, rotation(puppet.skeleton.rest_world[j, :3, 0], arms.curl * share))

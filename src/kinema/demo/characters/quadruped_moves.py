@@ -9,7 +9,7 @@ from typing import Any
 
 from kinema.clip import Clip
 from kinema.demo.characters.gait import FootShape, FootStep, Keys, Wave, degrees, foot_path, footfalls, phases, through
-from kinema.demo.characters.puppet import Puppet, X, Y, Z, together, turn
+from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.skeleton import Skeleton
 
 _SPINE = ("spine_1", "spine_2", "chest")
@@ -171,23 +171,25 @@ def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: QuadrupedGait) 
         _plant(puppet, sole, gait, leg, phase - start)
         if gait.speed:
             events += footfalls(leg, start, step.lift, gait.period)
-    puppet.moves[:, 0, 2] = gait.speed * gait.period * phase
+    puppet.offsets[:, 0, 2] = gait.speed * gait.period * phase
     return puppet.clip(name, gait.period, events)
 
 
 def _carry(puppet: Puppet, gait: QuadrupedGait, phase: Any) -> None:
     """The trunk bends from side to side and up and down; neck and tail follow."""
     hips = puppet.skeleton.index("hips")
-    puppet.moves[:, hips, 0] = gait.sway(phase)
-    puppet.moves[:, hips, 1] = gait.height(phase)
-    yaw, pitch = gait.yaw(phase), gait.pitch(phase)
-    puppet.turn(hips, together(turn(Y, yaw), turn(X, pitch), turn(Z, gait.tilt(phase))))
-    puppet.share(_SPINE, together(turn(Y, -2.0 * yaw), turn(X, -1.6 * pitch), turn(Z, -1.2 * gait.tilt(phase))))
-    puppet.share(_NECK, together(turn(Y, yaw), turn(X, gait.nod(phase))))
-    puppet.turn("head", turn(X, -1.1 * gait.nod(phase)))
+    puppet.offsets[:, hips, 0] = gait.sway(phase)
+    puppet.offsets[:, hips, 1] = gait.height(phase)
+    yaw, pitch, tilt = gait.yaw(phase), gait.pitch(phase), gait.tilt(phase)
+    puppet.rotate(hips, compose(rotation(Y, yaw), rotation(X, pitch), rotation(Z, tilt)))
+    puppet.rotate_along(
+        _SPINE, compose(rotation(Y, -2.0 * yaw), rotation(X, -1.6 * pitch), rotation(Z, -1.2 * gait.tilt(phase)))
+    )
+    puppet.rotate_along(_NECK, compose(rotation(Y, yaw), rotation(X, gait.nod(phase))))
+    puppet.rotate("head", rotation(X, -1.1 * gait.nod(phase)))
     for n, joint in enumerate(_TAIL):
         late = phase - 0.07 * n
-        puppet.turn(joint, together(turn(Y, 0.5 * gait.wag(late)), turn(X, -gait.droop(late))))
+        puppet.rotate(joint, compose(rotation(Y, 0.5 * gait.wag(late)), rotation(X, -gait.droop(late))))
 
 
 def _plant(puppet: Puppet, sole: FootShape, gait: QuadrupedGait, leg: str, own: Any) -> None:
@@ -198,7 +200,7 @@ def _plant(puppet: Puppet, sole: FootShape, gait: QuadrupedGait, leg: str, own: 
     joints = [f"{name}_{side[0]}" for name in names]
     step, cannon = (gait.front, gait.front_cannon) if end == "front" else (gait.hind, gait.hind_cannon)
     if end == "front":
-        puppet.turn(f"scapula_{side[0]}", turn(X, gait.scapula(own)))
+        puppet.rotate(f"scapula_{side[0]}", rotation(X, gait.scapula(own)))
     step = replace(step, side=sign * step.side, out=sign * step.out)
     path = foot_path(sole, step, gait.speed * gait.period, own)
     puppet.reach_on(joints, path.ankle, bends, through(cannon, own))

@@ -1,4 +1,4 @@
-"""Bodies: meshes with smooth weights, put together into a skin."""
+"""Join meshes into a skin with smooth weights."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
 _LEAST = 0.01
-"""A joint that pulls less than this share of the strongest does not count."""
+"""Weights below this fraction of the largest are dropped."""
 
 _MIDDLE = 0.025
-"""Half the width about x = 0 over which what belongs to the left hands over to what belongs to the right, metres."""
+"""Half the width around x = 0 over which left joints hand over to right ones, metres."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A mesh and the joints that it may follow, handing over from one to the next within a few times `blend` metres."""
+    """A mesh and the joints it may follow. blend: metres, width of the transition from one joint to the next."""
 
     mesh: Mesh
     joints: Sequence[str]
@@ -31,7 +31,7 @@ class Part:
 
 
 def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> Skin:
-    """All parts as one skin. flesh: the lump around each bone; a point follows the bones whose lumps are nearest."""
+    """Join parts into one skin. flesh: the blob around each bone; a vertex follows the bones with the nearest blobs."""
     follows = [_weights(skeleton, flesh, part) for part in parts]
     offsets = np.cumsum([0, *(len(part.mesh.vertices) for part in parts[:-1])])
     meshes = [part.mesh for part in parts]
@@ -46,7 +46,7 @@ def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> S
 
 
 def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[Any, Any]:
-    """(V, 4): the four joints that pull most, and how much."""
+    """Return the four joints with the largest weights, (V, 4), and the weights, (V, 4)."""
     points = part.mesh.vertices
     pull = np.zeros((len(points), max(4, len(part.joints))))
     distance = np.stack([flesh[name].distance(points)[0] for name in part.joints], axis=1)
@@ -62,7 +62,7 @@ def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[An
 
 
 def _on_side(x: Any, name: str) -> Any:
-    """0 to 1: whether a point is on the side that a joint belongs to, gradually across the middle."""
+    """Return (V,), 0 to 1: whether each point is on a joint's side, with a smooth transition across the middle."""
     if not name.endswith(("_l", "_r")):
         return np.ones(len(x))
     t = np.clip((x if name.endswith("_l") else -x) / (2 * _MIDDLE) + 0.5, 0.0, 1.0)
@@ -70,5 +70,5 @@ def _on_side(x: Any, name: str) -> Any:
 
 
 def flesh_of(bones: Sequence[Bone], radii: dict[str, tuple[float, float]]) -> dict[str, Blob]:
-    """A lump around each bone that has radii, at its start and at its end."""
+    """Make a blob around each bone that has radii at its start and end."""
     return {b.name: Blob((b.start, b.end), radii[b.name]) for b in bones if b.name in radii}

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.clip import Clip
 from kinema.demo.characters.gait import FootShape, FootStep, Wave, degrees, foot_path, footfalls, phases, through
-from kinema.demo.characters.puppet import Puppet, X, Y, Z, together, turn
+from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.math import arrays
 from kinema.skeleton import Skeleton
 
@@ -98,17 +98,19 @@ def _going(name: str, skeleton: Skeleton, gait: SpiderGait) -> Clip:
             _plant(puppet, gait, [f"{joint}_{n}_{side}" for joint in _JOINTS], phase - start)
             if gait.speed:
                 events += footfalls(f"{side}{n}", start, gait.lift, gait.period)
-    puppet.moves[:, 0, 2] = gait.speed * gait.period * phase
+    puppet.offsets[:, 0, 2] = gait.speed * gait.period * phase
     return puppet.clip(name, gait.period, events)
 
 
 def _carry(puppet: Puppet, gait: SpiderGait, phase: Any) -> None:
     body = puppet.skeleton.index("body")
-    puppet.moves[:, body, 0] = gait.sway(phase)
-    puppet.moves[:, body, 1] = gait.height(phase)
-    puppet.turn(body, together(turn(Y, gait.yaw(phase)), turn(X, gait.pitch(phase)), turn(Z, gait.tilt(phase))))
-    puppet.turn("abdomen", turn(X, gait.abdomen(phase)))
-    puppet.turn("head", turn(X, -gait.pitch(phase)))
+    puppet.offsets[:, body, 0] = gait.sway(phase)
+    puppet.offsets[:, body, 1] = gait.height(phase)
+    puppet.rotate(
+        body, compose(rotation(Y, gait.yaw(phase)), rotation(X, gait.pitch(phase)), rotation(Z, gait.tilt(phase)))
+    )
+    puppet.rotate("abdomen", rotation(X, gait.abdomen(phase)))
+    puppet.rotate("head", rotation(X, -gait.pitch(phase)))
 
 
 def _start(side: str, n: int, frames: int) -> float:
@@ -121,13 +123,13 @@ def _plant(puppet: Puppet, gait: SpiderGait, joints: Sequence[str], own: Any) ->
     """Swing a leg round until its plane holds the spot that its tip goes to, then bend it down to there."""
     coxa, femur, tibia, tarsus, tip = (puppet.skeleton.index(joint) for joint in joints)
     target = foot_path(_POINT, _step(gait, puppet.rest[tip]), gait.speed * gait.period, own).ankle
-    body, _ = puppet.placed("body")
-    seen = arrays.rotate(arrays.conj(body), target - puppet.placed(coxa)[1])
+    body, _ = puppet.transform("body")
+    seen = arrays.rotate(arrays.conj(body), target - puppet.transform(coxa)[1])
     out = puppet.rest[femur] - puppet.rest[coxa]
-    aimed = turn(Y, np.arctan2(seen[:, 0], seen[:, 2]) - np.arctan2(out[0], out[2]))
-    puppet.turn(coxa, aimed)
+    aimed = rotation(Y, np.arctan2(seen[:, 0], seen[:, 2]) - np.arctan2(out[0], out[2]))
+    puppet.rotate(coxa, aimed)
     leg, hinge = arrays.mul(body, aimed), arrays.unit(np.cross(out, -Y))
-    last = arrays.mul(leg, turn(hinge, -gait.grip * _in_air(gait, own)))
+    last = arrays.mul(leg, rotation(hinge, -gait.grip * _in_air(gait, own)))
     ankle = target - arrays.rotate(last, puppet.rest[tip] - puppet.rest[tarsus])
     puppet.reach((femur, tibia, tarsus), ankle, hinge, arrays.rotate(leg, hinge))
     puppet.hold(tarsus, last)

@@ -1,6 +1,6 @@
-"""An arm of six bones on a stool takes the nearest ball, carries it, and drops it into one of two bins, by its kind.
+"""An arm of six bones that picks up balls and sorts them into two bins.
 
-Space: metres, y up, the origin on the floor in the middle of the room.
+Space: metres, y up, origin on the floor in the middle of the room.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
 from kinema.physics import Balls, Room, step
@@ -25,21 +25,21 @@ STOOL = np.array(((-0.17, 0.0, -0.17), (0.17, 0.5, 0.17)))
 SHOULDER = np.array((0.0, 0.5, 0.0))
 BONES = 6
 BONE = 0.36
-"""m: six of them reach every corner of the floor."""
+"""Length of a bone, m: six of them reach every corner of the floor."""
 POLE = np.array((0.0, 3.0, 0.0))
-"""What the arm bulges towards, where the solver takes a pole: the ceiling, not the floor."""
+"""Pole of the solvers that take one: the arm bends towards the ceiling."""
 HAND_SPEED = 1.5
-"""m/s, of the point that the arm follows on its way to a goal."""
+"""Speed of the point that the arm follows to its goal, m/s."""
 KINDS = 2
 DECIMALS = 5
 """Of a metre, in scripts."""
 RADII = (0.075, 0.095)
-"""m: the smallest and the largest ball."""
+"""Smallest and largest radius of a ball, m."""
 MOST_BALLS = 40
 GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
-"""m/s^2, 1/s, and speed after a bounce divided by the speed before it, at first."""
+"""Initial values: m/s^2, 1/s, and speed after a bounce divided by the speed before it."""
 FASTEST_THROW = 5.0
-"""m/s, of a ball that a person lets go."""
+"""Largest speed of a ball that a user throws, m/s."""
 
 
 class ArmScene(Scene):
@@ -82,7 +82,7 @@ class ArmScene(Scene):
         self.sorter = Sorter()
         self._fill()
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         if name in ("gravity", "drag", "restitution"):
@@ -98,7 +98,7 @@ class ArmScene(Scene):
             self.balls = self.sorter.let_go(self.balls)
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        to = np.clip(place(position, 3, 10.0), ROOM[0] + RADII[0], ROOM[1] - RADII[0])
+        to = np.clip(clamped_position(position, 3, 10.0), ROOM[0] + RADII[0], ROOM[1] - RADII[0])
         if handle == "target" and self.values["by_hand"]:
             self.goal = to
         elif handle.isdecimal() and int(handle) < len(self.balls):
@@ -106,7 +106,7 @@ class ArmScene(Scene):
             self.drag_to = to
 
     def _take(self, ball: int) -> None:
-        """A person takes a ball, from the arm if need be."""
+        """Let the user take a ball, from the arm if necessary."""
         if ball != self.dragged:
             self.dragged = ball
             self.sorter.lose(ball)
@@ -125,13 +125,13 @@ class ArmScene(Scene):
             self.set("balls", count)
 
     def be_still(self) -> None:
-        """Balls fall, as they must; the arm waits for a hand."""
+        """Stop the arm. Balls still fall."""
         self.set("by_hand", True)
 
     # The balls.
 
     def _fill(self) -> None:
-        """As many balls as the slider says: new ones fall from above, the last ones go."""
+        """Match the number of balls to the slider: new ones fall from above, the last ones go."""
         while len(self.balls) > self.values["balls"]:
             last = len(self.balls) - 1
             if self.dragged == last:
@@ -143,7 +143,7 @@ class ArmScene(Scene):
         self.kinds = np.arange(len(self.balls)) % KINDS
 
     def _somewhere_above(self, count: int) -> Any:
-        """(count, 3): over the free floor in front of the bins."""
+        """Return (count, 3): random positions above the floor in front of the bins."""
         return self.draw.uniform((-1.1, 1.0, -0.1), (1.1, 2.3, 1.2), (count, 3))
 
     def _scatter(self) -> None:
@@ -152,7 +152,7 @@ class ArmScene(Scene):
         velocities[free] = self.draw.uniform((-1.0, 2.5, 0.2), (1.0, 5.0, 1.5), (len(self.balls), 3))[free]
         self.balls = replace(self.balls, velocities=velocities)
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -177,7 +177,7 @@ class ArmScene(Scene):
             self._start_again()
 
     def _reach(self, dt: float) -> None:
-        """A point goes to the goal at a hand's speed, and the arm goes after it."""
+        """Move the hand's target towards the goal, and let the arm follow it."""
         way = self.goal - self.hand
         far = float(np.linalg.norm(way))
         self.hand = self.hand + way * min(1.0, HAND_SPEED * dt / max(far, HAND_SPEED * dt))
@@ -190,11 +190,11 @@ class ArmScene(Scene):
         self.error = float(np.linalg.norm(self.joints[-1] - self.goal))
 
     def _start_again(self) -> None:
-        """All balls are in their bins: they come in again from above."""
+        """Drop all balls from above again."""
         self.balls = replace(self.balls, positions=self._somewhere_above(len(self.balls)), velocities=0.0)
         self.sorter = Sorter()
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
         """joints: (7, 3). balls: (B, 4), centre and radius. sorted: (B,). goal: (3,). carried: which ball, or -1."""

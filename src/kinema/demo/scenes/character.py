@@ -17,7 +17,7 @@ from kinema.demo.scenes import character_kernels, grounds
 from kinema.demo.scenes.actor import Actor, clip_motion, joints_by_role
 from kinema.demo.scenes.character_files import loaded, model, packed
 from kinema.demo.scenes.character_script import script
-from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.walker import Walker
 from kinema.rig import Rig
 
@@ -123,7 +123,7 @@ class CharacterScene(Scene):
             Button("let_go", "Let everything go"),
         )
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         value = self.values[name]
@@ -142,7 +142,7 @@ class CharacterScene(Scene):
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         """position: seen from the origin of the character's space, along the axes of the world."""
-        away = place(position, 3, FARTHEST * self.walker.actor.size)
+        away = clamped_position(position, 3, FARTHEST * self.walker.actor.size)
         turn = np.asarray(self.walker.frame.transform[:3, :3], float)
         self.walker.held.take(handle, turn.T @ away)
 
@@ -155,7 +155,7 @@ class CharacterScene(Scene):
         self._show(self._begin(self.walker.actor))
         self.revision += 1
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -168,7 +168,7 @@ class CharacterScene(Scene):
     def step(self, dt: float) -> None:
         self.walker.step(dt)
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
         """world, alone: (J, 12), a matrix 3x4 for each joint, with and without what is done to it; none where it is

@@ -23,7 +23,7 @@ from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
-from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
@@ -126,7 +126,7 @@ class CreatureScene(Scene):
     def _walk(self) -> None:
         self.animator["locomotion"].walk_to(self.goal, speed=self.values["speed"])
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         if name in ("creature", "ground", "back"):
@@ -137,7 +137,7 @@ class CreatureScene(Scene):
             self._walk()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        to = place(position, 3, 100.0)
+        to = clamped_position(position, 3, 100.0)
         if handle == "goal":
             self.values["wander"] = False
             self.goal = self._on_ground(to)
@@ -161,7 +161,7 @@ class CreatureScene(Scene):
         )  # Where it stands: it goes only where a person wants it.
         self._walk()
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -193,7 +193,7 @@ class CreatureScene(Scene):
             self._walk()
         self.tentacles.step(self.lure, dt)
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
         """world: (J, 12), a matrix 3x4 for each joint. goal, lure: (3,). footholds: (L, 4), where each foot stands or

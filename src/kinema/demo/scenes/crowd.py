@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, place
+from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.two_bone import two_bone
@@ -71,7 +71,7 @@ class CrowdScene(Scene):
         self.joints = self.rest
         self.errors = np.zeros(count, np.float32)
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         self._plant()
@@ -79,12 +79,12 @@ class CrowdScene(Scene):
     def drag(self, handle: str, position: Sequence[float]) -> None:
         if handle == "lure":
             self.wanders = False
-            self.lure = place(position, 3, FARTHEST).astype(np.float32)
+            self.lure = clamped_position(position, 3, FARTHEST).astype(np.float32)
 
     def be_still(self) -> None:
         self.wanders = False
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -132,7 +132,7 @@ class CrowdScene(Scene):
             chains = solver(self.rest, self.targets)
             self.joints, self.errors = chains.joints, chains.error
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
         """joints: (N, B + 1, 3). lure: (3,). solve_ms: of the call alone."""

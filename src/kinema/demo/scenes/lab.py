@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
 from kinema.limits import Cone
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
@@ -75,7 +75,7 @@ class LabScene(Scene):
         degrees = self.values["limit"]
         return [Cone(float(np.radians(degrees)))] * int(self.values["bones"]) if degrees < 180 else None
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         if name in ("bones", "limit"):
@@ -92,12 +92,12 @@ class LabScene(Scene):
     def drag(self, handle: str, position: Sequence[float]) -> None:
         if handle == "target":
             self._take_over()
-            self.target = place(position, 3, FARTHEST)
+            self.target = clamped_position(position, 3, FARTHEST)
 
     def be_still(self) -> None:
         self._take_over()
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -136,7 +136,7 @@ class LabScene(Scene):
         self.joints[i], self.error[i], self.iterations[i] = solved.joints, solved.error, solved.iterations
         return solved
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
         """joints: (3, N, 3), a chain for each solver. errors: (3, PASSES + 1). The rest: a number for each."""

@@ -1,6 +1,6 @@
-"""Planar limbs on a screen: drag their targets. Legs of two bones in closed form, longer ones by the chain solvers.
+"""Limbs in the plane: two bones in closed form, longer chains by the chain solvers, and a rope.
 
-Space: pixels, the origin in the middle of the screen, y down. The same formulas hold there, mirrored.
+Space: pixels, origin in the middle of the screen, y down.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, place
+from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.drawing import draw_limb
 from kinema.physics import Rope2D
@@ -23,12 +23,12 @@ from kinema.solvers.fabrik import fabrik
 from kinema.solvers.two_bone_2d import two_bone_2d
 
 LENGTH = 100.0
-"""Of a new chain's bones, px."""
+"""Length of each bone of a new chain, px."""
 TARGET_ASIDE = 150.0
-"""Where a new chain's target is: so far to the right of its root, px."""
+"""Distance of a new chain's target to the right of its root, px."""
 MOST_CHAINS = 100
 FARTHEST = 20_000.0
-"""px: no screen is larger."""
+"""Largest coordinate, px: no screen is larger."""
 ROPE_ENDS = ((-330.0, -190.0), (-70.0, -150.0))
 """Where the rope is held at first, px."""
 ROPE_LINKS = 24
@@ -37,25 +37,25 @@ ROPE: dict[str, Any] = {"length": 408.0, "gravity": (0.0, 1400.0), "drag": 1.6}
 DECIMALS = 3
 """Of a pixel, in scripts."""
 WANDER = (0.42, 0.68, 0.17)
-"""The way that targets go by themselves: half its width, its height below the root, half its height; in reaches."""
+"""Path of a wandering target: half its width, its depth below the root, half its height, as fractions of the reach."""
 WANDER_RATE = 0.8
 """rad/s."""
 WANDER_APART = 2.4
-"""How far a chain is ahead of the one before it, rad: about the golden angle, so that no two tread together."""
+"""Phase between neighbouring chains, rad: about the golden angle, so that no two move in step."""
 
 
 @dataclass
 class Chain:
-    """A chain on the screen."""
+    """One chain."""
 
     root: Any
     target: Any
     lengths: Any
-    """(N,): of its bones, px."""
+    """(N,): length of each bone, px."""
     joints: Any = field(default=None)
-    """(N+1, 2): root to end."""
+    """(N + 1, 2): positions from root to end, px."""
     state: Any = None
-    """Of the compensating solver."""
+    """State of the compensating solver."""
     error: float = 0.0
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Chain:
             self.straighten()
 
     def straighten(self) -> None:
-        """Lay it out from its root to the right."""
+        """Lay the chain out straight to the right."""
         along = np.concatenate(([0.0], np.cumsum(self.lengths)))
         self.joints = self.root + along[:, np.newaxis] * np.array((1.0, 0.0))
         self.state = None
@@ -74,7 +74,7 @@ class Chain:
 
 
 class PlanarScene(Scene):
-    """Many limbs in the plane."""
+    """Limbs in the plane, with targets to drag."""
 
     name = "planar"
     title = "Planar limbs"
@@ -94,7 +94,7 @@ class PlanarScene(Scene):
         ("Left mouse or a finger", "drag a green target"),
         ("N", "a new chain at the pointer, its target 150 px to the right"),
         ("Backspace", "remove the last chain"),
-        ("M", "MIRROR: each knee bends to the side its target is on"),
+        ("M", "MIRROR: knees bend towards their targets"),
     )
 
     def __init__(self, seed: int = 0, chains: int = 5) -> None:
@@ -106,12 +106,12 @@ class PlanarScene(Scene):
         self.step(0.0)
 
     def _first_chain(self, i: int, count: int) -> Chain:
-        """A row of legs, all over the width."""
+        """Return one of a row of legs across the screen."""
         x = (i - (count - 1) / 2) * min(140.0, 800.0 / count)
         root = np.array((x, -80.0 + self.draw.uniform(-20.0, 20.0)))
         return Chain(root, root + np.array((10.0, 145.0)), np.array((LENGTH, LENGTH)))
 
-    # What a person does.
+    # User input.
 
     def changed(self, name: str) -> None:
         if name in ("length_1", "length_2", "bones") and self.chains:
@@ -120,13 +120,13 @@ class PlanarScene(Scene):
             self.rope = Rope2D(*ROPE_ENDS, links=ROPE_LINKS, **ROPE) if self.values["rope"] else None
 
     def _reshape(self, chain: Chain) -> None:
-        """Give a chain the lengths on the sliders."""
+        """Give a chain the lengths set by the sliders."""
         first, other, bones = (self.values[name] for name in ("length_1", "length_2", "bones"))
         chain.lengths = np.array([first] + [other] * (int(bones) - 1))
         chain.straighten()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        to = place(position, 2, FARTHEST)
+        to = clamped_position(position, 2, FARTHEST)
         self._take_over()
         if handle == "rope" and self.rope:
             self.rope.end = to
@@ -135,7 +135,7 @@ class PlanarScene(Scene):
             self.chains[self.selected].target = to
 
     def _select(self, index: int) -> None:
-        """Show a chain's lengths on the sliders."""
+        """Select a chain and show its lengths on the sliders."""
         if index == self.selected:
             return
         self.selected = index
@@ -147,7 +147,7 @@ class PlanarScene(Scene):
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "n" and len(self.chains) < MOST_CHAINS:
             self._take_over()
-            root = place(position, 2, FARTHEST)
+            root = clamped_position(position, 2, FARTHEST)
             self.chains.append(Chain(root, root + np.array((TARGET_ASIDE, 0.0)), np.array((LENGTH, LENGTH))))
             self._select(len(self.chains) - 1)
             self.revision += 1
@@ -160,7 +160,7 @@ class PlanarScene(Scene):
     def be_still(self) -> None:
         self._take_over()
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
@@ -183,7 +183,7 @@ class PlanarScene(Scene):
         self._solve(dt)
 
     def _wander(self) -> None:
-        """Feet that tread the air, each at its own time, below their roots and always in reach."""
+        """Move all targets along loops below their roots, within reach."""
         for i, chain in enumerate(self.chains):
             turn = WANDER_RATE * self.time + WANDER_APART * i
             reach = chain.lengths.sum()
@@ -199,7 +199,7 @@ class PlanarScene(Scene):
                 self._solve_long(chain, dt)
 
     def _solve_limbs(self, limbs: list[Chain]) -> None:
-        """All limbs of two bones in one call."""
+        """Solve all limbs of two bones in one call."""
         roots, targets = np.array([chain.root for chain in limbs]), np.array([chain.target for chain in limbs])
         lengths = np.array([chain.lengths for chain in limbs])
         solved = two_bone_2d(roots, targets, lengths, auto_bend=self.values["mirror"])
@@ -217,10 +217,10 @@ class PlanarScene(Scene):
             solved = solver(chain.joints, chain.target)
             chain.joints, chain.error = solved.joints, float(solved.error)
 
-    # What there is to see.
+    # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: every chain's, one after the other. targets, reached: a row for each chain. limbs: see `_sprites`."""
+        """joints: of all chains, one after the other. targets, reached: one row per chain. limbs: see `_sprites`."""
         joints = [chain.joints for chain in self.chains]
         return {
             "joints": np.concatenate(joints) if joints else np.zeros((0, 2)),
@@ -232,13 +232,13 @@ class PlanarScene(Scene):
         }
 
     def _sprites(self) -> Any:
-        """(L, 6): place and angle, degrees, of both sprites of each limb of two bones, as `draw_limb` gives them."""
+        """Return (L, 6): position and angle in degrees of both sprites of each two-bone limb, from `draw_limb`."""
         limbs = [chain for chain in self.chains if len(chain.lengths) == 2] if self.values["sprites"] else []
         if not limbs:
             return np.zeros((0, 6))
         targets = np.array([chain.target for chain in limbs])
         roots = np.array([chain.root for chain in limbs])
-        # draw_limb bends to the left of the way as seen unless flipped: on this screen that is a bend of +1.
+        # Unless flipped, draw_limb bends to the left as seen: on this screen that is a bend of +1.
         flip = (targets < roots)[:, 0] if self.values["mirror"] else np.zeros(len(limbs), bool)
         drawn = draw_limb(roots, targets, np.array([chain.lengths for chain in limbs]), flip)
         angles = (drawn.first_angle[:, np.newaxis], drawn.second_angle[:, np.newaxis])

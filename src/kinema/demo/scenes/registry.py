@@ -1,4 +1,4 @@
-"""The scenes of the playground, in the order of their tabs. A new one is a line here, and one in `web/src/views.ts`."""
+"""All scenes, in the order of their tabs. To add a scene, add a line here and one in `web/src/views.ts`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SCENES: dict[str, type[Scene]] = {
 
 
 def scene(name: str, seed: int = 0) -> Scene:
-    """A fresh scene by its name."""
+    """Make a scene by name. Raises InputError for an unknown name."""
     return kind_of(name)(seed)
 
 
 def kind_of(name: str) -> type[Scene]:
-    """A scene's class by its name."""
+    """Return a scene's class by name. Raises InputError for an unknown name."""
     if name not in SCENES:
         raise InputError(f"there is no scene {name!r:.40}; there are {', '.join(SCENES)}")
     return SCENES[name]

@@ -1,7 +1,7 @@
-"""What a scene of the playground is: a seeded object without a screen, so that tests and benchmarks run the same thing.
+"""`Scene`: the base class of the playground's scenes, and the controls they can have.
 
-Time passes in `step`, what a person does comes in by `set`, `drag`, `drop` and `key`, what there is to see goes out by
-`frame`. The page draws it; nothing here knows of a page.
+A scene is a seeded object without a screen, so that tests and benchmarks run the same code as the page. Time passes in
+`step`; user input arrives through `set`, `drag`, `drop` and `key`; `frame` returns what to draw.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from kinema.errors import InputError
 
-# --- what a person can set ---------------------------------------------------------------------------------------
+# --- controls ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A number between two others."""
+    """A number within a range."""
 
     name: str
     label: str
@@ -55,7 +55,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several, by name."""
+    """One of several options, by name."""
 
     name: str
     label: str
@@ -71,7 +71,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Button:
-    """Something to be done at once: setting it, to whatever, does it."""
+    """An action. Setting it to any value triggers it."""
 
     name: str
     label: str
@@ -84,7 +84,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Download:
-    """A file that the scene gives, by the name that `Scene.give` knows it by."""
+    """A file to download, under the name that `Scene.give` takes."""
 
     name: str
     label: str
@@ -100,48 +100,48 @@ Control = Slider | Switch | Choice | Button | Download
 
 
 class Status(NamedTuple):
-    """How well the scene's chains do."""
+    """How well the scene's chains reach their targets."""
 
     error: float
-    """The largest distance from an end to its target, in the scene's unit."""
+    """Largest distance from the end of a chain to its target, in the scene's unit."""
     reached: int
-    """Chains that are at their target."""
+    """Number of chains at their target."""
     total: int
-    """Chains there are."""
+    """Number of chains."""
 
 
 # --- the scene ---------------------------------------------------------------------------------------------------
 
 
 class Scene(ABC):
-    """What every scene has. A scene of its own: the constants, then `step`, `frame`, `status` and `python`."""
+    """A scene. A subclass sets the class attributes and implements `step`, `frame`, `status` and `python`."""
 
     name: ClassVar[str]
-    """In addresses and on the command line."""
+    """Its name in addresses and on the command line."""
     title: ClassVar[str]
-    """On its tab."""
+    """The text on its tab."""
     about: ClassVar[str]
-    """One sentence: what there is to see."""
+    """One sentence about what it shows."""
     unit: ClassVar[str]
-    """Of its lengths: px or m."""
+    """Unit of its lengths: px or m."""
     controls: tuple[Control, ...]
-    """What can be set; a scene whose controls change has its own."""
+    """Its controls. A scene whose controls change sets its own."""
     help: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """What the keyboard and the pointer do: (key, what it does)."""
+    """Keys and pointer actions, each with what it does."""
     takes: ClassVar[tuple[str, ...]] = ()
-    """Endings of the files that may be dropped on it: (".glb", ".bvh")."""
+    """Suffixes of files that can be dropped on it, such as (".glb", ".bvh")."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.draw = np.random.default_rng(seed)
         self.values: dict[str, Any] = {control.name: control.value for control in self.controls}
         self.revision = 0
-        """Goes up when `values`, `description` or the arrays' shapes changed."""
+        """Increases when `values`, `description` or the shapes of arrays change."""
 
-    # What a person does.
+    # User input.
 
     def set(self, name: str, value: Any) -> None:
-        """Set a control, or press a button."""
+        """Set a control or press a button. Raises InputError for an unknown control or a value that is not allowed."""
         named = {control.name: control for control in self.controls}
         if name not in named:
             raise InputError(f"{self.name} has no control {name!r:.40}; it has {', '.join(named) or 'none'}")
@@ -149,74 +149,74 @@ class Scene(ABC):
         self.changed(name)
         self.revision += 1
 
-    def changed(self, name: str) -> None:  # noqa: B027  # Optional: most scenes read `values` when they step.
-        """A control has a new value, or a button was pressed."""
+    def changed(self, name: str) -> None:  # noqa: B027  # Optional: most scenes read `values` in `step`.
+        """Handle a new value of a control, or a pressed button."""
 
     def drag(self, handle: str, position: Sequence[float]) -> None:  # noqa: B027
-        """A handle is dragged to a place in the scene's space. One that is no longer there is no mistake."""
+        """Handle a drag of a handle to a position in the scene's space. Unknown handles are ignored."""
 
     def drop(self, handle: str) -> None:  # noqa: B027
-        """A handle is let go."""
+        """Handle the release of a handle."""
 
     def key(self, key: str, position: Sequence[float]) -> None:  # noqa: B027
-        """A key is pressed while the pointer is at a place in the scene's space."""
+        """Handle a key press. position: the pointer, in the scene's space."""
 
     def receive(self, name: str, data: bytes) -> None:
-        """A file was dropped on it. Names are for people to read, never for paths. InputError: it cannot be used."""
+        """Handle a dropped file. The name is for display only, never a path. Raises InputError for an unusable file."""
         raise InputError(f"{self.title} takes no files")
 
     def give(self, name: str) -> bytes:
-        """A file of its own: what a view draws with, or what a person keeps."""
+        """Return the content of one of its files: a model for the page to draw, or a download."""
         raise InputError(f"{self.title} has no file {name!r:.40}")
 
     def _take_over(self) -> None:
-        """Nothing wanders by itself any more: from now on targets are where a person puts them."""
+        """Stop automatic motion of targets: the user has taken over."""
         if self.values.get("wander"):
             self.values["wander"] = False
             self.revision += 1
 
     def be_still(self) -> None:  # noqa: B027
-        """Nothing moves by itself: somebody who asked for less motion is looking."""
+        """Stop automatic motion, for users who prefer reduced motion."""
 
     def fresh(self) -> Scene:
-        """The scene as it was at first."""
+        """Return a new scene in its initial state."""
         return type(self)(self.seed)
 
-    # What happens.
+    # Time.
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        """What has to be compiled before the first frame, by name: small calls that do it."""
+        """Return small calls that compile what the first frame needs, by name."""
         return {}
 
     @classmethod
     def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        """What is needed only when a person asks for more than the first frame shows."""
+        """Return small calls that compile what is only needed after user input, by name."""
         return {}
 
     @abstractmethod
     def step(self, dt: float) -> None:
-        """dt seconds pass."""
+        """Advance the scene by dt seconds."""
 
     @abstractmethod
     def frame(self) -> dict[str, Any]:
-        """What changes from tick to tick: arrays of numbers by name."""
+        """Return the arrays to draw, by name."""
 
     def description(self) -> dict[str, Any]:
-        """What changes with `revision` only, as JSON has it: counts, names, fixed shapes."""
+        """Return JSON values that only change with `revision`: counts, names, fixed shapes."""
         return {}
 
     @abstractmethod
     def status(self) -> Status:
-        """How well the chains do."""
+        """Return how well the chains reach their targets."""
 
     @abstractmethod
     def python(self) -> str:
-        """A script that computes what is to be seen now, with the public library alone."""
+        """Return a script that computes the current frame with the public library."""
 
     @classmethod
     def introduction(cls) -> dict[str, Any]:
-        """What the page shows of a scene before it is opened."""
+        """Return what the page shows of a scene before it is opened."""
         return {
             "name": cls.name,
             "title": cls.title,
@@ -227,12 +227,12 @@ class Scene(ABC):
         }
 
     def panel(self) -> list[dict[str, Any]]:
-        """The controls with their present values, as JSON has them."""
+        """Return the controls with their current values, as JSON values."""
         return [asdict(control) | {"value": self.values[control.name]} for control in self.controls]
 
 
-def place(position: Sequence[float], axes: int, far: float) -> Any:
-    """(axes,): a position that came from outside, no farther than `far` from the origin along any axis."""
+def clamped_position(position: Sequence[float], axes: int, far: float) -> Any:
+    """Check a position from outside and return it as (axes,), clamped to `far` along each axis."""
     given = list(position)[:axes]
     if len(given) < axes or not all(isinstance(x, (int, float)) and math.isfinite(x) for x in given):
         raise InputError(f"position is {position!r:.60}; {axes} finite numbers are needed")

@@ -1,4 +1,4 @@
-"""The arm's mind: which ball next, when to take it, where to carry it, when to let it go."""
+"""`Sorter`: decides which ball the arm takes next, where to carry it, and when to release it."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from kinema.physics import Balls
 SEEK, CARRY, ALL_SORTED = "seek", "carry", "all sorted"
 
 BIN_CENTRES = np.array(((-0.85, 0.0, -0.95), (0.85, 0.0, -0.95)))
-"""(2, 3): of the bins' floors, one bin for each kind."""
+"""(2, 3): centre of each bin's floor, one bin per kind."""
 BIN_HALF = np.array((0.36, 0.36, 0.36))
 """Half width, height, half depth of a bin."""
 WALL = 0.025
 """Thickness of a bin's walls, m."""
 ABOVE = 0.75
-"""Height above the floor from which a ball is dropped, m: well over a bin's rim."""
+"""Height from which a ball is dropped, m: well above a bin's rim."""
 GRASP = 1.6
-"""How near the hand must be to a ball's centre to take it, in radii."""
+"""Distance from a ball's centre at which the hand takes it, in radii."""
 HOVER = 0.4
-"""How high above a ball the hand comes in, m."""
+"""Height above a ball at which the hand approaches it, m."""
 NEAR = 0.15
-"""Aside from a ball so far, the hand begins to go down to it; twice as far it is still high, m."""
+"""Horizontal distance from a ball at which the hand is down; at twice this distance it is still high, m."""
 OVER = 0.12
-"""How near the hand must be to the place over the bin, m."""
+"""Distance from the point above a bin at which the hand releases a ball, m."""
 TOO_FAST = 2.5
-"""m/s: a ball that is faster is left alone until it is slower."""
+"""Speed above which a ball is left alone, m/s."""
 EASE = 0.12
-"""Half-life of the way that a ball goes from where it was taken to the hand's end, s."""
+"""Half-life of a ball's movement from where it was taken to the hand, s."""
 PATIENCE = 5.0
-"""Seconds after which a ball that cannot be had is left for another one."""
+"""Seconds after which the arm tries another ball."""
 REST = 2.0
 """Seconds between the last ball and the next round."""
 
 
 def bin_boxes(kind: int) -> Any:
-    """(5, 2, 3): a bin's floor and four walls."""
+    """Return (5, 2, 3): the boxes of a bin's floor and four walls."""
     x, y, z = BIN_CENTRES[kind]
     w, h, d = BIN_HALF
     low, high = (x - w, y, z - d), (x + w, y + h, z + d)
@@ -53,7 +53,7 @@ def bin_boxes(kind: int) -> Any:
 
 
 def kind_of_bin(positions: Any, height: float = BIN_HALF[1]) -> Any:
-    """(B,): in which bin a ball is, or -1. height: up to where it counts, m; the rim if not told."""
+    """Return (B,): the bin that each ball is in, or -1. height: up to which it counts, m; default the rim."""
     result = np.full(len(positions), -1)
     for kind, centre in enumerate(BIN_CENTRES):
         away = np.abs(positions - centre)
@@ -63,7 +63,7 @@ def kind_of_bin(positions: Any, height: float = BIN_HALF[1]) -> Any:
 
 
 class Sorter:
-    """What the arm is about to do."""
+    """The state of the arm's task."""
 
     def __init__(self) -> None:
         self.state = SEEK
@@ -74,17 +74,17 @@ class Sorter:
         self._idle = 0.0
 
     def lose(self, ball: int) -> None:
-        """Somebody else has this ball now, or it is gone."""
+        """Forget a ball that the user took or that was removed."""
         if self.ball == ball:
             self.ball, self.state = None, SEEK
 
     def waited(self, dt: float) -> bool:
-        """Whether the arm has rested long enough after the last ball."""
+        """Return whether the pause after the last ball is over."""
         self._idle += dt
         return self._idle >= REST
 
     def decide(self, joints: Any, balls: Balls, kinds: Any, taken: int | None, dt: float) -> tuple[Balls, Any]:
-        """The balls, one of them perhaps taken or let go, and where the hand is to go, (3,)."""
+        """Return the balls, one of them perhaps held or released, and the hand's goal (3,)."""
         hand = joints[-1]
         if self.state == CARRY and self.ball is not None:
             over = BIN_CENTRES[kinds[self.ball]] + (0.0, ABOVE, 0.0)
@@ -101,14 +101,14 @@ class Sorter:
         return balls, goal
 
     def let_go(self, balls: Balls) -> Balls:
-        """The balls, the carried one let go."""
+        """Return the balls with the carried one released."""
         ball = self.ball if self.state == CARRY else None
         self.ball, self.state = None, SEEK
         return balls.release(ball, (0.0, 0.0, 0.0)) if ball is not None else balls
 
     def _choose(self, hand: Any, balls: Balls, kinds: Any, taken: int | None, dt: float) -> int | None:
-        """The nearest ball that is not where it belongs; the same one as long as it can be had."""
-        waiting = kind_of_bin(balls.positions, 2.0 * ABOVE) != kinds  # Over its bin: it is on its way.
+        """Return the nearest ball that is not in its bin; the same one as long as it can be reached."""
+        waiting = kind_of_bin(balls.positions, 2.0 * ABOVE) != kinds  # A ball above its bin is falling into it.
         if taken is not None:
             waiting[taken] = False
         elif not waiting.any():
@@ -130,7 +130,7 @@ class Sorter:
         return min(hopeful, key=lambda i: float(np.linalg.norm(balls.positions[i] - hand)))
 
     def carry(self, joints: Any, balls: Balls, dt: float) -> Balls:
-        """The ball in the hand goes where the hand goes."""
+        """Move the held ball with the hand."""
         if self.state != CARRY or self.ball is None:
             return balls
         along = joints[-1] - joints[-2]
@@ -140,13 +140,13 @@ class Sorter:
 
 
 def _from_above(hand: Any, ball: Any) -> Any:
-    """The way to a ball: over it, then down, so that the arm keeps off the floor."""
+    """Approach a ball from above, so that the arm stays off the floor."""
     aside = float(np.linalg.norm((hand - ball)[[0, 2]]))
     return ball + (0.0, HOVER * min(1.0, max(aside - NEAR, 0.0) / NEAR), 0.0)
 
 
 def _up_first(hand: Any, over: Any) -> Any:
-    """The way to a bin: up, then across, so that a ball is lifted over the rim and not pushed through the wall."""
+    """Move up before moving across to a bin, so that the ball is lifted over the rim."""
     aside = float(np.linalg.norm((hand - over)[[0, 2]]))
     if hand[1] < over[1] - 0.5 * NEAR and aside > BIN_HALF[0]:
         return np.array((hand[0], over[1] + NEAR, hand[2]))

@@ -1,4 +1,4 @@
-"""Tentacles on a post that reach for a lure, each for a place of its own around it, by FABRIK."""
+"""Tentacles on a post that reach for positions around a common target, by FABRIK."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from kinema.solvers.fabrik import fabrik
 
 BONES = 14
 BONE = 0.085
-"""m: all of them reach 1.2 m."""
+"""Length of a bone, m; a tentacle reaches 1.2 m."""
 AROUND = 0.06
-"""Of the post's top, and of the ring of places around the lure, m."""
+"""Radius of the post, and half the radius of the ring of positions around the lure, m."""
 HALF_LIFE = 0.05
-"""Seconds in which the lure that they follow is half way to the one that is held."""
+"""Half-life with which the tentacles follow the lure, s."""
 SWAY, RATE = 0.14, 0.35
-"""How far those places go to and fro, m, and how often a second."""
+"""Amplitude of the sway of those positions, m, and its frequency, Hz."""
 
 
 class Tentacles:
-    """So many tentacles. joints: (T, BONES + 1, 3), world space. post: (3,), the middle of where they start."""
+    """A ring of tentacles. joints: (T, BONES + 1, 3), world space. post: (3,), the middle of their roots."""
 
     def __init__(self, count: int, post: Any) -> None:
         self.post = np.asarray(post, float)
@@ -38,16 +38,16 @@ class Tentacles:
 
     @property
     def targets(self) -> Any:
-        """(T, 3): where each reaches."""
+        """(T, 3): the target of each."""
         phase = 2 * math.pi * (RATE * self.time + np.arange(len(self.joints)) / max(len(self.joints), 1))
         sway = np.stack((np.zeros_like(phase), np.sin(phase), np.zeros_like(phase)), axis=-1)
         return self.lure + self.out * 2 * AROUND + SWAY * sway * self.restless
 
     restless = 1.0
-    """Share of their sway; 0 for somebody who asked for less motion."""
+    """Fraction of the sway; 0 for reduced motion."""
 
     def step(self, lure: Any, dt: float) -> None:
-        """dt seconds on: after the lure, all in one call."""
+        """Advance by dt seconds and solve all tentacles in one call. lure: (3,)."""
         self.time += dt
         self.lure = lure + (self.lure - lure) * 0.5 ** (dt / HALF_LIFE)
         if len(self.joints):

@@ -1,4 +1,4 @@
-"""`Round`: a way there and back again, so that a walk never ends."""
+"""`Round`: a closed path along the ground and back, so that a walk never ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Spot(NamedTuple):
-    """A place on the way: x, z, and the heading there, radians from +Z towards +X."""
+    """A position on the path: x, z, and the heading, radians from +Z towards +X."""
 
     x: float
     z: float
@@ -29,11 +29,11 @@ class Round:
 
     @property
     def length(self) -> float:
-        """Once around."""
+        """Length of one round."""
         return 2.0 * (self.straight + math.pi * self.radius)
 
     def at(self, way: float) -> Spot:
-        """Where one is after so much of the way from (-radius, near) on, as often around as it takes."""
+        """Return the position after a distance from (-radius, near); longer distances go around again."""
         half = self.length / 2.0
         rest = way % self.length
         there = self._half(min(rest, half) if rest < half else rest - half)
@@ -42,7 +42,7 @@ class Round:
         return Spot(-there.x, self.near + self.far - there.z, there.heading + math.pi)
 
     def _half(self, way: float) -> Spot:
-        """On the way there, and round."""
+        """Return the position on the first straight and half circle."""
         if way <= self.straight:
             return Spot(-self.radius, self.near + way, 0.0)
         turn = (way - self.straight) / self.radius
