@@ -497,6 +497,22 @@ def test_seed_eye_look_at():
         assert naive.angle_between(axis_of(frame, eye, 2), (0.0, 0.0, 1.0)) == pytest.approx(0.5, abs=1e-6)
 
 
+def test_seed_head_and_eyes_look_from_numbers_alone():
+    """Both structs take a head's position or matrix, a target and dt. No skeleton is needed."""
+    target, head = np.array([1.0, 1.7, 2.0]), np.eye(4)
+    looking = km.HeadLook(max_yaw=math.radians(70), max_pitch=math.radians(40), speed=math.radians(180)).start()
+    for _ in range(120):
+        pose = looking.update((0.0, 1.6, 0.0), target, 1 / 60)
+    forward = naive.quat_rotate(pose.rotation, (0.0, 0.0, 1.0))
+    assert naive.angle_between(forward, target - (0.0, 1.6, 0.0)) < 1e-9
+    head[:3, :3], head[:3, 3] = naive.quat_to_matrix(pose.rotation), (0.0, 1.6, 0.0)
+    offsets = {"left_eye_offset": (0.03, 0.05, 0.1), "right_eye_offset": (-0.03, 0.05, 0.1)}
+    eyes = km.EyeLook(**offsets, max_angle=math.radians(30), saccade_size=0.0).start()
+    for _ in range(60):
+        gaze = eyes.update(head, target, 1 / 60)
+    assert gaze.error.max() < 1e-9
+
+
 def glances(distance, seed, seconds=6.0, dt=0.01):
     """How far the left eye is turned, over time, while it looks at a point straight ahead of it."""
     stage = km.Eyes(saccade_size=0.02, half_life=0.0, blink_interval=(0, 0), seed=seed)

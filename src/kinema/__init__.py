@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kinema import render as render
     from kinema.behaviours.aim import Aim as Aim
     from kinema.behaviours.aim import AimReport as AimReport
+    from kinema.behaviours.eye_look import EyeLook as EyeLook
+    from kinema.behaviours.eye_look import EyesPose as EyesPose
     from kinema.behaviours.eyes import Eyes as Eyes
     from kinema.behaviours.eyes import EyesReport as EyesReport
     from kinema.behaviours.feet import Feet as Feet
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from kinema.behaviours.hands import HandsReport as HandsReport
     from kinema.behaviours.head import Head as Head
     from kinema.behaviours.head import HeadReport as HeadReport
+    from kinema.behaviours.head_look import HeadLook as HeadLook
+    from kinema.behaviours.head_look import HeadPose as HeadPose
     from kinema.behaviours.layers import Breathing as Breathing
     from kinema.behaviours.layers import Layer as Layer
     from kinema.behaviours.layers import Recoil as Recoil
@@ -132,6 +136,10 @@ _HOME = {
     "AimReport": "kinema.behaviours.aim",
     "EyesReport": "kinema.behaviours.eyes",
     "HeadReport": "kinema.behaviours.head",
+    "HeadLook": "kinema.behaviours.head_look",
+    "HeadPose": "kinema.behaviours.head_look",
+    "EyeLook": "kinema.behaviours.eye_look",
+    "EyesPose": "kinema.behaviours.eye_look",
     "Aim": "kinema.behaviours.aim",
     "Eyes": "kinema.behaviours.eyes",
     "Head": "kinema.behaviours.head",

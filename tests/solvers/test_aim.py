@@ -183,9 +183,15 @@ def test_degenerate_input_stays_finite(dtype):
                 r = km.aim(world.astype(dtype), np.array(target, dtype), offset=np.array(offset, dtype))
                 assert all(np.isfinite(field).all() for field in r)
                 np.testing.assert_allclose(np.linalg.norm(r.correction), 1.0, atol=1e-5)
-    at_the_joint = km.aim(np.eye(4), (0, 0, 0))
-    np.testing.assert_array_equal(at_the_joint.correction, NO_TURN)
-    assert not at_the_joint.reached
+
+
+def test_a_target_at_the_joint_is_not_rotated_to_and_the_error_is_the_angle_there_is():
+    """No rotation about the joint moves it; it lies on an axis that starts there, and behind one that starts ahead."""
+    for offset, error in (((0, 0, 0), 0.0), ((0, 0.5, 0), np.pi / 2), ((0, 0, 1), np.pi), ((0, 0, -2), 0.0)):
+        r = km.aim(np.eye(4), (0, 0, 0), offset=offset)
+        np.testing.assert_array_equal(r.correction, NO_TURN)
+        assert r.error == pytest.approx(error, abs=1e-12)
+        assert r.reached == (error == 0.0)
 
 
 @given(st.data())

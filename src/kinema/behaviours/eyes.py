@@ -290,15 +290,8 @@ class EyesReport(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Eyes(Stage):
-    """Rotates the eyes to look at a point. Runs after `Head`.
-
-    Set it with `animator["eyes"].look_at(point)`, end it with `.look_ahead()`.
-
-    Example:
-        >>> import kinema as km
-        >>> eyes = km.Eyes(seed=7, blink_interval=(0, 0))
-    """
+class EyeMotion:
+    """How eyes move: what `Eyes` and `EyeLook` have in common."""
 
     max_angle: float = 0.6
     """Largest angle of an eye from the head's forward, radians."""
@@ -319,10 +312,31 @@ class Eyes(Stage):
     seed: int = 0
     """Seed of the random numbers. The same seed gives the same glances and blinks."""
 
-    order: ClassVar[int] = 60
-
     def __post_init__(self) -> None:
-        check_eyes(self)
+        validation.number("max_angle", self.max_angle, 0.0, math.pi / 2)
+        validation.number("half_life", self.half_life, 0.0)
+        validation.number("saccade_size", self.saccade_size, 0.0, math.pi / 2)
+        validation.number("blink_time", self.blink_time, 0.0)
+        validation.number("blink_angle", self.blink_angle, 0.0)
+        validation.number("blink_chance", self.blink_chance, 0.0, 1.0)
+        validation.whole("seed", self.seed, 0)
+        _check_interval("saccade_interval", self.saccade_interval)
+        if tuple(self.blink_interval) != (0, 0):
+            _check_interval("blink_interval", self.blink_interval)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eyes(EyeMotion, Stage):
+    """Rotates the eyes to look at a point. Runs after `Head`.
+
+    Set it with `animator["eyes"].look_at(point)`, end it with `.look_ahead()`.
+
+    Example:
+        >>> import kinema as km
+        >>> eyes = km.Eyes(seed=7, blink_interval=(0, 0))
+    """
+
+    order: ClassVar[int] = 60
 
     def start(self, crowd: Crowd, /) -> EyesState:
         """Return a fresh state for these characters."""
@@ -393,8 +407,8 @@ def _joints(crowd: Crowd) -> Any:
     return eyes
 
 
-def eyes_settings(settings: Any, precision: Any) -> Any:
-    """Return the settings of `Eyes` or `EyeLook` as one `EYES_SETTINGS` record, (1,)."""
+def eyes_settings(settings: EyeMotion, precision: Any) -> Any:
+    """Return how eyes move as one `EYES_SETTINGS` record, (1,)."""
     record = EYES_SETTINGS.zeros(1, precision)
     for name in ("max_angle", "half_life", "saccade_size", "blink_time", "blink_angle", "blink_chance"):
         record[name] = getattr(settings, name)
@@ -402,20 +416,6 @@ def eyes_settings(settings: Any, precision: Any) -> Any:
     record.blink_shortest, record.blink_longest = settings.blink_interval
     record.seed = settings.seed & 0xFFFFFFFF
     return record
-
-
-def check_eyes(settings: Any) -> None:
-    """Raise InputError for a setting of `Eyes` or `EyeLook` that is not allowed."""
-    validation.number("max_angle", settings.max_angle, 0.0, math.pi / 2)
-    validation.number("half_life", settings.half_life, 0.0)
-    validation.number("saccade_size", settings.saccade_size, 0.0, math.pi / 2)
-    validation.number("blink_time", settings.blink_time, 0.0)
-    validation.number("blink_angle", settings.blink_angle, 0.0)
-    validation.number("blink_chance", settings.blink_chance, 0.0, 1.0)
-    validation.whole("seed", settings.seed, 0)
-    _check_interval("saccade_interval", settings.saccade_interval)
-    if tuple(settings.blink_interval) != (0, 0):
-        _check_interval("blink_interval", settings.blink_interval)
 
 
 def _check_interval(name: str, value: Any) -> None:

@@ -15,6 +15,19 @@ LOOK_TARGET = Record(point=(REAL, 3), held=bool, last_point=(REAL, 3), was_held=
 """A point in world space, whether there is one, and both as they were in the frame before."""
 
 
+def set_targets(targets: Any, points: Any) -> None:
+    """Set all of an array of `LOOK_TARGET`. points: (N, 3), world space, or None for no target."""
+    targets["held"] = points is not None
+    if points is not None:
+        targets["point"] = points
+
+
+def advance_targets(targets: Any) -> None:
+    """End a frame of an array of `LOOK_TARGET`: the targets become those of the frame before."""
+    targets["last_point"] = targets["point"]
+    targets["was_held"] = targets["held"]
+
+
 class LookTargets:
     """A target for every character, or none."""
 

@@ -1,4 +1,4 @@
-"""The turn of a joint that points an axis of it, with an origin of its own, at a target: a muzzle, a finger."""
+"""Point an axis of a joint, with an origin of its own, at a target: a muzzle, a finger."""
 
 from __future__ import annotations
 
@@ -6,31 +6,45 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import AIM_TOLERANCE, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
-from kinema.solvers.two_bone_rotations import matrix_of, unit_vectors
+from kinema.math.rows import load3, load_matrix, store4
+from kinema.records import REAL, Record, kernel_views
+from kinema.solvers.two_bone_rotations import unit_vectors
+
+AIM_TASK = Record(
+    world=(REAL, 12),
+    target=(REAL, 3),
+    forward=(REAL, 3),
+    offset=(REAL, 3),
+    weight=REAL,
+    correction=(REAL, 4),
+    error=REAL,
+)
+"""One call of `aim`: its arguments, and the fields of its result."""
 
 
 @kernel
 def solve(world, target, forward, offset, weight):
-    """One joint. Returns its correction, and the angle left between axis and target at full weight.
+    """Aim one joint. Returns its correction, and the angle left between axis and target at full weight.
 
-    The axis starts at `offset` and runs along `forward`. A turn about the joint keeps distances from it, so the point
-    of the axis that can be brought to the target t is the one as far from the joint as t: |offset + x forward| = |t|,
-    x >= 0. If there is none, t is nearer the joint than any point of the axis, and the nearest one is turned to it.
+    The axis starts at `offset` and runs along `forward`. A rotation about the joint keeps distances from it, so the
+    point of the axis that can be brought to the target t is the one as far from the joint as t:
+    |offset + x forward| = |t|, x >= 0. If there is none, t is nearer to the joint than any point of the axis, and the
+    nearest one is rotated towards it. A target at the joint itself stays where it is in the joint's space, whatever the
+    rotation, so there is none.
     """
     zero = like(weight, 0.0)
     one = like(weight, 1.0)
-    nothing = (zero, zero, zero, one)
     t = xform.apply(xform.inverse(world), target)
     size = vec.span(t) + vec.span(offset)
-    if vec.span(t) <= zero:
-        return nothing, like(weight, math.pi)
+    known = vec.span(t) > zero
+    size = size if size > zero else one
     t = vec.scale(t, one / size)
     start = vec.scale(offset, one / size)
     along = vec.dot(start, forward)
@@ -38,32 +52,32 @@ def solve(world, target, forward, offset, weight):
     x = math.sqrt(square if square > zero else zero) - along
     x = x if x > zero else zero
     point = vec.unit_or(vec.add(start, vec.scale(forward, x)), forward)
-    turn = quat.between(point, vec.unit_or(t, point), vec.hinge_of(point))
-    gap = vec.sub(t, quat.rotate(turn, start))
-    axis = quat.rotate(turn, forward)
+    q = quat.between(point, vec.unit_or(t, point), vec.hinge_of(point))
+    q = (q[0] if known else zero, q[1] if known else zero, q[2] if known else zero, q[3] if known else one)
+    gap = vec.sub(t, quat.rotate(q, start))
+    axis = quat.rotate(q, forward)
     left = math.atan2(vec.length(vec.cross(axis, gap)), vec.dot(axis, gap))
-    return quat.part(turn, weight), left
+    return quat.part(q, weight), left
 
 
 @batch
-def _solve_range(first, last, worlds, targets, forwards, offsets, weights, corrections, errors):
+def _solve_range(first, last, tasks):
     for i in range(first, last):
-        target = (targets[3 * i], targets[3 * i + 1], targets[3 * i + 2])
-        forward = (forwards[3 * i], forwards[3 * i + 1], forwards[3 * i + 2])
-        offset = (offsets[3 * i], offsets[3 * i + 1], offsets[3 * i + 2])
-        q, errors[i] = solve(matrix_of(worlds, 12 * i), target, forward, offset, weights[i])
-        for c in range(4):
-            corrections[4 * i + c] = q[c]
+        task = tasks[i]
+        q, task.error = solve(
+            load_matrix(task.world), load3(task.target), load3(task.forward), load3(task.offset), task.weight
+        )
+        store4(task.correction, q)
 
 
 class AimResult(NamedTuple):
-    """What `aim` returns. ... is the batch's shape."""
+    """The result of `aim`. ... is the shape of the batch."""
 
-    correction: Any
+    correction: NDArray[Any]
     """(..., 4): in the joint's own space; new local rotation = old * correction."""
-    reached: Any
-    """(...): whether, at full weight, the axis points at the target."""
-    error: Any
+    reached: NDArray[np.bool_]
+    """(...): whether the axis points at the target at full weight."""
+    error: NDArray[Any]
     """(...): angle left between axis and target at full weight, radians."""
 
 
@@ -75,13 +89,22 @@ def aim(
     weight: ArrayLike = 1.0,
     tolerance: float = AIM_TOLERANCE,
 ) -> AimResult:
-    """The smallest turn of a joint that makes an axis of it point at the target.
+    """Find the smallest rotation of a joint that makes an axis of it point at a target.
 
-    world: (..., 3, 4) or (..., 4, 4), the joint's world matrix; moved, turned, uniformly scaled and mirrored will do.
-    target: (..., 3), world space. forward: (..., 3), the axis, and offset: (..., 3), the point it starts from, in the
-    joint's own space. weight: (...), 0 gives no turn, 1 the whole one. tolerance: radians.
+    world: (..., 3, 4) or (..., 4, 4), the joint's world matrix; it may be moved, rotated, uniformly scaled and
+    mirrored. target: (..., 3), world space. forward: (..., 3), the axis, and offset: (..., 3), the point it starts
+    from, in the joint's own space. weight: (...), 0 gives no rotation, 1 the whole one. tolerance: radians.
 
-    A target nearer the joint than any point of the axis cannot be hit: the axis is brought as near as it goes.
+    A target nearer to the joint than any point of the axis cannot be hit: the axis is brought as near as it goes.
+
+    Returns an `AimResult`. Raises InputError for a wrong shape or a number that is not finite.
+
+    Example:
+        >>> import numpy as np
+        >>> import kinema as km
+        >>> result = km.aim(np.eye(4), target=(1.0, 0.0, 0.0))
+        >>> np.round(result.correction, 3).tolist()
+        [0.0, 0.707, 0.0, 0.707]
     """
     dtype = validation.precision(world, target, offset)
     array = validation.real("world", world)
@@ -97,13 +120,11 @@ def aim(
         "weight": validation.weights("weight", weight, dtype),
     }
     shape = validation.batch_shape(named, {"world": 2})
-    flat = [validation.flat(array, 2 if name == "world" else 1, shape) for name, array in named.items()]
-    corrections, errors = np.empty((*shape, 4), dtype), np.empty(math.prod(shape), dtype)
-    validation.in_chunks(
-        lambda first, last: _solve_range(first, last, *flat, corrections.reshape(-1), errors),
-        errors.size,
-        THREADS_FROM_ITERATIVE,
-        1,
-    )
-    reached = errors <= dtype(validation.number("tolerance", tolerance, 0.0))
-    return AimResult(corrections, reached.reshape(shape)[()], errors.reshape(shape)[()])
+    (tasks,) = kernel_views(AIM_TASK.zeros(math.prod(shape), dtype))
+    for name, values in named.items():
+        flat = validation.flat(values, 2 if name == "world" else 1, shape)
+        tasks[name] = flat.reshape(tasks[name].shape)
+    validation.in_chunks(lambda first, last: _solve_range(first, last, tasks), tasks.size, THREADS_FROM_ITERATIVE, 1)
+    error = tasks["error"].copy().reshape(shape)
+    reached = error <= dtype(validation.number("tolerance", tolerance, 0.0))
+    return AimResult(tasks["correction"].copy().reshape(*shape, 4), reached[()], error[()])
