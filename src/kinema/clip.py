@@ -156,7 +156,7 @@ class Clip:
         known = self.tables(t.dtype.type)
         flat = [array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)]
         validation.in_chunks(
-            lambda first, last: sample_rows(rows[first:last], times[first:last], *known, *flat),
+            lambda first, last: sample_rows(rows[first:last], times[first:last], known, *flat),
             rows.size,
             THREADS_FROM_POSES,
             1,

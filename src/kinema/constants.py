@@ -410,17 +410,6 @@ SLERP_NEAR_FLOAT64 = 0.95
 EVENT_PASSES = 4
 """How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""
 
-# --- playing ---------------------------------------------------------------------------------------------------
-
-FADE_HALF_LIVES = 4.0
-"""Half-lives in a fade: 1% of the way from the old movement to the new one is left at its end."""
-
-FADE_OVER = 4.0
-"""Fades after which nothing is left of one (a share of 6e-11), and the new clip is shown bit for bit."""
-
-FADE_PROBE = 1.0 / 120.0
-"""Seconds over which the speed of a clip is measured where another one takes over: half a frame."""
-
 # --- procedural layers -----------------------------------------------------------------------------------------
 
 INHALE = 0.3

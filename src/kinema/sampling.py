@@ -23,6 +23,7 @@ from kinema._jit import batch, kernel, like, routine
 from kinema.constants import LANES, SLERP_NEAR_FLOAT32, SLERP_NEAR_FLOAT64
 from kinema.math import arrays, quat
 from kinema.pose import Pose
+from kinema.records import Record, kernel_views
 
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 """What a track can change, and how many numbers it takes."""
@@ -166,57 +167,69 @@ def rotations_to_unit(joints, out):
 
 
 @routine
-def sample_group(a, b, share, path, mode, near, joints, tile, out):
-    """The tracks of one group, between the values of two keys, for one character."""
-    if mode == STEP:
-        stepped(a, 4 if path == _ROTATION else 3, joints, out)
-    elif mode == CUBIC:
-        cubic(a, b, share, 4 if path == _ROTATION else 3, joints, out)
-        if path == _ROTATION:
+def sample_group(group, a, b, share, near, joints, tile, out):
+    """Sample the tracks of one group, between the values a and b of two keys, for one character."""
+    width = 4 if group.path == _ROTATION else 3
+    if group.mode == STEP:
+        stepped(a, width, joints, out)
+    elif group.mode == CUBIC:
+        cubic(a, b, share, width, joints, out)
+        if group.path == _ROTATION:
             rotations_to_unit(joints, out)
-    elif path == _ROTATION:
+    elif group.path == _ROTATION:
         linear_rotations(a, b, share, near, joints, tile, out)
     else:
         linear_vectors(a, b, share, joints, out)
 
 
 @batch
-def sample_rows(rows, times, base_t, base_r, base_s, key_times, groups, joints, near, values, t, r, s):
-    """Write the poses of these characters. times: seconds, one for each row. t, r, s: (characters, joints * 3|4|3).
-
-    The tables in between are those of `Tables`.
-    """
-    tile = np.empty(4 * LANES, values.dtype)
+def sample_rows(rows, times, tables, t, r, s):
+    """Write the poses of these characters. times: seconds, one for each row. t, r, s: (characters, joints * 3|4|3)."""
+    tile = np.empty(4 * LANES, tables.values.dtype)
     for n in range(rows.size):
         i = rows[n]
-        for k in range(base_t.size):
-            t[i, k] = base_t[k]
-            s[i, k] = base_s[k]
-        for k in range(base_r.size):
-            r[i, k] = base_r[k]
+        for k in range(tables.base_t.size):
+            t[i, k] = tables.base_t[k]
+            s[i, k] = tables.base_s[k]
+        for k in range(tables.base_r.size):
+            r[i, k] = tables.base_r[k]
         searched, key, share = -1, 0, 0.0
-        for g in range(groups.shape[0]):
-            first, keys, path, mode, joint, tracks, value, stride, mark = groups[g]
-            if first != searched:
-                key = key_before(key_times, first, keys, times[n])
-                share = share_of_way(key_times, first, keys, key, times[n])
-                searched = first
-            at = value + key * stride
-            after = at + stride if key + 1 < keys else at
+        for g in range(tables.groups.size):
+            group = tables.groups[g]
+            if group.first_time != searched:
+                key = key_before(tables.key_times, group.first_time, group.keys, times[n])
+                share = share_of_way(tables.key_times, group.first_time, group.keys, key, times[n])
+                searched = group.first_time
+            at = group.first_value + key * group.stride
+            after = at + group.stride if key + 1 < group.keys else at
             sample_group(
-                values[at : at + stride],
-                values[after : after + stride],
-                like(base_t[0], share),
-                path,
-                mode,
-                near[mark + key],
-                joints[joint : joint + tracks],
+                group,
+                tables.values[at : at + group.stride],
+                tables.values[after : after + group.stride],
+                like(tables.base_t[0], share),
+                tables.near[group.first_mark + key],
+                tables.joints[group.first_joint : group.first_joint + group.tracks],
                 tile,
-                r[i] if path == _ROTATION else t[i] if path == _TRANSLATION else s[i],
+                r[i] if group.path == _ROTATION else t[i] if group.path == _TRANSLATION else s[i],
             )
 
 
 # --- tables ----------------------------------------------------------------------------------------------------
+
+
+GROUP = Record(
+    first_time=np.int64,
+    keys=np.int64,
+    path=np.int64,
+    mode=np.int64,
+    first_joint=np.int64,
+    tracks=np.int64,
+    first_value=np.int64,
+    stride=np.int64,
+    first_mark=np.int64,
+)
+"""Tracks that share times, path and interpolation: where their times, joints, values and marks of near keys start in
+the tables; how many keys and tracks there are; how many values belong to one key."""
 
 
 class Tables(NamedTuple):
@@ -229,12 +242,13 @@ class Tables(NamedTuple):
     key_times: Any
     """Seconds, every timeline once, one after the other."""
     groups: Any
-    """(G, 9): where its times start, how many; path; mode; where its joints start, how many; where its values start,
-    how many belong to one key; where its marks of near keys start."""
+    """(G,): a `GROUP` each."""
     joints: Any
+    """Joints of the tracks, group by group."""
     near: Any
     """For every key of a group, whether all its tracks have their next key near."""
     values: Any
+    """Values of the tracks, group by group, key by key."""
 
 
 class Channel(NamedTuple):
@@ -261,15 +275,20 @@ def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
         block = _block(members, dtype)
         marks = _near(members, dtype) if (path, mode) == (_ROTATION, LINEAR) else np.ones(len(block), bool)
         which = np.array([channel.joint for channel in members], np.int64)
-        row = (times.once(members[0].times), len(block), path, mode, joints.add(which), which.size)
-        groups.append((*row, values.add(block.reshape(-1)), block[0].size, near.add(marks)))
+        group = GROUP.zeros((), dtype)
+        group.first_time, group.keys = times.find_or_add(members[0].times), len(block)
+        group.path, group.mode = path, mode
+        group.first_joint, group.tracks = joints.add(which), which.size
+        group.first_value, group.stride = values.add(block.reshape(-1)), block[0].size
+        group.first_mark = near.add(marks)
+        groups.append(group)
     base_t, base_r, base_s = (array.reshape(-1) for array in base)
     return Tables(
         base_t,
         base_r,
         base_s,
         times.whole(np.float64),
-        np.array(groups, np.int64).reshape(-1, 9),
+        kernel_views(np.array(groups, GROUP.dtype(dtype)).view(np.recarray))[0],
         joints.whole(np.int64),
         near.whole(bool),
         values.whole(dtype),
@@ -340,7 +359,7 @@ class _Pile:
         self._size += part.size
         return start
 
-    def once(self, part: Any) -> int:
+    def find_or_add(self, part: Any) -> int:
         """Where this part starts, or where the same one did before."""
         name = part.tobytes()
         if name not in self._known:

@@ -1,8 +1,8 @@
-"""Switching from one movement to another without a jump: the old one's inertia, decaying on top of the new one.
+"""Switch from one motion to another without a jump: the old motion's inertia decays on top of the new one.
 
-At the switch the difference between what is shown and the new movement is taken, and how fast it changes; from then on
-only the new movement is sampled, and the difference runs out as a critically damped spring. A switch in the middle of
-another takes the difference from what is shown then.
+At the switch the difference between what is shown and the new motion is taken, and how fast it changes. From then on
+only the new motion is sampled, and the difference runs out as a critically damped spring. A switch in the middle of
+another one starts from what is shown then. (Inertialization, as in Bollo's talk of 2018.)
 """
 
 from __future__ import annotations
@@ -12,32 +12,61 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import validation
 from kinema._jit import batch, kernel, like
-from kinema.constants import FADE_HALF_LIVES, FADE_OVER, FADE_PROBE, THREADS_FROM_POSES
+from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit
 from kinema.math import quat, spring, vec
+from kinema.math.rows import load3, load4, store3, store4
+from kinema.records import REAL, Record, kernel_views
+
+FADE_HALF_LIVES = 4.0
+"""Half-lives in a fade: 1% of the way from the old motion to the new one is left at its end."""
+
+FADE_OVER = 4.0
+"""Fades after which nothing is left of one (a share of 6e-11), and the new clip is shown bit for bit."""
+
+FADE_PROBE = 1.0 / 120.0
+"""Seconds over which the speed of a clip is measured where another one takes over: half a frame."""
+
+OFFSET = Record(
+    translation=(REAL, 3),
+    rotation=(REAL, 3),
+    scale=(REAL, 3),
+    translation_rate=(REAL, 3),
+    rotation_rate=(REAL, 3),
+    scale_rate=(REAL, 3),
+)
+"""What is added to one joint of a new motion: a translation, a rotation vector in the parent's space, a scale; and how
+each of them changes per second."""
+
+FADE = Record(half_life=REAL, left=np.float64)
+"""One character's crossfade: the half-life of its offsets, and the seconds until they are gone."""
+
+
+class Transforms(NamedTuple):
+    """Local transforms of some characters' joints."""
+
+    t: Any
+    """(n, J, 3): translations."""
+    r: Any
+    """(n, J, 4): rotations."""
+    s: Any
+    """(n, J, 3): scales."""
 
 
 class Motion(NamedTuple):
     """How some characters move."""
 
-    now: Any
-    """(n, J, 10): translation, rotation, scale of every joint."""
-    other: Any
-    """The same a probe's time earlier, or later."""
+    now: Transforms
+    """Their poses."""
+    other: Transforms
+    """Their poses a probe's time earlier, or later."""
     step: Any
-    """(n,): 1 where the other one is earlier, -1 where it is later, 0 where the character stands still."""
-
-
-@kernel
-def turn_at(r, i, j, c):
-    """A rotation out of (characters, joints, n), from column c on."""
-    return (r[i, j, c], r[i, j, c + 1], r[i, j, c + 2], r[i, j, c + 3])
+    """(n,): 1 where the other pose is earlier, -1 where it is later, 0 where the character stands still."""
 
 
 @kernel
 def turn_of(v):
-    """The turn of a rotation vector: its axis times its angle."""
+    """The rotation of a rotation vector: its axis times its angle."""
     half = like(v[0], 0.5)
     angle = vec.length(v)
     known = angle > like(v[0], 0.0)
@@ -47,7 +76,7 @@ def turn_of(v):
 
 @kernel
 def vector_of(q):
-    """The rotation vector of a turn, of less than a whole one."""
+    """The rotation vector of a rotation, less than a full turn."""
     sine = vec.length((q[0], q[1], q[2]))
     two = like(q[0], 2.0)
     k = two * math.atan2(sine, q[3]) / sine if sine > like(q[0], 0.0) else two
@@ -56,7 +85,7 @@ def vector_of(q):
 
 @kernel
 def same_side(q, reference):
-    """q or -q, the same turn: whichever is nearer."""
+    """q or -q, the same rotation: whichever is nearer."""
     sign = like(q[0], 1.0) if quat.dot(q, reference) >= like(q[0], 0.0) else like(q[0], -1.0)
     return (q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign)
 
@@ -72,104 +101,119 @@ def earlier(now, other, step):
     return now
 
 
-@batch
-def differences(old, old_other, old_step, new, new_other, new_step, offset, speed):
-    """From new poses to what is shown, that is old poses with an offset; both (n, J, 9), changed in place.
+@kernel
+def vector_offset(old, new, offset, rate, i, j):
+    """Add the difference of two motions' translations or scales to an offset. old, new: (now, other, step)."""
+    probe = like(offset[0], FADE_PROBE)
+    for c in range(3):
+        gone = (old[0][i, j, c] - old[1][i, j, c]) * old[2][i]
+        gone -= (new[0][i, j, c] - new[1][i, j, c]) * new[2][i]
+        offset[c] += old[0][i, j, c] - new[0][i, j, c]
+        rate[c] += gone / probe
 
-    An offset is a translation, a rotation vector in the parent's space, and a scale; the speed is its change a second.
-    """
-    probe = like(offset[0, 0, 0], FADE_PROBE)
-    zero, one = like(probe, 0.0), like(probe, 1.0)
-    for i in range(offset.shape[0]):
-        for j in range(offset.shape[1]):
-            for c in (0, 1, 2, 7, 8, 9):
-                to = c if c < 3 else c - 1
-                gone = (old[i, j, c] - old_other[i, j, c]) * old_step[i]
-                gone -= (new[i, j, c] - new_other[i, j, c]) * new_step[i]
-                offset[i, j, to] += old[i, j, c] - new[i, j, c]
-                speed[i, j, to] += gone / probe
-            x = (offset[i, j, 3], offset[i, j, 4], offset[i, j, 5])
-            v = (speed[i, j, 3], speed[i, j, 4], speed[i, j, 5])
-            was, goal = turn_at(old, i, j, 3), turn_at(new, i, j, 3)
-            was_before = earlier(was, turn_at(old_other, i, j, 3), old_step[i])
-            goal_before = earlier(goal, turn_at(new_other, i, j, 3), new_step[i])
-            shown = quat.mul(turn_of(x), was)
-            shown_before = quat.mul(turn_of(vec.sub(x, vec.scale(v, probe))), was_before)
-            gap = same_side(quat.mul(shown, quat.conj(goal)), (zero, zero, zero, one))
-            gap_before = same_side(quat.mul(shown_before, quat.conj(goal_before)), gap)
-            x = vector_of(gap)
-            v = vec.scale(vec.sub(x, vector_of(gap_before)), one / probe)
-            for c in range(3):
-                offset[i, j, 3 + c] = x[c]
-                speed[i, j, 3 + c] = v[c]
+
+@kernel
+def rotation_offset(old, new, offset, i, j):
+    """Make a joint's rotation offset lead from the new motion to what is shown: the old one with the offset so far."""
+    was, goal = load4(old.now.r[i, j]), load4(new.now.r[i, j])
+    zero, one = like(was[0], 0.0), like(was[0], 1.0)
+    probe = like(was[0], FADE_PROBE)
+    x, v = load3(offset.rotation), load3(offset.rotation_rate)
+    was_before = earlier(was, load4(old.other.r[i, j]), old.step[i])
+    goal_before = earlier(goal, load4(new.other.r[i, j]), new.step[i])
+    shown = quat.mul(turn_of(x), was)
+    shown_before = quat.mul(turn_of(vec.sub(x, vec.scale(v, probe))), was_before)
+    gap = same_side(quat.mul(shown, quat.conj(goal)), (zero, zero, zero, one))
+    gap_before = same_side(quat.mul(shown_before, quat.conj(goal_before)), gap)
+    x = vector_of(gap)
+    store3(offset.rotation, x)
+    store3(offset.rotation_rate, vec.scale(vec.sub(x, vector_of(gap_before)), one / probe))
 
 
 @batch
-def run_out(rows, half_lives, dt, offset, speed, t, r, s):
+def take_differences(old, new, offsets):
+    """Make offsets, (n, J), lead from new motions to what is shown: the old motions with the offsets so far."""
+    for i in range(offsets.shape[0]):
+        for j in range(offsets.shape[1]):
+            o = offsets[i, j]
+            parts = (old.now.t, old.other.t, old.step), (new.now.t, new.other.t, new.step)
+            vector_offset(parts[0], parts[1], o.translation, o.translation_rate, i, j)
+            parts = (old.now.s, old.other.s, old.step), (new.now.s, new.other.s, new.step)
+            vector_offset(parts[0], parts[1], o.scale, o.scale_rate, i, j)
+            rotation_offset(old, new, o, i, j)
+
+
+@kernel
+def spring_on(offset, rate, spring_of_one):
+    """Move an offset on by a spring, which is linear: what it makes of an offset of 1 and a rate of 1 says it all."""
+    xx, vx, xv, vv = spring_of_one
+    for c in range(3):
+        was, going = offset[c], rate[c]
+        offset[c] = xx * was + xv * going
+        rate[c] = vx * was + vv * going
+
+
+@batch
+def run_out(rows, fades, offsets, dt, t, r, s):
     """Let the offsets of some characters decay for dt seconds, and add them to their poses; all in place."""
     zero, one = like(dt, 0.0), like(dt, 1.0)
     for n in range(rows.size):
         i = rows[n]
-        # The spring is linear: what it makes of an offset of 1 and of a speed of 1 is all there is to know.
-        xx, vx = spring.critical(one, zero, zero, half_lives[i], dt)
-        xv, vv = spring.critical(zero, one, zero, half_lives[i], dt)
-        for j in range(offset.shape[1]):
-            for c in range(9):
-                was, going = offset[i, j, c], speed[i, j, c]
-                offset[i, j, c] = xx * was + xv * going
-                speed[i, j, c] = vx * was + vv * going
-            for c in range(3):
-                t[i, j, c] += offset[i, j, c]
-                s[i, j, c] += offset[i, j, 6 + c]
-            x = (offset[i, j, 3], offset[i, j, 4], offset[i, j, 5])
+        xx, vx = spring.critical(one, zero, zero, fades[i].half_life, dt)
+        xv, vv = spring.critical(zero, one, zero, fades[i].half_life, dt)
+        spring_of_one = (xx, vx, xv, vv)
+        for j in range(offsets.shape[1]):
+            o = offsets[i, j]
+            spring_on(o.translation, o.translation_rate, spring_of_one)
+            spring_on(o.rotation, o.rotation_rate, spring_of_one)
+            spring_on(o.scale, o.scale_rate, spring_of_one)
+            store3(t[i, j], vec.add(load3(t[i, j]), load3(o.translation)))
+            store3(s[i, j], vec.add(load3(s[i, j]), load3(o.scale)))
+            x = load3(o.rotation)
             if vec.span(x) > zero:
-                q = quat.unit(quat.mul(turn_of(x), turn_at(r, i, j, 0)))
-                for c in range(4):
-                    r[i, j, c] = q[c]
+                store4(r[i, j], quat.unit(quat.mul(turn_of(x), load4(r[i, j]))))
 
 
 class Inertia:
-    """What is left of old movements, for every character."""
+    """What is left of old motions, for every character."""
 
-    def __init__(self, count: int, joints: int, dtype: Any) -> None:
-        self._shape = (count, joints, 9)
-        self._dtype = dtype
-        self._offset: Any = None  # Made at the first switch: most characters never have one.
-        self._speed: Any = None
-        self._half_life = np.zeros(count, dtype)
-        self._left = np.zeros(count)
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd = crowd
+        self._fades = FADE.zeros(crowd.count, crowd.precision)
+        self._left = self._fades.left
+        self._offsets: Any = None  # Made at the first crossfade: most characters never have one.
+        self.any_active = False
+        """Whether something is left of anybody's old motion."""
 
     @property
     def active(self) -> Any:
-        """(characters,): of whom something is left."""
+        """(N,): whether something is left of the character's old motion."""
         return self._left > 0.0
 
     def stop(self, rows: Any) -> None:
+        """Forget the old motions of these characters."""
         self._left[rows] = 0.0
 
     def switch(self, rows: Any, old: Motion, new: Motion, fade: float) -> None:
-        """Take the difference of two motions of these characters, to be gone after `fade` seconds."""
-        if self._offset is None:
-            self._offset, self._speed = np.zeros(self._shape, self._dtype), np.zeros(self._shape, self._dtype)
-        fresh = rows[~self.active[rows]]
-        self._offset[fresh], self._speed[fresh] = 0.0, 0.0
-        offset, speed = self._offset[rows], self._speed[rows]
-        differences(*old, *new, offset, speed)
-        self._offset[rows], self._speed[rows] = offset, speed
-        self._half_life[rows] = fade / FADE_HALF_LIVES
+        """Crossfade these characters from one motion to another in `fade` seconds."""
+        if self._offsets is None:
+            self._offsets = OFFSET.zeros((self._crowd.count, len(self._crowd.skeleton)), self._crowd.precision)
+        offsets = self._offsets[rows]
+        offsets[~self.active[rows]] = np.zeros((), offsets.dtype)
+        take_differences(old, new, *kernel_views(offsets))
+        self._offsets[rows] = offsets
+        self._fades.half_life[rows] = fade / FADE_HALF_LIVES
         self._left[rows] = fade * FADE_OVER
+        self.any_active = True
 
-    def apply(self, rows: Any, dt: float, t: Any, r: Any, s: Any) -> None:
-        """Add what is left after dt more seconds to some rows of t, r, s, (N, J, 3|4|3)."""
-        busy = rows[self.active[rows]]
-        self._left[busy] = np.maximum(self._left[busy] - dt, 0.0)
-        busy = busy[self._left[busy] > 0.0]
-        if not busy.size:
+    def apply(self, context: FrameContext, local: LocalEdit) -> None:
+        """Add what is left after this frame's time to the poses of the frame's rows."""
+        if not self.any_active:
             return
-        seconds = self._dtype(dt)
-        validation.in_chunks(
-            lambda first, last: run_out(busy[first:last], self._half_life, seconds, self._offset, self._speed, t, r, s),
-            busy.size,
-            THREADS_FROM_POSES,
-            1,
-        )
+        busy = context.rows[self.active[context.rows]]
+        self._left[busy] = np.maximum(self._left[busy] - context.dt, 0.0)
+        busy = busy[self._left[busy] > 0.0]
+        self.any_active = bool(self.active.any())
+        if busy.size:
+            records, dt = kernel_views(self._fades, self._offsets), self._crowd.precision(context.dt)
+            context.run(run_out, *records, dt, local.t, local.r, local.s, rows=busy)

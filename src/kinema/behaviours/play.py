@@ -1,8 +1,9 @@
-"""Playing clips: where each character is in its clip, and how it gets from one to the next."""
+"""`Play`: plays a character's clips and crossfades between them."""
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -12,94 +13,156 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema._jit import batch, like
-from kinema.behaviours.blending import chosen, kept, mix_back, numbers
-from kinema.behaviours.inertia import Inertia, Motion
+from kinema._jit import batch, kernel, like
+from kinema.behaviours.blending import kept, mix_back, numbers
+from kinema.behaviours.inertia import FADE_PROBE, Inertia, Motion, Transforms
 from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState
 from kinema.clip import Clip
-from kinema.constants import FADE_PROBE
 from kinema.errors import InputError
 from kinema.math import quat, xform
+from kinema.math.rows import load3, load_matrix, store_matrix
+from kinema.records import REAL, Record, kernel_views
 from kinema.root_motion import Root
-from kinema.skeleton import Joint, matrix_at, store_matrix
+from kinema.skeleton import Joint
+
+PLAYBACK = Record(
+    clip_index=np.int64,
+    time=np.float64,
+    speed=np.float64,
+    loop=bool,
+    start=np.float64,
+    stop=np.float64,
+    passes=np.float64,
+    ended=bool,
+    done=bool,
+    started=bool,
+    changed=bool,
+    root=(REAL, 4),
+)
+"""Where a character is in its clip: the clip's number among those in use, seconds into it, speed.
+
+start, stop: the seconds that the last frame went through, not wrapped. passes: how often it passed the end of the loop.
+ended: there is nothing more to play. done: that, and it is no loop. started: something was shown. changed: something
+was set since. root: where its root stands on the ground, see `root_motion`.
+"""
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def wrapped(time, duration, loop):
+    """How many whole passes of a clip lie before a moment, and the seconds since; as `Clip.passes`."""
+    if not loop or duration == 0.0:
+        return 0.0, min(max(time, 0.0), duration)
+    since = time % duration
+    if since >= duration:  # Just below 0 is rounded up to a whole pass.
+        since = 0.0
+    return math.floor((time - since) / duration + 0.5), since
 
 
 @batch
-def move_places(rows, weights, travels, up, place):
-    """Move characters by travels, (rows, 4), seen from where they stand."""
+def advance(rows, playbacks, durations, dt):
+    """Let time pass for these characters. durations: seconds, by clip."""
+    for n in range(rows.size):
+        p = playbacks[rows[n]]
+        duration = durations[p.clip_index]
+        p.start = p.time
+        p.stop = p.time + p.speed * dt
+        p.passes, p.time = wrapped(p.stop, duration, p.loop)
+        at_end = p.time >= duration if p.speed >= 0.0 else p.time <= 0.0
+        p.done = at_end and not p.loop
+        p.ended = duration == 0.0 if p.loop else at_end
+        p.started, p.changed = True, False
+
+
+@batch
+def move_characters(rows, weights, travels, up, transform):
+    """Move characters by root motion, (rows, 4), seen from where they stand."""
     zero, one = like(up[0], 0.0), like(up[0], 1.0)
     for n in range(rows.size):
         i = rows[n]
         yaw = travels[n, 3] * weights[i]
         at = (travels[n, 0] * weights[i], travels[n, 1] * weights[i], travels[n, 2] * weights[i])
         if yaw != zero or at[0] != zero or at[1] != zero or at[2] != zero:
-            turn = quat.from_axis_angle((up[0], up[1], up[2]), yaw)
-            way = xform.matrix((at, turn, (one, one, one)))
-            store_matrix(place, i, 0, xform.mul(matrix_at(place, i, 0), way))
+            way = xform.matrix((at, quat.from_axis_angle(load3(up), yaw), (one, one, one)))
+            store_matrix(transform[i, 0], xform.mul(load_matrix(transform[i, 0]), way))
+
+
+# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class PlayReport(NamedTuple):
-    """What `Play` says of a frame."""
+    """What `Play` did in a frame. N characters."""
 
     clips: tuple[str, ...]
-    """The clips in use, by name."""
+    """Names of the clips in use."""
     clip: Any
-    """(characters,): which of them each character plays."""
+    """(N,): which of them each character plays."""
     time: Any
-    """(characters,): seconds into it."""
+    """(N,): seconds into it."""
     done: Any
-    """(characters,): whether it has come to its end; a loop never does."""
+    """(N,): whether it has come to its end; a loop never does."""
     events: Mapping[int, tuple[str, ...]]
-    """Events passed in this frame, by character, for those who passed one."""
+    """Names of the events passed in this frame, by character, for those who passed one."""
 
 
 @dataclass(frozen=True)
 class Play(Stage):
-    """Plays a clip of the character, and switches between clips without a jump (`PlayState.play`).
+    """Play a clip of the character, and crossfade to others without a jump (`PlayState.play`).
 
-    clip: by name. loop: start again at the end, or hold it. speed: 1 as made, negative backwards. time: where in the
-    clip to start, seconds, one for all or one each: give a crowd different ones. fade: seconds a switch takes.
-    root_motion: "keep" leaves the root's way in the pose; "extract" takes it out and moves the character by it.
-    root: the joint whose way that is; in each clip the highest one that moves, if not given.
+    At weights below 1 the clip is blended with the pose that the frame starts from: the one given to
+    `Animator.update`, or the rest pose.
     """
 
     clip: str
+    """The clip's name."""
     _: KW_ONLY
     loop: bool = True
+    """Start again at the end; otherwise hold the last pose."""
     speed: float = 1.0
+    """1 as made; negative plays backwards."""
     time: Any = 0.0
+    """Seconds into the clip to start at, one for all or one each. Give a crowd different ones."""
     fade: float = 0.2
+    """Seconds that a crossfade to another clip takes."""
     root_motion: Literal["keep", "extract"] = "keep"
+    """"keep" leaves the root's motion in the pose; "extract" takes it out and moves the character by it."""
     root: Joint | None = None
+    """The joint whose motion that is. Default: in each clip the highest joint that moves."""
 
     order: ClassVar[int] = 0
     replaces_pose: ClassVar[bool] = True
 
-    def start(self, body: Crowd) -> PlayState:
-        return PlayState(self, body)
+    def start(self, crowd: Crowd) -> PlayState:
+        return PlayState(self, crowd)
+
+
+class _Used(NamedTuple):
+    """A clip in use, with its root and where that stands at the clip's ends, (2, 4)."""
+
+    clip: Clip
+    root: Root
+    ends: Any
 
 
 class PlayState(StageState):
     """Which clip every character plays, and where in it."""
 
-    def __init__(self, settings: Play, body: Crowd) -> None:
+    def __init__(self, settings: Play, crowd: Crowd) -> None:
         if settings.root_motion not in ("keep", "extract"):
             raise InputError(f"root_motion is {settings.root_motion!r}; allowed are 'keep' and 'extract'")
         validation.number("fade", settings.fade, 0.0)
-        self._settings = settings
-        self._body = body
-        self._clips: list[Clip] = []
-        self._roots: list[tuple[Root, Any]] = []
-        up = (0.0, 1.0, 0.0) if body.character.rig is None else body.rig.up
+        self._settings, self._crowd = settings, crowd
+        self._extracts = settings.root_motion == "extract"
+        self._used: list[_Used] = []
+        self._names: tuple[str, ...] = ()
+        self._durations = np.zeros(0)
+        up = (0.0, 1.0, 0.0) if crowd.character.rig is None else crowd.rig.up
         self._up = np.array(validation.axis("up", up))
-        self._playing = body.zeros(dtype=np.int64)
-        self._time = body.zeros(dtype=np.float64)
-        self._speed = body.zeros(dtype=np.float64)
-        self._loop = body.zeros(dtype=bool)
-        self._place = body.zeros(4)
-        self._inertia = Inertia(body.count, len(body.skeleton), body.precision)
-        self._shown = body.zeros(dtype=bool)
-        self._set = body.zeros(dtype=bool)
+        self._up_in_precision = self._up.astype(crowd.precision)
+        (self._playbacks,) = kernel_views(PLAYBACK.zeros(crowd.count, crowd.precision))
+        self._inertia = Inertia(crowd)
         self.play(settings.clip, time=settings.time)
 
     # --- switching ---------------------------------------------------------------------------------------------
@@ -113,144 +176,167 @@ class PlayState(StageState):
         speed: ArrayLike | None = None,
         loop: bool | None = None,
     ) -> None:
-        """Go over to another clip, from what is shown now, with the speed it moves at now.
+        """Crossfade to a clip, from the pose shown now and the speed at which it moves.
 
-        rows: who, by index or as a mask; everyone if not given. time: where in the clip to start, seconds; if not
-        given, at 0, and who plays this clip already goes on where they are. fade, speed, loop: as in the settings if
-        not given. time and speed: one, or one for each of the rows.
+        Parameters
+        ----------
+        name
+            The clip's name.
+        fade
+            Seconds the crossfade takes. Default: as in the settings, like `speed` and `loop`.
+        rows
+            Which characters, as indices or a mask; all of them for None.
+        time
+            Seconds into the clip to start at, one or one for each of the rows. Default: 0, and whoever plays this clip
+            already goes on where they are.
+        speed
+            One, or one for each of the rows.
+        loop
+            Whether to start again at the end.
         """
-        rows = chosen(rows, self._body.count)
+        rows = self._crowd.select(rows)
         seconds = validation.number("fade", self._settings.fade if fade is None else fade, 0.0)
         speeds = numbers("speed", self._settings.speed if speed is None else speed, rows.size)
         times = numbers("time", 0.0 if time is None else time, rows.size)
         repeat = bool(self._settings.loop if loop is None else loop)
         which = self._use(name)
-        if time is None:
-            stays = self._shown[rows] & (self._playing[rows] == which)
-            times = np.where(stays, self._time[rows], times)
-        else:
-            stays = np.zeros(rows.size, bool)
-        times = self._clips[which].wrapped(times, repeat)
-        fading = ~stays & self._shown[rows] & (seconds > 0.0)
+        p, started = self._playbacks, self._playbacks["started"][rows]
+        stays = started & (p["clip_index"][rows] == which) if time is None else np.zeros(rows.size, bool)
+        times = self._used[which].clip.wrapped(np.where(stays, p["time"][rows], times), repeat)
+        fading = ~stays & started & (seconds > 0.0)
         old = self._motion(rows[fading])  # Before anything changes.
-        self._playing[rows], self._time[rows], self._speed[rows], self._loop[rows] = which, times, speeds, repeat
-        self._set[rows] = True
+        for field, value in (
+            ("clip_index", which),
+            ("time", times),
+            ("speed", speeds),
+            ("loop", repeat),
+            ("changed", True),
+        ):
+            p[field][rows] = value
+        p["ended"] = self._ended()
         if fading.any():
             self._inertia.switch(rows[fading], old, self._motion(rows[fading]), seconds)
         self._inertia.stop(rows[~stays & ~fading])
         if self._extracts:
-            self._place[rows] = self._sample(rows, self._time[rows])[1]
+            p["root"][rows] = self._sample(rows, p["time"][rows])[1]
 
     def _use(self, name: str) -> int:
-        """The number of a clip among those in use."""
-        for i, clip in enumerate(self._clips):
-            if clip is self._body.character.clips.get(name):
+        """Return the number of a clip among those in use."""
+        for i, used in enumerate(self._used):
+            if used.clip is self._crowd.character.clips.get(name):
                 return i
-        clip = _named(name, self._body)
-        self._clips.append(clip)
-        joint = clip.root if self._settings.root is None else self._body.skeleton.index(self._settings.root)
-        root = Root(self._body.skeleton, joint, self._up)
-        ends = clip.root_ends(root, self._body.precision) if self._extracts else None
-        self._roots.append((root, ends))
-        return len(self._clips) - 1
-
-    @property
-    def _extracts(self) -> bool:
-        return self._settings.root_motion == "extract"
+        clip = _named(name, self._crowd)
+        joint = clip.root if self._settings.root is None else self._crowd.skeleton.index(self._settings.root)
+        root = Root(self._crowd.skeleton, joint, self._up)
+        ends = clip.root_ends(root, self._crowd.precision) if self._extracts else None
+        self._used.append(_Used(clip, root, ends))
+        self._names = tuple(used.clip.name for used in self._used)
+        self._durations = np.array([used.clip.duration for used in self._used])
+        return len(self._used) - 1
 
     # --- frames ------------------------------------------------------------------------------------------------
 
     def awake(self, dt: float) -> Any:
-        moves = (dt * self._speed != 0.0) & ~self._ended()
-        return self._set | moves | (self._inertia.active & (dt > 0.0))
+        p = self._playbacks
+        if dt == 0.0:
+            return p["changed"].copy()
+        awake = p["changed"] | ((p["speed"] != 0.0) & ~p["ended"])
+        return awake | self._inertia.active if self._inertia.any_active else awake
 
     def update(self, context: FrameContext) -> PlayReport:
-        rows = context.rows
-        before = kept(context, rows)
-        spans: list[tuple[Clip, Any, Any, Any, bool]] = []
+        rows, p = context.rows, self._playbacks
+        before = kept(context, rows) if context.partial else None
+        context.run(advance, p, self._durations, context.dt)
         with context.edit() as local:
-            for clip, (root, ends), loop, part in self._groups(rows):
-                start = self._time[part]
-                stop = start + self._speed[part] * context.dt
-                passes, self._time[part] = clip.passes(stop, loop)
-                clip.sample_into(part, self._time[part], local.t, local.r, local.s)
-                if clip.events:
-                    spans.append((clip, part, start, stop, loop))
+            for used, part in self._groups(rows):
+                used.clip.sample_into(part, p["time"][part], local.t, local.r, local.s)
                 if self._extracts:
-                    self._extract(context, local, root, ends, part, passes)
-            self._inertia.apply(rows, context.dt, local.t, local.r, local.s)
+                    self._extract(context, local, used, part)
+            self._inertia.apply(context, local)
             mix_back(context, before, local)
-        self._shown[rows] = True
-        self._set[rows] = False
-        names = tuple(clip.name for clip in self._clips)
-        return PlayReport(names, self._playing.copy(), self._time.copy(), self._ended() & ~self._loop, Passed(spans))
+        now = p.copy()
+        return PlayReport(self._names, now["clip_index"], now["time"], now["done"], Passed(self._used, rows, now))
 
-    def _extract(self, context: FrameContext, local: LocalEdit, root: Root, ends: Any, rows: Any, passes: Any) -> None:
-        """Take the root's way out of the pose, and move the character by it."""
+    def _extract(self, context: FrameContext, local: LocalEdit, used: _Used, rows: Any) -> None:
+        """Take the root's motion out of the pose, and move the character by it."""
+        p, root = self._playbacks, used.root
         places = root.places_of(rows, local.t, local.r, local.s)
-        travels = root.travels(self._place[rows], places, passes, ends)
+        travels = root.travels(p["root"][rows], places, p["passes"][rows], used.ends)
         root.take_out(rows, places, local.t, local.r, local.s)
-        self._place[rows] = places
+        p["root"][rows] = places
         with context.edit_transform() as edit:
-            move_places(rows, context.weights, travels, self._up.astype(self._body.precision), edit.transform)
+            move_characters(rows, context.weights, travels, self._up_in_precision, edit.transform)
 
-    def _groups(self, rows: Any) -> Iterator[tuple[Clip, tuple[Root, Any], bool, Any]]:
-        """Rows that play the same clip the same way."""
-        kinds = 2 * self._playing[rows] + self._loop[rows]
-        for kind in range(2 * len(self._clips)):
-            part = rows[kinds == kind]
+    def _groups(self, rows: Any) -> Iterator[tuple[_Used, Any]]:
+        """Rows that play the same clip."""
+        if len(self._used) == 1:
+            yield self._used[0], rows
+            return
+        clips = self._playbacks["clip_index"][rows]
+        for n, used in enumerate(self._used):
+            part = rows[clips == n]
             if part.size:
-                yield self._clips[kind >> 1], self._roots[kind >> 1], bool(kind & 1), part
+                yield used, part
 
     def _ended(self) -> Any:
-        """(characters,): whether there is nothing more to play."""
-        end = np.array([clip.duration for clip in self._clips])[self._playing]
-        ahead = np.where(self._speed >= 0.0, self._time >= end, self._time <= 0.0)
-        return np.where(self._loop, end == 0.0, ahead)
+        """(N,): whether there is nothing more to play."""
+        p = self._playbacks
+        end = self._durations[p["clip_index"]]
+        at_end = np.where(p["speed"] >= 0.0, p["time"] >= end, p["time"] <= 0.0)
+        return np.where(p["loop"], end == 0.0, at_end)
 
     # --- motions -----------------------------------------------------------------------------------------------
 
     def _motion(self, rows: Any) -> Motion:
         """Where the clips of some characters are, and a probe's time before; after, where a clip has just begun."""
-        now = self._time[rows]
-        way = np.where(self._ended()[rows], 0.0, self._speed[rows] * FADE_PROBE)
-        end = np.array([clip.duration for clip in self._clips])[self._playing[rows]]
-        before, after = ((t >= 0.0) & (t <= end) for t in (now - way, now + way))
+        p = self._playbacks[rows]
+        way = np.where(p["ended"], 0.0, p["speed"] * FADE_PROBE)
+        end = self._durations[p["clip_index"]]
+        before, after = ((t >= 0.0) & (t <= end) for t in (p["time"] - way, p["time"] + way))
         step = np.where(before, 1.0, np.where(after, -1.0, 0.0))
-        dtype = self._body.precision
-        return Motion(self._sample(rows, now)[0], self._sample(rows, now - step * way)[0], step.astype(dtype))
+        now, other = (self._sample(rows, times)[0] for times in (p["time"], p["time"] - step * way))
+        return Motion(now, other, step.astype(self._crowd.precision))
 
-    def _sample(self, rows: Any, times: Any) -> tuple[Any, Any]:
-        """(n, J, 10): the clips of some characters at some times, and the places of their roots, (n, 4)."""
-        dtype, rest = self._body.precision, self._body.skeleton.rest
+    def _sample(self, rows: Any, times: Any) -> tuple[Transforms, Any]:
+        """The clips of some characters at some times, and where their roots stand, (n, 4)."""
+        dtype, rest = self._crowd.precision, self._crowd.skeleton.rest
         t, r, s = (np.empty((rows.size, *array.shape), dtype) for array in rest.arrays())
         places = np.zeros((rows.size, 4), dtype)
-        position = np.full(self._body.count, -1)
+        position = np.full(self._crowd.count, -1)
         position[rows] = np.arange(rows.size)
-        for clip, (root, _), _, part in self._groups(rows):
+        for used, part in self._groups(rows):
             at = position[part]
-            clip.sample_into(at, times[at], t, r, s)
+            used.clip.sample_into(at, times[at], t, r, s)
             if self._extracts:
-                places[at] = root.places_of(at, t, r, s)
-                root.take_out(at, places[at], t, r, s)
-        return np.concatenate((t, r, s), axis=-1), places
+                places[at] = used.root.places_of(at, t, r, s)
+                used.root.take_out(at, places[at], t, r, s)
+        return Transforms(t, r, s), places
 
 
 class Passed(Mapping[int, tuple[str, ...]]):
-    """Names of the events passed in a frame, by character, for those who passed one. Found when first asked for: most
-    frames of most crowds nobody asks.
+    """Names of the events passed in a frame, by character, for those who passed one.
+
+    They are found when first asked for: most frames of most crowds nobody asks.
     """
 
-    def __init__(self, spans: list[tuple[Clip, Any, Any, Any, bool]]) -> None:
-        self._spans = spans
+    def __init__(self, used: list[_Used], rows: Any, playbacks: Any) -> None:
+        self._clips = [each.clip for each in used]
+        self._rows, self._playbacks = rows, playbacks
 
     @cached_property
     def _names(self) -> dict[int, tuple[str, ...]]:
-        return {
-            int(rows[k]): tuple(event.name for event in clip.events_between(start[k], stop[k], loop))
-            for clip, rows, start, stop, loop in self._spans
-            for k in np.flatnonzero(clip.passes_events(start, stop, loop))
-        }
+        found = {}
+        for n, clip in enumerate(self._clips):
+            if not clip.events:
+                continue
+            for loop in (False, True):
+                p = self._playbacks[self._rows]
+                rows = self._rows[(p["clip_index"] == n) & (p["loop"] == loop)]
+                start, stop = self._playbacks["start"][rows], self._playbacks["stop"][rows]
+                for k in np.flatnonzero(clip.passes_events(start, stop, loop)):
+                    passed = clip.events_between(start[k], stop[k], loop)
+                    found[int(rows[k])] = tuple(event.name for event in passed)
+        return found
 
     def __getitem__(self, character: int) -> tuple[str, ...]:
         return self._names[character]
@@ -265,13 +351,13 @@ class Passed(Mapping[int, tuple[str, ...]]):
         return repr(self._names)
 
 
-def _named(name: str, body: Crowd) -> Clip:
-    clips = body.character.clips
+def _named(name: str, crowd: Crowd) -> Clip:
+    clips = crowd.character.clips
     if name not in clips:
         near = difflib.get_close_matches(str(name), clips, 3, 0.4)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"clips are {sorted(clips)}"
         raise InputError(f"there is no clip {name!r}; {hint if clips else 'the character has none'}")
     clip = clips[name]
-    if clip.skeleton is not body.skeleton and clip.skeleton.names != body.skeleton.names:
-        raise InputError(f"clip {name!r} is made for another skeleton: {clip.skeleton}, not {body.skeleton}")
+    if clip.skeleton is not crowd.skeleton and clip.skeleton.names != crowd.skeleton.names:
+        raise InputError(f"clip {name!r} is made for another skeleton: {clip.skeleton}, not {crowd.skeleton}")
     return clip

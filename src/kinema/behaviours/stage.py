@@ -301,7 +301,7 @@ class FrameContext:
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
-        self.partial = False
+        self.partial = True
         self.dt = 0.0
 
     # --- the frame's arrays ------------------------------------------------------------------------------------
