@@ -175,6 +175,7 @@ class Animator:
         self._context = FrameContext(crowd)
         self._slots = _slots(stages, crowd)
         self._by_name = {slot.name: slot for slot in self._slots}
+        self._everyone = np.arange(self.count)
         self._woken = np.ones(self.count, bool)
         self.ground = ground
         self._viewer: Any = None
@@ -339,20 +340,24 @@ class Animator:
     def _awake(self, dt: float, pose: Pose | None) -> Any:
         """(characters,): who has to be worked on."""
         for slot in self._slots:
-            slot.step(dt, self._distances(slot.stage))
-        awake = self._woken.copy()
+            if slot.fading or slot.near or self._viewer is not None:
+                slot.step(dt, self._distances(slot.stage))
         if pose is not None or self._posed:  # A pose that is no longer given is gone, too.
-            awake[:] = True
+            self._woken[:] = True
         self._posed = pose is not None
+        awake = self._woken.copy()
         for slot in self._slots:
-            if awake.all():
+            if np.count_nonzero(awake) == self.count:
                 break
-            awake |= (slot.state.awake(dt) & slot.serves) | slot.fades
+            moves = slot.state.awake(dt)
+            awake |= moves if slot.serves_all else moves & slot.serves
+            if slot.fading:
+                awake |= slot.fades
         return awake
 
     def _begin(self, awake: Any, dt: float, pose: Pose | None) -> None:
         """Set up the frame: who is present, and the pose that the stages start from."""
-        present = np.flatnonzero(awake)
+        present = self._everyone if np.count_nonzero(awake) == self.count else np.flatnonzero(awake)
         self._context.begin(present, dt)
         self._woken[:] = False
         if present.size:
@@ -441,7 +446,7 @@ class _Slot:
         self._precision = crowd.precision
         self.weight = np.full(crowd.count, weight)
         self._from = self._to = self.weight
-        self._elapsed, self._seconds, self._fading = 0.0, 0.0, False
+        self._elapsed, self._seconds, self.fading = 0.0, 0.0, False
         self.fades = np.zeros(crowd.count, bool)
         self.served = np.ones(crowd.count, bool)
         self.served_all = True
@@ -453,20 +458,18 @@ class _Slot:
         """Ease the weights, (characters,), to these in so many seconds."""
         self._from, self._to = self.weight, weight
         self._elapsed, self._seconds = 0.0, seconds
-        self.fades, self._fading = self.weight != weight, True
+        self.fades, self.fading = self.weight != weight, True
 
     def step(self, dt: float, distances: Any) -> None:
-        """Let weights ease for dt seconds, and weigh anew if anything changed."""
-        if self._fading:
+        """Let weights ease for dt seconds, and weigh anew."""
+        if self.fading:
             self._fade(dt)
-            self.weigh(distances)
-        elif distances is not None or self._near:
-            self.weigh(distances)
+        self.weigh(distances)
 
     def _fade(self, dt: float) -> None:
         """Ease the weights, slowly at both ends; in the frame after the last step nobody is kept awake any more."""
         if self._elapsed >= self._seconds and self.weight is self._to:
-            self.fades, self._fading = np.zeros_like(self.fades), False
+            self.fades, self.fading = np.zeros_like(self.fades), False
             return
         self._elapsed += dt
         x = self._elapsed / self._seconds if self._elapsed < self._seconds else 1.0
@@ -474,7 +477,7 @@ class _Slot:
 
     def weigh(self, distances: Any) -> None:
         """Work out how much of the stage everybody gets: by weight, by distance to the viewer, by the time there is."""
-        self._near = distances is not None
+        self.near = distances is not None
         weights = self.weight * self.budget
         if distances is not None:
             fade = max(self.stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)

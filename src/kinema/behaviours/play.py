@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -89,6 +90,9 @@ def move_characters(rows, weights, travels, up, transform):
             store_matrix(transform[i, 0], xform.mul(load_matrix(transform[i, 0]), way))
 
 
+NO_EVENTS: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+
+
 # --- the stage -------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +162,7 @@ class PlayState(StageState):
         self._used: list[_Used] = []
         self._names: tuple[str, ...] = ()
         self._durations = np.zeros(0)
+        self._any_events = False
         up = (0.0, 1.0, 0.0) if crowd.character.rig is None else crowd.rig.up
         self._up = np.array(validation.axis("up", up))
         self._up_in_precision = self._up.astype(crowd.precision)
@@ -232,6 +237,7 @@ class PlayState(StageState):
         self._used.append(_Used(clip, root, ends))
         self._names = tuple(used.clip.name for used in self._used)
         self._durations = np.array([used.clip.duration for used in self._used])
+        self._any_events = any(used.clip.events for used in self._used)
         return len(self._used) - 1
 
     # --- frames ------------------------------------------------------------------------------------------------
@@ -254,8 +260,8 @@ class PlayState(StageState):
                     self._extract(context, local, used, part)
             self._inertia.apply(context, local)
             mix_back(context, before, local)
-        now = p.copy()
-        return PlayReport(self._names, now["clip_index"], now["time"], now["done"], Passed(self._used, rows, now))
+        events = Passed(self._used, rows, p.copy()) if self._any_events else NO_EVENTS
+        return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)
 
     def _extract(self, context: FrameContext, local: LocalEdit, used: _Used, rows: Any) -> None:
         """Take the root's motion out of the pose, and move the character by it."""

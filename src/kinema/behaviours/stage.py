@@ -286,6 +286,7 @@ class FrameContext:
         skeleton, count, dtype = crowd.skeleton, crowd.count, crowd.precision
         self.crowd = crowd
         self._stale = np.ones(len(skeleton), bool)
+        self._all_stale = True
         self._edits = 0
         self._sets: dict[Any, _JointSet] = {}
         self._local_edits: dict[_JointSet, LocalEdit] = {}
@@ -315,7 +316,7 @@ class FrameContext:
         if present.size:
             if self._buffers.held() is not None:
                 self._switch(present.size < self.crowd.count)
-            self._mark_stale(self._transform_edit.below)
+            self._mark_all_stale()
 
     def snapshot(self) -> Snapshot:
         """Return the arrays of this frame. They stay as they are for as long as the snapshot exists."""
@@ -417,15 +418,15 @@ class FrameContext:
         hits = self.ground.cast(origins, directions, max_distance)
         dtype = self.crowd.precision
         hit = np.ascontiguousarray(hits.hit, bool)
-        numbers = [np.array(part, dtype, order="C") for part in (hits.point, hits.normal, hits.distance)]
-        if any(validation.any_unusable(part) for part in numbers):
+        numbers = [np.ascontiguousarray(part, dtype) for part in (hits.point, hits.normal, hits.distance)]
+        # One sum of squares per array finds every NaN and infinity, and costs next to nothing.
+        if not all(math.isfinite(np.vdot(part, part)) for part in numbers):
             within = validation.largest(dtype)
             fine = np.logical_and.reduce(
                 [(np.abs(part.reshape(*hit.shape, -1)) <= within).all(axis=-1) for part in numbers]
             )
             hit = hit & fine
-            for part in numbers:
-                part[~fine] = 0
+            numbers = [np.where(fine.reshape(*hit.shape, *(1,) * (part.ndim - hit.ndim)), part, 0) for part in numbers]
         return Hits(hit, *numbers)
 
     # --- what is stale -----------------------------------------------------------------------------------------
@@ -438,16 +439,22 @@ class FrameContext:
         return found
 
     def _mark_stale(self, below: Any) -> None:
-        self._stale[below] = True
+        if not self._all_stale:
+            self._stale[below] = True
+        self._edits += 1
+
+    def _mark_all_stale(self) -> None:
+        self._stale.fill(True)
+        self._all_stale = True
         self._edits += 1
 
     def _shift(self, below: Any, shifts: Any) -> None:
-        known = below[~self._stale[below]]
-        shift_origins(self.rows, known, shifts, self._buffers.world)
+        if not self._all_stale:
+            shift_origins(self.rows, below[~self._stale[below]], shifts, self._buffers.world)
 
     def _refresh(self, above: Any) -> None:
         """Bring matrices up to date for everyone present: what is stale is known by joint, not by character."""
-        order = above[self._stale[above]]
+        order = above if self._all_stale else above[self._stale[above]]
         if order.size == 0:
             return
         at = self._buffers
@@ -455,6 +462,7 @@ class FrameContext:
             world_matrices, order, self.crowd.skeleton.parents, self._transform, *at.local, at.world, rows=self.present
         )
         self._stale[order] = False
+        self._all_stale = False
 
 
 def indices(skeleton: Skeleton, joints: Iterable[Joint]) -> Any:
