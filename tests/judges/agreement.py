@@ -1,14 +1,14 @@
-"""How far a judge's answer is from ours, as a share of the character's size."""
+"""Compare another program's answer with ours, relative to the character's size."""
 
 import functools
 
 import numpy as np
 
 AGREES = 1e-4
-"""Of the character's size."""
+"""Largest difference that counts as agreement, as a fraction of the character's size."""
 
 SHARES = np.array([0.13, 0.5, 0.96])
-"""Where in each clip is looked: between keys, as a rule."""
+"""Fractions of each clip's duration that are compared, usually between keys."""
 
 
 def moments(clip):
@@ -16,13 +16,13 @@ def moments(clip):
 
 
 def key_moments(clip):
-    """The keys of a clip nearest to the moments that are looked at."""
+    """The keys of a clip nearest to the compared moments."""
     keys = np.unique(np.concatenate([np.zeros(1), *(track.times for track in clip.tracks)]))
     return keys[np.abs(keys[:, np.newaxis] - moments(clip)).argmin(axis=0)]
 
 
 def check_scenes(character, rest, clips, agrees=AGREES):
-    """Raise unless three.js's scenes are ours: every node, at rest and in every clip; corners of every surface."""
+    """Raise unless three.js agrees on every node and surface, at rest and in every clip."""
     skeleton = character.skeleton
     check_scene(character, skeleton.rest, rest, agrees)
     for (name, clip), scenes in zip(character.clips.items(), clips, strict=True):
@@ -31,7 +31,7 @@ def check_scenes(character, rest, clips, agrees=AGREES):
 
 
 def check_scene(character, pose, scene, agrees=AGREES, when="rest"):
-    """Raise unless three.js's scene is ours in this pose. when: for the message."""
+    """Raise unless three.js agrees in this pose. when: for the message."""
     when = f"{character.name}, {when}"
     ours = by_nodes(character, character.skeleton.world(pose))
     # Surfaces of a character made in code become nodes too, behind its joints.
@@ -43,7 +43,7 @@ def check_scene(character, pose, scene, agrees=AGREES, when="rest"):
 
 
 def corners(character, pose, count):
-    """(S, count, 3): where corners of triangles are, evenly spread over each surface."""
+    """(S, count, 3): positions of vertices, evenly spread over each surface."""
     palette = character.skeleton.palette(pose)
     found = []
     for skin in character.skins:
@@ -60,7 +60,7 @@ def by_nodes(character, matrices):
 
 @functools.cache
 def size(character):
-    """The diagonal of the box around all joints at rest, and in the first frame of every clip: some rest in a heap."""
+    """Diagonal of the bounding box of all joints at rest and in the first frame of every clip."""
     skeleton = character.skeleton
     starts = [skeleton.world(clip.sample(0.0))[:, :3, 3] for clip in character.clips.values()]
     places = np.concatenate([skeleton.rest_world[:, :3, 3], *starts])
@@ -68,7 +68,7 @@ def size(character):
 
 
 def distance(ours, theirs, character):
-    """The largest difference of places, in sizes of the character, and of axes, in their own length."""
+    """Largest difference of positions, relative to the character's size, and of axes, relative to their length."""
     places = np.abs(ours[..., :3, 3] - theirs[..., :3, 3]).max() / size(character)
     lengths = np.linalg.norm(ours[..., :3, :3], axis=(-2, -1), keepdims=True)
     axes = (np.abs(ours - theirs)[..., :3, :3] / np.where(lengths > 0, lengths, 1.0)).max()

@@ -1,4 +1,4 @@
-"""Installs the judges: `python -m tests.judges.install`; with `--blender` only Blender, which is a gigabyte."""
+"""Install the programs: `python -m tests.judges.install`; with `--blender` only Blender, which is a gigabyte."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Calls the judges: each is started once for many files. README.md says what they are."""
+"""Call the other programs, each once for many files. See README.md."""
 
 import json
 import os
@@ -18,7 +18,7 @@ BLENDER = HERE.parents[1] / ".judges" / "blender"
 """A virtual environment of its own, because Blender as a module pins an older NumPy."""
 
 LONGEST = 300
-"""Seconds that a judge may take for all its files."""
+"""Seconds that a program may take for all its files."""
 
 
 def node():

@@ -1,4 +1,4 @@
-"""Real files that judges are asked about, and what is done to them."""
+"""Real files that the other programs check, and the clips that are added to them."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from tests.assets import FOLDER
 
 
 def _files(*folders, endings=(".glb", ".gltf", ".vrm", ".vrma")):
-    """Paths in the folder of assets; none where there is no such folder."""
+    """Paths in the folder of assets; none if it is missing."""
     found = (path for folder in folders for path in sorted((FOLDER / folder).rglob("*")))
     return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in endings]
 
@@ -21,16 +21,16 @@ BVH = _files("bvh", endings=(".bvh",))
 
 
 REFUSED = {"torture/Fox_gt_meshopt.glb"}
-"""Its keys are compressed, and it says that a reader must know how."""
+"""Files with required extensions that are not supported: compressed keys."""
 
 ROUGH = {"torture/Animation_SamplerType/Animation_SamplerType_01.gltf": 1 / 127}
-"""Turns stored in bytes are not of length 1: we make them so, three.js takes them as they are."""
+"""Tolerance of files whose rotations are stored in bytes: we normalise them, three.js does not."""
 
 
-def turned(character):
-    """A new clip: the first one, or the rest pose, at 30 frames a second, with the root and the topmost node turned.
+def rotated_clip(character):
+    """Make a new clip: the first clip or the rest pose, 30 frames per second, with the root and the top node rotated.
 
-    Not one that has a skin: its surface goes by the bones alone, and the validator warns who moves it.
+    Nodes with a skin are left alone: their surface follows the bones only, and the validator warns if they move.
     """
     document, first = character.source, next(iter(character.clips.values()), None)
     times = np.arange(31) / 30
@@ -43,7 +43,9 @@ def turned(character):
     topmost = min(set(range(len(character.skeleton))) - skinned)
     for joint in {topmost, first.root if first else topmost} - skinned:
         rotations[:, joint] = arrays.mul(rotations[:, joint], turns)
-    return Clip.from_poses("turned", character.skeleton, Pose(pose.translations, rotations, pose.scales), fps=30.0)
+    return Clip.from_poses(
+        "rotated_clip", character.skeleton, Pose(pose.translations, rotations, pose.scales), fps=30.0
+    )
 
 
 def with_clip(character, clip):

@@ -1,4 +1,4 @@
-"""A real bake of real files, from reading to three.js: feet put on a slope, the file saved, judged and read again."""
+"""Bake real files onto a slope, save them, and check them with three.js and the validator."""
 
 import pytest
 

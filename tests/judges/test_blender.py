@@ -1,6 +1,6 @@
-"""What Blender plays is what we play: bones and objects by their names. Runs in `make judges` alone.
+"""Blender plays what we play: bones and objects by name. Runs in `make judges` only.
 
-Looked at where keys are: between them Blender mixes the numbers of turns, and does not go along the arc.
+Compared at keys: between them Blender interpolates the four numbers of quaternions, not along the arc.
 """
 
 import os
@@ -13,7 +13,7 @@ from kinema.io import files
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, key_moments, size
-from tests.judges.real_files import BVH, GLTF, REFUSED, turned, with_clip
+from tests.judges.real_files import BVH, GLTF, REFUSED, rotated_clip, with_clip
 
 pytestmark = pytest.mark.skipif(not os.environ.get("KINEMA_BLENDER"), reason="`make judges` asks Blender too")
 
@@ -72,7 +72,7 @@ def test_blender_plays_real_files_as_we_do(characters):
 
 
 def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):
-    added = {path: with_clip(c, turned(c)) for path, c in characters.items() if path.startswith("gltf/")}
+    added = {path: with_clip(c, rotated_clip(c)) for path, c in characters.items() if path.startswith("gltf/")}
     outputs = {path: tmp_path / path.replace("/", "_") for path in added}
     for path, character in added.items():
         files.save(outputs[path], character)

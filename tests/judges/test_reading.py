@@ -1,4 +1,4 @@
-"""What we read from a file is what three.js reads from it: where every node is, at rest and in every clip."""
+"""three.js reads the same world matrices as we do, at rest and in every clip."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_three_js_shows_every_node_and_surface_where_we_do(characters, played):
 
 
 def test_the_judge_would_notice(characters, played):
-    """The same clip a sixtieth of a second later is no agreement."""
+    """The same clip a sixtieth of a second later does not agree."""
     character, (_, clips) = characters["gltf/Fox.glb"], played["gltf/Fox.glb"]
     clip = next(iter(character.clips.values()))
     for time, scene in zip(moments(clip), clips[0], strict=True):

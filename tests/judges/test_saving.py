@@ -1,4 +1,4 @@
-"""What we save is what the judges read: the Khronos validator finds nothing wrong, three.js plays what we computed."""
+"""Files that we save are valid by the Khronos validator, and three.js plays what we computed."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, check_scenes, distance, moments
 from tests.judges.programs import serious
-from tests.judges.real_files import BVH, GLTF, REFUSED, ROUGH, turned, with_clip
+from tests.judges.real_files import BVH, GLTF, REFUSED, ROUGH, rotated_clip, with_clip
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def added(tmp_path_factory):
     """Every real file with a clip added."""
     asset("LICENCES.md")
     originals = {path: files.load(FOLDER / path, rig=False) for path in GLTF if path not in REFUSED}
-    characters = {path: with_clip(c, turned(c)) for path, c in originals.items()}
+    characters = {path: with_clip(c, rotated_clip(c)) for path, c in originals.items()}
     return saved(characters, tmp_path_factory.mktemp("added"))
 
 
@@ -66,10 +66,12 @@ def test_three_js_plays_the_added_clip_as_we_computed_it_and_the_others_as_ever(
 
 def test_a_file_with_a_clip_added_opens_again(added):
     for path, file in added.items():
-        again, clip = file.again, file.character.clips["turned"]
+        again, clip = file.again, file.character.clips["rotated_clip"]
         assert list(again.clips) == list(file.character.clips), path
         assert again.skeleton.names == file.character.skeleton.names, path
-        ours, read = (file.character.skeleton.world(c.sample(moments(clip))) for c in (clip, again.clips["turned"]))
+        ours, read = (
+            file.character.skeleton.world(c.sample(moments(clip))) for c in (clip, again.clips["rotated_clip"])
+        )
         assert distance(ours, read, file.character) < AGREES, path
 
 

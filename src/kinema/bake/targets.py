@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.bake.constants import SETTLING
@@ -34,9 +34,9 @@ class MovingPoint:
     A target with one row exists all the time; one with several exists from its first to its last time.
     """
 
-    times: Any
+    times: NDArray[np.float64]
     """(K,): seconds from the start of the bake, increasing."""
-    points: Any
+    points: NDArray[np.float64]
     """(K, 3): positions, in the space and unit of the file."""
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class MovingPoint:
     @classmethod
     def fixed(cls, point: ArrayLike) -> MovingPoint:
         """Return a target that does not move. point: (3,)."""
-        return cls((0.0,), validation.vectors("point", point, 3, np.float64).reshape(-1, 3))
+        return cls(np.zeros(1), validation.vectors("point", point, 3, np.float64).reshape(-1, 3))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MovingPoint:
@@ -64,11 +64,11 @@ class MovingPoint:
         """
         rows = _rows(Path(path))
         try:
-            return cls([row[0] for row in rows], [row[1:] for row in rows])
+            return cls(np.array([row[0] for row in rows]), np.array([row[1:] for row in rows]))
         except InputError as problem:
             raise FileError(str(problem), str(path)) from problem
 
-    def at(self, seconds: float) -> Any:
+    def at(self, seconds: float) -> NDArray[np.float64] | None:
         """Return the position at a time, (3,), or None where the target does not exist."""
         if self.times.size == 1:
             return self.points[0]

@@ -59,8 +59,8 @@ def _space(facts: dict[str, Any]) -> Text:
     largest = max(space["size"])
     wide, tall, deep = (_rounded(length, largest) for length in space["size"])
     unit = space["unit"]
-    said = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
-    text = Text(f"{wide} wide, {tall} tall, {deep} deep ({said})")
+    label = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
+    text = Text(f"{wide} wide, {tall} tall, {deep} deep ({label})")
     if space["up"] is None:
         text.append("\nno body was recognised, so no roles are known", "yellow")
         return text

@@ -108,4 +108,4 @@ class _Take:
         for seconds in times.tolist():
             over = self._over(seconds)
             points.append(over + self.walker.ground_at(over) * UP + turn @ (at - self.walker.motion.centre))
-        return MovingPoint(times, points)
+        return MovingPoint(times, np.array(points))

@@ -105,7 +105,7 @@ def test_a_sheared_matrix_is_noted():
         ([{"matrix": [1] * 15}], r"nodes\[0\]\.matrix is an array of 15"),
         ([{"name": 7}], r"nodes\[0\]\.name is 7; expected a string"),
         ([7], r"nodes\[0\] is 7; expected an object"),
-        ([{"scale": [1e99] * 3, "children": [1]}, {"scale": [1e99] * 3}], "put a joint further than 1e"),
+        ([{"scale": [1e99] * 3, "children": [1]}, {"scale": [1e99] * 3}], "give a joint a position or scale above 1e"),
     ],
 )
 def test_what_makes_no_tree(nodes, message):

@@ -44,7 +44,7 @@ def read_skeleton(document: Document) -> Skeleton:
     except InputError as problem:
         document.root.at("nodes").fail(f"do not make a skeleton: {problem}")
     if not (np.abs(skeleton.rest_world) <= LARGEST_FLOAT64).all():
-        document.root.at("nodes").fail(f"put a joint further than {LARGEST_FLOAT64:g} away, or scale it that large")
+        document.root.at("nodes").fail(f"give a joint a position or scale above {LARGEST_FLOAT64:g}")
     document.joint_of_node = tuple(joint_of_node)
     return skeleton
 
