@@ -24,7 +24,7 @@ def test_a_clips_report_is_json_and_holds_every_figure_in_both_units(baked):
         for key, share in report[when]["in_leg_lengths"].items():
             assert share * report["leg_length"] == pytest.approx(report[when][key])
     assert report["before"]["depth"] == pytest.approx(baked.before.worst_penetration)
-    assert report["frames"] == len(baked.after.planted) and report["fps"] == pytest.approx(30, rel=0.05)
+    assert report["frames"] == baked.keys and report["fps"] == pytest.approx(30, rel=0.05)
 
 
 def test_rows_for_people_are_the_same_numbers(baked):
@@ -42,8 +42,7 @@ def test_what_was_not_measured_is_not_perfect():
     away = bake(person, "walk", BakeSettings(ground=short, loops=3, fps=30))
     report = clip_report("walk", away)
     assert report["after"]["no_ground"] > 0 and report["after"]["planted_hover"] is not None
-    (told,) = report["problems"]
-    assert "% of the planted soles found no ground" in told
+    assert any("% of the planted soles found no ground" in told for told in report["problems"])
     floating = replace(away, after=replace(away.after, planted=np.zeros_like(away.after.planted)))
     report = json.loads(json.dumps(clip_report("walk", floating)))
     table = {what: after for what, _, after in rows(report)}

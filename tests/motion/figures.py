@@ -29,6 +29,9 @@ STANDING_SHORTEST = 0.06
 LOWEST = 0.02
 """Share of the samples in which a point is lower than what counts as its lowest."""
 
+HIGHEST = 0.08
+"""Leg lengths above the clip's floor up to which feet are on it: those on a box or a stair are not."""
+
 KNEE_BENT = 0.05
 """Leg lengths off the line from hip to ankle from which a knee is clearly bent."""
 
@@ -104,7 +107,8 @@ def measure(case: Case, baked: Clip) -> Figures:
     worst["beyond"] = rotation
     flips = _flips(rig, after, leg) & ~_flips(rig, before, leg)
     ankles = [each.joints[-1] for each in rig.legs]
-    jerks = [_jerk(world[::FRAME, ankles][..., :3, 3]) / leg for world in (before, after)]
+    every = _key_spacing(baked)
+    jerks = [_jerk(world[::every, ankles][..., :3, 3], every / RATE) / leg for world in (before, after)]
     faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
     culprit = max(faults, key=lambda name: faults[name])
     when = np.flatnonzero(flips.any(axis=1))[0] if flips.any() else int(np.argmax(worst[culprit]))
@@ -161,6 +165,7 @@ def _standing(points: Any, height: Any, leg: float) -> Any:
     """(F, L, 3): whether each point of a sole stands in the clip: low for itself, slow, and for long enough."""
     speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1)
     low = height <= np.quantile(height, LOWEST, axis=0) + STANDING_HEIGHT * leg
+    low &= height < HIGHEST * leg
     standing = low & (speed < STANDING_SPEED * leg)
     trimmed = np.zeros_like(standing)
     for foot, point in np.ndindex(*standing.shape[1:]):
@@ -273,6 +278,12 @@ def _flips(rig: Any, world: Any, leg: float) -> Any:
     return flips
 
 
-def _jerk(points: Any) -> float:
-    third = np.diff(points, n=3, axis=0) * (RATE / FRAME) ** 3
+def _key_spacing(clip: Clip) -> int:
+    """Samples from key to key, at least those of a 60 Hz frame: between keys motion is linear, which is no jerk."""
+    times = max((track.times for track in clip.tracks), key=len)
+    return max(FRAME, round(float(np.median(np.diff(times))) * RATE)) if len(times) > 1 else FRAME
+
+
+def _jerk(points: Any, dt: float) -> float:
+    third = np.diff(points, n=3, axis=0) / dt**3
     return float(np.sqrt((third * third).sum(axis=-1).mean())) if len(third) else 0.0

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.animating import Made, animate
+from kinema.bake.animating import animate
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
 from kinema.bake.settings import BakeSettings
+from kinema.bake.shortfalls import missing_ground, shortfalls
 from kinema.bake.shot import Shot, take
 from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
@@ -28,24 +29,31 @@ from kinema.world.plane import Plane
 
 @dataclass(frozen=True, eq=False)
 class Baked:
-    """A new clip, and what it is worth.
-
-    clip: the new one. before: figures of the clip as it was, moved by the same travel, its floor kept at the height of
-    the ground below its hips. after: of the new one, with the same plants. dt: seconds from frame to frame.
-    leg: mean length of a leg, in the file's unit. in_place: whether the clip walked in place. travels: whether its
-    planted feet move it. speed: of the travel that its feet ask for, in the file's unit a second. problems: what is
-    doubtful about the result, as sentences.
-    """
+    """A new clip, and what it is worth."""
 
     clip: Clip
+    """The new clip."""
     before: Metrics
+    """Figures of the clip as it was, moved by the same travel, its floor kept at the height of the ground below its
+    hips."""
     after: Metrics
+    """Figures of the new clip as it plays, between its keys too, with the same plants."""
     dt: float
+    """Seconds from sample to sample of the figures."""
+    fps: float
+    """Keys a second, where none were added."""
+    keys: int
+    """How many there are."""
     leg: float
+    """Mean length of a leg, in the file's unit."""
     in_place: bool
+    """Whether the clip walked in place."""
     travels: bool
+    """Whether its planted feet move it."""
     speed: float
+    """Speed of the travel that its feet ask for, in the file's unit a second."""
     problems: tuple[str, ...]
+    """What is doubtful about the result or falls short, as sentences."""
 
 
 def bake(
@@ -57,7 +65,7 @@ def bake(
 ) -> Baked:
     """Do to a clip of a character what the settings say. Nothing that is given is changed.
 
-    progress: told how much is done, 0 to 1, after each frame.
+    progress: called after each frame with the share that is done, 0 to 1.
     """
     clip = _clip(character, clip)
     shot = take(_rig(character, settings), clip, settings)
@@ -67,22 +75,29 @@ def bake(
     if settings.places_feet:
         shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
     made = animate(character, shot, ground, settings, progress)
-    shot, made = keys_of(shot, made, settings.fps)
-    before, after = _measure(shot, made, ground, settings)
+    shot = shot.without_lead
+    keys = keys_of(shot, made, settings.fps)
     joints = carriers(character, rig, clip)
-    followed = take_along(rig, shot.poses, made.poses)
-    places = np.broadcast_to(made.places[0], made.places.shape) if settings.on_treadmill else made.places
-    poses, exact = fold(rig.skeleton, followed, places, joints)
+    followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
+    poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
+    new = _new_clip(clip, poses, keys.times, settings, below)
+    played = rig.skeleton.world(new.sample(shot.times)).astype(np.float64)
+    before, after = _measure(shot, played, ground, settings)
+    if settings.on_treadmill:
+        stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
+        new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
     return Baked(
-        clip=_new_clip(clip, poses, shot, settings, rig.skeleton.below(joints)),
+        clip=new,
         before=before,
         after=after,
         dt=shot.dt,
+        fps=settings.fps or 1.0 / (shot.dt * shot.stride),
+        keys=len(keys.times),
         leg=rig.leg_length,
         in_place=shot.travel.needed,
         travels=shot.moved and not settings.on_treadmill,
         speed=shot.travel.speed * rig.leg_length,
-        problems=(*_problems(shot, made, after, exact, settings), *_new_knee_flips(before, after)),
+        problems=tuple(_problems(shot, played, after, exact, settings)),
     )
 
 
@@ -110,42 +125,31 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
     return rig
 
 
-def _measure(shot: Shot, made: Made, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
-    """Figures before and after, both with the plants of the clip."""
+def _measure(shot: Shot, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
+    """Figures before and after, both with the plants of the clip. played: (F, J, 4, 4), the new clip."""
     rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
-    asked = [targets_of(rig, world, shot.times, settings.reach) for world in (alone, made.world)]
-    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0])
-    after = metrics.measure(rig, made.world, ground, dt, planted=planted, reference=alone, targets=asked[1])
+    asked = [targets_of(rig, world, shot.times, settings.reach) for world in (alone, played)]
+    stride = shot.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
+    before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0], key_stride=stride)
+    after = metrics.measure(
+        rig, played, ground, dt, planted=planted, reference=alone, targets=asked[1], key_stride=stride
+    )
     return before, after
 
 
-def _problems(shot: Shot, made: Made, after: Metrics, exact: bool, settings: BakeSettings) -> Iterator[str]:
+def _problems(shot: Shot, played: Any, after: Metrics, exact: bool, settings: BakeSettings) -> Iterator[str]:
     if not exact:
-        yield "a parent of the body is scaled unevenly: where it turns, its place is not exact"
+        yield "a parent of the body is scaled unevenly: where it rotates, its position is not exact"
     if settings.places_feet:
-        yield from _missing_ground(after)
-    yield from out_of_reach(shot.rig, made.world, shot.times, settings.reach)
+        yield from missing_ground(after)
+        yield from shortfalls(shot.rig, after, shot.times)
+    yield from out_of_reach(shot.rig, played, shot.times, settings.reach)
 
 
-def _new_knee_flips(before: Metrics, after: Metrics) -> Iterator[str]:
-    if after.knee_flips > before.knee_flips:
-        yield f"knee flips rose from {before.knee_flips} to {after.knee_flips}: a leg may be nearly straight"
-
-
-def _missing_ground(after: Metrics) -> Iterator[str]:
-    """What there was no ground for: figures do not speak of it."""
-    standing = after.missed[after.planted]
-    if not standing.size:
-        yield "no foot was found to stand in any frame: nothing is known of how it stands"
-    elif standing.any():
-        share = standing.sum() / (len(metrics.PARTS) * standing.size)
-        yield f"{share:.1%} of the planted soles found no ground within reach"
-
-
-def _new_clip(clip: Clip, poses: Pose, shot: Shot, settings: BakeSettings, below: Any) -> Clip:
+def _new_clip(clip: Clip, poses: Pose, times: Any, settings: BakeSettings, below: Any) -> Clip:
     """The new clip. What does not belong to the character keeps its own keys, unless the clip is repeated."""
     name = settings.name or f"{clip.name} baked"
-    made = Clip.from_poses(name, clip.skeleton, poses, times=shot.times)
+    made = Clip.from_poses(name, clip.skeleton, poses, times=times)
     if settings.loops > 1:
         return made
     own = set(below.tolist())

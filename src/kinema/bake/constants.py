@@ -12,9 +12,6 @@ SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 INNER_FPS = 60.0
 """Frames a second that are computed at least, whatever is kept: at 24 a second feet land a frame late."""
 
-ON_FRAME = 1e-3
-"""Frames: what is nearer to one is on it. A clip's length, in seconds of 32 bits, is off by less."""
-
 MOST_FRAMES = 36_000
 """Frames of one bake: ten minutes at 60 a second. A clip that is longer is cut into pieces by whoever has one."""
 

@@ -1,75 +1,107 @@
-"""Which of the frames that were computed become keys: every so many of them, or exactly so many a second.
+"""Which moments of a bake become keys: every so many of the computed frames, more where the motion needs them, or
+exactly so many a second.
 
-A shot's frames divide its length evenly, so that a loop closes; a game or a film wants its keys on its own frames.
+The computed frames divide a clip's length evenly, so that a loop closes; a game or a film wants keys on its own frames.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema import metrics
 from kinema.bake.animating import Made
-from kinema.bake.constants import ON_FRAME
 from kinema.bake.shot import Shot
 from kinema.clip import Clip
 from kinema.math import arrays
 from kinema.pose import Pose
+from kinema.rig import Rig
+
+ON_FRAME = 1e-3
+"""Frames: what is nearer to one is on it. A clip's length, in seconds of 32 bits, is off by less."""
+
+KEY_ERROR = 0.004
+"""Leg lengths that a sole may be off between two keys; where it is off by more, a key is added."""
+
+KEY_ROUNDS = 6
+"""Rounds of adding keys, at most; each halves the gaps that need it."""
 
 
-def keys_of(shot: Shot, made: Made, fps: float | None) -> tuple[Shot, Made]:
-    """The frames of a shot that become keys, and what was made of them. made: of all frames that do not lead in.
+class Keys(NamedTuple):
+    """The moments that become keys. K keys."""
 
-    fps: keys at k / fps exactly, and one at the end; None: those that the shot keeps.
+    times: Any
+    """(K,): seconds from the start, increasing."""
+    before: Pose
+    """(K,): the clip's poses."""
+    after: Pose
+    """(K,): the baked poses."""
+    transforms: Any
+    """(K, 4, 4): where the character is."""
+
+
+def keys_of(shot: Shot, made: Made, fps: float | None) -> Keys:
+    """Choose the keys of a bake.
+
+    shot: frames that do not lead in, and made: what was made of them. fps: keys at k / fps exactly, and one at the end;
+    None: those that the shot keeps, and others where soles would be off between them.
     """
     if fps is None:
-        every = slice(None, None, shot.stride)
-        return shot.kept, Made(made.poses[every], made.places[every], made.world[every])
-    shot = shot.without_lead
+        at = _needed(shot, made)
+        return Keys(shot.times[at], shot.poses[at], made.poses[at], made.places[at])
     times = _grid(float(shot.times[-1]), fps)
-    poses, places = _poses_at(shot, made.poses, times), _places_at(shot, made.places, times)
-    made = Made(poses, places, places[:, np.newaxis] @ shot.rig.skeleton.world(poses))
-    return replace(
-        shot,
-        times=times,
-        poses=_poses_at(shot, shot.poses, times),
-        places=_places_at(shot, shot.places, times),
-        planted=_planted_at(shot, times),
-        stride=1,
-    ), made
+    before, after = (_poses_at(shot.rig, shot.times, poses, times) for poses in (shot.poses, made.poses))
+    return Keys(times, before, after, _transforms_at(shot.times, made.places, times))
+
+
+def _needed(shot: Shot, made: Made) -> Any:
+    """(K,): the frames that become keys: every `stride` of them, and in each gap the worst, until soles are right."""
+    count = len(shot.times)
+    chosen = np.zeros(count, bool)
+    chosen[:: shot.stride] = chosen[-1] = True
+    if shot.stride == 1 or not shot.rig.legs:
+        return np.flatnonzero(chosen)
+    wanted, allowed = metrics.sole_points(shot.rig, made.world), KEY_ERROR * shot.rig.leg_length
+    for _ in range(KEY_ROUNDS):
+        keys = np.flatnonzero(chosen)
+        poses = _poses_at(shot.rig, shot.times[keys], made.poses[keys], shot.times)
+        transforms = _transforms_at(shot.times[keys], made.places[keys], shot.times)
+        world = transforms[:, np.newaxis] @ shot.rig.skeleton.world(poses)
+        error = np.linalg.norm(metrics.sole_points(shot.rig, world) - wanted, axis=-1).max(axis=(1, 2))
+        error[chosen] = 0.0
+        gap = np.searchsorted(keys, np.arange(count), side="right")
+        worst = np.zeros(gap.max() + 1)
+        np.maximum.at(worst, gap, error)
+        added = (error > allowed) & (error == worst[gap])
+        if not added.any():
+            break
+        chosen |= added
+    return np.flatnonzero(chosen)
 
 
 def _grid(end: float, fps: float) -> Any:
-    """(F,): moments k / fps from 0 to the end, which is the last of them wherever it lies."""
+    """(K,): moments k / fps from 0 to the end, which is the last of them wherever it lies."""
     times = np.arange(int(end * fps + ON_FRAME) + 1) / fps
     return times if end - times[-1] < ON_FRAME / fps else np.append(times, end)
 
 
-def _between(shot: Shot, times: Any) -> tuple[Any, Any]:
-    """(F,), (F,): the frame before each moment, and how far on the way to the next one it is, 0 to 1."""
-    at = np.clip(times / shot.dt, 0.0, len(shot.times) - 1)
-    left = np.minimum(at.astype(np.int64), len(shot.times) - 2)
-    return left, at - left
+def _poses_at(rig: Rig, own: Any, poses: Pose, times: Any) -> Pose:
+    """Poses at some times, from poses at their own."""
+    if len(own) < 2:
+        return poses[np.zeros(len(times), int)]
+    return Clip.from_poses("frames", rig.skeleton, poses, times=own).sample(times)
 
 
-def _poses_at(shot: Shot, poses: Pose, times: Any) -> Pose:
-    return Clip.from_poses("frames", shot.rig.skeleton, poses, times=shot.times).sample(times)
-
-
-def _places_at(shot: Shot, places: Any, times: Any) -> Any:
-    """(F, 4, 4): places in between."""
-    left, share = _between(shot, times)
-    turns = arrays.from_matrix(places[:, :3, :3])
+def _transforms_at(own: Any, transforms: Any, times: Any) -> Any:
+    """(K, 4, 4): transforms at some times, from transforms (F, 4, 4) at their own."""
+    if len(own) < 2:
+        return np.repeat(transforms, len(times), axis=0)
+    left = np.clip(np.searchsorted(own, times, side="right") - 1, 0, len(own) - 2)
+    share = np.clip((times - own[left]) / (own[left + 1] - own[left]), 0.0, 1.0)
+    rotations = arrays.from_matrix(transforms[:, :3, :3])
     made = np.tile(np.eye(4), (len(times), 1, 1))
-    made[:, :3, :3] = arrays.to_matrix(arrays.slerp(turns[left], turns[left + 1], share))
-    made[:, :3, 3] = places[left, :3, 3] + share[:, np.newaxis] * (places[left + 1, :3, 3] - places[left, :3, 3])
+    made[:, :3, :3] = arrays.to_matrix(arrays.slerp(rotations[left], rotations[left + 1], share))
+    ways = transforms[left + 1, :3, 3] - transforms[left, :3, 3]
+    made[:, :3, 3] = transforms[left, :3, 3] + share[:, np.newaxis] * ways
     return made
-
-
-def _planted_at(shot: Shot, times: Any) -> Any:
-    """(F, L): which feet stand: those that do on both sides. On a frame, both sides are that frame."""
-    left, share = _between(shot, times)
-    before = np.where(share > 1.0 - ON_FRAME, left + 1, left)
-    after = np.where(share < ON_FRAME, left, left + 1)
-    return shot.planted[before] & shot.planted[after]

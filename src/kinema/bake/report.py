@@ -22,7 +22,7 @@ class MotionFigure(NamedTuple):
 
     key: str
     label: str
-    unit: Literal["length", "degrees", "count"]
+    unit: Literal["length", "degrees", "count", "ratio"]
     of: Callable[[Metrics], float | None]
 
 
@@ -32,11 +32,17 @@ FIGURES = (
     ),
     MotionFigure("planted_hover", "planted sole above the ground", "length", lambda m: _largest(m.hover, _standing(m))),
     MotionFigure("depth", "any sole below the ground", "length", lambda m: _largest(m.penetration, _over_ground(m))),
+    MotionFigure("shin_depth", "shin below the ground", "length", lambda m: m.worst_shin),
     MotionFigure("slide", "farthest slide of a planted foot", "length", lambda m: _largest(m.slide, _standing(m))),
     MotionFigure("mean_slide", "mean slide of a step", "length", lambda m: _mean_slide(m)),
+    MotionFigure("swivel", "largest swivel of a planted foot", "degrees", lambda m: float(np.degrees(m.worst_yaw))),
     MotionFigure("steps", "steps", "count", lambda m: float(m.steps.slide.size)),
-    MotionFigure("turn", "largest turn of a joint in a frame", "degrees", lambda m: float(np.degrees(m.worst_turn))),
+    MotionFigure(
+        "rotation", "largest rotation of a joint in 1/60 s", "degrees", lambda m: float(np.degrees(m.worst_rotation))
+    ),
+    MotionFigure("beyond", "the same beyond the clip", "degrees", lambda m: float(np.degrees(m.worst_beyond))),
     MotionFigure("knee_flips", "knee flips", "count", lambda m: float(m.knee_flips)),
+    MotionFigure("jerk_ratio", "jerk of ankles against the clip", "ratio", lambda m: m.jerk_ratio),
     MotionFigure(
         "no_ground", "planted sole points without ground", "count", lambda m: float((m.missed * m.planted).sum())
     ),
@@ -49,8 +55,8 @@ def clip_report(clip: str, baked: Baked) -> dict[str, Any]:
     return {
         "clip": clip,
         "name": baked.clip.name,
-        "frames": len(baked.after.planted),
-        "fps": round(1.0 / baked.dt, 3),
+        "frames": baked.keys,
+        "fps": round(baked.fps, 3),
         "leg_length": baked.leg,
         "in_place": baked.in_place,
         "travels": baked.travels,
@@ -98,6 +104,8 @@ def _shown(figure: MotionFigure, values: dict[str, Any]) -> str:
         return "n/a"
     if figure.unit == "length":
         return f"{100 * values['in_leg_lengths'][figure.key]:.2f} %"
+    if figure.unit == "ratio":
+        return f"{values[figure.key]:.2f}"
     return f"{values[figure.key]:.0f}" if figure.unit == "count" else f"{values[figure.key]:.1f}°"
 
 
