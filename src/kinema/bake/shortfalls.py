@@ -38,7 +38,7 @@ def shortfalls(rig: Rig, after: Metrics, times: Any) -> Iterator[str]:
     if after.knee_flips:
         when = times[np.flatnonzero(after.flips.any(axis=-1))]
         shown = ", ".join(f"{moment:.2f}" for moment in when[:3])
-        yield f"a knee flips to the other side {after.knee_flips} times, first at {shown} s: check the legs there"
+        yield f"a knee flips to the other side {after.knee_flips} time(s), first at {shown} s: check the legs there"
     if after.beyond is not None and after.worst_beyond > MOST_BEYOND:
         joint = rig.skeleton.names[int(np.argmax(after.beyond))]
         degrees = np.degrees(after.worst_beyond)
