@@ -1,7 +1,11 @@
-"""Generated characters and ground, all in code: what tests, benchmarks and the playground share.
+"""Characters, terrain and playground scenes made in code. Tests, benchmarks and the playground share them.
 
-The joint that travels is "root" in every character. Who takes the travel out of clips should name it: in "idle" it
-stands still, and the highest joint that moves is the one that sways.
+    from kinema.demo import humanoid, stairs
+
+Characters: `humanoid`, `quadruped` (a fox), `spider`; each has a skeleton, rig, skin and the clips "idle", "walk" and
+"run". Their travelling joint is "root": name it to extract root motion, because in "idle" it stands still.
+
+Terrain: `slope`, `stairs`, `rocks`, `course`, `voxels`.
 """
 
 from kinema.demo.characters.humanoid import humanoid

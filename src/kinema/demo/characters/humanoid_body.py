@@ -1,4 +1,4 @@
-"""The flesh and the clothes of the person of `humanoid`."""
+"""The body and clothes of the humanoid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Colour = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of a person and what they wear, red, green and blue from 0 to 1."""
+    """Colours of a person and their clothes; red, green and blue from 0 to 1."""
 
     skin: Colour = (0.80, 0.60, 0.48)
     hair: Colour = (0.20, 0.13, 0.09)
@@ -40,7 +40,7 @@ _IRISES = ((0.22, 0.36, 0.42), (0.28, 0.17, 0.09), (0.24, 0.38, 0.24))
 
 
 def colours(seed: int) -> Palette:
-    """Seed 0 is the usual look; every other one draws its own."""
+    """Return the colours for a seed; seed 0 is the default look."""
     if seed == 0:
         return Palette()
     draw = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ def colours(seed: int) -> Palette:
     return Palette(*(kind[int(draw.integers(len(kind)))] for kind in kinds))
 
 
-_RADII = {  # Of the flesh around each bone, at its start and its end, metres: what skin follows which joint.
+_RADII = {  # Radii of the flesh around each bone, at its start and end, metres: which joint the skin follows.
     "hips": (0.130, 0.125),
     "spine_1": (0.120, 0.115),
     "spine_2": (0.115, 0.120),
@@ -226,7 +226,7 @@ def _head(palette: Palette) -> list[Part]:
 
 
 def _nose(palette: Palette) -> Part:
-    """Finer than the rest of the head."""
+    """Make the nose, finer than the rest of the head."""
     bridge = limb(((0.0, 1.656, 0.076), 0.006), ((0.0, 1.632, 0.092), 0.0075), ((0.0, 1.6185, 0.098), 0.0085))
     wings = both(lump((0.009, 1.6145, 0.087), (0.006, 0.005, 0.008)))
     root = limb(((0.0, 1.650, 0.072), 0.008), ((0.0, 1.620, 0.080), 0.013))
@@ -244,7 +244,7 @@ def _hair(palette: Palette) -> Part:
 
 
 def _features(palette: Palette) -> list[Part]:
-    """Lips and brows."""
+    """Make lips and brows."""
     corner, bow = np.array((0.023, 1.585, 0.071)), np.array((0.010, 1.586, 0.0805))
     other = np.array((-1.0, 1.0, 1.0))
     lips = [corner * other, bow * other, (0.0, 1.585, 0.082), bow, corner]

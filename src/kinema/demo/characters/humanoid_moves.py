@@ -1,4 +1,4 @@
-"""How the person of `humanoid` stands, walks and runs: foot paths and waves over a cycle, turned into poses."""
+"""How the humanoid stands, walks and runs: foot paths and waves over a cycle, converted to poses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIDES = (("l", "left", 1.0), ("r", "right", -1.0))
 
 @dataclass(frozen=True, kw_only=True)
 class TrunkMotion:
-    """What hips and chest do over a cycle, metres from rest and radians; the left foot touches down at phase 0.
+    """Motion of hips and chest over a cycle, in metres from rest and radians; the left foot touches down at phase 0.
 
     yaw, chest_yaw: to the left. lean, chest_lean: forward. tilt, chest_tilt: the left side up.
     """
@@ -49,7 +49,7 @@ class TrunkMotion:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmMotion:
-    """What the arms do over the cycle of the leg on their side, radians.
+    """Motion of an arm over the cycle of the leg on its side, radians.
 
     swing: back. elbow: how far it bends more than at rest. inward: how much nearer to the body they hang than at rest.
     twist: how far the elbows point out. curl: of each finger joint.
@@ -64,7 +64,7 @@ class ArmMotion:
 
 @dataclass(frozen=True, kw_only=True)
 class HumanoidGait:
-    """One way of going. period: seconds a cycle. speed: metres a second."""
+    """A gait. period: seconds per cycle. speed: metres per second."""
 
     period: float
     speed: float
@@ -196,7 +196,7 @@ def clips(skeleton: Skeleton, sole: FootShape) -> dict[str, Clip]:
 
 
 def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: HumanoidGait) -> Clip:
-    """One cycle, the first and the last frame alike but for the way travelled."""
+    """Make one cycle. Its first and last frame differ only by the distance travelled."""
     phase = phases(gait.period)
     puppet = Puppet(skeleton, len(phase))
     stride = gait.speed * gait.period
@@ -213,7 +213,7 @@ def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: HumanoidGait) -
 
 
 def _standing(skeleton: Skeleton, sole: FootShape) -> Clip:
-    """Breathing, the weight going from foot to foot, a blink or two."""
+    """Make the idle clip: breathing, shifting weight from foot to foot, blinking."""
     phase = phases(_STANDING)
     puppet = Puppet(skeleton, len(phase))
     _carry(puppet, _STAND, phase)
@@ -230,13 +230,13 @@ def _standing(skeleton: Skeleton, sole: FootShape) -> Clip:
 
 
 def _blinks(*at: float) -> list[tuple[float, float]]:
-    """Keys of how far the upper lids come down, radians, for blinks at some phases of standing."""
+    """Return keys of the rotation of the upper lids, radians, for blinks at some phases."""
     shut = math.radians(48)
     return [key for p in at for key in ((p - 0.02, 0.0), (p - 0.006, shut), (p + 0.004, shut), (p + 0.05, 0.0))]
 
 
 def _carry(puppet: Puppet, trunk: TrunkMotion, phase: Any) -> None:
-    """Hips and chest; the head stays nearly level and straight on."""
+    """Move hips and chest; the head stays almost level and faces ahead."""
     hips = puppet.skeleton.index("hips")
     puppet.offsets[:, hips] = np.stack((trunk.sway(phase), trunk.height(phase), trunk.surge(phase)), axis=-1)
     pelvis = _turned(trunk.yaw(phase), trunk.lean(phase), trunk.tilt(phase))
@@ -252,7 +252,7 @@ def _turned(yaw: Any, lean: Any, tilt: Any) -> Any:
 
 
 def _plant(puppet: Puppet, side: str, path: FootPath) -> None:
-    """Bring a leg to where its foot goes; the knee points where the foot does."""
+    """Bend a leg so that its foot follows the path; the knee points where the foot does."""
     thigh, shin, foot, toe = (f"{name}_{side}" for name in ("thigh", "shin", "foot", "toe"))
     puppet.reach((thigh, shin, foot), path.ankle, X, arrays.rotate(rotation(Y, path.out), X))
     puppet.hold(foot, path.foot())
@@ -260,7 +260,7 @@ def _plant(puppet: Puppet, side: str, path: FootPath) -> None:
 
 
 def _swing(puppet: Puppet, side: str, sign: float, arms: ArmMotion, own: Any) -> None:
-    """own: the phase of the leg on this side; its arm swings against it. sign: 1 on the left, -1 on the right."""
+    """Swing an arm against its leg. own: phase of the leg on this side. sign: 1 on the left, -1 on the right."""
     shoulder, elbow, wrist = (puppet.skeleton.index(f"{name}_{side}") for name in ("upper_arm", "forearm", "hand"))
     upper, lower = (puppet.rest[b] - puppet.rest[a] for a, b in ((shoulder, elbow), (elbow, wrist)))
     swing = arms.swing(own)

@@ -1,4 +1,4 @@
-"""The fur of the fox of `quadruped`."""
+"""The body and fur of the fox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinema.meshes import Mesh, globe, tube
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
-_RADII = {  # Of the flesh around each bone, at its start and its end, metres: what skin follows which joint.
+_RADII = {  # Radii of the flesh around each bone, at its start and end, metres: which joint the skin follows.
     "hips": (0.080, 0.085),
     "spine_1": (0.085, 0.090),
     "spine_2": (0.090, 0.100),
@@ -98,7 +98,7 @@ def _flesh(at: dict[str, Bone]) -> list[Blob]:
 
 
 def _coat(mesh: Mesh) -> Mesh:
-    """Red above, white below and at the tail's tip, dark legs and ears."""
+    """Colour the coat: red above, white below and at the tail's tip, dark legs and ears."""
     x, y, z = mesh.vertices.T
     down = -mesh.normals[:, 1]
     legs = (y < 0.30) & (z > -0.36)

@@ -1,4 +1,4 @@
-"""How the fox of `quadruped` stands, walks and trots."""
+"""How the fox stands, walks and trots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinema.skeleton import Skeleton
 _SPINE = ("spine_1", "spine_2", "chest")
 _NECK = ("neck_1", "neck_2", "head")
 _TAIL = tuple(f"tail_{n}" for n in range(1, 6))
-_LEGS = {  # Joints, and which way the second one bends: +X turns what hangs down backwards.
+_LEGS = {  # Joints, and the bend axis of the second one: a rotation about +X moves its lower end back.
     "front": (("upper_arm", "forearm", "wrist", "front_foot"), -X),
     "hind": (("thigh", "shin", "hock", "hind_foot"), X),
 }
@@ -23,7 +23,7 @@ _LEGS = {  # Joints, and which way the second one bends: +X turns what hangs dow
 
 @dataclass(frozen=True, kw_only=True)
 class QuadrupedGait:
-    """One way of going. period: seconds a cycle. speed: metres a second; 0 stands. Angles in radians.
+    """A gait. period: seconds per cycle. speed: metres per second; 0 stands. Angles in radians.
 
     starts: the phase at which each leg touches down. front, hind: their steps, on the left. front_cannon, hind_cannon:
     keys over the leg's cycle of the turn of the last bone above the foot, its lower end back. scapula: of the shoulder
@@ -50,7 +50,7 @@ class QuadrupedGait:
 
 
 def _step(ahead: float, side: float, lift: float, pitch: Keys, swing: Sequence[tuple[float, float, float]]) -> FootStep:
-    """On the left. The paw has no toe joint: it rolls over its tip from the moment that its heel leaves the ground."""
+    """Make the step of a left paw. It has no toe joint: it rolls over its tip once its heel leaves the ground."""
     heel_off = max(phase for phase, angle in pitch if angle == 0.0)
     return FootStep(
         ahead=ahead,
@@ -161,7 +161,7 @@ def clips(skeleton: Skeleton, sole: FootShape) -> dict[str, Clip]:
 
 
 def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: QuadrupedGait) -> Clip:
-    """One cycle, the first and the last frame alike but for the way travelled."""
+    """Make one cycle. Its first and last frame differ only by the distance travelled."""
     phase = phases(gait.period)
     puppet = Puppet(skeleton, len(phase))
     _carry(puppet, gait, phase)
@@ -176,7 +176,7 @@ def _going(name: str, skeleton: Skeleton, sole: FootShape, gait: QuadrupedGait) 
 
 
 def _carry(puppet: Puppet, gait: QuadrupedGait, phase: Any) -> None:
-    """The trunk bends from side to side and up and down; neck and tail follow."""
+    """Bend the trunk sideways and up and down; neck and tail follow."""
     hips = puppet.skeleton.index("hips")
     puppet.offsets[:, hips, 0] = gait.sway(phase)
     puppet.offsets[:, hips, 1] = gait.height(phase)
@@ -193,7 +193,7 @@ def _carry(puppet: Puppet, gait: QuadrupedGait, phase: Any) -> None:
 
 
 def _plant(puppet: Puppet, sole: FootShape, gait: QuadrupedGait, leg: str, own: Any) -> None:
-    """Bring a leg to where its foot goes. own: (F,), the phase of its own cycle."""
+    """Bend a leg so that its foot follows the path. own: (F,), phase of its own cycle."""
     end, side = leg.split("_")
     sign = 1.0 if side == "left" else -1.0
     names, bends = _LEGS[end]

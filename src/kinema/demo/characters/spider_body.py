@@ -1,4 +1,4 @@
-"""The shell of the spider of `spider`."""
+"""The body of the spider."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kinema.meshes import Mesh, globe, tube
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
-_RADII = {  # Of the shell around each bone, at its start and its end, metres: what skin follows which joint.
+_RADII = {  # Radii of the shell around each bone, at its start and end, metres: which joint the skin follows.
     "body": (0.060, 0.050),
     "head": (0.045, 0.030),
     "abdomen": (0.050, 0.100),
@@ -24,7 +24,7 @@ _RADII = {  # Of the shell around each bone, at its start and its end, metres: w
     "tarsus": (0.012, 0.005),
     "tip": (0.004, 0.004),
 }
-_TIP = 0.9893  # Of the last bone: where the last ring of a leg lies, so that its end is the bone's.
+_TIP = 0.9893  # Position of the last ring along the last bone, so that the tube ends where the bone does.
 _SHELL, _PALE, _DARK, _MARK = (0.23, 0.16, 0.12), (0.52, 0.38, 0.24), (0.10, 0.07, 0.06), (0.74, 0.52, 0.22)
 
 
@@ -67,7 +67,7 @@ def _eye(x: float, up: float, ahead: float, size: float, y: float, z: float) -> 
 
 
 def _palp(x: float, y: float, z: float) -> Part:
-    """A feeler beside the jaws."""
+    """Make a feeler beside the jaws."""
     line = [
         (0.034, -0.005, 0.085),
         (0.044, 0.010, 0.120),
@@ -80,7 +80,7 @@ def _palp(x: float, y: float, z: float) -> Part:
 
 
 def _abdomen(bone: Bone) -> Mesh:
-    """An egg with a row of pale marks down its back."""
+    """Make the abdomen: an egg with a row of pale marks down its back."""
     start, end = np.array(bone.start), np.array(bone.end)
     egg = limb(
         *(
@@ -101,7 +101,7 @@ def _abdomen(bone: Bone) -> Mesh:
 
 
 def _leg(at: dict[str, Bone], n: int, side: str) -> Part:
-    """A tube that swells along each bone, pale at the joints."""
+    """Make a leg: a tube that swells along each bone, pale at the joints."""
     row = [at[f"{joint}_{n}_{side}"] for joint in ("coxa", "femur", "tibia", "tarsus")]
     stations = [
         (0, -0.3, 0.020),

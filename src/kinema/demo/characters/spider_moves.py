@@ -1,4 +1,4 @@
-"""How the spider of `spider` stands, walks and runs."""
+"""How the spider stands, walks and runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POINT = FootShape(ankle=0.0)
 
 @dataclass(frozen=True, kw_only=True)
 class SpiderGait:
-    """One way of going. period: seconds a cycle. speed: metres a second. lift: phase at which a leg leaves the ground.
+    """A gait. period: seconds per cycle. speed: metres per second. lift: phase at which a leg leaves the ground.
 
     up: how high a tip swings, metres. height, sway: of the body, metres. pitch, tilt, yaw: of the body, radians.
     abdomen: of that against the body, radians. grip: how far a tarsus leans out while its leg is in the air, radians.
@@ -87,7 +87,7 @@ def clips(skeleton: Skeleton) -> dict[str, Clip]:
 
 
 def _going(name: str, skeleton: Skeleton, gait: SpiderGait) -> Clip:
-    """One cycle, the first and the last frame alike but for the way travelled."""
+    """Make one cycle. Its first and last frame differ only by the distance travelled."""
     phase = phases(gait.period)
     puppet = Puppet(skeleton, len(phase))
     _carry(puppet, gait, phase)
@@ -114,13 +114,13 @@ def _carry(puppet: Puppet, gait: SpiderGait, phase: Any) -> None:
 
 
 def _start(side: str, n: int, frames: int) -> float:
-    """The phase at which a leg touches down, at a key: neighbours half a cycle apart, those ahead a little later."""
+    """Return the phase of touch-down, at a key: neighbours are half a cycle apart, front legs slightly later."""
     start = (0.5 if (side == "r") != (n % 2 == 0) else 0.0) + 0.03 * (4 - n)
     return round(start * frames) % frames / frames
 
 
 def _plant(puppet: Puppet, gait: SpiderGait, joints: Sequence[str], own: Any) -> None:
-    """Swing a leg round until its plane holds the spot that its tip goes to, then bend it down to there."""
+    """Rotate a leg until its plane contains the tip's target, then bend it down to the target."""
     coxa, femur, tibia, tarsus, tip = (puppet.skeleton.index(joint) for joint in joints)
     target = foot_path(_POINT, _step(gait, puppet.rest[tip]), gait.speed * gait.period, own).ankle
     body, _ = puppet.transform("body")
@@ -136,7 +136,7 @@ def _plant(puppet: Puppet, gait: SpiderGait, joints: Sequence[str], own: Any) ->
 
 
 def _step(gait: SpiderGait, rest: Any) -> FootStep:
-    """As far ahead of where the tip is at rest as behind it."""
+    """Make a step as far ahead of the tip's rest position as behind it."""
     lift, half = gait.lift, gait.speed * gait.period * gait.lift / 2
     swing = [(lift + (1 - lift) * share, gait.up * up, share) for share, up in ((0.3, 0.85), (0.65, 0.9))]
     return FootStep(
@@ -151,6 +151,6 @@ def _step(gait: SpiderGait, rest: Any) -> FootStep:
 
 
 def _in_air(gait: SpiderGait, own: Any) -> Any:
-    """0 on the ground, 1 in the middle of the swing."""
+    """Return 0 on the ground, 1 in the middle of the swing."""
     keys = [(0.0, 0.0), (gait.lift, 0.0), ((1 + gait.lift) / 2, 1.0)] if gait.lift < 1 else [(0.0, 0.0)]
     return through(keys, own)

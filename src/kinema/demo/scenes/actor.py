@@ -1,6 +1,4 @@
-"""`Actor`: a character as a scene has it on the stage, ours or one from a file: in single precision, with its size,
-and for each clip how it gets ahead.
-"""
+"""`Actor`: a character of a scene, ours or from a file, in single precision, with its size and how its clips travel."""
 
 from __future__ import annotations
 
@@ -21,45 +19,45 @@ from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 
 HUMAN_LEG = 0.836
-"""Of the person that grounds are made for, metres."""
+"""Leg length of the person that grounds are made for, metres."""
 TRAVELS = 0.1
-"""Leg lengths a second: a root that gets over the ground faster does travel, a slower one sways."""
+"""Leg lengths per second above which a clip's root travels; a slower one only sways."""
 LONGEST_NAME = 48
-"""Characters of a clip's name that are shown."""
+"""Letters of a clip's name that are shown."""
 MOST_CLIPS = 200
-"""That can be chosen from."""
+"""Clips that can be chosen from."""
 MOST_JOINTS = 2000
-"""Of a character: each travels to the page in every frame, 48 bytes."""
+"""Joints of a character; each takes 48 bytes of every frame sent to the page."""
 SMALLEST, LARGEST = 1e-4, 1e5
-"""Sizes beside a person that single precision has room for around."""
+"""Smallest and largest size relative to a person that single precision can handle."""
 UP = np.array((0.0, 1.0, 0.0))
 AHEAD = np.array((0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class ClipMotion:
-    """How a clip gets ahead. Lengths in the character's unit, vectors in its own space.
-
-    extract: whether its root travels; that is taken out of the pose, and moves the character. speed: of a clip that
-    walks in place, what its feet ask for. ahead: (3,), where it goes, or looks if it goes nowhere. centre: (3,), the
-    spot on its floor that is kept over the way. floor: height of the ground the clip was made on.
-    """
+    """How a clip travels. Lengths in the character's unit, vectors in its own space."""
 
     extract: bool
+    """Whether its root travels. The travel is then extracted from the pose and moves the character."""
     ahead: Any
+    """(3,): direction in which it walks, or looks if it stands."""
     centre: Any
+    """(3,): the point on the floor that is kept on the path."""
     floor: float
+    """Height of the ground that the clip was made on."""
     speed: float = 0.0
+    """Speed that the feet of a clip that walks in place ask for, per second."""
 
 
 Judge = Callable[[Character, Clip], ClipMotion]
 
 
 class Actor:
-    """A character on the stage.
+    """A character of a scene.
 
-    file: the name of the file it came from; "" if it is ours. root: the joint that travels; the highest that moves if
-    None. judge: says how a clip gets ahead.
+    file: name of the file it came from, "" if it is ours. root: the joint that travels; None: the highest that moves.
+    judge: finds how a clip travels. Raises InputError if the character is too small, too large or has too many joints.
     """
 
     def __init__(
@@ -77,8 +75,8 @@ class Actor:
         self.size = _leg_length(character) / HUMAN_LEG
         if not SMALLEST < self.size < LARGEST:
             raise InputError(
-                f"{character.name}: its legs, or half of it, are {_leg_length(character):.3g} long; "
-                f"that is not between {SMALLEST:g} and {LARGEST:g}"
+                f"{character.name}: its legs, or half its height, are {_leg_length(character):.3g} long; "
+                f"allowed are sizes between {SMALLEST:g} and {LARGEST:g}"
             )
         if len(character.skeleton) > MOST_JOINTS:
             raise InputError(f"{character.name} has {len(character.skeleton)} joints; {MOST_JOINTS} can be shown")
@@ -91,24 +89,24 @@ class Actor:
 
     @property
     def label(self) -> str:
-        """What it can be chosen by: no file is mistaken for one of ours."""
+        """Its name in the list of characters; those from files are marked."""
         return f"{self.name[:LONGEST_NAME]} (file)" if self.file else self.name
 
     @property
     def nodes(self) -> list[int]:
-        """For each node of the file that its surface is drawn from, the joint."""
+        """The joint of each node of the file that the page draws."""
         source = self.original.source
         return list(source.joint_of_node if isinstance(source, Document) else range(len(self.original.skeleton)))
 
     @property
     def has_surface(self) -> bool:
-        """Whether there is more to be drawn of it than bones."""
+        """Whether it has a skin."""
         source = self.original.source
         return bool(source.json.get("meshes") if isinstance(source, Document) else self.original.skins)
 
     @cached_property
     def clips(self) -> dict[str, str]:
-        """The clips' names by what is shown of them."""
+        """The clips' names by their displayed names."""
         shown: dict[str, str] = {}
         for number, name in enumerate(list(self.character.clips)[:MOST_CLIPS]):
             short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 8]}... {number}"
@@ -117,9 +115,7 @@ class Actor:
 
     @cached_property
     def box(self) -> Any:
-        """(2, 3): the lowest and the highest corner of the figure at rest: of the joints that have roles, and of all
-        surfaces.
-        """
+        """(2, 3): lowest and highest corner at rest of all joints with roles and all skins."""
         character = self.character
         rig, skeleton = character.rig, character.skeleton
         points = [skeleton.rest_world[:, :3, 3] if rig is None else skeleton.rest_world[joints_of(rig), :3, 3]]
@@ -131,11 +127,11 @@ class Actor:
 
     @property
     def extent(self) -> float:
-        """The longest side of that."""
+        """The longest side of `box`."""
         return float(np.ptp(self.box, axis=0).max())
 
     def motion(self, clip: str | None) -> ClipMotion:
-        """How a clip, by its name, gets ahead; without one, how the character stands."""
+        """Return how a clip travels, by name; None for the rest pose."""
         key = clip or ""
         if key not in self._motions:
             made = standing(self.character) if clip is None else self._judge(self.character, self.character.clips[clip])
@@ -143,13 +139,13 @@ class Actor:
         return self._motions[key]
 
     def upright(self, motion: ClipMotion) -> Any:
-        """(4,): the turn that makes the character's up +Y, and what is ahead of it +Z."""
+        """Return (4,): the rotation from the character's up and forward to +Y and +Z."""
         up = UP if self.character.rig is None else np.array(self.character.rig.up)
         return arrays.from_matrix(np.array((np.cross(up, motion.ahead), up, motion.ahead)))
 
 
 def joints_by_role(rig: Rig) -> dict[str, list[int]]:
-    """Which joints are what, by the names that `Rig.confidence` has."""
+    """Return the joints of each role, by the names of `Rig.confidence`."""
     found: dict[str, list[Any]] = {"hips": [rig.hips], "spine": [*rig.spine], "neck": [*rig.neck]}
     found |= {"head": [rig.head], "eyes": [*rig.eyes]}
     for arm in rig.arms:
@@ -162,12 +158,12 @@ def joints_by_role(rig: Rig) -> dict[str, list[int]]:
 
 
 def joints_of(rig: Rig) -> list[int]:
-    """All joints that have a role."""
+    """Return all joints that have a role."""
     return [*chain.from_iterable(joints_by_role(rig).values())]
 
 
 def in_single_precision(character: Character) -> Character:
-    """The same character computed in float32, as ours are: then nothing new has to be compiled for it."""
+    """Return the character in float32, like ours, so that no new kernels have to be compiled."""
     skeleton = character.skeleton
     if skeleton.rest.precision == np.float32:
         return character
@@ -186,7 +182,7 @@ def _leg_length(character: Character) -> float:
 
 
 def standing(character: Character) -> ClipMotion:
-    """Without a clip: at rest, where it is."""
+    """Return the motion of the rest pose: none."""
     rig = character.rig
     if rig is None:
         at = character.skeleton.rest_world[:, :3, 3]
@@ -195,7 +191,7 @@ def standing(character: Character) -> ClipMotion:
 
 
 def clip_motion(character: Character, clip: Clip) -> ClipMotion:
-    """How a clip gets ahead by its root. One that walks in place looks as if it stood."""
+    """Return how a clip travels by its root. A clip that walks in place counts as standing."""
     still = standing(character)
     rig = character.rig
     if rig is None or not clip.duration:
@@ -209,13 +205,13 @@ def clip_motion(character: Character, clip: Clip) -> ClipMotion:
 
 
 def _below(rig: Rig, world: Any) -> Any:
-    """(3,): the spot on the floor below the hips."""
+    """Return (3,): the point on the floor below the hips."""
     at, up = np.asarray(world[rig.hips, :3, 3], float), np.array(rig.up)
     return at + up * (rig.floor - at @ up)
 
 
 def _facing(rig: Rig, world: Any) -> Any:
-    """(3,): where the hips face in a pose, along the floor."""
+    """Return (3,): the direction that the hips face in a pose, along the floor."""
     up, forward = np.array(rig.up), np.array(rig.forward)
     rest = rig.skeleton.rest_world[rig.hips, :3, :3].astype(float)
     faced = np.asarray(world[rig.hips, :3, :3], float) @ np.linalg.pinv(rest) @ forward

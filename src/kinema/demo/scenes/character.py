@@ -1,6 +1,6 @@
-"""A character on its way over slopes, stairs and stones: ours, or one from a file. Take it by the hand.
+"""A character, ours or from a file, that walks over uneven ground. Its hands, feet and gaze can be dragged.
 
-Space: the character's unit, y up. The ground is as large as its legs ask for.
+Space: the character's unit, y up. The ground is scaled to its legs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from kinema.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 FARTHEST = 20.0
-"""From the character that something can be held, metres of a person."""
+"""Largest distance of a handle from the character, metres for a person."""
 REACHED = 2e-3
-"""How near to where it is held something is there, metres of a person."""
+"""Distance from its handle at which a limb counts as there, metres for a person."""
 MODEL, GROUND = "model.glb", "ground.bin"
-"""Files for the page to draw with."""
+"""Files that the page draws."""
 AT_REST = "at rest"
-"""Shown instead of a clip of a character that has none."""
+"""Shown for a character without clips."""
 SHOWN = ("with IK", "both", "without IK")
 WEIGHTS = {"play": "Play", "breathing": "Breathing", "feet": "Feet", "hands": "Hands", "head": "Head", "eyes": "Eyes"}
 
 
 class CharacterScene(Scene):
-    """One character, and all that is done to it."""
+    """One character and its stages."""
 
     name = "character"
     title = "Character"
@@ -43,7 +43,7 @@ class CharacterScene(Scene):
     unit = "m"
     takes = (".glb", ".gltf", ".vrm", ".bvh")
     judge = staticmethod(clip_motion)
-    """Says how the clips of a file get ahead."""
+    """Finds how the clips of a file travel."""
     controls: tuple[Control, ...] = ()
     help = (
         ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
@@ -57,7 +57,7 @@ class CharacterScene(Scene):
         self.guest = guest
         self._still = False
         self.shows = 0
-        """Characters that have been on."""
+        """Number of characters shown so far."""
         self._show(self._begin(guest or self._actor("humanoid")))
 
     def _actor(self, label: str) -> Actor:
@@ -66,7 +66,7 @@ class CharacterScene(Scene):
         return Actor(OURS[label](), root="root")
 
     def fresh(self) -> Scene:
-        """A character from a file stays."""
+        """Return a new scene that keeps a character from a file."""
         return type(self)(self.seed, self.guest)
 
     # Files.
@@ -75,30 +75,30 @@ class CharacterScene(Scene):
         self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
 
     def give(self, name: str) -> bytes:
-        """`MODEL`: the present character's surface as glTF, for the page to draw. `GROUND`: see `packed`."""
+        """`MODEL`: the current character's skin as glTF. `GROUND`: see `packed`."""
         if name == MODEL:
             return model(self.walker.actor)
         if name == GROUND:
             return packed(self.walker.ground)
         return super().give(name)
 
-    # Who walks where.
+    # Character and ground.
 
     def welcome(self, guest: Actor) -> None:
-        """A character from a file comes on, instead of the one before. If it cannot, nothing has changed."""
+        """Show a character from a file. If that fails, nothing changes."""
         walker = self._begin(guest)
         self.guest = guest
         self._show(walker)
         self.revision += 1
 
     def _begin(self, actor: Actor) -> Walker:
-        """An actor at the start of the present ground."""
+        """Return a walker at the start of the current ground."""
         speed, weights = (0.0, {"breathing": 0.0}) if self._still else (1.0, {})
         clip = actor.clips.get(_first_clip(actor))
         return Walker(actor, self.values.get("ground", "course"), clip, weights, speed=speed, still=self._still)
 
     def _show(self, walker: Walker) -> None:
-        """Have this walker on the stage, and its own controls."""
+        """Show a walker and its controls."""
         self.walker, actor = walker, walker.actor
         self.shows += 1
         self.controls = self._controls()
@@ -107,7 +107,7 @@ class CharacterScene(Scene):
         self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
 
     def _controls(self) -> tuple[Control, ...]:
-        """The present character's."""
+        """Return the controls of the current character."""
         walker = self.walker
         actors = tuple(OURS) if self.guest is None else (self.guest.label, *OURS)
         clips = tuple(walker.actor.clips) or (AT_REST,)
@@ -141,7 +141,7 @@ class CharacterScene(Scene):
             self.walker.held.let_go()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        """position: seen from the origin of the character's space, along the axes of the world."""
+        """position: relative to the origin of the character's space, along the world's axes."""
         away = clamped_position(position, 3, FARTHEST * self.walker.actor.size)
         turn = np.asarray(self.walker.frame.transform[:3, :3], float)
         self.walker.held.take(handle, turn.T @ away)
@@ -171,9 +171,9 @@ class CharacterScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """world, alone: (J, 12), a matrix 3x4 for each joint, with and without what is done to it; none where it is
-        not to be seen. handles: (H, 3). held: (H,), whether somebody holds it. place: (3,), the origin of its space.
-        middle: (3,), what to look at.
+        """world, alone: (J, 12), a 3x4 matrix per joint, with all stages and with the clip alone; empty if hidden.
+        handles: (H, 3). held: (H,), whether each is dragged. place: (3,), origin of the character's space. middle:
+        (3,), what the camera looks at.
         """
         walker, none = self.walker, np.zeros((0, 12))
         held = walker.held
@@ -214,7 +214,7 @@ class CharacterScene(Scene):
 
 
 def _first_clip(actor: Actor) -> str:
-    """The one to begin with: a walk, where there is one."""
+    """Return the first clip to play: a walk, if there is one."""
     clips = list(actor.clips) or [AT_REST]
     return next((clip for clip in clips if "walk" in clip.lower()), clips[0])
 
@@ -224,6 +224,6 @@ def _rows(world: Any) -> Any:
 
 
 def _roles(rig: Rig) -> list[dict[str, Any]]:
-    """Which joints are what, and how sure that is: 0 to 1, None where it was given."""
+    """Return the joints of each role and its confidence: 0 to 1, None if it was given."""
     found = joints_by_role(rig).items()
     return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

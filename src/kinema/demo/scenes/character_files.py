@@ -1,4 +1,4 @@
-"""Files of the character's scene: what is dropped on it, and what its page draws with."""
+"""Files of the character scene: dropped characters, and what the page draws."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kinema.io import files
 from kinema.io.gltf import Document
 
 _ANY = "dropped"
-"""What a file is called here, whatever it was called where it came from."""
+"""Name of the temporary file, whatever the dropped file is called."""
 
 
 def loaded(name: str, data: bytes) -> Character:
-    """The character of a file. What is wrong with it is said of the name it came by, which is no path here."""
+    """Load a character from the content of a file. Errors use the file's name, which is never a path here."""
     stem = PurePosixPath(name).stem or "file"
     with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
         path = Path(folder) / _ANY
@@ -30,13 +30,13 @@ def loaded(name: str, data: bytes) -> Character:
             character = files.load(path)
         except FileError as problem:
             raise FileError(problem.problem, name, problem.line) from problem
-    # The clip of a BVH is called by its file.
+    # The clip of a BVH file is named after the file.
     clips = {stem if clip == _ANY else clip: value for clip, value in character.clips.items()}
     return replace(character, name=stem, clips=clips)
 
 
 def model(actor: Actor) -> bytes:
-    """The file it came from, as it came; of one of ours, a file without clips. Nothing of one that has only bones."""
+    """Return the glTF to draw: the original file, or one of our characters without clips; empty without a skin."""
     if not actor.has_surface:
         return b""
     source = actor.original.source
@@ -44,6 +44,7 @@ def model(actor: Actor) -> bytes:
 
 
 def saved(character: Character) -> bytes:
+    """Return a character as the content of a GLB file."""
     with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
         path = Path(folder) / "model.glb"
         files.save(path, character)
@@ -52,7 +53,7 @@ def saved(character: Character) -> bytes:
 
 @cache
 def packed(ground: str) -> bytes:
-    """A ground as the page draws it: the numbers of vertices and triangles, then both, 32 bits each, little-endian."""
+    """Return a ground for the page: vertex and triangle counts, then both arrays, 32-bit little-endian numbers."""
     vertices, triangles = grounds.body_of(ground)
     counts = np.array((len(vertices), len(triangles)), "<u4")
     return counts.tobytes() + vertices.astype("<f4").tobytes() + triangles.astype("<u4").tobytes()

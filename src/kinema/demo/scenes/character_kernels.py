@@ -1,4 +1,4 @@
-"""Small calls that compile what the character's scene needs, one for each line of progress."""
+"""Small calls that compile what the character scene needs, one per line of progress."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ TICK = 1 / 60
 
 
 def first() -> Mapping[str, Callable[[], Any]]:
-    """For a walk over the course."""
+    """Return what a walk over the course needs."""
     return {
         "clips": _frames,
-        "breath": lambda: _frames(Breathing()),
+        "breathing": lambda: _frames(Breathing()),
         "feet": lambda: _frames(Feet()),
         "hands": lambda: _frames(Hands()),
         "gaze": lambda: _frames(Head(), Eyes()),
-        "the walk": lambda: _walker("course").step(TICK),
+        "walk": lambda: _walker("course").step(TICK),
     }
 
 
 def later() -> Mapping[str, Callable[[], Any]]:
-    """For hands, feet and gaze that are taken, other grounds, weights, and files."""
+    """Return what dragging, other grounds, weights and files need."""
     return {
-        "what is held": _held,
+        "dragging": _held,
         "blocks": lambda: _walker("voxels").step(TICK),
         "files": lambda: loaded("person.glb", saved(replace(humanoid(), skins=()))),
     }

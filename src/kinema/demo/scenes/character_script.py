@@ -1,4 +1,4 @@
-"""The character's scene as a script: the last second once more, with what is set and held now."""
+"""The character scene as a script: the last second again, with the current settings and handles."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kinema.demo.scenes.walker import Walker
 from kinema.math import arrays
 
 TICK = 1 / 60
-"""Seconds of a frame of the script, about."""
+"""Seconds per frame of the script, about."""
 NOTHING = 1e-6
-"""Beside the largest of some numbers."""
+"""Fraction of the largest number below which a number is written as 0."""
 STRAIGHT = 1e-3
-"""Radians a second: a walk that turns less goes straight on."""
+"""Radians per second below which a walk counts as straight."""
 
 
 def script(walker: Walker) -> str:
-    """The script that ends with `world`, (J, 4, 4): where the joints are."""
+    """Write a script that ends with `world`, (J, 4, 4), the joints' matrices."""
     turn = _turn(walker)
-    parts = ['"""A character on uneven ground, the last second of what is to be seen: `world` has its joints."""', ""]
+    parts = ['"""A character on uneven ground, the last second: `world` holds the matrices of its joints."""', ""]
     parts += ["from dataclasses import replace", ""] if _has_own_floor(walker) else []
     parts += ["import numpy as np", "", "import kinema as km", "from kinema import demo"]
     parts += ["from kinema.math import arrays", ""] if turn else [""]
@@ -44,13 +44,13 @@ def _character(walker: Walker) -> list[str]:
 
 
 def _has_own_floor(walker: Walker) -> bool:
-    """Whether the clip was made on another floor than the character's own."""
+    """Return whether the clip was made on another floor than the character's own."""
     rig = walker.actor.character.rig
     return rig is not None and rig.floor != walker.motion.floor
 
 
 def _stages(walker: Walker) -> list[str]:
-    """The stages with their weights. The clip is where it was at the start."""
+    """Return the stages with their weights; the clip starts where it was a second ago."""
     lines = []
     for stage in walker.stages():
         kind = type(stage).__name__
@@ -70,7 +70,7 @@ def _stages(walker: Walker) -> list[str]:
 
 def _turn(walker: Walker) -> float:
     """Radians a second about up, over the last second; 0 where it goes straight on."""
-    first, last = (walker.past[k].place[:3, :3] for k in (0, -1))
+    first, last = (walker.past[k].transform[:3, :3] for k in (0, -1))
     away = last @ first.T
     turn = float(np.arctan2(away[0, 2], away[2, 2])) / max(_seconds(walker), TICK)
     return turn if abs(turn) > STRAIGHT else 0.0
@@ -82,10 +82,10 @@ def _seconds(walker: Walker) -> float:
 
 def _frames(walker: Walker, turn: float) -> list[str]:
     """A second of frames, from where it was."""
-    start, ticks = np.array(walker.past[0].place), round(_seconds(walker) / TICK)
+    start, ticks = np.array(walker.past[0].transform), round(_seconds(walker) / TICK)
     dt = _seconds(walker) / ticks if ticks else TICK
     if not walker.feet_work:  # Then nothing keeps it on the ground while it walks.
-        start[:3, 3] += (walker.past[-1].place[1, 3] - start[1, 3]) * np.array((0.0, 1.0, 0.0))
+        start[:3, 3] += (walker.past[-1].transform[1, 3] - start[1, 3]) * np.array((0.0, 1.0, 0.0))
     lines = [f"rotation = {_numbers(arrays.from_matrix(start[:3, :3]))}"]
     lines += [f"animator.set_transform({_numbers(start[:3, 3])}, rotation)", "frame = animator.update(0.0)"]
     lines.append(f"for _ in range({ticks}):")

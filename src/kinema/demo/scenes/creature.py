@@ -31,22 +31,22 @@ from kinema.pipeline import Animator, Frame
 
 CREATURES = {"spider": spider, "quadruped": quadruped, "humanoid": humanoid}
 MODEL, GROUND = "model.glb", "ground.bin"
-"""Files for the page to draw with."""
+"""Files that the page draws."""
 HALF_WIDTH = 1.75
-"""Of the ground that a goal may lie on, m: a hand's width from its edge."""
+"""Half the width of the ground that a goal may lie on, m: a hand's width from its edge."""
 MARGIN = 0.4
-"""From both ends of it, m."""
+"""Distance of a goal from both ends of the ground, m."""
 ABOVE, BELOW = 5.0, 10.0
-"""From how high and how far down ground is looked for, m."""
+"""Height from which ground is searched, and how far down, m."""
 POST = (-1.5, 3.3)
-"""Where the tentacles stand, x and z, m."""
+"""Position of the tentacles, x and z, m."""
 LURE_REACH = BONES * BONE
 START = 3.0
-"""Where the creature starts along the ground, m: where it begins to be rough."""
+"""Start of the creature along the ground, m: where it becomes rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
-"""Corners of where it goes by itself, m: in sight of the tentacles, and out of their way."""
+"""Corners of the area it wanders in, m: near the tentacles, but out of their way."""
 ASIDE = 0.5
-"""How far from the creature, to where the tentacles are, the eye looks, m."""
+"""Offset of the camera's target from the creature towards the tentacles, m."""
 SECOND = 1.0
 """Seconds that a script replays."""
 TICK = 1 / 60
@@ -56,12 +56,12 @@ DECIMALS = 5
 
 
 def stages_of(character: Character) -> list[Stage]:
-    """What moves it."""
+    """Return the stages that move a creature."""
     return [Locomotion(), *([Tail()] if character.rig is not None and character.rig.tails else [])]
 
 
 class CreatureScene(Scene):
-    """A creature, its goal, tentacles and their lure."""
+    """A creature that walks to a goal, and tentacles that reach for a lure."""
 
     name = "creature"
     title = "Creature"
@@ -71,7 +71,7 @@ class CreatureScene(Scene):
         Choice("creature", "Creature", "spider", tuple(CREATURES)),
         Choice("ground", "Ground", "rocks", grounds.NAMES),
         Slider("speed", "Speed", 0.7, 0.1, 1.2, 0.05, "m/s"),
-        Switch("wander", "Wanders by itself", True),
+        Switch("wander", "Wander", True),
         Slider("tentacles", "Tentacles", 5, 0, 12, 1),
         Switch("footholds", "Show footholds", True),
         Button("back", "Back to the start"),
@@ -85,15 +85,15 @@ class CreatureScene(Scene):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self.shows = 0
-        """Creatures that have been on."""
+        """Number of creatures shown so far."""
         self._still = False
         self._begin()
         self._plant_tentacles()
 
-    # Who is where.
+    # Creature, ground and tentacles.
 
     def _begin(self) -> None:
-        """The chosen creature at the start of the chosen ground."""
+        """Start the chosen creature on the chosen ground."""
         self.actor = Actor(CREATURES[self.values["creature"]](), root="root")
         self.ground = grounds.ground_of(self.values["ground"], 1.0)
         self.length = grounds.round_of(self.values["ground"]).far + grounds.TURNING + grounds.MARGIN
@@ -113,12 +113,12 @@ class CreatureScene(Scene):
         self.lure = self.tentacles.post + (0.5, 0.55, 0.3)
 
     def _height(self, x: float, z: float) -> float:
-        """Of the ground; 0 where there is none."""
+        """Return the height of the ground; 0 where there is none."""
         hits = self.ground.cast(np.array((x, ABOVE, z)), np.array((0.0, -1.0, 0.0)), BELOW)
         return float(hits.point[1]) if hits.hit else 0.0
 
     def _on_ground(self, point: Any) -> Any:
-        """The nearest place on the ground that can be walked to."""
+        """Return the nearest point on the ground that can be walked to."""
         x = float(np.clip(point[0], -HALF_WIDTH, HALF_WIDTH))
         z = float(np.clip(point[2], MARGIN, self.length - MARGIN))
         return np.array((x, self._height(x, z), z))
@@ -156,9 +156,7 @@ class CreatureScene(Scene):
         self._still = True
         self.tentacles.restless = 0.0
         self.set("wander", False)
-        self.goal = self._on_ground(
-            self.shown.transform[:3, 3]
-        )  # Where it stands: it goes only where a person wants it.
+        self.goal = self._on_ground(self.shown.transform[:3, 3])  # Where it stands: it waits for the user.
         self._walk()
 
     # Time.
@@ -196,8 +194,9 @@ class CreatureScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """world: (J, 12), a matrix 3x4 for each joint. goal, lure: (3,). footholds: (L, 4), where each foot stands or
-        is going to, and whether it stands. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what to look at.
+        """world: (J, 12), a 3x4 matrix per joint. goal, lure: (3,). footholds: (L, 4), each foot's current or next
+        foothold, and whether it is planted. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what the camera
+        looks at.
         """
         rig = self.actor.character.rig
         assert rig is not None
@@ -213,7 +212,7 @@ class CreatureScene(Scene):
         }
 
     def _middle(self, body: Any) -> Any:
-        """(3,): what to look at: the creature, a little to the side where the tentacles are."""
+        """Return (3,): what the camera looks at: the creature, slightly towards the tentacles."""
         way = self.tentacles.post - body
         far = max(float(np.linalg.norm(way)), ASIDE)
         return body + way * (ASIDE / far if len(self.tentacles.joints) else 0.0)
@@ -236,7 +235,7 @@ class CreatureScene(Scene):
         return super().give(name)
 
     def status(self) -> Status:
-        """Of tentacles and of planted feet."""
+        """Return the status of tentacles and planted feet."""
         feet = self.report.error[0][self.report.planted[0]]
         errors = np.concatenate((self.tentacles.error, feet))
         near = TOLERANCE * BONES * BONE

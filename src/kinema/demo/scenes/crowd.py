@@ -1,6 +1,6 @@
-"""Thousands of limbs at once, each with a target of its own, solved in one call; and how long that took.
+"""Thousands of limbs, each with its own target, solved in one call per frame, with the time that takes.
 
-Space: metres, y up. A field of arms on the ground; what they reach for moves over them in waves.
+Space: metres, y up. Arms stand on the ground in a field; their targets move in waves.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kinema.solvers.two_bone import two_bone
 HEIGHT = 0.9
 """Length of a limb, m."""
 APART = 0.62
-"""Between two limbs, m."""
+"""Distance between neighbouring limbs, m."""
 FARTHEST = 60.0
-"""m."""
+"""Largest coordinate of the lure, m."""
 LURE_HEIGHT = 1.1
-"""How high above the ground the lure is, m."""
+"""Height of the lure above the ground, m."""
 CURIOUS = 3.0
-"""Limbs that are no farther from the lure turn to it, m."""
+"""Distance within which limbs reach for the lure, m."""
 
 
 class CrowdScene(Scene):
@@ -57,7 +57,7 @@ class CrowdScene(Scene):
         self.step(0.0)
 
     def _plant(self) -> None:
-        """A square field, each limb a little off its place. float32: what a crowd is made of."""
+        """Place limbs on a jittered square grid, in float32."""
         count = int(self.values["count"])
         side = math.ceil(math.sqrt(count))
         grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:count]
@@ -111,7 +111,7 @@ class CrowdScene(Scene):
         self.solve_ms = (time.perf_counter() - began) * 1e3
 
     def _targets(self) -> Any:
-        """(N, 3): a wave through the field, and the lure for those it comes near to."""
+        """Return (N, 3): targets that move in a wave, or the lure for limbs near it."""
         x, z = self.roots[:, 0], self.roots[:, 2]
         phase = np.float32(1.6 * self.time) + 0.8 * x
         height, back = 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)
@@ -135,7 +135,7 @@ class CrowdScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: (N, B + 1, 3). lure: (3,). solve_ms: of the call alone."""
+        """joints: (N, B + 1, 3). lure: (3,). solve_ms: milliseconds of the call alone."""
         return {"joints": self.joints, "lure": self.lure, "solve_ms": np.array([self.solve_ms])}
 
     def description(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The grounds to choose from in a scene: each as something to walk on, at any size, and as a body to be drawn."""
+"""The grounds that scenes offer: as a ground to walk on, at any size, and as a solid mesh to draw."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kinema.world.triangle_mesh import TriangleMesh
 from kinema.world.voxel_grid import VoxelGrid
 
 TURNING = 1.35
-"""Radius of the half circles at both ends of a walk, metres: a person at walking pace does not twist in it."""
+"""Radius of the half circles at both ends of a walk, metres: wide enough for a person at walking pace."""
 MARGIN = 0.25
-"""From there to the end of the ground, metres."""
+"""Distance from there to the end of the ground, metres."""
 BASE = -0.3
-"""How far down the body of a ground goes, metres."""
+"""Height of the lower edge of a ground's mesh, metres."""
 STEEP, LEVEL = 15.0, 6.0
-"""Degrees of the slope to walk on; metres of the level ground between its ends."""
+"""Angle of the slope, degrees, and length of the level ground, metres."""
 
 TERRAINS: dict[str, tuple[Callable[[], Terrain], str]] = {
     "course": (course, "demo.course()"),
@@ -31,14 +31,14 @@ TERRAINS: dict[str, tuple[Callable[[], Terrain], str]] = {
     "rocks": (rocks, "demo.rocks()"),
     "level": (lambda: slope(0.0, LEVEL), f"demo.slope(0, {LEVEL:g})"),
 }
-"""Made by what, and what a script calls it by."""
+"""Functions that make each terrain, and how a script calls them."""
 
 NAMES = ("course", "slope", "stairs", "rocks", "voxels", "level")
 
 
 @lru_cache(maxsize=8)
 def ground_of(name: str, size: float) -> Ground:
-    """A ground, so many times as large as it is for a person."""
+    """Return a ground by name, scaled by `size` relative to a person."""
     if name == "voxels":
         filled, origin, block = voxel_cells()
         return VoxelGrid(filled, origin * size, block * size)
@@ -47,7 +47,7 @@ def ground_of(name: str, size: float) -> Ground:
 
 
 def script_of(name: str, size: float) -> list[str]:
-    """Lines of a script that make that ground."""
+    """Return lines of a script that make the ground."""
     if name == "voxels":
         lines = ["filled, origin, block = demo.terrain.voxel_cells()"]
         return [*lines, f"ground = km.VoxelGrid(filled, origin * {size:.9g}, block * {size:.9g})"]
@@ -57,7 +57,7 @@ def script_of(name: str, size: float) -> list[str]:
 
 @lru_cache(maxsize=8)
 def round_of(name: str) -> Round:
-    """The walk over a ground, metres."""
+    """Return the path over a ground, metres."""
     if name == "voxels":
         filled, _, block = voxel_cells()
         length = filled.shape[2] * block
@@ -66,16 +66,16 @@ def round_of(name: str) -> Round:
     return Round(TURNING + MARGIN, length - TURNING - MARGIN, TURNING)
 
 
-# --- to be drawn -------------------------------------------------------------------------------------------------
+# --- meshes ------------------------------------------------------------------------------------------------------
 
 
 def body_of(name: str) -> tuple[Any, Any]:
-    """Vertices (V, 3), metres, and triangles (T, 3) of a ground as a body that stands on `BASE`, open below."""
+    """Return vertices (V, 3), metres, and triangles (T, 3) of a ground as a solid down to `BASE`, open below."""
     return _blocks(*voxel_cells()) if name == "voxels" else _slab(TERRAINS[name][0]())
 
 
 def _slab(terrain: Terrain) -> tuple[Any, Any]:
-    """The surface with walls all around."""
+    """Return the surface with walls all around."""
     vertices, triangles = terrain.mesh()
     grid = np.arange(len(vertices)).reshape(len(np.unique(vertices[:, 0])), -1)
     parts, faces, count = [vertices], [triangles], len(vertices)
@@ -88,7 +88,7 @@ def _slab(terrain: Terrain) -> tuple[Any, Any]:
     return np.concatenate(parts), np.concatenate(faces)
 
 
-_FACES = {  # Of a block of size 1: the way out, and its corners counter-clockwise seen from there.
+_FACES = {  # Of a unit block: the normal, and the corners counter-clockwise as seen from outside.
     (0, 1, 0): ((0, 1, 0), (0, 1, 1), (1, 1, 1), (1, 1, 0)),
     (1, 0, 0): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
     (-1, 0, 0): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
@@ -98,7 +98,7 @@ _FACES = {  # Of a block of size 1: the way out, and its corners counter-clockwi
 
 
 def _blocks(filled: Any, origin: Any, block: float) -> tuple[Any, Any]:
-    """The faces of blocks that are not covered by others; the lowest blocks go down to the base."""
+    """Return the visible faces of blocks; the lowest blocks extend down to the base."""
     padded = np.pad(filled, 1)
     squares = []
     for out, corners in _FACES.items():

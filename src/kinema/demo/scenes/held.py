@@ -1,6 +1,6 @@
-"""`Held`: hands, feet and gaze that somebody has taken hold of, and where he holds them.
+"""`Held`: the handles of hands, feet and gaze that a user drags.
 
-Places are kept in the character's own space: who is held by the hand while walking takes the hand along.
+Positions are kept in the character's own space, so that a handle moves along while the character walks.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from kinema.skeleton import Skeleton
 from kinema.solvers.goal import Goal, solve
 
 EASE = 0.06
-"""Seconds in which a foot that is taken, or let go, is half way there."""
+"""Half-life with which a foot moves to its handle and back, seconds."""
 GONE = 0.004
-"""A foot that is let go and so little on its way is back."""
+"""Weight below which a released foot counts as free."""
 
 
 class Grip(NamedTuple):
-    """Something that can be taken. kind: "hand", "foot" or "gaze". limb: the arm's or the leg's name."""
+    """A handle. kind: "hand", "foot" or "gaze". limb: name of the arm or leg."""
 
     kind: str
     limb: str
@@ -34,7 +34,7 @@ class Grip(NamedTuple):
 
 
 def grips_of(rig: Rig | None) -> list[Grip]:
-    """What can be taken of a character."""
+    """Return all handles of a character."""
     if rig is None:
         return []
     hands = [Grip("hand", arm.name, int(arm.joints[-1])) for arm in rig.arms]
@@ -43,32 +43,32 @@ def grips_of(rig: Rig | None) -> list[Grip]:
 
 
 class Held:
-    """What is held of one character. gaze_ahead: how far ahead of the head a free gaze has its handle."""
+    """The dragged handles of one character. gaze_ahead: distance of a free gaze handle ahead of the head."""
 
     def __init__(self, rig: Rig | None, gaze_ahead: float) -> None:
         self._rig = rig
         self._gaze_ahead = gaze_ahead
         self.grips = {grip.handle: grip for grip in grips_of(rig)}
         self.places: dict[str, Any] = {}
-        """Of what is held, by handle: (3,), in the character's own space."""
+        """Position (3,) of each dragged handle, in the character's own space."""
         self._shares: dict[str, tuple[Any, float]] = {}
-        """Of feet: where they were held last, and how much of the way there they are, 0 to 1."""
+        """Of each foot: the last position of its handle, and the weight with which it is pulled there, 0 to 1."""
         self.errors: dict[str, float] = {}
-        """Of feet: how far each is from where it is held."""
+        """Distance of each dragged foot from its handle."""
 
     def take(self, handle: str, place: Any) -> None:
-        """Hold a handle at a place in the character's own space. One that it has not is no mistake."""
+        """Drag a handle to a position in the character's own space. Unknown handles are ignored."""
         if handle in self.grips:
             self.places[handle] = np.asarray(place, float)
 
     def let_go(self) -> None:
-        """Everything, which eases back."""
+        """Release all handles. Feet ease back."""
         self.places.clear()
 
-    # In a frame.
+    # Frames.
 
     def guide(self, animator: Animator, place: Any) -> None:
-        """Before a frame: tell the stages where hands and gaze are held. place: (4, 4), of the character's space."""
+        """Set the targets of hands and gaze, before a frame. place: (4, 4), transform of the character's space."""
         for grip in self.grips.values():
             at = self.places.get(grip.handle)
             point = None if at is None else place[:3, :3] @ at + place[:3, 3]
@@ -80,7 +80,7 @@ class Held:
                 animator["hands"].reach(grip.limb, point)
 
     def pull_feet(self, skeleton: Skeleton, pose: Pose, weight: float, dt: float) -> tuple[Pose, bool]:
-        """After a frame: the pose with the feet where they are held, and whether any is."""
+        """Return the pose with dragged feet at their handles, and whether there are any, after a frame."""
         self._ease(dt)
         self.errors = {}
         for handle, (at, share) in self._shares.items():
@@ -99,10 +99,10 @@ class Held:
                 self._shares[handle] = self.places.get(handle, last), goal + (share - goal) * keep
         self._shares = {h: s for h, s in self._shares.items() if h in self.places or s[1] > GONE}
 
-    # To be seen.
+    # Output.
 
     def shown(self, frame: Frame, world: Any) -> Any:
-        """(H, 3): where each handle is in the world, in the order of `grips`."""
+        """Return (H, 3): world position of each handle, in the order of `grips`."""
         place = np.asarray(frame.transform, float)
         rows = []
         for grip in self.grips.values():

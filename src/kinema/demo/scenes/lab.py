@@ -1,4 +1,4 @@
-"""One problem, all solvers side by side: where their ends go, how the error falls pass by pass, what limits cost.
+"""All solvers side by side on one problem: their poses, their paths, and the error after each pass.
 
 Space: metres, y up. Every solver has its own copy of the same chain and gets the same target.
 """
@@ -31,7 +31,7 @@ TIME_SHARE = 0.1
 
 
 class LabScene(Scene):
-    """The solvers at work on the same chain."""
+    """All solvers on the same chain."""
 
     name = "lab"
     title = "Lab"
@@ -59,7 +59,7 @@ class LabScene(Scene):
         self._build()
 
     def _build(self) -> None:
-        """Straight chains, straight up."""
+        """Reset all chains to straight up."""
         bones = int(self.values["bones"])
         self.rest = np.zeros((bones + 1, 3))
         self.rest[:, 1] = np.linspace(0.0, LENGTH, bones + 1)
@@ -71,7 +71,7 @@ class LabScene(Scene):
 
     @property
     def limits(self) -> list[Cone] | None:
-        """A cone at each joint, the first one's about straight up; none where it allows everything."""
+        """A cone at each joint; None if the limit allows everything."""
         degrees = self.values["limit"]
         return [Cone(float(np.radians(degrees)))] * int(self.values["bones"]) if degrees < 180 else None
 
@@ -127,7 +127,7 @@ class LabScene(Scene):
             self.trace = ErrorTrace(self.rest, self.target, self.limits)
 
     def _note(self, i: int, solve: Callable[[], Any]) -> Any:
-        """Solve, and write down how that went. The second of two calls counts: the first wakes everything up."""
+        """Solve and record the result. The second of two calls is timed: the first warms the caches."""
         solve()
         began = time.perf_counter()
         solved = solve()
@@ -139,7 +139,7 @@ class LabScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: (3, N, 3), a chain for each solver. errors: (3, PASSES + 1). The rest: a number for each."""
+        """joints: (3, N, 3), a chain per solver. errors: (3, PASSES + 1). The others: one number per solver."""
         return {
             "joints": self.joints,
             "target": self.target,
@@ -161,9 +161,9 @@ class LabScene(Scene):
 
 
 class ErrorTrace:
-    """The error after each pass from rest: the same call, stopped after one pass, after two, and so on.
+    """The error after each pass from rest, from calls that stop after one pass, after two, and so on.
 
-    All of them together take longer than a frame, so each frame makes one; the target is the one at its beginning.
+    All calls together take longer than a frame, so each frame makes one. The target is the one at the start.
     """
 
     def __init__(self, rest: Any, target: Any, limits: Any) -> None:
@@ -173,7 +173,7 @@ class ErrorTrace:
         self._passes = 0
 
     def advance(self) -> bool:
-        """One pass more. Returns whether it was the last."""
+        """Make one more pass. Returns whether it was the last."""
         self._passes += 1
         for i, solver in enumerate((fabrik, ccd)):
             solved = solver(self._rest, self._target, limits=self._limits, max_iterations=self._passes)

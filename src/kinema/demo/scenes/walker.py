@@ -1,4 +1,4 @@
-"""`Walker`: an actor on its way over a ground, there and back again: its clip, its stages, its place in each frame."""
+"""`Walker`: an actor that walks along a path over a ground: its clip, its stages and its transform in each frame."""
 
 from __future__ import annotations
 
@@ -25,36 +25,37 @@ from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 
 REMEMBERED = 61
-"""Ticks that a script can start from: a second, in which springs come to where they are now."""
+"""Ticks kept for the script: one second, long enough for springs to reach their current state."""
 HIGHEST = 20.0
-"""Above and below the floor that ground is looked for where no feet look for it, leg lengths."""
+"""Distance above and below the floor within which ground is searched, leg lengths."""
 GAZE_AHEAD = 0.6
-"""Where the handle of a free gaze floats: so far ahead of the head, of the figure's extent."""
+"""Distance of a free gaze handle ahead of the head, as a fraction of the character's extent."""
 SAME_FLOOR = 0.02
-"""Floors of two clips that differ less, metres of a person, count as one."""
+"""Difference up to which the floors of two clips count as one, metres for a person."""
 STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
 
 
 class Moment(NamedTuple):
-    """Where a walker was after a tick."""
+    """A walker's state after a tick."""
 
-    place: Any
+    transform: Any
     """(4, 4): of the character's space."""
     time: float
-    """In the clip, seconds."""
+    """Time in the clip, seconds."""
     dt: float
-    """Since the moment before, seconds."""
+    """Length of the tick, seconds."""
     clock: float
-    """Since the stages were fresh, seconds."""
+    """Time since the stages were created, seconds."""
 
 
 class Walker:
-    """An actor, its stages and its place.
+    """An actor, its stages and its transform.
 
-    clip: by its name; None: at rest. weights: of the stages, by name; 1 if not given. still: no glances, no blinks.
+    clip: name of the clip; None for the rest pose. weights: of the stages, by name; default 1. still: no saccades or
+    blinks.
 
-    character: the actor's, on the floor that the clip was made on. frame: what the stages made. pose, world: (J, 4, 4),
-    the same with the feet where they are held.
+    character: the actor's, with the floor that the clip was made on. frame: the animator's frame. pose, world:
+    (J, 4, 4), the same with dragged feet at their handles.
     """
 
     def __init__(
@@ -65,16 +66,16 @@ class Walker:
         self.held = Held(actor.character.rig, GAZE_AHEAD * actor.extent)
         self.past: deque[Moment] = deque(maxlen=REMEMBERED)
         self.way = 0.0
-        """That it has come, metres of a person's walk."""
+        """Distance travelled along the path, metres for a person."""
         self._height: float | None = None
         self._stride = np.zeros(3)
-        """How far the last frame took it; the next one takes it about as far, and what is held goes along."""
+        """Displacement of the last frame, (3,): the prediction for the next, so that dragged handles keep up."""
         self._begin()
 
-    # What it does.
+    # Stages.
 
     def stages(self) -> list[Stage]:
-        """All that its rig has joints for."""
+        """Return all stages that its rig has joints for."""
         rig = self.character.rig
         stages: list[Stage] = [] if self.clip is None else [self._play()]
         if rig is None:
@@ -89,7 +90,7 @@ class Walker:
         return Play(str(self.clip), speed=self.speed, **options)  # type: ignore[arg-type]
 
     def _begin(self) -> None:
-        """With fresh stages, where it is."""
+        """Create new stages at the current position."""
         self.motion = self.actor.motion(self.clip)
         self.character = _on_floor(self.actor.character, self.motion)
         self._upright = self.actor.upright(self.motion)
@@ -102,7 +103,7 @@ class Walker:
         self.step(0.0)
 
     def play(self, clip: str | None) -> None:
-        """Go over to another clip: without a jump, unless it gets ahead in another way."""
+        """Change to another clip: with a crossfade if both travel in the same way."""
         motion = self.actor.motion(clip)
         lower = abs(motion.floor - self.motion.floor) / self.actor.size
         goes_on = None not in (clip, self.clip) and motion.extract == self.motion.extract and lower < SAME_FLOOR
@@ -114,7 +115,7 @@ class Walker:
         return self._set_play()
 
     def move_to(self, ground: str) -> None:
-        """The start of another ground."""
+        """Move to the start of another ground."""
         self.ground, self.way, self._height = ground, 0.0, None
         self._begin()
 
@@ -137,7 +138,7 @@ class Walker:
         return self._animator.stages
 
     def errors(self) -> list[float]:
-        """How far hands, and feet, are from where they are held; free feet from where the ground wants them."""
+        """Return how far dragged hands and feet are from their handles, and free feet from their ground targets."""
         rig, held = self.character.rig, self.held
         errors = list(held.errors.values())
         if rig is None:
@@ -147,16 +148,16 @@ class Walker:
             report: Any = self.frame.reports.get(stage)
             for n, limb in enumerate(limbs[stage] if report else ()):
                 is_held = f"{kind} {limb.name}" in held.places
-                if is_held == (kind == "hand"):  # Free hands have nowhere to be, held feet are counted above.
+                if is_held == (kind == "hand"):  # Free hands have no target; dragged feet are counted above.
                     errors.append(float(report.error[0, n]))
         return errors
 
-    # The frame.
+    # Frames.
 
     def step(self, dt: float) -> None:
-        """dt seconds of the walk."""
+        """Advance by dt seconds."""
         self.way += self.motion.speed * self.speed * dt / self.actor.size
-        position, rotation = self._place()
+        position, rotation = self._transform()
         self._animator.set_transform(position, rotation)
         self.held.guide(self._animator, _matrix(position + self._stride, rotation))
         self.frame: Frame = self._animator.update(dt)
@@ -169,11 +170,11 @@ class Walker:
 
     @property
     def spot(self) -> Spot:
-        """Where on its way it is."""
+        """Its position on the path."""
         return grounds.round_of(self.ground).at(self.way)
 
-    def _place(self) -> tuple[Any, Any]:
-        """Position and rotation of the character's space: over the way, at the height where the last frame left it."""
+    def _transform(self) -> tuple[Any, Any]:
+        """Return position and rotation of the character's space: on the path, at the height of the last frame."""
         spot = self.spot
         rotation = arrays.mul(arrays.from_axis_angle(UP, spot.heading), self._upright)
         over = np.array((spot.x, 0.0, spot.z)) * self.actor.size
@@ -185,7 +186,7 @@ class Walker:
 
     @property
     def feet_work(self) -> bool:
-        """Whether a stage keeps the character's height."""
+        """Whether the feet stage controls the character's height."""
         return "feet" in self._animator.stages and self.weights["feet"] > 0.0
 
     @property
@@ -193,13 +194,13 @@ class Walker:
         return self._animator.ground
 
     def ground_at(self, over: Any) -> float:
-        """Height of the ground above or below a place, (3,); 0 where there is none."""
+        """Return the height of the ground above or below a point (3,); 0 where there is none."""
         far = HIGHEST * HUMAN_LEG * self.actor.size
         hits = self.ground_shape.cast(over + far * UP, -UP, 2 * far)
         return float(hits.point[1]) if hits.hit else 0.0
 
     def _go_on(self, position: Any) -> None:
-        """The clip's own travel takes it along its way."""
+        """Advance along the path by the clip's own travel."""
         self._stride = np.asarray(self.frame.transform[:3, 3], float) - position
         self._height = float(self.frame.transform[1, 3])
         if self.motion.extract:
@@ -213,14 +214,14 @@ class Walker:
 
     @property
     def alone(self) -> Any:
-        """(J, 4, 4): the clip at the same place, without anything done to it."""
+        """(J, 4, 4): the clip alone at the same position, without the other stages."""
         place = self.frame.transform
         self._alone.set_transform(place[:3, 3], arrays.from_matrix(np.asarray(place[:3, :3], float)))
         return self._alone.update(0.0).world
 
     @property
     def middle(self) -> Any:
-        """(3,): of the body: what is the middle of the figure at rest, carried along by the hips."""
+        """(3,): middle of the body: the middle of the box at rest, carried along by the hips."""
         rig = self.character.rig
         if rig is None:
             return self.world[:, :3, 3].mean(axis=0)
