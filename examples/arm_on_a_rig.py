@@ -1,4 +1,4 @@
-"""An animated arm of a skeleton: corrections for shoulder and elbow that put the hand on a target, half and full."""
+"""Correct the shoulder and elbow of an animated arm so that the hand reaches a target, at several weights."""
 
 import numpy as np
 

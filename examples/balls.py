@@ -1,4 +1,4 @@
-"""Balls fall into a room with a box, bounce and come to rest: energy goes down and never up."""
+"""Balls fall into a room with a box, bounce and come to rest; their energy never grows."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def main() -> None:
     room = km.Room((-1.0, 0.0, -1.0), (1.0, 3.0, 1.0), boxes=[((-0.4, 0.0, -0.4), (0.4, 0.5, 0.4))])
     balls = km.Balls(draw.uniform((-0.9, 1.0, -0.9), (0.9, 2.9, 0.9), (24, 3)), radii=0.06)
 
-    balls = step(room, balls, 0.0)  # Balls that were put into each other are moved apart.
+    balls = step(room, balls, 0.0)  # A step of no time moves overlapping balls apart.
     before, grew = energy(room, balls), 0.0
     for frame in range(301):
         if frame % 50 == 0:

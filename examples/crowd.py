@@ -1,4 +1,4 @@
-"""A thousand people on rocks, each somewhere else in its stride: the same code as for one, and what a frame costs."""
+"""A thousand characters on rocks, with the same code as for one, and the time of each stage."""
 
 import statistics
 
@@ -12,7 +12,7 @@ COUNT, FRAMES = 1_000, 20
 
 def main() -> None:
     draw = np.random.default_rng(0)
-    # A table of heights is faster to ask than a formula.
+    # A height field is faster than a function.
     x, z = np.meshgrid(np.linspace(-2, 2, 101), np.linspace(0, 12, 301), indexing="ij")
     ground = km.HeightField(rocks(length=8.0).height_and_normal(x, z)[0], origin=(-2, 0), spacing=0.04)
     stages = [

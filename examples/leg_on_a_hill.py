@@ -1,4 +1,4 @@
-"""A leg that follows a hill: one call a frame, and the knee never snaps or flips."""
+"""A leg that follows a hill: one call per frame, and the knee never snaps or flips."""
 
 import math
 

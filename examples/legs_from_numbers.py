@@ -1,4 +1,4 @@
-"""Two legs without a skeleton or a clip: a pelvis, two hips, the lengths of a leg, and a function for the ground."""
+"""Place two legs without a skeleton or clip: from a pelvis, hips, bone lengths and a function for the ground."""
 
 import math
 

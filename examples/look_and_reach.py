@@ -1,4 +1,4 @@
-"""Head and eyes follow a fly; then a hand reaches for it, by a goal for one chain of joints."""
+"""Head and eyes follow a fly; then a hand reaches for it with `km.solve`."""
 
 import math
 

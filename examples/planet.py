@@ -1,4 +1,4 @@
-"""People stand all around a small planet: down is each one's own, and nothing else changes."""
+"""Characters stand all around a small planet, each with its own direction of gravity."""
 
 import numpy as np
 

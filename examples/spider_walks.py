@@ -1,4 +1,4 @@
-"""A spider walks 4 m over rocks by itself, without a clip, then back to a point; and what its feet did on the way."""
+"""A spider walks 4 m over rocks without a clip, then back to a point; prints how its feet behaved."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Ten thousand tentacles in one call: FABRIK with a limit on every joint, and the rotations an engine wants."""
+"""Solve ten thousand tentacles in one call: FABRIK with a limit on every joint, and rotations for an engine."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A person walks 19 m over slopes, stairs and rocks: the figures of the clip alone, and with its feet on the ground."""
+"""A person walks 19 m over slopes, stairs and rocks; prints measures of the clip alone and with feet on the ground."""
 
 import numpy as np
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.bench.peers.base import Peer
-from kinema.bench.report import Figure
+from kinema.bench.report import Measurement
 from kinema.bench.timing import take_turns
 
 LENGTH_SLACK = 1e-4
@@ -26,13 +26,13 @@ def arrivals(joints: Any, problem: Any) -> float:
     return float((whole & rooted & there).mean())
 
 
-def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Figure]:
+def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Measurement]:
     """Figures of each contestant on its problem, by name. One that is missing or fails has a note instead."""
-    figures: dict[str, Figure] = {}
+    figures: dict[str, Measurement] = {}
     ready: dict[str, tuple[Peer, Any]] = {}
     for name, (peer, problem) in entries.items():
         if not peer.available():
-            figures[name] = Figure.missing("not installed")
+            figures[name] = Measurement.missing("not installed")
             continue
         try:
             peer.prepare(problem)
@@ -41,9 +41,9 @@ def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Figu
         except Exception as trouble:  # A peer that breaks must not take the rest down; Kinema must.
             if peer.name == "kinema":
                 raise
-            figures[name] = Figure.missing(f"failed: {type(trouble).__name__}")
+            figures[name] = Measurement.missing(f"failed: {type(trouble).__name__}")
     times = take_turns({name: peer.solve for name, (peer, _) in ready.items()}, seconds)
     for name, (peer, problem) in ready.items():
         arrived = arrivals(peer.joints(), problem)
-        figures[name] = Figure(*times[name], arrived=arrived, count=problem.count, version=peer.version())
+        figures[name] = Measurement(*times[name], arrived=arrived, count=problem.count, version=peer.version())
     return figures

@@ -1,4 +1,4 @@
-"""Whole frames of walking people: clip, breathing, feet on a height field, head, world matrices."""
+"""Whole frames of walking characters: clip, breathing, feet on a height field, head, world matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 import kinema as km
-from kinema.bench.report import Figure, Row
+from kinema.bench.report import Measurement, Row
 from kinema.bench.timing import take_turns
 from kinema.demo import humanoid
 
@@ -16,7 +16,7 @@ STAGES = ("play", "breathing", "feet", "head", "matrices")
 
 
 def crowd(count: int) -> km.Animator:
-    """People all over gentle hills, each somewhere else in the walk, looking at one point."""
+    """Make a crowd on gentle hills, each character at another phase of its walk, looking at one point."""
     draw = np.random.default_rng(0)
     along = np.arange(400)
     hills = km.HeightField(0.15 * np.sin(0.31 * along[:, None]) * np.cos(0.23 * along), (-100.0, -100.0), 0.5)
@@ -32,11 +32,13 @@ def crowd(count: int) -> km.Animator:
 
 
 def stage_timer(animator: km.Animator, stage: str) -> Callable[[], float]:
-    """Seconds a character that one stage takes of a frame."""
+    """Return a function that measures the seconds per character of one stage."""
     return lambda: animator.update(1 / 60).timings[stage] / 1e3 / animator.count
 
 
 def frame_timer(animator: km.Animator) -> Callable[[], float]:
+    """Return a function that measures the seconds per character of a whole frame."""
+
     def run() -> float:
         start = perf_counter()
         animator.update(1 / 60)
@@ -46,14 +48,14 @@ def frame_timer(animator: km.Animator) -> Callable[[], float]:
 
 
 def rows(quick: bool) -> list[Row]:
-    """The frame as a whole, a character of a crowd and alone, and where the crowd's time goes."""
+    """Measure the whole frame, per character of a crowd and for one alone, and each stage of the crowd."""
     seconds = 0.5 if quick else 5.0
     many, one = crowd(1_000 if quick else 10_000), crowd(1)
     times = take_turns({"crowd": frame_timer(many), "one": frame_timer(one)}, seconds)
     each = take_turns({stage: stage_timer(many, stage) for stage in STAGES}, seconds / 5)
-    what = f"whole frame, {len(humanoid().skeleton)} joints, a character of {many.count:,}, one core"
+    what = f"whole frame, {len(humanoid().skeleton)} joints, per character of {many.count:,}, one core"
     result = [
-        Row("frame_crowd", what, "us", Figure(*times["crowd"]), bar=12.0, goal=2.7),
-        Row("frame_single", "whole frame of one character", "us", Figure(*times["one"])),
+        Row("frame_crowd", what, "us", Measurement(*times["crowd"]), bar=12.0, goal=2.7),
+        Row("frame_single", "whole frame of one character", "us", Measurement(*times["one"])),
     ]
-    return result + [Row(f"frame_{stage}", f"of it: {stage}", "us", Figure(*each[stage])) for stage in STAGES]
+    return result + [Row(f"frame_{stage}", f"of it: {stage}", "us", Measurement(*each[stage])) for stage in STAGES]

@@ -1,4 +1,4 @@
-"""What the figures were measured on: hardware and versions, nothing that tells whose machine it is."""
+"""The machine of a measurement: hardware and versions, nothing that identifies its owner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import kinema
 
 
 def describe() -> dict[str, str | int]:
-    """CPU model, cores, operating system, and the versions the speed depends on."""
+    """Return CPU model, cores, operating system, and the versions that speed depends on."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -24,18 +24,18 @@ def describe() -> dict[str, str | int]:
 
 
 def slug(machine: dict[str, str | int]) -> str:
-    """A machine in the name of a file: its CPU model and the number of cores."""
+    """Return a file name for a machine: its CPU model and number of cores."""
     return file_name(f"{machine['cpu']} {machine['cores']}")
 
 
 def file_name(words: str) -> str:
-    """Words as a file's name, without the marks of registered trades."""
+    """Return words as a file name, without trademark signs."""
     plain = re.sub(r"\((r|tm)\)", " ", words, flags=re.IGNORECASE)
     return re.sub(r"[^a-z0-9.]+", "-", plain.lower()).strip("-")
 
 
 def installed(package: str) -> str | None:
-    """The version of a Python package, None if it is not there."""
+    """Return the version of a Python package, None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Kinema as a contestant, by the public API alone, under the same rules as its peers."""
+"""Kinema through its public API, under the same rules as its peers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Ours:
         return True
 
     def version(self) -> str | None:
-        return None  # With the machine.
+        return None  # Reported with the machine.
 
 
 class TwoBoneBatch(_Ours):
@@ -41,7 +41,7 @@ class TwoBoneBatch(_Ours):
 
 
 class TwoBoneSingle(_Ours, OneByOne):
-    """A call a limb, plain tuples in."""
+    """One call per limb, from plain tuples."""
 
     def prepare(self, problem: Limbs) -> None:
         self._problem, self._inputs = problem, problem.rows
@@ -74,7 +74,7 @@ class ChainBatch(_Ours):
 
 
 class ChainSingle(_Ours, OneByOne):
-    """A call a chain."""
+    """One call per chain."""
 
     def __init__(self, solver: Callable[..., Any]) -> None:
         self._solver = solver

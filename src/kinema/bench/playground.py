@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from kinema.bench.report import Figure, Row
+from kinema.bench.report import Measurement, Row
 from kinema.bench.timing import take_turns
 
 CHAINS = 20
@@ -83,12 +83,12 @@ async def answers(address: str, count: int) -> list[float]:
 def rows(quick: bool) -> list[Row]:
     """A tick, and a pointer's way to the server and back."""
     tick = take_turns({"tick": tick_timer()}, 0.5 if quick else 3.0)["tick"]
-    result = [Row("playground_tick", f"{WHAT}: solved and packed", "us", Figure(*tick), bar=2000.0)]
+    result = [Row("playground_tick", f"{WHAT}: solved and packed", "us", Measurement(*tick), bar=2000.0)]
     what = f"{WHAT}: from pointer to answered frame, by its median"
     try:
         with server() as address:
             times = asyncio.run(answers(address, 60 if quick else 400))
     except (ImportError, StopIteration, OSError) as problem:
-        return [*result, Row("playground_answer", what, "us", Figure.missing(f"not run: {problem}"))]
-    figure = Figure(min(times), statistics.median(times))
+        return [*result, Row("playground_answer", what, "us", Measurement.missing(f"not run: {problem}"))]
+    figure = Measurement(min(times), statistics.median(times))
     return [*result, Row("playground_answer", what, "us", figure, bar=20_000.0)]

@@ -1,4 +1,4 @@
-"""The seeded problems that everyone solves. Lengths in metres, +Y up, as everywhere in Kinema."""
+"""The seeded problems that every library solves. Metres, +Y up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 SEED = 20240
 
 NEAR, FAR = 0.05, 0.98
-"""Targets lie between these shares of what the bones can reach."""
+"""Targets lie between these fractions of the reach."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Limbs:
 
     @cached_property
     def rows(self) -> list[tuple[tuple[float, ...], ...]]:
-        """Root, target, lengths and pole of each limb as plain tuples: how a script calls for one limb."""
+        """Root, target, lengths and pole of each limb as plain tuples, as a script would pass them."""
         columns = (self.root, self.target, self.lengths, self.pole)
         return list(zip(*(map(tuple, column.tolist()) for column in columns), strict=True))
 
@@ -52,7 +52,7 @@ class Chains:
 
     @property
     def length(self) -> float:
-        """Of one bone."""
+        """Length of one bone."""
         return 1.0 / self.bones
 
     @property
@@ -61,7 +61,7 @@ class Chains:
 
     @cached_property
     def joints(self) -> Any:
-        """(M, bones + 1, 3): the straight chain, written out for every target, in the targets' precision."""
+        """(M, bones + 1, 3): the straight chain, repeated for every target, in the targets' precision."""
         one = np.zeros((self.bones + 1, 3), self.target.dtype)
         one[:, 1] = np.arange(self.bones + 1) * self.length
         return np.tile(one, (self.count, 1, 1))
@@ -70,12 +70,12 @@ class Chains:
         return np.full((self.count, self.bones), self.length)
 
     def first(self, count: int) -> Chains:
-        """The same problem with fewer targets, in double precision: for those who would take all day."""
+        """Return the problem with fewer targets, in double precision, for slow libraries."""
         return Chains(self.bones, self.target[:count].astype(np.float64), self.tolerance)
 
 
 def limbs(count: int) -> Limbs:
-    """Limbs of different sizes in different places, float32."""
+    """Make limbs of different sizes and positions, float32."""
     rng = np.random.default_rng(SEED)
     root = rng.normal(size=(count, 3))
     lengths = rng.uniform(0.3, 0.6, (count, 2))
@@ -86,21 +86,21 @@ def limbs(count: int) -> Limbs:
 
 
 def arm(count: int) -> Limbs:
-    """One arm at the origin with many targets and poles, float64."""
+    """Make one arm at the origin with many targets and poles, float64."""
     rng = np.random.default_rng(SEED)
     lengths = np.tile((0.3, 0.27), (count, 1))
     return Limbs(np.zeros((count, 3)), _within_reach(rng, lengths), lengths, rng.normal(size=(count, 3)))
 
 
 def chains(count: int, bones: int = 10) -> Chains:
-    """Targets in random directions at random distances, float32."""
+    """Make targets in random directions at random distances, float32."""
     rng = np.random.default_rng(SEED)
     distance = rng.uniform(NEAR, FAR, (count, 1))
     return Chains(bones, (_directions(rng, count) * distance).astype(np.float32))
 
 
 def _within_reach(rng: np.random.Generator, lengths: Any) -> Any:
-    """Offsets from the root: between the hole that unequal bones leave and full extension."""
+    """Return offsets from the root, between the closest and the farthest reachable distance."""
     hole, whole = np.abs(lengths[:, :1] - lengths[:, 1:]), lengths.sum(axis=1, keepdims=True)
     share = rng.uniform(NEAR, FAR, (len(lengths), 1))
     return _directions(rng, len(lengths)) * (hole + (whole - hole) * share)

@@ -1,4 +1,4 @@
-"""Rows of figures, as a table for people and as JSON for machines."""
+"""Benchmark results: as a table on the terminal and as a JSON file."""
 
 from __future__ import annotations
 
@@ -12,46 +12,51 @@ from rich.console import Console
 from rich.table import Table
 
 UNITS = {"ns": 1e9, "us": 1e6, "s": 1.0}
-"""How many of a unit in a second."""
+"""Number of units in a second."""
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One contestant's times in seconds an item, and the share of answers that arrived; or a note saying why not."""
+class Measurement:
+    """The result of one library: seconds per item and the fraction of targets reached, or a note that says why not."""
 
     minimum: float | None
+    """Seconds per item, fastest run."""
     median: float | None
+    """Seconds per item, median of all runs."""
     arrived: float | None = None
+    """Fraction of targets reached."""
     count: int | None = None
+    """Number of items, if it is not that of the row."""
     version: str | None = None
     note: str | None = None
+    """Why there is no result."""
 
     @staticmethod
-    def missing(note: str) -> Figure:
-        return Figure(None, None, note=note)
+    def missing(note: str) -> Measurement:
+        return Measurement(None, None, note=note)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One piece of work. bar and goal are in the row's unit, for Kinema's minimum."""
+    """One benchmark. bar, goal: what Kinema's minimum should stay below, in the row's unit."""
 
     name: str
     what: str
     unit: str
-    kinema: Figure
-    peers: dict[str, Figure] = field(default_factory=dict)
+    kinema: Measurement
+    peers: dict[str, Measurement] = field(default_factory=dict)
     bar: float | None = None
     goal: float | None = None
 
-    def ratio(self, peer: Figure) -> float | None:
-        """How many times longer than Kinema a peer takes, by the minimums."""
+    def ratio(self, peer: Measurement) -> float | None:
+        """Return how many times longer than Kinema a peer takes, by the minimums."""
         if peer.minimum is None or self.kinema.minimum is None:
             return None
         return peer.minimum / self.kinema.minimum
 
 
 def write(target: Path, machine: dict[str, Any], rows: list[Row]) -> None:
-    """The JSON file: machine, date, rows."""
+    """Write machine, date and rows to a JSON file."""
     content = {"machine": machine, "date": date.today().isoformat(), "rows": [_as_json(row) for row in rows]}
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(content, indent=2) + "\n")
@@ -70,7 +75,7 @@ def _as_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Figure, unit: str) -> dict[str, Any]:
+def _figure(figure: Measurement, unit: str) -> dict[str, Any]:
     if figure.minimum is None or figure.median is None:
         return {"min": None, "median": None, "note": figure.note}
     scale = UNITS[unit]
@@ -84,7 +89,7 @@ def _short(value: float | None) -> float | None:
 
 
 def show(machine: dict[str, Any], rows: list[Row]) -> None:
-    """The table."""
+    """Print the results as a table."""
     table = Table(title=f"{machine['cpu']}, {machine['cores']} cores", title_justify="left")
     table.add_column("work")
     for heading in ("minimum", "median", "times kinema's", "arrived", "bar", "goal"):
@@ -98,7 +103,7 @@ def show(machine: dict[str, Any], rows: list[Row]) -> None:
     Console().print(table)
 
 
-def _cells(figure: Figure, row: Row) -> tuple[str, str, str, str]:
+def _cells(figure: Measurement, row: Row) -> tuple[str, str, str, str]:
     if figure.minimum is None or figure.median is None:
         return figure.note or "", "", "", ""
     scale = UNITS[row.unit]

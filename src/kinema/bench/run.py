@@ -1,6 +1,6 @@
-"""The whole suite: run the sections, print a table, write JSON.
+"""Run the benchmark sections, print a table, and write JSON.
 
-Sections are imported only after the thread settings are in place, because libraries read those when they load.
+Sections are imported after the thread settings are in place, because libraries read these when they load.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ ONE_CORE = ("KINEMA_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NU
 
 
 def run(only: str | None = None, quick: bool = False, target: Path | None = None) -> None:
-    """Measure and show every section, or one of them. target: a file for the figures, or a folder in which the file is
-    called after the machine.
+    """Run all sections, or one of them, and print the results.
+
+    only: name of a section. quick: shorter runs on smaller problems. target: a JSON file, or a folder in which the file
+    is named after the machine. Raises InputError for an unknown section.
     """
     if only is not None and only not in SECTIONS:
         raise InputError(f"there is no section {only!r}; there are {', '.join(SECTIONS)}")
@@ -33,4 +35,4 @@ def run(only: str | None = None, quick: bool = False, target: Path | None = None
     if target is not None:
         target = target / f"{machine.slug(this)}.json" if target.is_dir() else target
         report.write(target, this, rows)
-        print(f"written to {target.name}")
+        print(f"wrote {target.name}")

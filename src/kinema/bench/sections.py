@@ -1,4 +1,4 @@
-"""What is measured. Importing this loads nothing else."""
+"""The names of all sections. Importing this loads nothing else."""
 
 SECTIONS = ("two_bone_batch", "two_bone_single", "chains", "frames", "playground", "startup")
-"""Each is a module here with `rows(quick) -> list[Row]`."""
+"""Each is a module of this package with `rows(quick) -> list[Row]`."""

@@ -11,7 +11,7 @@ from functools import partial
 from time import perf_counter
 
 from kinema.bench.machine import installed
-from kinema.bench.report import Figure, Row
+from kinema.bench.report import Measurement, Row
 from kinema.bench.timing import take_turns
 
 IMPORT = "import kinema"
@@ -53,7 +53,9 @@ def rows(quick: bool) -> list[Row]:
     }
     times = take_turns(contestants, seconds, least, most=40)
     peers = {
-        name: Figure(*times[name], version=installed(name)) if name in times else Figure.missing("not installed")
+        name: Measurement(*times[name], version=installed(name))
+        if name in times
+        else Measurement.missing("not installed")
         for name in PEERS
     }
     figures = {
@@ -62,19 +64,19 @@ def rows(quick: bool) -> list[Row]:
         "cold": _alone(lambda: timed_cold(EVERYTHING), 0.0, 1 if quick else 3, warm_up=False),
     }
     return [
-        Row("startup_import", "import kinema; peers import themselves", "s", Figure(*times["kinema"]), peers, 0.15),
+        Row("startup_import", "import of the package", "s", Measurement(*times["kinema"]), peers, 0.15),
         Row("startup_help", "python -m kinema --help, the whole process", "s", figures["help"], bar=0.3),
         Row("startup_first_solve", "import, a two_bone, a fabrik, warm cache", "s", figures["first_solve"], bar=1.0),
         Row("startup_cold", "import and km.warmup(), empty cache", "s", figures["cold"], bar=30.0),
     ]
 
 
-def _alone(run: Callable[[], float], seconds: float, least: int, warm_up: bool = True) -> Figure:
+def _alone(run: Callable[[], float], seconds: float, least: int, warm_up: bool = True) -> Measurement:
     """One contestant; a part of Kinema that does not run is a note, not the end of the benchmark."""
     try:
-        return Figure(*take_turns({"kinema": run}, seconds, least, most=max(least, 20), warm_up=warm_up)["kinema"])
+        return Measurement(*take_turns({"kinema": run}, seconds, least, most=max(least, 20), warm_up=warm_up)["kinema"])
     except subprocess.CalledProcessError:
-        return Figure.missing("does not run")
+        return Measurement.missing("does not run")
 
 
 def _python(*arguments: str) -> str:

@@ -1,6 +1,6 @@
-"""Times on a machine that others use too: contestants take turns, and minimum and median are kept.
+"""Timing on a shared machine: libraries take turns, and the minimum and median are kept.
 
-Noise then falls on all of them alike, so ratios hold even where single figures wander.
+Noise then affects all of them alike, so that ratios hold even where single results vary.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import NamedTuple
 
 TURN = 5e-3
-"""Seconds of a turn. A quick contestant runs several times in it, so that its data is in the cache, as in a loop."""
+"""Seconds per turn. A fast library runs several times in it, with its data in the cache, as in a loop."""
 
 
 class Timing(NamedTuple):
-    """Seconds an item, over all runs."""
+    """Seconds per item, over all runs."""
 
     minimum: float
     median: float
@@ -29,10 +29,10 @@ def take_turns(
     most: int = 100_000,
     warm_up: bool = True,
 ) -> dict[str, Timing]:
-    """Call everyone once uncounted, then in turns until each has had its seconds.
+    """Time functions in turns until each has had its seconds.
 
-    A contestant is a function that does its work and returns the seconds it took, an item. Slow ones leave after
-    `least` runs, so that quick ones get the many they need.
+    Each function does its work and returns the seconds per item. It is called once without counting if `warm_up` is
+    set. Slow functions stop after `least` runs, so that fast ones get the many that they need.
     """
     for run in contestants.values() if warm_up else ():
         run()
@@ -54,7 +54,7 @@ def take_turns(
 
 
 def _turn(run: Callable[[], float], figures: list[float]) -> float:
-    """One contestant's turn: as many runs as fit, at least one. Returns the seconds it took."""
+    """Run one function for a turn, at least once. Returns the seconds it took."""
     start = perf_counter()
     while True:
         figures.append(run())

@@ -1,4 +1,4 @@
-"""`Ground`: what all ground has in common."""
+"""`Ground`: the base class of all grounds."""
 
 from __future__ import annotations
 
@@ -13,37 +13,56 @@ from kinema.world.rays import Hits, Rays
 
 
 class Ground(ABC):
-    """Something rays can be cast at. Whatever has such a `cast` can stand in for it.
+    """Something that rays can be cast at. Any object with such a `cast` method can be used instead.
 
     Surfaces (planes, height fields, meshes, spheres, functions) have no thickness: a ray that crosses one from either
     side hits it, one that starts exactly on it hits at distance 0, and one that only touches it or runs along it
-    misses. `two_sided=False` leaves out crossings from behind. Voxels are solid.
+    misses. `two_sided=False` ignores crossings from behind. Voxels are solid.
     """
 
     def cast(self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> Hits:
-        """Where each ray first meets the ground.
+        """Find where each ray first hits the ground.
 
-        origins: (..., 3), metres. directions: (..., 3), of any length but zero. max_distance: (...), metres, 0 or
-        more; a hit at exactly that distance counts. They broadcast. The answer has the precision of origins and
-        directions; all is computed in float64.
+        Parameters
+        ----------
+        origins
+            (..., 3): start points, metres.
+        directions
+            (..., 3): directions of any length but zero.
+        max_distance
+            (...): metres, 0 or more; a hit at exactly that distance counts.
+
+        Returns
+        -------
+        Hits with the broadcast shape and the precision of origins and directions; computed in float64.
+
+        Raises
+        ------
+        InputError
+            If a value is not finite, a direction is zero, or shapes do not broadcast.
+
+        Example
+        -------
+        >>> Plane().cast((0, 1, 0), (0, -1, 0), 10).distance
+        1.0
         """
         checked, shape, dtype = rays.checked(origins, directions, max_distance)
         return rays.shaped(self._cast(checked), shape, dtype)
 
     @abstractmethod
     def _cast(self, rays: Rays) -> Hits:
-        """Flat answers to checked rays."""
+        """Return hits (N,) of checked rays (N,)."""
 
     @staticmethod
     def from_function(height_and_normal: Callable[..., Any], *, step: float = 0.1, two_sided: bool = True) -> Ground:
-        """Ground given by a function of x and z: see `FunctionGround`."""
+        """Make a ground from a function of x and z. See `FunctionGround`."""
         from kinema.world.function_ground import FunctionGround
 
         return FunctionGround(height_and_normal, step=step, two_sided=two_sided)
 
     @staticmethod
     def union(*grounds: Any) -> Ground:
-        """Several grounds as one, the nearest hit of all: see `Union`."""
+        """Join several grounds: the nearest hit counts. See `Union`."""
         from kinema.world.union import Union
 
         return Union(*grounds)
