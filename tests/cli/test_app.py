@@ -169,6 +169,19 @@ def test_info_compiles_nothing(tmp_path):
     assert not list(cache.rglob("*.nb*")) and "compil" not in run.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no /dev/stdin")
+def test_standard_input_is_a_file(tmp_path):
+    km.save(tmp_path / "a.glb", humanoid())
+    run = subprocess.run(
+        [sys.executable, "-m", "kinema", "info", "/dev/stdin"],
+        input=(tmp_path / "a.glb").read_bytes(),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0 and run.stdout.startswith(b"stdin  61 joints"), run.stderr
+
+
 def test_a_file_that_is_not_there_is_worded_the_same_by_every_command(tmp_path):
     for arguments in (["info", "none.glb"], ["render", "none.glb", "-o", str(tmp_path / "a.png")]):
         result = invoke(*arguments)
