@@ -214,7 +214,7 @@ class Animator:
 
     @ground.setter
     def ground(self, ground: Any) -> None:
-        self._context.ground = _ground(ground)
+        self._context.ground = as_ground(ground)
         self.wake()
 
     @property
@@ -507,7 +507,7 @@ class _Slot:
     _warm = False
 
 
-def _ground(value: Any) -> Any:
+def as_ground(value: Any) -> Any:
     """What stages can cast rays at: anything with `cast`; a plane at a height; a function of x and z."""
     if value is None or callable(getattr(value, "cast", None)):
         return value

@@ -242,7 +242,7 @@ def test_what_is_missing_is_named():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"ground": 3},
+        {"ground": "3"},
         {"fps": 0.0},
         {"fps": 1e9},
         {"loops": 0},
@@ -258,6 +258,12 @@ def test_what_is_missing_is_named():
 def test_settings_are_checked(wrong):
     with pytest.raises(InputError):
         BakeSettings(**wrong)
+
+
+@pytest.mark.parametrize("ground", [0.25, lambda x, z: (0.25 + 0.0 * x, (0.0, 1.0, 0.0)), km.Plane((0, 0.25, 0))])
+def test_a_ground_is_anything_with_heights(ground):
+    hits = BakeSettings(ground=ground).ground.cast(np.array(((0.0, 2.0, 0.0),)), np.array(((0.0, -1.0, 0.0),)), 5.0)
+    np.testing.assert_allclose(hits.point[..., 1], 0.25, atol=1e-6)
 
 
 def test_more_frames_than_fit_are_refused():

@@ -11,6 +11,7 @@ from kinema.bake.constants import FASTEST_FPS, SLOWEST_FPS
 from kinema.bake.targets import MovingPoint
 from kinema.behaviours.feet import Feet
 from kinema.errors import InputError
+from kinema.pipeline import as_ground
 
 CLIMB = 6.0
 """Leg lengths per second at which feet are raised and lowered to meet the ground: faster than in a game, which cannot
@@ -29,7 +30,7 @@ class BakeSettings:
     """
 
     ground: Any = None
-    """What the feet stand on: anything with `cast`, or None to leave the feet alone."""
+    """What the feet stand on: anything with `cast`, a height, a function of x and z; None leaves the feet alone."""
     lock_feet: bool = False
     """Keep planted feet from sliding. Without a ground, on the floor that the clip was made on."""
     at: tuple[float, ...] = (0.0, 0.0)
@@ -54,10 +55,7 @@ class BakeSettings:
     """How the feet are placed."""
 
     def __post_init__(self) -> None:
-        if self.ground is not None and not callable(getattr(self.ground, "cast", None)):
-            raise InputError(
-                f"ground must have cast(origins, directions, max_distance), got {type(self.ground).__name__}"
-            )
+        object.__setattr__(self, "ground", as_ground(self.ground))
         if len(self.at) not in (2, 3):
             raise InputError(f"at must be x and z, or x, y and z; got {len(self.at)} numbers")
         for k, number in enumerate(self.at):
