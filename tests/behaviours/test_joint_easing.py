@@ -98,7 +98,7 @@ def test_a_rotation_that_jumps_is_eased_inside_the_limit_and_below_the_largest_s
         if n % 40 == 0:
             goal = allowed(limit, problems.quaternions(rng, 1))[0]
         r[:] = goal
-        ease(record, easing, r, shown is not None, (0.1, 12.0), dt)
+        ease(record, easing, r, shown is not None, 0.1, 12.0, dt)
         assert naive.turn_between(allowed(limit, r), r) < 1e-6
         if shown is not None:
             assert naive.turn_between(shown, r) <= joint_easing.JOINT_SPEED * dt + 1e-6
@@ -114,5 +114,5 @@ def test_a_rotation_that_rests_is_left_bit_for_bit(limit):
     goal = allowed(limit, problems.quaternions(problems.generator(5), 1))[0]
     for begun in (False, True, True):
         r = goal.copy()
-        assert not ease(record, easing, r, begun, (0.1, 12.0), 1 / 60)
+        assert not ease(record, easing, r, begun, 0.1, 12.0, 1 / 60)
         np.testing.assert_array_equal(r, goal)

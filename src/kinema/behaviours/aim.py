@@ -82,6 +82,14 @@ and how fast that changes. grip: the second hand in the weapon's space, as anima
 AIM_SCRATCH = Record(animated=(REAL, 4), correction=(REAL, 4), muzzle=(REAL, 3), forward=(REAL, 3))
 """One joint of the path at work: its animated rotation, its correction, and the muzzle in its own space."""
 
+
+class AimPaths(NamedTuple):
+    """The joints to the weapon, of `AIM_JOINT`, and to the second hand, of `PATH_JOINT`; none without a grip."""
+
+    weapon: Any
+    hand: Any
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------
 
 
@@ -258,7 +266,6 @@ def step_aim(settings, path, arm_path, target, state, pose, scratch, dt):
 @batch
 def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
     """One frame of these characters' aims. Returns how many poses changed."""
-    path, arm_path = paths
     own = np.empty_like(scratch)
     changed = 0
     for n in range(rows.size):
@@ -266,7 +273,7 @@ def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
         pose = CharacterPose(
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
-        changed += step_aim(settings[0], path, arm_path, targets[i], states[i], pose, own, dt)
+        changed += step_aim(settings[0], paths.weapon, paths.hand, targets[i], states[i], pose, own, dt)
     return changed
 
 
@@ -347,7 +354,7 @@ class AimState(StageState):
         self._report = AimReport(states.error, states.reached, states.grip_error)
         self._records = (
             *kernel_views(record),
-            kernel_views(path, arm_path),
+            AimPaths(*kernel_views(path, arm_path)),
             *kernel_views(self._targets.records, states, AIM_SCRATCH.zeros(path.size, crowd.precision)),
         )
         self._read = np.concatenate((path.joint[-1:], arm_path.joint[-1:]))

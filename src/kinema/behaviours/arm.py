@@ -409,9 +409,9 @@ def solve_arm(arm, path, state, goal, pose, weight, dt):
     update_path(path, pose, arm.first)
     limited |= hold_arm(arm, path, pose)
     if arm.upper_limit.limited | arm.fore_limit.limited:
-        pace = (arm.ease, arm.speed)
-        state.moving |= ease_joint(arm.upper_limit, state.upper, pose.r[arm.upper], begun, pace, dt)
-        state.moving |= ease_joint(arm.fore_limit, state.fore, pose.r[arm.fore], begun, pace, dt)
+        upper_r, fore_r = pose.r[arm.upper], pose.r[arm.fore]
+        state.moving |= ease_joint(arm.upper_limit, state.upper, upper_r, begun, arm.ease, arm.speed, dt)
+        state.moving |= ease_joint(arm.fore_limit, state.fore, fore_r, begun, arm.ease, arm.speed, dt)
     if helps:
         limited |= blend_joint(arm.shoulder_limit, pose.r[arm.shoulder], shoulder, weight, arm.rounding)
     limited |= blend_joint(arm.upper_limit, pose.r[arm.upper], upper, weight, arm.rounding)
@@ -429,8 +429,7 @@ def solve_hand(arm, path, state, rotation, pose, weight, dt):
         store4(r, branch.into_parent(matrix_above(pose, path[-1].parent), rotation))
         limited = hold_limit(arm.hand_limit, r, arm.rounding)
         if arm.hand_limit.limited:
-            pace = (arm.ease, arm.speed)
-            state.moving |= ease_joint(arm.hand_limit, state.hand, r, state.hand_known, pace, dt)
+            state.moving |= ease_joint(arm.hand_limit, state.hand, r, state.hand_known, arm.ease, arm.speed, dt)
     state.hand_known = weight > like(weight, 0.0)
     limited |= blend_joint(arm.hand_limit, r, before, weight, arm.rounding)
     update_path(path, pose, path.size - 1)

@@ -48,10 +48,10 @@ def step_eye_look(settings, offsets, target, state, dt):
     blinks = saccade.blinks
     for e in range(2):
         eye, view = state.eyes[e], EyeView(xform.apply(head, load3(offsets[e])), axes, ahead)
-        gaze, _, _, startled = step_eye(settings, eye, view, target, saccade, dt)
-        blinks |= startled
-        store4(state.rotations[e], quat.between(ahead, gaze, vec.hinge_of(ahead)))
-        record_gaze(eye, view, target, gaze)
+        step = step_eye(settings, eye, view, target, saccade, dt)
+        blinks |= step.blinks
+        store4(state.rotations[e], quat.between(ahead, step.gaze, vec.hinge_of(ahead)))
+        record_gaze(eye, view, target, step.gaze)
     state.state.blink = step_blink(settings, state.state.saccade, who, blinks, dt)
 
 

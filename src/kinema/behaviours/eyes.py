@@ -99,6 +99,17 @@ class EyeView(NamedTuple):
     animated: Any
 
 
+class EyeStep(NamedTuple):
+    """An eye after a frame: the direction of its gaze in the axes of its view, whether that is the animation's, whether
+    it is at rest, and whether a jump to a new target calls for a blink.
+    """
+
+    gaze: Any
+    as_animated: Any
+    at_rest: Any
+    blinks: Any
+
+
 # --- glances and blinks ----------------------------------------------------------------------------------------
 
 
@@ -194,11 +205,7 @@ def step_jumps(settings, eye, jump, dt):
 
 @routine
 def step_eye(settings, eye, view, target, saccade, dt):
-    """Let an eye look at its target for a frame.
-
-    Returns the direction of its gaze in the axes of the view, whether that is the animation's, whether it is at rest,
-    and whether the jump to a new target calls for a blink.
-    """
+    """Let an eye look at its target for a frame. Returns an `EyeStep`."""
     zero = like(dt, 0.0)
     held, most = target.held, settings.max_angle
     now = to_unit(xform.into(view.axes, vec.sub(load3(target.point), view.position)))
@@ -213,7 +220,7 @@ def step_eye(settings, eye, view, target, saccade, dt):
     glance = saccade.glance
     wanted = Aside(goal.left + glance.left + offset.left, goal.up + glance.up + offset.up)
     moved = (glance.left != zero) | (glance.up != zero) | (offset.left != zero) | (offset.up != zero)
-    return (
+    return EyeStep(
         direction_aside(within_cone(wanted, widest)),
         not (held | moved),
         at_rest,
@@ -245,12 +252,12 @@ def step_eyes(settings, joints, target, state, eyes, pose, dt):
         axes = axes_of(parent, joint.parent_axes)
         animated = vec.unit_or(xform.into(axes, xform.linear(m, load3(joint.forward))), ahead)
         view = EyeView(m[3], axes, animated)
-        gaze, as_animated, at_rest, startled = step_eye(settings, eye, view, target, saccade, dt)
-        blinks |= startled
-        state.moving |= not at_rest
+        step = step_eye(settings, eye, view, target, saccade, dt)
+        blinks |= step.blinks
+        state.moving |= not step.at_rest
         shown = animated
-        if (pose.weight > zero) & (not as_animated):
-            q = quat.part(quat.between(animated, gaze, vec.hinge_of(animated)), pose.weight)
+        if (pose.weight > zero) & (not step.as_animated):
+            q = quat.part(quat.between(animated, step.gaze, vec.hinge_of(animated)), pose.weight)
             r = pose.r[joint.joint]
             store4(r, quat.unit(quat.mul(rotation_in_parent(axes, parent, q), load4(r))))
             shown = quat.rotate(q, animated)

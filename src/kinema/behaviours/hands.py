@@ -358,14 +358,14 @@ class HandsState(StageState):
         """
         n, rows = self._index(arm), self._crowd.select(rows)
         at = self._each("position", position, 3, rows)
-        turn, towards = self._each("rotation", rotation, 4, rows), self._each("pole", pole, 3, rows)
+        rotated, towards = self._each("rotation", rotation, 4, rows), self._each("pole", pole, 3, rows)
         share = self._shares(weight, rows)
         new = self._goals[rows, n]
         new["held"], new["source"], new["has_pole"] = True, -1, pole is not None
         new["position"] = at
         new["weight"], new["rotation_weight"] = share, share if rotation is not None else 0.0
         if rotation is not None:
-            new["rotation"] = turn
+            new["rotation"] = rotated
         if pole is not None:
             new["pole"] = towards
         self._set(n, rows, new)
@@ -388,7 +388,7 @@ class HandsState(StageState):
         """
         n, source, rows = self._index(second), self._index(first), self._crowd.select(rows)
         at = self._each("offset_position", offset_position, 3, rows)
-        turn = self._each("offset_rotation", offset_rotation, 4, rows)
+        rotated = self._each("offset_rotation", offset_rotation, 4, rows)
         share = self._shares(weight, rows)
         self._check_no_ring(source, n, rows)
         new = self._goals[rows, n]
@@ -398,7 +398,7 @@ class HandsState(StageState):
         if offset_position is not None:
             new["grip_position"] = at
         if offset_rotation is not None:
-            new["grip_rotation"] = turn
+            new["grip_rotation"] = rotated
         self._set(n, rows, new)
 
     def release(self, arm: str, rows: Any = None) -> None:

@@ -168,15 +168,14 @@ def hold_limit(limit, r, rounding):
 
 
 @routine
-def ease_joint(limit, easing, r, begun, pace, dt):
+def ease_joint(limit, easing, r, begun, half_life, speed, dt):
     """Ease a local rotation, a row, over what its limit makes it jump by. Returns whether it is still on its way.
 
-    pace: half-life in seconds, and the speed up to which the rotation is followed at once, radians a second.
+    half_life: seconds. speed: up to which the rotation is followed at once, radians a second.
     """
     zero = like(dt, 0.0)
     one = like(dt, 1.0)
     none = (zero, zero, zero)
-    half_life, speed = pace
     last = load3(easing.goal)
     goal = coordinates(limit, load4(r), last)
     store3(easing.goal, goal)

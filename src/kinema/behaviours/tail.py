@@ -56,6 +56,13 @@ TAIL_HIT = Record(hit=bool, point=(REAL, 3), normal=(REAL, 3))
 """The ground under the end of a bone."""
 
 
+class TailChains(NamedTuple):
+    """All bones, of `TAIL_BONE`, and the path of the joints between them, of `PATH_JOINT`."""
+
+    bones: Any
+    path: Any
+
+
 class PosedBone(NamedTuple):
     """A bone as the pose has it, world space: its start, the way to its end at length 1, its length."""
 
@@ -126,11 +133,8 @@ def step_bone(settings, state, bone, hit, fresh, dt):
 
 @routine
 def step_tail(settings, tail, character, states, hits, pose, dt):
-    """Step every bone of one character, from the root on, and rotate its joint to bring the end there.
-
-    tail: the bones and the path of all joints between them.
-    """
-    bones, path = tail
+    """Step every bone of one character, from the root on, and rotate its joint to bring the end there."""
+    bones, path = tail.bones, tail.path
     zero = like(dt, 0.0)
     up = load3(settings.up)
     for b in range(bones.size):
@@ -223,7 +227,11 @@ class TailState(StageState):
         characters = TAIL_STATE.zeros(crowd.count, crowd.precision)
         states = TAIL_BONE_STATE.zeros((crowd.count, bones.size), crowd.precision)
         hits = TAIL_HIT.zeros((crowd.count, bones.size), crowd.precision)
-        self._records = (*kernel_views(record), kernel_views(bones, path), *kernel_views(characters, states, hits))
+        self._records = (
+            *kernel_views(record),
+            TailChains(*kernel_views(bones, path)),
+            *kernel_views(characters, states, hits),
+        )
         self._joints, self._up, self._length = bones.joint.copy(), record.up[0].copy(), float(record.length[0])
         self._fresh, self._moving, self._tips = characters.fresh, characters.moving, states.tip
         self._hit, self._points, self._normals = hits.hit, hits.point, hits.normal
