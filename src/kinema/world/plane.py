@@ -1,4 +1,4 @@
-"""A plane without end."""
+"""An infinite plane."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinema.world.rays import Hits, Rays, against, at, crossing, each, miss, rec
 
 @kernel
 def meet(origin, unit, reach, point, normal, two_sided):
-    """One ray."""
+    """Cast one ray."""
     speed = vec.dot(normal, unit)
     distance = crossing(-vec.dot(normal, vec.sub(origin, point)), speed)
     if distance < 0.0 or distance > reach or (speed > 0.0 and not two_sided):
@@ -33,7 +33,7 @@ def _cast_range(start, stop, origins, units, reaches, point, normal, two_sided, 
 
 
 class Plane(Ground):
-    """The plane through a point, (3,), at right angles to a normal, (3,); the normal points out of its front."""
+    """An infinite plane through a point (3,), metres, perpendicular to a normal (3,), which points out of its front."""
 
     def __init__(
         self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 1.0, 0.0), *, two_sided: bool = True

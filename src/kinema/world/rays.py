@@ -20,14 +20,14 @@ from kinema.math import vec
 
 
 class Hits(NamedTuple):
-    """What `cast` returns. ... is the batch's shape. All numbers are finite, for a miss too."""
+    """What `cast` returns; ... is the shape of the batch. All numbers are finite, also for a miss."""
 
     hit: Any
-    """(...): whether the ray meets the ground."""
+    """(...): whether the ray hits the ground."""
     point: Any
-    """(..., 3): where; for a miss the ray's end, origin + unit direction * max_distance."""
+    """(..., 3): the point hit; for a miss the ray's end, origin + unit direction * max_distance."""
     normal: Any
-    """(..., 3): unit normal of the ground there, facing the side the ray came from; zeros for a miss."""
+    """(..., 3): unit normal of the ground there, facing the side that the ray came from; zeros for a miss."""
     distance: Any
     """(...): metres from the origin to the point; max_distance for a miss."""
 

@@ -1,4 +1,4 @@
-"""A sphere: a small planet, or a hollow one from within."""
+"""A sphere: a small planet, or a hollow sphere from inside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinema.world.rays import Hits, Rays, against, at, each, miss, record
 
 @kernel
 def meet(origin, unit, reach, centre, radius, two_sided):
-    """One ray. Where |p + t u| = radius: t^2 + 2 b t + c = 0; of each root the form that does not cancel."""
+    """Cast one ray. |p + t u| = radius gives t^2 + 2 b t + c = 0; each root in the form without cancellation."""
     p = vec.sub(origin, centre)
     b = vec.dot(p, unit)
     c = vec.dot(p, p) - radius * radius
@@ -48,7 +48,7 @@ def _cast_range(start, stop, origins, units, reaches, centre, radius, two_sided,
 
 
 class Sphere(Ground):
-    """A sphere about a centre, (3,), of a radius, metres; its front is outside."""
+    """A sphere with a centre (3,) and a radius, metres; its front is outside."""
 
     def __init__(self, centre: ArrayLike = (0.0, 0.0, 0.0), radius: float = 1.0, *, two_sided: bool = True) -> None:
         middle = validation.vectors("centre", centre, 3, np.float64)

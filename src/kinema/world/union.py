@@ -1,4 +1,4 @@
-"""Several grounds as one."""
+"""Several grounds joined into one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Union(Ground):
 
 
 def _ask(ground: Any, rays: Rays) -> Hits:
-    """Flat answers of any ground."""
+    """Return hits (N,) of any ground."""
     if isinstance(ground, Ground):
         return ground._cast(rays)
     hits = ground.cast(rays.origins.reshape(-1, 3), rays.units.reshape(-1, 3), rays.reaches)
