@@ -56,7 +56,7 @@ def test_slopes(name, degrees):
     assert baked.in_place and hips[-1, 2] - hips[0, 2] > 1.5
     assert len(figures.steps.slide) >= 4 and near(figures, baked.leg).all()
     for before, after in ((baked.before.worst_slide, figures.worst_slide), _means(baked.before, figures)):
-        assert before > 5 * after and before > 0.01 * baked.leg
+        assert before > 0.01 * baked.leg > after or before > 5 * after
     assert figures.knee_flips == 0 and np.isfinite(hips).all()
 
 
@@ -68,7 +68,7 @@ def test_stairs(name):
     down = near(figures, baked.leg)
     assert down.all() or ("HVGirl" in name and down.mean() > 0.96)
     for before, after in ((baked.before.worst_slide, figures.worst_slide), _means(baked.before, figures)):
-        assert before > 5 * after and before > 0.01 * baked.leg
+        assert before > 0.01 * baked.leg > after or before > 5 * after
     assert figures.knee_flips == 0
 
 

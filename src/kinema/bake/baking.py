@@ -70,7 +70,7 @@ def bake(
     clip = _clip(character, clip)
     shot = take(_rig(character, settings), clip, settings)
     rig = shot.rig
-    shot = replace(shot, places=start_of(rig, settings) @ shot.places)
+    shot = replace(shot, places=start_of(shot, settings) @ shot.places)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     if settings.places_feet:
         shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)

@@ -21,17 +21,54 @@ HEIGHT_SMOOTHING = 0.12
 """Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
 
 
-def start_of(rig: Rig, settings: BakeSettings) -> Any:
-    """(4, 4): the initial transform of the character, not yet at the height of the ground."""
-    up, forward = np.array(rig.up), np.array(rig.forward)
+FIRST_FACING = 1.0
+"""Seconds from the start whose mean facing is the first one: about a stride, over which the sway of hips cancels."""
+
+SWAY = np.cos(np.radians(15))
+"""Cosine of the angle off a rig's own forward within which a clip faces that way: the rest is sway."""
+
+SIDEWAYS = 0.5
+"""Of a facing, how much of its unit length must lie along the ground to be read from the body's front, not its side."""
+
+
+def start_of(shot: Shot, settings: BakeSettings) -> Any:
+    """(4, 4): the initial transform of the character, not yet at the height of the ground.
+
+    A heading is what the clip faces at first, whatever way the character faces at rest.
+    """
+    up = np.array(shot.rig.up)
     across = np.delete(np.eye(3), int(np.argmax(np.abs(up))), axis=0)
     start = np.eye(4)
     if settings.heading is not None:
         wanted = np.array((np.sin(settings.heading), np.cos(settings.heading))) @ across
+        forward = facing_of(shot.rig, shot.world[shot.lead : shot.lead + 1 + round(FIRST_FACING / shot.dt)])
         angle = np.arctan2(np.cross(forward, wanted) @ up, forward @ wanted)
         start[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(up, angle))
     start[:3, 3] = np.array((settings.at[0], settings.at[-1])) @ across
     return start
+
+
+def facing_of(rig: Rig, world: Any) -> Any:
+    """(3,): which way a body faces along the ground in some frames, (F, J, 4, 4), on average: where its hips have
+    rotated its front to. The rig's own forward, if it sways about that.
+    """
+    up, forward = np.array(rig.up), np.array(rig.forward)
+    stance = _rotation(rig.standing_world[rig.hips])
+    facing = np.zeros(3)
+    for frame in world:
+        rotation = arrays.mul(_rotation(frame[rig.hips]), arrays.conj(stance))
+        front, left = (arrays.rotate(rotation, way) for way in (forward, np.cross(up, forward)))
+        flat = front - up * (front @ up)
+        facing += arrays.unit(flat if np.linalg.norm(flat) > SIDEWAYS else np.cross(left, up))
+    facing = arrays.unit(facing)
+    return forward if facing @ forward > SWAY else facing
+
+
+def _rotation(matrix: Any) -> Any:
+    """(4,): the rotation in a matrix (4, 4), whatever it scales or mirrors."""
+    axes = np.asarray(matrix[:3, :3], np.float64)
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), np.finfo(float).tiny)
+    return arrays.from_matrix(-axes if np.linalg.det(axes) < 0 else axes)
 
 
 def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:

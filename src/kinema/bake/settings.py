@@ -36,7 +36,7 @@ class BakeSettings:
     at: tuple[float, ...] = (0.0, 0.0)
     """Start position of the character's origin: x and z; or x, y and z, to start on the ground below y."""
     heading: float | None = None
-    """Initial heading, radians from +Z towards +X; None keeps the clip's."""
+    """Heading that the clip faces in its first second, radians from +Z towards +X; None keeps the clip's."""
     travel: bool | None = None
     """Whether to move the character by its planted feet; None: if it is on a ground and the clip walks in place."""
     in_place: bool = False

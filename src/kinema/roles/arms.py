@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
+from kinema.roles import words
 from kinema.roles.constants import ARM_BONES, SAME_PLACE
 from kinema.roles.evidence import Evidence
 from kinema.roles.legs import bending
@@ -59,7 +62,7 @@ def _called(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] |
 
 
 def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Chains from the hand on, the thumb first: two or more, or what is called a finger."""
+    """Chains from the hand on, from the thumb to the little finger: two or more, or what is called a finger."""
     forearm, hand = joints[1], joints[2]
     starts = [start for start in evidence.children[hand] if not evidence.end[start]]
     if len(evidence.children[forearm]) > 2:  # No hand in between: palm bones side by side.
@@ -73,7 +76,21 @@ def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...]
             chains = [chain for chain in chains if len(chain) > 1]
         # The thumb leaves the hand first.
         thumb = [min(chains, key=lambda chain: evidence.length((hand, chain[0])))]
-    return (*thumb, *(chain for chain in chains if chain not in thumb))
+    return (*thumb, *_in_order(evidence, [chain for chain in chains if chain not in thumb], thumb))
+
+
+def _in_order(
+    evidence: Evidence, fingers: list[tuple[int, ...]], thumb: list[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """Fingers from the index to the little one: by name where all are named, else from the thumb outwards."""
+    ranks = [max((words.finger_rank(evidence.skeleton.names[j]) for j in chain), default=0) for chain in fingers]
+    if all(ranks) and len(set(ranks)) == len(ranks):
+        return [chain for _, chain in sorted(zip(ranks, fingers, strict=True))]
+    if not thumb:
+        return fingers
+    start = evidence.rest[thumb[0][0]]
+    # Palm bones start close together: what is further out is further apart.
+    return sorted(fingers, key=lambda chain: float(np.linalg.norm(evidence.rest[chain[len(chain) // 2]] - start)))
 
 
 def _is_finger(evidence: Evidence, joint: int) -> bool:

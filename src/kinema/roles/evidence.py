@@ -185,7 +185,8 @@ def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> tuple[Any, Any]:
             continue
         own = np.bincount(skin.joints.reshape(-1), skin.weights.reshape(-1), len(skeleton))
         followed = np.flatnonzero(own)
-        if len(followed) == 1 and leaf[followed[0]] and skeleton.parents[followed[0]] >= 0:
+        stiff = len(followed) == 1 and leaf[followed[0]] and skeleton.parents[followed[0]] >= 0
+        if stiff and words.kind(skeleton.names[followed[0]]) != "eye":  # An eyeball is a mesh of its own that rotates.
             pieces[followed[0]] = True
             own = np.roll(own, int(skeleton.parents[followed[0]]) - int(followed[0]))
         total += own

@@ -67,7 +67,25 @@ def find(
     if not way:
         return Trunk(hips, spine, (), None)
     head = _head_of(evidence, pairs, way)
-    return Trunk(hips, spine, tuple(way[:head]), way[head])
+    if spine:
+        return Trunk(hips, spine, tuple(way[:head]), way[head])
+    first = _neck_start(evidence, posture, way[:head])
+    return Trunk(hips, tuple(way[:first]), tuple(way[first:head]), way[head])
+
+
+def _neck_start(evidence: Evidence, posture: Posture, way: list[int]) -> int:
+    """Where the neck begins in the way from above the hips to below the head, if no arms show where the chest is.
+
+    Names decide; else short limbs that hang from it, such as arms of two joints or wings; else the last third is neck.
+    """
+    called = [k for k, joint in enumerate(way) if evidence.kind(joint) == "neck"]
+    if called:
+        return called[0]
+    trunk = [k for k, joint in enumerate(way) if evidence.kind(joint) in ("spine", "chest")]
+    hung = [k for k, joint in enumerate(way) if any(pair.attach == joint for pair in posture.others)]
+    if trunk or hung:
+        return max(trunk + hung) + 1
+    return len(way) - round(len(way) / 3)
 
 
 def _creeping(evidence: Evidence, hips: int) -> Trunk:

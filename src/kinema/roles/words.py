@@ -55,6 +55,8 @@ _END = re.compile(r"(?<![a-z])(?:end|leaf|nub|tip|top|site|terminator)(?![a-z])"
 
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 
+_FINGERS = {"index": 1, "point": 1, "middle": 2, "mid": 2, "ring": 3, "pinky": 4, "pinkie": 4, "little": 4}
+
 _LEG_KINDS = frozenset(("thigh", "shin", "foot", "toe", "leg"))
 _ARM_KINDS = frozenset(("shoulder", "upper_arm", "forearm", "hand", "finger", "thumb"))
 
@@ -88,6 +90,11 @@ def side(name: str) -> str:
     """ "left", "right", or "" where a name says neither (or both)."""
     found = {_SIDES[word] for word in split(name) if word in _SIDES}
     return found.pop() if len(found) == 1 else ""
+
+
+def finger_rank(name: str) -> int:
+    """1 for an index finger to 4 for a little one, by its name; 0 where it does not say."""
+    return max((_FINGERS.get(word, 0) for word in split(name)), default=0)
 
 
 def limb(name: str) -> str:
