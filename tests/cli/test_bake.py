@@ -48,7 +48,7 @@ def test_a_walk_up_a_slope(file, tmp_path):
     assert figures["format"] == "kinema.bake" and figures["version"] == 1
     (clip,) = figures["files"][0]["clips"]
     assert clip["in_place"] and clip["after"]["in_leg_lengths"]["planted_hover"] < 0.02
-    assert clip["before"]["slide"] > 5 * clip["after"]["slide"]
+    assert clip["before"]["slide"] > 4 * clip["after"]["slide"]  # Of every point of a sole that touches.
 
 
 def test_nothing_is_overwritten_without_force(file, tmp_path):
