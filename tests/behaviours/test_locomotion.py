@@ -302,3 +302,69 @@ def test_characters_from_files_in_any_unit(file):
     both = np.array(planted)[1:] & np.array(planted)[:-1]
     assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
     assert np.linalg.norm(frame.transform[:3, 3] - (0.0, 0.0, size)) > 3.0 * size
+
+
+# --- how it looks -----------------------------------------------------------------------------------------------------
+
+
+def largest_rotation(walk):
+    """Degrees that any joint rotates within a frame, at most, once the walk is under way."""
+    return np.degrees(metrics.turns(walk.character.skeleton, walk.world)[5:].max())
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(
+    ("name", "ground", "speed"),
+    [
+        ("humanoid", demo.stairs(), 0.8),
+        ("humanoid", demo.slope(20.0, 40.0), 1.3),
+        ("quadruped", demo.stairs(), 0.36),
+        ("spider", demo.stairs(), 0.5),
+    ],
+    ids=["person on stairs", "person on a slope", "fox on stairs", "spider on stairs"],
+)
+def test_no_joint_snaps(name, ground, speed):
+    walk = Walk(exact(name), ground, start=(0.0, 0.0, 0.5))
+    walk.state.walk((0.0, 0.0, speed))
+    assert largest_rotation(walk.go(5.0)) < 25.0
+
+
+def feet_apart(walk):
+    """How far the left foot is to the left of the right one, metres, in the character's own space."""
+    rig, places = walk.character.rig, walk.place
+    own = np.einsum("fji,flj->fli", places[:, :3, :3], walk.balls() - places[:, np.newaxis, :3, 3])
+    names = [leg.name for leg in rig.legs]
+    return (own[:, names.index("left")] - own[:, names.index("right")]) @ np.cross(rig.up, rig.forward)
+
+
+@pytest.mark.slow_uncompiled
+def test_feet_do_not_cross_when_a_person_changes_direction():
+    walk = Walk(exact("humanoid"), km.Plane())
+    for velocity in ((0.5, 0.0, 0.0), (-0.5, 0.0, 0.0), (0.0, 0.0, -0.6), (0.4, 0.0, 0.4), (-0.4, 0.0, 0.4)):
+        walk.state.walk(velocity)
+        walk.go(1.2)
+    assert feet_apart(walk).min() > 0.0
+
+
+@pytest.mark.slow_uncompiled
+def test_arms_swing_against_the_legs():
+    character = exact("humanoid")
+    walk = Walk(character, km.Plane())
+    walk.state.walk((0.0, 0.0, 1.0))
+    walk.go(4.0)
+    ends = [int(limb.joints[-1]) for limb in (*character.rig.arms, *character.rig.legs)]
+    ahead = (walk.world[120:, ends, 2, 3] - walk.place[120:, np.newaxis, 2, 3]).T
+    assert ahead[:2].std(axis=1).min() > 0.04
+    for arm, leg in ((0, 2), (1, 3)):
+        assert np.corrcoef(ahead[arm], ahead[leg])[0, 1] < -0.9
+
+
+def test_arms_stay_as_posed_when_asked():
+    character = exact("humanoid")
+    walk = Walk(character, km.Plane(), km.Locomotion(arm_swing=0.0))
+    walk.state.walk((0.0, 0.0, 1.0))
+    walk.go(0.5)
+    pose = walk.animator.update(1 / HZ).pose
+    for arm in character.rig.arms:
+        joints = [int(joint) for joint in arm.joints]
+        np.testing.assert_array_equal(pose.rotations[joints], character.skeleton.rest.rotations[joints])

@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.gait import landing_point, lift_feet, lift_off
+from kinema.behaviours.gait import clear_other, landing_point, lift_feet, lift_off
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
     FOOT_SAMPLES,
@@ -108,7 +108,8 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
             foot.first_ray = -1
             if is_looking(foot):
                 seconds = foot.left if foot.target.contact == SWINGING else like(dt, 0.0)
-                store3(foot.wanted, landing_point(settings, legs[n], walker, foot, m, seconds))
+                wanted = landing_point(settings, legs[n], walker, foot, m, seconds)
+                store3(foot.wanted, clear_other(settings, legs, feet[i], n, m, wanted))
                 foot.first_ray = count
                 count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS
     return count

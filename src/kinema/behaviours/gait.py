@@ -41,6 +41,9 @@ ROOM_AHEAD = 0.65
 ROOM_BEHIND = 0.5
 """The same where it leaves again: less, since the body goes on while the foot waits."""
 
+OWN_SIDE = 0.5
+"""Share of its distance from the middle of the body by which a foot may be put inwards."""
+
 TRY_AGAIN = 0.06
 """Leg lengths by which the wanted place must move before a foot that found no foothold tries again."""
 
@@ -93,7 +96,34 @@ def landing_point(settings, leg, walker, foot, m, seconds):
     lead = lead_of(settings, leg, foot)
     ahead = vec.scale(along, lead + lead_shift(settings, leg, m, along, lead))
     moves = vec.scale(drift, min(seconds, settings.swing_time) * walker.progress)
-    return vec.add(load3(foot.home), vec.add(moves, ahead))
+    return vec.add(load3(foot.home), vec.add(moves, keep_side(settings, leg, m, ahead)))
+
+
+@routine
+def keep_side(settings, leg, m, ahead):
+    """How far from its home a foot is put, shortened so that it stays on its own side of the body: feet never cross."""
+    zero = like(ahead[0], 0.0)
+    own_side = vec.cross(load3(settings.contact.up), load3(settings.forward))
+    side = vec.unit_or(xform.linear(m, own_side), (zero, zero, zero))
+    room = vec.dot(load3(leg.home), own_side) * like(zero, OWN_SIDE)
+    inward = vec.dot(ahead, side)
+    beyond = inward + room
+    crosses = (beyond < zero) if room > zero else (beyond > zero)
+    return vec.sub(ahead, vec.scale(side, beyond)) if crosses & (room != zero) else ahead
+
+
+@routine
+def clear_other(settings, legs, feet, n, m, wanted):
+    """Where a foot of a walker with two legs lands, moved aside so that it stays on its side of the other foot."""
+    if legs.size != 2:
+        return wanted
+    zero = like(wanted[0], 0.0)
+    own_side = vec.cross(load3(settings.contact.up), load3(settings.forward))
+    side = vec.unit_or(xform.linear(m, own_side), (zero, zero, zero))
+    apart = vec.dot(vec.sub(load3(legs[n].home), load3(legs[1 - n].home)), own_side) * like(zero, OWN_SIDE)
+    missing = apart - vec.dot(vec.sub(wanted, load3(feet[1 - n].target.ball)), side)
+    too_near = (missing > zero) if apart > zero else (missing < zero)
+    return vec.add(wanted, vec.scale(side, missing)) if too_near & (apart != zero) else wanted
 
 
 # --- when to step -----------------------------------------------------------------------------------------------------
@@ -197,3 +227,4 @@ def lift_off(settings, foot, up):
     foot.left = foot.duration = settings.swing_time
     foot.lift_off = vec.dot(load3(foot.target.ball), up)
     store3(foot.velocity, (zero, zero, zero))
+    foot.pull = zero

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
+from kinema.behaviours.arm_swing import swing_arms, swinging_arms
 from kinema.behaviours.blending import numbers
 from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of
@@ -43,6 +44,10 @@ POINT_SOLE = 0.02
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the
 ground."""
+
+STRAIGHT_FROM, STRAIGHT_SPEED = 0.85, 0.5
+"""A foot rises and falls slower the straighter its leg stands, because a straight knee bends fastest: from this share
+of its length on, down to this share of its top speed for a leg that stands straight."""
 
 STEEPEST = 1.5
 """Radians (86 degrees): a vertical plane has no height."""
@@ -90,12 +95,24 @@ class Locomotion(Stage):
     """Seconds in which the body is half way to its height and tilt."""
     lean: float | None = None
     """Share of the slope under its feet that the body leans with, 0 to 1. None: 1 with four legs or more, else 0."""
+    arm_swing: float = 1.2
+    """Radians that the arms of a walker with two legs swing per leg length of its stride. 0 leaves them as posed."""
 
     def __post_init__(self) -> None:
         validation.number("max_slope", self.max_slope, 0.0, STEEPEST)
         validation.number("stretch", self.stretch, 0.0, 1.0)
         validation.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
-        for name in ("speed", "turn_speed", "half_life", "lift", "search", "max_rise", "max_drop", "pelvis_half_life"):
+        for name in (
+            "speed",
+            "turn_speed",
+            "half_life",
+            "lift",
+            "search",
+            "max_rise",
+            "max_drop",
+            "pelvis_half_life",
+            "arm_swing",
+        ):
             validation.number(name, getattr(self, name), 0.0, LARGEST_SETTING)
         for name in ("stride", "settle", "swing_time", "foot_speed", "crouch"):
             validation.number(name, getattr(self, name), 1.0 / LARGEST_SETTING, LARGEST_SETTING)
@@ -138,6 +155,7 @@ class LocomotionState(StageState):
             rotation[..., 3] = 1.0
         self._settings = _settings_record(settings, crowd, self.legs)
         self._legs = _leg_records(settings, crowd, self.legs)
+        self._arms = swinging_arms(crowd, settings.arm_swing) if settings.arm_swing else None
         self._ankles, self._hips = [leg.joints[-1] for leg in self.legs], int(crowd.rig.hips)
         self._needed = (*self._ankles, *(leg.joints[0] for leg in self.legs), self._hips)
 
@@ -214,6 +232,7 @@ class LocomotionState(StageState):
         self._move_bodies(context, dt)
         for n, leg in enumerate(self.legs):
             leg.solve(context, self.feet.target.ankle[:, n], self.feet.target.rotation[:, n])
+        self._swing_arms(context)
         world = context.world(self._needed)
         end_frame(rows, self._legs, self.walkers, self.feet, context.transform, world)
         return self._report(context, world)
@@ -236,6 +255,14 @@ class LocomotionState(StageState):
         with context.edit([self._hips]) as local:
             leans = bool(self._settings.pelvis.lean > 0)
             apply_to_hips(context.rows, self._hips, self.walkers.pelvis, leans, local.t, local.r)
+
+    def _swing_arms(self, context: FrameContext) -> None:
+        if self._arms is None or not self._arms.size:
+            return
+        world = context.world([*self._arms.parent.tolist(), self._hips])
+        with context.edit(self._arms.joint.tolist()) as local:
+            records = self._settings, self._arms, self.feet
+            swing_arms(context.rows, *records, context.transform, world, context.weights, local.r)
 
     def _report(self, context: FrameContext, world: Any) -> LocomotionReport:
         walkers, target = self.walkers, self.feet.target
@@ -299,6 +326,8 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: LegSolver, le
     farthest = math.sqrt(max(reach**2 - (high - crouch) ** 2, 0.0))
     record.home[:], record.hip[:], record.to_ankle[:] = ball, hip_at, ankle_at - ball
     record.reach, record.rest_reach, record.rest_aside, record.crouch = reach, rest, aside, crouch
+    straightness = min(max((rest / length - STRAIGHT_FROM) / (1.0 - STRAIGHT_FROM), 0.0), 1.0)
+    record.vertical_speed = 1.0 - (1.0 - STRAIGHT_SPEED) * straightness
     record.spare = max(farthest - aside, LEAST_SPARE * length)
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)

@@ -53,17 +53,19 @@ def plan_swing(settings, leg, foot, hits, path, up):
     foot.depart = waits * min((top - foot.lift_off) / steep, one)
     foot.arrive = like(length, SWING_ARRIVES) + waits * min((top - down) / steep, one)
     across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
-    foot.duration = foot.left = max(swing_duration(settings, length, foot, across, down), settings.swing_time)
+    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), settings.swing_time)
 
 
 @kernel
-def swing_duration(settings, length, foot, across, down):
-    """Seconds that a swing needs at the fastest: the cubic of `glide` peaks at one and a half times its mean speed."""
+def swing_duration(settings, leg, foot, across, down):
+    """Seconds that a swing needs: on average a foot is at two thirds of its top speed, and slower where it rises."""
+    length = leg.bones.length
     one = like(length, 1.0)
     rate = like(length, 1.5) / (settings.foot_speed * length)
+    vertical = rate * like(length, 1.25) / leg.vertical_speed
     sideways = across * rate / (one - foot.depart - foot.arrive)
-    rising = (foot.apex - foot.lift_off) * rate / like(length, SWING_RISES)
-    falling = (foot.apex - down) * rate / like(length, 1.0 - SWING_RISES)
+    rising = (foot.apex - foot.lift_off) * vertical / like(length, SWING_RISES)
+    falling = (foot.apex - down) * vertical / like(length, 1.0 - SWING_RISES)
     return max(sideways, max(rising, falling))
 
 
@@ -78,6 +80,7 @@ def land(foot):
     foot.left = zero
     store3(foot.target.ball, load3(foot.foothold))
     store3(foot.velocity, (zero, zero, zero))
+    foot.pull = zero
     store4(foot.rotation, load4(foot.foothold_rotation))
 
 
@@ -98,6 +101,25 @@ def glide(x, speed, goal, left, dt):
 
 
 @kernel
+def glide_smoothly(x, speed, pull, goal, left, dt):
+    """The same with minimum jerk (the quintic Hermite curve): position, speed and acceleration."""
+    zero = like(dt, 0.0)
+    if dt >= left:
+        return (goal, zero, zero) if dt > zero else (x, speed, pull)
+    u = dt / left
+    way, v, a = goal - x, speed * left, pull * left * left * like(dt, 0.5)
+    # x(u) = x + v u + a u^2 + c u^3 + d u^4 + e u^5, with x(1) = goal and no speed or acceleration there.
+    c = like(dt, 10.0) * way - like(dt, 6.0) * v - like(dt, 3.0) * a
+    d = like(dt, -15.0) * way + like(dt, 8.0) * v + like(dt, 3.0) * a
+    e = like(dt, 6.0) * way - like(dt, 3.0) * v - a
+    at = x + u * (v + u * (a + u * (c + u * (d + u * e))))
+    two, three, four, five = like(dt, 2.0), like(dt, 3.0), like(dt, 4.0), like(dt, 5.0)
+    rate = v + u * (two * a + u * (three * c + u * (four * d + u * five * e)))
+    bend = two * a + u * (like(dt, 6.0) * c + u * (like(dt, 12.0) * d + u * like(dt, 20.0) * e))
+    return at, rate / left, bend / (left * left)
+
+
+@kernel
 def smooth(u):
     """Ease in and out: 0 to 1 with no slope at the ends."""
     return u * u * (like(u, 3.0) - u - u)
@@ -113,10 +135,10 @@ def swing_foot(foot, up, dt):
     ball, velocity, foothold = load3(foot.target.ball), load3(foot.velocity), load3(foot.foothold)
     now, goal, rate = vec.reject(ball, up), vec.reject(foothold, up), vec.reject(velocity, up)
     waits = min(max(foot.left - foot.duration * (one - foot.depart), zero), dt)
-    across = max(foot.left - waits - foot.duration * foot.arrive, zero)
-    x, vx = glide(now[0], rate[0], goal[0], across, dt - waits)
-    y, vy = glide(now[1], rate[1], goal[1], across, dt - waits)
-    z, vz = glide(now[2], rate[2], goal[2], across, dt - waits)
+    across, step = max(foot.left - waits - foot.duration * foot.arrive, zero), dt - waits
+    x, vx = glide(now[0], rate[0], goal[0], across, step)
+    y, vy = glide(now[1], rate[1], goal[1], across, step)
+    z, vz = glide(now[2], rate[2], goal[2], across, step)
     height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
     store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
     store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
@@ -133,9 +155,9 @@ def swing_height(foot, height, climb, down, dt):
     rising = max(foot.left - foot.duration * like(dt, 1.0 - SWING_RISES), zero)
     part = min(rising, dt)
     if part > zero:
-        height, climb = glide(height, climb, foot.apex, rising, part)
+        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, foot.apex, rising, part)
     if dt > part:
-        height, climb = glide(height, climb, down, foot.left - part, dt - part)
+        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, down, foot.left - part, dt - part)
     return height, climb
 
 

@@ -58,6 +58,7 @@ WALKING_LEG = Record(
     rest_aside=REAL,
     spare=REAL,
     crouch=REAL,
+    vertical_speed=REAL,
     to_ankle=(REAL, 3),
     ankle_rotation=(REAL, 4),
     samples=(REAL, (FOOT_SAMPLES, 3)),
@@ -67,7 +68,8 @@ WALKING_LEG = Record(
 
 group: legs of a group swing together. home: where the ball of the foot rests. hip: where the leg starts. reach: at its
 largest stretch. rest_reach: from hip to ankle at rest. rest_aside: the same across up. spare: how much farther aside
-the leg reaches on level ground. crouch: how far the body comes down for this leg. to_ankle: from the ball to the ankle
+the leg reaches on level ground. crouch: how far the body comes down for this leg.
+vertical_speed: share of its top speed at which the foot rises and falls. to_ankle: from the ball to the ankle
 at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. point: whether the
 foot is a mere point.
 """
@@ -100,6 +102,7 @@ hips above the character's floor, and how fast the transform follows it.
 STEP = Record(
     target=FOOT_TARGET,
     velocity=(REAL, 3),
+    pull=REAL,
     rotation=(REAL, 4),
     home=(REAL, 3),
     drift=(REAL, 3),
@@ -120,14 +123,14 @@ STEP = Record(
 )
 """The state of one foot. Vectors are in world space.
 
-target: contact state, ball, and what the leg is asked for. velocity: of a swinging foot, metres a second. rotation:
-from the character's own space to how the foot stands. home: where the foot belongs now; drift: how fast that moves.
-wanted: where a foot that leaves now should come down. foothold, foothold_rotation: where it does. shift: from wanted to
-foothold, across up. failed, tried: whether no foothold was found, and where it was looked for. apex: height over which
-a swinging foot passes. depart: share of a swing before which it only rises. arrive: share that is left when it only
-comes down. lift_off: height from which it left. left, duration: seconds of its swing, what is left and all of it.
-first_ray: the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the
-character's own space.
+target: contact state, ball, and what the leg is asked for. velocity, pull: of a swinging foot, and its vertical
+acceleration. rotation: from the character's own space to how the foot stands. home: where the foot belongs now; drift:
+how fast that moves. wanted: where a foot that leaves now should come down. foothold, foothold_rotation: where it does.
+shift: from wanted to foothold, across up. failed, tried: whether no foothold was found, and where it was looked for.
+apex: height over which a swinging foot passes. depart: share of a swing before which it only rises. arrive: share that
+is left when it only comes down. lift_off: height from which it left. left, duration: seconds of its swing, what is left
+and all of it. first_ray: the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was
+last, in the character's own space.
 """
 
 
