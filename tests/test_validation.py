@@ -1,4 +1,4 @@
-"""Public validation: what is accepted, in which precision, and errors that name argument, index and rule."""
+"""Validation: accepted input, its precision, and errors that name the argument, the index and what is allowed."""
 
 import math
 import multiprocessing
