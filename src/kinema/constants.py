@@ -410,37 +410,6 @@ SLERP_NEAR_FLOAT64 = 0.95
 EVENT_PASSES = 4
 """How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""
 
-# --- procedural layers -----------------------------------------------------------------------------------------
-
-INHALE = 0.3
-"""How much faster than the mean lungs fill half way through breathing in: that takes 41% of a breath."""
-
-BREATH_CHEST = 0.03
-"""Radians the chest leans back with a breath of depth 1."""
-
-BREATH_SHOULDERS = 0.02
-"""Radians the shoulders rise with a breath of depth 1."""
-
-FASTEST_RATE = 100.0
-"""Most breaths or sways a second: a frame sees no more."""
-
-DEEPEST_BREATH = 30.0
-"""Deepest breath: beyond it the chest would tip over backwards."""
-
-GOLDEN = 1.618033988749895
-"""The golden ratio, which fractions approximate worst of all: waves whose rates are that far apart never meet again."""
-
-SWAY_SECOND = 0.4
-"""Share of the second, faster wave in a sway."""
-
-SWAY_SPAN = 1000.0
-"""Seconds over which the starts of characters are spread, so that no two of them sway alike."""
-
-KICK_OVER = 1e-6
-"""Share of a kick below which it is over."""
-
-STRONGEST_KICK = 1e3
-"""Strongest kick taken: a stronger one is a mistake, and float32 has to hold whatever kicks add up to."""
 # --- frames ----------------------------------------------------------------------------------------------------
 
 SHORTEST_FRAME = 1e-6

@@ -14,6 +14,7 @@ import numpy as np
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.math import arrays, quat, vec, xform
+from kinema.math.rows import load3, load4, store4
 from kinema.skeleton import Skeleton
 
 
@@ -71,7 +72,7 @@ def place_at(places, i):
 @batch
 def travels(before, after, passes, ends, up, out):
     """From place to place, (n, 4) each, with whole passes of a loop in between. ends: where a pass starts and ends."""
-    axis = (up[0], up[1], up[2])
+    axis = load3(up)
     start, end = place_at(ends, 0), place_at(ends, 1)
     one_pass = then(back(start, axis), end, axis)
     for i in range(out.shape[0]):
@@ -86,30 +87,20 @@ def travels(before, after, passes, ends, up, out):
 # --- poses -----------------------------------------------------------------------------------------------------
 
 
-@kernel
-def translation_at(t, i, j):
-    return (t[i, j, 0], t[i, j, 1], t[i, j, 2])
-
-
-@kernel
-def rotation_at(r, i, j):
-    return (r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3])
-
-
 @batch
 def root_places(rows, joint, parents, rest, up, t, r, s, out):
     """Where a joint stands on the ground, relative to rest, for these rows of t, r, s; (rows, 4).
 
     rest: (7,), its translation and rotation in the character's space at rest.
     """
-    axis = (up[0], up[1], up[2])
+    axis = load3(up)
     rest_at, rest_turn = (rest[0], rest[1], rest[2]), (rest[3], rest[4], rest[5], rest[6])
     for n in range(rows.size):
         i, j = rows[n], parents[joint]
-        at, turn = translation_at(t, i, joint), rotation_at(r, i, joint)
+        at, turn = load3(t[i, joint]), load4(r[i, joint])
         while j >= 0:
-            at = xform.point((translation_at(t, i, j), rotation_at(r, i, j), translation_at(s, i, j)), at)
-            turn = quat.mul(rotation_at(r, i, j), turn)
+            at = xform.point((load3(t[i, j]), load4(r[i, j]), load3(s[i, j])), at)
+            turn = quat.mul(load4(r[i, j]), turn)
             j = parents[j]
         away = quat.mul(turn, quat.conj(rest_turn))
         # The part of a turn about an axis has the same ratio of axis to w as the turn itself.
@@ -122,7 +113,7 @@ def root_places(rows, joint, parents, rest, up, t, r, s, out):
 @batch
 def take_out(rows, joint, parents, up, places, t, r, s):
     """Put a joint of these rows back by its place: nothing else of its pose changes. places: (rows, 4)."""
-    axis = (up[0], up[1], up[2])
+    axis = load3(up)
     one, zero = like(up[0], 1.0), like(up[0], 0.0)
     for n in range(rows.size):
         i, j = rows[n], parents[joint]
@@ -130,9 +121,9 @@ def take_out(rows, joint, parents, up, places, t, r, s):
         # What happens in the character's space, seen from below each ancestor in turn, the highest first.
         turn = quat.from_axis_angle(axis, yaw)
         above_at, above_turn, above_scale = (zero, zero, zero), (zero, zero, zero, one), (one, one, one)
-        at = translation_at(t, i, joint)
+        at = load3(t[i, joint])
         while j >= 0:
-            step = (translation_at(t, i, j), rotation_at(r, i, j), translation_at(s, i, j))
+            step = (load3(t[i, j]), load4(r[i, j]), load3(s[i, j]))
             above_at = xform.point(step, above_at)
             above_turn = quat.mul(step[1], above_turn)
             above_scale = (above_scale[0] * step[2][0], above_scale[1] * step[2][1], above_scale[2] * step[2][2])
@@ -140,12 +131,11 @@ def take_out(rows, joint, parents, up, places, t, r, s):
         at = xform.point((above_at, above_turn, above_scale), at)
         at = vec.sub(vec.add(quat.rotate(turn, at), offset), above_at)
         at = quat.rotate(quat.conj(above_turn), at)
-        new = quat.mul(quat.conj(above_turn), quat.mul(turn, quat.mul(above_turn, rotation_at(r, i, joint))))
+        new = quat.mul(quat.conj(above_turn), quat.mul(turn, quat.mul(above_turn, load4(r[i, joint]))))
         new = quat.unit(new)
         for c in range(3):
             t[i, joint, c] = at[c] / above_scale[c] if above_scale[c] != zero else zero
-        for c in range(4):
-            r[i, joint, c] = new[c]
+        store4(r[i, joint], new)
 
 
 class Root:

@@ -12,71 +12,102 @@ from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema._jit import batch, like
-from kinema.behaviours.blending import chosen, kept, mix_back, numbers, rows_of, write_rows
+from kinema.behaviours.blending import kept, mix_back, numbers, rows_of, write_rows
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
-from kinema.constants import (
-    BREATH_CHEST,
-    BREATH_SHOULDERS,
-    CRITICAL_HALF,
-    DEEPEST_BREATH,
-    FASTEST_RATE,
-    GOLDEN,
-    INHALE,
-    KICK_OVER,
-    SHORTEST_HALF_LIFE,
-    STRONGEST_KICK,
-    SWAY_SECOND,
-    SWAY_SPAN,
-)
+from kinema.constants import CRITICAL_HALF, SHORTEST_HALF_LIFE
 from kinema.errors import InputError
 from kinema.math import arrays, quat, spring
+from kinema.math.rows import load3, load4, store4
 from kinema.pose import Pose, unit_rotations
+from kinema.records import REAL, Record, kernel_views
 from kinema.rig import Rig
+
+INHALE = 0.3
+"""How much faster than the mean lungs fill half way through breathing in: that takes 41% of a breath."""
+
+BREATH_CHEST = 0.03
+"""Radians the chest leans back with a breath of depth 1."""
+
+BREATH_SHOULDERS = 0.02
+"""Radians the shoulders rise with a breath of depth 1."""
+
+FASTEST_RATE = 100.0
+"""Most breaths or sways a second: a frame sees no more."""
+
+DEEPEST_BREATH = 30.0
+"""Deepest breath: beyond it the chest would tip over backwards."""
+
+GOLDEN = 1.618033988749895
+"""The golden ratio, which fractions approximate worst of all: waves whose rates are that far apart never meet again."""
+
+SWAY_SECOND = 0.4
+"""Share of the second, faster wave in a sway."""
+
+SWAY_SPAN = 1000.0
+"""Seconds over which the starts of characters are spread, so that no two of them sway alike."""
+
+KICK_OVER = 1e-6
+"""Share of a kick below which it is over."""
+
+STRONGEST_KICK = 1e3
+"""Strongest kick taken: a stronger one is a mistake, and float32 has to hold whatever kicks add up to."""
 
 # --- what they share -------------------------------------------------------------------------------------------
 
 
+ROTATED_JOINT = Record(joint=np.int64, axis=(REAL, 3))
+"""A joint that a layer rotates, and the axis in its own space."""
+
+
 @batch
-def add_turns(rows, weights, joints, axes, angles, r):
-    """Turn joints about axes in their own space. angles: (rows, joints), radians."""
+def add_rotations(rows, weights, joints, angles, r):
+    """Rotate joints about their axes. joints: `ROTATED_JOINT` each. angles: (rows, joints), radians."""
     for n in range(rows.size):
         i = rows[n]
         for k in range(joints.size):
             angle = angles[n, k] * weights[i]
             if angle != like(angle, 0.0):
-                j = joints[k]
-                turn = quat.from_axis_angle((axes[k, 0], axes[k, 1], axes[k, 2]), angle)
-                q = quat.unit(quat.mul((r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3]), turn))
-                for c in range(4):
-                    r[i, j, c] = q[c]
+                row = r[i, joints[k].joint]
+                store4(row, quat.unit(quat.mul(load4(row), quat.from_axis_angle(load3(joints[k].axis), angle))))
 
 
-class Turn(NamedTuple):
-    """Joints that turn about a direction of the character's space, as it lies in each of them at rest."""
+class Swing(NamedTuple):
+    """Joints that rotate about a direction of the character's space, as it lies in each of them at rest."""
 
     axis: Any
     joints: Sequence[Any]
     gain: float
-    """Radians that they turn together, each by an equal part, where the wave is 1."""
+    """Radians that they rotate together, each by an equal part, where the wave is 1."""
     wave: int = 0
+    """Which wave they follow."""
 
 
-class Turns:
-    """Small turns of some joints, on top of whatever pose there is."""
+class Swings:
+    """Small rotations of some joints, on top of whatever pose there is."""
 
-    def __init__(self, body: Crowd, turns: Sequence[Turn]) -> None:
-        each = [(joint, turn) for turn in turns for joint in turn.joints]
-        own = [arrays.rotate(arrays.conj(body.rig.own_axes(joint)), turn.axis) for joint, turn in each]
-        self._joints = np.array([joint for joint, _ in each], np.int64)
-        self._axes = np.array(own, body.precision).reshape(-1, 3)
-        self._gains = np.array([turn.gain / len(turn.joints) for _, turn in each])
-        self._waves = [turn.wave for _, turn in each]
+    def __init__(self, crowd: Crowd, swings: Sequence[Swing]) -> None:
+        each = [(joint, swing) for swing in swings for joint in swing.joints]
+        joints = ROTATED_JOINT.zeros(len(each), crowd.precision)
+        for record, (joint, swing) in zip(joints, each, strict=True):
+            record.joint = joint
+            record.axis[:] = arrays.rotate(arrays.conj(crowd.rig.own_axes(joint)), swing.axis)
+        (self._joints,) = kernel_views(joints)
+        self._edited = tuple(int(joint) for joint, _ in each)
+        self._gains = np.array([swing.gain / len(swing.joints) for _, swing in each])
+        self._waves = [swing.wave for _, swing in each]
 
     def add(self, context: FrameContext, rows: Any, waves: Any) -> None:
-        """Turn the joints of some characters. waves: (rows, waves)."""
+        """Rotate the joints of some characters. waves: (rows, waves)."""
         angles = (waves[:, self._waves] * self._gains).astype(context.r.dtype)
-        with context.edit(self._joints) as local:
-            add_turns(rows, context.weights, self._joints, self._axes, angles, local.r)
+        with context.edit(self._edited) as local:
+            add_rotations(rows, context.weights, self._joints, angles, local.r)
+
+
+class LayerReport(NamedTuple):
+    """What a procedural layer did. N characters."""
+
+    time: Any
+    """(N,): seconds each character has had, from its phase on."""
 
 
 def _axes(rig: Rig) -> tuple[Any, Any, Any]:
@@ -88,11 +119,11 @@ def _axes(rig: Rig) -> tuple[Any, Any, Any]:
 class Clocked(StageState):
     """A state that knows how long it has been running for each character. moves: whether that changes anything."""
 
-    def __init__(self, body: Crowd, start: Any, moves: bool = True) -> None:
-        self._body = body
+    def __init__(self, crowd: Crowd, start: Any, moves: bool = True) -> None:
+        self._crowd = crowd
         self._time = start
         self._moves = moves
-        self._fresh = np.ones(body.count, bool)
+        self._fresh = np.ones(crowd.count, bool)
 
     def awake(self, dt: float) -> Any:
         return self._fresh | (self._moves and dt > 0.0)
@@ -103,12 +134,15 @@ class Clocked(StageState):
         self._fresh[context.rows] = False
         return context.rows[context.weights[context.rows] > 0]
 
+    def report(self) -> LayerReport:
+        return LayerReport(self._time.copy())
 
-def _phases(body: Crowd, phase: ArrayLike | None, seed: int) -> Any:
+
+def _phases(crowd: Crowd, phase: ArrayLike | None, seed: int) -> Any:
     """(characters,): from 0 to 1, as given, or spread by a generator of its own."""
     if phase is None:
-        return np.random.default_rng(validation.whole("seed", seed, 0)).uniform(0.0, 1.0, body.count)
-    return numbers("phase", phase, body.count)
+        return np.random.default_rng(validation.whole("seed", seed, 0)).uniform(0.0, 1.0, crowd.count)
+    return numbers("phase", phase, crowd.count)
 
 
 def _spine(rig: Rig, who: str) -> Any:
@@ -137,35 +171,36 @@ class Breathing(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Crowd) -> BreathingState:
-        return BreathingState(self, body)
+    def start(self, crowd: Crowd) -> BreathingState:
+        return BreathingState(self, crowd)
 
 
 class BreathingState(Clocked):
     """Where in its breath every character is."""
 
-    def __init__(self, settings: Breathing, body: Crowd) -> None:
+    def __init__(self, settings: Breathing, crowd: Crowd) -> None:
         self._rate = validation.number("rate", settings.rate, 0.0, FASTEST_RATE)
         chest, shoulders = (
             validation.number("depth", settings.depth, 0.0, DEEPEST_BREATH) * gain
             for gain in (BREATH_CHEST, BREATH_SHOULDERS)
         )
-        super().__init__(body, body.zeros(dtype=np.float64), self._rate > 0.0 and chest > 0.0)
-        self._phase = _phases(body, settings.phase, settings.seed)
-        rig = body.rig
+        super().__init__(crowd, crowd.zeros(dtype=np.float64), self._rate > 0.0 and chest > 0.0)
+        self._phase = _phases(crowd, settings.phase, settings.seed)
+        rig = crowd.rig
         left, _, forward = _axes(rig)
         above = rig.neck or (() if rig.head is None else (rig.head,))
-        turns = [Turn(left, _spine(rig, "Breathing"), -chest), Turn(left, above, chest)]
+        swings = [Swing(left, _spine(rig, "Breathing"), -chest), Swing(left, above, chest)]
         at = rig.standing_world[:, :3, 3]
         for arm in rig.arms:
             if arm.shoulder is not None:
                 outwards = (at[arm.joints[0]] - at[arm.shoulder]) @ left
-                turns.append(Turn(forward, (arm.shoulder,), shoulders if outwards >= 0 else -shoulders))
-        self._turns = Turns(body, turns)
+                swings.append(Swing(forward, (arm.shoulder,), shoulders if outwards >= 0 else -shoulders))
+        self._swings = Swings(crowd, swings)
 
-    def update(self, context: FrameContext) -> None:
+    def update(self, context: FrameContext) -> LayerReport:
         rows = self.tick(context)
-        self._turns.add(context, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
+        self._swings.add(context, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
+        return self.report()
 
 
 def _lungs(breaths: Any) -> Any:
@@ -193,36 +228,41 @@ class Sway(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Crowd) -> SwayState:
-        return SwayState(self, body)
+    def start(self, crowd: Crowd) -> SwayState:
+        return SwayState(self, crowd)
 
 
 class SwayState(Clocked):
     """How far into its swaying every character is."""
 
-    def __init__(self, settings: Sway, body: Crowd) -> None:
+    def __init__(self, settings: Sway, crowd: Crowd) -> None:
         self._rate = validation.number("rate", settings.rate, 0.0, FASTEST_RATE)
         lean = validation.number("lean", settings.lean, -math.pi, math.pi)
         share = validation.number("shift", settings.shift, -1.0, 1.0)
-        start = _phases(body, settings.phase, settings.seed) * SWAY_SPAN
-        super().__init__(body, start, self._rate > 0.0 and (lean != 0.0 or share != 0.0))
-        rig = body.rig
+        start = _phases(crowd, settings.phase, settings.seed) * SWAY_SPAN
+        super().__init__(crowd, start, self._rate > 0.0 and (lean != 0.0 or share != 0.0))
+        rig = crowd.rig
         spine, (left, up, forward) = _spine(rig, "Sway"), _axes(rig)
         self._shift, legs = _weight_shift(rig, share)
-        turns = [Turn(forward, spine, lean, 0), Turn(left, spine, lean / GOLDEN, 1), Turn(up, spine, lean / GOLDEN, 2)]
-        self._turns = Turns(body, turns + legs)
+        swings = [
+            Swing(forward, spine, lean, 0),
+            Swing(left, spine, lean / GOLDEN, 1),
+            Swing(up, spine, lean / GOLDEN, 2),
+        ]
+        self._swings = Swings(crowd, swings + legs)
 
-    def update(self, context: FrameContext) -> None:
+    def update(self, context: FrameContext) -> LayerReport:
         rows = self.tick(context)
         waves = np.stack([_wave(self._time[rows] * self._rate, k) for k in range(4)], axis=-1)
         way = waves[:, 3:] * context.weights[rows, np.newaxis] * self._shift
         hips = context.crowd.rig.hips
         with context.edit([hips]) as local:
             local.t[rows, int(hips)] += way.astype(local.t.dtype)
-        self._turns.add(context, rows, waves)
+        self._swings.add(context, rows, waves)
+        return self.report()
 
 
-def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Turn]]:
+def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Swing]]:
     """How far the hips go to the left, (3,), in their parent's space; legs that lean back by as much, feet that do not.
 
     All of it follows the wave of number 3.
@@ -231,15 +271,15 @@ def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Turn]]:
     world = rig.standing_world.astype(np.float64)
     height = world[:, :3, 3] @ up
     way = share * abs(float(height[int(rig.hips)]) - rig.floor)
-    turns = []
+    swings = []
     for leg in rig.legs:
         hip, ankle = leg.joints[0], leg.joints[-1]
         long = float(height[hip] - height[ankle])
         angle = math.asin(max(-1.0, min(1.0, way / long))) if long > 0.0 else 0.0
-        turns += [Turn(forward, (hip,), -angle, 3), Turn(forward, (ankle,), angle, 3)]
+        swings += [Swing(forward, (hip,), -angle, 3), Swing(forward, (ankle,), angle, 3)]
     parent = rig.skeleton.parents[int(rig.hips)]
     above = world[parent, :3, :3] if parent >= 0 else np.eye(3)
-    return np.linalg.pinv(above) @ (left * way), turns
+    return np.linalg.pinv(above) @ (left * way), swings
 
 
 def _wave(cycles: Any, which: int) -> Any:
@@ -265,8 +305,8 @@ class Recoil(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Crowd) -> RecoilState:
-        return RecoilState(self, body)
+    def start(self, crowd: Crowd) -> RecoilState:
+        return RecoilState(self, crowd)
 
 
 @batch
@@ -281,25 +321,32 @@ def settle(rows, half_life, dt, x, v):
         v[i] = speed if known else like(dt, 0.0)
 
 
+class RecoilReport(NamedTuple):
+    """What `Recoil` did. N characters."""
+
+    kick: Any
+    """(N,): how far each character is kicked back; 1 is as far as a kick of strength 1 gets."""
+
+
 class RecoilState(StageState):
     """What is left of the kicks."""
 
-    def __init__(self, settings: Recoil, body: Crowd) -> None:
+    def __init__(self, settings: Recoil, crowd: Crowd) -> None:
         self._half_life = validation.number("half_life", settings.half_life, SHORTEST_HALF_LIFE)
         spine, arms = (validation.number(n, getattr(settings, n), -math.pi, math.pi) for n in ("spine", "arms"))
-        rig = body.rig
+        rig = crowd.rig
         if not rig.spine and not rig.arms:
             raise InputError("Recoil needs a spine or arms, and the rig has neither: give Rig(spine=..., arms=...)")
         left, _, _ = _axes(rig)
-        raised = [Turn(left, arm.joints[:1], -arms) for arm in rig.arms]
-        self._turns = Turns(body, [Turn(left, rig.spine, -spine), *raised])
-        self._body = body
-        self._at, self._speed = body.zeros(dtype=np.float64), body.zeros(dtype=np.float64)
-        self._set = body.zeros(dtype=bool)
+        raised = [Swing(left, arm.joints[:1], -arms) for arm in rig.arms]
+        self._swings = Swings(crowd, [Swing(left, rig.spine, -spine), *raised])
+        self._crowd = crowd
+        self._at, self._speed = crowd.zeros(dtype=np.float64), crowd.zeros(dtype=np.float64)
+        self._set = crowd.zeros(dtype=bool)
 
     def kick(self, strength: ArrayLike = 1.0, rows: Any = None) -> None:
         """Kick some characters, everyone if not given; kicks add up. strength: one, or one for each of the rows."""
-        rows = chosen(rows, self._body.count)
+        rows = self._crowd.select(rows)
         strengths = numbers("strength", strength, rows.size, STRONGEST_KICK)
         # A critically damped spring struck at speed v gets as far as v / (e y).
         self._speed[rows] += strengths * (math.e * CRITICAL_HALF / self._half_life)
@@ -312,12 +359,13 @@ class RecoilState(StageState):
         """Those who were left out for a while have come to rest."""
         self._at[rows], self._speed[rows] = 0.0, 0.0
 
-    def update(self, context: FrameContext) -> None:
+    def update(self, context: FrameContext) -> RecoilReport:
         settle(context.rows, self._half_life, context.dt, self._at, self._speed)
         self._set[context.rows] = False
         rows = context.rows[(context.weights[context.rows] > 0) & (self._at[context.rows] != 0.0)]
         if rows.size:
-            self._turns.add(context, rows, self._at[rows, np.newaxis])
+            self._swings.add(context, rows, self._at[rows, np.newaxis])
+        return RecoilReport(self._at.copy())
 
 
 # --- any function ----------------------------------------------------------------------------------------------
@@ -338,30 +386,31 @@ class Layer(Stage):
 
     order: ClassVar[int] = 10
 
-    def start(self, body: Crowd) -> LayerState:
-        return LayerState(self, body)
+    def start(self, crowd: Crowd) -> LayerState:
+        return LayerState(self, crowd)
 
 
 class LayerState(Clocked):
-    def __init__(self, settings: Layer, body: Crowd) -> None:
+    def __init__(self, settings: Layer, crowd: Crowd) -> None:
         if not callable(settings.function):
             raise InputError(f"function must be callable, got {settings.function!r:.60}")
-        super().__init__(body, _phases(body, settings.phase, 0))
+        super().__init__(crowd, _phases(crowd, settings.phase, 0))
         self._function = settings.function
         self._name = getattr(settings.function, "__name__", type(settings.function).__name__)
 
-    def update(self, context: FrameContext) -> None:
+    def update(self, context: FrameContext) -> LayerReport:
         rows = self.tick(context)
         if not rows.size:
-            return
+            return self.report()
         before = kept(context, rows)
         result = self._function(rows_of(context, rows), self._time[rows], context.dt)
         with context.edit() as local:
             write_rows(local, rows, self._checked(result, rows.size))
             mix_back(context, before, local)
+        return self.report()
 
     def _checked(self, pose: Any, count: int) -> Pose:
-        name, dtype, joints = f"layer {self._name!r}", self._body.precision, len(self._body.skeleton)
+        name, dtype, joints = f"layer {self._name!r}", self._crowd.precision, len(self._crowd.skeleton)
         if not isinstance(pose, Pose):
             raise InputError(f"{name} must return a Pose, got {type(pose).__name__}")
         if pose.shape not in ((), (count,)) or pose.joints != joints:
@@ -370,5 +419,5 @@ class LayerState(Clocked):
             )
         for part, array in zip(("translations", "rotations", "scales"), pose.arrays(), strict=True):
             validation.check_finite(f"{name}: {part}", np.ascontiguousarray(array, dtype))
-        turns = unit_rotations(f"{name}: rotations", pose.rotations, dtype)
-        return Pose.of(pose.translations, turns, pose.scales)
+        rotations = unit_rotations(f"{name}: rotations", pose.rotations, dtype)
+        return Pose.of(pose.translations, rotations, pose.scales)
