@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema.behaviours.blending import chosen
 from kinema.behaviours.footing import (
     FOOT_STEPS,
     LOCKED,
@@ -131,7 +130,7 @@ class FeetState(StageState):
 
         standing: true or false for each leg, (L,) or (n, L); None: as the clip shows, again. rows: who; all if None.
         """
-        rows = chosen(rows, self.body.count)
+        rows = self.body.select(rows)
         told: Any = UNTOLD
         if standing is not None:
             told, legs = np.asarray(standing), len(self.legs)
@@ -149,7 +148,7 @@ class FeetState(StageState):
         lands by the clip, (L, 3) or (n, L, 3), world space; its height does not matter. swings: seconds from the ground
         to the ground, like seconds. rows: who; all if None.
         """
-        rows, legs = chosen(rows, self.body.count), len(self.legs)
+        rows, legs = self.body.select(rows), len(self.legs)
         left, whole = (np.asarray(value, self.body.precision) for value in (seconds, swings))
         lands = validation.vectors("points", points, 3, self.body.precision)
         given = ("seconds", left, (legs,)), ("swings", whole, (legs,)), ("points", lands, (legs, 3))
