@@ -85,9 +85,9 @@ if TYPE_CHECKING:
     from kinema.solvers.fabrik import fabrik as fabrik
     from kinema.solvers.full_body import BodyReport as BodyReport
     from kinema.solvers.full_body import FullBody as FullBody
-    from kinema.solvers.goal import Goal as Goal
     from kinema.solvers.goal import Report as Report
     from kinema.solvers.goal import solve as solve
+    from kinema.solvers.goal_task import Goal as Goal
     from kinema.solvers.look_at import look_at as look_at
     from kinema.solvers.matrices import apply_to_matrices as apply_to_matrices
     from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
@@ -165,7 +165,7 @@ _HOME = {
     "Clip": "kinema.clip",
     "solve": "kinema.solvers.goal",
     "Report": "kinema.solvers.goal",
-    "Goal": "kinema.solvers.goal",
+    "Goal": "kinema.solvers.goal_task",
     "JointTransform": "kinema.pose",
     "Pose": "kinema.pose",
     "Skeleton": "kinema.skeleton",

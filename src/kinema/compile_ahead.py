@@ -65,7 +65,8 @@ def _solve(dtype: Any) -> None:
     from kinema.limits import Cone
     from kinema.pose import Pose
     from kinema.skeleton import Skeleton
-    from kinema.solvers.goal import Goal, solve
+    from kinema.solvers.goal import solve
+    from kinema.solvers.goal_task import Goal
     from kinema.solvers.matrices import apply_to_matrices
 
     up, turns = (

@@ -117,44 +117,6 @@ MOST_KNOWN = 1_024
 
 # --- branches of a skeleton ------------------------------------------------------------------------------------
 
-BRANCH_PASSES = 48
-"""Passes over a branch inside its limits from one start. Without stalls six to ten do."""
-
-BRANCH_ATTEMPTS = 32
-"""Starts tried inside limits: the pose that came in, then scattered ones. Measured on random targets that can be
-reached: 12 starts miss one in 600 of those of arms with a cone and a hinge, and 16 miss 3% of those of arms with two
-hinges; 32 missed one in 10,000."""
-
-BRANCH_ATTEMPTS_FAR = 4
-"""The same for targets farther away than the branch is long, which nothing reaches."""
-
-BRANCH_BETTER = 0.5
-"""Share of the error of the first start below which another one's is taken that does not reach the target either: of
-equals the pose would jump from one to another as the target moves."""
-
-BRANCH_LARGEST_TURN = 0.6
-"""Largest turn of one joint in one pass, radians: beyond it the step of a linear model is worth nothing."""
-
-ROUNDED_PRODUCT = 0.25
-"""What two products of rotations change in any of their numbers, in roundings of a rotation."""
-
-EDGE_SLACK = 16.0
-"""How near to the edge of its limit a joint counts as at it, in roundings of a rotation."""
-
-GOAL_ROUNDS = 32
-"""Times that several goals are solved in turn before the lower ones give way. Measured on two hands and one spine, both
-in reach: without limits two rounds do; inside them 8 leave 8% of the pairs with one hand short, 32 leave 1%."""
-
-GOAL_STALL = 0.97
-"""Share of what was missing in the round before that must be left, at most, for another round to be worth it: goals
-that cannot all be met settle in a few."""
-
-COMPENSATING_STEPS = 240
-"""Steps of the compensating solver for a goal: four seconds of its frames, after which it has come to rest."""
-
-SAME_PLACE = 1e-6
-"""Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
-
 # --- the compensating-angle solver -----------------------------------------------------------------------------
 
 COMPENSATION_BASE = 0.17453292519943295

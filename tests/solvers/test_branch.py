@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import kinema as km
 from kinema import limits
-from kinema.constants import BRANCH_ATTEMPTS
-from kinema.skeleton import Skeleton
 from kinema.solvers import branch
 from tests import compiled, naive, problems
 from tests.behaviours.bodies import person, poses
@@ -112,16 +109,6 @@ def test_a_vector_without_direction_is_no_turn():
         np.testing.assert_allclose(run(branch.smallest_turn, np.float64, a, b), NO_TURN)
 
 
-@given(compiled.vectors(4.0), st.floats(0.01, 3.0))
-def test_a_turn_vector_is_its_axis_times_its_angle(v, largest):
-    turn = run(branch.from_vector, np.float64, v, largest)
-    angle = min(float(np.linalg.norm(v)), largest)
-    assert naive.turn_angle(turn) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
-    if angle > 1e-9:
-        expected = naive.quat_from_axis_angle(v, angle)
-        np.testing.assert_allclose(turn, expected, atol=1e-12)
-
-
 # --- limits ----------------------------------------------------------------------------------------------------
 
 
@@ -153,84 +140,6 @@ def test_a_joint_without_a_limit_is_let_be():
     assert not moved.any() and (r == 1).all()
 
 
-@kinds
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_a_scattered_turn_is_inside_its_limit(limit, u, v, w):
-    bone = naive.unit((1, 2, -1))
-    turn = run(branch.some_turn, np.float64, bone, limit.row(tuple(bone)), u, v, w)
-    assert naive.turn_between(turn, limit.project(turn, bone)) < 1e-7
-
-
-def test_scattered_turns_cover_what_is_allowed():
-    rng = problems.generator(5)
-    bone = naive.unit((1, 2, -1))
-    count = 400 if compiled.COMPILED else 100
-    for limit, axis, span in (
-        (LIMITS[0], (0, 0, 1), (-0.4, 1.1)),
-        (LIMITS[4], bone, (-0.2, 0.9)),
-        (LIMITS[3], bone, (-3, 3)),
-    ):
-        row = limit.row(tuple(bone))
-        turns = [run(branch.some_turn, np.float64, bone, row, *rng.uniform(size=3)) for _ in range(count)]
-        found = np.array([naive.twist_angle(turn, axis) for turn in turns])
-        filled, _ = np.histogram(found, 8, span)
-        assert filled.min() > 0
-
-
-@kinds
-def test_what_pushes_past_an_edge_is_blocked(limit):
-    """What a small step would break, and only that, is taken from it."""
-    rng = problems.generator(6)
-    bone, rest = naive.unit((1, 2, -1)), problems.quaternions(rng)
-    row = limit.row(tuple(bone))
-    blocked = 0
-    for _ in range(100 if compiled.COMPILED else 20):
-        away = limit.project(problems.quaternions(rng), bone)
-        turn = np.array(limit.axis) * rng.choice([-1, 1]) if isinstance(limit, km.Hinge) else problems.units(rng)
-        start = naive.quat_mul(rest, away)
-        swing, twist = (bool(x) for x in run(branch.blocked, np.float64, start, rest, bone, row, turn, 1e-12))
-        swings, twists = run(limits.swing_of, np.float64, away, bone)[:2]
-        kept = run(branch.own_turn, np.float64, turn, tuple(np.eye(3)), row, swings, float(swing), twists, float(twist))
-        assert past(limit, away, bone, kept) < 1e-2
-        assert (past(limit, away, bone, turn) > 1e-3) == (swing or twist)
-        blocked += swing or twist
-    assert blocked > 5 or limit in LIMITS[1:3]  # Few random rotations are past the ends of a wide range.
-
-
-def past(limit, away, bone, turn, step=1e-6):
-    """How fast a turn leaves a limit, radians per radian."""
-    if not np.any(turn):
-        return 0.0
-    after = naive.quat_mul(away, naive.quat_from_axis_angle(turn, step * np.linalg.norm(turn)))
-    return naive.turn_between(after, limit.project(after, bone)) / step
-
-
-def test_inside_limits_a_branch_reaches_by_itself():
-    rng = problems.generator(7)
-    character, count = person(), 20 if compiled.COMPILED else 2
-    chain = ("upper_l", "fore_l")
-    given_limits = {"upper_l": km.SwingTwist(1.2, -1, 1), "fore_l": km.Hinge((0, 0, 1), -0.2, 2.0)}
-    plain = character.skeleton
-    skeleton = Skeleton(plain.names, plain.parents, plain.rest, given_limits)
-    b = Branch(character, rng, count, "upper_l", "hand_l", 0.0)
-    table, bones, rest = skeleton.limit_rows(np.float64)
-    for joint in chain:
-        j = skeleton.index(joint)
-        inside = given_limits[joint].project(problems.quaternions(rng, count), bones[j])
-        b.r[:, j] = naive.quat_mul(rest[j], inside)
-    target = np.ascontiguousarray(b.at()[:, -1])
-    b.r[:] = rest
-    b.refresh()
-    passes, best = np.zeros(count, np.int64), np.empty((3, 4))
-    rounding = 8 * eps(np.float64)
-    branch.reach_inside_limits(
-        b.rows, b.path, b.marks, target, 1e-5, BRANCH_ATTEMPTS, rest, bones, table, rounding, *b.arrays, best, passes
-    )
-    miss = np.linalg.norm(b.at()[:, -1] - target, axis=-1)
-    assert miss.max() < 1e-5 and passes.min() > 0
-    np.testing.assert_allclose(b.world[:, b.path][..., 3::4], b.at(), atol=1e-12)
-
-
 # --- measuring -------------------------------------------------------------------------------------------------
 
 
@@ -245,16 +154,6 @@ def test_bones_are_found_by_their_share_of_the_length(dtype):
     assert found.tolist() == [[True, True, True], [True, False, True], [False, True, False]]
     branch.find_bones(np.array([3, 0, 0]), np.arange(4), t, found)
     assert found[0].tolist() == [False, False, False]
-
-
-@both_precisions
-def test_far_targets_are_pulled_in(dtype):
-    root, target = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0])
-    np.testing.assert_allclose(run(branch.within, dtype, target, root, 1.0), target)
-    np.testing.assert_allclose(run(branch.within, dtype, target, root, 0.25), (1, 2, 4))
-    np.testing.assert_allclose(run(branch.within, dtype, root, root, 1.0), root)
-    far = run(branch.within, dtype, (1e12, 0, 0), (0, 0, 0), 1e-6)
-    np.testing.assert_allclose(far, (4e-6, 0, 0), rtol=1e-5)
 
 
 def test_tips_are_turned_below_any_parent():

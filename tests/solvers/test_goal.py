@@ -11,7 +11,8 @@ import kinema as km
 from kinema.errors import InputError
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
-from tests import compiled, naive, problems
+from tests import compiled, naive, problems, urdf
+from tests.assets import asset
 from tests.behaviours.bodies import STRANGE, person, poses
 from tests.compiled import both_precisions, eps
 
@@ -284,11 +285,12 @@ def test_the_tip_is_turned_as_the_goal_wants_it(who, chain):
 @both_precisions
 @everyone
 def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
-    """A limit keeps the hand from the rotation: the goal is not reached, whatever its position."""
+    """A straight arm and a limit keep the hand from its rotation: the goal is not reached, whatever its position."""
     rng = problems.generator(29)
     skeleton = with_limits(PEOPLE[who], {"hand_l": km.Cone(0.5)})
-    pose = posed(PEOPLE[who], rng, 20).astype(dtype)
-    target, wanted = reachable(rng, skeleton, pose, ARM, 0.3, 0.9), problems.quaternions(rng, 20)
+    count = 20 if compiled.COMPILED else 1
+    pose = posed(PEOPLE[who], rng, count).astype(dtype)
+    target, wanted = reachable(rng, skeleton, pose, ARM, 0.98, 0.99), problems.quaternions(rng, count)
     after, report = km.solve(skeleton, pose, ARM, km.Goal(target, rotation=wanted))
     tip = skeleton.index("hand_l")
     world = world_of(skeleton, after)
@@ -300,12 +302,14 @@ def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
     angle = np.arccos(np.clip((np.trace(difference, axis1=-2, axis2=-1) - 1) / 2, -1, 1))
     np.testing.assert_allclose(report.rotation_error, angle, atol=1e-3 if dtype == np.float32 else 1e-6)
     assert report.rotation_error.dtype == dtype
-    np.testing.assert_array_equal(report.reached, (report.rotation_error <= 1e-3) & (report.error <= 1e-4))
-    assert report.rotation_error.max() > 0.5 and not report.reached.all()
+    near = report.error <= 1e-4 * size(skeleton, after, ARM)
+    np.testing.assert_array_equal(report.reached, (report.rotation_error <= 1e-3) & near)
+    assert near.all()  # Where not both can be met, the position counts.
+    assert not report.reached.all()
 
 
 def test_the_tolerance_of_the_rotation_is_an_angle():
-    skeleton = line((0, 0, 0), (0, 1, 0.3), (0, 1, -0.3), limits={"c": km.Cone(0.5)})
+    skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0), limits={"c": km.Cone(0.5)})
     turned = naive.quat_from_axis_angle((1, 0, 0), 0.9)
     target = places(skeleton, skeleton.rest, "c")[0]
     for tolerance, reached in ((0.3, False), (0.5, True)):
@@ -313,6 +317,50 @@ def test_the_tolerance_of_the_rotation_is_an_angle():
         _, report = km.solve(skeleton, skeleton.rest, [*"abc"], goal, rotation_tolerance=tolerance)
         assert report.rotation_error == pytest.approx(0.4, abs=1e-6) and report.reached == reached
     assert km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal(target))[1].rotation_error == 0
+
+
+@pytest.mark.slow_uncompiled
+def test_inside_limits_position_and_rotation_are_met_together():
+    """A KUKA iiwa: seven hinges, whose last one alone rotates the tip."""
+    rng = problems.generator(30)
+    skeleton, count = urdf.load(asset("urdf/kuka_iiwa.urdf")), 300 if compiled.COMPILED else 1
+    rotations = np.tile(skeleton.rest.rotations, (count, 1, 1))
+    for j in range(1, len(skeleton)):
+        limit = skeleton.limits[j]
+        away = [naive.quat_from_axis_angle(limit.axis, angle) for angle in rng.uniform(limit.low, limit.high, count)]
+        rotations[:, j] = naive.quat_mul(skeleton.rest.rotations[j], np.array(away))
+    pose, chain = Pose(np.tile(skeleton.rest.translations, (count, 1, 1)), rotations), range(1, len(skeleton))
+    tip = len(skeleton) - 1
+    goal = km.Goal(skeleton.world(pose)[:, tip, :3, 3], rotation=skeleton.world_turns(pose)[:, tip])
+    after, report = km.solve(skeleton, skeleton.rest, chain, goal, tolerance_m=1e-3, rotation_tolerance=np.radians(1))
+    at = world_of(skeleton, after)[:, tip, :3, 3]
+    assert ((np.linalg.norm(at - goal.position, axis=-1) < 1e-3) & report.reached).mean() >= 0.995
+
+
+def test_a_bare_point_is_a_goal():
+    skeleton = person().skeleton
+    after, report = km.solve(skeleton, skeleton.rest, ARM, (0.1, 1.2, 0.3))
+    same, _ = km.solve(skeleton, skeleton.rest, ARM, km.Goal((0.1, 1.2, 0.3)))
+    assert report.reached and same_bits(after, same)
+    many, _ = km.solve(skeleton, skeleton.rest, ARM, np.full((2, 3), (0.1, 1.2, 0.3)))
+    assert same_bits(many[1], same)
+    _, reports = km.solve(skeleton, skeleton.rest, [ARM, OTHER_ARM], [(0.1, 1.2, 0.3), (-0.1, 1.2, 0.3)])
+    assert all(one.reached for one in reports)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+def test_the_tolerance_may_be_metres(tolerance):
+    skeleton = line((0, 0, 0), *[(0, 1, 0)] * 6)
+    target = problems.units(problems.generator(31), 20) * 4
+    _, report = km.solve(skeleton, skeleton.rest, [*"abcdefg"], km.Goal(target), tolerance_m=tolerance)
+    assert (report.error <= tolerance).all() and report.reached.all()
+
+
+def test_passes_may_be_bounded():
+    skeleton = line((0, 0, 0), *[(0, 1, 0)] * 6)
+    target = problems.units(problems.generator(32), 20) * 5.9
+    _, report = km.solve(skeleton, skeleton.rest, [*"abcdefg"], km.Goal(target), tolerance=1e-9, max_iterations=2)
+    assert report.iterations.max() <= 2 and not report.reached.all()
 
 
 def test_without_a_rotation_the_tip_keeps_its_local_one():
@@ -714,7 +762,7 @@ def test_the_higher_priority_is_met_and_the_lower_gives_way():
     chains = hands(skeleton)
     spine = skeleton.rest_world[skeleton.index("spine"), :3, 3]
     up = problems.units(rng, count) * (0.3, 0.1, 0.3) + (0, 0.5, 0)
-    high, low = spine + up, spine - up * 1.2  # Apart from each other by more than both arms can do.
+    high, low = spine + up, spine - up * 2.5  # Apart from each other by more than both arms can do.
     for order in (1, -1):
         goals = [km.Goal(high, priority=3), km.Goal(low)][::order]
         after, reports = km.solve(skeleton, skeleton.rest, chains, goals)
@@ -889,11 +937,14 @@ def outside_any(skeleton, pose):
         ({"chain": ("fore_l", "upper_l")}, "chain: 'upper_l' is not below 'fore_l'; joints run down a branch"),
         ({"chain": ("upper_l", "hand_r")}, "chain: 'hand_r' is not below 'upper_l'"),
         ({"chain": ("upper_l", "hand_x")}, "there is no joint 'hand_x'; did you mean"),
-        ({"goal": (0, 1, 0)}, "there are 3 chains and 3 goals|goal must be a Goal, got 0"),
-        ({"goal": "hand"}, "goal must be a Goal, got 'hand'"),
-        ({"goal": None}, "goal must be a Goal, got None"),
-        ({"goal": []}, "there are 3 chains and 0 goals"),
-        ({"chain": [], "goal": []}, "there are 0 chains and 0 goals"),
+        ({"goal": (0, 1)}, r"position must have shape \(..., 3\), got \(2,\)"),
+        ({"goal": "hand"}, "goal must be a Goal or a point, got 'hand'"),
+        ({"goal": None}, "goal must be a Goal or a point, got None"),
+        ({"goal": []}, r"position must have shape \(..., 3\), got \(0,\)"),
+        ({"chain": [], "goal": []}, "chain has 0 joints|position must have shape"),
+        ({"chain": [ARM], "goal": []}, "there are 1 chains and 0 goals"),
+        ({"tolerance_m": -1}, "tolerance_m is -1.0"),
+        ({"max_iterations": 1.5}, "max_iterations"),
         ({"chain": [ARM], "goal": [km.Goal((0, 0, 0))] * 2}, "there are 1 chains and 2 goals; each chain needs one"),
         ({"goal": km.Goal((0, 0))}, r"position must have shape \(..., 3\), got \(2,\)"),
         ({"goal": km.Goal((0, np.nan, 0))}, r"position\[1\] is nan"),

@@ -100,6 +100,33 @@ def _below(bone, top):
     return bone == top
 
 
+def test_twelve_numbers_may_be_columns():
+    """As engines and consoles store them: three axes, then the translation."""
+    rng = problems.generator(97)
+    skeleton, pose = skeleton_and_pose(rng)
+    world = skeleton.world(pose)
+    goal = km.Goal(reachable(rng, world, LIMB), problems.quaternions(rng, COUNT))
+    expected, _ = apply_to_matrices(world, LIMB, goal, PARENTS)
+    rows = world[..., :3, :].reshape(COUNT, -1, 12)
+    columns = np.swapaxes(world[..., :3, :], -1, -2).reshape(COUNT, -1, 12)
+    by_rows, _ = apply_to_matrices(rows, LIMB, goal, PARENTS, layout="rows")
+    by_columns, report = apply_to_matrices(columns, LIMB, goal, PARENTS, layout="columns")
+    np.testing.assert_array_equal(by_rows, expected[..., :3, :].reshape(rows.shape))
+    np.testing.assert_array_equal(by_columns, np.swapaxes(expected[..., :3, :], -1, -2).reshape(columns.shape))
+    assert report.reached.all()
+    with pytest.raises(InputError, match="layout is 'diagonal'; allowed are 'rows', 'columns'"):
+        apply_to_matrices(rows, LIMB, goal, layout="diagonal")
+    with pytest.raises(InputError, match=r"matrices must have shape \(..., bones, 12\)"):
+        apply_to_matrices(world, LIMB, goal, layout="columns")
+
+
+@pytest.mark.parametrize("form", [(3, 4), (4, 4), (12,)], ids=str)
+def test_a_batch_of_nobody(form):
+    moved, report = apply_to_matrices(np.zeros((0, 4, *form)), [0, 1, 2], (0, 0, 0))
+    assert moved.shape == (0, 4, *form)
+    assert report.reached.shape == (0,)
+
+
 def test_without_parents_the_chain_moves_and_nothing_else():
     rng = problems.generator(92)
     skeleton, pose = skeleton_and_pose(rng)
@@ -295,7 +322,7 @@ def test_finite_in_finite_out(dtype, data):
         ({"joints": [0, 1, 4]}, r"joints\[2\] is 4; bones go from 0 to 3"),
         ({"joints": [0, 1, 0]}, r"joints\[2\] is 0, which is in the chain already"),
         ({"joints": ["hip", "knee"]}, "joints must be two or more indices"),
-        ({"goal": (0, 0, 0)}, "goal must be a Goal"),
+        ({"goal": "hand"}, "goal must be a Goal or a point"),
         ({"goal": km.Goal((0, 0))}, r"position must have shape \(..., 3\)"),
         ({"goal": km.Goal((0, 0, 0), weight=2)}, "weight is 2.0"),
         ({"goal": km.Goal((0, 0, 0), (0, 0, 0, 0))}, "rotation is zero"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.solvers import branch
-from kinema.solvers.goal import bend_axis
+from kinema.solvers.bends import bend_axis
 from kinema.solvers.two_bone_rotations import ALWAYS, NO_AXIS
 
 

@@ -162,3 +162,27 @@ def from_columns(x, y, z):
         s = math.sqrt(one + z[2] - x[0] - y[1]) * like(x[0], 2.0)
         q = ((z[0] + x[2]) / s, (z[1] + y[2]) / s, quarter * s, (x[1] - y[0]) / s)
     return unit(q)
+
+
+@kernel
+def from_vector(v, largest):
+    """The rotation about v by its length, radians; cut to the largest angle."""
+    zero = like(largest, 0.0)
+    one = like(largest, 1.0)
+    angle = vec.length(v)
+    if angle <= zero:
+        return (zero, zero, zero, one)
+    half = min(angle, largest) * like(largest, 0.5)
+    k = math.sin(half) / angle
+    return (v[0] * k, v[1] * k, v[2] * k, math.cos(half))
+
+
+@kernel
+def to_vector(q):
+    """The axis of a rotation times its angle, radians, the shorter way round."""
+    two = like(q[3], 2.0)
+    zero = like(q[3], 0.0)
+    side = like(q[3], 1.0) if q[3] >= zero else like(q[3], -1.0)
+    v = (q[0] * side, q[1] * side, q[2] * side)
+    sine = vec.length(v)
+    return vec.scale(v, two * math.atan2(sine, q[3] * side) / sine if sine > zero else two)

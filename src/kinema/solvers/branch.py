@@ -12,26 +12,17 @@ import math
 
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
-from kinema.constants import (
-    BRANCH_ATTEMPTS_FAR,
-    BRANCH_BETTER,
-    BRANCH_LARGEST_TURN,
-    BRANCH_PASSES,
-    DAMPING,
-    DAMPING_FLOOR,
-    EDGE_SLACK,
-    FARTHEST,
-    MARGIN,
-    ROUNDED_PRODUCT,
-    SAME_PLACE,
-    STALL_PASSES,
-    STALL_SHARE,
-    TINY,
-)
-from kinema.math import chance, quat, vec, xform
+from kinema.constants import TINY
+from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load4
 from kinema.skeleton import local_matrix, matrix_at, store_matrix
 from kinema.solvers import two_bone_rotations
-from kinema.solvers.passes import solve_symmetric
+
+SAME_PLACE = 1e-6
+"""Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
+
+ROUNDED_PRODUCT = 0.25
+"""What two products of rotations change in any of their numbers, in roundings of a rotation."""
 
 
 @kernel
@@ -43,16 +34,6 @@ def rotation_at(r, i, j):
 def store_rotation(r, i, j, q):
     for c in range(4):
         r[i, j, c] = q[c]
-
-
-@kernel
-def point_at(points, i):
-    return (points[i, 0], points[i, 1], points[i, 2])
-
-
-@kernel
-def quat_at(table, j):
-    return (table[j, 0], table[j, 1], table[j, 2], table[j, 3])
 
 
 @kernel
@@ -108,8 +89,8 @@ def hold_limit(i, j, rest, bones, table, rounding, r):
         return False
     q, moved = into_limit(
         rotation_at(r, i, j),
-        quat_at(rest, j),
-        point_at(bones, j),
+        load4(rest[j]),
+        load3(bones[j]),
         table[j],
         rounding,
     )
@@ -140,10 +121,10 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s
             xform.unmirrored(matrix_at(world, i, start), s[i, start]),
             xform.unmirrored(matrix_at(world, i, mid), s[i, mid]),
             matrix_at(world, i, end),
-            point_at(targets, i),
+            load3(targets[i]),
             (axis[0], axis[1], axis[2]),
             use_axis,
-            point_at(poles, i),
+            load3(poles[i]),
             has_pole,
             soften,
             one,
@@ -166,7 +147,7 @@ def follow(rows, path, marks, points, parents, place, t, r, s, world):
             here = origin_at(world, i, j)
             frame = frame_at(world, s, i, j)
             now = vec.sub(origin_at(world, i, after), here)
-            wanted = vec.sub((points[k, m + 1, 0], points[k, m + 1, 1], points[k, m + 1, 2]), here)
+            wanted = vec.sub(load3(points[k, m + 1]), here)
             turn_joint(r, i, j, smallest_turn(xform.into(frame, now), xform.into(frame, wanted)))
             refresh(i, path, marks[m], path.size, parents, place, t, r, s, world)
 
@@ -187,287 +168,6 @@ def smallest_turn(a, b):
     zero = like(a[0], 0.0)
     along = direction(a, direction(b, (zero, like(zero, 1.0), zero)))
     return quat.between(along, direction(b, along), vec.hinge_of(along))
-
-
-@kernel
-def from_vector(turn, largest):
-    """A turn given by its axis times its angle, radians; cut to the largest angle."""
-    zero = like(largest, 0.0)
-    one = like(largest, 1.0)
-    angle = vec.length(turn)
-    if angle <= zero:
-        return (zero, zero, zero, one)
-    half = min(angle, largest) * like(largest, 0.5)
-    k = math.sin(half) / angle
-    return (turn[0] * k, turn[1] * k, turn[2] * k, math.cos(half))
-
-
-@kernel
-def blocked(q, rest, bone, row, turn, slack):
-    """What a limit takes from a turn (a vector in the joint's own space) because the joint is at its edge already:
-    whether swinging on, and whether turning on about the hinge's axis or twisting on.
-    """
-    zero = like(slack, 0.0)
-    if row[0] == limits.NONE:
-        return False, False
-    away = quat.mul(quat.conj(rest), q)
-    if row[0] == limits.HINGE:
-        axis = limits.hinge_axis(row)
-        low, high = limits.at_ends(away, axis, row, slack)
-        on = vec.dot(turn, axis)
-        return False, (high & (on > zero)) | (low & (on < zero))
-    swing, twist, sine, cosine = limits.swing_of(away, bone)
-    swings = (sine * row[1] - cosine * row[2] >= -slack) & (vec.dot(turn, swing) > zero)
-    twists = False
-    if row[0] == limits.SWING_TWIST:
-        low, high = limits.at_ends(away, bone, row, slack)
-        on = vec.dot(turn, twist)
-        twists = (high & (on > zero)) | (low & (on < zero))
-    return swings, twists
-
-
-@kernel
-def outer(v, diagonal, off, sign):
-    """A symmetric 3x3 matrix, by its diagonal and the numbers off it, with v times itself added (or taken away)."""
-    return (
-        vec.add(diagonal, vec.scale((v[0] * v[0], v[1] * v[1], v[2] * v[2]), sign)),
-        vec.add(off, vec.scale((v[0] * v[1], v[0] * v[2], v[1] * v[2]), sign)),
-    )
-
-
-@kernel
-def own_turn(turn, frame, row, swing, no_swing, twist, no_twist):
-    """A turn (a vector in world space) in the joint's own space, without what its limit takes from it."""
-    zero = like(turn[0], 0.0)
-    own = vec.scale(xform.into(frame, turn), xform.handedness(frame))
-    if row[0] == limits.HINGE:
-        hinge = limits.hinge_axis(row)
-        return vec.scale(hinge, zero if no_twist else vec.dot(own, hinge))
-    own = vec.select(no_swing, vec.reject(own, swing), own)
-    return vec.select(no_twist, vec.reject(own, twist), own)
-
-
-@routine
-def swing_and_twist(i, j, rest, bones, r):
-    """The axes, in a joint's own space, about which it swings on and twists on."""
-    away = quat.mul(quat.conj(quat_at(rest, j)), rotation_at(r, i, j))
-    swing, twist, _, _ = limits.swing_of(away, point_at(bones, j))
-    return swing, twist
-
-
-@routine
-def newton_step(i, path, marks, miss, tip, scale, no_swing, no_twist, rest, bones, table, s, world, r):
-    """What a damped Gauss-Newton step is made of (see `passes.finish`): y with (J J^T + damping) y = miss, for the
-    joints as their limits leave them free. no_swing, no_twist: a bit for every marked joint.
-    """
-    zero = like(scale, 0.0)
-    one = like(scale, 1.0)
-    damping = like(one, DAMPING) * vec.dot(miss, miss) + like(one, DAMPING_FLOOR)
-    diagonal = (damping, damping, damping)
-    off = (zero, zero, zero)
-    for m in range(marks.size - 1):
-        j = path[marks[m]]
-        way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
-        frame = frame_at(world, s, i, j)
-        if table[j, 0] == limits.HINGE:
-            if not no_twist >> m & 1:
-                axis = xform.linear(frame, limits.hinge_axis(table[j]))
-                diagonal, off = outer(vec.cross(axis, way), diagonal, off, one)
-            continue
-        xx, yy, zz = way[0] * way[0], way[1] * way[1], way[2] * way[2]
-        diagonal = vec.add(diagonal, (yy + zz, xx + zz, xx + yy))
-        off = vec.sub(off, (way[0] * way[1], way[0] * way[2], way[1] * way[2]))
-        swing, twist = swing_and_twist(i, j, rest, bones, r)
-        if no_swing >> m & 1:
-            diagonal, off = outer(vec.cross(xform.linear(frame, swing), way), diagonal, off, -one)
-        if no_twist >> m & 1:
-            diagonal, off = outer(vec.cross(xform.linear(frame, twist), way), diagonal, off, -one)
-    return solve_symmetric(diagonal, off, miss)
-
-
-@routine
-def newton_pass(i, path, marks, target, size, rest, bones, table, rounding, s, world, r):
-    """One damped Gauss-Newton step on the turns of all marked joints but the tip.
-
-    A joint at the edge of its limit would take its share of the step and make nothing of it. So the step is found
-    twice, the second time without what the first would have pushed past an edge.
-    """
-    one = like(size, 1.0)
-    tip = origin_at(world, i, path[path.size - 1])
-    scale = one / size
-    miss = vec.scale(vec.sub(target, tip), scale)
-    far = vec.length(miss)
-    miss = vec.scale(miss, one / far if far > one else one)
-    slack = rounding * like(one, EDGE_SLACK)
-    no_swing, no_twist = 0, 0
-    y = newton_step(i, path, marks, miss, tip, scale, 0, 0, rest, bones, table, s, world, r)
-    for m in range(marks.size - 1):
-        j = path[marks[m]]
-        way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
-        frame = frame_at(world, s, i, j)
-        turn = vec.scale(xform.into(frame, vec.cross(way, y)), xform.handedness(frame))
-        swing, twist = blocked(rotation_at(r, i, j), quat_at(rest, j), point_at(bones, j), table[j], turn, slack)
-        no_swing |= (1 << m) if swing else 0
-        no_twist |= (1 << m) if twist else 0
-    if no_swing | no_twist:
-        y = newton_step(i, path, marks, miss, tip, scale, no_swing, no_twist, rest, bones, table, s, world, r)
-    for m in range(marks.size - 1):
-        j = path[marks[m]]
-        way = vec.scale(vec.sub(tip, origin_at(world, i, j)), scale)
-        frame = frame_at(world, s, i, j)
-        swing, twist = swing_and_twist(i, j, rest, bones, r)
-        own = own_turn(vec.cross(way, y), frame, table[j], swing, no_swing >> m & 1 == 1, twist, no_twist >> m & 1 == 1)
-        turn_joint(r, i, j, from_vector(own, like(one, BRANCH_LARGEST_TURN)))
-
-
-@routine
-def descent_pass(i, path, marks, target, rest, bones, table, rounding, parents, place, t, r, s, world):
-    """Tip to root, each joint turned to bring the tip nearest, inside its limit (cyclic coordinate descent)."""
-    last = path.size - 1
-    for back in range(marks.size - 1):
-        m = marks.size - 2 - back
-        j = path[marks[m]]
-        here = origin_at(world, i, j)
-        frame = frame_at(world, s, i, j)
-        now = xform.into(frame, vec.sub(origin_at(world, i, path[last]), here))
-        wanted = xform.into(frame, vec.sub(target, here))
-        if table[j, 0] == limits.HINGE:
-            axis = limits.hinge_axis(table[j])
-            now, wanted = vec.reject(now, axis), vec.reject(wanted, axis)
-        turn_joint(r, i, j, smallest_turn(now, wanted))
-        hold_limit(i, j, rest, bones, table, rounding, r)
-        refresh(i, path, marks[m], path.size, parents, place, t, r, s, world)
-
-
-@kernel
-def some_turn(bone, row, u, v, w):
-    """A turn away from rest that a limit allows, by three numbers from 0 to 1."""
-    if row[0] == limits.HINGE:
-        return quat.from_axis_angle(limits.hinge_axis(row), limits.angle_inside(row, u))
-    pi = like(u, math.pi)
-    widest = math.atan2(row[2], row[1]) if row[0] != limits.NONE else pi
-    twist = limits.angle_inside(row, u) if row[0] == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
-    aside = vec.unit_side(bone)
-    around = quat.rotate(quat.from_axis_angle(bone, (v + v) * pi), aside)
-    return quat.mul(quat.from_axis_angle(around, w * widest), quat.from_axis_angle(bone, twist))
-
-
-@routine
-def scatter(i, path, marks, attempt, rest, bones, table, rounding, r):
-    """Another start: every marked joint but the tip turned by some angle, inside its limit."""
-    for m in range(marks.size - 1):
-        j = path[marks[m]]
-        turn = some_turn(
-            point_at(bones, j),
-            table[j],
-            chance.uniform(rounding, attempt, m, 0),
-            chance.uniform(rounding, attempt, m, 1),
-            chance.uniform(rounding, attempt, m, 2),
-        )
-        store_rotation(r, i, j, quat.unit(quat.mul(quat_at(rest, j), turn)))
-        hold_limit(i, j, rest, bones, table, rounding, r)
-
-
-@routine
-def length_of(i, path, marks, world):
-    """Metres from marked joint to marked joint: what lies between them is as stiff as a bone."""
-    size = like(world[i, 0, 0], 0.0)
-    for m in range(marks.size - 1):
-        size += vec.length(vec.sub(origin_at(world, i, path[marks[m + 1]]), origin_at(world, i, path[marks[m]])))
-    return size
-
-
-@kernel
-def within(target, root, size):
-    """A target that is no farther from the root than FARTHEST lengths: no pose differs, and no digits are lost."""
-    way = vec.sub(target, root)
-    distance = vec.length(way)
-    farthest = like(size, FARTHEST) * size
-    far = distance > farthest
-    return vec.select(far, vec.add(root, vec.scale(way, farthest / (distance if far else farthest))), target)
-
-
-@batch
-def reach_inside_limits(
-    rows,
-    path,
-    marks,
-    targets,
-    tolerance,
-    attempts,
-    rest,
-    bones,
-    table,
-    rounding,
-    parents,
-    place,
-    t,
-    r,
-    s,
-    world,
-    best,
-    passes,
-):
-    """Bring the tip of each character's branch to its target with every joint inside its limit.
-
-    Gauss-Newton passes, a pass of descent where they stall, and other starts where that does not help. What is left
-    behind is the best pose met from the first start, unless another one reaches the target or comes much nearer. One
-    attempt keeps to the pose that came in, so that nothing jumps from frame to frame.
-    `best` is room for the rotations of one branch, (joints of the path, 4).
-    """
-    one = like(rounding, 1.0)
-    zero = like(rounding, 0.0)
-    for k in range(rows.size):
-        i = rows[k]
-        for m in range(marks.size - 1):
-            hold_limit(i, path[marks[m]], rest, bones, table, rounding, r)
-        refresh(i, path, 0, path.size, parents, place, t, r, s, world)
-        size = length_of(i, path, marks, world)
-        size = size if size > like(one, TINY) else one
-        root = origin_at(world, i, path[0])
-        far = vec.length(vec.sub(point_at(targets, i), root)) > size
-        target = within(point_at(targets, i), root, size)
-        goal = like(one, tolerance * MARGIN) * size
-        nearest = -one
-        enough = -one
-        for attempt in range(min(attempts, BRANCH_ATTEMPTS_FAR) if far else attempts):
-            if attempt > 0:
-                scatter(i, path, marks, attempt, rest, bones, table, rounding, r)
-                refresh(i, path, 0, path.size, parents, place, t, r, s, world)
-            stall = 0
-            mark = -one
-            for _ in range(BRANCH_PASSES):
-                error = vec.length(vec.sub(origin_at(world, i, path[path.size - 1]), target))
-                if nearest < zero or (error < nearest and (attempt == 0 or error <= enough)):
-                    nearest = error
-                    for n in range(path.size):
-                        for c in range(4):
-                            best[n, c] = r[i, path[n], c]
-                if error <= goal:
-                    break
-                if mark < zero or error < mark * like(one, STALL_SHARE):
-                    mark = error
-                    stall = 0
-                else:
-                    stall += 1
-                    if stall > STALL_PASSES:
-                        break
-                passes[i] += 1
-                if stall == STALL_PASSES // 2:
-                    descent_pass(i, path, marks, target, rest, bones, table, rounding, parents, place, t, r, s, world)
-                else:
-                    newton_pass(i, path, marks, target, size, rest, bones, table, rounding, s, world, r)
-                    for m in range(marks.size - 1):
-                        hold_limit(i, path[marks[m]], rest, bones, table, rounding, r)
-                    refresh(i, path, 0, path.size, parents, place, t, r, s, world)
-            if nearest <= goal:
-                break
-            if attempt == 0:
-                enough = max(goal, nearest * like(one, BRANCH_BETTER))
-        for n in range(path.size):
-            for c in range(4):
-                r[i, path[n], c] = best[n, c]
-        refresh(i, path, 0, path.size, parents, place, t, r, s, world)
 
 
 @kernel
@@ -506,7 +206,7 @@ def turn_tips(rows, tip, parent, wanted, place, world, r):
     for k in range(rows.size):
         i = rows[k]
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
-        q = (wanted[i, 0], wanted[i, 1], wanted[i, 2], wanted[i, 3])
+        q = load4(wanted[i])
         store_rotation(r, i, tip, into_parent(above, q))
 
 
@@ -516,7 +216,7 @@ def rotation_errors(tip, parent, wanted, place, world, r, errors):
     for i in range(errors.size):
         above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
         now = out_of_parent(above, rotation_at(r, i, tip))
-        off = quat.mul(quat.conj(now), quat_at(wanted, i))
+        off = quat.mul(quat.conj(now), load4(wanted[i]))
         errors[i] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
 
 
@@ -562,7 +262,7 @@ def measure(joints, targets, poles, has_pole, zones, world, sizes, flags):
         zero = like(sizes[0, i], 0.0)
         one = like(zero, 1.0)
         tolerance, soften, fade = like(zero, zones[0]), like(zero, zones[1]), like(zero, zones[2])
-        root, target = origin_at(world, i, joints[0]), point_at(targets, i)
+        root, target = origin_at(world, i, joints[0]), load3(targets[i])
         error = vec.length(vec.sub(origin_at(world, i, joints[joints.size - 1]), target))
         length = zero
         for n in range(joints.size - 1):
@@ -572,6 +272,6 @@ def measure(joints, targets, poles, has_pole, zones, world, sizes, flags):
         sizes[0, i], sizes[1, i], sizes[2, i] = error, length, reach
         flags[0, i] = error <= tolerance * length
         flags[1, i] = (reach > soften) & (soften < one)
-        to_pole = vec.sub(point_at(poles, i), root)
+        to_pole = vec.sub(load3(poles[i]), root)
         aside = vec.length(vec.reject(to_pole, direction(way, (zero, zero, zero))))
         flags[2, i] = has_pole & (aside <= vec.length(to_pole) * fade)

@@ -133,7 +133,7 @@ class FullBody:
             self.skeleton.check(warm)
             warm = _spread(warm, shape)
         plan = self._plan(tuple(joint for target in wanted for joint in target.joints))
-        states = plan.states(start, warm)
+        states = plan.states(*start.flat(), warm)
         settings = np.repeat(self._settings, len(states))
         settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
         settings["warm"], settings["single"] = warm is not None, start.precision == np.float32

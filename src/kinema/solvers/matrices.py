@@ -1,8 +1,8 @@
-"""`apply_to_matrices`: the same solvers for whoever has no `Skeleton` but a list of bone matrices in world space.
+"""`apply_to_matrices`: the same solvers on a list of bone matrices in world space, without a `Skeleton`.
 
-Nothing is taken apart: each bone that turns is turned about its own origin as a whole, so lengths, scales, mirrors and
-shears stay what they are. With D_k the turn of bone k as the bones stand when they come in, what bone k goes through is
-D_0 D_1 ... D_k; a weight takes part of every D, which slerps the local rotations.
+Matrices are not decomposed: each bone is rotated about its own origin as a whole, so lengths, scales, mirrors and
+shears stay as they are. With D_k the rotation of bone k in its input pose, bone k ends up rotated by D_0 D_1 ... D_k. A
+weight takes part of every D, which slerps the local rotations.
 """
 
 from __future__ import annotations
@@ -12,38 +12,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
-from kinema.math.rows import load4, load_matrix
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.pose import unit_rotations
-from kinema.skeleton import matrix_at, store_matrix
-from kinema.solvers.branch import origin_at, smallest_turn
+from kinema.solvers.branch import smallest_turn
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
-from kinema.solvers.goal import ROTATION_TOLERANCE, Goal, Report
+from kinema.solvers.goal import ROTATION_TOLERANCE, Report
+from kinema.solvers.goal_task import Goal, as_goal
 from kinema.solvers.two_bone_rotations import two_bone_rotations, unit_vectors
 
 SOLVERS = ("two_bone", "ccd", "fabrik")
+LAYOUTS = ("rows", "columns")
 
 
 @kernel
-def turn_from(turns, n, k):
-    return (turns[n, k, 0], turns[n, k, 1], turns[n, k, 2], turns[n, k, 3])
-
-
-@kernel
-def put_row(table, k, values):
-    for c in range(len(values)):
-        table[k, c] = values[c]
-
-
-@kernel
-def own_turn(m):
+def own_rotation(m):
     """The rotation of a matrix; of a mirrored one, with its x axis mirrored back."""
     frame = xform.axes(m)
     y = vec.unit_or(vec.reject(frame[1], frame[0]), vec.unit_side(frame[0]))
@@ -55,10 +45,10 @@ def own_turn(m):
 def _axes_in_world(chain, own, out):
     """An axis of the middle joint's own space as one of the world, about which a positive turn goes the same way."""
     for n in range(out.shape[0]):
-        frame = xform.axes(matrix_at(chain, n, 1))
-        axis = (own[n, 0], own[n, 1], own[n, 2])
+        frame = xform.axes(load_matrix(chain[n, 1]))
+        axis = load3(own[n])
         world = vec.scale(xform.linear(frame, axis), xform.handedness(frame))
-        put_row(out, n, vec.unit_or(world, axis))
+        store3(out[n], vec.unit_or(world, axis))
 
 
 @batch
@@ -69,16 +59,17 @@ def _turns_to_points(chain, points, turns):
         zero = like(one, 0.0)
         so_far = (zero, zero, zero, one)
         for k in range(turns.shape[1]):
-            bone = quat.rotate(so_far, vec.sub(origin_at(chain, n, k + 1), origin_at(chain, n, k)))
-            a, b = points[n, k], points[n, k + 1]
-            turn = smallest_turn(bone, (b[0] - a[0], b[1] - a[1], b[2] - a[2]))
-            put_row(turns[n], k, quat.unit(quat.mul(quat.conj(so_far), quat.mul(turn, so_far))))
+            bone = quat.rotate(so_far, vec.sub(load_origin(chain[n, k + 1]), load_origin(chain[n, k])))
+            turn = smallest_turn(bone, vec.sub(load3(points[n, k + 1]), load3(points[n, k])))
+            store4(turns[n, k], quat.unit(quat.mul(quat.conj(so_far), quat.mul(turn, so_far))))
             so_far = quat.unit(quat.mul(turn, so_far))
 
 
 @batch
-def _move(first, last, chain, turns, wanted, has_wanted, weights, owner, bones):
-    """Turn the bones of some chains in place. owner: (bones,), the joint of the chain each one goes with, or -1."""
+def _move(first, last, chain, turns, wanted, weights, owner, bones):
+    """Rotate the bones of some chains in place. wanted: (chains, 1 or 0, 4). owner: (bones,), the joint of the chain
+    that each bone goes with, or -1.
+    """
     tip = turns.shape[1]
     passed = np.empty((tip + 1, 4), bones.dtype)
     start, end = np.empty((tip + 1, 3), bones.dtype), np.empty((tip + 1, 3), bones.dtype)
@@ -88,59 +79,65 @@ def _move(first, last, chain, turns, wanted, has_wanted, weights, owner, bones):
         if weight <= zero:
             continue
         now = whole = (zero, zero, zero, like(weight, 1.0))
-        at = origin_at(chain, n, 0)
+        at = load_origin(chain[n, 0])
         for k in range(tip + 1):
-            here = origin_at(chain, n, k)
-            at = vec.add(at, quat.rotate(now, vec.sub(here, origin_at(chain, n, max(k - 1, 0)))))
+            here = load_origin(chain[n, k])
+            at = vec.add(at, quat.rotate(now, vec.sub(here, load_origin(chain[n, max(k - 1, 0)]))))
             if k < tip:
-                turn = turn_from(turns, n, k)
-            elif has_wanted:
-                own = own_turn(matrix_at(chain, n, k))
-                turn = quat.mul(quat.conj(whole), quat.mul(turn_from(wanted, n, 0), quat.conj(own)))
+                turn = load4(turns[n, k])
+            elif wanted.shape[1] > 0:
+                own = own_rotation(load_matrix(chain[n, k]))
+                turn = quat.mul(quat.conj(whole), quat.mul(load4(wanted[n, 0]), quat.conj(own)))
             else:
                 turn = (zero, zero, zero, like(weight, 1.0))
             now, whole = quat.unit(quat.mul(now, quat.part(turn, weight))), quat.unit(quat.mul(whole, turn))
-            put_row(passed, k, now)
-            put_row(start, k, here)
-            put_row(end, k, at)
+            store4(passed[k], now)
+            store3(start[k], here)
+            store3(end[k], at)
         for b in range(owner.size):
             k = owner[b]
             if k >= 0:
-                m = matrix_at(bones, n, b)
-                q = (passed[k, 0], passed[k, 1], passed[k, 2], passed[k, 3])
-                way = quat.rotate(q, vec.sub(m[3], (start[k, 0], start[k, 1], start[k, 2])))
-                moved = vec.add((end[k, 0], end[k, 1], end[k, 2]), way)
+                m = load_matrix(bones[n, b])
+                q = load4(passed[k])
+                moved = vec.add(load3(end[k]), quat.rotate(q, vec.sub(m[3], load3(start[k]))))
                 turned = (quat.rotate(q, m[0]), quat.rotate(q, m[1]), quat.rotate(q, m[2]), moved)
-                store_matrix(bones, n, b, turned)
+                store_matrix(bones[n, b], turned)
 
 
 def apply_to_matrices(
     matrices: ArrayLike,
     joints: Sequence[int],
-    goal: Goal,
+    goal: Goal | ArrayLike,
     parents: ArrayLike | None = None,
     *,
     axis: ArrayLike | None = None,
     solver: str | None = None,
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
-) -> tuple[Any, Report]:
-    """Bone matrices with a chain of them turned so that its last one meets the goal, and a `Report`.
+    layout: str = "rows",
+) -> tuple[NDArray[Any], Report]:
+    """Rotate a chain of bone matrices so that its last bone meets the goal.
 
-    matrices: (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12), the latter 3x4 row by row: the bones in world space, not a
-    palette for skinning. They come back in the same shape; what came in is not changed.
+    matrices: (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12): the bones in world space, not a palette for skinning. They
+        are not changed.
     joints: the chain's bones by index, from its start to its end. Three are a limb of two bones, solved in closed form;
-    any other number goes to CCD. solver: "two_bone", "ccd" or "fabrik" instead.
-    goal: as in `solve`; ... of matrices and goal broadcast.
+        any other number goes to CCD.
+    goal: a `Goal` or a bare point (..., 3), as in `solve`; its batch and that of the matrices broadcast.
     parents: (B,), the parent of each bone, -1 for a root, in any order: whatever hangs below the chain goes along.
-    Without it the bones of the chain are moved and no others.
-    axis: (..., 3), the hinge of a limb's middle bone in its own space (see `two_bone_rotations`). soften, tolerance: as
-    in `solve`.
+        Default: only the bones of the chain move.
+    axis: (..., 3), the hinge of a limb's middle bone in its own space, as in `two_bone_rotations`.
+    solver: "two_bone", "ccd" or "fabrik" instead. soften, tolerance: as in `solve`.
+    layout: how 12 numbers are a matrix: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation.
+
+    Returns the matrices in the shape and layout they came in, and a `Report`. Raises InputError for bones, chains or
+    goals that it cannot use.
+
+    Example:
+        matrices, report = km.apply_to_matrices(matrices, (hip, knee, ankle), (0.1, 0.0, 0.3), parents)
     """
-    if not isinstance(goal, Goal):
-        raise InputError(f"goal must be a Goal, got {goal!r:.60}")
+    goal = as_goal(goal)
     dtype = validation.precision(matrices)
-    given, rows = _as_rows(matrices, dtype)
+    given, rows = _as_rows(matrices, layout, dtype)
     count = rows.shape[-2]
     chain = _chain(joints, count)
     owner = _owners(chain, count, parents)
@@ -159,15 +156,17 @@ def apply_to_matrices(
     start = np.ascontiguousarray(bones[:, chain])
     pole = each.get("pole")
     turns, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
-    weights, wanted = each["weight"][:, 0], each.get("rotation", np.zeros((len(bones), 4), dtype))[:, np.newaxis]
+    weights, wanted = each["weight"][:, 0], np.empty((len(bones), 0, 4), dtype)
+    if "rotation" in each:
+        wanted = each["rotation"][:, np.newaxis]
     validation.in_chunks(
-        lambda first, last: _move(first, last, start, turns, wanted, "rotation" in each, weights, owner, bones),
+        lambda first, last: _move(first, last, start, turns, wanted, weights, owner, bones),
         len(bones),
         THREADS_FROM_POSES,
         1,
     )
     report = _report(bones[:, chain], each["position"], each.get("rotation"), figures, (soften, tolerance), shape)
-    return _like_given(given, bones, shape), report
+    return _like_given(given, bones, shape, layout), report
 
 
 def _solve(
@@ -199,7 +198,7 @@ def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
 def _rotation_errors(tips, wanted, errors):
     """Angle from each tip's rotation, by its matrix (tips, 12), to the wanted one, radians."""
     for n in range(errors.size):
-        off = quat.mul(quat.conj(own_turn(load_matrix(tips[n]))), load4(wanted[n]))
+        off = quat.mul(quat.conj(own_rotation(load_matrix(tips[n]))), load4(wanted[n]))
         errors[n] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
 
 
@@ -231,27 +230,36 @@ def _report(
 # --- what came in ----------------------------------------------------------------------------------------------
 
 
-def _as_rows(matrices: Any, dtype: Any) -> tuple[Any, Any]:
-    """What was given, as an array, and (..., B, 12)."""
+def _as_rows(matrices: Any, layout: str, dtype: Any) -> tuple[Any, Any]:
+    """What was given, as an array, and (..., B, 12), row by row."""
+    if layout not in LAYOUTS:
+        raise InputError(f"layout is {layout!r:.60}; allowed are {', '.join(map(repr, LAYOUTS))}")
     array = validation.real("matrices", matrices)
     if array.ndim >= 2 and array.shape[-1] == 12:
-        rows = array
-    elif array.ndim >= 3 and array.shape[-2:] in ((3, 4), (4, 4)):
+        rows = array if layout == "rows" else _transposed(array, 4, 3)
+    elif array.ndim >= 3 and array.shape[-2:] in ((3, 4), (4, 4)) and layout == "rows":
         rows = array[..., :3, :].reshape(*array.shape[:-2], 12)
     else:
-        raise InputError(
-            f"matrices must have shape (..., bones, 3, 4), (..., bones, 4, 4) or (..., bones, 12), got {array.shape}"
+        allowed = (
+            "(..., bones, 12)" if layout == "columns" else "(..., bones, 3, 4), (..., bones, 4, 4) or (..., bones, 12)"
         )
+        raise InputError(f"matrices must have shape {allowed}, got {array.shape}")
     rows = validation.contiguous(rows, dtype)
     validation.check_finite("matrices", rows)
     return array, rows
 
 
-def _like_given(given: Any, bones: Any, shape: tuple[int, ...]) -> Any:
+def _transposed(array: Any, rows: int, columns: int) -> Any:
+    """(..., 12): matrices of so many rows and columns, the other way round."""
+    return np.swapaxes(array.reshape(*array.shape[:-1], rows, columns), -1, -2).reshape(array.shape)
+
+
+def _like_given(given: Any, bones: Any, shape: tuple[int, ...], layout: str) -> Any:
     """(chains, B, 12) in the form it was given in."""
+    count = bones.shape[1]
     if given.shape[-1] == 12:
-        return bones.reshape(*shape, -1, 12)
-    rows = bones.reshape(*shape, -1, 3, 4)
+        return (bones if layout == "rows" else _transposed(bones, 3, 4)).reshape(*shape, count, 12)
+    rows = bones.reshape(*shape, count, 3, 4)
     if given.shape[-2] == 3:
         return rows
     last = np.broadcast_to(given[..., 3:, :].astype(bones.dtype), (*rows.shape[:-2], 1, 4))

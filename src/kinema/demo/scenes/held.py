@@ -13,7 +13,8 @@ from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
-from kinema.solvers.goal import Goal, solve
+from kinema.solvers.goal import solve
+from kinema.solvers.goal_task import Goal
 
 EASE = 0.06
 """Half-life with which a foot moves to its handle and back, seconds."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kinema import limits
@@ -10,12 +12,14 @@ from kinema.math import chance, quat, vec
 from kinema.math.rows import load3, load4, load_origin, store3, store4
 from kinema.solvers.body.joints import (
     LARGEST_ROTATION,
+    blocked,
     find_edges,
     find_pull,
     forward,
     hold,
     move_joint,
     set_mobility,
+    some_rotation,
 )
 from kinema.solvers.body.records import Problem
 from kinema.solvers.body.rows import aim_effectors, build_rows
@@ -28,7 +32,6 @@ from kinema.solvers.body.system import (
     motion,
     substitute,
 )
-from kinema.solvers.branch import from_vector
 
 ACTIVE_SETS = 4
 """Times that the limits which hold a step back are revised before it is taken."""
@@ -47,7 +50,10 @@ MOST_DAMPING = 1e10
 """Damping at which no step is worth taking."""
 
 WORTHWHILE = 0.98
-"""Share of the squared error that must be left, at most, for a step to count as progress."""
+"""Share of the squared error that must be left, at most, for a step to count as progress,"""
+
+NEARER = 1e-4
+"""unless the error fell by more than this, body sizes: far from the targets the share says little."""
 
 STALLED_STEPS = 6
 """Steps without progress after which the solver stops."""
@@ -85,9 +91,7 @@ def revise(problem):
         if joint.limit[0] == limits.NONE or joint.mobility <= zero:
             continue
         on = vec.add(load3(state.pull), vec.scale(moment_at(state), joint.mobility))
-        twist = vec.dot(on, load3(state.twist))
-        no_twist = (state.at_high and twist > zero) or (state.at_low and twist < zero)
-        no_swing = state.at_swing and vec.dot(on, load3(state.swing)) > zero
+        no_swing, no_twist = blocked(state, on)
         if no_twist != state.no_twist or no_swing != state.no_swing:
             state.no_twist, state.no_swing = no_twist, no_swing
             set_mobility(joint, state)
@@ -201,7 +205,7 @@ def descend(problem, pull):
             damping *= like(one, DAMPING_UP)
             if damping > like(one, MOST_DAMPING):
                 break
-        if best < mark * like(one, WORTHWHILE):
+        if best < mark * like(one, WORTHWHILE) or math.sqrt(mark) - math.sqrt(best) > like(one, NEARER):
             mark = best
             stalled = 0
         else:
@@ -214,7 +218,7 @@ def descend(problem, pull):
 
 @routine
 def scatter(problem, attempt):
-    """Start again from another pose near the reference: hinges anywhere in their range, other joints rotated a bit."""
+    """Start again from another pose: hinges anywhere in their range, other joints too or only near the reference."""
     zero = like(problem.settings[0].body_size, 0.0)
     half = like(zero, 0.5)
     for n in range(problem.joints.size):
@@ -224,13 +228,14 @@ def scatter(problem, attempt):
         if joint.mobility <= zero:
             continue
         u = chance.uniform(zero, attempt, n, 0)
-        if joint.limit[0] == limits.HINGE:
-            away = quat.from_axis_angle(limits.hinge_axis(joint.limit), limits.angle_inside(joint.limit, u))
-            store4(state.rotation, quat.unit(quat.mul(load4(joint.rest), away)))
+        v = chance.uniform(zero, attempt, n, 1)
+        w = chance.uniform(zero, attempt, n, 2)
+        if problem.settings[0].wide or joint.limit[0] == limits.HINGE:
+            q = quat.mul(load4(joint.rest), some_rotation(load3(joint.bone), joint.limit, u, v, w))
         else:
-            v = (u - half, chance.uniform(zero, attempt, n, 1) - half, chance.uniform(zero, attempt, n, 2) - half)
-            by = from_vector(vec.scale(v, like(zero, 2.0 * SCATTER)), like(zero, LARGEST_ROTATION))
-            store4(state.rotation, quat.unit(quat.mul(load4(state.rotation), by)))
+            by = vec.scale((u - half, v - half, w - half), like(zero, 2.0 * SCATTER))
+            q = quat.mul(load4(state.rotation), quat.from_vector(by, like(zero, LARGEST_ROTATION)))
+        store4(state.rotation, quat.unit(q))
 
 
 @kernel
@@ -254,10 +259,12 @@ def go_back(problem):
 
 @routine
 def begin(problem):
-    """Hold limits where the pose enters outside of them."""
+    """Hold the limits of joints that may move, where the pose enters outside of them."""
+    zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        hold(joint, state, problem.settings[0].rounding)
+        if joint.mobility > zero:
+            hold(joint, state, problem.settings[0].rounding)
         state.no_swing, state.no_twist = False, False
     forward(problem)
 
@@ -266,8 +273,8 @@ def begin(problem):
 def reach(problem):
     """Descend from the pose and, where that does not get there, from others. Returns steps taken.
 
-    Another start counts only if it reaches all targets: among those that do not, the pose would jump from one to the
-    other as a target moves. A warm start keeps to the pose of the frame before.
+    Another start counts only if it reaches all targets or comes much nearer: of equals, the pose would jump from one to
+    the other as a target moves. A warm start keeps to the pose of the frame before.
     """
     settings = problem.settings[0]
     zero = like(settings.body_size, 0.0)
@@ -275,17 +282,21 @@ def reach(problem):
     if settings.warm:
         steps, _ = descend(problem, like(zero, WARM_PULL))
         return steps
-    steps, _ = descend(problem, zero)
+    steps, best = descend(problem, zero)
     if is_reached(problem):
         return steps
     keep_pose(problem)
+    enough = best * settings.better
     for attempt in range(1, settings.attempts):
         scatter(problem, attempt)
         begin(problem)
-        more, _ = descend(problem, zero)
+        more, error = descend(problem, zero)
         steps += more
         if is_reached(problem):
             return steps
+        if error < min(enough, best):
+            best = error
+            keep_pose(problem)
     go_back(problem)
     return steps
 

@@ -8,7 +8,7 @@ from kinema import limits
 from kinema._jit import kernel, like, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4, store_matrix
-from kinema.solvers.branch import from_vector, into_limit
+from kinema.solvers.branch import into_limit
 
 LARGEST_ROTATION = 0.8
 """Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
@@ -64,19 +64,6 @@ def to_own(state, v):
     return xform.into((load3(state.x), load3(state.y), load3(state.z)), v)
 
 
-@kernel
-def rotation_vector(q):
-    """Axis times angle of a rotation, the shorter way round."""
-    two = like(q[3], 2.0)
-    zero = like(q[3], 0.0)
-    sign = like(q[3], 1.0) if q[3] >= zero else like(q[3], -1.0)
-    v = (q[0] * sign, q[1] * sign, q[2] * sign)
-    sine = vec.length(v)
-    cosine = q[3] * sign
-    share = two * math.atan2(sine, cosine) / sine if sine > zero else two
-    return vec.scale(v, share)
-
-
 @routine
 def find_edges(joint, state, rounding):
     """Which ends of its limit a joint is at, and the world axes about which it swings on and twists on."""
@@ -99,6 +86,15 @@ def find_edges(joint, state, rounding):
     state.at_swing = sine * row[1] - cosine * row[2] >= -slack
     if kind == limits.SWING_TWIST:
         state.at_low, state.at_high = limits.at_ends(away, bone, row, slack)
+
+
+@kernel
+def blocked(state, rotation):
+    """Whether a world rotation vector would swing a joint on, and twist it on, past an edge that it is at."""
+    zero = like(rotation[0], 0.0)
+    twist = vec.dot(rotation, load3(state.twist))
+    no_twist = (state.at_high and twist > zero) or (state.at_low and twist < zero)
+    return state.at_swing and vec.dot(rotation, load3(state.swing)) > zero, no_twist
 
 
 @kernel
@@ -143,7 +139,7 @@ def find_pull(problem, n, share):
     """A share of the rotation and of the movement back to the reference."""
     joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
     back = quat.mul(quat.conj(load4(state.rotation)), load4(state.reference))
-    store3(state.pull, vec.scale(to_world(state, rotation_vector(back)), share))
+    store3(state.pull, vec.scale(to_world(state, quat.to_vector(back)), share))
     if joint.slide > like(share, 0.0):
         way = vec.sub(load3(state.reference_translation), load3(state.translation))
         store3(state.pull_slide, vec.scale(xform.linear(above(problem, n), way), share / settings.body_size))
@@ -159,7 +155,7 @@ def move_joint(problem, n, rotation, slide):
         store3(state.translation, vec.add(load3(state.translation), own))
     if joint.mobility > zero:
         own = to_own(state, rotation)
-        q = quat.mul(load4(state.rotation), from_vector(own, like(zero, LARGEST_ROTATION)))
+        q = quat.mul(load4(state.rotation), quat.from_vector(own, like(zero, LARGEST_ROTATION)))
         store4(state.rotation, quat.unit(q))
         hold(joint, state, settings.rounding)
 
@@ -197,3 +193,15 @@ def point_of(state, offset, settings):
     """A point of a joint, given in its own space, in body sizes from the centre."""
     at = vec.sub(xform.apply(load_matrix(state.world), offset), load3(settings.centre))
     return vec.scale(at, like(settings.body_size, 1.0) / settings.body_size)
+
+
+@kernel
+def some_rotation(bone, row, u, v, w):
+    """A rotation away from rest that a limit allows, by three numbers from 0 to 1."""
+    if row[0] == limits.HINGE:
+        return quat.from_axis_angle(limits.hinge_axis(row), limits.angle_inside(row, u))
+    pi = like(u, math.pi)
+    widest = math.atan2(row[2], row[1]) if row[0] != limits.NONE else pi
+    twist = limits.angle_inside(row, u) if row[0] == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
+    around = quat.rotate(quat.from_axis_angle(bone, (v + v) * pi), vec.unit_side(bone))
+    return quat.mul(quat.from_axis_angle(around, w * widest), quat.from_axis_angle(bone, twist))

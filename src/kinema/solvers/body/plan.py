@@ -49,9 +49,9 @@ class Plan:
         self.joints["bone"] = bones[self.nodes]
         self.joints["limit"] = table[self.nodes]
 
-    def states(self, pose: Pose, warm: Pose | None) -> Any:
-        """(characters, N) JOINT_STATE of a pose; `start` is where a warm start begins."""
-        t, r, s = (array[:, self.nodes] for array in pose.flat())
+    def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None) -> Any:
+        """(characters, N) JOINT_STATE of local transforms, (characters, J, ...). warm: the pose to start from."""
+        t, r, s = (array[:, self.nodes] for array in (t, r, s))
         states = np.zeros(t.shape[:2], self.state_type)
         states["translation"] = states["reference_translation"] = t
         states["rotation"] = states["reference"] = r

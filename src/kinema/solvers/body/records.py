@@ -101,6 +101,8 @@ SETTINGS = Record(
     ranks=np.int64,  # How many ranks there are.
     most_steps=np.int64,
     attempts=np.int64,
+    wide=bool,  # Whether other starts are anywhere inside the limits, or near the reference.
+    better=REAL,  # Share of the squared error below which another start counts that does not reach all targets.
 )
 """Settings of one solve."""
 

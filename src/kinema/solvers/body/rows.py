@@ -7,7 +7,7 @@ import math
 from kinema._jit import kernel, like, routine
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
-from kinema.solvers.body.joints import point_of, rotation_vector, to_world, world_rotation
+from kinema.solvers.body.joints import point_of, to_world, world_rotation
 from kinema.solvers.body.records import DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
 
 LARGEST_MISS = 0.2
@@ -76,7 +76,7 @@ def rotation_rows(problem, effector, count):
     one = like(effector.compliance, 1.0)
     zero = like(one, 0.0)
     now = world_rotation(problem, effector.joint)
-    miss = rotation_vector(quat.mul(load4(effector.rotation), quat.conj(now)))
+    miss = quat.to_vector(quat.mul(load4(effector.rotation), quat.conj(now)))
     effector.rotation_error = vec.length(miss)
     miss = clamped(miss, like(one, LARGEST_TWIST))
     for c in range(3):

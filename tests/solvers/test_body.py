@@ -1,0 +1,132 @@
+"""The step that the full-body solver and `solve` share: joints at their limits, the system, rotations as vectors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinema as km
+from kinema._jit import batch, for_kernels
+from kinema.math import quat
+from kinema.solvers.body import joints, records, system
+from tests import compiled, naive, problems
+from tests.compiled import run
+
+LIMITS = [
+    km.Hinge((0, 0, 1), -0.4, 1.1),
+    km.Hinge((1, 1, 0), -4.0, 4.0),
+    km.Hinge((1, 0, 1), -2.9, 2.8),
+    km.Cone(0.6),
+    km.SwingTwist(0.7, -0.2, 0.9),
+    km.SwingTwist(2.0, -0.2, 0.2),
+]
+NAMES = ["hinge", "free hinge", "wide hinge", "cone", "swing-twist", "twist"]
+kinds = pytest.mark.parametrize("limit", LIMITS, ids=NAMES)
+
+
+@given(compiled.vectors(4.0), st.floats(0.01, 3.0))
+def test_a_rotation_vector_is_its_axis_times_its_angle(v, largest):
+    turn = run(quat.from_vector, np.float64, v, largest)
+    angle = min(float(np.linalg.norm(v)), largest)
+    assert naive.turn_angle(turn) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
+    if angle > 1e-9:
+        expected = naive.quat_from_axis_angle(v, angle)
+        np.testing.assert_allclose(turn, expected, atol=1e-12)
+
+
+@given(compiled.turns())
+def test_a_rotation_is_its_vector(q):
+    v = run(quat.to_vector, np.float64, q)
+    assert np.linalg.norm(v) <= np.pi + 1e-9
+    back = run(quat.from_vector, np.float64, v, 4.0)
+    assert naive.turn_between(back, q) < 1e-7
+
+
+# --- limits ----------------------------------------------------------------------------------------------------
+
+
+@kinds
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_a_scattered_turn_is_inside_its_limit(limit, u, v, w):
+    bone = naive.unit((1, 2, -1))
+    turn = run(joints.some_rotation, np.float64, bone, limit.row(tuple(bone)), u, v, w)
+    assert naive.turn_between(turn, limit.project(turn, bone)) < 1e-7
+
+
+def test_scattered_turns_cover_what_is_allowed():
+    rng = problems.generator(5)
+    bone = naive.unit((1, 2, -1))
+    count = 400 if compiled.COMPILED else 100
+    for limit, axis, span in (
+        (LIMITS[0], (0, 0, 1), (-0.4, 1.1)),
+        (LIMITS[4], bone, (-0.2, 0.9)),
+        (LIMITS[3], bone, (-3, 3)),
+    ):
+        row = limit.row(tuple(bone))
+        turns = [run(joints.some_rotation, np.float64, bone, row, *rng.uniform(size=3)) for _ in range(count)]
+        found = np.array([naive.twist_angle(turn, axis) for turn in turns])
+        filled, _ = np.histogram(found, 8, span)
+        assert filled.min() > 0
+
+
+@batch
+def _step_at_edge(joint, state, wanted, rounding):
+    """Find the edges, block what pushes past them, and leave in `pull` what is left of a wanted rotation."""
+    for n in range(joint.size):
+        joints.find_edges(joint[n], state[n], rounding)
+        on = (wanted[n, 0], wanted[n, 1], wanted[n, 2])
+        state[n].no_swing, state[n].no_twist = joints.blocked(state[n], on)
+        kept = joints.allowed(joint[n], state[n], on)
+        state[n].pull[0], state[n].pull[1], state[n].pull[2] = kept[0], kept[1], kept[2]
+
+
+@kinds
+def test_what_pushes_past_an_edge_is_blocked(limit):
+    """What a small step would break, and only that, is taken from it."""
+    rng = problems.generator(6)
+    count = 100 if compiled.COMPILED else 20
+    bone, rest = naive.unit((1, 2, -1)), problems.quaternions(rng)
+    away = limit.project(problems.quaternions(rng, count), bone)
+    wanted = problems.units(rng, count)
+    if isinstance(limit, km.Hinge):
+        wanted = np.array(limit.axis) * rng.choice([-1, 1], (count, 1))
+    joint = np.zeros(count, records.JOINT.dtype(np.float64))
+    state = np.zeros(count, records.JOINT_STATE.dtype(np.float64))
+    joint["mobility"], joint["rest"], joint["bone"], joint["limit"] = 1, rest, bone, limit.row(tuple(bone))
+    state["rotation"] = naive.quat_mul(rest, away)
+    state["x"], state["y"], state["z"] = np.eye(3)
+    _step_at_edge(for_kernels(joint), for_kernels(state), wanted, 1e-13)
+    for i in range(count):
+        held = bool(state["no_swing"][i] or state["no_twist"][i])
+        assert past(limit, away[i], bone, state["pull"][i]) < 1e-2
+        assert (past(limit, away[i], bone, wanted[i]) > 1e-3) == held
+
+
+def past(limit, away, bone, turn, step=1e-6):
+    """How fast a turn leaves a limit, radians per radian."""
+    if not np.any(turn):
+        return 0.0
+    after = naive.quat_mul(away, naive.quat_from_axis_angle(turn, step * np.linalg.norm(turn)))
+    return naive.turn_between(after, limit.project(after, bone)) / step
+
+
+# --- the system ------------------------------------------------------------------------------------------------
+
+
+def test_the_factor_solves_the_system():
+    rng = problems.generator(8)
+    half = rng.normal(size=(7, 9))
+    matrix, right = half @ half.T + np.eye(7) * 0.1, rng.normal(size=7)
+    factor, x = matrix.copy(), right.copy()
+    compiled.from_python(system.factor)(factor, 7)
+    compiled.from_python(system.substitute)(factor, x, 7)
+    np.testing.assert_allclose(matrix @ x, right, atol=1e-10)
+    lower = np.tril(factor)
+    np.testing.assert_allclose(lower @ lower.T, matrix, atol=1e-12)
+
+
+def test_a_singular_system_has_a_finite_answer():
+    factor, x = np.ones((3, 3)), np.array((1.0, 2.0, 3.0))
+    compiled.from_python(system.factor)(factor, 3)
+    compiled.from_python(system.substitute)(factor, x, 3)
+    assert np.isfinite(x).all()
