@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from kinema.errors import FileError as FileError
     from kinema.errors import InputError as InputError
     from kinema.errors import KinemaError as KinemaError
+    from kinema.errors import MissingPackageError as MissingPackageError
     from kinema.io.files import load as load
     from kinema.io.files import save as save
     from kinema.limits import Cone as Cone
@@ -177,6 +178,7 @@ _HOME = {
     "DeviceError": "kinema.errors",
     "InputError": "kinema.errors",
     "KinemaError": "kinema.errors",
+    "MissingPackageError": "kinema.errors",
     "Cone": "kinema.limits",
     "Hinge": "kinema.limits",
     "SwingTwist": "kinema.limits",

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from kinema.cli import app, bake, bench, info, play, render, sample, warmup
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_RUN = {"play", "bench", "warmup"}
 """Commands that serve until they are stopped, or take minutes; their own tests run them."""
 

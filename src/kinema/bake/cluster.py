@@ -22,7 +22,7 @@ def on_dask(address: str) -> Runner:
     try:
         import distributed
     except ImportError:
-        raise InputError("--dask needs the package distributed: pip install 'kinema[dask]'") from None
+        raise InputError("--dask needs the package distributed: pip install distributed") from None
 
     def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
         with _connected(distributed, address) as client:

@@ -43,10 +43,10 @@ def play(
         for name, content in SCENES.items():
             typer.echo(f"{name:{width}}  {content}")
         return
-    try:
-        from kinema.playground.server import play as serve
-    except ModuleNotFoundError as missing:
-        typer.echo(f'The playground needs {missing.name}: pip install "kinema[play]"', err=True)
-        raise typer.Exit(1) from missing
+    from kinema.playground.requirements import require
+
     with one_line_errors("play"):
+        require()
+        from kinema.playground.server import play as serve
+
         serve(scene, host, port, browser)

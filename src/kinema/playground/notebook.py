@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 
 from kinema.demo.scenes.registry import kind_of
+from kinema.playground.requirements import require
 
 HOST = "127.0.0.1"
 
@@ -40,5 +40,5 @@ def play(scene: str = "planar", *, height: int = 640, port: int | None = None) -
     Needs the extra `play`. The server lives as long as this process, or until `close`.
     """
     kind_of(scene)
-    logging.getLogger("kinema").setLevel(logging.ERROR)
+    require()
     return Cell(scene, int(height), port)

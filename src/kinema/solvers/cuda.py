@@ -38,7 +38,7 @@ def _cuda() -> Any:
     try:
         from numba import cuda
     except ImportError as problem:
-        raise DeviceError("arrays on a GPU need numba-cuda: pip install 'kinema[cuda]'") from problem
+        raise DeviceError("arrays on a GPU need numba-cuda: pip install numba-cuda") from problem
     if not cuda.is_available():
         raise DeviceError("arrays on a GPU need a working CUDA driver; numba finds none")
     return cuda
