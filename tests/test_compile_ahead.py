@@ -122,6 +122,13 @@ def test_a_program_that_is_not_python_is_never_started_again(started, jobs, monk
     assert len(jobs) == 4
 
 
+def test_every_public_stage_is_in_the_list():
+    """A stage that is forgotten there would be compiled in the middle of a game, and wheels would lack its kernels."""
+    public = {getattr(km, name) for name in km.__all__}
+    stages = {kind for kind in public if isinstance(kind, type) and issubclass(kind, km.Stage)} - {km.Stage}
+    assert {type(stage) for listed in warmup_module._stages().values() for stage in listed} == stages
+
+
 def test_every_public_solver_is_in_the_list(monkeypatch):
     """A solver that is added and forgotten here would be compiled in the middle of a game."""
     called = set()

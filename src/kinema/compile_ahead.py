@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     from kinema.solvers.two_bone_2d import two_bone_2d
     from kinema.solvers.two_bone_rotations import two_bone_rotations
 
-    characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **_stages(dtype)}
+    stages = {part: partial(_frames, dtype, listed) for part, listed in _stages().items()}
+    characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **stages}
     if dtype == np.float64:  # The full body, rays and balls are in double precision alone.
         characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls}
     many = np.zeros((256, 3), dtype)
@@ -118,26 +120,26 @@ def _balls() -> None:
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
 
 
-def _stages(dtype: Any) -> dict[str, Callable[[], Any]]:
-    """A few frames of everything a character does, stage by stage."""
+def _stages() -> dict[str, list[Any]]:
+    """Every stage with settings that use all of its kernels, by part."""
     from kinema.behaviours.aim import Aim
     from kinema.behaviours.eyes import Eyes
     from kinema.behaviours.feet import Feet
     from kinema.behaviours.hands import Hands
     from kinema.behaviours.head import Head
-    from kinema.behaviours.layers import Breathing, Recoil, Sway
+    from kinema.behaviours.layers import Breathing, Layer, Recoil, Sway
     from kinema.behaviours.locomotion import Locomotion
     from kinema.behaviours.play import Play
     from kinema.behaviours.tail import Tail
 
     return {
-        "feet": lambda: _frames(dtype, [Feet(weight=0.5)]),
-        "hands": lambda: _frames(dtype, [Hands()]),
-        "weapons": lambda: _frames(dtype, [Aim(joint="hand_r", grip="left")]),
-        "clips": lambda: _frames(dtype, [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil()]),
-        "gaze": lambda: _frames(dtype, [Head(), Eyes()]),
-        "locomotion": lambda: _frames(dtype, [Locomotion(weight=0.5)]),
-        "tails": lambda: _frames(dtype, [Tail(chains=[("hips", "spine_1")])]),
+        "feet": [Feet(weight=0.5)],
+        "hands": [Hands()],
+        "weapons": [Aim(joint="hand_r", grip="left")],
+        "clips": [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil(), Layer(lambda pose, t, dt: pose)],
+        "gaze": [Head(), Eyes()],
+        "locomotion": [Locomotion(weight=0.5)],
+        "tails": [Tail(chains=[("hips", "spine_1")])],
     }
 
 
@@ -186,19 +188,27 @@ def warmup(*parts: str, progress: bool = True) -> float:
     Never needed: a kernel that was not compiled ahead is compiled when it is first called. A wheel ships its kernels,
     so this only loads them.
 
-    Args:
-        parts: what to compile, such as `"two_bone"` or `"feet"`; everything if none is named.
-        progress: write a progress line to standard error.
+    Parameters
+    ----------
+    parts
+        What to compile, such as `"two_bone"` or `"feet"`; everything if none is named.
+    progress
+        Write a progress line to standard error.
 
-    Returns:
+    Returns
+    -------
+    float
         The seconds it took.
 
-    Raises:
-        InputError: for an unknown part; the message lists the known ones.
+    Raises
+    ------
+    InputError
+        For an unknown part; the message lists the known ones.
 
-    Example:
-        >>> km.warmup("two_bone", "fabrik", progress=False)  # doctest: +SKIP
-        0.41
+    Examples
+    --------
+    >>> km.warmup("two_bone", "fabrik", progress=False)  # doctest: +SKIP
+    0.41
     """
     start = time.perf_counter()
     jobs = {f"{name}, {p}": job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}

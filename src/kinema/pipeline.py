@@ -1,8 +1,8 @@
 """`Animator`: one frame after another, for one character or a crowd of one kind.
 
-A frame reads: who has to be worked on, the pose to start from, every stage in its order (clips, layers, feet, hands,
-aim, head, eyes, tails), and the world matrices once at the end. Characters that did not move are left out; their
-numbers from the frame before are still right, bit for bit.
+`Animator.update` makes a frame in four steps: find the characters that need an update, set the pose to start from, run
+every stage in its order (clips, layers, feet, hands, aim, head, eyes, tails), compute the world matrices once.
+Characters that did not move are skipped; their numbers from the frame before are still right, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from kinema import validation
 from kinema.behaviours.stage import Crowd, FrameContext, Snapshot, Stage, StageState
 from kinema.character import Character
-from kinema.constants import LONGEST_STEP, THREADS_FROM_POSES
+from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose, unit_rotations
-from kinema.skeleton import Skeleton, as_4x4, palettes
+from kinema.skeleton import Skeleton, as_4x4
 from kinema.world.ground import Ground
 from kinema.world.plane import Plane
 
@@ -104,12 +104,7 @@ class Frame:
     def palette(self) -> Any:
         """(..., J, 3, 4): world times inverse bind matrices, ready for the GPU."""
         world, skeleton = self._arrays.world, self._crowd.skeleton
-        out = np.empty_like(world)
-        bind = skeleton.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(skeleton), 12)
-        validation.in_chunks(
-            lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
-        )
-        return self._shaped(out.reshape(len(world), -1, 3, 4))
+        return self._shaped(skeleton.palette_of(world).reshape(len(world), -1, 3, 4))
 
     @cached_property
     def transform(self) -> Any:
@@ -173,7 +168,7 @@ class Animator:
         crowd = Crowd(character, self.count, character.skeleton.rest.precision)
         self._crowd = crowd
         self._context = FrameContext(crowd)
-        self._slots = _slots(stages, crowd)
+        self._slots = _make_slots(stages, crowd)
         self._by_name = {slot.name: slot for slot in self._slots}
         self._everyone = np.arange(self.count)
         self._woken = np.ones(self.count, bool)
@@ -329,7 +324,7 @@ class Animator:
             self._begin(awake, dt, pose)
             trace = [self._run(slot, awake) for slot in self._slots]
         except BaseException:
-            self.wake()  # Whatever was left half done is done again.
+            self.wake()  # Do again what was left half done.
             raise
         before = time.perf_counter()
         self._context.world()
@@ -338,11 +333,11 @@ class Animator:
         return Frame(self, {slot.name: slot.report for slot in self._slots}, trace)
 
     def _awake(self, dt: float, pose: Pose | None) -> Any:
-        """(characters,): who has to be worked on."""
+        """Step the weights of all stages, and return which characters need an update, (characters,)."""
         for slot in self._slots:
-            if slot.fading or slot.near or self._viewer is not None:
+            if slot.fading or slot.has_distances or self._viewer is not None:
                 slot.step(dt, self._distances(slot.stage))
-        if pose is not None or self._posed:  # A pose that is no longer given is gone, too.
+        if pose is not None or self._posed:  # Also when a pose was given last frame and is not given now.
             self._woken[:] = True
         self._posed = pose is not None
         awake = self._woken.copy()
@@ -356,7 +351,7 @@ class Animator:
         return awake
 
     def _begin(self, awake: Any, dt: float, pose: Pose | None) -> None:
-        """Set up the frame: who is present, and the pose that the stages start from."""
+        """Set up the frame: who is present, the pose that the stages start from, and which stages there is time for."""
         present = self._everyone if np.count_nonzero(awake) == self.count else np.flatnonzero(awake)
         self._context.begin(present, dt)
         self._woken[:] = False
@@ -378,19 +373,19 @@ class Animator:
         if not rows.size:
             if not slot.reported:
                 context.rows = rows
-                slot.updated(context)
+                slot.run(context)
             return Trace(slot.name, 0, 0.0, slot.why_skipped() if context.present.size else "nothing moved", 0.0, "")
         context.rows, context.weights, context.partial = rows, slot.weights, slot.partial
         before = context.r.copy() if self._traces else None
         began = time.perf_counter()
-        slot.updated(context)
+        slot.run(context)
         took = (time.perf_counter() - began) * 1e3
-        slot.took(took)
+        slot.record_time(took)
         angle, joint = (0.0, "") if before is None else self._largest_rotation(before)
         return Trace(slot.name, rows.size, took, "", angle, joint)
 
     def _rows_of(self, slot: _Slot, awake: Any) -> Any:
-        """Indices of the characters that a stage serves in this frame. Those who are back after a while are reset."""
+        """Return the characters that a stage serves in this frame. Reset it for those it did not serve last frame."""
         present = self._context.present
         if present.size == self.count and slot.serves_all and slot.served_all:
             return present
@@ -409,7 +404,7 @@ class Animator:
         return np.linalg.norm(self._context.transform[:, 0, 3::4] - self._viewer, axis=-1)
 
     def _plan_budget(self, dt: float) -> None:
-        """Decide by what the stages took before which of them there is time for, the highest priority first."""
+        """Fade out the stages there is no time for, by the time they took before, lowest priority first."""
         if self.max_ms is None:
             return
         left = self.max_ms
@@ -467,7 +462,7 @@ class _Slot:
         self.weigh(distances)
 
     def _fade(self, dt: float) -> None:
-        """Ease the weights, slowly at both ends; in the frame after the last step nobody is kept awake any more."""
+        """Ease the weights, slowly at both ends. The frame after the last step ends the fade."""
         if self._elapsed >= self._seconds and self.weight is self._to:
             self.fades, self.fading = np.zeros_like(self.fades), False
             return
@@ -476,8 +471,8 @@ class _Slot:
         self.weight = self._from + (self._to - self._from) * (x * x * (3.0 - 2.0 * x)) if x < 1.0 else self._to
 
     def weigh(self, distances: Any) -> None:
-        """Work out how much of the stage everybody gets: by weight, by distance to the viewer, by the time there is."""
-        self.near = distances is not None
+        """Compute each character's share of the stage: weight times distance fade times budget."""
+        self.has_distances = distances is not None
         weights = self.weight * self.budget
         if distances is not None:
             fade = max(self.stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)
@@ -492,12 +487,12 @@ class _Slot:
 
     # --- frames ------------------------------------------------------------------------------------------------
 
-    def updated(self, context: FrameContext) -> None:
+    def run(self, context: FrameContext) -> None:
         """Run the stage for the context's rows, and keep its report."""
         self.report = self.state.update(context)
         self.reported = True
 
-    def took(self, milliseconds: float) -> None:
+    def record_time(self, milliseconds: float) -> None:
         """Keep the average of how long it takes. The first time does not count: it may have compiled kernels."""
         if self._warm:
             before = milliseconds if self.average is None else self.average
@@ -521,7 +516,7 @@ def as_ground(value: Any) -> Any:
     )
 
 
-def _slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
+def _make_slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
     slots: list[_Slot] = []
     if isinstance(stages, Stage) or not isinstance(stages, Iterable):
         raise InputError("stages must be a list of stages, such as [Play('walk'), Feet()]")
@@ -529,6 +524,6 @@ def _slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
         if not isinstance(stage, Stage):
             raise InputError(f"stages[{i}] is {stage!r:.60}; allowed are stages such as Play('walk'), Feet(), Head()")
         kind = type(stage).__name__.lower()
-        same = sum(slot.name.partition("_")[0] == kind for slot in slots)
+        same = sum(type(slot.stage).__name__.lower() == kind for slot in slots)
         slots.append(_Slot(kind if not same else f"{kind}_{same + 1}", stage, crowd))
     return sorted(slots, key=lambda slot: slot.stage.order)

@@ -57,8 +57,8 @@ class Rig:
     hips: the joint that carries the body. spine: joints from above the hips to the chest. neck: from above the chest to
     below the head. eyes: left, right. tails: chains of joints. forward, up: directions in the character's space.
     floor: height of the ground the character stands on at rest, metres along up.
-    stance: a pose in which it stands, for a skeleton that lies down or hangs at rest; what is said of rest here, and
-    measured there, is then said of it and measured in it.
+    stance: a pose in which it stands, for a skeleton that lies down or hangs at rest. Where these docs say "at rest",
+    the stance counts instead if there is one.
     confidence: how sure each role is, 0 to 1, by its name ("hips", "legs.left"); a role that was given, not found, is
     not listed. doubts: what was found doubtful, as sentences.
     """
@@ -122,9 +122,10 @@ class Rig:
         return self._standing.copy()  # type: ignore[attr-defined]
 
     def own_axes(self, joint: Joint) -> Any:
-        """(4,): the turn from the character's axes to a joint's own at rest, those that its rotation turns about:
-        turned about `rotate(conj(it), axis)` in its own space, a joint turns about that axis of the character. Below a
-        mirror too; directions in the joint's own space are the opposite there.
+        """Return the rotation from the character's axes to a joint's own axes at rest, (4,).
+
+        To rotate a joint about an axis of the character, rotate it about `arrays.rotate(arrays.conj(own), axis)` in its
+        own space. That holds below mirrored joints too.
         """
         at = self.skeleton.index(joint)
         world = self.standing_world[at, :3, :3]
@@ -134,9 +135,10 @@ class Rig:
         return arrays.from_matrix(-world if np.linalg.det(world) < 0 else world)
 
     def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Any]:
-        """Where a foot touches the ground: the joints that carry heel, ball and tip, and where in their spaces these
-        are, (3, 3). The heel goes with the ankle; ball and tip go with the toe, if there is one. At rest all three lie
-        on the sole.
+        """Return the joints that carry heel, ball and tip of a foot, and these points in the joints' spaces, (3, 3).
+
+        The heel belongs to the ankle; ball and tip belong to the toe, if there is one. At rest all three lie on the
+        floor.
         """
         ankle = int(leg.joints[-1])
         joints = (ankle, *(2 * (ankle if leg.toe is None else int(leg.toe),)))

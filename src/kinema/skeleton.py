@@ -258,12 +258,16 @@ class Skeleton:
         """Matrices for skinning, (..., J, 3, 4): world times inverse bind. At rest, bound at rest, all do nothing."""
         self.check(pose)
         world = self._matrices(pose, self._all, None)
+        return self.palette_of(world).reshape(*pose.shape, len(self.names), 3, 4)
+
+    def palette_of(self, world: Any) -> Any:
+        """Return skinning matrices, (N, J, 12), of world matrices, (N, J, 12): 3x4, row by row."""
         out = np.empty_like(world)
-        bind = self.inverse_bind[:, :3].astype(pose.precision).reshape(1, len(self.names), 12)
+        bind = self.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(self.names), 12)
         validation.in_chunks(
             lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
         )
-        return out.reshape(*pose.shape, len(self.names), 3, 4)
+        return out
 
     def _matrices(self, pose: Pose, order: Any, before: Any) -> Any:
         """World matrices (characters, J, 12) of a batch of any shape as one row of characters."""

@@ -167,10 +167,14 @@ class LocomotionState(StageState):
         The feet can follow up to about `2 * stride / swing_time` leg lengths a second; faster velocities are slowed
         down to that.
 
-        Args:
-            velocity: metres a second in the character's own space, (3,) or (n, 3).
-            turn: radians a second to the left, one number or one each.
-            rows: indices or a mask of characters; None for all.
+        Parameters
+        ----------
+        velocity
+            Metres a second in the character's own space, (3,) or (n, 3).
+        turn
+            Radians a second to the left, one number or one each.
+        rows
+            Indices or a mask of characters; None for all.
         """
         rows = self.crowd.select(rows)
         way = validation.vectors("velocity", velocity, 3, self.crowd.precision)
@@ -182,10 +186,14 @@ class LocomotionState(StageState):
     def walk_to(self, point: Any, rows: Any = None, speed: Any = None) -> None:
         """Walk to a point, facing it, and stop there.
 
-        Args:
-            point: world space, (3,) or (n, 3).
-            rows: indices or a mask of characters; None for all.
-            speed: metres a second, one number or one each; None for the settings' speed.
+        Parameters
+        ----------
+        point
+            World space, (3,) or (n, 3).
+        rows
+            Indices or a mask of characters; None for all.
+        speed
+            Metres a second, one number or one each; None for the settings' speed.
         """
         rows = self.crowd.select(rows)
         goal = validation.vectors("point", point, 3, self.crowd.precision)
