@@ -47,5 +47,12 @@ def test_who_comes_second_hears_how_far_it_is_and_compiles_nothing():
     assert Slow.compiled == 2
 
 
+def test_the_other_process_ends_when_its_parent_is_gone():
+    """However the parent ends, its end of the pipe is closed."""
+    child = kernels.compile_the_rest(PlanarScene)
+    child.stdin.close()
+    assert child.wait(60) != 0
+
+
 def test_the_other_process_compiles_every_scene():
     kernels.main(list(SCENES))

@@ -142,6 +142,28 @@ def test_pause_step_reset(served):
     run(scenario)
 
 
+def test_a_drag_while_paused_is_solved_and_time_stands_still(served):
+    async def scenario():
+        page = await connect(served, still=False)
+        await page.frame()
+        await page.send("pause", paused=True)
+        while not (await page.message("scene"))["paused"]:
+            pass
+        stopped = await page.frame()
+        to = stopped.arrays["joints"][0] + np.array((90.0, 70.0), np.float32)
+        number = await page.input("drag", handle="0", position=to.tolist())
+        answer = await page.frame(lambda frame: frame.input >= number)
+        assert np.abs(answer.arrays["joints"][2] - to).max() < 1e-3
+        assert answer.time == stopped.time
+        far = stopped.arrays["joints"][0] + np.array((0.0, 900.0), np.float32)
+        number = await page.input("drag", handle="0", position=far.tolist())
+        answer = await page.frame(lambda frame: frame.input >= number)
+        assert answer.error == pytest.approx(700.0, abs=1.0)
+        assert answer.reached < answer.count
+
+    run(scenario)
+
+
 def test_another_scene_on_the_same_connection(served):
     async def scenario():
         page = await connect(served)
@@ -327,9 +349,39 @@ def test_a_taken_port_gives_the_next_free_one_and_says_so(capsys):
     assert f"Port {wanted} is taken" in capsys.readouterr().out
 
 
-def test_an_address_that_is_not_ours_is_refused():
-    with pytest.raises(InputError, match="address"):
-        server.listen("no-such-host.invalid", None)
+@pytest.mark.parametrize(("host", "says"), [("no-such-host.invalid", "no address"), ("192.0.2.1", "not an address of")])
+def test_an_address_that_is_not_ours_is_refused_by_name(host, says, capsys):
+    with pytest.raises(InputError, match=says) as refused:
+        server.listen(host, None)
+    assert host in str(refused.value)
+    assert "taken" not in capsys.readouterr().out
+
+
+def test_answers_are_sent_without_delay():
+    """Nagle's algorithm holds back small frames for up to 40 ms; asyncio turns it off on sockets it knows as TCP."""
+
+    async def scenario():
+        accepted = asyncio.get_running_loop().create_future()
+        bound = server.listen("127.0.0.1", 18500)
+        async with await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=bound):
+            _, ours = await asyncio.open_connection(*bound.getsockname())
+            theirs = await accepted
+            assert theirs.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            ours.close()
+            theirs.close()
+
+    asyncio.run(scenario())
+
+
+def test_idle_connections_lock_nobody_out_and_are_closed(served, monkeypatch):
+    monkeypatch.setattr(server, "LONGEST_IDLE", 0.5)
+    idle = [socket.create_connection(("127.0.0.1", served.port), timeout=10) for _ in range(300)]
+    try:
+        assert fetch(served.http + "/")[0] == 200
+        assert all(one.recv(1) == b"" for one in idle)
+    finally:
+        for one in idle:
+            one.close()
 
 
 def test_a_scene_that_does_not_exist_is_refused():

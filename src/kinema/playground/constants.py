@@ -6,11 +6,17 @@ TICK = 1 / 60
 MOST_TICKS_AT_ONCE = 3
 """A scene that falls behind makes up for so many ticks in one step, then time itself goes slower: no spiral."""
 
+SETTLE_TICKS = 45
+"""Ticks for which a paused scene solves after an input: 0.75 s, in which eased hands and feet reach their handles."""
+
 MOST_SESSIONS = 24
 """Pages open at once. Each has a thread that solves 60 times a second; more would slow down everybody's."""
 
-MOST_CONNECTIONS = 256
-"""Open sockets of any kind, pages that are being fetched among them."""
+MOST_CONNECTIONS = 800
+"""Open connections of any kind: below the 1024 files that a process may usually have open."""
+
+LONGEST_IDLE = 5.0
+"""Seconds after which a connection without a request is closed."""
 
 LARGEST_MESSAGE = 64 * 1024
 """Bytes of a message from a page. The largest real one, a dragged handle, has about a hundred."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -78,7 +79,7 @@ def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
     names = [kind.name, *(name for name in SCENES if name != kind.name)]
     other = subprocess.Popen(
         [sys.executable, "-m", "kinema.playground.kernels", *names],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,  # Its end tells the child that this process is gone, however that happened.
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -103,5 +104,14 @@ def main(names: list[str]) -> None:
             job()
 
 
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has closed its end of the pipe, or was killed."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(0)  # Without waiting for the thread, which holds the lock of standard input.

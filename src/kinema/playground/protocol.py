@@ -143,6 +143,9 @@ class Seen:
     tick: int
 
 
+Input = Drag | Drop | Key | Set
+"""Commands that change the scene; each has a number that the frame answering it carries."""
+
 Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | AsPython | Receive | Give | Seen
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
@@ -20,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from kinema.errors import InputError
 from kinema.playground import protocol
@@ -27,6 +29,7 @@ from kinema.playground.connection import Connection, refuse
 from kinema.playground.constants import (
     LARGEST_FILE,
     LARGEST_MESSAGE,
+    LONGEST_IDLE,
     MOST_CONNECTIONS,
     MOST_SESSIONS,
     PING_INTERVAL,
@@ -62,6 +65,18 @@ def page() -> dict[str, bytes]:
         raise InputError(
             "the playground's page is not built; `pip install .` or `make play` in the sources builds it"
         ) from problem
+
+
+class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Closes a connection on which no whole request arrives in time, so that idle ones do not use up the room."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(LONGEST_IDLE, self._close_if_idle, transport)
+
+    def _close_if_idle(self, transport: asyncio.Transport) -> None:
+        if self.cycle is None and transport.get_protocol() is self:
+            transport.close()
 
 
 class App:
@@ -162,11 +177,16 @@ def _is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket on the wanted port, or on the next free one."""
+    """Return a socket that listens on the wanted port, or on the next free one.
+
+    Raises InputError if `host` is no address of this machine, or no port is free.
+    """
     first = PORT if port is None else port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    _check_address(host, family)
     for candidate in range(first, min(first + PORTS_TRIED, 2**16)):
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        # Naming the protocol matters: asyncio sets TCP_NODELAY only on sockets that say they are TCP.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, candidate))
@@ -174,9 +194,6 @@ def listen(host: str, port: int | None) -> socket.socket:
         except PermissionError as problem:
             bound.close()
             raise InputError(f"port {candidate} is not open to you; try one from 1024 on") from problem
-        except socket.gaierror as problem:
-            bound.close()
-            raise InputError(f"there is no address {host!r} on this machine") from problem
         except OSError as problem:
             bound.close()
             if candidate == first:
@@ -184,6 +201,20 @@ def listen(host: str, port: int | None) -> socket.socket:
             continue
         return bound
     raise InputError(f"no free port from {first} on at {host}")
+
+
+def _check_address(host: str, family: int) -> None:
+    """Raise InputError unless this machine can listen at `host`."""
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind((host, 0))
+    except socket.gaierror as problem:
+        raise InputError(f"host is {host!r}; no address of that name was found ({problem.strerror})") from problem
+    except OSError as problem:
+        raise InputError(
+            f"host is {host!r}; it is not an address of this machine ({problem.strerror}). "
+            "Use 127.0.0.1 for this machine alone, 0.0.0.0 for the whole network"
+        ) from problem
 
 
 class Server(uvicorn.Server):
@@ -216,6 +247,7 @@ def settings(app: App) -> uvicorn.Config:
     """How the server runs."""
     return uvicorn.Config(
         app.asgi,
+        http=ImpatientProtocol,
         ws="websockets-sansio",
         ws_per_message_deflate=False,
         ws_max_size=LARGEST_MESSAGE,

@@ -17,7 +17,7 @@ from typing import Any
 from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
-from kinema.playground.constants import MOST_TICKS_AT_ONCE, TICK
+from kinema.playground.constants import MOST_TICKS_AT_ONCE, SETTLE_TICKS, TICK
 from kinema.playground.kernels import is_complete, make_ready
 from kinema.playground.kinds import kind_played
 
@@ -59,6 +59,7 @@ class Session:
         self._hidden = False
         self._paused = False
         self._ticks_due = 0
+        self._settle_ticks = 0
         self._last_input = 0
         self._tick = 0
         self._time = 0.0
@@ -115,13 +116,17 @@ class Session:
             due = max(due + TICK, now)
 
     def _advance(self, ticks: int, fps: float, changed: bool) -> None:
-        """Let time pass, unless it stands still, and show what is new."""
+        """Advance the scene, or let it settle after an input while paused, and send what is new."""
         if self._paused:
             ticks, self._ticks_due = self._ticks_due, 0
         began = time.perf_counter()
         if ticks:
             self.scene.step(ticks * TICK)
             self._time += ticks * TICK
+        elif self._settle_ticks:
+            self._settle_ticks -= 1
+            self.scene.settle(TICK)
+            changed = True
         solve_ms = (time.perf_counter() - began) * 1e3
         if ticks or changed or self._shown is None:
             self._show(solve_ms, fps)
@@ -158,7 +163,9 @@ class Session:
         any_waits = bool(self._inbox)
         while self._inbox:
             command = self._inbox.popleft()
-            self._last_input = getattr(command, "number", self._last_input)
+            if isinstance(command, protocol.Input):
+                self._last_input = command.number
+                self._settle_ticks = SETTLE_TICKS
             try:
                 self._do(command)
             except InputError as problem:  # A value the scene refuses: said, and nothing has changed.

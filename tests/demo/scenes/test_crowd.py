@@ -28,6 +28,18 @@ def test_the_lure_is_looked_at():
     assert np.linalg.norm(crowd.joints[near, -1] - (1.0, 0.6, 1.0)) < 0.1
 
 
+def test_the_crowd_goes_on_swaying_after_a_drag():
+    crowd = CrowdScene()
+    crowd.drag("lure", (1.0, 0.6, 1.0))
+    crowd.drop("lure")
+    crowd.step(TICK)
+    before = crowd.joints.copy()
+    crowd.step(0.2)
+    moved = np.abs(crowd.joints - before).max(axis=(1, 2))
+    assert np.median(moved) > 0.01
+    assert np.array_equal(crowd.lure, np.float32((1.0, 0.6, 1.0)))
+
+
 @pytest.mark.parametrize("solver", ["two_bone", "ccd"])
 def test_the_script_computes_what_is_seen(solver):
     crowd = CrowdScene()

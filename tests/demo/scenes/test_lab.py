@@ -38,12 +38,31 @@ def test_limits_hold():
     lab.set("limit", 25)
     lab.drag("target", (0.5, 0.2, 0.3))
     settled(lab)
-    for joints in lab.joints[:2]:
+    for joints in lab.joints:
         bones = np.diff(joints, axis=0)
         bones /= np.linalg.norm(bones, axis=1, keepdims=True)
         straight = np.vstack(((0.0, 1.0, 0.0), bones[:-1]))
         angles = np.degrees(np.arccos(np.clip((straight * bones).sum(axis=1), -1.0, 1.0)))
         assert (angles <= 25 + 1e-4).all()
+
+
+def test_compensating_angles_do_not_win_by_ignoring_the_limits():
+    """A target that the limits keep out of reach is out of reach of every solver, in the pose and in the curve."""
+    lab = LabScene()
+    lab.set("limit", 10)
+    lab.drag("target", (0.0, 0.1, 0.0))
+    settled(lab)
+    assert (lab.error > 0.3).all()
+    assert (lab.errors[:, -1] > 0.3).all()
+    assert lab.error[2] == pytest.approx(np.linalg.norm(lab.joints[2, -1] - lab.target))
+
+
+def test_the_script_keeps_the_limits():
+    lab = LabScene()
+    lab.set("limit", 25)
+    lab.drag("target", (0.5, 0.2, 0.3))
+    settled(lab)
+    assert np.allclose(run(lab.python())["joints"]["compensating"], lab.joints[2], atol=1e-3)
 
 
 def test_the_chains_own_line_is_no_trap():

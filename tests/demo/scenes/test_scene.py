@@ -106,6 +106,54 @@ def test_being_still_is_still_without_a_person(name):
     assert np.abs(joints - before[what]).max() < 1e-3 * np.abs(joints).max()
 
 
+def shown(one):
+    """(..., 3 or 2): positions of what follows handles; of the lab only the solvers that solve in one call."""
+    frame = one.frame()
+    if one.name == "character":
+        return np.array(frame["world"][:, 3::4])
+    if one.name == "creature":
+        return np.array(frame["tentacles"])
+    return np.array(frame["joints"][:2] if one.name == "lab" else frame["joints"])
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_settling_without_input_changes_next_to_nothing(name):
+    one = played(name)
+    before = shown(one)
+    for _ in range(10):
+        one.settle(TICK)
+    assert np.abs(shown(one) - before).max() < 0.01 * np.abs(before).max()
+
+
+# Handle, its offset from where it is, and the largest error that is left, in the scene's unit.
+PAUSED_DRAGS = {
+    "planar": ("0", (30.0, -20.0), 1e-2),
+    "arm": ("target", (0.2, 0.1, 0.1), 2e-2),
+    "character": ("hand left", (0.0, 0.2, 0.1), 5e-3),
+    "creature": ("lure", (0.1, -0.1, 0.0), 1e-2),
+    "crowd": ("lure", (0.3, 0.0, 0.0), 1.0),
+    "lab": ("target", (0.1, -0.2, 0.1), 0.1),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_handle_dragged_while_time_stands_still_is_followed(name):
+    one = scene(name)
+    one.be_still()
+    one.step(TICK)
+    before, frame, (handle, offset, error) = shown(one), one.frame(), PAUSED_DRAGS[name]
+    if name == "character":
+        names = [handle for handle, _ in one.description()["handles"]]
+        start = frame["handles"][names.index(handle)] - frame["place"]
+    else:
+        start = np.reshape(frame[{"planar": "targets", "arm": "goal"}.get(name, handle)], (-1, len(offset)))[0]
+    one.drag(handle, (start + offset).tolist())
+    for _ in range(45):
+        one.settle(TICK)
+    assert one.status().error < error
+    assert np.abs(shown(one) - before).max() > 0.05
+
+
 def test_a_scene_that_does_not_exist_is_refused():
     with pytest.raises(InputError, match="planar"):
         scene("juggling")

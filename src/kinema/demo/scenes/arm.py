@@ -176,6 +176,13 @@ class ArmScene(Scene):
         if self.sorter.state == ALL_SORTED and self.sorter.waited(dt):
             self._start_again()
 
+    def settle(self, dt: float) -> None:
+        """Move the arm if it follows the user, and a dragged ball. All other balls stay where they are."""
+        if self.values["by_hand"]:
+            self._reach(dt)
+        if self.dragged is not None:
+            self.balls = self.balls.move(self.dragged, self.drag_to, dt)
+
     def _reach(self, dt: float) -> None:
         """Move the hand's target towards the goal, and let the arm follow it."""
         way = self.goal - self.hand

@@ -168,6 +168,9 @@ class CharacterScene(Scene):
     def step(self, dt: float) -> None:
         self.walker.step(dt)
 
+    def settle(self, dt: float) -> None:
+        self.walker.settle(dt)
+
     # Output.
 
     def frame(self) -> dict[str, Any]:

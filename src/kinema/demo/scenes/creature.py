@@ -191,6 +191,10 @@ class CreatureScene(Scene):
             self._walk()
         self.tentacles.step(self.lure, dt)
 
+    def settle(self, dt: float) -> None:
+        """Let the tentacles follow their target. The creature itself does not walk."""
+        self.tentacles.follow(self.lure, dt)
+
     # Output.
 
     def frame(self) -> dict[str, Any]:

@@ -52,6 +52,9 @@ class CrowdScene(Scene):
         self.time = 0.0
         self.lure = np.array((0.0, LURE_HEIGHT, 0.0), np.float32)
         self.wanders = True
+        """Whether the lure moves by itself."""
+        self.waves = 1.0
+        """Speed of the wave that the targets move in; 0 for reduced motion."""
         self.solve_ms = 0.0
         self._plant()
         self.step(0.0)
@@ -83,6 +86,7 @@ class CrowdScene(Scene):
 
     def be_still(self) -> None:
         self.wanders = False
+        self.waves = 0.0
 
     # Time.
 
@@ -99,8 +103,8 @@ class CrowdScene(Scene):
         return {"FABRIK and CCD in single precision": lambda: (fabrik(many, many[:, 0]), ccd(many, many[:, 0]))}
 
     def step(self, dt: float) -> None:
+        self.time += self.waves * dt
         if self.wanders:
-            self.time += dt
             way = 0.35 * self.time
             far = 0.12 * APART * math.sqrt(len(self.roots))
             lure = (far * math.sin(way), LURE_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)

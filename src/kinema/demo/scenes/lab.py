@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import getsource
 from typing import Any
 
 import numpy as np
@@ -118,17 +119,27 @@ class LabScene(Scene):
         if self.values["wander"]:
             angle = 0.5 * self.time
             self.target = np.array((0.6 * np.sin(angle), 0.5 + 0.25 * np.sin(1.7 * angle), 0.55 * np.cos(1.3 * angle)))
+        self._solve(dt)
+
+    def settle(self, dt: float) -> None:
+        self._solve(dt)
+
+    def _solve(self, dt: float) -> None:
+        """Solve with every solver. Compensating angles move on by dt seconds."""
+        limits = self.limits
         for i, solver in enumerate((fabrik, ccd)):
             start = self.rest if self.values["from_rest"] else self.joints[i]
-            self._note(i, partial(solver, start, self.target, limits=self.limits))
+            self._note(i, partial(solver, start, self.target, limits=limits))
         self.state = self._note(2, partial(compensating, self.joints[2], self.target, self.state, dt=dt)).state
+        if limits is not None:
+            self.joints[2] = inside_cones(self.joints[2], limits[0].angle)
+            self.error[2] = np.linalg.norm(self.joints[2, -1] - self.target)
         if self.trace.advance():
             self.errors = self.trace.errors
             self.trace = ErrorTrace(self.rest, self.target, self.limits)
 
     def _note(self, i: int, solve: Callable[[], Any]) -> Any:
-        """Solve and record the result. The second of two calls is timed: the first warms the caches."""
-        solve()
+        """Solve, and record the result and the time that it took."""
         began = time.perf_counter()
         solved = solve()
         micros = (time.perf_counter() - began) * 1e6
@@ -160,6 +171,23 @@ class LabScene(Scene):
         return _script(self)
 
 
+def inside_cones(joints: np.ndarray, angle: float) -> np.ndarray:
+    """Rotate each bone to within `angle` radians of the bone before it, the first one of +Y. Returns (N, 3).
+
+    `compensating` itself takes no limits. This gives its chain the same ones as those of the other solvers.
+    """
+    limited, before = joints.copy(), np.array((0.0, 1.0, 0.0))
+    for i, bone in enumerate(np.diff(joints, axis=0)):
+        length = np.linalg.norm(bone)
+        along = bone / length if length else before
+        aside = along - (along @ before) * before
+        size = np.linalg.norm(aside)
+        if along @ before < np.cos(angle) and size > 0.0:
+            along = np.cos(angle) * before + np.sin(angle) * aside / size
+        limited[i + 1], before = limited[i] + length * along, along
+    return limited
+
+
 class ErrorTrace:
     """The error after each pass from rest, from calls that stop after one pass, after two, and so on.
 
@@ -180,7 +208,9 @@ class ErrorTrace:
             self.errors[i, self._passes] = solved.error
         moved = compensating(self._walked, self._target, self._state, dt=1 / 60)
         self._walked, self._state = moved.joints, moved.state
-        self.errors[2, self._passes] = moved.error
+        if self._limits is not None:
+            self._walked = inside_cones(moved.joints, self._limits[0].angle)
+        self.errors[2, self._passes] = np.linalg.norm(self._walked[-1] - self._target)
         return self._passes == PASSES
 
 
@@ -192,12 +222,14 @@ def _script(lab: LabScene) -> str:
     bones, degrees = int(lab.values["bones"]), lab.values["limit"]
     limits = f"[km.Cone(np.radians({degrees:g}))] * {bones}" if degrees < 180 else "None"
     target = ", ".join(f"{x:g}" for x in np.round(lab.target, 5).tolist())
+    cones = f"\n\n{getsource(inside_cones)}\n" if degrees < 180 else ""
+    keep = f'    joints["compensating"] = inside_cones(walked.joints, np.radians({degrees:g}))\n' if cones else ""
     return f'''"""One chain, one target, every solver: poses and the error pass by pass. Metres, y up."""
 
 import numpy as np
 
 import kinema as km
-
+{cones}
 rest = np.zeros(({bones + 1}, 3))
 rest[:, 1] = np.linspace(0, 1, {bones + 1})
 target = np.array(({target}))
@@ -215,5 +247,6 @@ joints["compensating"], state = rest, None
 for frame in range(120):  # It walks there, ten steps a frame.
     walked = km.compensating(joints["compensating"], target, state, dt=1 / 60)
     joints["compensating"], state = walked.joints, walked.state
-print(f"compensating: error {{walked.error:.2e}} m after 120 frames")
+{keep}error = np.linalg.norm(joints["compensating"][-1] - target)
+print(f"compensating: error {{error:.2e}} m after 120 frames")
 '''

@@ -182,6 +182,11 @@ class PlanarScene(Scene):
             self.rope.step(dt)
         self._solve(dt)
 
+    def settle(self, dt: float) -> None:
+        if self.rope:
+            self.rope.step(0.0)
+        self._solve(dt)
+
     def _wander(self) -> None:
         """Move all targets along loops below their roots, within reach."""
         for i, chain in enumerate(self.chains):

@@ -198,6 +198,13 @@ class Scene(ABC):
     def step(self, dt: float) -> None:
         """Advance the scene by dt seconds."""
 
+    def settle(self, dt: float) -> None:
+        """Let chains follow their targets for dt seconds while the scene's own time stands still.
+
+        The playground calls this while it is paused and the user drags handles or changes controls.
+        """
+        self.step(0.0)
+
     @abstractmethod
     def frame(self) -> dict[str, Any]:
         """Return the arrays to draw, by name."""

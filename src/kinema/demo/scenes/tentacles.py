@@ -49,6 +49,10 @@ class Tentacles:
     def step(self, lure: Any, dt: float) -> None:
         """Advance by dt seconds and solve all tentacles in one call. lure: (3,)."""
         self.time += dt
+        self.follow(lure, dt)
+
+    def follow(self, lure: Any, dt: float) -> None:
+        """Follow the lure for dt seconds, without swaying. lure: (3,)."""
         self.lure = lure + (self.lure - lure) * 0.5 ** (dt / HALF_LIFE)
         if len(self.joints):
             found = fabrik(self.joints, self.targets)

@@ -168,6 +168,13 @@ class Walker:
         self.world = self.frame.transform @ skeleton.world(self.pose) if pulled else self.frame.world
         self.past.append(Moment(np.array(self.frame.transform, float), self._time(), dt, self._animator.time))
 
+    def settle(self, dt: float) -> None:
+        """Let hands, feet and gaze follow their handles for dt seconds while clip and path stand still."""
+        speed = self.speed
+        self.set_speed(0.0)
+        self.step(dt)
+        self.set_speed(speed)
+
     @property
     def spot(self) -> Spot:
         """Its position on the path."""
