@@ -26,6 +26,7 @@ from tests.compiled import (
     small_angles,
     turns,
     units,
+    widened,
 )
 
 UP = np.array([0.0, 1.0, 0.0])
@@ -312,9 +313,8 @@ def test_lists_and_whole_numbers_are_taken_as_float64():
 
 
 def onto_hinge(dtype, limit, straight, direction):
-    row = limit.row(tuple(straight))
-    e1, e2, centre = row[3:6], row[6:9], row[9:12]
-    return run(limits.onto_hinge, dtype, direction, e1, e2, centre, row[12], *row[13:17])
+    record = limits.as_records(limit.row(tuple(straight))[np.newaxis], dtype)[0]
+    return widened(from_python(limits.onto_hinge)(cast(dtype, direction), record))
 
 
 @both_precisions
@@ -432,7 +432,7 @@ def test_float32_stays_float32(u, v, w, q, a, b):
     for kernel, args in (
         (limits.into_cone, (u, v, *parts[2:])),
         (limits.into_range, (u[0], u[1], *parts)),
-        (limits.onto_hinge, (u, v, w, u, u[0], *parts)),
+        (limits.onto_hinge, (u, limits.as_records(Hinge(w, a, b).row(UP)[np.newaxis], np.float32)[0])),
         (limits.split, (q, u)),
         (limits.about, (q, u, *parts)),
     ):
@@ -511,3 +511,15 @@ def test_rows_has_one_row_per_bone():
     mixed = limits.rows((None, Cone(1.0), Hinge((0, 0, 1), 0, 1), SwingTwist(1, 0, 1)), 4, (0.0, 1.0, 0.0))
     np.testing.assert_array_equal(mixed[:, 0], [limits.NONE, limits.CONE, limits.HINGE, limits.SWING_TWIST])
     np.testing.assert_array_equal(mixed[1], Cone(1.0).row((0.0, 1.0, 0.0)))
+
+
+@pytest.mark.parametrize("make", [lambda: Cone(35), lambda: SwingTwist(90, -1, 1), lambda: Hinge((1, 0, 0), -90, 90)])
+def test_degrees_by_mistake_are_warned_about(make, caplog):
+    make()
+    assert "radians" in caplog.text
+
+
+@pytest.mark.parametrize("make", [lambda: Cone(math.pi), lambda: Hinge((1, 0, 0), -math.pi, math.pi)])
+def test_no_limit_in_radians_is_not_warned_about(make, caplog):
+    make()
+    assert caplog.text == ""

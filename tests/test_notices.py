@@ -1,10 +1,10 @@
-"""Notices: one warning when trouble starts, none while it goes on, again after it was over, and a bounded memory."""
+"""Warnings: one when trouble starts, none while it goes on; for plain functions one per call site and second."""
 
 import logging
-from itertools import pairwise
 
 import pytest
 
+import kinema as km
 from kinema import notices
 
 TROUBLES = [notices.OUT_OF_REACH, notices.ZERO_BONE, notices.DEGENERATE]
@@ -17,112 +17,107 @@ def heard(caplog):
     return lambda: [record.getMessage() for record in caplog.records if record.name == "kinema"]
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still until it is told to move."""
+    now = [0.0]
+    monkeypatch.setattr(notices, "monotonic", lambda: now[0])
+
+    def move(seconds):
+        now[0] += seconds
+
+    return move
+
+
+# --- an object that watches a chain ----------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("flag", TROUBLES)
-def test_one_warning_when_trouble_starts_and_none_while_it_goes_on(heard, flag):
+def test_a_watch_warns_once_when_trouble_starts(heard, flag):
+    watch = notices.Watch("left hand")
     for _ in range(100):
-        notices.report("two_bone", "arm", flag)
+        watch.report(flag)
     assert len(heard()) == 1
-    assert heard()[0].startswith("two_bone: ")
+    assert heard()[0].startswith("left hand: ")
 
 
 @pytest.mark.parametrize("flag", TROUBLES)
-def test_again_after_it_was_over(heard, flag):
+def test_a_watch_warns_again_after_the_trouble_was_over(heard, flag):
+    watch = notices.Watch("tail")
     for now in (flag, flag, 0, 0, flag, flag):
-        notices.report("fabrik", "tail", now)
+        watch.report(now)
     assert len(heard()) == 2
 
 
-def test_warnings_are_warnings_of_the_logger_kinema(caplog):
-    notices.report("ccd", "neck", notices.OUT_OF_REACH)
-    (record,) = caplog.records
-    assert (record.name, record.levelno) == ("kinema", logging.WARNING)
+def test_troubles_of_one_chain_come_and_go_on_their_own(heard):
+    watch = notices.Watch("neck")
+    both = notices.OUT_OF_REACH | notices.ZERO_BONE
+    counts = []
+    for flags in (notices.OUT_OF_REACH, both, both, notices.ZERO_BONE, both, 0, both):
+        before = len(heard())
+        watch.report(flags)
+        counts.append(len(heard()) - before)
+    assert counts == [1, 1, 0, 0, 1, 0, 2]
+
+
+def test_two_equal_chains_have_troubles_of_their_own(heard):
+    left, right = notices.Watch("left"), notices.Watch("right")
+    for _ in range(60):
+        left.report(notices.OUT_OF_REACH)
+        right.report(0)
+    assert len(heard()) == 1
 
 
 def test_every_trouble_has_words_of_its_own(heard):
-    for flag in TROUBLES:
-        notices.report("ccd", flag, flag)
+    notices.Watch("chain").report(sum(TROUBLES))
     assert len(set(heard())) == len(TROUBLES)
     assert any("out of reach" in message for message in heard())
 
 
+# --- plain functions -------------------------------------------------------------------------------------------
+
+
+def test_warnings_are_warnings_of_the_logger_kinema(caplog):
+    notices.report("ccd", notices.OUT_OF_REACH)
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("kinema", logging.WARNING)
+
+
 def test_no_trouble_no_word(heard):
-    notices.report("ccd", "neck", 0)
-    assert heard() == []
-    assert not notices.watched()
-
-
-def test_troubles_of_one_chain_come_and_go_on_their_own(heard):
-    both = notices.OUT_OF_REACH | notices.ZERO_BONE
-    counts = [0]
-    for flags in (notices.OUT_OF_REACH, both, both, notices.ZERO_BONE, both, 0, both):
-        notices.report("ccd", "neck", flags)
-        counts.append(len(heard()))
-    assert [after - before for before, after in pairwise(counts)] == [1, 1, 0, 0, 1, 0, 2]
-
-
-def test_chains_and_solvers_are_told_apart(heard):
-    for solver in ("ccd", "fabrik"):
-        for chain in ("left", "right"):
-            for _ in range(3):
-                notices.report(solver, chain, notices.OUT_OF_REACH)
-    assert len(heard()) == 4
-
-
-def test_one_chain_getting_well_does_not_cure_another(heard):
-    notices.report("ccd", "left", notices.OUT_OF_REACH)
-    notices.report("ccd", "right", notices.OUT_OF_REACH)
-    notices.report("ccd", "left", 0)
-    assert notices.watched()
-    notices.report("ccd", "right", notices.OUT_OF_REACH)
-    assert len(heard()) == 2
-
-
-def test_watched_while_any_chain_is_in_trouble():
-    assert not notices.watched()
-    notices.report("ccd", "neck", notices.ZERO_BONE)
-    assert notices.watched()
-    notices.report("ccd", "neck", 0)
-    assert not notices.watched()
-
-
-def test_forget_makes_it_new(heard):
-    notices.report("ccd", "neck", notices.OUT_OF_REACH)
-    notices.forget()
-    assert not notices.watched()
-    notices.report("ccd", "neck", notices.OUT_OF_REACH)
-    assert len(heard()) == 2
-
-
-def flood(count, between=lambda: None):
-    """Many other chains in trouble, without waiting for their words to be written."""
-    notices.logger.disabled = True
-    try:
-        for i in range(count):
-            notices.report("crowd", i, notices.OUT_OF_REACH)
-            between()
-    finally:
-        notices.logger.disabled = False
-
-
-def test_memory_is_bounded(heard):
-    """Of very many chains the first is forgotten, which shows as its warning given again; the last is not."""
-    notices.report("ccd", "first", notices.OUT_OF_REACH)
-    flood(50_000)
-    notices.report("crowd", 49_999, notices.OUT_OF_REACH)
-    assert len(heard()) == 1
-    notices.report("ccd", "first", notices.OUT_OF_REACH)
-    assert len(heard()) == 2
-
-
-def test_a_crowd_of_a_thousand_is_remembered(heard):
-    flood(1_000)
-    for i in range(1_000):
-        notices.report("crowd", i, notices.OUT_OF_REACH)
+    notices.report("ccd", 0)
     assert heard() == []
 
 
-def test_a_chain_that_is_still_in_trouble_is_not_the_one_forgotten(heard):
-    notices.report("ccd", "neck", notices.OUT_OF_REACH)
-    flood(20_000, between=lambda: notices.report("ccd", "neck", notices.OUT_OF_REACH))
-    notices.report("ccd", "neck", notices.OUT_OF_REACH)
+def test_a_call_site_is_warned_once_a_second(heard, clock):
+    for _ in range(150):
+        notices.report("ccd", notices.OUT_OF_REACH)
+        clock(1 / 60)
+    assert len(heard()) == 3
+
+
+def test_two_equal_limbs_of_which_one_is_out_of_reach_warn_once_a_second(heard, clock):
+    for _ in range(60):
+        for target in ((0.5, 0.5, 0.0), (9.0, 0.0, 0.0)):
+            km.two_bone((0.0, 0.0, 0.0), target, (1.0, 1.0))
+        clock(1 / 61)
     assert len(heard()) == 1
+
+
+def test_call_sites_are_told_apart(heard, clock):
+    notices.report("ccd", notices.OUT_OF_REACH)
+    notices.report("ccd", notices.OUT_OF_REACH)
+    assert len(heard()) == 2
+
+
+def test_what_is_remembered_is_bounded(clock, monkeypatch):
+    monkeypatch.setattr(notices.logger, "disabled", True)
+    for i in range(5_000):
+        notices.report(f"solver {i}", notices.OUT_OF_REACH)
+    assert len(notices._last_warning) <= notices._CALL_SITES
+
+
+def test_forget_makes_it_new(heard, clock):
+    for _ in range(2):
+        notices.report("ccd", notices.OUT_OF_REACH)
+        notices.forget()
+    assert len(heard()) == 2

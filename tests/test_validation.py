@@ -3,13 +3,16 @@
 import math
 import multiprocessing
 import os
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinema as km
 from kinema import validation
 from kinema.errors import InputError, KinemaError
 
@@ -363,7 +366,50 @@ def test_small_batches_stay_in_the_calling_thread(monkeypatch):
     monkeypatch.setenv("KINEMA_THREADS", "4")
     here = threading.get_ident()
     assert validation.in_chunks(lambda *_: threading.get_ident(), 99, 100, 1) == [here]
-    assert here not in validation.in_chunks(lambda *_: threading.get_ident(), 1000, 100, 1)
+
+
+def test_the_calling_thread_takes_its_share_of_a_large_batch(monkeypatch):
+    monkeypatch.setenv("KINEMA_THREADS", "4")
+    here = threading.get_ident()
+    used = validation.in_chunks(lambda *_: threading.get_ident(), 1000, 100, 1)
+    assert used[0] == here
+    assert here not in used[1:]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm here")
+def test_a_batch_in_a_signal_handler_does_not_wait_for_the_batch_it_interrupted(monkeypatch):
+    monkeypatch.setenv("KINEMA_THREADS", "2")
+    answers = []
+    before = signal.signal(
+        signal.SIGALRM, lambda *_: answers.append(validation.in_chunks(lambda start, stop: stop - start, 1000, 100, 1))
+    )
+    try:
+        until = time.monotonic() + 1.0
+        signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+        while time.monotonic() < until:
+            assert sum(validation.in_chunks(lambda start, stop: stop - start, 1000, 100, 1)) == 1000
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(answers) > 10
+    assert all(sum(answer) == 1000 for answer in answers)
+
+
+class _Foreign:
+    """An array of another library, as PyTorch and JAX have them on a CPU."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array.astype(dtype) if dtype is not None else self._array
+
+
+@pytest.mark.parametrize("dtype", [F64, F32])
+def test_arrays_of_other_libraries_keep_their_precision(dtype):
+    foreign = _Foreign(np.array([1.0, 1.0, 0.0], dtype))
+    assert validation.precision(foreign, (0, 0, 0)) is dtype
+    assert km.two_bone(np.zeros(3, dtype), foreign, (1, 1)).mid.dtype == dtype
 
 
 def test_large_batches_are_shared_out(monkeypatch):

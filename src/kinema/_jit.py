@@ -39,6 +39,11 @@ def routine(function: Callable[..., Any]) -> Any:
     return njit(function, **_INTERNAL)
 
 
+def allocator(function: Callable[..., Any]) -> Any:
+    """A function that allocates what the kernels of a batch work on. Called once per batch."""
+    return njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def batch(function: Callable[..., Any]) -> Any:
     """Compile a loop over many elements: runs without the GIL, and its machine code is kept (see `kernel_cache`)."""
     compiled = njit(function, error_model="numpy", nogil=True)
@@ -62,3 +67,17 @@ def like(x: Any, value: float) -> Any:
 def _like(x, value):  # type: ignore[no-untyped-def]  # numba compares this signature with the lambda's
     real = x if isinstance(x, types.Float) else types.float64
     return lambda x, value: real(value)
+
+
+def record_array(record: Any) -> Any:
+    """A function of (count, x) that an allocator calls for an array of zeroed records, in the precision of x."""
+
+    def zeros(count: int, x: Any) -> Any:
+        return record.zeros(count, np.asarray(x).dtype)
+
+    @overload(zeros)
+    def _zeros(count, x):  # type: ignore[no-untyped-def]  # numba compares this signature with the lambda's
+        dtype = record.dtype(np.float32 if x == types.float32 else np.float64)
+        return lambda count, x: np.zeros(count, dtype)
+
+    return zeros

@@ -1,7 +1,7 @@
-"""Moving chains between rows of an array and lanes of a vector register.
+"""Vectors and quaternions in and out of lanes, and rows of an array in and out of them.
 
-A tile is a flat array of rows, `TILE` numbers each: row r of lane k is `tile[r * TILE + k]`. Rows of constant
-length in one flat array are what lets the compiler prove that nothing overlaps, and use shuffles, not scalar loads.
+Solvers that work on many items side by side keep each coordinate of all of them in one row, so that the loop over
+lanes becomes vector code: in a field of shape (3, lanes), `field[c, k]` is coordinate c of the vector in lane k.
 """
 
 from kinema._jit import kernel
@@ -9,7 +9,36 @@ from kinema.constants import TILE
 
 
 @kernel
-def load3(source, start, tile, row):
+def load3(field, k):
+    """The vector in lane k."""
+    return (field[0, k], field[1, k], field[2, k])
+
+
+@kernel
+def store3(field, k, v):
+    """Write a vector into lane k."""
+    field[0, k] = v[0]
+    field[1, k] = v[1]
+    field[2, k] = v[2]
+
+
+@kernel
+def load4(field, k):
+    """The quaternion in lane k."""
+    return (field[0, k], field[1, k], field[2, k], field[3, k])
+
+
+@kernel
+def store4(field, k, q):
+    """Write a quaternion into lane k."""
+    field[0, k] = q[0]
+    field[1, k] = q[1]
+    field[2, k] = q[2]
+    field[3, k] = q[3]
+
+
+@kernel
+def load_tile3(source, start, tile, row):
     """TILE vectors of a flat (N, 3) array into three rows."""
     v = source[3 * start : 3 * start + 3 * TILE]
     t = tile[row * TILE : (row + 3) * TILE]
@@ -20,7 +49,7 @@ def load3(source, start, tile, row):
 
 
 @kernel
-def load2(source, start, tile, row):
+def load_tile2(source, start, tile, row):
     """TILE pairs of a flat (N, 2) array into two rows."""
     v = source[2 * start : 2 * start + 2 * TILE]
     t = tile[row * TILE : (row + 2) * TILE]
@@ -30,7 +59,7 @@ def load2(source, start, tile, row):
 
 
 @kernel
-def fill(source, width, tile, row):
+def fill_tile(source, width, tile, row):
     """One short vector, the same for every lane."""
     for c in range(width):
         t = tile[(row + c) * TILE : (row + c + 1) * TILE]
@@ -39,7 +68,7 @@ def fill(source, width, tile, row):
 
 
 @kernel
-def store3(target, start, tile, row):
+def store_tile3(target, start, tile, row):
     v = target[3 * start : 3 * start + 3 * TILE]
     t = tile[row * TILE : (row + 3) * TILE]
     for k in range(TILE):
@@ -49,7 +78,7 @@ def store3(target, start, tile, row):
 
 
 @kernel
-def store1(target, start, tile, row):
+def store_tile1(target, start, tile, row):
     v = target[start : start + TILE]
     t = tile[row * TILE : (row + 1) * TILE]
     for k in range(TILE):

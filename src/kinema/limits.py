@@ -11,23 +11,40 @@ the smallest turn. `Hinge.axis` is given as it stands while the whole chain is s
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinema import validation
-from kinema._jit import batch, kernel, like
+from kinema import notices, validation
+from kinema._jit import batch, for_kernels, kernel, like
 from kinema.constants import ROUNDING_TURN, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import quat, vec
+from kinema.math.rows import load3
+from kinema.records import REAL, Record
 
 NONE, CONE, HINGE, SWING_TWIST = 0.0, 1.0, 2.0, 3.0
 
-ROW = 20
-"""Numbers that describe one limit: kind; cosine and sine of the widest angle to the parent bone; hinge: two axes of
-its circle, centre, radius, cosine and sine of the middle and of half the range; twist: the same four."""
+LIMIT = Record(
+    kind=REAL,  # NONE, CONE, HINGE or SWING_TWIST
+    cos_widest=REAL,  # of the widest angle to the parent bone
+    sin_widest=REAL,
+    across=(REAL, 3),  # hinge: from the centre of the bone's circle to where straight on is, of length 1
+    aside=(REAL, 3),  # hinge: a quarter turn further
+    centre=(REAL, 3),  # hinge: of the circle that a bone of length 1 moves on
+    radius=REAL,  # hinge: of that circle
+    cos_mid=REAL,  # hinge, twist: of the middle of the range
+    sin_mid=REAL,
+    cos_half=REAL,  # hinge, twist: of half the range
+    sin_half=REAL,
+)
+"""One limit as numbers for the kernels. All fields are real, so a row of `ROW` numbers is the same memory."""
+
+ROW = 17
+"""Numbers of a limit."""
 
 _E1, _E2, _CENTRE, _RADIUS, _RANGE = 3, 6, 9, 12, 13
 
@@ -67,12 +84,15 @@ def into_range(cosine, sine, cos_mid, sin_mid, cos_half, sin_half):
 
 
 @kernel
-def onto_hinge(direction, e1, e2, centre, radius, cos_mid, sin_mid, cos_half, sin_half):
-    """The nearest direction that a hinge lets a bone take, in the frame of the parent bone."""
-    one = like(radius, 1.0)
-    zero = like(radius, 0.0)
-    x = vec.dot(direction, e1)
-    y = vec.dot(direction, e2)
+def angle_on_hinge(direction, limit):
+    """Cosine and sine of the angle at which a hinge has a direction, or comes nearest to it.
+
+    Straight along the axis every angle is as near: then it is the middle of the range.
+    """
+    zero = like(direction[0], 0.0)
+    one = like(direction[0], 1.0)
+    x = vec.dot(direction, load3(limit.across))
+    y = vec.dot(direction, load3(limit.aside))
     # Scaled first: next to the axis the squares would vanish.
     size = abs(x) + abs(y)
     known = size > zero
@@ -80,11 +100,28 @@ def onto_hinge(direction, e1, e2, centre, radius, cos_mid, sin_mid, cos_half, si
     y = y / (size if known else one)
     square = x * x + y * y
     k = one / math.sqrt(square if known else one)
-    # Straight along the axis every angle is as near: take the middle of the range.
-    cosine, sine = into_range(
-        x * k if known else cos_mid, y * k if known else sin_mid, cos_mid, sin_mid, cos_half, sin_half
-    )
-    return vec.add(centre, vec.add(vec.scale(e1, radius * cosine), vec.scale(e2, radius * sine)))
+    return (x * k if known else limit.cos_mid), (y * k if known else limit.sin_mid)
+
+
+@kernel
+def onto_hinge(direction, limit):
+    """The nearest direction that a hinge lets a bone take, in the frame of the parent bone."""
+    cosine, sine = angle_on_hinge(direction, limit)
+    cosine, sine = into_range(cosine, sine, limit.cos_mid, limit.sin_mid, limit.cos_half, limit.sin_half)
+    on_circle = vec.add(vec.scale(load3(limit.across), cosine), vec.scale(load3(limit.aside), sine))
+    return vec.add(load3(limit.centre), vec.scale(on_circle, limit.radius))
+
+
+@kernel
+def ends_of_range(angle, limit, slack):
+    """Whether an angle, as cosine and sine, is at the low and at the high end of a range, to the sine of slack."""
+    c = angle[0] * limit.cos_mid + angle[1] * limit.sin_mid
+    s = angle[1] * limit.cos_mid - angle[0] * limit.sin_mid
+    # A whole turn has no ends.
+    some = limit.cos_half > slack - like(slack, 1.0)
+    low = -s * limit.cos_half - c * limit.sin_half >= -slack
+    high = s * limit.cos_half - c * limit.sin_half >= -slack
+    return some & low, some & high
 
 
 @kernel
@@ -258,7 +295,7 @@ class Cone(_Limit):
     angle: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "angle", _angle("angle", self.angle))
+        object.__setattr__(self, "angle", _angle("angle", self.angle, math.pi))
 
     def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
         row = np.zeros(ROW)
@@ -280,7 +317,7 @@ class SwingTwist(_Limit):
     twist_high: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "swing", _angle("swing", self.swing))
+        object.__setattr__(self, "swing", _angle("swing", self.swing, math.pi))
         _sorted_angles(self, "twist_low", "twist_high")
 
     def row(self, straight: tuple[float, ...]) -> NDArray[np.float64]:
@@ -292,6 +329,9 @@ class SwingTwist(_Limit):
 
 Limit = Hinge | Cone | SwingTwist
 
+ChainLimits = Sequence["Limit | Sequence[Limit] | None"]
+"""One entry per bone of a chain: a limit, several that all hold, or None."""
+
 
 def _any_side(axis: NDArray[np.float64]) -> NDArray[np.float64]:
     """A unit vector at right angles to a unit vector."""
@@ -299,8 +339,12 @@ def _any_side(axis: NDArray[np.float64]) -> NDArray[np.float64]:
     return aside / np.linalg.norm(aside)
 
 
-def _angle(name: str, value: Any) -> float:
-    return validation.number(name, value, -math.inf)
+def _angle(name: str, value: Any, widest: float = 2.0 * math.pi) -> float:
+    """Check an angle, and warn of one that can only be meant in degrees."""
+    angle = validation.number(name, value, -math.inf)
+    if abs(angle) > widest * (1.0 + STRAIGHT):
+        notices.warn(f"{name} is {angle:g}, which is no limit: angles are radians, not degrees")
+    return angle
 
 
 def _sorted_angles(limit: Any, low: str, high: str) -> None:
@@ -321,19 +365,65 @@ def _cos_sin(angle: float) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle) if angle < math.pi else 0.0
 
 
-def rows(limits: Any, bones: int, straight: tuple[float, ...]) -> NDArray[np.float64]:
-    """One row of numbers per bone, (bones, ROW). `limits`: None, or one limit or None per bone."""
+def rows(limits: ChainLimits | None, bones: int, straight: tuple[float, ...]) -> NDArray[np.float64]:
+    """One row of numbers per bone, (bones, ROW). limits: one entry per bone; bones without an entry have no limit."""
     table = np.zeros((bones, ROW))
     if limits is None:
         return table
     if isinstance(limits, _Limit) or not hasattr(limits, "__len__"):
         raise InputError(f"limits must be a sequence with one limit or None per bone, got {limits!r:.60}")
-    if len(limits) != bones:
+    if len(limits) > bones:
         raise InputError(f"limits has {len(limits)} entries; the chain has {bones} bones, one limit or None for each")
-    for i, limit in enumerate(limits):
-        if limit is None:
+    for i, entry in enumerate(limits):
+        if entry is None:
             continue
-        if not isinstance(limit, _Limit):
-            raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
-        table[i] = limit.row(straight)
+        together = entry if isinstance(entry, (tuple, list)) else (entry,)
+        for limit in together:
+            if not isinstance(limit, _Limit):
+                raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+        if together:
+            table[i] = combined(together, straight).row(straight)
     return table
+
+
+def as_records(table: NDArray[np.float64], dtype: Any) -> Any:
+    """Rows of numbers, (bones, ROW), as (bones,) `LIMIT` records in a precision."""
+    return for_kernels(np.ascontiguousarray(table, dtype).reshape(-1).view(LIMIT.dtype(dtype)))
+
+
+def combined(limits: Sequence[Limit], straight: tuple[float, ...]) -> Limit:
+    """One limit that allows what all of several allow.
+
+    A hinge with a cone keeps to the part of its range inside the cone; if no part is, to the end nearest to it. Of
+    several cones the narrowest counts.
+    """
+    hinges = [limit for limit in limits if isinstance(limit, Hinge)]
+    if len(hinges) > 1:
+        raise InputError("a joint can have one Hinge; two axes make a Cone or a SwingTwist")
+    swings = [limit.angle for limit in limits if isinstance(limit, Cone)]
+    swings += [limit.swing for limit in limits if isinstance(limit, SwingTwist)]
+    if not hinges:
+        twists = [limit for limit in limits if isinstance(limit, SwingTwist)]
+        if not twists:
+            return Cone(min(swings))
+        low, high = max(limit.twist_low for limit in twists), min(limit.twist_high for limit in twists)
+        return SwingTwist(min(swings), min(low, high), high)
+    hinge = hinges[0]
+    if not swings:
+        return hinge
+    widest = _widest_on_hinge(hinge, min(max(min(swings), 0.0), math.pi), straight)
+    low, high = min(max(hinge.low, -widest), widest), max(min(hinge.high, widest), -widest)
+    if hinge.low > widest or hinge.high < -widest:  # Nothing is allowed by both: the hinge's end nearest to the cone.
+        low = high = hinge.low if hinge.low > widest else hinge.high
+    return Hinge(hinge.axis, low, high)
+
+
+def _widest_on_hinge(hinge: Hinge, angle: float, straight: tuple[float, ...]) -> float:
+    """The hinge angle, 0 to pi, at which a bone is this far from straight on.
+
+    A bone at an angle a to the axis moves on a cone: cos(angle) = cos(a)^2 + sin(a)^2 cos(hinge angle).
+    """
+    along = float(np.dot(np.asarray(hinge.axis), straight)) ** 2
+    if 1.0 - along <= STRAIGHT:
+        return math.pi
+    return math.acos(min(max((math.cos(angle) - along) / (1.0 - along), -1.0), 1.0))

@@ -1,14 +1,18 @@
-"""One warning when something starts to go wrong, none for the frames after it.
+"""Warnings about chains in trouble, given when the trouble starts and not again every frame.
 
-The solvers are plain functions without memory, so the memory is here: which chains are known to be in trouble. A
-chain is known by who solved it and by the size of its bones, the two things that stay the same from frame to frame.
+An object that solves frame after frame holds a `Watch`: it warns when a chain gets into trouble, and again only after
+the chain has been out of it. Plain functions remember nothing; `report` limits their warnings to one per call site and
+second.
+
+Warnings go to the logger "kinema".
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from collections import OrderedDict
-from collections.abc import Hashable
+from time import monotonic
 
 logger = logging.getLogger("kinema")
 
@@ -22,33 +26,63 @@ _MEANING = {
     DEGENERATE: "the whole chain has length zero; it stays at its root",
 }
 
-_REMEMBERED = 4096
-"""Chains remembered. The oldest are forgotten first: at worst a warning is given again."""
+_QUIET = 1.0
+"""Seconds for which a call site is not warned again of the same trouble."""
 
-_troubled: OrderedDict[Hashable, int] = OrderedDict()
-
-
-def watched() -> bool:
-    """Whether any chain is in trouble: while none is, a solver that met no trouble has nothing to say here."""
-    return bool(_troubled)
+_CALL_SITES = 256
+"""Call sites whose last warning is remembered. Of more, the oldest are forgotten, and may be warned again too soon."""
 
 
-def report(solver: str, chain: Hashable, flags: int) -> None:
-    """Say what is new about a chain; forget what is over."""
-    key = (solver, chain)
-    before = _troubled.get(key, 0)
-    if flags:
-        _troubled[key] = flags
-        _troubled.move_to_end(key)
-        while len(_troubled) > _REMEMBERED:
-            _troubled.popitem(last=False)
-    elif before:
-        _troubled.pop(key, None)
+class Watch:
+    """The troubles of one chain, known to the object that solves it every frame.
+
+    name: what the warning calls the chain.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.flags = 0
+
+    def report(self, flags: int) -> None:
+        """Warn of the troubles that are new since the last report."""
+        for flag, meaning in _MEANING.items():
+            if flags & ~self.flags & flag:
+                logger.warning("%s: %s", self.name, meaning)
+        self.flags = flags
+
+
+_last_warning: OrderedDict[tuple[str, int, str], float] = OrderedDict()
+"""When a call site was last given a warning: file, line, message -> seconds."""
+
+
+def report(solver: str, flags: int) -> None:
+    """Warn of the troubles of a chain that nobody watches."""
     for flag, meaning in _MEANING.items():
-        if flags & flag and not before & flag:
-            logger.warning("%s: %s", solver, meaning)
+        if flags & flag:
+            warn(f"{solver}: {meaning}")
+
+
+def warn(message: str) -> None:
+    """Warn the nearest caller outside this package, at most once per call site and second."""
+    key = (*_call_site(), message)
+    now = monotonic()
+    if key in _last_warning and now - _last_warning[key] < _QUIET:
+        return
+    _last_warning[key] = now
+    _last_warning.move_to_end(key)
+    while len(_last_warning) > _CALL_SITES:
+        _last_warning.popitem(last=False)
+    logger.warning("%s", message)
 
 
 def forget() -> None:
-    """Forget every chain, so that trouble that goes on is reported once more."""
-    _troubled.clear()
+    """Forget when call sites were warned."""
+    _last_warning.clear()
+
+
+def _call_site() -> tuple[str, int]:
+    """File and line of the nearest caller outside this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "kinema":
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from queue import SimpleQueue
 from struct import error as StructError
 from typing import Any, Literal
 
@@ -63,11 +63,22 @@ def precision(*values: Any) -> Any:
     """float32 if every array given is float32, else float64. Lists and tuples take on the arrays' precision."""
     found: Any = None
     for value in values:
-        if isinstance(value, (np.ndarray, np.generic)):
-            if value.dtype.char not in "fe":  # float32, float16
+        kind = type(value)
+        if kind is list or kind is tuple or value is None:
+            continue
+        if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__"):
+            if _type_character(value) not in "fe":  # float32, float16
                 return np.float64
             found = np.float32
     return found or np.float64
+
+
+def _type_character(value: Any) -> str:
+    """NumPy's letter for the type of an array of any library."""
+    dtype = getattr(value, "dtype", None)
+    if not isinstance(dtype, np.dtype):  # PyTorch has types of its own.
+        dtype = np.asarray(value).dtype
+    return dtype.char
 
 
 def first(name: str, wrong: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
@@ -223,6 +234,21 @@ def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
     return array.reshape(-1)
 
 
+def rows(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
+    """A batch as (count, ...core), every item written out. core: how many trailing axes belong to one item."""
+    own = array.shape[array.ndim - core :]
+    if array.shape != shape + own:
+        array = np.ascontiguousarray(np.broadcast_to(array, shape + own))
+    return array.reshape(-1, *own)
+
+
+def rows_or_one(array: Reals, shape: tuple[int, ...]) -> Reals:
+    """Vectors (..., width) as (count, width), or as (1, width) where one is the same for all."""
+    if array.size == array.shape[-1]:
+        return array.reshape(1, -1)
+    return rows(array, 1, shape)
+
+
 def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
     """Vectors (..., width) as one flat row, and the step from chain to chain.
 
@@ -244,26 +270,81 @@ def threads() -> int:
     return max(1, int(asked)) if asked.isdecimal() else (os.cpu_count() or 1)
 
 
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="kinema")
+class _Workers:
+    """Threads that take jobs from one queue.
+
+    Not a `ThreadPoolExecutor`: its locks cannot be taken twice in one thread, so a signal handler that solves a batch
+    while the code it interrupted is handing one out would wait for ever. `SimpleQueue.put` may interrupt itself.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[Any] = SimpleQueue()
+        self.count = 0
+        self.starting = False
+
+    def start(self, count: int) -> None:
+        """Have at least this many threads; a call that interrupts another one leaves it to that one."""
+        if self.starting:
+            return
+        self.starting = True
+        try:
+            while self.count < count:
+                threading.Thread(target=self._work, name=f"kinema_{self.count}", daemon=True).start()
+                self.count += 1
+        finally:
+            self.starting = False
+
+    def _work(self) -> None:
+        while True:
+            work, start, stop, place, done = self.jobs.get()
+            done.put((place, *_outcome(work, start, stop)))
+            del work, done  # Nothing of a call is kept alive while waiting for the next one.
 
 
-if hasattr(os, "register_at_fork"):  # A forked child has the pool but none of its threads, and would wait for ever.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+def _outcome(work: Callable[[int, int], Any], start: int, stop: int) -> tuple[Any, BaseException | None]:
+    try:
+        return work(start, stop), None
+    except BaseException as problem:
+        return None, problem
+
+
+_workers = _Workers()
+
+
+def _after_fork() -> None:
+    """A forked child has none of its parent's threads, and would wait for them for ever."""
+    global _workers
+    _workers = _Workers()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, align: int) -> Sequence[Any]:
     """Call `work(start, stop)` over a batch, in threads where it is large enough to pay.
 
     Plain threads over kernels that release the GIL, not numba's own: those are compiled a second time, and their
-    default layer may not be entered from two Python threads at once.
+    default layer may not be entered from two Python threads at once. May be called from a signal handler.
     """
     if count < threads_from or (workers := min(threads(), count // threads_from + 1)) == 1:
         return [work(0, count)]
     size = -(-count // (workers * align)) * align
     spans = [(start, min(start + size, count)) for start in range(0, count, size)]
-    return [job.result() for job in [_pool(workers).submit(work, *span) for span in spans]]
+    _workers.start(len(spans) - 1)
+    if _workers.count == 0:  # Interrupted before the first thread was started.
+        return [work(*span) for span in spans]
+    done: SimpleQueue[Any] = SimpleQueue()
+    for place, span in enumerate(spans[1:], 1):
+        _workers.jobs.put((work, *span, place, done))
+    outcomes = {0: _outcome(work, *spans[0])}
+    for _ in spans[1:]:
+        place, *outcome = done.get()
+        outcomes[place] = tuple(outcome)
+    for _, problem in (outcomes[place] for place in range(len(spans))):
+        if problem is not None:
+            raise problem
+    return [outcomes[place][0] for place in range(len(spans))]
 
 
 # --- devices ---------------------------------------------------------------------------------------------------

@@ -167,6 +167,76 @@ def test_out_of_the_limits_reach_is_best_effort_and_honest(solve):
     assert np.einsum("ni,ni->n", r.joints[sideways, -1], target[sideways]).min() > 0
 
 
+@pytest.mark.slow_uncompiled
+@solvers
+@precisions
+@pytest.mark.parametrize("bones", [3, 10, 24, 63])
+def test_targets_near_full_reach_are_reached(solve, dtype, bones):
+    rng = problems.generator(35)
+    chains = problems.random_chains(rng, 100, bones + 1).astype(dtype)
+    for share in (0.98, 0.999, 0.99999):
+        target = (problems.units(rng, 100) * bones * share).astype(dtype)
+        r = solve(chains, target)
+        check(chains, r, target)
+        assert r.reached.all(), share
+
+
+@pytest.mark.slow_uncompiled
+@solvers
+@precisions
+def test_a_tolerance_below_rounding_returns_the_best_pose_met(solve, dtype):
+    rng = problems.generator(36)
+    for bones in (3, 10, 24):
+        chains = problems.random_chains(rng, 100, bones + 1).astype(dtype)
+        target = (problems.units(rng, 100) * bones * (1 - 1e-7)).astype(dtype)
+        r = solve(chains, target, tolerance=1e-9)
+        assert (r.error / bones).max() < 1e-5
+
+
+def closest_by_brute_force(rng, target, angle, bones):
+    """The smallest distance to the target of many chains of length 1 in cones, each improved by random changes."""
+    count = 200
+
+    def ends(bends):
+        forward, across, aside = (np.tile(axis, (count, 1)) for axis in ([0.0, 1, 0], [1.0, 0, 0], [0.0, 0, 1]))
+        end = np.zeros((count, 3))
+        for bend in np.moveaxis(bends, 1, 0):
+            size = np.linalg.norm(bend, axis=-1, keepdims=True)
+            turned = forward * np.cos(size) + (across * bend[:, :1] + aside * bend[:, 1:]) * np.sinc(size / np.pi)
+            axis, cosine = np.cross(forward, turned), (forward * turned).sum(-1, keepdims=True)
+            across, aside = (
+                v + np.cross(axis, v) + np.cross(axis, np.cross(axis, v)) / (1 + cosine) for v in (across, aside)
+            )
+            forward = turned
+            end = end + forward / bones
+        return np.linalg.norm(end - target, axis=-1)
+
+    bends = rng.normal(size=(count, bones, 2))
+    bends *= angle * rng.uniform(0, 1, (count, bones, 1)) / np.linalg.norm(bends, axis=-1, keepdims=True)
+    best, step = ends(bends), np.full((count, 1, 1), angle / 2)
+    for _ in range(150):
+        tried = bends + rng.normal(size=bends.shape) * step * (rng.uniform(size=(count, bones, 1)) < 0.5)
+        tried *= np.minimum(1, angle / np.linalg.norm(tried, axis=-1, keepdims=True))
+        found = ends(tried)
+        better = found < best
+        bends[better], best[better] = tried[better], found[better]
+        step *= np.where(better, 1.3, 0.93)[:, None, None]
+    return best.min()
+
+
+@pytest.mark.slow_uncompiled
+@solvers
+@pytest.mark.parametrize(("bones", "degrees"), [(4, 35), (3, 60)])
+def test_out_of_the_limits_reach_is_as_near_as_brute_force_finds(solve, bones, degrees):
+    rng = problems.generator(37)
+    angle = math.radians(degrees)
+    chain = problems.straight_chains(1, bones + 1)[0] / bones
+    for target in problems.units(rng, 8) * rng.uniform(0, 1.5, (8, 1)):
+        r = solve(chain, target, limits=[km.Cone(angle)] * bones)
+        assert r.error <= closest_by_brute_force(rng, target, angle, bones) + 0.02
+        assert angles_to_parent(r.joints).max() <= angle + 1e-6
+
+
 # --- poles, rotations, planes ----------------------------------------------------------------------------------
 
 
@@ -381,6 +451,34 @@ def test_leading_axes_broadcast(solve):
 
 
 @solvers
+def test_bones_without_an_entry_in_limits_have_none(solve):
+    chain = problems.straight_chains(1, 5)[0]
+    short = solve(chain, (2.0, 1.0, 1.0), limits=[km.Cone(0.3)])
+    whole = solve(chain, (2.0, 1.0, 1.0), limits=[km.Cone(0.3), None, None, None])
+    np.testing.assert_array_equal(short.joints, whole.joints)
+
+
+@solvers
+def test_a_hinge_and_a_cone_on_one_joint_both_hold(solve):
+    chain = problems.straight_chains(1, 4)[0]
+    both = (km.Hinge((1, 0, 0), -2.0, 2.0), km.Cone(0.5))
+    r = solve(chain, (0.0, -1.0, 2.0), limits=[both] * 3)
+    assert angles_to_parent(r.joints).max() <= 0.5 + 1e-6
+    assert np.abs(r.joints[:, 0]).max() < 1e-9
+
+
+@solvers
+def test_tolerance_in_metres(solve):
+    rng = problems.generator(38)
+    chains = problems.random_chains(rng, 50, 8) * 10
+    target = problems.targets_within(rng, chains, 0.3, 0.9)
+    r = solve(chains, target, tolerance_m=0.05)
+    assert r.reached.all()
+    assert r.error.max() <= 0.05
+    assert r.iterations.sum() < solve(chains, target, tolerance_m=1e-6).iterations.sum()
+
+
+@solvers
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -390,7 +488,7 @@ def test_leading_axes_broadcast(solve):
         ({"target": (1, 2)}, r"target must have shape \(..., 3\), got \(2,\)"),
         ({"target": (1, 2, np.inf)}, r"target\[2\] is inf"),
         ({"pole": (0, np.nan, 0)}, r"pole\[1\] is nan"),
-        ({"limits": [km.Cone(1)]}, "limits has 1 entries; the chain has 3 bones"),
+        ({"limits": [km.Cone(1)] * 4}, "limits has 4 entries; the chain has 3 bones"),
         ({"limits": km.Cone(1)}, "limits must be a sequence"),
         ({"limits": [1, None, None]}, r"limits\[0\] is 1; allowed are Hinge, Cone, SwingTwist and None"),
         ({"base": (0, 0, 0)}, "base is the zero vector"),
@@ -403,7 +501,7 @@ def test_leading_axes_broadcast(solve):
                 "target": (1, 1),
                 "limits": [km.Hinge((1, 0, 0), 0, 1)] * 3,
             },
-            "in the plane hinges turn about",
+            "in the plane hinges rotate about",
         ),
     ],
 )

@@ -52,6 +52,12 @@ def device(monkeypatch):
     from numba.cuda.simulator.kernel import _get_kernel_context
     from numba.cuda.simulator.kernelapi import FakeCUDAAtomic, FakeCUDALocal
 
+    class RecordLocal(FakeCUDALocal):
+        """Local memory whose records have attributes, as they have in compiled code."""
+
+        def array(self, shape, dtype):
+            return super().array(shape, dtype).view(np.recarray)
+
     # What says that an array is on a device, and the way in for one that says so.
     monkeypatch.setattr(FakeCUDAArray, "__cuda_array_interface__", {}, raising=False)
     monkeypatch.setattr(cuda, "as_cuda_array", lambda array: array, raising=False)
@@ -60,7 +66,7 @@ def device(monkeypatch):
     # It replaces `cuda` inside a kernel only where that is a global name; ours are made by functions.
     monkeypatch.setattr(cuda, "grid", lambda axes: _get_kernel_context().grid(axes), raising=False)
     monkeypatch.setattr(cuda, "atomic", FakeCUDAAtomic(), raising=False)
-    monkeypatch.setattr(cuda, "local", FakeCUDALocal(), raising=False)
+    monkeypatch.setattr(cuda, "local", RecordLocal(), raising=False)
     return lambda array: cuda.to_device(np.ascontiguousarray(array))
 
 
@@ -259,7 +265,7 @@ if SIMULATED:
             (start[:1], target, {}, "joints must have the whole batch's shape"),
             (spoiled(start, np.nan), target, {}, r"joints\[5, 4, 2\] is nan"),
             (start, spoiled(target, np.inf), {}, r"target\[5, 2\] is inf"),
-            (start, target, {"limits": [km.Cone(1)]}, "limits has 1 entries; the chain has 4 bones"),
+            (start, target, {"limits": [km.Cone(1)] * 5}, "limits has 5 entries; the chain has 4 bones"),
             (start, target, {"max_iterations": 0}, "max_iterations must be a whole number of 1 or more"),
             (start, target, {"base": (0, 0, 0)}, "base is the zero vector"),
         ]

@@ -164,12 +164,10 @@ def _short(value: float) -> float:
 
 
 def _cuda() -> Any:
-    """numba.cuda; some of its releases ask NumPy for a name that NumPy 2.4 no longer has."""
-    if not hasattr(np, "row_stack"):
-        np.row_stack = np.vstack  # noqa: NPY201
-    from numba import cuda
+    """numba.cuda, or a clear error."""
+    from kinema.solvers.cuda import _cuda as checked
 
-    return cuda
+    return checked()
 
 
 if __name__ == "__main__":

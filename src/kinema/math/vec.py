@@ -81,14 +81,15 @@ def reject_exactly(a, unit):
 
 
 @kernel
-def side(unit):
-    """A vector at right angles to a unit vector, 0.1 to 1 long, always the same one; planar for a planar vector."""
-    zero = like(unit[0], 0.0)
-    flat = unit[0] * unit[0] + unit[1] * unit[1] > like(unit[0], SIDE_SWITCH)
+def side(v):
+    """A vector at right angles to v, 0.1 to 1 times as long, always the same one; planar for a planar vector."""
+    zero = like(v[0], 0.0)
+    in_plane = v[0] * v[0] + v[1] * v[1]
+    flat = in_plane > like(zero, SIDE_SWITCH) * (in_plane + v[2] * v[2])
     return (
-        -unit[1] if flat else zero,
-        unit[0] if flat else -unit[2],
-        zero if flat else unit[1],
+        -v[1] if flat else zero,
+        v[0] if flat else -v[2],
+        zero if flat else v[1],
     )
 
 

@@ -1,27 +1,188 @@
-"""CCD (Wang & Chen 1991): tip to root, turn each joint so that the end comes as near the target as it can."""
+"""CCD, cyclic coordinate descent: tip to root, rotate each joint so that the end comes as near the target as it can.
+
+A joint's rotation moves everything after it as one piece, so the way from a joint to the end is all that the next joint
+needs to know, and a whole pass is linear in the number of joints: rotations are found tip to root, then applied root to
+tip. A joint's rotation in one pass is bounded, or the tip joints would curl up and do all the work.
+
+Reference: Wang & Chen 1991.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 from numpy.typing import ArrayLike
 
-from kinema.constants import TOLERANCE
-from kinema.solvers.chain import ChainResult, solve_chain
-from kinema.solvers.schedule import CCD
+from kinema import limits as limits_module
+from kinema._jit import batch, kernel, like, routine
+from kinema.constants import TINY, TOLERANCE
+from kinema.lanes import load3, load4, store3, store4
+from kinema.limits import HINGE, NONE, ChainLimits
+from kinema.math import quat, vec
+from kinema.math.rows import load3 as load_row
+from kinema.solvers.chain import ChainArguments, ChainResult, solve_chain
+from kinema.solvers.chain_limits import apply_limits
+from kinema.solvers.chain_records import WITH_HINGES, Answer, Problem, many_lanes, one_lane, queue_of_lanes
+from kinema.solvers.schedule import solve_lanes, solve_one
+
+OPPOSITE = 1e-30
+"""Squared sine of the angle, from straight back, within which two directions count as opposite: exactly so, but for
+rounding."""
+
+
+@routine
+def ccd_pass(work, table, settings):
+    """One pass over the chains in all lanes."""
+    if table is None:
+        find_rotations(work, settings)
+        rotate_bones(work)
+    else:
+        if settings.limited == WITH_HINGES:
+            apply_limits(work, table, settings, True)  # Hinges rotate about axes that follow from the pose.
+        find_limited_rotations(work, table, settings)
+        rotate_bones(work)
+        apply_limits(work, table, settings, True)
+
+
+@routine
+def find_rotations(work, settings):
+    """Tip to root, find the rotation of each joint that brings the end nearest the target."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(settings.floor, 0.0)
+    cos_half, sin_half = settings.cos_half_step, settings.sin_half_step
+    for k in range(group.miss.size):
+        store3(scratch.tail, k, (zero, zero, zero))
+    for j in range(chain.size - 2, -1, -1):
+        pair = chain[j : j + 2]
+        here, after = pair[0], pair[1]
+        # Loops small enough to become vector code.
+        for k in range(group.miss.size):
+            start = load3(here.position, k)
+            tail = vec.add(vec.sub(load3(after.position, k), start), load3(scratch.tail, k))
+            store3(scratch.tail, k, tail)
+            store4(here.rotation, k, towards(tail, vec.sub(load3(group.goal, k), start), cos_half, sin_half))
+        for k in range(group.miss.size):
+            store3(scratch.tail, k, quat.rotate(load4(here.rotation, k), load3(scratch.tail, k)))
+
+
+@routine
+def find_limited_rotations(work, table, settings):
+    """The same as `find_rotations`, about the axis of a hinge alone and inside the cone of a cone."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(settings.floor, 0.0)
+    cos_half, sin_half = settings.cos_half_step, settings.sin_half_step
+    straight = load_row(settings.straight)
+    for k in range(group.miss.size):
+        store3(scratch.tail, k, (zero, zero, zero))
+    for j in range(chain.size - 2, -1, -1):
+        pair = chain[j : j + 2]
+        here, after, limit = pair[0], pair[1], table[j]
+        before = chain[max(j - 1, 0)]
+        hinged = limit.kind == like(zero, HINGE)
+        for k in range(group.miss.size):
+            start = load3(here.position, k)
+            bone = vec.sub(load3(after.position, k), start)
+            tail, way = vec.add(bone, load3(scratch.tail, k)), vec.sub(load3(group.goal, k), start)
+            if hinged:  # A hinge sees only what lies across it.
+                axis = load3(here.axis, k)
+                tail_across, way_across = vec.reject(tail, axis), vec.reject(way, axis)
+                rotation = towards(tail_across, way_across, cos_half, sin_half)
+            else:
+                rotation = towards(tail, way, cos_half, sin_half)
+            if limit.kind != like(zero, NONE) and not hinged:
+                parent = vec.unit_or(vec.sub(start, load3(before.position, k)), straight)
+                rotation = inside_cone(rotation, bone, vec.select(j == 0, straight, parent), limit)
+            store4(here.rotation, k, rotation)
+            store3(scratch.tail, k, quat.rotate(rotation, tail))
+
+
+@kernel
+def towards(tail, way, cos_half, sin_half):
+    """The rotation of a joint that takes the way to the end towards the way to the target, at most by a largest angle.
+
+    cos_half, sin_half: of half that angle. For vectors a and b the rotation is (a x b, |a||b| + a . b) at length 1.
+    """
+    zero, one = like(tail[0], 0.0), like(tail[0], 1.0)
+    size = math.sqrt(vec.dot(tail, tail) * vec.dot(way, way))
+    across = vec.cross(tail, way)
+    w = size + vec.dot(tail, way)
+    # Where the two are opposite, any axis across the tail will do.
+    opposite = (vec.dot(across, across) + w * w <= size * size * like(one, OPPOSITE)) & (size > like(one, TINY))
+    across = vec.select(opposite, vec.cross(tail, vec.side(tail)), across)
+    w = zero if opposite else w
+    square = vec.dot(across, across)
+    norm = math.sqrt(square + w * w)
+    known = norm > like(one, TINY)
+    over = known & (w < norm * cos_half)
+    share = (sin_half if over else one) / (math.sqrt(square) if over else (norm if known else one))
+    turn = vec.scale(across, share if known else zero)
+    return (turn[0], turn[1], turn[2], cos_half if over else (w * share if known else one))
+
+
+@kernel
+def inside_cone(rotation, bone, parent, limit):
+    """The rotation, changed so that the bone it rotates stays within a cone about its parent."""
+    zero = like(bone[0], 0.0)
+    bone = vec.unit_or(bone, (zero, like(zero, 1.0), zero))
+    held = limits_module.into_cone(parent, quat.rotate(rotation, bone), limit.cos_widest, limit.sin_widest)
+    return quat.between(bone, vec.unit_or(held, bone), vec.hinge_of(bone))
+
+
+@routine
+def rotate_bones(work):
+    """Root to tip, rotate every bone by the rotations of all joints up to it."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(group.miss[0], 0.0)
+    for k in range(group.miss.size):
+        store4(scratch.frame, k, (zero, zero, zero, like(zero, 1.0)))
+        store3(scratch.previous, k, (zero, zero, zero))
+    for j in range(chain.size - 1):
+        here, after = chain[j], chain[j + 1]
+        for k in range(group.miss.size):
+            rotation = quat.unit(quat.mul(load4(scratch.frame, k), load4(here.rotation, k)))
+            was, start = load3(after.position, k), load3(here.position, k)
+            bone = quat.rotate(rotation, vec.sub(was, load3(scratch.previous, k)))
+            store4(scratch.frame, k, rotation)
+            store3(scratch.previous, k, was)
+            store3(after.position, k, vec.reach(start, vec.add(start, bone), after.length[k]))
+
+
+@batch
+def _solve_few(source, targets, poles, table, settings, joints, outcomes):
+    """Solve chains one after the other."""
+    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    work = one_lane(source.shape[1], settings[0].floor)
+    for i in range(source.shape[0]):
+        solve_one(ccd_pass, work, problem, answer, i)
+
+
+@batch
+def _solve_many(source, targets, poles, table, settings, joints, outcomes):
+    """Solve chains side by side."""
+    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    size, x = source.shape[1], settings[0].floor
+    solve_lanes(ccd_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
 
 
 def ccd(
     joints: ArrayLike,
     target: ArrayLike,
     pole: ArrayLike | None = None,
-    limits: Any = None,
+    limits: ChainLimits | None = None,
     base: ArrayLike | None = None,
     tolerance: float = TOLERANCE,
     max_iterations: int | None = None,
+    tolerance_m: float | None = None,
 ) -> ChainResult:
-    """Bend a chain so that its last joint is at the target; the first one stays. Curls from the tip, as tails do.
+    """Bend a chain so that its last joint is at the target; the first joint stays. Curls from the tip, as tails do.
 
-    Arguments and result are those of `fabrik`.
+    Parameters, result and errors are those of `fabrik`.
+
+    Examples
+    --------
+    >>> tail = [(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0)]
+    >>> bool(km.ccd(tail, (1.5, 1.5, 0)).reached)
+    True
     """
-    return solve_chain("ccd", CCD, joints, target, pole, limits, base, tolerance, max_iterations)
+    arguments = ChainArguments(joints, target, pole, limits, base, tolerance, max_iterations, tolerance_m)
+    return solve_chain("ccd", ccd_pass, _solve_few, _solve_many, arguments)

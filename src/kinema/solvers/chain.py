@@ -1,56 +1,71 @@
-"""What FABRIK and CCD share at the public edge: checking a chain and its limits, solving, and the result."""
+"""What FABRIK and CCD share: arguments become a problem for the kernels, and what they found becomes the result."""
 
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import limits, notices, validation
-from kinema._jit import batch, like
-from kinema.constants import (
-    ATTEMPTS,
-    ATTEMPTS_LIMITED,
-    CCD_LARGEST_CURL,
-    CCD_LARGEST_TURN,
-    FINISH_PASSES,
-    MAIN_PASSES,
-    MAIN_PASSES_LIMITED,
-    MARGIN,
-    MAX_JOINTS,
-    ROUNDING,
-    THREADS_FROM_ITERATIVE,
-)
+from kinema._jit import batch, for_kernels, like
+from kinema.constants import EDGE_SLACK, MAX_JOINTS, ROUNDING, ROUNDING_TURN, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
+from kinema.limits import ChainLimits
 from kinema.math import quat, vec
-from kinema.solvers.lane import joint_of
-from kinema.solvers.passes import FREE, WITH_CONES, WITH_HINGES
-from kinema.solvers.schedule import solve_lanes
+from kinema.math.rows import load3, store4
+from kinema.solvers.chain_records import FREE, OUTCOME, SETTINGS, WITH_CONES, WITH_HINGES
+
+MAIN_PASSES = 6
+"""FABRIK or CCD passes before the finish takes over. Measured on 10 bones to 1e-4: 4.5 passes in all on average, where
+going on with FABRIK to the end takes 9.6."""
+
+MAIN_PASSES_LIMITED = 12
+"""The same with limits, where the finish is the one that stalls."""
+
+FINISH_PASSES = 24
+"""Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile of
+all passes is 9; long chains that CCD has curled up take more to unroll."""
+
+ATTEMPTS = 4
+"""Starts tried without limits: the pose that came in, a bow, then scattered ones. The first serves almost all."""
+
+ATTEMPTS_LIMITED = 16
+"""Starts tried inside limits, where a stall at a limit is common."""
+
+CCD_LARGEST_ROTATION = 0.6
+"""Largest rotation of one joint in one CCD pass, radians: without it the tip joints curl up and do all the work."""
+
+CCD_LARGEST_CURL = 6.0
+"""Largest sum of all joints' rotations in one CCD pass, radians: a chain of 32 bones that curls up further in the first
+passes is never straightened out by the finish (5% of the targets near full reach)."""
+
+FEW = 4
+"""Batch size from which chains are solved side by side: below it, empty lanes cost more than they save."""
+
+_MANY_ATTEMPTS = 1 << 20
+"""Attempts where the number of passes was given: that number alone decides when to stop."""
 
 # --- the result ------------------------------------------------------------------------------------------------
 
 
 @batch
-def _bone_rotations(flat, joints, axis, rotations):
-    """The smallest turn from a unit axis to every bone of every chain; none for a bone without length."""
-    along = (axis[0], axis[1], axis[2])
-    for chain in range(rotations.size // (4 * (joints - 1))):
-        for j in range(joints - 1):
-            bone = vec.sub(joint_of(flat, joints, chain, j + 1), joint_of(flat, joints, chain, j))
+def _bone_rotations(joints, axis, rotations):
+    """The smallest rotation from a unit axis to every bone of every chain; none for a bone without length."""
+    along = load3(axis)
+    for i in range(joints.shape[0]):
+        for j in range(joints.shape[1] - 1):
+            bone = vec.sub(load3(joints[i, j + 1]), load3(joints[i, j]))
             # Scaled first: the square of a very small or very large bone would leave the range of float32.
             size = vec.span(bone)
             bone = vec.scale(bone, like(size, 1.0) / size) if size > like(size, 0.0) else along
-            q = quat.between(along, vec.unit_or(bone, along), vec.hinge_of(along))
-            at = (chain * (joints - 1) + j) * 4
-            for c in range(4):
-                rotations[at + c] = q[c]
+            store4(rotations[i, j], quat.between(along, vec.unit_or(bone, along), vec.hinge_of(along)))
 
 
-def bone_rotations(joints: Any, axis: ArrayLike) -> Any:
-    """Turns from an axis to each bone: (..., N-1, 4) for joints in space, angles (..., N-1) for planar joints."""
+def bone_rotations(joints: NDArray[Any], axis: ArrayLike) -> NDArray[Any]:
+    """World rotation of each bone from an axis: (..., N-1, 4), or angles (..., N-1) for planar joints (..., N, 2)."""
     if joints.shape[-1] == 2:
         x, y, _ = validation.axis("axis", [*np.asarray(axis, np.float64).reshape(-1)[:2], 0.0])
         bones = np.diff(joints, axis=-2)
@@ -58,55 +73,65 @@ def bone_rotations(joints: Any, axis: ArrayLike) -> Any:
         return np.arctan2(aside, ahead)
     unit = np.asarray(validation.axis("axis", axis), joints.dtype)
     rotations = np.empty((*joints.shape[:-2], joints.shape[-2] - 1, 4), joints.dtype)
-    _bone_rotations(np.ascontiguousarray(joints).reshape(-1), joints.shape[-2], unit, rotations.reshape(-1))
+    chains = np.ascontiguousarray(joints).reshape(-1, *joints.shape[-2:])
+    _bone_rotations(chains, unit, rotations.reshape(-1, *rotations.shape[-2:]))
     return rotations
 
 
 class ChainResult(NamedTuple):
-    """What `fabrik` and `ccd` return. ... is the batch's shape, D is 2 or 3 as in the input."""
+    """What `fabrik`, `ccd` and `constrain` return. ... is the batch's shape, D is 2 or 3 as in the input."""
 
-    joints: Any
-    """(..., N, D): every joint, in the space of the input."""
+    joints: NDArray[Any]
+    """(..., N, D), metres: every joint, in the space of the input."""
     error: Any
-    """(...): distance from the last joint to the target."""
+    """(...), metres: distance from the last joint to the target."""
     iterations: Any
     """(...): passes made over the chain; 0 if it was solved in closed form or was there already."""
     reached: Any
     """(...): whether the error is within tolerance."""
 
-    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Any:
-        """(..., N-1, 4): the smallest turn from axis to each bone; (..., N-1) signed angles for a planar chain."""
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+        """World rotation of each bone, the smallest one from `axis`: (..., N-1, 4).
+
+        A planar chain gives signed angles (..., N-1), radians.
+        """
         return bone_rotations(self.joints, axis)
 
 
-# --- the public edge -------------------------------------------------------------------------------------------
+# --- arguments -------------------------------------------------------------------------------------------------
 
 
-@cache
-def directions(planar: bool, dtype: Any) -> Any:
-    """Unit vectors spread evenly (a golden-ratio sequence), on the circle or the sphere, as one flat row."""
-    table = np.zeros((1024, 3))
-    for i in range(len(table)):
-        u, v = (0.5 + i * 0.7548776662466927) % 1.0, (0.5 + i * 0.5698402909980532) % 1.0
-        z = 0.0 if planar else 2.0 * u - 1.0
-        r, angle = math.sqrt(1.0 - z * z), 2.0 * math.pi * v
-        table[i] = r * math.cos(angle), r * math.sin(angle), z
-    return table.astype(dtype).reshape(-1)
+class ChainArguments(NamedTuple):
+    """The arguments of `fabrik` and `ccd`, as given."""
+
+    joints: Any
+    target: Any
+    pole: Any
+    limits: ChainLimits | None
+    base: Any
+    tolerance: Any
+    max_iterations: Any
+    tolerance_m: Any
 
 
-def chain_joints(value: Any, dtype: Any) -> Any:
-    """Joints (..., N, 2 or 3) as (..., N, 3), and whether they are planar; their numbers are not looked at yet."""
+def chain_joints(value: Any, dtype: Any) -> tuple[NDArray[Any], bool]:
+    """Joints (..., N, 2 or 3) as (..., N, 3), and whether they are planar. Their numbers are not looked at yet."""
     array = validation.real("joints", value)
-    if array.ndim < 2 or array.shape[-1] not in (2, 3) or not 2 <= array.shape[-2] <= MAX_JOINTS:
-        raise InputError(
-            f"joints must have shape (..., N, 2) or (..., N, 3) with N from 2 to {MAX_JOINTS}, got {array.shape}"
-        )
+    check_joints(array.shape)
     array = validation.contiguous(array, dtype)
     return in_space(array), array.shape[-1] == 2
 
 
-def in_space(array: Any) -> Any:
-    """Planar vectors get z = 0."""
+def check_joints(shape: tuple[int, ...]) -> None:
+    """Raise unless this is the shape of chains."""
+    if len(shape) < 2 or shape[-1] not in (2, 3) or not 2 <= shape[-2] <= MAX_JOINTS:
+        raise InputError(
+            f"joints must have shape (..., N, 2) or (..., N, 3) with N from 2 to {MAX_JOINTS}, got {tuple(shape)}"
+        )
+
+
+def in_space(array: NDArray[Any]) -> NDArray[Any]:
+    """Give planar vectors z = 0."""
     if array.shape[-1] == 3:
         return array
     result = np.zeros((*array.shape[:-1], 3), array.dtype)
@@ -114,74 +139,79 @@ def in_space(array: Any) -> Any:
     return result
 
 
-class Settings(NamedTuple):
-    """What is the same for every chain of a call, checked and ready for the kernels of one precision."""
+class ChainSettings(NamedTuple):
+    """What is the same for every chain of a call, ready for the kernels of one precision."""
 
     table: Any
-    base: Any
-    limited: int
-    tolerance: float
-    caps: tuple[int, int, int, int]
+    """(N-1,) limit records, or None."""
+    settings: Any
+    """(1,) settings record."""
 
 
-@cache
-def _without_limits(joints: int, dtype: Any) -> tuple[Any, Any]:
-    """Table and base of a chain without limits: the common case, made once."""
-    return np.zeros((joints - 1) * limits.ROW, dtype), np.array((0.0, 1.0, 0.0, *_half_turn(joints)), dtype)
-
-
-def settings(
-    joints: int, planar: bool, dtype: Any, chain_limits: Any, base: Any, tolerance: Any, max_iterations: Any
-) -> Settings:
-    """Check what is the same for every chain."""
+def chain_settings(size: int, planar: bool, dtype: Any, given: ChainArguments) -> ChainSettings:
+    """Check what is the same for every chain. size: joints of a chain."""
+    tolerance, tolerance_m = given.tolerance, given.tolerance_m
+    if tolerance_m is not None:
+        tolerance, tolerance_m = 0.0, validation.number("tolerance_m", tolerance_m, 0.0)
     tolerance = validation.number("tolerance", tolerance, 0.0)
-    if chain_limits is None and base is None:
-        return Settings(*_without_limits(joints, dtype), FREE, tolerance, _caps(joints, FREE, max_iterations))
-    straight = _straight(base, planar)
-    table = limits.rows(chain_limits, joints - 1, straight)
+    passes = given.max_iterations
+    if passes is not None:
+        passes = validation.whole("max_iterations", passes, 1)
+    stop = (tolerance, tolerance_m or 0.0, passes)
+    kind = ChainKind(size, planar, given.pole is not None, dtype)
+    if given.limits is None and given.base is None:
+        return ChainSettings(None, _settings_without_limits(kind, stop))
+    straight = _straight(given.base, planar)
+    table = limits.rows(given.limits, size - 1, straight)
     if planar:
-        _refuse_to_leave_the_plane(chain_limits)
-    limited = FREE
-    if table[:, 0].any():
-        limited = WITH_HINGES if (table[:, 0] == limits.HINGE).any() else WITH_CONES
-    base_row = np.array((*straight, *_half_turn(joints)), dtype)
-    return Settings(
-        table.astype(dtype).reshape(-1), base_row, limited, tolerance, _caps(joints, limited, max_iterations)
-    )
+        _refuse_to_leave_the_plane(given.limits)
+    if not table[:, 0].any():
+        return ChainSettings(None, _settings_without_limits(kind, stop))
+    limited = WITH_HINGES if (table[:, 0] == limits.HINGE).any() else WITH_CONES
+    return ChainSettings(limits.as_records(table, dtype), _settings(kind, straight, limited, stop))
 
 
-class Problem(NamedTuple):
-    """Chains of one call, laid out flat."""
+class ChainKind(NamedTuple):
+    """What decides how a chain is solved, besides its limits."""
 
-    shape: tuple[int, ...]
-    joints: int
+    size: int
     planar: bool
-    source: Any
-    target: Any
-    target_step: int
-    pole: Any
-    pole_step: int
+    has_pole: bool
+    dtype: Any
 
 
-def problem(joints: Any, target: Any, pole: Any) -> Problem:
-    """Check the chains and lay them out flat."""
-    dtype = validation.precision(joints, target, pole)
-    source, planar = chain_joints(joints, dtype)
-    width = 2 if planar else 3
-    named = {"joints": source, "target": in_space(validation.vectors("target", target, width, dtype))}
-    if pole is not None:
-        named["pole"] = in_space(validation.vectors("pole", pole, width, dtype))
-    shape = validation.batch_shape(named, {"joints": 2})
-    target_row, target_step = validation.tiled(named["target"], shape, 1)
-    pole_row, pole_step = validation.tiled(named["pole"], shape, 1) if pole is not None else (target_row, -1)
-    flat = validation.flat(source, 2, shape)
-    return Problem(shape, source.shape[-2], planar, flat, target_row, target_step, pole_row, pole_step)
+@lru_cache(maxsize=256)
+def _settings_without_limits(kind: ChainKind, stop: tuple[float, float, int | None]) -> Any:
+    """The common case, made once for every kind of chain."""
+    return _settings(kind, (0.0, 1.0, 0.0), FREE, stop)
 
 
-def _half_turn(joints: int) -> tuple[float, float]:
-    """Cosine and sine of half the largest turn of a joint in a CCD pass."""
-    half = min(CCD_LARGEST_TURN, CCD_LARGEST_CURL / joints) / 2.0
-    return math.cos(half), math.sin(half)
+def _settings(kind: ChainKind, straight: tuple[float, ...], limited: int, stop: tuple[float, float, int | None]) -> Any:
+    """The settings record. stop: tolerance as a fraction, in metres, and the most passes or None."""
+    tolerance, tolerance_m, most_passes = stop
+    half_step = min(CCD_LARGEST_ROTATION, CCD_LARGEST_CURL / kind.size) / 2.0
+    main = MAIN_PASSES if limited == FREE else MAIN_PASSES_LIMITED
+    attempts = ATTEMPTS if limited == FREE else ATTEMPTS_LIMITED
+    finish = FINISH_PASSES + kind.size
+    eps = np.finfo(kind.dtype).eps
+    record = SETTINGS.of(
+        kind.dtype,
+        straight=straight,
+        tolerance=tolerance,
+        tolerance_m=tolerance_m,
+        floor=eps * ROUNDING,
+        edge_slack=eps * ROUNDING_TURN * EDGE_SLACK,
+        cos_half_step=math.cos(half_step),
+        sin_half_step=math.sin(half_step),
+        limited=limited,
+        planar=kind.planar,
+        has_pole=kind.has_pole,
+        main_passes=main,
+        finish_passes=finish,
+        attempts=attempts if most_passes is None else _MANY_ATTEMPTS,
+        budget=attempts * (main + finish) if most_passes is None else most_passes,
+    )
+    return for_kernels(np.atleast_1d(record).view(np.ndarray))
 
 
 def _straight(base: Any, planar: bool) -> tuple[float, ...]:
@@ -192,85 +222,97 @@ def _straight(base: Any, planar: bool) -> tuple[float, ...]:
     return validation.axis("base", base)
 
 
-def _refuse_to_leave_the_plane(chain_limits: Any) -> None:
-    for i, limit in enumerate(chain_limits or ()):
-        if isinstance(limit, limits.Hinge):
-            x, y, _ = np.asarray(limit.axis).tolist()
-            if x != 0.0 or y != 0.0:
-                raise InputError(f"limits[{i}] turns about {limit.axis!r}; in the plane hinges turn about (0, 0, 1)")
+def _refuse_to_leave_the_plane(chain_limits: ChainLimits | None) -> None:
+    for i, entry in enumerate(chain_limits or ()):
+        for limit in entry if isinstance(entry, (tuple, list)) else (entry,):
+            if isinstance(limit, limits.Hinge) and np.any(np.asarray(limit.axis)[:2] != 0.0):
+                raise InputError(
+                    f"limits[{i}] rotates about {limit.axis!r}; in the plane hinges rotate about (0, 0, 1)"
+                )
 
 
-_MANY = 1 << 20
-"""Attempts where the number of passes was given: that number alone decides when to stop."""
+# --- solving ---------------------------------------------------------------------------------------------------
 
 
-def _caps(joints: int, limited: int, max_iterations: Any) -> tuple[int, int, int, int]:
-    """Main passes, finish passes, attempts, passes in all."""
-    main = MAIN_PASSES if limited == FREE else MAIN_PASSES_LIMITED
-    attempts = ATTEMPTS if limited == FREE else ATTEMPTS_LIMITED
-    finish = FINISH_PASSES + joints
-    if max_iterations is None:
-        return main, finish, attempts, attempts * (main + finish)
-    return main, finish, _MANY, validation.whole("max_iterations", max_iterations, 1)
+def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArguments) -> ChainResult:
+    """Check the arguments of a solver, call its kernels, and build the result.
 
-
-def solve_chain(
-    name: str,
-    solver: int,
-    joints: Any,
-    target: Any,
-    pole: Any,
-    chain_limits: Any,
-    base: Any,
-    tolerance: Any,
-    max_iterations: Any,
-) -> ChainResult:
-    """The public function of both solvers."""
-    if validation.place(joints, target, pole) == "gpu":
+    few, many: its loops over a few chains and over many.
+    """
+    if validation.place(given.joints, given.target, given.pole) == "gpu":
         from kinema.solvers import cuda
 
-        return ChainResult(
-            *cuda.chain(name, solver, joints, target, pole, chain_limits, base, tolerance, max_iterations)
+        return ChainResult(*cuda.chain(name, main_pass, given))
+    dtype = validation.precision(given.joints, given.target, given.pole)
+    source, planar = chain_joints(given.joints, dtype)
+    size, width = source.shape[-2], 2 if planar else 3
+    target = in_space(validation.shaped("target", given.target, width, dtype))
+    pole = None if given.pole is None else in_space(validation.vectors("pole", given.pole, width, dtype))
+    shape = _batch_shape(source, target, pole)
+    count = math.prod(shape)
+    table, settings = chain_settings(size, planar, dtype, given)
+    source = validation.rows(source, 2, shape)
+    targets = validation.rows_or_one(target, shape)
+    poles = None if pole is None else validation.rows_or_one(pole, shape)
+    joints, outcomes = np.empty((count, size, 3), dtype), for_kernels(np.empty(count, OUTCOME.dtype(dtype)))
+    if count < FEW:
+        few(source, targets, poles, table, settings, joints, outcomes)
+    else:
+        validation.in_chunks(
+            lambda start, stop: many(
+                source[start:stop],
+                _part(targets, start, stop),
+                _part(poles, start, stop),
+                table,
+                settings,
+                joints[start:stop],
+                outcomes[start:stop],
+            ),
+            count,
+            THREADS_FROM_ITERATIVE,
+            1,
         )
-    p = problem(joints, target, pole)
-    dtype = p.source.dtype.type
-    setting = settings(p.joints, p.planar, dtype, chain_limits, base, tolerance, max_iterations)
-    count = math.prod(p.shape)
-    result = np.empty((count, p.joints, 3), dtype)
-    error, length = np.empty(count, dtype), np.empty(count, dtype)
-    iterations, zeros = np.empty(count, np.int64), np.empty(count, np.int8)
-    chains = (p.joints, p.source, p.target, p.target_step, p.pole, p.pole_step)
-    inner = dtype(setting.tolerance * MARGIN)
-    setup = (setting.base, directions(p.planar, dtype), inner, setting.limited, p.planar)
-    output = (result.reshape(-1), error, length, zeros)
-    floor = dtype(np.finfo(dtype).eps * ROUNDING)
-    validation.in_chunks(
-        lambda start, stop: solve_lanes(
-            start, stop, solver, chains, setting.table, setup, floor, setting.caps, output, iterations
-        ),
-        count,
-        THREADS_FROM_ITERATIVE,
-        1,
-    )
-    if validation.any_unusable(length):  # Cheaper to see there than in every joint beforehand.
-        validation.check_finite("joints", validation.real("joints", joints))
-    reached = error <= dtype(setting.tolerance) * length
-    flags = 0 if reached.all() else notices.OUT_OF_REACH
-    if zeros.any():
-        flags |= notices.ZERO_BONE if length.all() else notices.DEGENERATE
-    if flags or notices.watched():
-        notices.report(name, _identity(p), flags)
-    return ChainResult(
-        (np.ascontiguousarray(result[..., :2]) if p.planar else result).reshape(*p.shape, p.joints, 2 + (not p.planar)),
-        error.reshape(p.shape)[()],
-        iterations.reshape(p.shape)[()],
-        reached.reshape(p.shape)[()],
-    )
+    return _result(name, given, (joints, outcomes), shape, planar)
 
 
-def _identity(p: Problem) -> Any:
-    """What stays the same of a chain from frame to frame: the shape of the batch, or one chain's proportions."""
-    if p.shape:
-        return p.shape, p.joints
-    sizes = np.linalg.norm(np.diff(p.source.reshape(-1, 3), axis=0), axis=-1)
-    return tuple(np.round(sizes / (sizes.sum() or 1), 3).tolist())
+def _part(vectors: NDArray[Any] | None, start: int, stop: int) -> NDArray[Any] | None:
+    """The vectors of a part of the batch; what is one for all, or none, stays."""
+    return vectors[start:stop] if vectors is not None and len(vectors) > 1 else vectors
+
+
+def _batch_shape(source: Any, target: Any, pole: Any) -> tuple[int, ...]:
+    """The common leading shape of the arguments."""
+    if source.ndim == 2 and target.ndim == 1 and pole is None:
+        return ()
+    named = {"joints": source, "target": target}
+    if pole is not None:
+        named["pole"] = pole
+    return validation.batch_shape(named, {"joints": 2})
+
+
+def _result(
+    name: str, given: ChainArguments, found: tuple[Any, Any], shape: tuple[int, ...], planar: bool
+) -> ChainResult:
+    """Refuse what could not be used, warn of trouble, and give everything the shape of the input."""
+    joints, outcomes = found
+    if planar:
+        joints = np.ascontiguousarray(joints[..., :2])
+    if shape == ():
+        error, length, reached = outcomes["error"][0], outcomes["length"][0], outcomes["reached"][0]
+        iterations, zero_bones = outcomes["iterations"][0], outcomes["zero_bones"][0]
+        usable = error + length <= validation.largest(joints.dtype)
+    else:
+        error, length, reached, iterations, zero_bones = (
+            np.ascontiguousarray(outcomes[field]).reshape(shape)
+            for field in ("error", "length", "reached", "iterations", "zero_bones")
+        )
+        usable = not validation.any_unusable(error + length)
+    if not usable:  # Cheaper to see here than in every number beforehand.
+        validation.check_finite("joints", validation.real("joints", given.joints))
+        validation.check_finite("target", validation.real("target", given.target))
+    flags = 0 if np.all(reached) else notices.OUT_OF_REACH
+    if np.any(zero_bones):
+        flags |= notices.ZERO_BONE if np.all(length) else notices.DEGENERATE
+    if flags:
+        notices.report(name, flags)
+    return ChainResult(joints.reshape(*shape, *joints.shape[1:]), error, iterations, reached)

@@ -35,7 +35,6 @@ from kinema.constants import (
 from kinema.errors import InputError
 from kinema.math import quat, vec
 from kinema.solvers.chain import bone_rotations, chain_joints, in_space
-from kinema.solvers.lane import joint_of, set_joint
 
 
 @kernel
@@ -198,8 +197,8 @@ def compensating(
     )
     reached = error <= dtype(validation.number("tolerance", tolerance, 0.0)) * length
     flags = 0 if length.all() else notices.DEGENERATE
-    if flags or notices.watched():
-        notices.report("compensating", (shape, count), flags)
+    if flags:
+        notices.report("compensating", flags)
     result = moved.reshape(*shape, count, 3)
     return CompensatingResult(
         np.ascontiguousarray(result[..., :2]) if planar else result,
@@ -216,3 +215,17 @@ def check_state(state: Any) -> None:
     if wrong.any():
         place, at = validation.first("state", wrong)
         raise InputError(f"{place} is {state[at]}; allowed are the angles a call returned, from 0 to pi")
+
+
+@kernel
+def joint_of(flat, joints, chain, j):
+    at = (chain * joints + j) * 3
+    return (flat[at], flat[at + 1], flat[at + 2])
+
+
+@kernel
+def set_joint(flat, joints, chain, j, point):
+    at = (chain * joints + j) * 3
+    flat[at] = point[0]
+    flat[at + 1] = point[1]
+    flat[at + 2] = point[2]

@@ -1,4 +1,4 @@
-"""The solvers on a GPU: one thread a chain, the very kernels that the CPU runs.
+"""The solvers on a GPU: one thread per chain, running the kernels that the CPU runs.
 
 Takes anything with `__cuda_array_interface__` (CuPy, PyTorch, numba, JAX) and answers with numba device arrays, which
 have it too. Small inputs may be on the host. Needs the extra `cuda`.
@@ -8,20 +8,34 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import from_dtype
 
 from kinema import notices, validation
-from kinema.constants import MARGIN, MAX_JOINTS, ROUNDING
+from kinema._jit import kernel
 from kinema.errors import DeviceError, InputError
+from kinema.limits import LIMIT
+from kinema.math import vec
+from kinema.math.rows import load3
 from kinema.solvers import chain as chain_module
 from kinema.solvers import two_bone as two_bone_module
 from kinema.solvers import two_bone_2d as two_bone_2d_module
+from kinema.solvers.chain import ChainArguments
+from kinema.solvers.chain_records import (
+    OUTCOME,
+    SETTINGS,
+    Answer,
+    Problem,
+    Workspace,
+    group_record,
+    joint_record,
+    scratch_record,
+)
 from kinema.solvers.device_memory import Store
-from kinema.solvers.passes import FIELDS, SCRATCH, passes
-from kinema.solvers.schedule import alone
+from kinema.solvers.schedule import solve_one
 
 _THREADS = 128
 """Threads a block: measured on an H200, 64 and 256 are 2% and 6% slower."""
@@ -33,12 +47,13 @@ _UNUSABLE = 8
 @cache
 def _cuda() -> Any:
     """numba's CUDA side, or a clear error."""
-    if not hasattr(np, "row_stack"):  # Asked for by releases of numba-cuda that came before the NumPy without it.
-        np.row_stack = np.vstack  # noqa: NPY201
     try:
         from numba import cuda
     except ImportError as problem:
         raise DeviceError("arrays on a GPU need numba-cuda: pip install numba-cuda") from problem
+    except AttributeError as problem:
+        # Releases before 0.23 ask NumPy for names that NumPy 2.4 no longer has.
+        raise DeviceError(f"NumPy {np.__version__} needs numba-cuda 0.23 or later: {problem}") from problem
     if not cuda.is_available():
         raise DeviceError("arrays on a GPU need a working CUDA driver; numba finds none")
     return cuda
@@ -74,15 +89,21 @@ def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> Any:
     return array
 
 
-def _batch(named: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Any], list[int]]:
-    """The batch's shape, every array flat, and its step: 1, or 0 for one that serves all."""
+def _batch_shape(named: dict[str, tuple[Any, int]]) -> tuple[int, ...]:
+    """The batch's shape, which each of the arrays has or is a single one for all."""
     leading = {name: tuple(a.shape[: len(a.shape) - core]) for name, (a, core) in named.items()}
     shape = max((own for own in leading.values() if own), key=math.prod, default=())
     for name, own in leading.items():
         if own != shape and math.prod(own) != 1:
             raise InputError(f"{name} has batch shape {own}; on a GPU each must be {shape} or a single one")
+    return shape
+
+
+def _batch(named: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Any], list[int]]:
+    """The batch's shape, every array flat, and its step: 1, or 0 for one that serves all."""
+    shape = _batch_shape(named)
     flat = [array.reshape(array.size) for array, _ in named.values()]
-    return shape, flat, [1 if own == shape else 0 for own in leading.values()]
+    return shape, flat, [1 if a.shape[: len(a.shape) - core] == shape else 0 for a, core in named.values()]
 
 
 _own = threading.local()
@@ -113,7 +134,7 @@ def _launch(kernel: Any, count: int, *arguments: Any) -> int:
     if not hasattr(_own, "status"):
         _own.status = _cuda().to_device(np.zeros(1, np.int32))
     if count:
-        kernel[-(-count // _THREADS), _THREADS](count, *arguments, _own.status)
+        kernel[-(-count // _THREADS), _THREADS](*arguments, _own.status)
     word = int(_own.status.copy_to_host()[0])
     if word:
         _own.status.copy_to_device(np.zeros(1, np.int32))
@@ -212,6 +233,7 @@ def two_bone(
     status = _launch(
         _two_bone_kernel(),
         count,
+        count,
         *flat,
         tuple(np.uint64(step) for step in steps),
         dtype(validation.number("soften", soften, 0.0, 1.0)),
@@ -224,7 +246,7 @@ def two_bone(
         reach,
     )
     _refuse(status, named)
-    notices.report("two_bone", ("gpu", shape), status & ~_UNUSABLE)
+    notices.report("two_bone", status & ~_UNUSABLE)
     return (
         mid.reshape(*shape, 3),
         end.reshape(*shape, 3),
@@ -291,6 +313,7 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
     status = _launch(
         _two_bone_2d_kernel(),
         count,
+        count,
         *flat,
         tuple(steps),
         bool(auto_bend),
@@ -304,7 +327,7 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
     _refuse(status, {name: array for name, array in named.items() if name != "bend"})
     if status & _UNUSABLE:
         two_bone_2d_module.signs("bend", named["bend"].copy_to_host(), dtype)
-    notices.report("two_bone_2d", ("gpu", shape), status & ~_UNUSABLE)
+    notices.report("two_bone_2d", status & ~_UNUSABLE)
     fields = [angles[c * count : (c + 1) * count].reshape(shape) for c in range(6)]
     return knee.reshape(*shape, 2), end.reshape(*shape, 2), *fields, signs.reshape(shape), clamped.reshape(shape)
 
@@ -312,44 +335,70 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
 # --- long chains -----------------------------------------------------------------------------------------------
 
 
+class ChainOutputs(NamedTuple):
+    """Where a kernel writes its results, one row per chain."""
+
+    joints: Any
+    error: Any
+    iterations: Any
+    reached: Any
+
+
 @cache
-def _chain_kernel(dtype: Any, capacity: int) -> Any:
-    """The kernel for chains of up to `capacity` joints: a thread's local memory has a fixed size."""
+def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole: bool) -> Any:
+    """The kernel for chains of `size` joints: a thread's chain has a fixed size, and lies in its own memory."""
     cuda = _cuda()
-    solve_alone = alone(passes(1))
-    lane_size = capacity * FIELDS
+    joint_type, group_type, scratch_type, outcome_type = (
+        from_dtype(record.dtype(dtype)) for record in (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
+    )
 
     @cuda.jit
-    def kernel(
-        count, solver, chains, table, setup, floor, caps, output, iterations, largest, tolerance, reached, status
-    ):
+    def kernel(source, targets, poles, table, settings, largest, outputs, status):
         i = cuda.grid(1)
-        if i >= count:
+        if i >= source.shape[0]:
             return
-        lane = cuda.local.array(lane_size, dtype)
-        goal = cuda.local.array(4, dtype)
-        scratch = cuda.local.array(SCRATCH, dtype)
-        joints, source, targets, target_step = chains[0], chains[1], chains[2], chains[3]
-        # A sum, because NaN and infinity survive it; a comparison with NaN is false.
-        size = abs(targets[3 * i * target_step]) + abs(targets[3 * i * target_step + 1])
-        size += abs(targets[3 * i * target_step + 2])
-        for c in range(3 * joints):
-            size += abs(source[3 * joints * i + c])
-        poles, pole_step = chains[4], chains[5]
-        for c in range(3 if pole_step >= 0 else 0):
-            size += abs(poles[3 * i * pole_step + c])
-        if not size <= largest:
+        t, p = (i if targets.shape[0] > 1 else 0), (i if poles.shape[0] > 1 else 0)
+        if not size_of(source[i], targets[t], poles[p], has_pole) <= largest:
             cuda.atomic.or_(status, 0, _UNUSABLE)
             return
-        solve_alone(lane, goal, scratch, i, solver, chains, table, setup, floor, caps, output, iterations)
-        reached[i] = output[1][i] <= tolerance * output[2][i]
-        flags = 0 if reached[i] else notices.OUT_OF_REACH
-        if output[3][i]:
-            flags |= notices.ZERO_BONE if output[2][i] > 0 else notices.DEGENERATE
+        work = Workspace(
+            cuda.local.array(size, joint_type), cuda.local.array(1, group_type), cuda.local.array(1, scratch_type)
+        )
+        outcomes = cuda.local.array(1, outcome_type)
+        answer = Answer(outputs.joints[i : i + 1], outcomes)
+        one_target, one_pole = targets[t : t + 1], poles[p : p + 1]
+        if limited:
+            if has_pole:
+                problem = Problem(source[i : i + 1], one_target, one_pole, table, settings)
+                solve_one(main_pass, work, problem, answer, 0)
+            else:
+                problem = Problem(source[i : i + 1], one_target, None, table, settings)
+                solve_one(main_pass, work, problem, answer, 0)
+        elif has_pole:
+            problem = Problem(source[i : i + 1], one_target, one_pole, None, settings)
+            solve_one(main_pass, work, problem, answer, 0)
+        else:
+            problem = Problem(source[i : i + 1], one_target, None, None, settings)
+            solve_one(main_pass, work, problem, answer, 0)
+        outcome = outcomes[0]
+        outputs.error[i], outputs.iterations[i] = outcome.error, outcome.iterations
+        outputs.reached[i] = outcome.reached
+        flags = 0 if outcome.reached else notices.OUT_OF_REACH
+        if outcome.zero_bones:
+            flags |= notices.ZERO_BONE if outcome.length > 0 else notices.DEGENERATE
         if flags & ~status[0]:
             cuda.atomic.or_(status, 0, flags)
 
     return kernel
+
+
+@kernel
+def size_of(joints, target, pole, has_pole):
+    """Sum of the magnitudes of a chain's numbers: NaN and infinity survive it."""
+    size = vec.span(load3(target))
+    for j in range(joints.shape[0]):
+        size += vec.span(load3(joints[j]))
+    return size + vec.span(load3(pole)) if has_pole else size
 
 
 @cache
@@ -374,68 +423,50 @@ def _resized(array: Any, width: int) -> Any:
         return array
     count = array.size // before
     result = _cuda().device_array(count * width, array.dtype)
-    _launch(_resize_kernel(), count, array.reshape(array.size), before, result, width)
+    _launch(_resize_kernel(), count, count, array.reshape(array.size), before, result, width)
     return result.reshape(*array.shape[:-1], width)
 
 
-def chain(
-    name: str,
-    solver: int,
-    joints: Any,
-    target: Any,
-    pole: Any,
-    chain_limits: Any,
-    base: Any,
-    tolerance: Any,
-    max_iterations: Any,
-) -> tuple[Any, ...]:
+@lru_cache(maxsize=64)
+def _constant(content: bytes, dtype: Any) -> Any:
+    """Records that stay the same from call to call, on the device."""
+    return _cuda().to_device(np.frombuffer(content, dtype))
+
+
+def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
     """`kinema.fabrik` and `kinema.ccd` on the GPU: joints, error, iterations, reached."""
-    cuda = _cuda()
-    dtype = _device_precision(joints, target, pole)
-    given = {"joints": _on_device("joints", joints, (0, 0), dtype)}
-    bones, width = given["joints"].shape[-2] - 1, given["joints"].shape[-1]
-    if width not in (2, 3) or not 1 <= bones < MAX_JOINTS:
-        raise InputError(
-            f"joints must have shape (..., N, 2) or (..., N, 3) with N from 2 to {MAX_JOINTS}, "
-            f"got {given['joints'].shape}"
-        )
-    given["target"] = _on_device("target", target, (width,), dtype)
-    if pole is not None:
-        given["pole"] = _on_device("pole", pole, (width,), dtype)
-    planar = width == 2
-    named = {key: _resized(array, 3) for key, array in given.items()}
-    shape, flat, steps = _batch({key: (array, 2 if key == "joints" else 1) for key, array in named.items()})
-    if steps[0] == 0:
-        raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
-    setting = chain_module.settings(bones + 1, planar, dtype, chain_limits, base, tolerance, max_iterations)
+    dtype = _device_precision(given.joints, given.target, given.pole)
+    named = {"joints": _on_device("joints", given.joints, (0, 0), dtype)}
+    chain_module.check_joints(named["joints"].shape)
+    size, width = named["joints"].shape[-2:]
+    named["target"] = _on_device("target", given.target, (width,), dtype)
+    if given.pole is not None:
+        named["pole"] = _on_device("pole", given.pole, (width,), dtype)
+    in_space = {key: _resized(array, 3) for key, array in named.items()}
+    shape = _batch_shape({key: (array, 2 if key == "joints" else 1) for key, array in in_space.items()})
     count = math.prod(shape)
-    iterations, result, error, length, zeros, reached = _outputs(
-        count, (np.int64, 1), (dtype, 3 * (bones + 1)), (dtype, 1), (dtype, 1), (np.int8, 1), (np.bool_, 1)
-    )
-    poles, pole_step = (flat[2], steps[2]) if pole is not None else (flat[1], -1)
-    capacity = next(size for size in (8, 16, 32, MAX_JOINTS) if bones < size)
+    source = in_space["joints"].reshape(-1, size, 3) if count else in_space["joints"].reshape(0, size, 3)
+    if source.shape[0] != count:
+        raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
+    table, settings = chain_module.chain_settings(size, width == 2, dtype, given)
+    limit_type, settings_type = LIMIT.dtype(dtype), SETTINGS.dtype(dtype)
+    no_table = np.zeros(1, limit_type)
+    targets = in_space["target"].reshape(-1, 3) if count else in_space["target"].reshape(0, 3)
+    poles = in_space["pole"].reshape(-1, 3) if given.pole is not None and count else targets
+    iterations, joints, error, reached = _outputs(count, (np.int64, 1), (dtype, 3 * size), (dtype, 1), (np.bool_, 1))
+    joints = joints.reshape(count, size, 3)
     status = _launch(
-        _chain_kernel(dtype, capacity),
+        _chain_kernel(main_pass, dtype, size, table is not None, given.pole is not None),
         count,
-        solver,
-        (bones + 1, flat[0], flat[1], steps[1], poles, pole_step),
-        cuda.to_device(setting.table),
-        (
-            cuda.to_device(setting.base),
-            cuda.to_device(chain_module.directions(planar, dtype)),
-            dtype(setting.tolerance * MARGIN),
-            setting.limited,
-            planar,
-        ),
-        dtype(np.finfo(dtype).eps * ROUNDING),
-        setting.caps,
-        (result, error, length, zeros),
-        iterations,
+        source,
+        targets,
+        poles,
+        _constant((no_table if table is None else table).tobytes(), limit_type),
+        _constant(settings.tobytes(), settings_type),
         dtype(validation.largest(dtype)),
-        dtype(setting.tolerance),
-        reached,
+        ChainOutputs(joints, error, iterations, reached),
     )
-    _refuse(status, given)
-    notices.report(name, ("gpu", shape, bones), status & ~_UNUSABLE)
-    moved = _resized(result.reshape(*shape, bones + 1, 3), width)
+    _refuse(status, named)
+    notices.report(name, status & ~_UNUSABLE)
+    moved = _resized(joints, width).reshape(*shape, size, width)
     return moved, error.reshape(shape), iterations.reshape(shape), reached.reshape(shape)

@@ -222,5 +222,5 @@ def _warn(task: GoalTask, shape: tuple[int, ...], reached: Any, length: Any) -> 
         missed = ~reached & (task.weight >= 1)
         if missed.any() and (not task.reported_by_solver or task.limited[missed].any()):
             flags = notices.OUT_OF_REACH if length.all() else notices.DEGENERATE
-    if flags or notices.watched():
-        notices.report("solve", (shape, task.joints), flags)
+    if flags:
+        notices.report("solve", flags)

@@ -1,230 +1,301 @@
-"""The order of passes a chain goes through, for many chains in lanes and for one by itself.
+"""The order of passes that a chain goes through: alone, and many chains in lanes.
 
-Up to `MAIN_PASSES` of its solver; then the finish; a chain that stalls there starts again from a scattered pose, and
-the best pose seen is what is returned.
+First up to `main_passes` of its solver, which give the pose its character; then the finish (`gauss_newton.py`). A chain
+that stalls there starts again from another pose. The best pose seen is what is returned.
 
-On the CPU two groups of `LANES` chains are under way: those in their main passes and those in the finish. A chain
-that leaves a lane makes room for the next one at once, and the finish only steps when its lanes are full. What
-happens to a chain depends on its own numbers alone, so the answer has the same bits in any company.
+`solve_one` is the specification; the GPU runs it in each of its threads. `solve_lanes` takes every chain through
+exactly the same steps, `LANES` of them at a time. Two groups of lanes are under way: chains in their main passes and
+chains in the finish. A chain that leaves a lane makes room for the next one at once, and the finish only steps when its
+lanes are full or nothing else is left to do. What happens to a chain depends on its own numbers alone, so the answer
+has the same bits in any company.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
-from kinema._jit import batch, kernel, like
-from kinema.constants import FARTHEST, LANES, STALL_PASSES, STALL_SHARE
-from kinema.solvers.lane import begin, end, miss_of
-from kinema.solvers.passes import FIELDS, FREE, SCRATCH, passes
+from kinema._jit import kernel, like, routine
+from kinema.constants import FARTHEST, STALL_PASSES, STALL_SHARE
+from kinema.lanes import load3, store3
+from kinema.math import vec
+from kinema.solvers.attempt import begin, end
+from kinema.solvers.chain_records import FREE, NO_CHAIN
+from kinema.solvers.gauss_newton import finish_pass
 
-FABRIK, CCD = 0, 1
+PROGRESS = 1e-3
+"""What a pass inside limits must improve on, in chain lengths, to count as progress: the error of a target that the
+limits keep out of reach never becomes small, so no share of it says whether the chain still moves."""
 
-_UNUSED = -1
-_NEVER = 1 << 62
-
-_lanes = passes(LANES)
-_fabrik, _ccd, _finish = _lanes.fabrik, _lanes.ccd, _lanes.finish
-
-
-@kernel
-def misses(lane, goal, joints, miss):
-    """Every lane's distance from its target."""
-    tip = lane[(joints - 1) * FIELDS * LANES : joints * FIELDS * LANES]
-    for k in range(LANES):
-        x = tip[k] - goal[k]
-        y = tip[LANES + k] - goal[LANES + k]
-        z = tip[2 * LANES + k] - goal[2 * LANES + k]
-        miss[k] = math.sqrt(x * x + y * y + z * z)
+# --- steps of one chain, in lane k -----------------------------------------------------------------------------
 
 
 @kernel
-def move_over(main, main_goal, main_chain, waiting, tail, tail_goal, tail_chain, joints, fields):
-    """Waiting chains into free lanes of the finish. Returns how many still wait."""
-    to = 0
-    waits = 0
-    for k in range(LANES):
-        if not waiting[k]:
-            continue
-        while to < LANES and tail_chain[to] != _UNUSED:
-            to += 1
-        if to == LANES:
-            waits += 1
-            continue
-        for j in range(joints):
-            for field in range(fields):
-                at = (j * FIELDS + field) * LANES
-                tail[at + to] = main[at + k]
-        for row in range(4):
-            tail_goal[row * LANES + to] = main_goal[row * LANES + k]
-        tail_chain[to] = main_chain[k]
-        main_chain[k] = _UNUSED
-        waiting[k] = False
-    return waits
+def clear(outcome):
+    """Forget what an outcome record held before."""
+    outcome.error = like(outcome.error, np.inf)
+    outcome.iterations = 0
+    outcome.attempts = 0
 
 
 @kernel
-def park(goal, cap, k):
-    """Leave a lane idle: a target that is never reached, a number of passes that is never made."""
-    goal[k] = like(goal[k], FARTHEST + 1.0)
-    cap[k] = _NEVER
+def begin_main(group, k, settings, outcome):
+    """Start counting a chain's main passes."""
+    group.passes[k] = 0
+    group.cap[k] = min(settings.main_passes, settings.budget - outcome.iterations)
 
 
-@batch
-def solve_lanes(first, last, solver, chains, table, setup, floor, caps, output, iterations):
-    """Chains first to last. `caps`: main passes, finish passes, attempts, and passes in all, per chain."""
-    joints, source = chains[0], chains[1]
-    base, tolerance, limited = setup[0], setup[2], setup[3]
-    error = output[1]
-    main_cap, finish_cap, attempts, budget = caps
-    fields = 4 if limited == FREE else FIELDS
-    dtype = source.dtype
-    main = np.zeros(joints * FIELDS * LANES, dtype)
-    tail = np.zeros(joints * FIELDS * LANES, dtype)
-    main_goal = np.zeros(4 * LANES, dtype)
-    tail_goal = np.zeros(4 * LANES, dtype)
-    scratch = np.zeros(SCRATCH * LANES, dtype)
-    miss = np.zeros(LANES, dtype)
-    best = np.zeros(LANES, dtype)
-    main_chain = np.full(LANES, _UNUSED, np.int64)
-    tail_chain = np.full(LANES, _UNUSED, np.int64)
-    age = np.zeros(LANES, np.int64)
-    tail_age = np.zeros(LANES, np.int64)
-    cap = np.zeros(LANES, np.int64)
-    tail_cap = np.zeros(LANES, np.int64)
-    stalled = np.zeros(LANES, np.int64)
-    waiting = np.zeros(LANES, np.bool_)
-    tried = np.zeros(last - first, np.int64)
-    retry = np.empty(last - first, np.int64)
-    retries = 0
-    fresh = first
-    live = 0
-    any_waits = False
-    busy = 0
-    for k in range(LANES):
-        park(main_goal, cap, k)
-        park(tail_goal, tail_cap, k)
-    while True:
-        waits = 0
-        if any_waits:
-            waits = move_over(main, main_goal, main_chain, waiting, tail, tail_goal, tail_chain, joints, fields)
-            any_waits = waits > 0
-            busy = 0
-            for k in range(LANES):
-                chain = tail_chain[k]
-                if chain != _UNUSED:
-                    busy += 1
-                    if tail_cap[k] == _NEVER:
-                        tail_age[k] = 0
-                        tail_cap[k] = min(finish_cap, budget - iterations[chain])
-        if waits == 0:
-            live = 0
-            for k in range(LANES):
-                while main_chain[k] == _UNUSED and (fresh < last or retries > 0):
-                    if fresh < last:
-                        chain = fresh
-                        fresh += 1
-                        error[chain] = like(error[chain], np.inf)
-                        iterations[chain] = 0
-                    else:
-                        retries -= 1
-                        chain = retry[retries]
-                    if begin(main, main_goal, LANES, k, chain, tried[chain - first], chains, setup, output):
-                        main_chain[k] = chain
-                        age[k] = 0
-                        cap[k] = min(main_cap, budget - iterations[chain])
-                if main_chain[k] == _UNUSED:
-                    park(main_goal, cap, k)
-                else:
-                    live += 1
-        if waits == 0 and live > 0:
-            if solver == FABRIK:
-                _fabrik(main, main_goal, scratch, joints, table, base, limited)
-            else:
-                _ccd(main, main_goal, scratch, joints, table, base, limited)
-            misses(main, main_goal, joints, miss)
-            for k in range(LANES):
-                age[k] += 1
-            for k in range(LANES):
-                # A lane without a chain still holds the numbers of the last one, which may lie near its parked goal.
-                if main_chain[k] != _UNUSED and (miss[k] <= tolerance or age[k] >= cap[k]):
-                    chain = main_chain[k]
-                    iterations[chain] += age[k]
-                    if miss[k] <= tolerance or iterations[chain] >= budget:
-                        end(main, main_goal, LANES, k, chain, chains, setup, output)
-                        main_chain[k] = _UNUSED
-                    else:
-                        waiting[k] = True
-                        any_waits = True
-            continue
-        if busy == 0:
+@routine
+def begin_finish(work, k, settings, outcome):
+    """Start counting a chain's finish passes; the pose that the main passes left is the best so far."""
+    group = work.group[0]
+    group.passes[k] = 0
+    group.cap[k] = min(settings.finish_passes, settings.budget - outcome.iterations)
+    group.stalled[k] = 0
+    group.nearest[k] = group.miss[k]
+    group.mark[k] = group.miss[k]
+    for joint in work.chain:
+        store3(joint.best, k, load3(joint.position, k))
+
+
+@kernel
+def count_pass(group, k, settings):
+    """Count a finish pass, and whether it was worth it."""
+    miss, mark = group.miss[k], group.mark[k]
+    group.passes[k] += 1
+    better = miss < mark * like(mark, STALL_SHARE)
+    better |= (settings.limited != FREE) & (miss < mark - like(mark, PROGRESS))
+    group.stalled[k] = 0 if better else group.stalled[k] + 1
+    group.mark[k] = miss if better else mark
+
+
+@kernel
+def is_over(group, k):
+    """Whether a chain leaves its lane: it is there, has made all its passes, or has stalled."""
+    there = group.miss[k] <= group.tolerance[k]
+    return there | (group.passes[k] >= group.cap[k]) | (group.stalled[k] >= STALL_PASSES)
+
+
+@routine
+def end_finish(work, k, problem, answer, i):
+    """Take a chain out of the finish with its best pose. Returns whether another attempt is worth it."""
+    chain, group = work.chain, work.group[0]
+    settings, outcome = problem.settings[0], answer.outcomes[i]
+    outcome.iterations += group.passes[k]
+    if group.nearest[k] < group.miss[k]:
+        group.miss[k] = group.nearest[k]
+        for joint in chain:
+            store3(joint.position, k, load3(joint.best, k))
+    end(work, k, problem, answer, i)
+    outcome.attempts += 1
+    hopeless = outcome.iterations >= settings.budget or outcome.attempts >= settings.attempts
+    return group.miss[k] > group.tolerance[k] and group.miss[k] > settings.floor and not hopeless
+
+
+# --- steps of all lanes ----------------------------------------------------------------------------------------
+
+
+@kernel
+def measure_misses(work):
+    """Measure every lane's distance from its goal."""
+    chain, group = work.chain, work.group[0]
+    tip = chain[chain.size - 1]
+    for k in range(group.miss.size):
+        group.miss[k] = vec.length(vec.sub(load3(tip.position, k), load3(group.goal, k)))
+
+
+@routine
+def keep_best(work):
+    """Keep the poses that are nearer than any before."""
+    chain, group = work.chain, work.group[0]
+    for j in range(1, chain.size):
+        joint = chain[j]
+        for k in range(group.miss.size):
+            nearer = group.miss[k] < group.nearest[k]
+            store3(joint.best, k, vec.select(nearer, load3(joint.position, k), load3(joint.best, k)))
+    for k in range(group.miss.size):
+        group.nearest[k] = group.miss[k] if group.miss[k] < group.nearest[k] else group.nearest[k]
+
+
+# --- one chain -------------------------------------------------------------------------------------------------
+
+
+@routine
+def solve_one(main_pass, work, problem, answer, i):
+    """Solve chain i of a problem in a workspace of one lane, with passes of FABRIK or CCD."""
+    table, settings, outcome = problem.table, problem.settings[0], answer.outcomes[i]
+    group = work.group[0]
+    clear(outcome)
+    again = True
+    while again and begin(work, 0, problem, answer, i):
+        begin_main(group, 0, settings, outcome)
+        group.stalled[0] = 0
+        group.miss[0] = like(group.miss[0], FARTHEST)
+        while not is_over(group, 0):
+            main_pass(work, table, settings)
+            measure_misses(work)
+            group.passes[0] += 1
+        outcome.iterations += group.passes[0]
+        if group.miss[0] <= group.tolerance[0] or outcome.iterations >= settings.budget:
+            end(work, 0, problem, answer, i)
             break
-        _finish(tail, tail_goal, scratch, joints, table, base, limited)
-        misses(tail, tail_goal, joints, miss)
-        for k in range(LANES):
-            tail_age[k] += 1
-            better = tail_age[k] == 1 or miss[k] < best[k] * like(best[k], STALL_SHARE)
-            stalled[k] = 0 if better else stalled[k] + 1
-            best[k] = miss[k] if better else best[k]
-            if miss[k] <= tolerance or tail_age[k] >= tail_cap[k] or stalled[k] >= STALL_PASSES:
-                chain = tail_chain[k]
-                if chain == _UNUSED:
-                    continue
-                iterations[chain] += tail_age[k]
-                end(tail, tail_goal, LANES, k, chain, chains, setup, output)
-                tail_chain[k] = _UNUSED
-                park(tail_goal, tail_cap, k)
-                busy -= 1
-                tried[chain - first] += 1
-                hopeless = iterations[chain] >= budget or tried[chain - first] >= attempts
-                if miss[k] > tolerance and miss[k] > floor and not hopeless:
-                    retry[retries] = chain
-                    retries += 1
+        begin_finish(work, 0, settings, outcome)
+        while not is_over(group, 0):
+            finish_pass(work, table, settings)
+            measure_misses(work)
+            keep_best(work)
+            count_pass(group, 0, settings)
+        again = end_finish(work, 0, problem, answer, i)
+    conclude(outcome, settings)
 
 
-def alone(width_one: Any) -> Any:
-    """The same way for one chain by itself, with passes of one lane: what a GPU's thread does.
+@kernel
+def conclude(outcome, settings):
+    """Say whether the error that is returned counts as there."""
+    outcome.reached = outcome.error <= settings.tolerance * outcome.length + settings.tolerance_m
 
-    `width_one`: what `passes(1)` gives. The answer has the same bits as the lanes' where the arithmetic has.
-    """
-    fabrik_pass, ccd_pass, finish_pass = width_one.fabrik, width_one.ccd, width_one.finish
 
-    @kernel
-    def solve_alone(lane, goal, scratch, chain, solver, chains, table, setup, floor, caps, output, iterations):
-        joints = chains[0]
-        base, tolerance, limited = setup[0], setup[2], setup[3]
-        main_cap, finish_cap, attempts, budget = caps
-        output[1][chain] = like(tolerance, np.inf)
-        spent = 0
-        attempt = 0
-        going = True
-        while going and begin(lane, goal, 1, 0, chain, attempt, chains, setup, output):
-            attempt += 1
-            miss = like(tolerance, FARTHEST + 1.0)
-            main = 0
-            while main < main_cap and spent < budget and miss > tolerance:
-                if solver == FABRIK:
-                    fabrik_pass(lane, goal, scratch, joints, table, base, limited)
-                else:
-                    ccd_pass(lane, goal, scratch, joints, table, base, limited)
-                miss = miss_of(lane, goal, 1, joints, 0)
-                main += 1
-                spent += 1
-            best = miss
-            stalled = 0
-            finish = 0
-            while finish < finish_cap and spent < budget and miss > tolerance and stalled < STALL_PASSES:
-                finish_pass(lane, goal, scratch, joints, table, base, limited)
-                miss = miss_of(lane, goal, 1, joints, 0)
-                finish += 1
-                spent += 1
-                better = finish == 1 or miss < best * like(best, STALL_SHARE)
-                stalled = 0 if better else stalled + 1
-                best = miss if better else best
-            end(lane, goal, 1, 0, chain, chains, setup, output)
-            going = miss > tolerance and miss > floor and spent < budget and attempt < attempts
-        iterations[chain] = spent
+# --- many chains -----------------------------------------------------------------------------------------------
 
-    return solve_alone
+
+@routine
+def solve_lanes(main_pass, main, tail, queues, problem, answer):
+    """Solve all chains of a problem in two workspaces of `LANES` lanes, for main passes and for the finish."""
+    table, settings = problem.table, problem.settings[0]
+    queue = queues[0]
+    queue.fresh, queue.retry, queue.waiting = 0, NO_CHAIN, 0
+    for k in range(main.group[0].miss.size):
+        park(main.group[0], k)
+        park(tail.group[0], k)
+    while True:
+        if queue.waiting > 0:
+            move_over(main, tail, queue, problem, answer)
+        if queue.waiting == 0 and fill(main, queue, problem, answer) > 0:
+            main_pass(main, table, settings)
+            measure_misses(main)
+            leave_main(main, queue, problem, answer)
+            continue
+        if not any_taken(tail.group[0]):
+            break
+        finish_pass(tail, table, settings)
+        measure_misses(tail)
+        keep_best(tail)
+        leave_finish(tail, queue, problem, answer)
+    for i in range(answer.outcomes.size):
+        conclude(answer.outcomes[i], settings)
+
+
+@kernel
+def park(group, k):
+    """Leave a lane idle. Passes go on over whatever numbers are in it."""
+    group.chain[k] = NO_CHAIN
+    group.waiting[k] = 0
+    group.stalled[k] = 0
+
+
+@kernel
+def any_taken(group):
+    taken = False
+    for k in range(group.miss.size):
+        taken |= group.chain[k] != NO_CHAIN
+    return taken
+
+
+@kernel
+def next_chain(queue, answer):
+    """The next chain to put into a lane: a fresh one, else one that tries again, else NO_CHAIN."""
+    if queue.fresh < answer.outcomes.size:
+        i = queue.fresh
+        queue.fresh += 1
+        clear(answer.outcomes[i])
+        return i
+    i = queue.retry
+    if i != NO_CHAIN:
+        queue.retry = answer.outcomes[i].next_retry
+    return i
+
+
+@routine
+def fill(main, queue, problem, answer):
+    """Put chains into the free lanes of the main group. Returns how many lanes are taken."""
+    group, settings = main.group[0], problem.settings[0]
+    taken = 0
+    for k in range(group.miss.size):
+        while group.chain[k] == NO_CHAIN:
+            i = next_chain(queue, answer)
+            if i == NO_CHAIN:
+                break
+            if begin(main, k, problem, answer, i):
+                group.chain[k] = i
+                begin_main(group, k, settings, answer.outcomes[i])
+        taken += 1 if group.chain[k] != NO_CHAIN else 0
+    return taken
+
+
+@routine
+def leave_main(main, queue, problem, answer):
+    """Count a main pass. Chains that are there leave their lane; those that have made all their passes wait."""
+    group, settings = main.group[0], problem.settings[0]
+    for k in range(group.miss.size):
+        group.passes[k] += 1
+    for k in range(group.miss.size):
+        i = group.chain[k]
+        if i == NO_CHAIN or not is_over(group, k):
+            continue
+        outcome = answer.outcomes[i]
+        outcome.iterations += group.passes[k]
+        if group.miss[k] <= group.tolerance[k] or outcome.iterations >= settings.budget:
+            end(main, k, problem, answer, i)
+            park(group, k)
+        else:
+            group.waiting[k] = 1
+            queue.waiting += 1
+
+
+@routine
+def move_over(main, tail, queue, problem, answer):
+    """Move waiting chains into free lanes of the finish, as many as there are."""
+    to = 0
+    lanes = main.group[0].miss.size
+    for k in range(lanes):
+        if main.group[0].waiting[k] == 0:
+            continue
+        while to < lanes and tail.group[0].chain[to] != NO_CHAIN:
+            to += 1
+        if to == lanes:
+            return
+        copy_lane(main, k, tail, to)
+        begin_finish(tail, to, problem.settings[0], answer.outcomes[main.group[0].chain[k]])
+        park(main.group[0], k)
+        queue.waiting -= 1
+
+
+@kernel
+def copy_lane(source, k, target, to):
+    """Copy a chain from one lane to another: what the finish needs of it."""
+    for j in range(source.chain.size):
+        here, there = source.chain[j], target.chain[j]
+        store3(there.position, to, load3(here.position, k))
+        store3(there.axis, to, load3(here.axis, k))
+        store3(there.edge, to, load3(here.edge, k))
+        there.length[to] = here.length[k]
+    store3(target.group[0].goal, to, load3(source.group[0].goal, k))
+    target.group[0].whole[to] = source.group[0].whole[k]
+    target.group[0].tolerance[to] = source.group[0].tolerance[k]
+    target.group[0].miss[to] = source.group[0].miss[k]
+    target.group[0].chain[to] = source.group[0].chain[k]
+
+
+@routine
+def leave_finish(tail, queue, problem, answer):
+    """Count a finish pass. Chains that are done leave their lane, some of them to try again."""
+    group, settings = tail.group[0], problem.settings[0]
+    for k in range(group.miss.size):
+        count_pass(group, k, settings)
+    for k in range(group.miss.size):
+        i = group.chain[k]
+        if i == NO_CHAIN or not is_over(group, k):
+            continue
+        if end_finish(tail, k, problem, answer, i):
+            answer.outcomes[i].next_retry = queue.retry
+            queue.retry = i
+        park(group, k)

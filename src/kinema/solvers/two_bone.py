@@ -124,15 +124,15 @@ def _solve_batch(start, stop, steps, root, target, lengths, pole, hint, soften, 
     for first in range(start, stop, TILE):
         at = min(first, stop - TILE)
         if steps[0] or first == start:
-            lanes.load3(root, at * steps[0], tile, 0)
+            lanes.load_tile3(root, at * steps[0], tile, 0)
         if steps[1] or first == start:
-            lanes.load3(target, at * steps[1], tile, 3)
+            lanes.load_tile3(target, at * steps[1], tile, 3)
         if steps[2] or first == start:
-            lanes.load2(lengths, at * steps[2], tile, 6)
+            lanes.load_tile2(lengths, at * steps[2], tile, 6)
         if steps[3] or first == start:
-            lanes.load3(pole, at * steps[3], tile, 8)
+            lanes.load_tile3(pole, at * steps[3], tile, 8)
         if steps[4] or first == start:
-            lanes.load3(hint, at * steps[4], tile, 11)
+            lanes.load_tile3(hint, at * steps[4], tile, 11)
         for k in range(TILE):
             m, e, miss, share, size = solve(
                 (tile[k], tile[TILE + k], tile[2 * TILE + k]),
@@ -152,10 +152,10 @@ def _solve_batch(start, stop, steps, root, target, lengths, pole, hint, soften, 
             tile[20 * TILE + k] = miss
             tile[21 * TILE + k] = share
             tile[22 * TILE + k] = size
-        lanes.store3(mid, at, tile, 14)
-        lanes.store3(end, at, tile, 17)
-        lanes.store1(error, at, tile, 20)
-        lanes.store1(reach, at, tile, 21)
+        lanes.store_tile3(mid, at, tile, 14)
+        lanes.store_tile3(end, at, tile, 17)
+        lanes.store_tile1(error, at, tile, 20)
+        lanes.store_tile1(reach, at, tile, 21)
         there = reached[at : at + TILE]
         for k in range(TILE):
             there[k] = tile[20 * TILE + k] <= tolerance * (tile[6 * TILE + k] + tile[7 * TILE + k])
@@ -258,8 +258,8 @@ def two_bone(
         out = np.empty(9)
         flags = _solve_few(packed, soften, tolerance, LARGEST_FLOAT64, out)
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
-            if flags or notices.watched():
-                notices.report("two_bone", tuple(packed[6:8].tolist()), flags)
+            if flags:
+                notices.report("two_bone", flags)
             return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
     elif validation.place(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
@@ -314,8 +314,8 @@ def _two_bone_batch(
             flags = notices.ZERO_BONE if lengths.any(axis=-1).all() else notices.DEGENERATE
         if beyond:
             flags |= notices.OUT_OF_REACH
-    if flags or notices.watched():
-        notices.report("two_bone", shape or tuple(lengths.reshape(-1).tolist()), flags)
+    if flags:
+        notices.report("two_bone", flags)
     mid, end = out[: 3 * count].reshape(*shape, 3), out[3 * count : 6 * count].reshape(*shape, 3)
     error, reach = out[6 * count : 7 * count], out[7 * count : 8 * count]
     if len(shape) != 1:

@@ -148,8 +148,8 @@ def two_bone_2d(
         out = np.empty(_FIELDS)
         flags = _solve_range(0, 1, packed, bool(auto_bend), LARGEST_FLOAT64, out)
         if not flags & _UNUSABLE:
-            if flags or notices.watched():
-                notices.report("two_bone_2d", tuple(packed[4:6].tolist()), flags)
+            if flags:
+                notices.report("two_bone_2d", flags)
             return TwoBone2DResult._make((out[0:2], out[2:4], *out[4:10], int(out[10]), out[11] != 0.0))
     elif validation.place(root, target, lengths, bend) == "gpu":
         from kinema.solvers import cuda
@@ -181,8 +181,8 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
         1,
     ):
         flags |= part
-    if flags or notices.watched():
-        notices.report("two_bone_2d", shape or tuple(named["lengths"].reshape(-1).tolist()), flags)
+    if flags:
+        notices.report("two_bone_2d", flags)
     angles = [np.ascontiguousarray(out[:, field]).reshape(shape)[()] for field in range(4, 10)]
     return TwoBone2DResult._make(
         (

@@ -256,8 +256,8 @@ def two_bone_rotations(
     flags = notices.OUT_OF_REACH if (reach > 1).any() else 0
     if not length.all():
         flags |= notices.DEGENERATE
-    if flags or notices.watched():
-        notices.report("two_bone_rotations", shape or tuple(np.round(length, 6).tolist()), flags)
+    if flags:
+        notices.report("two_bone_rotations", flags)
     return TwoBoneRotationsResult(
         np.ascontiguousarray(out[:, 0:4]).reshape(*shape, 4),
         np.ascontiguousarray(out[:, 4:8]).reshape(*shape, 4),

@@ -1,0 +1,306 @@
+"""One chain into a lane and out of it: what comes before the first pass and after the last one.
+
+Before: a target out of reach of a chain without limits is answered in closed form, and a chain that is there already
+as it came in. Any other chain is moved to the origin, scaled to length 1 and, if it lies on the line to its target,
+pushed off it. A chain that stalled starts again from another pose.
+
+After: the chain is swung to its pole and, if it is the best attempt so far, written to the result in world space.
+"""
+
+import math
+
+import numpy as np
+
+from kinema._jit import kernel, like, routine
+from kinema.constants import FARTHEST, MARGIN, POLE_FADE_HINTED
+from kinema.lanes import load3, store3
+from kinema.math import chance, quat, vec
+from kinema.math.rows import load3 as load_row
+from kinema.math.rows import store3 as store_row
+from kinema.solvers.chain_records import FREE
+
+PUSH_ZONE = 1e-3
+"""A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
+
+PUSH = 0.1
+"""How far (in chain lengths) the middle of such a chain is pushed aside."""
+
+CLOSED = 1e-5
+"""Distance of a chain's end from its root, in chain lengths, below which there is no line between them."""
+
+
+# --- into the lane ---------------------------------------------------------------------------------------------
+
+
+@routine
+def begin(work, k, problem, answer, i):
+    """Load chain i into lane k for its next attempt, or answer it on the spot. Returns whether the lane is taken."""
+    chain, group = work.chain, work.group[0]
+    settings, outcome, joints = problem.settings[0], answer.outcomes[i], problem.source[i]
+    root, target = load_row(joints[0]), target_of(problem, i)
+    to_pole = way_to_pole(problem.poles, i, root)
+    whole, longest, zero_bones = measure(chain, k, joints)
+    outcome.length, outcome.zero_bones = whole, zero_bones
+    distance = vec.length(vec.sub(target, root))
+    if not whole + distance < like(whole, np.inf):
+        return False  # A number that cannot be used: the caller finds it by the length.
+    zero, one = like(whole, 0.0), like(whole, 1.0)
+    out_of_reach = distance >= whole or distance <= longest + longest - whole
+    if whole <= zero or (out_of_reach and settings.limited == FREE):
+        lay_out(answer.joints[i], joints, target, vec.unit_or(to_pole, (zero, one, zero)))
+        outcome.error = distance_to(answer.joints[i], target)
+        return False
+    # Stopping a little inside the tolerance: the last rounding into world space must not push the tip out.
+    tolerance = (settings.tolerance + settings.tolerance_m / whole) * like(whole, MARGIN)
+    there = distance_to(joints, target)
+    if there <= tolerance * whole and settings.limited == FREE and not settings.has_pole and outcome.attempts == 0:
+        copy_joints(answer.joints[i], joints)
+        outcome.error = there
+        return False
+    group.whole[k], group.tolerance[k] = whole, tolerance
+    load(work, k, joints, target)
+    if outcome.attempts == 0:
+        to_pole = vec.scale(to_pole, one / whole)
+        if settings.limited != FREE:
+            swing_to_pole(work, k, problem.poles, to_pole, settings)
+        break_collinearity(work, k, to_pole)
+    elif outcome.attempts == 1 and settings.limited == FREE:
+        bow(work, k)
+    else:
+        scatter(work, k, settings, outcome.attempts)
+    return True
+
+
+@kernel
+def target_of(problem, i):
+    return load_row(problem.targets[i if problem.targets.shape[0] > 1 else 0])
+
+
+@kernel
+def way_to_pole(poles, i, root):
+    """Way from a chain's root to its pole, metres; zero if there is no pole."""
+    if poles is None:
+        zero = like(root[0], 0.0)
+        return (zero, zero, zero)
+    return vec.sub(load_row(poles[i if poles.shape[0] > 1 else 0]), root)
+
+
+@kernel
+def measure(chain, k, joints):
+    """Store the lengths of a chain's bones, unscaled. Returns their sum, the longest, and how many are zero."""
+    zero = like(joints[0, 0], 0.0)
+    before = load_row(joints[0])
+    whole, longest, zero_bones = zero, zero, 0
+    for j in range(1, chain.size):
+        here = load_row(joints[j])
+        length = vec.length(vec.sub(here, before))
+        chain[j].length[k] = length
+        whole += length
+        longest = length if length > longest else longest
+        zero_bones += 0 if length > zero else 1
+        before = here
+    return whole, longest, zero_bones
+
+
+@kernel
+def load(work, k, joints, target):
+    """Load a measured chain, the root at the origin, everything divided by the sum of the bones."""
+    chain, group = work.chain, work.group[0]
+    zero = like(target[0], 0.0)
+    one = like(zero, 1.0)
+    whole = group.whole[k]
+    share = one / whole
+    root = load_row(joints[0])
+    store3(chain[0].position, k, (zero, zero, zero))
+    for j in range(1, chain.size):
+        joint = chain[j]
+        store3(joint.position, k, vec.scale(vec.sub(load_row(joints[j]), root), share))
+        joint.length[k] *= share
+    # A target beyond any reach is pulled in before it is scaled: the quotient could overflow.
+    gap = vec.sub(target, root)
+    distance, farthest = vec.length(gap), whole * like(whole, FARTHEST)
+    pulled = farthest / distance if distance > farthest else one
+    store3(group.goal, k, vec.scale(gap, pulled * share))
+
+
+@routine
+def lay_out(result, joints, target, fallback):
+    """Answer a target out of reach in closed form: straight at it, or folded so that the end is nearest the root.
+
+    Folded, the longest bone points at the target and all the others back. fallback: the direction of a target at the
+    root.
+    """
+    zero = like(target[0], 0.0)
+    one = like(zero, 1.0)
+    here = load_row(joints[0])
+    whole, longest = zero, zero
+    for j in range(1, joints.shape[0]):
+        length = vec.length(vec.sub(load_row(joints[j]), load_row(joints[j - 1])))
+        whole += length
+        longest = length if length > longest else longest
+    gap = vec.sub(target, here)
+    folded = vec.length(gap) < whole
+    # Scaled first: the square of a tiny gap would vanish, and with it the direction.
+    size = vec.span(gap)
+    line = vec.unit_or(vec.scale(gap, one / (size if size > zero else one)), fallback)
+    used = False
+    store_row(result[0], here)
+    for j in range(1, joints.shape[0]):
+        length = vec.length(vec.sub(load_row(joints[j]), load_row(joints[j - 1])))
+        back = folded and (length < longest or used)
+        used = used or length == longest
+        here = vec.add(here, vec.scale(line, -length if back else length))
+        store_row(result[j], here)
+
+
+@kernel
+def copy_joints(result, joints):
+    for j in range(joints.shape[0]):
+        store_row(result[j], load_row(joints[j]))
+
+
+@kernel
+def distance_to(joints, target):
+    """Distance of a chain's last joint from a point."""
+    return vec.length(vec.sub(load_row(joints[joints.shape[0] - 1]), target))
+
+
+# --- poses to start from ---------------------------------------------------------------------------------------
+
+
+@routine
+def break_collinearity(work, k, to_pole):
+    """Push a chain that lies on the line to its target aside, towards the pole if there is one, in an arc.
+
+    On that line neither FABRIK nor CCD nor Gauss-Newton can tell one side from the other. The push fades out towards
+    the edge of its zone, so that entering the zone is no jump.
+    """
+    chain, group = work.chain, work.group[0]
+    one = like(group.whole[k], 1.0)
+    zero = like(one, 0.0)
+    tip = load3(chain[chain.size - 1].position, k)
+    line = vec.unit_or(load3(group.goal, k), vec.unit_or(tip, (zero, one, zero)))
+    widest = zero
+    for j in range(1, chain.size):
+        aside = vec.reject(load3(chain[j].position, k), line)
+        square = vec.dot(aside, aside)
+        widest = square if square > widest else widest
+        if widest >= like(one, PUSH_ZONE * PUSH_ZONE):
+            return
+    near = one - math.sqrt(widest) / like(one, PUSH_ZONE)
+    towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
+    add_arc(chain, k, towards, like(one, PUSH) * near)
+
+
+@kernel
+def add_arc(chain, k, towards, height):
+    """Push a chain aside along a parabola that is 0 at both ends and `height` in the middle."""
+    one = like(height, 1.0)
+    along = like(height, 0.0)
+    for j in range(1, chain.size):
+        along += chain[j].length[k]
+        bulge = like(one, 4.0) * height * along * (one - along)
+        store3(chain[j].position, k, vec.add(load3(chain[j].position, k), vec.scale(towards, bulge)))
+
+
+@routine
+def bow(work, k):
+    """Lay the chain along the line to its target, bowed by as much as it is too long.
+
+    A parabola of chord d and length 1 rises to about sqrt(3 d (1 - d) / 8): next to full reach the finish has nothing
+    left to unroll.
+    """
+    chain, group = work.chain, work.group[0]
+    one = like(group.whole[k], 1.0)
+    zero = like(one, 0.0)
+    line = vec.unit_or(load3(group.goal, k), (zero, one, zero))
+    chord = vec.length(load3(group.goal, k))
+    along = zero
+    for j in range(1, chain.size):
+        along += chain[j].length[k]
+        store3(chain[j].position, k, vec.scale(line, along * chord))
+    slack = one - chord if chord < one else zero
+    add_arc(chain, k, vec.unit_side(line), math.sqrt(like(one, 0.375) * chord * slack))
+
+
+@routine
+def scatter(work, k, settings, attempt):
+    """Point every bone off the one before it in a direction of its own, gently first, then wildly."""
+    chain = work.chain
+    one = like(settings.floor, 1.0)
+    zero = like(one, 0.0)
+    here = (zero, zero, zero)
+    parent = load_row(settings.straight)
+    wildness = like(one, 0.25) * (one + like(one, attempt % 4))
+    for j in range(1, chain.size):
+        x = chance.between(-one, one, attempt, j, 0)
+        y = chance.between(-one, one, attempt, j, 1)
+        z = zero if settings.planar else chance.between(-one, one, attempt, j, 2)
+        own = vec.unit_or((x, y, z), parent)
+        parent = vec.unit_or(vec.add(parent, vec.scale(own, wildness)), parent)
+        here = vec.add(here, vec.scale(parent, chain[j].length[k]))
+        store3(chain[j].position, k, here)
+
+
+# --- out of the lane -------------------------------------------------------------------------------------------
+
+
+@routine
+def end(work, k, problem, answer, i):
+    """Take a chain out of its lane, into the result if its end is nearer the target than what stands there."""
+    chain, group = work.chain, work.group[0]
+    settings, outcome = problem.settings[0], answer.outcomes[i]
+    whole = group.whole[k]
+    root = load_row(problem.source[i, 0])
+    if settings.limited == FREE:
+        to_pole = vec.scale(way_to_pole(problem.poles, i, root), like(whole, 1.0) / whole)
+        swing_to_pole(work, k, problem.poles, to_pole, settings)
+    tip = vec.add(root, vec.scale(load3(chain[chain.size - 1].position, k), whole))
+    miss = vec.length(vec.sub(tip, target_of(problem, i)))
+    if miss < outcome.error:
+        outcome.error = miss
+        result = answer.joints[i]
+        store_row(result[0], root)
+        for j in range(1, chain.size):
+            store_row(result[j], vec.add(root, vec.scale(load3(chain[j].position, k), whole)))
+
+
+@routine
+def swing_to_pole(work, k, poles, to_pole, settings):
+    """Rotate the chain about the line from root to end until it bulges towards the pole. The end stays."""
+    if poles is None:
+        return
+    chain = work.chain
+    zero = like(to_pole[0], 0.0)
+    one = like(zero, 1.0)
+    tip = load3(chain[chain.size - 1].position, k)
+    line = vec.unit_or(tip, (zero, one, zero))
+    closed = vec.length(tip) <= like(one, CLOSED)
+    bulge = (zero, zero, zero)
+    for j in range(1, chain.size - 1):
+        point = load3(chain[j].position, k)
+        bulge = vec.add(bulge, point if closed else vec.reject(point, line))
+    if closed:
+        # The chain is a loop: there is no line to rotate about, the whole of it may rotate any way.
+        bulge = vec.unit_or(bulge, line)
+        rotate_joints(chain, k, chain.size, quat.between(bulge, vec.unit_or(to_pole, bulge), vec.hinge_of(bulge)))
+        return
+    pole = vec.reject_exactly(to_pole, line)
+    pole_size = vec.length(pole)
+    edge_size = vec.length(to_pole) * like(one, POLE_FADE_HINTED)
+    if pole_size <= zero or edge_size <= zero or vec.dot(bulge, bulge) <= like(one, PUSH_ZONE * PUSH_ZONE):
+        return
+    pole = vec.unit_or(pole, line)
+    bulge = vec.unit_or(bulge, line)
+    turn = quat.from_cos_sin(line, vec.dot(bulge, pole), vec.dot(line, vec.cross(bulge, pole)))
+    if pole_size < edge_size and not settings.planar:
+        share = pole_size / edge_size
+        turn = quat.unit((turn[0] * share, turn[1] * share, turn[2] * share, one + (turn[3] - one) * share))
+    rotate_joints(chain, k, chain.size - 1, turn)
+
+
+@kernel
+def rotate_joints(chain, k, last, q):
+    """Rotate the joints before `last` about the root."""
+    for j in range(1, last):
+        store3(chain[j].position, k, quat.rotate(q, load3(chain[j].position, k)))
