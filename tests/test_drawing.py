@@ -76,3 +76,20 @@ def test_finite_in_finite_out(origin, target, upper, lower):
 def test_bad_input_is_refused_by_name(bad, message):
     with pytest.raises(InputError, match=message):
         draw_limb(**{"origin": (0.0, 0.0), "target": (1.0, 1.0), "lengths": (1.0, 1.0)} | bad)
+
+
+def test_flip_is_also_given_by_one_and_zero():
+    for flag, number in ((False, 0), (True, 1)):
+        np.testing.assert_array_equal(
+            draw_limb((0, 0), (3, 1), (2, 2), flip=flag).second,
+            draw_limb((0, 0), (3, 1), (2, 2), flip=number).second,
+        )
+
+
+def test_angles_are_within_half_a_turn():
+    angle = np.linspace(-np.pi, np.pi, 97)
+    targets = 3.0 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
+    for flip in (False, True):
+        second = draw_limb((0, 0), targets, (2, 2), flip=flip).second_angle
+        assert second.max() <= 180.0
+        assert second.min() > -180.0

@@ -13,6 +13,7 @@ from kinema.version import __version__ as __version__
 if TYPE_CHECKING:
     from kinema import bake as bake
     from kinema import metrics as metrics
+    from kinema import quat as quat
     from kinema import render as render
     from kinema.behaviours.aim import Aim as Aim
     from kinema.behaviours.aim import AimReport as AimReport
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from kinema.solvers.chain import ChainResult as ChainResult
     from kinema.solvers.compensating import CompensatingResult as CompensatingResult
     from kinema.solvers.compensating import compensating as compensating
+    from kinema.solvers.constrain import constrain as constrain
     from kinema.solvers.fabrik import fabrik as fabrik
     from kinema.solvers.full_body import BodyReport as BodyReport
     from kinema.solvers.full_body import FullBody as FullBody
@@ -188,6 +190,7 @@ _HOME = {
     "ChainResult": "kinema.solvers.chain",
     "CompensatingResult": "kinema.solvers.compensating",
     "compensating": "kinema.solvers.compensating",
+    "constrain": "kinema.solvers.constrain",
     "fabrik": "kinema.solvers.fabrik",
     "FullBody": "kinema.solvers.full_body",
     "BodyReport": "kinema.solvers.full_body",
@@ -202,7 +205,7 @@ _HOME = {
     "warmup": "kinema.compile_ahead",
 }
 
-_MODULES = ("bake", "metrics", "render")
+_MODULES = ("bake", "metrics", "quat", "render")
 """Subpackages that are reachable as attributes: `km.metrics.measure`, `km.bake.bake`."""
 
 __all__ = sorted(_HOME)

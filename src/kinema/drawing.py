@@ -47,14 +47,19 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: Ar
         np.array(np.broadcast_to(root, limb.knee.shape)),
         -np.degrees(limb.theta1),
         limb.knee,
-        -np.degrees(limb.theta1 + limb.theta2),
+        _wrapped(-np.degrees(limb.theta1 + limb.theta2)),
         limb.end,
     )
+
+
+def _wrapped(angle: Any) -> Any:
+    """The same angle from -180 (left out) to 180 degrees."""
+    return 180.0 - np.mod(180.0 - angle, 360.0).astype(angle.dtype)
 
 
 def _bend(flip: ArrayLike) -> Any:
     """-1 for a limb that is flipped, else 1."""
     flags = np.asarray(flip)
-    if flags.dtype != np.bool_:
-        raise InputError(f"flip must be true or false, got {flip!r:.60}")
+    if flags.dtype.kind not in "biu" or not np.isin(flags, (0, 1)).all():
+        raise InputError(f"flip must be true or false, or 1 or 0, got {flip!r:.60}")
     return np.where(flags, -1, 1)

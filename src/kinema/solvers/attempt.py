@@ -59,13 +59,13 @@ def begin(work, k, problem, answer, i):
         return False
     group.whole[k], group.tolerance[k] = whole, tolerance
     load(work, k, joints, target)
+    to_pole = vec.scale(to_pole, one / whole)
     if outcome.attempts == 0:
-        to_pole = vec.scale(to_pole, one / whole)
         if settings.limited != FREE:
             swing_to_pole(work, k, problem.poles, to_pole, settings)
         break_collinearity(work, k, to_pole)
     elif outcome.attempts == 1 and settings.limited == FREE:
-        bow(work, k)
+        bow(work, k, to_pole)
     else:
         scatter(work, k, settings, outcome.attempts)
     return True
@@ -204,8 +204,8 @@ def add_arc(chain, k, towards, height):
 
 
 @routine
-def bow(work, k):
-    """Lay the chain along the line to its target, bowed by as much as it is too long.
+def bow(work, k, to_pole):
+    """Lay the chain along the line to its target, bowed towards the pole by as much as it is too long.
 
     A parabola of chord d and length 1 rises to about sqrt(3 d (1 - d) / 8): next to full reach the finish has nothing
     left to unroll.
@@ -220,7 +220,8 @@ def bow(work, k):
         along += chain[j].length[k]
         store3(chain[j].position, k, vec.scale(line, along * chord))
     slack = one - chord if chord < one else zero
-    add_arc(chain, k, vec.unit_side(line), math.sqrt(like(one, 0.375) * chord * slack))
+    towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
+    add_arc(chain, k, towards, math.sqrt(like(one, 0.375) * chord * slack))
 
 
 @routine

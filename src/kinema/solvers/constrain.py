@@ -1,0 +1,57 @@
+"""A chain moved inside its limits, without a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinema import validation
+from kinema._jit import batch, like
+from kinema.lanes import load3
+from kinema.limits import ChainLimits
+from kinema.math import vec
+from kinema.math.rows import load3 as load_row
+from kinema.math.rows import store3 as store_row
+from kinema.solvers.attempt import load, measure
+from kinema.solvers.chain import ChainArguments, chain_joints, chain_settings
+from kinema.solvers.chain_limits import apply_limits
+from kinema.solvers.chain_records import one_lane
+
+
+@batch
+def _constrain(source, table, settings, joints):
+    """Each chain of (count, N, 3) inside its limits."""
+    work = one_lane(source.shape[1], settings[0].floor)
+    chain, group = work.chain, work.group[0]
+    for i in range(source.shape[0]):
+        root = load_row(source[i, 0])
+        whole, _, _ = measure(chain, 0, source[i])
+        group.whole[0] = whole if whole > like(whole, 0.0) else like(whole, 1.0)
+        load(work, 0, source[i], root)
+        apply_limits(work, table, settings[0], True)
+        for j in range(source.shape[1]):
+            store_row(joints[i, j], vec.add(root, vec.scale(load3(chain[j].position, 0), group.whole[0])))
+
+
+def constrain(joints: ArrayLike, limits: ChainLimits, base: ArrayLike | None = None) -> NDArray[Any]:
+    """Rotate the bones of a chain, root to tip, each to the nearest direction its limit allows.
+
+    joints: (..., N, 2) or (..., N, 3), metres, root to tip. limits: as `fabrik` takes them. base: the direction that
+    the first bone's limit is relative to; +Y if None. Returns the joints, with the root and all lengths kept.
+
+    >>> bent = [(0, 0, 0), (0, 1, 0), (1, 1, 0)]
+    >>> km.constrain(bent, [None, km.Cone(0.0)])[-1]
+    array([0., 2., 0.])
+    """
+    dtype = validation.precision(joints)
+    source, planar = chain_joints(joints, dtype)
+    validation.check_finite("joints", source)
+    given = ChainArguments(joints, None, None, limits, base, 0.0, None, None)
+    table, settings = chain_settings(source.shape[-2], planar, dtype, given)
+    result = source.copy()
+    if table is not None:
+        size = source.shape[-2]
+        _constrain(source.reshape(-1, size, 3), table, settings, result.reshape(-1, size, 3))
+    return np.ascontiguousarray(result[..., :2]) if planar else result
