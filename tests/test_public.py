@@ -34,7 +34,7 @@ def test_names_are_sorted_and_listed():
     assert list(km.__all__) == sorted(set(km.__all__))
     assert set(km.__all__) <= set(dir(km)) and "__version__" in dir(km)
     assert dir(km) == sorted(dir(km))
-    assert set(dir(km)) == {*km.__all__, "bake", "metrics", "render", "__version__"}, "public names only"
+    assert set(dir(km)) == {*km.__all__, "bake", "metrics", "quat", "render", "__version__"}, "public names only"
 
 
 def test_tools_are_reachable_without_importing_them():

@@ -53,23 +53,6 @@ STRAIGHT = 1e-6
 
 # --- long chains -----------------------------------------------------------------------------------------------
 
-MAIN_PASSES = 6
-"""FABRIK or CCD passes before the finish takes over. Measured on 10 bones to 1e-4: 4.5 passes in all on average, where
-going on with FABRIK to the end takes 9.6."""
-
-MAIN_PASSES_LIMITED = 12
-"""The same with limits, where the finish is the one that stalls."""
-
-FINISH_PASSES = 24
-"""Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile of
-all passes is 9; long chains that CCD has curled up take more to unroll."""
-
-ATTEMPTS = 4
-"""Starts tried without limits: the pose that came in, then scattered ones. The first serves all but a handful."""
-
-ATTEMPTS_LIMITED = 16
-"""Starts tried inside limits, where a stall at a limit is common."""
-
 DAMPING = 0.1
 """Levenberg's damping as a multiple of the squared error: vanishes at the target, so the end is quadratic."""
 
@@ -91,24 +74,8 @@ ROUNDING_TURN = 8.0
 ROUNDING = 64.0
 """Error, in units of the last place of 1, below which no other start would do better."""
 
-PUSH_ZONE = 1e-3
-"""A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
-
-PUSH = 0.1
-"""How far (in chain lengths) the middle of such a chain is pushed aside."""
-
-CLOSED = 1e-5
-"""Distance of a chain's end from its root, in chain lengths, below which there is no line between them."""
-
 FARTHEST = 4.0
 """A limited chain's target is pulled in to this many chain lengths: no pose differs, and no square overflows."""
-
-CCD_LARGEST_TURN = 0.6
-"""Largest turn of one joint in one CCD pass, radians: without it the tip joints curl up and do all the work."""
-
-CCD_LARGEST_CURL = 6.0
-"""Largest sum of all joints' turns in one CCD pass, radians: a chain of 32 bones that curls up further in the first
-passes is never straightened out by the finish (5% of the targets near full reach)."""
 
 # --- skeletons -------------------------------------------------------------------------------------------------
 

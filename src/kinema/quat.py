@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
+from kinema.errors import InputError
 from kinema.math import arrays
 
 __all__ = ["conjugate", "from_axis_angle", "mul", "rotate", "slerp"]
@@ -45,7 +46,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> NDArray[Any]:
     sizes = np.linalg.norm(directions, axis=-1, keepdims=True)
     if not sizes.all():
         place, _ = validation.first("axis", sizes[..., 0] == 0)
-        raise validation.InputError(f"{place} is the zero vector; it must have a direction")
+        raise InputError(f"{place} is the zero vector; it must have a direction")
     angles = validation.real("angle", angle).astype(dtype)
     validation.check_finite("angle", angles)
     return arrays.from_axis_angle(directions / sizes, angles)

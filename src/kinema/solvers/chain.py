@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import limits, notices, validation
 from kinema._jit import batch, for_kernels, like
-from kinema.constants import EDGE_SLACK, MAX_JOINTS, ROUNDING, ROUNDING_TURN, THREADS_FROM_ITERATIVE
+from kinema.constants import MAX_JOINTS, ROUNDING, ROUNDING_TURN, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.limits import ChainLimits
 from kinema.math import quat, vec
@@ -41,6 +41,9 @@ CCD_LARGEST_ROTATION = 0.6
 CCD_LARGEST_CURL = 6.0
 """Largest sum of all joints' rotations in one CCD pass, radians: a chain of 32 bones that curls up further in the first
 passes is never straightened out by the finish (5% of the targets near full reach)."""
+
+EDGE_SLACK = 16.0
+"""How near to its limit a bone counts as at it, in roundings of a rotation."""
 
 FEW = 4
 """Batch size from which chains are solved side by side: below it, empty lanes cost more than they save."""

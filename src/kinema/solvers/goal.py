@@ -208,14 +208,14 @@ def _measured(posed: PosedBatch, task: GoalTask, options: SolveOptions) -> tuple
 
 def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tuple[int, ...]) -> Report:
     (error, length, reach), (reached, soft, singular) = _measured(posed, task, options)
-    _warn(task, shape, reached, length)
+    _warn(task, reached, length)
     rotation_error = rotation_errors(posed, task)
     reached &= rotation_error <= posed.dtype(options.rotation_tolerance)
     parts = (reached, error, rotation_error, task.passes, task.limited, reach, soft, singular)
     return Report(*(part.reshape(shape)[()] for part in parts))
 
 
-def _warn(task: GoalTask, shape: tuple[int, ...], reached: Any, length: Any) -> None:
+def _warn(task: GoalTask, reached: Any, length: Any) -> None:
     """Warn when a chain starts being out of reach or without length, unless its solver did."""
     flags = 0
     if not reached.all():
