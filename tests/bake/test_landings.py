@@ -15,7 +15,7 @@ PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
 
 
 @pytest.fixture
-def shot():
+def clip_frames():
     person = humanoid()
     world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
     return SimpleNamespace(planted=PLANTED, dt=0.5, rig=person.rig, world=world)
@@ -25,16 +25,16 @@ def shot():
     ("frame", "seconds", "swings"),
     [(0, (0.0, 1.0), (0.0, 1.0)), (1, (1.0, 0.5), (1.5, 1.0)), (4, (0.0, np.inf), None), (5, (np.inf, np.inf), None)],
 )
-def test_seconds_until_they_land_and_how_long_they_are_aloft(shot, frame, seconds, swings):
-    left, _, whole = Landings(shot).after(frame)
+def test_seconds_until_they_land_and_how_long_they_are_aloft(clip_frames, frame, seconds, swings):
+    left, _, whole = Landings(clip_frames).after(frame)
     np.testing.assert_array_equal(left, seconds)
     if swings is not None:
         np.testing.assert_allclose(whole, swings)
 
 
-def test_the_place_is_where_the_ball_stands_in_most_of_the_plant(shot):
-    balls = metrics.sole_points(shot.rig, shot.world)[:, :, BALL]
-    points = Landings(shot).after(1)[1]
+def test_the_place_is_where_the_ball_stands_in_most_of_the_plant(clip_frames):
+    balls = metrics.sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL]
+    points = Landings(clip_frames).after(1)[1]
     np.testing.assert_allclose(points[0], np.median(balls[3:5, 0], axis=0))
     np.testing.assert_allclose(points[1], np.median(balls[2:4, 1], axis=0))
 

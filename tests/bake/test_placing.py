@@ -5,8 +5,8 @@ import pytest
 
 import kinema as km
 from kinema.bake import BakeSettings
+from kinema.bake.clip_frames import frames_of
 from kinema.bake.placing import facing_of, start_of
-from kinema.bake.shot import take
 from kinema.demo import humanoid
 from kinema.math import arrays
 from tests.assets import asset
@@ -28,8 +28,8 @@ def rotated(person, name, angle):
 def test_the_clip_faces_the_heading_at_first(angle, heading):
     person = humanoid()
     settings = BakeSettings(heading=heading)
-    shot = take(person.rig, rotated(person, "idle", angle), settings)
-    facing = facing_of(person.rig, start_of(shot, settings) @ shot.world[:30])
+    clip_frames = frames_of(person.rig, rotated(person, "idle", angle), settings)
+    facing = facing_of(person.rig, start_of(clip_frames, settings) @ clip_frames.world[:30])
     assert facing @ (np.sin(heading), 0.0, np.cos(heading)) > np.cos(np.radians(15))
 
 
@@ -37,7 +37,7 @@ def test_a_captured_take_that_starts_facing_elsewhere_faces_the_heading():
     take_file = km.load(asset("bvh/cmu_02_01.bvh"))
     (clip,) = take_file.clips.values()
     settings = BakeSettings(heading=np.pi / 2, ground=km.Plane())
-    shot = take(take_file.rig, clip, settings)
-    hips = (start_of(shot, settings) @ shot.world)[:, take_file.rig.hips, :3, 3]
+    clip_frames = frames_of(take_file.rig, clip, settings)
+    hips = (start_of(clip_frames, settings) @ clip_frames.world)[:, take_file.rig.hips, :3, 3]
     way = (hips[-1] - hips[0]) * (1, 0, 1)
     assert way @ (1.0, 0.0, 0.0) > 0.95 * np.linalg.norm(way), "it walks the way it faces"

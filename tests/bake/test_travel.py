@@ -26,10 +26,10 @@ def test_the_travel_of_a_clip_is_found_again(body, clip):
     times, dt = frames(moving)
     world = character.skeleton.world(moving.in_place(joint="root").sample(times))
     travel = travel_of(rig, world, dt, closed=True)
-    places = travel.places(rig.up, dt)
+    transforms = travel.transforms(rig.up, dt)
     assert travel.needed and travel.turn == 0.0
-    assert np.linalg.norm(places[-1, :3, 3] - real) < 0.03 * np.linalg.norm(real)
-    assert np.allclose(places[:, :3, :3], np.eye(3))
+    assert np.linalg.norm(transforms[-1, :3, 3] - real) < 0.03 * np.linalg.norm(real)
+    assert np.allclose(transforms[:, :3, :3], np.eye(3))
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -38,7 +38,7 @@ def test_planted_feet_stay_where_they_are(body):
     rig, clip = character.rig, character.clips["walk"].in_place(joint="root")
     times, dt = frames(clip)
     world = character.skeleton.world(clip.sample(times))
-    placed = travel_of(rig, world, dt, closed=True).places(rig.up, dt)[:, np.newaxis] @ world
+    placed = travel_of(rig, world, dt, closed=True).transforms(rig.up, dt)[:, np.newaxis] @ world
     planted = metrics.planted_from(rig, placed, dt)
     assert 0.4 < planted.mean() < 0.9
     leg = max(rig.skeleton.length(leg.joints) for leg in rig.legs)
@@ -67,27 +67,27 @@ def test_a_walk_in_a_circle_turns(rate):
     bent = around(world[..., 2, 3] * rate / speed, speed / rate)
     bent[..., :3, 3] += np.einsum("...rc,...c->...r", bent[..., :3, :3], world[..., :3, 3] * (1.0, 1.0, 0.0))
     bent[..., :3, :3] = bent[..., :3, :3] @ world[..., :3, :3]
-    places = around(times * rate, speed / rate)
-    travel = travel_of(character.rig, np.linalg.inv(places)[:, np.newaxis] @ bent, dt, closed=True)
+    transforms = around(times * rate, speed / rate)
+    travel = travel_of(character.rig, np.linalg.inv(transforms)[:, np.newaxis] @ bent, dt, closed=True)
     assert travel.turn == pytest.approx(rate, abs=0.05)
-    found = travel.places(character.rig.up, dt)
-    assert np.abs(found[-1] - places[-1])[:3, 3].max() < 0.04
+    found = travel.transforms(character.rig.up, dt)
+    assert np.abs(found[-1] - transforms[-1])[:3, 3].max() < 0.04
 
 
 def around(angle, radius):
     """Where a body is that has gone so far round a circle, facing ahead; it starts at the origin, facing +Z."""
-    places = np.zeros((*angle.shape, 4, 4))
-    places[...] = np.eye(4)
-    places[..., :3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), angle))
-    places[..., 0, 3], places[..., 2, 3] = radius * (1 - np.cos(angle)), radius * np.sin(angle)
-    return places
+    transforms = np.zeros((*angle.shape, 4, 4))
+    transforms[...] = np.eye(4)
+    transforms[..., :3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), angle))
+    transforms[..., 0, 3], transforms[..., 2, 3] = radius * (1 - np.cos(angle)), radius * np.sin(angle)
+    return transforms
 
 
 def test_one_frame_or_no_legs_go_nowhere():
     character = humanoid()
     world = character.skeleton.world(character.clips["walk"].sample(np.zeros(1)))
     travel = travel_of(character.rig, world, 1 / 30, closed=False)
-    assert not travel.needed and travel.places(character.rig.up, 1 / 30).shape == (1, 4, 4)
+    assert not travel.needed and travel.transforms(character.rig.up, 1 / 30).shape == (1, 4, 4)
 
 
 def test_the_floor_is_where_feet_stand():

@@ -12,7 +12,7 @@ import numpy as np
 
 import kinema as km
 from kinema.bake import BakeSettings
-from kinema.bake.shot import Shot, take
+from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo import terrain
@@ -70,7 +70,7 @@ class Case:
     character: Character
     clip: Clip
     settings: BakeSettings
-    shot: Shot
+    clip_frames: ClipFrames
     """The frames of the clip with its travel, on level ground."""
     ground: Any
 
@@ -120,15 +120,15 @@ def case_of(which: CaseName, ground: str) -> Case:
     assert rig is not None
     clip = cut(character.clips[which.clip] if which.clip else next(iter(character.clips.values())))
     settings = BakeSettings(lock_feet=True)
-    shot = take(rig, clip, settings).without_lead
-    if shot.travel.needed:
-        settings = BakeSettings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(shot.times[-1]) - 0.01)))
-        shot = take(rig, clip, settings).without_lead
+    clip_frames = frames_of(rig, clip, settings).without_lead
+    if clip_frames.travel.needed:
+        settings = BakeSettings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(clip_frames.times[-1]) - 0.01)))
+        clip_frames = frames_of(rig, clip, settings).without_lead
     if ground == "flat":
-        floor = km.Plane(np.array(rig.up) * shot.rig.floor, rig.up)
-        return Case(character, clip, settings, shot, floor)
-    built = ground_ahead(ground, shot)
-    return Case(character, clip, BakeSettings(ground=built, loops=settings.loops), shot, built)
+        floor = km.Plane(np.array(rig.up) * clip_frames.rig.floor, rig.up)
+        return Case(character, clip, settings, clip_frames, floor)
+    built = ground_ahead(ground, clip_frames)
+    return Case(character, clip, BakeSettings(ground=built, loops=settings.loops), clip_frames, built)
 
 
 def cut(clip: Clip) -> Clip:
@@ -141,9 +141,9 @@ def cut(clip: Clip) -> Clip:
     return Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times - times[0])
 
 
-def ground_ahead(kind: str, shot: Shot) -> GroundAhead:
+def ground_ahead(kind: str, clip_frames: ClipFrames) -> GroundAhead:
     """A ground from where the hips start, along the way that they go, or that the character faces if it stays."""
-    rig, hips = shot.rig, shot.world[:, shot.rig.hips, :3, 3]
+    rig, hips = clip_frames.rig, clip_frames.world[:, clip_frames.rig.hips, :3, 3]
     leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
     way = (hips[-1] - hips[0]) * (1.0, 0.0, 1.0)
     if np.linalg.norm(way) < STANDS * leg:

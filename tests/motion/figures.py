@@ -88,8 +88,8 @@ BARS = {"hover": 0.02, "penetration": 0.02, "slide": 0.01, "beyond": 25.0}
 
 def measure(case: Case, baked: Clip) -> Figures:
     """All figures of a baked clip."""
-    rig, shot = case.shot.rig, case.shot
-    end = min(float(shot.times[-1]), float(baked.duration or 0.0))
+    rig, clip_frames = case.clip_frames.rig, case.clip_frames
+    end = min(float(clip_frames.times[-1]), float(baked.duration or 0.0))
     times = np.arange(int(end * RATE + 1e-6) + 1) / RATE
     leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
     before, after = _clip_world(case, times), rig.skeleton.world(baked.sample(times)).astype(np.float64)
@@ -129,13 +129,15 @@ def measure(case: Case, baked: Clip) -> Figures:
 
 def _clip_world(case: Case, times: Any) -> Any:
     """(F, J, 4, 4): the clip with its travel on level ground, before the bake."""
-    shot = case.shot
-    poses = Clip.from_poses("before", shot.rig.skeleton, shot.poses, times=shot.times).sample(times)
-    at = np.clip(times / shot.dt, 0.0, len(shot.times) - 1)
-    left = np.minimum(at.astype(int), len(shot.times) - 2)
+    clip_frames = case.clip_frames
+    poses = Clip.from_poses("before", clip_frames.rig.skeleton, clip_frames.poses, times=clip_frames.times).sample(
+        times
+    )
+    at = np.clip(times / clip_frames.dt, 0.0, len(clip_frames.times) - 1)
+    left = np.minimum(at.astype(int), len(clip_frames.times) - 2)
     share = (at - left)[:, np.newaxis, np.newaxis]
-    places = shot.places[left] * (1 - share) + shot.places[left + 1] * share
-    return places[:, np.newaxis] @ shot.rig.skeleton.world(poses).astype(np.float64)
+    transforms = clip_frames.transforms[left] * (1 - share) + clip_frames.transforms[left + 1] * share
+    return transforms[:, np.newaxis] @ clip_frames.rig.skeleton.world(poses).astype(np.float64)
 
 
 def _soles(rig: Any, world: Any) -> Any:
@@ -153,7 +155,7 @@ def _local(case: Case, world: Any) -> Any:
     axes = world[..., :3, :3] / np.maximum(np.linalg.norm(world[..., :3, :3], axis=-2, keepdims=True), 1e-12)
     axes = axes * np.sign(np.linalg.det(axes))[..., np.newaxis, np.newaxis]
     rotations = arrays.from_matrix(axes)
-    parents = case.shot.rig.skeleton.parents
+    parents = case.clip_frames.rig.skeleton.parents
     above = np.where((parents >= 0)[:, np.newaxis], rotations[:, np.maximum(parents, 0)], (0.0, 0.0, 0.0, 1.0))
     return arrays.mul(arrays.conj(above), rotations)
 
@@ -258,7 +260,7 @@ def _beyond(case: Case, before: Any, after: Any) -> tuple[Any, str]:
     more = np.maximum(turned[1] - turned[0], 0.0)
     if not more.size:
         return np.zeros(1), ""
-    return more.max(axis=1), case.shot.rig.skeleton.names[int(np.argmax(more.max(axis=0)))]
+    return more.max(axis=1), case.clip_frames.rig.skeleton.names[int(np.argmax(more.max(axis=0)))]
 
 
 def _flips(rig: Any, world: Any, leg: float) -> Any:

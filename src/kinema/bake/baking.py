@@ -10,12 +10,12 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import animate
+from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
-from kinema.bake.shot import Shot, take
 from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
 from kinema.clip import Clip
@@ -68,21 +68,21 @@ def bake(
     progress: called after each frame with the share that is done, 0 to 1.
     """
     clip = _clip(character, clip)
-    shot = take(_rig(character, settings), clip, settings)
-    rig = shot.rig
-    shot = replace(shot, places=start_of(shot, settings) @ shot.places)
+    clip_frames = frames_of(_rig(character, settings), clip, settings)
+    rig = clip_frames.rig
+    clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     if settings.places_feet:
-        shot = on_ground(shot, ground, settings.at[1] if len(settings.at) == 3 else None)
-    made = animate(character, shot, ground, settings, progress)
-    shot = shot.without_lead
-    keys = keys_of(shot, made, settings.fps)
+        clip_frames = on_ground(clip_frames, ground, settings.at[1] if len(settings.at) == 3 else None)
+    frames = animate(character, clip_frames, ground, settings, progress)
+    clip_frames = clip_frames.without_lead
+    keys = keys_of(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
     new = _new_clip(clip, poses, keys.times, settings, below)
-    played = rig.skeleton.world(new.sample(shot.times)).astype(np.float64)
-    before, after = _measure(shot, played, ground, settings)
+    played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
+    before, after = _measure(clip_frames, played, ground, settings)
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
         new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
@@ -90,14 +90,14 @@ def bake(
         clip=new,
         before=before,
         after=after,
-        dt=shot.dt,
-        fps=settings.fps or 1.0 / (shot.dt * shot.stride),
+        dt=clip_frames.dt,
+        fps=settings.fps or 1.0 / (clip_frames.dt * clip_frames.stride),
         keys=len(keys.times),
         leg=rig.leg_length,
-        in_place=shot.travel.needed,
-        travels=shot.moved and not settings.on_treadmill,
-        speed=shot.travel.speed * rig.leg_length,
-        problems=tuple(_problems(shot, played, after, exact, settings)),
+        in_place=clip_frames.travel.needed,
+        travels=clip_frames.moved and not settings.on_treadmill,
+        speed=clip_frames.travel.speed * rig.leg_length,
+        problems=tuple(_problems(clip_frames, played, after, exact, settings)),
     )
 
 
@@ -125,11 +125,11 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
     return rig
 
 
-def _measure(shot: Shot, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
+def _measure(clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip. played: (F, J, 4, 4), the new clip."""
-    rig, dt, planted, alone = shot.rig, shot.dt, shot.planted, shot.world
-    asked = [targets_of(rig, world, shot.times, settings.reach) for world in (alone, played)]
-    stride = shot.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
+    rig, dt, planted, alone = clip_frames.rig, clip_frames.dt, clip_frames.planted, clip_frames.world
+    asked = [targets_of(rig, world, clip_frames.times, settings.reach) for world in (alone, played)]
+    stride = clip_frames.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
     before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0], key_stride=stride)
     after = metrics.measure(
         rig, played, ground, dt, planted=planted, reference=alone, targets=asked[1], key_stride=stride
@@ -137,13 +137,15 @@ def _measure(shot: Shot, played: Any, ground: Any, settings: BakeSettings) -> tu
     return before, after
 
 
-def _problems(shot: Shot, played: Any, after: Metrics, exact: bool, settings: BakeSettings) -> Iterator[str]:
+def _problems(
+    clip_frames: ClipFrames, played: Any, after: Metrics, exact: bool, settings: BakeSettings
+) -> Iterator[str]:
     if not exact:
         yield "a parent of the body is scaled unevenly: where it rotates, its position is not exact"
     if settings.places_feet:
         yield from missing_ground(after)
-        yield from shortfalls(shot.rig, after, shot.times)
-    yield from out_of_reach(shot.rig, played, shot.times, settings.reach)
+        yield from shortfalls(clip_frames.rig, after, clip_frames.times)
+    yield from out_of_reach(clip_frames.rig, played, clip_frames.times, settings.reach)
 
 
 def _new_clip(clip: Clip, poses: Pose, times: Any, settings: BakeSettings, below: Any) -> Clip:

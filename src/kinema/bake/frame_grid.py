@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.animating import Made
-from kinema.bake.shot import Shot
+from kinema.bake.animating import BakedFrames
+from kinema.bake.clip_frames import ClipFrames
 from kinema.clip import Clip
 from kinema.math import arrays
 from kinema.pose import Pose
@@ -41,34 +41,36 @@ class Keys(NamedTuple):
     """(K, 4, 4): where the character is."""
 
 
-def keys_of(shot: Shot, made: Made, fps: float | None) -> Keys:
+def keys_of(clip_frames: ClipFrames, baked: BakedFrames, fps: float | None) -> Keys:
     """Choose the keys of a bake.
 
-    shot: frames that do not lead in, and made: what was made of them. fps: keys at k / fps exactly, and one at the end;
-    None: those that the shot keeps, and others where soles would be off between them.
+    clip_frames: without a lead-in. baked: what the stages returned for them. fps: keys at k / fps exactly, and one at
+    the end; None: every `stride` of the frames, and others where soles would be off between them.
     """
     if fps is None:
-        at = _needed(shot, made)
-        return Keys(shot.times[at], shot.poses[at], made.poses[at], made.places[at])
-    times = _grid(float(shot.times[-1]), fps)
-    before, after = (_poses_at(shot.rig, shot.times, poses, times) for poses in (shot.poses, made.poses))
-    return Keys(times, before, after, _transforms_at(shot.times, made.places, times))
+        at = _needed(clip_frames, baked)
+        return Keys(clip_frames.times[at], clip_frames.poses[at], baked.poses[at], baked.transforms[at])
+    times = _grid(float(clip_frames.times[-1]), fps)
+    before, after = (
+        _poses_at(clip_frames.rig, clip_frames.times, poses, times) for poses in (clip_frames.poses, baked.poses)
+    )
+    return Keys(times, before, after, _transforms_at(clip_frames.times, baked.transforms, times))
 
 
-def _needed(shot: Shot, made: Made) -> Any:
+def _needed(clip_frames: ClipFrames, baked: BakedFrames) -> Any:
     """(K,): the frames that become keys: every `stride` of them, and in each gap the worst, until soles are right."""
-    count = len(shot.times)
+    count = len(clip_frames.times)
     chosen = np.zeros(count, bool)
-    chosen[:: shot.stride] = chosen[-1] = True
-    if shot.stride == 1 or not shot.rig.legs:
+    chosen[:: clip_frames.stride] = chosen[-1] = True
+    if clip_frames.stride == 1 or not clip_frames.rig.legs:
         return np.flatnonzero(chosen)
-    wanted, allowed = metrics.sole_points(shot.rig, made.world), KEY_ERROR * shot.rig.leg_length
+    wanted, allowed = metrics.sole_points(clip_frames.rig, baked.world), KEY_ERROR * clip_frames.rig.leg_length
     for _ in range(KEY_ROUNDS):
         keys = np.flatnonzero(chosen)
-        poses = _poses_at(shot.rig, shot.times[keys], made.poses[keys], shot.times)
-        transforms = _transforms_at(shot.times[keys], made.places[keys], shot.times)
-        world = transforms[:, np.newaxis] @ shot.rig.skeleton.world(poses)
-        error = np.linalg.norm(metrics.sole_points(shot.rig, world) - wanted, axis=-1).max(axis=(1, 2))
+        poses = _poses_at(clip_frames.rig, clip_frames.times[keys], baked.poses[keys], clip_frames.times)
+        transforms = _transforms_at(clip_frames.times[keys], baked.transforms[keys], clip_frames.times)
+        world = transforms[:, np.newaxis] @ clip_frames.rig.skeleton.world(poses)
+        error = np.linalg.norm(metrics.sole_points(clip_frames.rig, world) - wanted, axis=-1).max(axis=(1, 2))
         error[chosen] = 0.0
         gap = np.searchsorted(keys, np.arange(count), side="right")
         worst = np.zeros(gap.max() + 1)
@@ -100,8 +102,8 @@ def _transforms_at(own: Any, transforms: Any, times: Any) -> Any:
     left = np.clip(np.searchsorted(own, times, side="right") - 1, 0, len(own) - 2)
     share = np.clip((times - own[left]) / (own[left + 1] - own[left]), 0.0, 1.0)
     rotations = arrays.from_matrix(transforms[:, :3, :3])
-    made = np.tile(np.eye(4), (len(times), 1, 1))
-    made[:, :3, :3] = arrays.to_matrix(arrays.slerp(rotations[left], rotations[left + 1], share))
+    result = np.tile(np.eye(4), (len(times), 1, 1))
+    result[:, :3, :3] = arrays.to_matrix(arrays.slerp(rotations[left], rotations[left + 1], share))
     ways = transforms[left + 1, :3, 3] - transforms[left, :3, 3]
-    made[:, :3, 3] = transforms[left, :3, 3] + share[:, np.newaxis] * ways
-    return made
+    result[:, :3, 3] = transforms[left, :3, 3] + share[:, np.newaxis] * ways
+    return result

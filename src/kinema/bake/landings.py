@@ -1,4 +1,4 @@
-"""When and where each foot of a shot lands next: whoever bakes knows the future."""
+"""When and where each foot lands next: in a bake the future is known."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.shot import Shot
+from kinema.bake.clip_frames import ClipFrames
 
 BALL = 1
 """Which of a sole's points, heel, ball and tip, stands for the foot."""
 
 
 class Landings:
-    """The landings of a shot of F frames and L legs."""
+    """The landings of F frames and L legs."""
 
-    def __init__(self, shot: Shot) -> None:
-        planted, frames = shot.planted, np.arange(len(shot.planted))[:, np.newaxis]
+    def __init__(self, clip_frames: ClipFrames) -> None:
+        planted, frames = clip_frames.planted, np.arange(len(clip_frames.planted))[:, np.newaxis]
         never = len(planted)
-        self._dt = shot.dt
+        self._dt = clip_frames.dt
         # (F, L): the next frame in which a foot stands, and the last one in which it stood.
         self._next = np.minimum.accumulate(np.where(planted, frames, never)[::-1])[::-1]
         self._last = np.maximum.accumulate(np.where(planted, frames, -1))
-        self._balls = self._standing(metrics.sole_points(shot.rig, shot.world)[:, :, BALL])
+        self._balls = self._standing(metrics.sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL])
 
     def _standing(self, balls: Any) -> Any:
         """(F, L, 3): in planted frames, where the ball stands in most of the plant: it gets there only after the heel

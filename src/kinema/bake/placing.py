@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.settings import BakeSettings
-from kinema.bake.shot import Shot
 from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -31,17 +31,20 @@ SIDEWAYS = 0.5
 """Of a facing, how much of its unit length must lie along the ground to be read from the body's front, not its side."""
 
 
-def start_of(shot: Shot, settings: BakeSettings) -> Any:
+def start_of(clip_frames: ClipFrames, settings: BakeSettings) -> Any:
     """(4, 4): the initial transform of the character, not yet at the height of the ground.
 
     A heading is what the clip faces at first, whatever way the character faces at rest.
     """
-    up = np.array(shot.rig.up)
+    up = np.array(clip_frames.rig.up)
     across = np.delete(np.eye(3), int(np.argmax(np.abs(up))), axis=0)
     start = np.eye(4)
     if settings.heading is not None:
         wanted = np.array((np.sin(settings.heading), np.cos(settings.heading))) @ across
-        forward = facing_of(shot.rig, shot.world[shot.lead : shot.lead + 1 + round(FIRST_FACING / shot.dt)])
+        forward = facing_of(
+            clip_frames.rig,
+            clip_frames.world[clip_frames.lead : clip_frames.lead + 1 + round(FIRST_FACING / clip_frames.dt)],
+        )
         angle = np.arctan2(np.cross(forward, wanted) @ up, forward @ wanted)
         start[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(up, angle))
     start[:3, 3] = np.array((settings.at[0], settings.at[-1])) @ across
@@ -71,27 +74,27 @@ def _rotation(matrix: Any) -> Any:
     return arrays.from_matrix(-axes if np.linalg.det(axes) < 0 else axes)
 
 
-def on_ground(shot: Shot, ground: Any, below: float | None = None) -> Shot:
+def on_ground(clip_frames: ClipFrames, ground: Any, below: float | None = None) -> ClipFrames:
     """Move each transform along up, so that the character's floor is at the height of the ground under its hips.
 
     The height is smoothed: the body glides up stairs. Where there is no ground, the height of the frame before is kept.
     The lead-in is dropped if there is no ground for it. below: look for the first ground below this height.
     """
-    rig, leg = shot.rig, shot.rig.leg_length
-    up, hips = np.array(rig.up), shot.world[:, rig.hips, :3, 3]
-    top = hips[shot.lead] @ up + FARTHEST_GROUND * leg if below is None else below
-    under = _height_under(ground, hips[shot.lead], up, top, FARTHEST_GROUND * leg)
+    rig, leg = clip_frames.rig, clip_frames.rig.leg_length
+    up, hips = np.array(rig.up), clip_frames.world[:, rig.hips, :3, 3]
+    top = hips[clip_frames.lead] @ up + FARTHEST_GROUND * leg if below is None else below
+    under = _height_under(ground, hips[clip_frames.lead], up, top, FARTHEST_GROUND * leg)
     if under is None:
-        where = tuple(float(x) for x in shot.places[shot.lead, :3, 3].round(4))
+        where = tuple(float(x) for x in clip_frames.transforms[clip_frames.lead, :3, 3].round(4))
         raise InputError(f"there is no ground where the character starts, at {where}")
-    lead = _heights_along(ground, hips[: shot.lead][::-1], up, under, leg)[::-1]
+    lead = _heights_along(ground, hips[: clip_frames.lead][::-1], up, under, leg)[::-1]
     if np.isnan(lead).any():
-        shot, lead, hips = shot.without_lead, lead[:0], hips[shot.lead :]
-    ahead = _heights_along(ground, hips[shot.lead :], up, under, leg)
+        clip_frames, lead, hips = clip_frames.without_lead, lead[:0], hips[clip_frames.lead :]
+    ahead = _heights_along(ground, hips[clip_frames.lead :], up, under, leg)
     last = np.maximum.accumulate(np.where(np.isnan(ahead), 0, np.arange(ahead.size)))
-    heights = smoothed(np.append(lead, ahead[last])[:, np.newaxis], HEIGHT_SMOOTHING / shot.dt, "slope")[:, 0]
-    moves = heights - shot.places[:, :3, 3] @ up - rig.floor
-    return replace(shot, places=shot.places + moves[:, np.newaxis, np.newaxis] * _lift(up))
+    heights = smoothed(np.append(lead, ahead[last])[:, np.newaxis], HEIGHT_SMOOTHING / clip_frames.dt, "slope")[:, 0]
+    moves = heights - clip_frames.transforms[:, :3, 3] @ up - rig.floor
+    return replace(clip_frames, transforms=clip_frames.transforms + moves[:, np.newaxis, np.newaxis] * _lift(up))
 
 
 def _heights_along(ground: Any, points: Any, up: Any, first: float, leg: float) -> Any:

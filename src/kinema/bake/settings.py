@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinema import validation
-from kinema.bake.constants import FASTEST_FPS, SLOWEST_FPS
 from kinema.bake.targets import MovingPoint
 from kinema.behaviours.feet import Feet
 from kinema.errors import InputError
 from kinema.pipeline import as_ground
+
+SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
+"""Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
 
 CLIMB = 6.0
 """Leg lengths per second at which feet are raised and lowered to meet the ground: faster than in a game, which cannot

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema.bake.constants import SETTLING
 from kinema.errors import FileError, InputError
 from kinema.rig import Rig
+
+SETTLING = 1.5
+"""Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
 
 REACHED = 0.01
 """Arm lengths from its target within which a hand has reached it: less cannot be seen."""

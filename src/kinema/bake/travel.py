@@ -1,9 +1,9 @@
 """Travel for clips that walk in place: the body moves ahead by what its planted feet move back.
 
-A sole that stands has the velocity `u = -(v + w x p)` in the character's own space: v is the body's velocity over the
-ground, w its turn about up, p where the sole is. Which soles stand is not known beforehand, as all of them move. But
-most of what is low is standing, and all that stands moves alike: a robust fit over the whole clip finds v and w, then
-each frame has a v of its own, from the soles that agree.
+A planted sole has the velocity `u = -(v + w x p)` in the character's own space: v is the body's velocity over the
+ground, w its rate of turning about up, p the position of the sole. Which soles are planted is not known beforehand. But
+most low soles are, and all planted ones move alike: a robust fit over the whole clip finds v and w, then each frame
+gets a v of its own from the soles that agree.
 """
 
 from __future__ import annotations
@@ -15,63 +15,88 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.constants import (
-    FLOOR_ROUNDS,
-    FLOOR_SHARE,
-    FLOOR_SHIFT,
-    IN_PLACE_SPEED,
-    IN_PLACE_TURN,
-    LARGEST_TURN,
-    LEG_AGREES,
-    LOW_SOLE,
-    OUTLIER_SHARE,
-    OUTLIER_SPEED,
-    PRIOR_WEIGHT,
-    ROBUST_ROUNDS,
-    TRAVEL_SMOOTHING,
-    TURN_EXPLAINS,
-)
 from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
 from kinema.rig import Rig
 
+LOW_SOLE = 0.05
+"""Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
+
+FLOOR_SHARE = 0.1
+"""Of all frames the share whose lowest sole is lower than the first guess of the floor: toes dip at every push-off."""
+
+FLOOR_SHIFT = 0.15
+"""Leg lengths that a clip's floor may be off the rig's. Further off, the clip flies, climbs or crawls."""
+
+OUTLIER_SPEED, OUTLIER_SHARE = 0.2, 0.15
+"""Leg lengths a second, and share of the travel's speed: what differs by more from the travel is a foot that swings."""
+
+ROBUST_ROUNDS = 20
+"""Rounds of reweighting, at most: it settles in five to ten."""
+
+PRIOR_WEIGHT = 0.05
+"""Weight of the mean travel in each frame, in fully planted points: what a frame goes by when no foot is down."""
+
+TRAVEL_SMOOTHING = 0.1
+"""Seconds, standard deviation: without it a body surges with every slip of a foot. The feet slide little for it: by 2%
+of a leg for a surge of 15% at every step."""
+
+TURN_EXPLAINS = 0.6
+"""Most of the residual with turning, as a share of the residual without, for a walk to be taken as a curve."""
+
+FLOOR_ROUNDS = 3
+"""Rounds of finding the floor by the feet that stand, and the feet that stand by the floor."""
+
+IN_PLACE_SPEED = 0.4
+"""Least speed at which feet slide in a walk in place, leg lengths a second: captured feet slide at 0.05, those of hits
+and blows at 0.3, those of the slowest sneaking and of spiders at 0.5."""
+
+LARGEST_TURN = 4.0
+"""Fastest turning of a walk, radians a second: a faster spin swings a sword."""
+
+LEG_AGREES = 0.25
+"""Weight, 0 to 1, that a sole has somewhere in a clip for its leg to show the travel."""
+
+IN_PLACE_TURN = 0.15
+"""Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
+
 
 @dataclass(frozen=True, eq=False)
 class Travel:
-    """How a body moves over the ground while its feet stand. F frames.
-
-    velocity: (F-1, 3), from each frame to the next, in the character's own space, across up. turn: radians a second
-    about up, the same all the time. speed: of the mean velocity, leg lengths a second. floor: height of the ground that
-    the clip was made on: feet that stand a little above or below the rig's floor are common. legs: how many of them
-    show this travel.
-    """
+    """How planted feet move a body over the ground. F frames."""
 
     velocity: Any
+    """(F-1, 3): from each frame to the next, in the character's own space, across up, in the file's unit a second."""
     turn: float
+    """Constant rate of turning about up, radians a second."""
     speed: float
+    """Length of the mean velocity, leg lengths a second."""
     floor: float
+    """Height of the ground that the clip was made on; it is often a little off the rig's floor."""
     legs: int
+    """How many legs show this travel."""
 
     @property
     def needed(self) -> bool:
-        """Whether the clip walks in place: its feet slide, and they slide alike. One foot that does so lashes out."""
+        """Whether the clip walks in place: two feet or more slide alike. A single one is a kick."""
         return self.legs > 1 and (self.speed > IN_PLACE_SPEED or IN_PLACE_TURN < abs(self.turn) < LARGEST_TURN)
 
-    def places(self, up: Any, dt: float) -> Any:
-        """(F, 4, 4): where the character's space is in each frame, seen from the first."""
+    def transforms(self, up: Any, dt: float) -> Any:
+        """Return the character's transform in each frame, (F, 4, 4), relative to the first."""
         turn = _about(up, self.turn * dt)
         half = _about(up, self.turn * dt / 2)[:3, :3]
-        places = [np.eye(4)]
+        transforms = [np.eye(4)]
         for velocity in self.velocity:
             step = turn.copy()
             step[:3, 3] = half @ velocity * dt
-            places.append(places[-1] @ step)
-        return np.array(places)
+            transforms.append(transforms[-1] @ step)
+        return np.array(transforms)
 
 
 def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
-    """The travel that keeps planted feet where they are. world: (F, J, 4, 4), frames dt seconds apart, in the
-    character's own space. closed: whether the last frame is the first once more.
+    """Find the travel that keeps planted feet where they are.
+
+    world: (F, J, 4, 4), frames dt seconds apart, in the character's own space. closed: whether the clip is a loop.
     """
     points = metrics.sole_points(rig, world)
     frames, legs = points.shape[:2]

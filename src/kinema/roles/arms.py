@@ -8,10 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from kinema.roles import words
-from kinema.roles.constants import ARM_BONES, SAME_PLACE
-from kinema.roles.evidence import Evidence
+from kinema.roles import name_tokens
+from kinema.roles.evidence import SAME_PLACE, Evidence
 from kinema.roles.legs import bending
+
+ARM_BONES = 0.4
+"""Upper arm and forearm are alike: the shorter is at least this long, as a share of the other."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def _in_order(
     evidence: Evidence, fingers: list[tuple[int, ...]], thumb: list[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
     """Fingers from the index to the little one: by name where all are named, else from the thumb outwards."""
-    ranks = [max((words.finger_rank(evidence.skeleton.names[j]) for j in chain), default=0) for chain in fingers]
+    ranks = [max((name_tokens.finger_rank(evidence.skeleton.names[j]) for j in chain), default=0) for chain in fingers]
     if all(ranks) and len(set(ranks)) == len(ranks):
         return [chain for _, chain in sorted(zip(ranks, fingers, strict=True))]
     if not thumb:

@@ -10,7 +10,6 @@ import numpy as np
 
 from kinema.roles import arms, eyes, facing, legs, limbs, trunk
 from kinema.roles.arms import FoundArm
-from kinema.roles.constants import MOST_LEG_JOINTS, UNCLEAR
 from kinema.roles.evidence import Evidence
 from kinema.roles.legs import FoundLeg
 from kinema.roles.limbs import Pair
@@ -18,6 +17,12 @@ from kinema.roles.posture import Posture
 from kinema.roles.stance import Stance
 from kinema.roles.symmetry import Symmetry
 from kinema.roles.trunk import Trunk
+
+MOST_LEG_JOINTS = 8
+"""Joints of a leg down to its end: an insect's have up to seven parts. What has more, and no name, may be a rope."""
+
+UNCLEAR = 0.3
+"""Where what speaks for facing one way outweighs the rest by no more than this share of it all, it is not clear."""
 
 
 class Doubt(NamedTuple):

@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 
 from kinema.clip import Clip
-from kinema.roles import words
-from kinema.roles.constants import SKIN_SHARE
+from kinema.roles import name_tokens
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
+
+SKIN_SHARE = 1e-4
+"""Share of all skin that must follow a joint for it to count: less is left behind by painting weights."""
+
+SAME_PLACE = 1e-3
+"""Shares of the body's size within which two joints are in one place."""
 
 CLIPS_LOOKED_AT = 4
 """Clips that are sampled: those that stand and walk come first, and more would tell nothing new."""
@@ -84,7 +89,7 @@ class Evidence:
     skins: tuple[Skin, ...] = ()
 
     def kind(self, joint: int) -> str:
-        return words.kind(self.skeleton.names[joint])
+        return name_tokens.kind(self.skeleton.names[joint])
 
     def parent(self, joint: int) -> int:
         return int(self.skeleton.parents[joint])
@@ -125,7 +130,7 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
     if not size > 0:
         return None
     children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
-    helper = body & np.array([words.kind(name) == "helper" for name in skeleton.names])
+    helper = body & np.array([name_tokens.kind(name) == "helper" for name in skeleton.names])
     moving = tuple(_look(skeleton, clip) for clip in chosen)
     parts = (children, body, helper, end & body, weight, *_sums(rest, children))
     fitting = tuple(skin for skin in skins if skin.joints.size and skin.joints.max() < len(skeleton))
@@ -139,7 +144,7 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
     """The clips to look at: those whose names say that it stands or walks first, one of each word, else in order."""
 
     def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
-        found = words.split(item[1].name)
+        found = name_tokens.split(item[1].name)
         said = {word.removesuffix("ing") for word in found} | set(found)
         place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
         return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
@@ -186,7 +191,9 @@ def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> tuple[Any, Any]:
         own = np.bincount(skin.joints.reshape(-1), skin.weights.reshape(-1), len(skeleton))
         followed = np.flatnonzero(own)
         stiff = len(followed) == 1 and leaf[followed[0]] and skeleton.parents[followed[0]] >= 0
-        if stiff and words.kind(skeleton.names[followed[0]]) != "eye":  # An eyeball is a mesh of its own that rotates.
+        if (
+            stiff and name_tokens.kind(skeleton.names[followed[0]]) != "eye"
+        ):  # An eyeball is a mesh of its own that rotates.
             pieces[followed[0]] = True
             own = np.roll(own, int(skeleton.parents[followed[0]]) - int(followed[0]))
         total += own
@@ -199,7 +206,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
     Where skin follows most of what could turn, only what carries skin counts. Elsewhere it is what clips turn, if they
     turn most of it, or everything.
     """
-    decoy = pieces | np.array([words.is_decoy(name) for name in skeleton.names])
+    decoy = pieces | np.array([name_tokens.is_decoy(name) for name in skeleton.names])
     leaf = _leaves(skeleton)
     able = (tracked if tracked.any() else ~leaf) & ~decoy
     skinned = np.zeros_like(leaf) if weight is None else weight > SKIN_SHARE
@@ -208,7 +215,7 @@ def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple
     else:
         tells = (tracked & ~leaf).sum() >= TELLING_SHARE * (~leaf).sum()
         alive = (skinned | tracked | (~leaf if tells else True)) & ~decoy
-    named = np.array([words.is_end(name) for name in skeleton.names])
+    named = np.array([name_tokens.is_end(name) for name in skeleton.names])
     ends_chain = (weight is None) | ~np.isin(skeleton.parents, skeleton.parents[alive])
     hangs = (skeleton.parents >= 0) & alive[skeleton.parents] & leaf & ~decoy
     end = hangs & ~skinned & (named | (~alive & ends_chain))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinema.roles.constants import EYE_AHEAD, EYE_REACH
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
+
+EYE_AHEAD = 0.5
+"""Eyes are ahead of the head's joint by at least this share of how far they are above it."""
+
+EYE_REACH = 0.75
+"""What hangs from an eye is shorter than this share of the way to it: jaws and ears are longer."""
 
 
 def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.math import arrays
-from kinema.roles import words
+from kinema.roles import name_tokens
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
@@ -135,7 +135,7 @@ def across_of(pairs: Sequence[Pair], positions: Any, size: float) -> Any:
 def _witnesses(
     evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, positions: Any, ahead: Any
 ) -> Iterator[Witness]:
-    names = dict(enumerate(map(words.side, evidence.skeleton.names)))
+    names = dict(enumerate(map(name_tokens.side, evidence.skeleton.names)))
     yield Witness("sides", float(np.sign(_sides(pairs, names))))
     yield from _legs(evidence, posture, positions, ahead)
     yield from _animal(evidence, posture, hips, positions, ahead)
@@ -238,7 +238,7 @@ def _clips(evidence: Evidence, posture: Posture, hips: int) -> Iterator[Witness]
     walks: list[float] = []
     others: list[float] = []
     for moving in evidence.clips:
-        said = set(words.split(moving.clip.name))
+        said = set(name_tokens.split(moving.clip.name))
         said |= {word.removesuffix("ing") for word in said}
         if not said & _NOT_AHEAD:
             (walks if said & _WALKS else others).append(_travels(moving, posture, hips, evidence.size))

@@ -9,7 +9,6 @@ from kinema.clip import Clip
 from kinema.errors import InputError
 from kinema.rig import Arm, Leg, Rig
 from kinema.roles import draft, evidence, limbs, posture, soles, stance, symmetry, trunk
-from kinema.roles.constants import MOST_JOINTS
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
 from kinema.roles.given import apply, sides_of
@@ -18,6 +17,9 @@ from kinema.roles.overrides import Overrides
 from kinema.roles.stance import Stance
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
+
+MOST_JOINTS = 4096
+"""Joints that are looked at; a larger skeleton is no body (and would take long: pairs are compared)."""
 
 
 def find(

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinema.errors import InputError
 from kinema.rig import Arm, Leg
-from kinema.roles import words
+from kinema.roles import name_tokens
 from kinema.roles.arms import FoundArm
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
@@ -46,7 +46,7 @@ def sides_of(skeleton: Skeleton, said: Overrides) -> dict[int, str]:
     found: dict[int, str] = {}
     limbs: list[Leg | Arm] = [*said.legs, *said.arms]
     for limb in limbs:
-        if side := words.side(limb.name):
+        if side := name_tokens.side(limb.name):
             found.update({skeleton.index(joint): side for joint in limb.joints})
     return found
 

@@ -13,7 +13,7 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.rig import Arm, Leg, Rig
-from kinema.roles.constants import SAME_PLACE
+from kinema.roles.evidence import SAME_PLACE
 from kinema.skeleton import Skeleton
 
 

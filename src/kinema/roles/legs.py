@@ -9,12 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from kinema.roles import words
-from kinema.roles.constants import BEYOND, DROP_SLACK, LEG_STILL, SAME_PLACE, SKIN_SHARE, STEEP
-from kinema.roles.evidence import Evidence
+from kinema.roles import name_tokens
+from kinema.roles.evidence import SAME_PLACE, SKIN_SHARE, Evidence
 from kinema.roles.handles import twins
 from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
+
+STEEP = 1.4
+"""A bone that falls this many times what it goes ahead is part of the leg (a hock, a pastern), not of the foot."""
+
+LEG_STILL = {2: 0.2, 4: 0.08}
+"""Height of a joint, in shares of the hip's, above which a steep bone below goes on being leg, by the number of legs:
+people's ankles are higher than a fox's pasterns."""
+
+DROP_SLACK = 0.2
+"""Two bones of a leg are thigh and shin if they come down by the most of any two, or this share less, from above."""
+
+BEYOND = 0.75
+"""A joint that lies this much closer to the middle than its leg is the shoulder blade or the pelvis above it."""
 
 _COPY = re.compile(r"[._]\d{3}$")
 
@@ -113,5 +125,5 @@ def _ankle(evidence: Evidence, stance: Stance, joints: Sequence[int], legs: int)
 
 def _is_joint(evidence: Evidence, joint: int) -> bool:
     return not evidence.end[joint] and not (
-        words.is_end(evidence.skeleton.names[joint]) and not evidence.children[joint]
+        name_tokens.is_end(evidence.skeleton.names[joint]) and not evidence.children[joint]
     )

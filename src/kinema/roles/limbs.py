@@ -8,10 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from kinema.roles import words
-from kinema.roles.constants import LIMB_LENGTH, SAME_PLACE, SPLIT_LENGTH, SPLIT_SPREAD
-from kinema.roles.evidence import Evidence
+from kinema.roles import name_tokens
+from kinema.roles.evidence import SAME_PLACE, Evidence
 from kinema.roles.symmetry import Symmetry
+
+LIMB_LENGTH = 0.12
+"""Shortest arm or leg, as a share of the body's size. Ears and eyes are shorter, and hang from the head."""
+
+SPLIT_LENGTH, SPLIT_SPREAD = 0.5, 0.25
+"""A branch within a limb makes limbs of their own if both parts have this share of its length below, and their ends
+lie this share apart: legs from a common anchor do, fingers do not."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def is_long(evidence: Evidence, pair: Pair) -> bool:
 
 def named(evidence: Evidence, pair: Pair) -> str:
     """ "leg" or "arm" where most of the names along a pair that speak of either say so, else ""."""
-    said = [words.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
+    said = [name_tokens.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
     legs, arms = said.count("leg"), said.count("arm")
     return "" if legs == arms else "leg" if legs > arms else "arm"
 

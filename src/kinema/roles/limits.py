@@ -20,17 +20,39 @@ from kinema.limits import Hinge, Limit, SwingTwist
 from kinema.math import arrays
 from kinema.rig import Rig
 from kinema.roles.bends import poles
-from kinema.roles.constants import (
-    HINGE_MARGIN,
-    HINGE_MOVES,
-    HINGE_SLACK,
-    LIMIT_CLIPS,
-    LIMIT_MOMENTS,
-    SWING_MARGIN,
-    USUAL_BEND,
-    USUAL_SOCKETS,
-)
 from kinema.skeleton import Skeleton
+
+LIMIT_CLIPS, LIMIT_MOMENTS = 32, 64
+"""Clips whose range of motion is looked at, and at how many moments of each."""
+
+HINGE_MOVES = math.radians(4)
+"""A joint that turns less than this shows no axis."""
+
+HINGE_SLACK = math.radians(3)
+"""A joint whose clips turn it further off one axis than this is no hinge; those of animators and capture wobble."""
+
+HINGE_MARGIN, SWING_MARGIN = math.radians(10), math.radians(10)
+"""Room beyond what clips show, so that what they do is never at a limit."""
+
+USUAL_BEND = math.radians(145)
+"""How far knees, elbows and fingers fold from straight."""
+
+USUAL_SOCKETS = {
+    role: (math.radians(swing), math.radians(twist))
+    for role, (swing, twist) in {
+        "spine": (25, 15),
+        "neck": (30, 25),
+        "head": (40, 40),
+        "eye": (40, 10),
+        "thigh": (115, 45),
+        "foot": (60, 35),
+        "shoulder": (30, 20),
+        "upper_arm": (125, 90),
+        "hand": (80, 80),
+        "knuckle": (95, 30),
+    }.items()
+}
+"""How far people's joints swing, and twist either way."""
 
 
 def find(character: Character) -> list[Limit | None]:

@@ -17,8 +17,10 @@ import numpy as np
 from kinema import validation
 from kinema.errors import FileError, InputError
 from kinema.rig import Arm, Leg
-from kinema.roles.constants import LARGEST_OVERRIDES
 from kinema.skeleton import Joint
+
+LARGEST_OVERRIDES = 1_000_000
+"""Bytes of a file of overrides: a name for each of thousands of joints fits many times."""
 
 AXES = {
     sign + name: tuple(float(f"{sign}1") * row) for name, row in zip("xyz", np.eye(3), strict=True) for sign in "+-"

@@ -11,10 +11,30 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.roles import limbs
-from kinema.roles.constants import FLOOR_BAND, LEG_DROP, OFF_AXIS, SHORTEST_LEG, SNAP, STANDS_OFTEN, UPRIGHT_PRIOR
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.symmetry import Symmetry
+
+FLOOR_BAND = 0.14
+"""A limb stands if its end is in the lowest part of the body, by this share of the body's height."""
+
+STANDS_OFTEN = 0.3
+"""Share of the moments looked at in which a leg's end has to be at the bottom: feet that walk are up half the time."""
+
+LEG_DROP = 0.1
+"""A leg comes down to the floor by at least this share of its length: a spider's knees do, what lies about does not."""
+
+SHORTEST_LEG = 0.4
+"""The shortest leg, as a share of the longest one of the same body."""
+
+UPRIGHT_PRIOR = {(1, 1): 1.3, (2, 1): 1.1}
+"""What an axis gains as up, by axis and sign: y up is usual, z next."""
+
+OFF_AXIS = 0.6
+"""What a direction along no axis loses as up."""
+
+SNAP = 0.94
+"""Up is taken to be an axis of the file if it is within 20 degrees of one: this cosine."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,9 @@ import numpy as np
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.roles import facing
-from kinema.roles.constants import FLOOR_BAND, SNAP
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair
-from kinema.roles.posture import Posture
+from kinema.roles.posture import FLOOR_BAND, SNAP, Posture
 from kinema.roles.symmetry import Symmetry
 
 FOOT_TILT = math.radians(30)

@@ -14,19 +14,32 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.roles.constants import (
-    ACROSS_X,
-    ALIKE,
-    ALONG_X,
-    MIRROR_SLACK,
-    MOST_CHILDREN,
-    MOST_MIRRORED,
-    MOST_PLANES,
-    PAIR_COST,
-    SAME_PLACE,
-)
-from kinema.roles.evidence import Evidence
+from kinema.roles.evidence import SAME_PLACE, Evidence
 from kinema.skeleton import mirror_names
+
+ALIKE = 0.7
+"""Two limbs are a pair if the shorter is at least this long, as a share of the other."""
+
+MIRROR_SLACK = 0.06
+"""How far from its mirror image a joint may be, in shares of the body's size, to be half as convincing."""
+
+PAIR_COST = 0.6
+"""Pairs that differ by more than this share of their own size are no pairs."""
+
+ALONG_X = 0.04
+"""What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+
+ACROSS_X = 0.985
+"""A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
+
+MOST_CHILDREN = 24
+"""Children of one joint that are compared with each other, the longest: a spider's legs and then some."""
+
+MOST_MIRRORED = 256
+"""Joints whose mirror images are looked for."""
+
+MOST_PLANES = 48
+"""Mirror planes that are tried, those of the longest limbs first."""
 
 
 @dataclass(frozen=True, eq=False)

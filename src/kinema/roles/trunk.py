@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kinema.roles import limbs, words
-from kinema.roles.constants import CLOSE_TO_HIPS, HEAD_TOP
+from kinema.roles import limbs, name_tokens
 from kinema.roles.evidence import Evidence
 from kinema.roles.limbs import Pair
 from kinema.roles.posture import Posture
 from kinema.roles.stance import Stance
 from kinema.roles.symmetry import Symmetry
+
+CLOSE_TO_HIPS = 0.4
+"""A joint above where the legs hang from is the hips if it is this close, in leg lengths, and belongs to the body."""
+
+HEAD_TOP = 1.5
+"""A last joint that is this many times as far from the one before as that is from its own marks the top of the head."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ def _way_to_head(evidence: Evidence, symmetry: Symmetry, posture: Posture, stanc
         for child in evidence.children[chest]
         if symmetry.partner[child] in (child, -1)
         and not legs & set(evidence.below(child))
-        and not words.is_decoy(evidence.skeleton.names[child])
+        and not name_tokens.is_decoy(evidence.skeleton.names[child])
         and evidence.kind(child) not in ("tail", "jaw", "lid")
     ]
     if not starts:
@@ -181,7 +186,7 @@ def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, 
 def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
     """Which joint of the way is the head: by name, else where eyes or ears are, else the last that turns anything."""
     for k, joint in enumerate(way):
-        if evidence.kind(joint) == "head" and not words.is_end(evidence.skeleton.names[joint]):
+        if evidence.kind(joint) == "head" and not name_tokens.is_end(evidence.skeleton.names[joint]):
             return k
     with_pairs = {pair.attach for pair in pairs}
     for k, joint in enumerate(way):

@@ -8,7 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinema.rig import Rig
-from kinema.roles.constants import BODY_HEIGHTS, UNIT_CLEAR, UNITS
+
+UNITS = {
+    "metres": 1.0,
+    "centimetres": 0.01,
+    "millimetres": 0.001,
+    "decimetres": 0.1,
+    "inches": 0.0254,
+    "feet": 0.3048,
+    "CMU's units (0.45 inches to 1)": 0.0254 / 0.45,
+}
+"""Metres in a unit, by its name."""
+
+BODY_HEIGHTS = {0: 1.5, 2: 1.6, 4: 0.9, 6: 0.4}
+"""Height up to the head's joint that a body usually has, by its number of legs (6 for more), metres."""
+
+UNIT_CLEAR = 0.5
+"""How far off, as a power of ten, a height may be for the file to be in metres nevertheless: toys and giants exist."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinema.roles import words
+from kinema.roles import name_tokens
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from kinema.roles import words
     ],
 )
 def test_kind_and_side(name, kind, side):
-    assert (words.kind(name), words.side(name)) == (kind, side)
+    assert (name_tokens.kind(name), name_tokens.side(name)) == (kind, side)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_kind_and_side(name, kind, side):
     [("Head_end", True), ("HeadTop_End", True), ("toe_leaf_l", True), ("Bip01 Nub", True), ("tendon", False)],
 )
 def test_marks_of_ends(name, ends):
-    assert words.is_end(name) == ends
+    assert name_tokens.is_end(name) == ends
 
 
 def test_limbs():
-    said = [words.limb(name) for name in ("Bip01 L Calf", "index_01_r", "spine", "IK-foot.l")]
+    said = [name_tokens.limb(name) for name in ("Bip01 L Calf", "index_01_r", "spine", "IK-foot.l")]
     assert said == ["leg", "arm", "", ""]

@@ -1,0 +1,174 @@
+"""`ClipFrames`: the frames of a clip that are baked, and the transform of its character in each of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinema import metrics
+from kinema.bake.settings import FASTEST_FPS, BakeSettings
+from kinema.bake.travel import Travel, travel_of
+from kinema.clip import Clip
+from kinema.constants import PLANTED_SPEED
+from kinema.errors import InputError
+from kinema.math import arrays
+from kinema.pose import Pose
+from kinema.rig import Rig
+from kinema.root_motion import Root
+
+DEFAULT_FPS = 30.0
+"""Frames a second for clips whose keys give no rate."""
+
+SPARSE_FPS = 20.0
+"""Keys a second below which a clip is not keyed on every frame; feet would swim between its keys."""
+
+INNER_FPS = 60.0
+"""Least frames a second that are computed, however few become keys: at 24 a second feet land a frame late."""
+
+MOST_FRAMES = 36_000
+"""Most frames of one bake: ten minutes at 60 a second. Cut longer clips into pieces."""
+
+PLANT_HEIGHT = 0.018
+"""Leg lengths above the clip's floor up to which a sole is planted; a higher one is lifting, however slowly."""
+
+PLANTED_SHARE = 0.5
+"""Share of the travel's speed below which a foot is planted. It swings at one to three times that speed."""
+
+IN_PLACE_GOES = 0.1
+"""Most leg lengths between the hips' first and last position in a walk in place; falls and dodges go further."""
+
+LOOP_GAP = 0.1
+"""Most leg lengths, along any axis, between where a foot is in the first and the last frame of a loop. Loops without a
+closing frame differ by what a foot moves in one frame."""
+
+LEAD_IN = 3.0
+"""Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClipFrames:
+    """The frames of a clip, evenly spaced, the end included. F frames, L legs."""
+
+    times: Any
+    """(F,): seconds; negative in the lead-in."""
+    poses: Pose
+    """(F,)"""
+    transforms: Any
+    """(F, 4, 4): of the character, on level ground."""
+    planted: Any
+    """(F, L): which feet are planted."""
+    lead: int
+    """Frames of the lead-in: the end of a loop's previous pass, for springs and feet to settle."""
+    stride: int
+    """Frames from key to key; those in between are computed only."""
+    rig: Rig
+    """The rig, with the floor that the clip was made on."""
+    travel: Travel
+    """How the planted feet would move the character."""
+    moved: bool = False
+    """Whether its planted feet move the character."""
+
+    @property
+    def dt(self) -> float:
+        """Seconds from frame to frame."""
+        return float(self.times[1] - self.times[0])
+
+    @property
+    def without_lead(self) -> ClipFrames:
+        """The same frames without the lead-in."""
+        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "transforms", "planted")}
+        return replace(self, **parts, lead=0)
+
+    @property
+    def world(self) -> Any:
+        """(F, J, 4, 4): world matrices of the clip, before anything is done to it."""
+        return self.transforms[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+
+
+def own_rate(clip: Clip) -> float:
+    """Return the rate of a clip's keys, frames a second: that of its densest track, if it is keyed on every frame."""
+    times = max((track.times for track in clip.tracks), key=len, default=np.zeros(1))
+    rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return min(rate, FASTEST_FPS) if rate >= SPARSE_FPS else DEFAULT_FPS
+
+
+def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
+    """Sample a clip, move it by its planted feet if the settings ask for that, and repeat it."""
+    if settings.in_place:
+        clip = clip.in_place(up=rig.up)
+    times, stride = _frames(clip, settings)
+    poses = clip.sample(times)
+    closed = settings.loops > 1 or _is_loop(rig, poses)
+    dt = float(times[1] - times[0])
+    travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
+    own = _own_travel(rig, poses)
+    stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
+    wanted = settings.on_treadmill or not settings.in_place
+    moves = settings.places_feet and travel.needed and stays and wanted
+    moves = moves if settings.travel is None else settings.travel
+    transforms = travel.transforms(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
+    one_pass = transforms[-1] @ own
+    which, transforms = _repeated(transforms, one_pass, range(-1 if closed else 0, settings.loops))
+    lead = min(times.size - 1, round(LEAD_IN / dt)) if closed else 0
+    total = settings.loops * (times.size - 1) + 1 + lead
+    which, transforms = which[-total:], transforms[-total:]
+    rig = replace(rig, floor=travel.floor)
+    clip_frames = ClipFrames(
+        (np.arange(which.size) - lead) * dt, poses[which], transforms, None, lead, stride, rig, travel, moves
+    )
+    speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
+    return replace(
+        clip_frames, planted=metrics.planted_from(rig, clip_frames.world, dt, height=PLANT_HEIGHT, speed=speed)
+    )
+
+
+def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:
+    """Times of a clip, (F,), from its first key to its end, and how many of them go from key to key.
+
+    The rate is as near to what is asked for as the clip's length allows. Clips often begin a frame late: nothing moves
+    before the first key, and a loop would halt there in every pass.
+    """
+    fps = settings.fps or own_rate(clip)
+    start, end = min((float(track.times[0]) for track in clip.tracks), default=0.0), float(clip.duration or 0.0)
+    stride, count = math.ceil(INNER_FPS / fps), max(round((end - start) * fps), 1)
+    if settings.loops * count * stride > MOST_FRAMES:
+        raise InputError(
+            f"clip {clip.name!r} would have {settings.loops * count} frames; allowed are {MOST_FRAMES // stride}: "
+            "ask for fewer loops or fewer frames a second"
+        )
+    step = (end - start) / count if end > start else 1.0 / fps
+    return start + np.arange(count * stride + 1) * (step / stride), stride
+
+
+def _is_loop(rig: Rig, poses: Pose) -> bool:
+    """Whether the feet are at the same positions in the first and the last frame, relative to the hips."""
+    if not rig.legs or poses.shape[0] < 3:
+        return False
+    world = rig.skeleton.world(poses[[0, -1]])
+    soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
+    return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * rig.leg_length
+
+
+def _own_travel(rig: Rig, poses: Pose) -> Any:
+    """(4, 4): how the clip itself moves the hips over the ground, in the character's own space."""
+    root = Root(rig.skeleton, int(rig.hips), rig.up)
+    start, end = (_as_matrix(place, rig.up) for place in root.places_of(np.arange(2), *poses[[0, -1]].arrays()))
+    return end @ np.linalg.inv(start)
+
+
+def _as_matrix(place: Any, up: Any) -> Any:
+    matrix = np.eye(4)
+    matrix[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up), place[3]))
+    matrix[:3, 3] = place[:3]
+    return matrix
+
+
+def _repeated(transforms: Any, one_pass: Any, passes: range) -> tuple[Any, Any]:
+    """Repeat a pass: which of its frames come when, and their transforms. Each pass starts where the last one ended."""
+    count = len(transforms) - 1
+    which = np.append(np.tile(np.arange(count), len(passes)), count)
+    starts = [np.linalg.matrix_power(one_pass, number) for number in passes]
+    return which, np.repeat(starts, [*[count] * (len(passes) - 1), count + 1], axis=0) @ transforms[which]
