@@ -19,8 +19,8 @@ from tests.motion.judging import run
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
 PICTURES = ROOT / "build" / "motion"
-SHOWN = ("hover", "penetration", "slide", "yaw", "beyond", "jerk", "shin", "steps")
-PERCENT = ("hover", "penetration", "slide", "shin")
+SHOWN = ("hover", "penetration", "slide", "ball", "yaw", "beyond", "jerk", "shin", "steps")
+PERCENT = ("hover", "penetration", "slide", "ball", "shin")
 WORST = 10
 
 

@@ -54,6 +54,8 @@ class Figures(NamedTuple):
     """Deepest that any point of a sole is below the ground."""
     slide: float
     """Farthest that the heel or the ball moves along the ground while it stands in the clip."""
+    ball: float
+    """The same of the balls alone: the rest of the slide is feet that swivel and drag their heels."""
     yaw: float
     """Farthest that a foot rotates about the ground's normal while its heel and ball stand, degrees."""
     beyond: float
@@ -100,7 +102,7 @@ def measure(case: Case, baked: Clip) -> Figures:
     worst = {
         "hover": _hover(gap, height, standing, found) / leg,
         "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
-        "slide": _drifts(feet, normal, standing) / leg,
+        "slide": _drifts(feet, normal, standing, (0, 1)) / leg,
     }
     yaw = _yaw(feet, normal, standing)
     rotation, joint = _beyond(case, before, after)
@@ -114,6 +116,7 @@ def measure(case: Case, baked: Clip) -> Figures:
     when = np.flatnonzero(flips.any(axis=1))[0] if flips.any() else int(np.argmax(worst[culprit]))
     return Figures(
         **{name: float(values.max(initial=0.0)) for name, values in worst.items()},
+        ball=float(_drifts(feet, normal, standing, (1,)).max(initial=0.0)) / leg,
         yaw=float(yaw.max(initial=0.0)),
         flips=int(flips.sum()),
         jerk=float(max(jerks[1], LEAST_JERK) / max(jerks[0], LEAST_JERK)),
@@ -212,11 +215,11 @@ def _hover(gap: Any, height: Any, standing: Any, found: Any) -> Any:
     return np.maximum(off, 0.0).max(axis=1)
 
 
-def _drifts(points: Any, normal: Any, standing: Any) -> Any:
-    """(F,): how far heels and balls are, along the ground, from where they stand in the middle of their contact."""
+def _drifts(points: Any, normal: Any, standing: Any, which: tuple[int, ...]) -> Any:
+    """(F,): how far some points of soles, 0 for heels and 1 for balls, are along the ground from where they landed."""
     drift = np.zeros(len(points))
     for foot in range(points.shape[1]):
-        for point in (0, 1):
+        for point in which:
             for start, stop in _runs(standing[:, foot, point]):
                 part = points[start:stop, foot, point]
                 off = part - part[0]
