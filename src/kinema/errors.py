@@ -20,6 +20,10 @@ class MissingPackageError(KinemaError, ImportError):
 class FileError(InputError):
     """A file that cannot be used: which one, the line where there is one, and what is wrong there."""
 
+    problem: str
+    file: str
+    line: int | None
+
     def __init__(self, problem: str, file: str, line: int | None = None) -> None:
         super().__init__(problem, file, line)
         self.problem, self.file, self.line = problem, file, line

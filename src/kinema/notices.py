@@ -14,7 +14,7 @@ import sys
 from collections import OrderedDict
 from time import monotonic
 
-logger = logging.getLogger("kinema")
+logger: logging.Logger = logging.getLogger("kinema")
 
 OUT_OF_REACH = 1
 ZERO_BONE = 2

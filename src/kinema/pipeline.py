@@ -147,6 +147,10 @@ class Animator:
     (60, 3, 4)
     """
 
+    count: int
+    max_ms: float | None
+    time: float
+
     def __init__(
         self,
         character: Character | Skeleton,

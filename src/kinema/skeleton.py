@@ -111,6 +111,12 @@ class Skeleton:
     inverse_bind: (J, 3, 4) or (J, 4, 4), from world to each joint's space as the skin was bound; at rest if not given.
     """
 
+    names: tuple[str, ...]
+    parents: Any
+    rest: Pose
+    limits: tuple[Limit | None, ...]
+    inverse_bind: Any
+
     def __init__(
         self,
         names: Sequence[str],

@@ -33,7 +33,7 @@ from kinema.pose import unit_rotations
 from kinema.records import REAL, Record, kernel_views
 from kinema.solvers import branch
 
-logger = logging.getLogger("kinema")
+logger: logging.Logger = logging.getLogger("kinema")
 
 FARTHEST_TARGET = 1.5
 """A hand's target is pulled in to this many arm lengths from the shoulder. The pose is the same to 5e-5 of the arm, and

@@ -177,6 +177,8 @@ def run_out(rows, fades, offsets, dt, t, r, s):
 class Inertia:
     """What is left of old motions, for every character."""
 
+    any_active: bool
+
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
         self._fades = FADE.zeros(crowd.count, crowd.precision)

@@ -143,6 +143,12 @@ class LocomotionReport(NamedTuple):
 class LocomotionState(StageState):
     """Where every character's feet are, and where it is asked to go."""
 
+    settings: Locomotion
+    crowd: Crowd
+    legs: list[LegSolver]
+    walkers: Any
+    feet: Any
+
     def __init__(self, settings: Locomotion, crowd: Crowd) -> None:
         if not crowd.rig.legs:
             raise InputError("Locomotion needs legs; this rig has none")

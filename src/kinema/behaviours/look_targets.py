@@ -31,6 +31,9 @@ def advance_targets(targets: Any) -> None:
 class LookTargets:
     """A target for every character, or none."""
 
+    records: Any
+    fresh: Any
+
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
         self.records = LOOK_TARGET.zeros(crowd.count, crowd.precision)

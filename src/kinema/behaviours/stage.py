@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinema import validation
 from kinema.character import Character
@@ -149,6 +150,8 @@ class _JointSet:
 class _Edit:
     """A block in which transforms may be written. Leaving it marks the matrices that depend on them as stale."""
 
+    below: Any
+
     def __init__(self, context: FrameContext, below: Any) -> None:
         self._context, self.below = context, below
         self._shifts: Any = None
@@ -218,6 +221,12 @@ nothing."""
 class Snapshot:
     """The arrays of a frame as they were when it was made. While it exists, nobody writes to them."""
 
+    r: NDArray[Any]
+    s: NDArray[Any]
+    t: NDArray[Any]
+    transform: NDArray[Any]
+    world: NDArray[Any]
+
     __slots__ = ("__weakref__", "r", "s", "t", "transform", "world")
 
     def __init__(self, buffers: Buffers) -> None:
@@ -227,6 +236,11 @@ class Snapshot:
 
 class Buffers:
     """The arrays that a frame is made in, and whether a frame that was handed out still shows them."""
+
+    local: Any
+    world: NDArray[Any]
+    transform: NDArray[Any]
+    views: tuple[Any, ...]
 
     def __init__(self, count: int, joints: int, dtype: Any) -> None:
         self.local = tuple(np.zeros((count, joints, width), dtype) for width in (3, 4, 3))

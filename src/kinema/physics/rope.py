@@ -58,6 +58,10 @@ class Rope2D:
     >>> rope.joints  # (21, 2)
     """
 
+    link: float
+    gravity: Any
+    drag: float
+
     joints: Any
     """(links + 1, 2): positions from start to end."""
     velocities: Any

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
@@ -45,11 +46,21 @@ FASTEST_THROW = 5.0
 class ArmScene(Scene):
     """The arm in its room."""
 
+    room: Room
+    joints: Any
+    goal: Any
+    hand: Any
+    error: float
+    drag_to: Any
+    kinds: NDArray[Any]
+    balls: Balls
+    sorter: Sorter
+
     name = "arm"
     title = "Arm and balls"
     about = "Six bones by compensating angles pick up balls and sort them into bins. Drag a ball, or the arm's target."
     unit = "m"
-    controls = (
+    controls: tuple[Any, ...] = (
         Choice("solver", "Solver", "compensating", ("compensating", "fabrik", "ccd")),
         Switch("by_hand", "The arm follows me", False),
         Slider("balls", "Balls", 8, 1, MOST_BALLS, 1),
@@ -58,7 +69,7 @@ class ArmScene(Scene):
         Slider("restitution", "Restitution", RESTITUTION, 0.0, 1.0, 0.01),
         Button("scatter", "Throw all balls in the air"),
     )
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger on a ball", "take it, throw it"),
         ("Left mouse beside them", "turn the view; right mouse or two fingers move it"),
         ("B", "one more ball"),

@@ -6,7 +6,7 @@ Space: the character's unit, y up. The ground is scaled to its legs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,15 +37,18 @@ WEIGHTS = {"play": "Play", "breathing": "Breathing", "feet": "Feet", "hands": "H
 class CharacterScene(Scene):
     """One character and its stages."""
 
+    shows: int
+    walker: Walker
+
     name = "character"
     title = "Character"
     about = "Clips from a flat floor, on ground that is not. Drag hands, feet and gaze. Drop a GLB, VRM or BVH on it."
     unit = "m"
-    takes = (".glb", ".gltf", ".vrm", ".bvh")
+    takes: ClassVar[tuple[str, ...]] = (".glb", ".gltf", ".vrm", ".bvh")
     judge = staticmethod(clip_motion)
     """Finds how the clips of a file travel."""
     controls: tuple[Control, ...] = ()
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
         ("Backspace", "let everything go"),
         ("Drag beside it", "turn the view; wheel or two fingers: nearer and farther"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
+from kinema.world.ground import Ground
 
 CREATURES = {"spider": spider, "quadruped": quadruped, "humanoid": humanoid}
 MODEL, GROUND = "model.glb", "ground.bin"
@@ -63,11 +64,21 @@ def stages_of(character: Character) -> list[Stage]:
 class CreatureScene(Scene):
     """A creature that walks to a goal, and tentacles that reach for a lure."""
 
+    shows: int
+    actor: Actor
+    ground: Ground
+    length: float
+    animator: Animator
+    report: Any
+    goal: Any
+    tentacles: Tentacles
+    lure: Any
+
     name = "creature"
     title = "Creature"
     about = "No clips: it steps by itself to the goal you drag, on any ground. Tails follow through, tentacles reach."
     unit = "m"
-    controls = (
+    controls: tuple[Any, ...] = (
         Choice("creature", "Creature", "spider", tuple(CREATURES)),
         Choice("ground", "Ground", "rocks", grounds.NAMES),
         Slider("speed", "Speed", 0.7, 0.1, 1.2, 0.05, "m/s"),
@@ -76,7 +87,7 @@ class CreatureScene(Scene):
         Switch("footholds", "Show footholds", True),
         Button("back", "Back to the start"),
     )
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the goal over the ground, or the lure of the tentacles"),
         ("Drag beside them", "turn the view; wheel or two fingers: nearer and farther"),
         ("G", "put the goal where the pointer is"),

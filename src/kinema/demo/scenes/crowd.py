@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
@@ -33,16 +34,27 @@ CURIOUS = 3.0
 class CrowdScene(Scene):
     """A field of limbs."""
 
+    time: float
+    lure: Any
+    wanders: bool
+    solve_ms: float
+    roots: NDArray[Any]
+    bones: int
+    rest: NDArray[Any]
+    joints: Any
+    errors: Any
+    targets: Any
+
     name = "crowd"
     title = "Crowd"
     about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the lure through them."
     unit = "m"
-    controls = (
+    controls: tuple[Any, ...] = (
         Slider("count", "Limbs", 2000, 1, 10000, 1),
         Choice("solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd")),
         Slider("bones", "Bones, FABRIK and CCD", 5, 3, 8, 1),
     )
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green lure"),
         ("Left mouse beside it", "turn the view; the wheel or two fingers come nearer"),
     )

@@ -46,6 +46,8 @@ def grips_of(rig: Rig | None) -> list[Grip]:
 class Held:
     """The dragged handles of one character. gaze_ahead: distance of a free gaze handle ahead of the head."""
 
+    grips: dict[str, Grip]
+
     def __init__(self, rig: Rig | None, gaze_ahead: float) -> None:
         self._rig = rig
         self._gaze_ahead = gaze_ahead

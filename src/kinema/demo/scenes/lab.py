@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import getsource
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
@@ -34,11 +35,21 @@ TIME_SHARE = 0.1
 class LabScene(Scene):
     """All solvers on the same chain."""
 
+    time: float
+    target: Any
+    micros: NDArray[Any]
+    iterations: NDArray[Any]
+    rest: NDArray[Any]
+    joints: NDArray[Any]
+    error: NDArray[Any]
+    trace: ErrorTrace
+    errors: NDArray[Any]
+
     name = "lab"
     title = "Lab"
     about = "The same chain and the same target for every solver: their poses, their paths, their error pass by pass."
     unit = "m"
-    controls = (
+    controls: tuple[Any, ...] = (
         Slider("bones", "Bones", 8, 2, 32, 1),
         Slider("limit", "Limit at each joint", 180, 5, 180, 1, "°"),
         Switch("from_rest", "Solve from rest each time", True),
@@ -46,7 +57,7 @@ class LabScene(Scene):
         Button("straight", "A target on the chain's own line"),
         Switch("wander", "Target wanders", True),
     )
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target; all chains share it"),
         ("Left mouse beside it", "turn the view"),
     )
@@ -193,6 +204,8 @@ class ErrorTrace:
 
     All calls together take longer than a frame, so each frame makes one. The target is the one at the start.
     """
+
+    errors: NDArray[Any]
 
     def __init__(self, rest: Any, target: Any, limits: Any) -> None:
         self.errors = np.full((len(SOLVERS), PASSES + 1), np.linalg.norm(rest[-1] - target))

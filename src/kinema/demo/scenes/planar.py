@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,11 +76,15 @@ class Chain:
 class PlanarScene(Scene):
     """Limbs in the plane, with targets to drag."""
 
+    time: float
+    selected: int
+    chains: list[Chain]
+
     name = "planar"
     title = "Planar limbs"
     about = "Two-bone legs by the law of cosines, longer ones by FABRIK, CCD or compensating angles. Drag the targets."
     unit = "px"
-    controls = (
+    controls: tuple[Any, ...] = (
         Switch("mirror", "MIRROR", False),
         Slider("length_1", "L1", LENGTH, 10, 250, 1, "px"),
         Slider("length_2", "L2 and on", LENGTH, 10, 250, 1, "px"),
@@ -90,7 +94,7 @@ class PlanarScene(Scene):
         Switch("rope", "A rope", False),
         Switch("wander", "Targets wander", True),
     )
-    help = (
+    help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a green target"),
         ("N", "a new chain at the pointer, its target 150 px to the right"),
         ("Backspace", "remove the last chain"),

@@ -116,6 +116,9 @@ class Status(NamedTuple):
 class Scene(ABC):
     """A scene. A subclass sets the class attributes and implements `step`, `frame`, `status` and `python`."""
 
+    draw: np.random.Generator
+    revision: int
+
     name: ClassVar[str]
     """Its name in addresses and on the command line."""
     title: ClassVar[str]

@@ -23,6 +23,7 @@ from kinema.demo.scenes.held import Held
 from kinema.demo.scenes.walk_round import Spot
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
+from kinema.pose import Pose
 
 REMEMBERED = 61
 """Ticks kept for the script: one second, long enough for springs to reach their current state."""
@@ -57,6 +58,18 @@ class Walker:
     character: the actor's, with the floor that the clip was made on. frame: the animator's frame. pose, world:
     (J, 4, 4), the same with dragged feet at their handles.
     """
+
+    actor: Actor
+    ground: str
+    speed: float
+    still: bool
+    weights: dict[str, float]
+    held: Held
+    way: float
+    motion: ClipMotion
+    character: Character
+    pose: Pose
+    world: Any
 
     def __init__(
         self, actor: Actor, ground: str, clip: str | None, weights: Mapping[str, float], *, speed: float, still: bool

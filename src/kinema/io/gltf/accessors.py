@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.io.gltf.buffers import DocumentBuffers
-from kinema.io.gltf.cursor import Cursor
+from kinema.io.gltf.cursor import Cursor, Cursors
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import FREE_NUMBERS, LARGEST_FILE, MOST_NUMBERS, NUMBERS_A_BYTE
 
@@ -51,6 +51,8 @@ class Accessors:
     An array is (count, width), in its stored type, or float32 if it is normalised. It may be a view into the file's
     bytes, unaligned: it is never modified, and copied before it is computed with.
     """
+
+    cursors: Cursors
 
     def __init__(self, document: Document) -> None:
         self.cursors = document.root.each("accessors")
@@ -121,6 +123,8 @@ class Accessors:
 
 class Views:
     """The buffer views of a document: which bytes of which buffer, and the distance between elements."""
+
+    buffers: DocumentBuffers
 
     def __init__(self, document: Document) -> None:
         self.buffers = DocumentBuffers(document)

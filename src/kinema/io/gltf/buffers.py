@@ -22,6 +22,8 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 class DocumentBuffers:
     """The buffers of a document by index, each read once. size: total bytes read so far."""
 
+    size: int
+
     def __init__(self, document: Document) -> None:
         self._document = document
         self._cursors = document.root.each("buffers")

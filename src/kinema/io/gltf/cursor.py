@@ -19,6 +19,11 @@ _LARGEST_SHOWN = 10**18
 class Cursor:
     """A value of a JSON tree. Its path is built only when it is needed."""
 
+    above: Cursor | None
+    file: str
+    key: str | int
+    value: Any
+
     __slots__ = ("above", "file", "key", "value")
 
     def __init__(self, value: Any, file: str, key: str | int = "", above: Cursor | None = None) -> None:

@@ -43,6 +43,8 @@ class Output:
     tree: the JSON. binary: the first buffer. chunks: unknown chunks that follow it in the file.
     """
 
+    json: dict[str, Any]
+
     def __init__(self, tree: Mapping[str, Any], binary: bytes = b"", chunks: bytes = b"") -> None:
         self.json = dict(tree)
         self._own: set[str] = set()

@@ -20,7 +20,7 @@ from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.output import Output
 
-log = logging.getLogger("kinema")
+log: logging.Logger = logging.getLogger("kinema")
 
 PICTURES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
