@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kinema.behaviours.eyes import EyesReport as EyesReport
     from kinema.behaviours.feet import Feet as Feet
     from kinema.behaviours.feet import FeetReport as FeetReport
+    from kinema.behaviours.full_body import Body as Body
     from kinema.behaviours.hands import Hands as Hands
     from kinema.behaviours.hands import HandsReport as HandsReport
     from kinema.behaviours.head import Head as Head
@@ -192,6 +193,7 @@ _HOME = {
     "compensating": "kinema.solvers.compensating",
     "constrain": "kinema.solvers.constrain",
     "fabrik": "kinema.solvers.fabrik",
+    "Body": "kinema.behaviours.full_body",
     "FullBody": "kinema.solvers.full_body",
     "BodyReport": "kinema.solvers.full_body",
     "Effector": "kinema.solvers.body.targets",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
-from kinema._jit import batch, for_kernels
+from kinema._jit import batch
 from kinema.math import quat
 from kinema.solvers.body import joints, records, system
 from tests import compiled, naive, problems
@@ -90,12 +90,11 @@ def test_what_pushes_past_an_edge_is_blocked(limit):
     wanted = problems.units(rng, count)
     if isinstance(limit, km.Hinge):
         wanted = np.array(limit.axis) * rng.choice([-1, 1], (count, 1))
-    joint = np.zeros(count, records.JOINT.dtype(np.float64))
-    state = np.zeros(count, records.JOINT_STATE.dtype(np.float64))
+    joint, state = records.zeros(records.JOINT, count), records.zeros(records.JOINT_STATE, count)
     joint["mobility"], joint["rest"], joint["bone"], joint["limit"] = 1, rest, bone, limit.row(tuple(bone))
     state["rotation"] = naive.quat_mul(rest, away)
     state["x"], state["y"], state["z"] = np.eye(3)
-    _step_at_edge(for_kernels(joint), for_kernels(state), wanted, 1e-13)
+    _step_at_edge(joint, state, wanted, 1e-13)
     for i in range(count):
         held = bool(state["no_swing"][i] or state["no_twist"][i])
         assert past(limit, away[i], bone, state["pull"][i]) < 1e-2

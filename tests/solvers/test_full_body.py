@@ -246,7 +246,7 @@ def test_a_plane_is_not_crossed_and_what_is_above_it_is_let_be():
     above, report = body.solve(pose, [km.Effector("left_hand", hand + (0, 0.1, 0), normal=(0, 1, 0))])
     assert report.reached
     moved = world_of(character.skeleton, above)[body.joint("left_hand"), :3, 3]
-    assert moved[1] == pytest.approx(hand[1] + 0.1, abs=1e-3)
+    assert hand[1] + 0.1 - 1e-3 < moved[1] < hand[1] + 0.11
 
 
 def test_two_joints_are_at_a_distance():

@@ -739,6 +739,7 @@ def hands(skeleton):
     return [skeleton.chain("spine", "hand_l"), skeleton.chain("spine", "hand_r")]
 
 
+@pytest.mark.slow_uncompiled
 def test_goals_that_share_a_spine_are_all_met_where_they_can_be():
     rng = problems.generator(22)
     character, count = person(), 100 if compiled.COMPILED else 3
@@ -780,6 +781,7 @@ def test_the_higher_priority_is_met_and_the_lower_gives_way():
         ).max() < 1e-4
 
 
+@pytest.mark.slow_uncompiled
 def test_goals_above_one_another():
     """The chest is turned as wanted, and the hand is on its target all the same."""
     rng = problems.generator(24)
@@ -867,6 +869,7 @@ def test_with_several_goals_too_a_batch_is_many_singles():
                 assert all(np.array_equal(a[i], b) for a, b in zip(report, single, strict=True))
 
 
+@pytest.mark.slow_uncompiled
 def test_inputs_are_never_changed_and_the_same_input_gives_the_same_bits():
     rng = problems.generator(28)
     skeleton = with_limits(person(), LIMITS)
@@ -883,6 +886,7 @@ def test_inputs_are_never_changed_and_the_same_input_gives_the_same_bits():
     assert same_bits(pose, before)
 
 
+@pytest.mark.slow_uncompiled
 @given(st.data())
 def test_finite_in_finite_out(data):
     """Bones, targets and poles of any size, places of any kind; limits of any kind, empty and inverted ones too."""

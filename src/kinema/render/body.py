@@ -21,18 +21,18 @@ SHOWS = ("bones", "skin", "both")
 
 
 @dataclass(frozen=True)
-class Body:
+class DrawnBody:
     """What is drawn of one pose, in drawing space: bones, a skin, or bones that show through a skin."""
 
     bones: Mesh | None = None
     skin: Mesh | None = None
 
-    def moved(self, offset: Any) -> Body:
+    def moved(self, offset: Any) -> DrawnBody:
         """Return the body moved by an offset (3,)."""
-        return Body(_moved(self.bones, offset), _moved(self.skin, offset))
+        return DrawnBody(_moved(self.bones, offset), _moved(self.skin, offset))
 
     @classmethod
-    def joined(cls, bodies: list[Body]) -> Body:
+    def joined(cls, bodies: list[DrawnBody]) -> DrawnBody:
         """Join several bodies into one."""
         bones, skins = (
             [mesh for mesh in each if mesh is not None]
@@ -53,8 +53,8 @@ class Sculptor:
         if self.show != "bones" and not self.character.skins:
             raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
 
-    def body(self, pose: Pose, space: DrawingSpace) -> Body:
-        return Body(
+    def body(self, pose: Pose, space: DrawingSpace) -> DrawnBody:
+        return DrawnBody(
             None if self.show == "skin" else self._bones.mesh(space.points(self._joints(pose))),
             None if self.show == "bones" else self._skin(pose, space),
         )

@@ -11,7 +11,7 @@ from kinema import validation
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.errors import InputError
-from kinema.render.body import Body
+from kinema.render.body import DrawnBody
 from kinema.render.camera import MARGIN, Camera, along, axes_seen
 from kinema.render.look import PICTURE_SIZE, Look
 from kinema.render.staging import Staging
@@ -134,7 +134,7 @@ def _drawn_together(
     camera = Camera.fitted(points.reshape(-1, 3), angles, size or _strip_size(along(axes, points)))
     renderer = staging.renderer(points, camera, STILL_SAMPLES)
     bodies = [staging.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
-    return renderer.picture(Body.joined(bodies))
+    return renderer.picture(DrawnBody.joined(bodies))
 
 
 def _apart(points: Any, right: Any) -> Any:

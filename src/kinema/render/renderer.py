@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.meshes import Mesh
-from kinema.render.body import Body
+from kinema.render.body import DrawnBody
 from kinema.render.camera import Camera, along
 from kinema.render.ground_image import GroundImage
 from kinema.render.raster import facing, fill
@@ -50,7 +50,7 @@ class Renderer:
     fine: int
     """Samples per pixel of a body, in each direction."""
 
-    def picture(self, body: Body) -> Any:
+    def picture(self, body: DrawnBody) -> Any:
         """Return (height, width, 3), uint8: a body on its ground."""
         # The outermost mesh casts the shadow on the ground; each one shades itself.
         layers = [(mesh, self._shadows(mesh)) for mesh in (body.bones, body.skin) if mesh is not None]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.render.body import Body, Sculptor
+from kinema.render.body import DrawnBody, Sculptor
 from kinema.render.camera import Camera
 from kinema.render.ground_image import GroundImage
 from kinema.render.look import Look
@@ -43,7 +43,7 @@ class Staging:
         points = space.points(outline)
         return cls(sculptor, clip, look, space, np.concatenate((points - FLESH, points + FLESH), axis=1))
 
-    def body(self, time: float) -> Body:
+    def body(self, time: float) -> DrawnBody:
         return self.sculptor.body(self.clip.sample(time), self.space)
 
     def renderer(self, points: Any, camera: Camera, fine: int) -> Renderer:

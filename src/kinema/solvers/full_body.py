@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema._jit import for_kernels
 from kinema.character import Character
 from kinema.constants import ROUNDING_TURN
 from kinema.errors import InputError
@@ -114,13 +113,21 @@ class FullBody:
             self._joints[name] = joint_of(self.skeleton, self.rig, name)
         return self._joints[name]
 
-    def solve(self, pose: Pose, effectors: Sequence[Effector], *, warm: Pose | None = None) -> tuple[Pose, BodyReport]:
+    def solve(
+        self,
+        pose: Pose,
+        effectors: Sequence[Effector],
+        *,
+        warm: Pose | None = None,
+        transform: ArrayLike | None = None,
+    ) -> tuple[Pose, BodyReport]:
         """Move the body so that its effectors meet their targets, and nothing moves that need not.
 
         pose: the animated pose, any batch; joints that no effector needs stay as they are.
         effectors: what is wanted; their batch and that of the pose broadcast.
         warm: a pose to start from, such as the one returned for the frame before. It saves steps and keeps frames
             continuous; where the effectors leave the body free, it goes back to `pose` over a few frames.
+        transform: (..., 12), where the character stands, 3x4 row by row. Default: at the world's origin.
 
         Returns the new pose and a `BodyReport`. Limits of the skeleton hold, bones keep their length.
         Raises InputError for effectors that name no joint, want nothing or do not broadcast.
@@ -137,13 +144,28 @@ class FullBody:
         settings = np.repeat(self._settings, len(states))
         settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
         settings["warm"], settings["single"] = warm is not None, start.precision == np.float32
+        if transform is not None:
+            space = validation.vectors("transform", transform, 12, np.float64)
+            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
         goals = targets.as_records(wanted, plan.index, shape)
-        outcomes = np.zeros(len(states), records.OUTCOME.dtype(np.float64))
-        arrays = [for_kernels(array) for array in (plan.joints, states, goals, settings, outcomes)]
+        outcomes = records.zeros(records.OUTCOME, len(states))
+        arrays = (plan.joints, states, goals, settings, outcomes)
         validation.in_chunks(
             lambda first, last: solve_bodies(first, last, *arrays, plan.room(len(wanted))), len(states), THREADS_FROM, 1
         )
         return plan.pose(start, states), _report(goals, outcomes, self.size, shape, start.precision)
+
+    def moved(self, effectors: Sequence[Effector]) -> NDArray[np.int64]:
+        """Indices of the joints that some effectors may move, in order."""
+        joints = tuple(joint for target in targets.parse(effectors, self.joint) for joint in target.joints)
+        return self._plan(joints).nodes
+
+    def check(self, effectors: Sequence[Effector], count: int) -> None:
+        """Raise InputError unless these are effectors for this many characters, with one value for all or one each."""
+        for target in targets.parse(effectors, self.joint):
+            for name, array in target.fields.items():
+                if array.shape[:-1] not in ((), (count,)):
+                    raise InputError(f"{name} has the batch {array.shape[:-1]}; allowed are one value or {count}")
 
     # --- what is prepared --------------------------------------------------------------------------------------
 
@@ -166,7 +188,7 @@ class FullBody:
 
     def _shared_settings(self, tolerance: float, rotation_tolerance: float, max_steps: int, attempts: int) -> Any:
         """(1,) SETTINGS without what is a character's own."""
-        settings = np.zeros(1, records.SETTINGS.dtype(np.float64))
+        settings = records.zeros(records.SETTINGS, 1)
         settings["root_space"] = np.eye(4)[:3].reshape(12)
         settings["body_size"] = self.size
         settings["tolerance"] = validation.number("tolerance", tolerance, 0.0)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinema import validation
-from kinema._jit import for_kernels
 from kinema.constants import FARTHEST, MARGIN, ROUNDING_TURN
 from kinema.solvers.body import records
 from kinema.solvers.body.descent import solve_bodies
@@ -60,8 +59,8 @@ def solve_chains(
     wanted = _targets(tasks, plan, rows, rotations)
     settings["ranks"] = int(wanted["rank"].max(initial=0)) + 1
     _pull_in(posed, wanted, settings, rows, chains)
-    outcomes = np.zeros(rows.size, records.OUTCOME.dtype(np.float64))
-    arrays = [for_kernels(array) for array in (plan.joints, states, wanted, settings, outcomes)]
+    outcomes = records.zeros(records.OUTCOME, rows.size)
+    arrays = (plan.joints, states, wanted, settings, outcomes)
     validation.in_chunks(
         lambda first, last: solve_bodies(first, last, *arrays, plan.room(len(tasks))), rows.size, THREADS_FROM, 1
     )
@@ -95,7 +94,7 @@ def _settings(
         lengths.append(np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1))
     size = np.maximum.reduce(lengths)
     size = np.where(size > 0, size, 1.0)
-    settings = np.zeros(rows.size, records.SETTINGS.dtype(np.float64))
+    settings = records.zeros(records.SETTINGS, rows.size)
     settings["root_space"] = np.eye(4)[:3].reshape(12)
     settings["body_size"] = size
     shortest = np.minimum.reduce(lengths) / size
@@ -110,7 +109,7 @@ def _settings(
 
 def _targets(tasks: Sequence[GoalTask], plan: Plan, rows: Any, rotations: bool) -> Any:
     """(rows, tasks) EFFECTOR."""
-    wanted = np.zeros((rows.size, len(tasks)), records.EFFECTOR.dtype(np.float64))
+    wanted = records.zeros(records.EFFECTOR, (rows.size, len(tasks)))
     wanted["weight"] = wanted["rotation_weight"] = 1.0
     order = sorted({task.goal.priority for task in tasks}, reverse=True)
     for e, task in enumerate(tasks):

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinema._jit import for_kernels
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
 from kinema.solvers.body import records
@@ -39,9 +38,8 @@ class Plan:
         self.index = np.full(len(skeleton) + 1, -1)
         self.index[self.nodes] = np.arange(self.nodes.size)
         self.root = int(self.index[root])
-        self.state_type = records.JOINT_STATE.dtype(np.float64)
         table, bones, rest = skeleton.limit_rows(np.float64)
-        self.joints = np.zeros(self.nodes.size, records.JOINT.dtype(np.float64))
+        self.joints = records.zeros(records.JOINT, self.nodes.size)
         self.joints["parent"] = self.index[skeleton.parents[self.nodes]]
         self.joints["mobility"] = mobility[self.nodes]
         self.joints["slide"][self.root] = slide
@@ -52,7 +50,7 @@ class Plan:
     def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None) -> Any:
         """(characters, N) JOINT_STATE of local transforms, (characters, J, ...). warm: the pose to start from."""
         t, r, s = (array[:, self.nodes] for array in (t, r, s))
-        states = np.zeros(t.shape[:2], self.state_type)
+        states = records.zeros(records.JOINT_STATE, t.shape[:2])
         states["translation"] = states["reference_translation"] = t
         states["rotation"] = states["reference"] = r
         states["scale"] = s
@@ -66,7 +64,7 @@ class Plan:
         """Room for one character with this many effectors."""
         rows = ROWS * effectors
         return Room(
-            for_kernels(np.zeros(rows, records.ROW.dtype(np.float64))),
+            records.zeros(records.ROW, rows),
             np.zeros((self.nodes.size, 6, rows)),
             np.zeros((rows, rows)),
             np.zeros(rows),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.limits import ROW as LIMIT
-from kinema.records import REAL, Record
+from kinema.records import REAL, Record, kernel_views
 
 JOINT = Record(
     parent=np.int64,  # Index of the parent, -1 for a root; parents come first.
@@ -48,6 +48,8 @@ JOINT_STATE = Record(
     pull_slide=(REAL, 3),
     moment=(REAL, 3),  # Sum of the wrenches on everything below, about the centre.
     force=(REAL, 3),
+    first_row=np.int64,  # The rows that pull at it or at a joint below are among these.
+    last_row=np.int64,
 )
 """One joint of one character while it is solved."""
 
@@ -129,3 +131,9 @@ class Problem(NamedTuple):
     """(R,): the right-hand side, then the forces l."""
     settings: Any
     """(1,) SETTINGS."""
+
+
+def zeros(record: Record, shape: int | tuple[int, ...]) -> Any:
+    """Records as the kernels take them, all fields 0. In Python use them as `records["field"]`."""
+    (array,) = kernel_views(record.zeros(shape, np.float64))
+    return array

@@ -19,29 +19,48 @@ SMALLEST_PIVOT = 1e-14
 """Pivots of the Cholesky factor below this are rounding; the row then pulls at nothing."""
 
 
+@kernel
+def cover(state, first, last):
+    """Widen the range of rows that pull at a joint."""
+    state.first_row, state.last_row = min(state.first_row, first), max(state.last_row, last)
+
+
 @routine
-def sweep_up(problem, count):
-    """The sum of all wrenches below each joint, for every row at once."""
-    sweep, rows = problem.sweep, problem.rows
-    joints = problem.joints.size
-    for n in range(joints):
+def place_wrenches(problem, count):
+    """Write the wrench of every row at its joint, nothing elsewhere."""
+    sweep = problem.sweep
+    for n in range(problem.joints.size):
+        problem.states[n].first_row, problem.states[n].last_row = count, 0
         for c in range(6):
             for k in range(count):
                 sweep[n, c, k] = like(sweep[n, c, k], 0.0)
     for k in range(count):
-        row = rows[k]
+        row = problem.rows[k]
+        cover(problem.states[row.joint], k, k + 1)
         for c in range(3):
             sweep[row.joint, c, k] += row.moment[c]
             sweep[row.joint, 3 + c, k] += row.force[c]
-            if row.other >= 0:
+        if row.other >= 0:
+            cover(problem.states[row.other], k, k + 1)
+            for c in range(3):
                 sweep[row.other, c, k] -= row.other_moment[c]
                 sweep[row.other, 3 + c, k] -= row.force[c]
+
+
+@routine
+def sweep_up(problem, count):
+    """The sum of all wrenches below each joint, for every row at once."""
+    place_wrenches(problem, count)
+    sweep = problem.sweep
+    joints = problem.joints.size
     for back in range(joints):
         n = joints - 1 - back
         parent = problem.joints[n].parent
         if parent >= 0:
+            first, last = problem.states[n].first_row, problem.states[n].last_row
+            cover(problem.states[parent], first, last)
             for c in range(6):
-                for k in range(count):
+                for k in range(first, last):
                     sweep[parent, c, k] += sweep[n, c, k]
 
 
@@ -63,11 +82,11 @@ def mobility_matrix(state):
 
 
 @routine
-def rotate_rows(twists, state, slide, count):
+def rotate_rows(twists, state, slide):
     """Replace a joint's wrenches, (6, rows), by the twists that it makes of them."""
     x, y, z = mobility_matrix(state)
     o = load3(state.origin)
-    for k in range(count):
+    for k in range(state.first_row, state.last_row):
         f = (twists[3, k], twists[4, k], twists[5, k])
         mx = twists[0, k] - (o[1] * f[2] - o[2] * f[1])
         my = twists[1, k] - (o[2] * f[0] - o[0] * f[2])
@@ -87,10 +106,10 @@ def sweep_down(problem, count):
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         if joint.mobility > zero or joint.slide > zero:
-            rotate_rows(sweep[n], state, joint.slide, count)
+            rotate_rows(sweep[n], state, joint.slide)
         else:
             for c in range(6):
-                for k in range(count):
+                for k in range(state.first_row, state.last_row):
                     sweep[n, c, k] = zero
         if joint.parent >= 0:
             for c in range(6):

@@ -161,7 +161,7 @@ def ranks(targets: Sequence[Target]) -> list[float]:
 def as_records(targets: Sequence[Target], index: Any, shape: tuple[int, ...]) -> Any:
     """(characters, E) EFFECTOR. index: of each joint among the joints that are solved."""
     order = ranks(targets)
-    wanted = np.zeros((math.prod(shape), len(targets)), records.EFFECTOR.dtype(np.float64))
+    wanted = records.zeros(records.EFFECTOR, (math.prod(shape), len(targets)))
     wanted["weight"] = wanted["rotation_weight"] = 1.0
     for e, target in enumerate(targets):
         one = wanted[:, e]
