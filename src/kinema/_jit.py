@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+import numpy as np
+from numba import config, njit, types
 from numba.extending import overload
 
 from kinema import kernel_cache
@@ -48,6 +49,13 @@ def batch(function: Callable[..., Any]) -> Any:
     compiled = njit(function, error_model="numpy", nogil=True)
     kernel_cache.attach(compiled)
     return compiled
+
+
+def for_kernels(records: Any) -> Any:
+    """A structured array as kernels take it, the same memory: uncompiled they need a recarray, whose elements have
+    attributes; compiled they are called faster without (2 us a call).
+    """
+    return records.view(np.recarray) if config.DISABLE_JIT else records
 
 
 def like(x: Any, value: float) -> Any:
