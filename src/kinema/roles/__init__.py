@@ -1,4 +1,4 @@
-"""Which joint is what: `find` makes a `Rig` for any skeleton; `Overrides` are the user's word over it."""
+"""Roles of joints: `find` makes a `Rig` for any skeleton; `Overrides` are what the user knows better."""
 
 from kinema.roles.bends import Pole, poles
 from kinema.roles.finder import find

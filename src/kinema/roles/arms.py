@@ -100,7 +100,7 @@ def _is_finger(evidence: Evidence, joint: int) -> bool:
 
 
 def _chain(evidence: Evidence, start: int) -> tuple[int, ...]:
-    """Down from a knuckle, without marks of ends and without joints in the place of the next."""
+    """Joints from a knuckle down, without end markers and without joints that coincide with the next."""
     way = [start]
     while below := [child for child in evidence.children[way[-1]] if not evidence.end[child]]:
         way.append(max(below, key=evidence.extent))

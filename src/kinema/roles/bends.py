@@ -20,7 +20,7 @@ BENT = 0.1
 @dataclass(frozen=True)
 class Pole:
     """joint: the middle one of a limb, its knee or elbow. axis: (3,), unit, what it bends about, in its own space; a
-    positive turn bends it further. direction: (3,), unit, the way it points at rest, in the character's space.
+    positive rotation bends it further. direction: (3,), unit, the way it points at rest, in the character's space.
     seen: whether a bend was there to be seen, at rest or in clips; else limbs bend as people's do.
     """
 

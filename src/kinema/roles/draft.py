@@ -1,4 +1,4 @@
-"""`Draft`: the roles as found, with how sure each one is, before the user's word and the measuring of soles."""
+"""`Draft`: the roles as found, with how sure each one is, before overrides and the measuring of soles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNCLEAR = 0.3
 
 
 class Doubt(NamedTuple):
-    """A sentence about a role that is unsure; with the user's word on that role it is settled."""
+    """A sentence about a role that is unsure; an override of that role settles it."""
 
     role: str
     """As `Rig.confidence` has it; "legs" for all of them, "" for none."""
@@ -68,7 +68,7 @@ def make(
     if middle.head is not None:
         sure["head"] = _by_name(0.7, evidence.kind(middle.head), ("head",))
         if sure["head"] < 0.5:
-            called = f"The head is {names[middle.head]!r} by its place, but it is not called so."
+            called = f"The head is {names[middle.head]!r} by its position, but its name does not say so."
             doubts.append(Doubt("head", called))
         if middle.neck:
             sure["neck"] = min(sure["head"], _by_name(0.8, evidence.kind(middle.neck[0]), ("neck", "spine")))
@@ -158,7 +158,7 @@ def _ahead(stance: Stance, pair: Pair) -> float:
 
 
 def _ranks(pairs: int) -> list[str]:
-    """Names of pairs of legs from the front to the back, with a place for the side."""
+    """Names of pairs of legs from the front to the back, with a field for the side."""
     if pairs == 1:
         return ["{}"]
     middle = [f"middle_{{}}_{n + 1}" for n in range(pairs - 2)] if pairs > 3 else ["middle_{}"] * (pairs - 2)

@@ -1,7 +1,7 @@
 """`Evidence`: what is known of a skeleton before any role is: which joints make up a body, and what clips do to them.
 
 A file's skeleton has every node of the file: meshes, cameras, swords and the handles that an animator pulls. A joint
-belongs to the body if skin follows it or clips turn it, and if its name does not say that it is something else.
+belongs to the body if skin follows it or clips rotate it, unless its name says that it is something else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SKIN_SHARE = 1e-4
 """Share of all skin that must follow a joint for it to count: less is left behind by painting weights."""
 
 SAME_PLACE = 1e-3
-"""Shares of the body's size within which two joints are in one place."""
+"""Share of the body's size within which two joints coincide."""
 
 CLIPS_LOOKED_AT = 4
 """Clips that are sampled: those that stand and walk come first, and more would tell nothing new."""
@@ -66,7 +66,7 @@ class Evidence:
     """What is known of a skeleton. All lengths are in the file's own unit.
 
     rest: (J, 3), where joints are at rest. children: of each joint, within the body. body: (J,), whether a joint
-    belongs to it. helper: (J,), those that are on the way but never asked to turn. end: (J,), those that only mark
+    belongs to it. helper: (J,), those on the way to a limb that never rotate. end: (J,), those that only mark
     where a bone ends. weight: (J,), share of the skin that follows each joint, or None without skins. reach: (J,), the
     longest way down from a joint. middle: (J, 3), the mean of a joint and all below. count: (J,), how many these are.
     size: diagonal of the box around the body at rest. bodies: how many the file holds, of which this is the largest.
@@ -141,17 +141,17 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
 
 
 def _telling(clips: Sequence[Clip]) -> list[Clip]:
-    """The clips to look at: those whose names say that it stands or walks first, one of each word, else in order."""
+    """The clips to look at: first those whose names say that it stands or walks, one of each token, then in order."""
 
-    def rank(item: tuple[int, Clip]) -> tuple[int, int, int]:
+    def order(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = name_tokens.split(item[1].name)
         said = {word.removesuffix("ing") for word in found} | set(found)
-        place = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
-        return len(_TELLING) + 1 if said & _MISLEADING else place, len(found), item[0]
+        rank = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
+        return len(_TELLING) + 1 if said & _MISLEADING else rank, len(found), item[0]
 
-    ranked = sorted(enumerate(clips), key=rank)
-    first = {rank(item)[0]: item for item in reversed(ranked)}
-    best = [first[place] for place in sorted(first) if place < len(_TELLING)]
+    ranked = sorted(enumerate(clips), key=order)
+    first = {order(item)[0]: item for item in reversed(ranked)}
+    best = [first[rank] for rank in sorted(first) if rank < len(_TELLING)]
     others = [item for item in ranked if item not in best]
     return [clip for _, clip in (best + others)[:CLIPS_LOOKED_AT]]
 
@@ -168,7 +168,7 @@ def _look(skeleton: Skeleton, clip: Clip) -> Moving:
 
 
 def _tracked(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
-    """(J,): whether any of the clips has a say in how a joint is turned."""
+    """(J,): whether any of the clips has a rotation track for a joint."""
     tracked = np.zeros(len(skeleton), bool)
     for clip in clips:
         tracked[[int(track.joint) for track in clip.tracks if track.path == "rotation"]] = True
@@ -203,8 +203,8 @@ def _weights(skeleton: Skeleton, skins: Sequence[Skin]) -> tuple[Any, Any]:
 def _joints(skeleton: Skeleton, weight: Any, pieces: Any, tracked: Any) -> tuple[Any, Any]:
     """(J,) each: joints that are certainly part of what moves, and leaves that only mark where a bone ends.
 
-    Where skin follows most of what could turn, only what carries skin counts. Elsewhere it is what clips turn, if they
-    turn most of it, or everything.
+    Where skin follows most joints that could rotate, only joints with skin count. Elsewhere it is those that clips
+    rotate, if they rotate most of them, or all.
     """
     decoy = pieces | np.array([name_tokens.is_decoy(name) for name in skeleton.names])
     leaf = _leaves(skeleton)
@@ -258,7 +258,7 @@ def _totals(skeleton: Skeleton, values: Any) -> Any:
 
 
 def _sums(rest: Any, children: Any) -> tuple[Any, Any, Any]:
-    """For each joint: the longest way down from it, the mean place of it and all below, and how many these are."""
+    """For each joint: the longest way down from it, the mean position of it and all below, and how many these are."""
     reach, middle, count = np.zeros(len(rest)), rest.copy(), np.ones(len(rest))
     for joint in range(len(rest) - 1, -1, -1):
         for child in children[joint]:

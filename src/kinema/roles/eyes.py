@@ -16,7 +16,7 @@ EYE_REACH = 0.75
 
 
 def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None) -> tuple[int, int] | None:
-    """Left and right eye; by name, else by place."""
+    """Return the left and the right eye: by name, else by position."""
     if head is None:
         return None
     below = set(evidence.below(head))

@@ -106,8 +106,8 @@ def find(
     positions: (J, 3), as it stands. sides: joints known to be "left" or "right"; facing ahead, the first side of each
     pair is the left one.
     """
-    if told := _sides(pairs, sides):
-        return Facing(told > 0, 1.0, ())
+    if known := _sides(pairs, sides):
+        return Facing(known > 0, 1.0, ())
     witnesses = [each for each in _witnesses(evidence, pairs, posture, hips, positions, ahead) if each.vote]
     votes = [WEIGHTS[each.name] * each.vote for each in witnesses]
     total, weight = sum(votes), sum(map(abs, votes))

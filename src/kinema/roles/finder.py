@@ -30,7 +30,7 @@ def find(
     overrides: Overrides | None = None,
     skins: Sequence[Skin] = (),
 ) -> Rig | None:
-    """The rig of a skeleton; None where nothing in it is like a body.
+    """Find the rig of a skeleton; None where nothing in it is like a body.
 
     clips, skins: what else the file has: clips show the floor and the legs that stand on it, skins which joints are
     more than handles. known: joints by VRM's names of human bones ("leftUpperLeg"), as a file's own table has them.
@@ -50,7 +50,7 @@ def find(
 
 
 def _roles(facts: Evidence, said: Overrides) -> tuple[Draft, Stance]:
-    """Everything that is found, with the user's word put over it."""
+    """Find every role, then apply the overrides."""
     mirror = symmetry.find(facts)
     pairs = limbs.find(facts, mirror)
     upright = posture.find(facts, mirror, pairs, said.up)

@@ -1,4 +1,4 @@
-"""Putting the user's word over what was found."""
+"""Apply overrides to the roles that were found."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _left(skeleton: Skeleton, found: Draft, given: dict[str, Any]) -> dict[str, 
 
 
 def _put(limbs: dict[str, dict[str, Any]], what: str, said: Leg | Arm, limb: Any) -> set[str]:
-    """A limb under its name, in place of those that have joints of its. Returns the roles that this settles."""
+    """A limb under its name, replacing those that share joints with it. Returns the roles that this settles."""
     limbs[what][said.name] = limb
     if not said.joints:
         return set()

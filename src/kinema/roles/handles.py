@@ -19,8 +19,8 @@ from kinema.skeleton import Skeleton
 
 def twins(skeleton: Skeleton, joint: int, near: float) -> tuple[int, ...]:
     """Joints within a distance of another at rest, neither above nor below it: the topmost of each branch."""
-    places = skeleton.rest_world[:, :3, 3]
-    close = np.linalg.norm(places - places[joint], axis=-1) <= near
+    positions = skeleton.rest_world[:, :3, 3]
+    close = np.linalg.norm(positions - positions[joint], axis=-1) <= near
     close[skeleton.below([joint])] = False
     close[skeleton.above([joint])] = False
     return tuple(int(j) for j in np.flatnonzero(close) if not close[skeleton.above([int(j)])[:-1]].any())

@@ -71,7 +71,7 @@ def _cut(evidence: Evidence, stance: Stance, across: Any, path: Sequence[int], a
 
 
 def strays(evidence: Evidence, ankle: int) -> list[int]:
-    """Joints that skin of a foot follows, in the place of its ankle, though they hang from elsewhere."""
+    """Joints that skin of a foot follows and that coincide with its ankle, but hang from elsewhere."""
     if evidence.weight is None:
         return []
     found = twins(evidence.skeleton, ankle, SAME_PLACE * evidence.size)
@@ -79,7 +79,7 @@ def strays(evidence: Evidence, ankle: int) -> list[int]:
 
 
 def bending(evidence: Evidence, path: Sequence[int]) -> list[int]:
-    """A path without helpers, copies that share a bone's twist (`arm.001`), and joints in the place of the one before;
+    """A path without helpers, copies that share a bone's twist (`arm.001`), and joints that coincide with the last;
     no fewer than three joints are left, as long as there are as many.
     """
     names, found = evidence.skeleton.names, [path[0]]

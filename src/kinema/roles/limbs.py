@@ -90,7 +90,7 @@ def _paths(evidence: Evidence, top: int) -> Iterator[tuple[int, ...]]:
 
 
 def _apart(evidence: Evidence, child: int, siblings: list[int]) -> int:
-    """The first joint of a limb that is not in the place of another one's: further up they only share an anchor."""
+    """The first joint of a limb that does not coincide with another limb's: further up they only share an anchor."""
     near = SAME_PLACE * evidence.size
     shared = [s for s in siblings if s != child and np.linalg.norm(evidence.rest[s] - evidence.rest[child]) <= near]
     below = evidence.children[child]

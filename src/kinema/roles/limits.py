@@ -1,6 +1,6 @@
 """Joint limits by role: what bodies can do, widened by what the clips do.
 
-Knees, elbows, fingers and toes are hinges where the clips turn them about one axis; all else swings and twists. A clip
+Knees, elbows, fingers and toes are hinges if clips rotate them about one axis; all else swings and twists. A clip
 shows a part of what a joint can do, so that its range only ever widens what is usual for the role.
 """
 
@@ -26,10 +26,10 @@ LIMIT_CLIPS, LIMIT_MOMENTS = 32, 64
 """Clips whose range of motion is looked at, and at how many moments of each."""
 
 HINGE_MOVES = math.radians(4)
-"""A joint that turns less than this shows no axis."""
+"""A joint that rotates less than this shows no axis."""
 
 HINGE_SLACK = math.radians(3)
-"""A joint whose clips turn it further off one axis than this is no hinge; those of animators and capture wobble."""
+"""A joint that clips rotate further off one axis than this is no hinge; animated and captured hinges wobble."""
 
 HINGE_MARGIN, SWING_MARGIN = math.radians(10), math.radians(10)
 """Room beyond what clips show, so that what they do is never at a limit."""
@@ -61,13 +61,13 @@ def find(character: Character) -> list[Limit | None]:
     if rig is None:
         raise InputError(f"{character.name!r} has no rig; limits go by the roles of joints")
     clips = list(character.clips.values())
-    turns = _turns(character.skeleton, clips)
+    rotations = _rotations(character.skeleton, clips)
     bones = character.skeleton.limit_rows(np.float64)[1]
     found: list[Limit | None] = [None] * len(character.skeleton)
     for role, joint in _sockets(rig):
-        found[joint] = _socket(turns[:, joint], bones[joint], *USUAL_SOCKETS[role])
+        found[joint] = _socket(rotations[:, joint], bones[joint], *USUAL_SOCKETS[role])
     for joint, axis, rest_bend in _hinges(rig, clips):
-        found[joint] = _hinge(turns[:, joint], bones[joint], axis, rest_bend)
+        found[joint] = _hinge(rotations[:, joint], bones[joint], axis, rest_bend)
     return found
 
 
@@ -83,24 +83,24 @@ def with_limits(character: Character) -> Character:
 # --- what clips do ---------------------------------------------------------------------------------------------
 
 
-def _turns(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
-    """(N, J, 4): every joint's turn away from rest, in its own space, at rest and at moments of the clips."""
+def _rotations(skeleton: Skeleton, clips: Sequence[Clip]) -> Any:
+    """(N, J, 4): every joint's rotation away from rest, in its own space, at rest and at moments of the clips."""
     rest = skeleton.rest.rotations.astype(np.float64)
     rows = [rest[np.newaxis]]
     for clip in list(clips)[:LIMIT_CLIPS]:
         rows.append(
             clip.sample(np.linspace(0.0, float(clip.duration or 0.0), LIMIT_MOMENTS)).rotations.astype(np.float64)
         )
-    turns = arrays.mul(arrays.conj(rest), np.concatenate(rows))
-    return np.where(turns[..., 3:] < 0, -turns, turns)
+    rotations = arrays.mul(arrays.conj(rest), np.concatenate(rows))
+    return np.where(rotations[..., 3:] < 0, -rotations, rotations)
 
 
-def _twists(turns: Any, axis: Any) -> tuple[Any, Any]:
-    """Of turns (N, 4): the angle about an axis, and the angle that is left besides, both (N,), radians."""
-    along = turns[:, :3] @ axis
-    angle = 2 * np.arctan2(along, turns[:, 3])
+def _twists(rotations: Any, axis: Any) -> tuple[Any, Any]:
+    """Of rotations (N, 4): the angle about an axis, and the angle that is left besides, both (N,), radians."""
+    along = rotations[:, :3] @ axis
+    angle = 2 * np.arctan2(along, rotations[:, 3])
     angle = (angle + np.pi) % (2 * np.pi) - np.pi
-    left = arrays.mul(turns, arrays.conj(arrays.from_axis_angle(axis, angle)))
+    left = arrays.mul(rotations, arrays.conj(arrays.from_axis_angle(axis, angle)))
     return angle, 2 * np.arctan2(np.linalg.norm(left[:, :3], axis=-1), np.abs(left[:, 3]))
 
 
@@ -121,9 +121,9 @@ def _sockets(rig: Rig) -> list[tuple[str, int]]:
     return [(role, int(joint)) for role, joint in found]
 
 
-def _socket(turns: Any, bone: Any, swing: float, twist: float) -> Limit:
+def _socket(rotations: Any, bone: Any, swing: float, twist: float) -> Limit:
     """swing, twist: what is usual, radians."""
-    angle, away = _twists(turns, bone)
+    angle, away = _twists(rotations, bone)
     widest = max(swing, float(away.max()) + SWING_MARGIN)
     low, high = min(-twist, float(angle.min()) - SWING_MARGIN), max(twist, float(angle.max()) + SWING_MARGIN)
     return SwingTwist(min(widest, math.pi), max(low, -math.pi), min(high, math.pi))
@@ -166,20 +166,20 @@ def _own_bend(world: Any, joints: Sequence[int], otherwise: Any) -> tuple[Any, f
     return (axis / sine, bend) if sine > math.sin(HINGE_MOVES) else (otherwise, bend)
 
 
-def _hinge(turns: Any, bone: Any, axis: Any, rest_bend: float) -> Limit:
+def _hinge(rotations: Any, bone: Any, axis: Any, rest_bend: float) -> Limit:
     """A hinge if the clips keep to one axis, with room from straight to folded; else a socket as wide as needed."""
-    shown = _main_axis(turns, axis)
-    angle, left = _twists(turns, shown)
+    shown = _main_axis(rotations, axis)
+    angle, left = _twists(rotations, shown)
     if left.max() > HINGE_SLACK:
-        return _socket(turns, bone, USUAL_BEND - rest_bend, HINGE_SLACK)
+        return _socket(rotations, bone, USUAL_BEND - rest_bend, HINGE_SLACK)
     low = min(-rest_bend, float(angle.min()) - HINGE_MARGIN)
     high = max(USUAL_BEND - rest_bend, float(angle.max()) + HINGE_MARGIN)
     return Hinge(tuple(shown.tolist()), max(low, -math.pi), min(high, math.pi))
 
 
-def _main_axis(turns: Any, axis: Any) -> Any:
-    """What a joint turns about most, pointing as the axis does; the axis itself where it hardly turns."""
-    vectors = turns[:, :3]
+def _main_axis(rotations: Any, axis: Any) -> Any:
+    """The axis that a joint rotates about most, on the side of `axis`; that axis itself where it hardly rotates."""
+    vectors = rotations[:, :3]
     if 2 * np.arcsin(np.clip(np.linalg.norm(vectors, axis=-1), 0, 1)).max() < HINGE_MOVES:
         return axis
     main = np.linalg.svd(vectors, full_matrices=False)[2][0]

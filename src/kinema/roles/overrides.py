@@ -33,7 +33,7 @@ class Overrides:
     """Roles that are given. What is None is taken as found; what is empty is not there.
 
     hips, head: joints, by name or index; head "" for none. spine, neck, eyes: joints from below, or left and right.
-    tails: chains of joints. legs, arms: those to put in place of the found ones of the same name or joints; a `Leg` or
+    tails: chains of joints. legs, arms: those that replace the found ones of the same name or joints; a `Leg` or
     `Arm` without joints only changes what else it gives. forward, up: directions; floor: height along up, in the file's
     own unit.
     """

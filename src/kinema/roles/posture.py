@@ -101,9 +101,9 @@ def _prior(up: Any) -> float:
     return UPRIGHT_PRIOR.get((axis, int(np.sign(up[axis]))), 1.0) if abs(up[axis]) > SNAP else OFF_AXIS
 
 
-def _support(evidence: Evidence, long: list[Pair], places: Any, up: Any) -> tuple[Any, float]:
+def _support(evidence: Evidence, long: list[Pair], positions: Any, up: Any) -> tuple[Any, float]:
     """How often each pair stands on the lowest level, (pairs,), and how well all of them together carry the body."""
-    heights = places @ up
+    heights = positions @ up
     body = heights[:, evidence.body]
     lowest, tall = body.min(axis=1), np.ptp(body, axis=1)
     stands, total = np.zeros(len(long)), 0.0

@@ -43,7 +43,7 @@ LEVEL_FOOT = 0.25
 """Foot lengths that the ankle of a standing foot may be higher or lower than in the stance: 14 degrees."""
 
 LEVEL_SHARE = 0.12
-"""Share of the moments with a still sole that a level needs to be one: whoever hops off a box lands on the floor."""
+"""Share of the moments with a still sole that a level needs to be one: a hop off a box ends on the floor."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def measure(
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
         soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg, lowest)
-        if strays(evidence, leg.joints[-1]):  # A foot that turns by itself has no length along this leg.
+        if strays(evidence, leg.joints[-1]):  # A foot that rotates on its own has no length along this leg.
             soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
     level, lowest = _floor(evidence, stance, legs, soles)
     if any(sole.skinned for sole in soles.values()):
@@ -85,7 +85,7 @@ def _down_to_zero(
 ) -> tuple[dict[str, Sole], float]:
     """Joints alone end above the ground, inside the foot: let soles reach down to it, as far as soles are thick.
 
-    level: height of the lowest joints while they stand. lowest: height that they come down to at all. Files put the
+    level: height of the lowest joints while they stand. lowest: height that they come down to at all. Files have the
     ground at 0: it is there if joints stand just above, or if they stand on something higher but come down that far.
     """
     size = min(evidence.length(leg.joints) for leg in legs.values())
@@ -144,9 +144,9 @@ def _ankle_rises(evidence: Evidence, stance: Stance, leg: FoundLeg, toe: int) ->
 
 def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
     """skin: where the foot's skin is, (n, 3), and how much of it follows the toe, (n,)."""
-    places, of_toe = skin
+    positions, of_toe = skin
     ankle = leg.joints[-1]
-    heights = places @ stance.up
+    heights = positions @ stance.up
     high = stance.height(ankle)
     bottom = float(heights.min())
     under_toe = of_toe > FOOT_SKIN
@@ -155,7 +155,7 @@ def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
     if leg.toe is not None:
         toe_sole = stance.height(leg.toe) - float(heights[under_toe].min() if under_toe.any() else bottom)
     flat = heights <= bottom + SOLE_BAND * max(high - bottom, 0.0)
-    along = (places[flat] - stance.positions[ankle]) @ _along(stance, leg)
+    along = (positions[flat] - stance.positions[ankle]) @ _along(stance, leg)
     return Sole(sole, toe_sole, max(-float(along.min()), 0.0), max(float(along.max()), 0.0), True)
 
 
@@ -186,14 +186,14 @@ def _surface(evidence: Evidence, stance: Stance, skins: Sequence[Skin]) -> tuple
 
 def _of_foot(evidence: Evidence, surface: tuple[Any, Any, Any], leg: FoundLeg) -> tuple[Any, Any]:
     """Where a foot's skin is, (n, 3), and how much of it follows the toe, (n,)."""
-    joints, weights, places = surface
+    joints, weights, positions = surface
     foot, toe = np.zeros(len(evidence.skeleton), bool), np.zeros(len(evidence.skeleton), bool)
     foot[evidence.skeleton.below([leg.joints[-1], *strays(evidence, leg.joints[-1])])] = True
     if leg.toe is not None:
         toe[evidence.skeleton.below([leg.toe])] = True
     of_foot = (weights * foot[joints]).sum(axis=1)
     chosen = of_foot > FOOT_SKIN
-    return places[chosen], (weights * toe[joints]).sum(axis=1)[chosen]
+    return positions[chosen], (weights * toe[joints]).sum(axis=1)[chosen]
 
 
 # --- the floor -------------------------------------------------------------------------------------------------

@@ -70,9 +70,9 @@ def find(evidence: Evidence) -> Symmetry:
 
 def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
     """The direction across the mirror plane, and how well it mirrors the body onto itself."""
-    places = evidence.rest[evidence.body]
-    middle = places.mean(axis=0)
-    seen = places[:: 1 + len(places) // MOST_MIRRORED]
+    positions = evidence.rest[evidence.body]
+    middle = positions.mean(axis=0)
+    seen = positions[:: 1 + len(positions) // MOST_MIRRORED]
     best, found = 0.0, np.array((1.0, 0.0, 0.0))
     for a, b in _candidates(evidence, named):
         way = evidence.middle[a] - evidence.middle[b]
@@ -81,7 +81,7 @@ def _plane(evidence: Evidence, named: dict[int, int]) -> tuple[Any, float]:
         across = arrays.unit(way)
         through = (evidence.middle[a] + evidence.middle[b]) / 2
         image = seen - 2 * np.outer((seen - through) @ across, across)
-        apart = _nearest_squared(image - middle, places - middle) / (MIRROR_SLACK * evidence.size) ** 2
+        apart = _nearest_squared(image - middle, positions - middle) / (MIRROR_SLACK * evidence.size) ** 2
         score = float(np.mean(1 / (1 + apart)))
         if score + ALONG_X * abs(across[0]) > best:
             best, found = score + ALONG_X * abs(across[0]), across

@@ -119,7 +119,7 @@ def find_tails(evidence: Evidence, symmetry: Symmetry, stance: Stance, trunk: Tr
 
 
 def _top(evidence: Evidence) -> int:
-    """The highest joint of a body that branches, or turns anything."""
+    """The highest joint of a body that branches or moves anything."""
     at = int(np.flatnonzero(evidence.body)[0])
     while len(evidence.children[at]) == 1 and (evidence.weight is None or evidence.weight[at] == 0):
         at = evidence.children[at][0]
@@ -184,7 +184,7 @@ def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, 
 
 
 def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
-    """Which joint of the way is the head: by name, else where eyes or ears are, else the last that turns anything."""
+    """Which joint of the way is the head: by name, else where eyes or ears are, else the last that moves anything."""
     for k, joint in enumerate(way):
         if evidence.kind(joint) == "head" and not name_tokens.is_end(evidence.skeleton.names[joint]):
             return k
@@ -192,12 +192,12 @@ def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
     for k, joint in enumerate(way):
         if joint in with_pairs:
             return k
-    turning = [joint for joint in way if not evidence.end[joint]]
-    if len(turning) > 2 and not evidence.children[turning[-1]]:
-        neck, last = evidence.length(turning[-3:-1]), evidence.length(turning[-2:])
+    moving = [joint for joint in way if not evidence.end[joint]]
+    if len(moving) > 2 and not evidence.children[moving[-1]]:
+        neck, last = evidence.length(moving[-3:-1]), evidence.length(moving[-2:])
         if last > HEAD_TOP * neck:  # Too far up for a head to start there: it is the crown.
-            turning.pop()
-    return max(len(turning) - 1, 0)
+            moving.pop()
+    return max(len(moving) - 1, 0)
 
 
 def _longest_middle(evidence: Evidence, symmetry: Symmetry, start: int) -> list[int]:
