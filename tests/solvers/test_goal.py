@@ -282,6 +282,7 @@ def test_the_tip_is_turned_as_the_goal_wants_it(who, chain):
     np.testing.assert_allclose(axes, expected, atol=1e-9)
 
 
+@pytest.mark.slow_uncompiled
 @both_precisions
 @everyone
 def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
@@ -308,6 +309,7 @@ def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
     assert not report.reached.all()
 
 
+@pytest.mark.slow_uncompiled
 def test_the_tolerance_of_the_rotation_is_an_angle():
     skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0), limits={"c": km.Cone(0.5)})
     turned = naive.quat_from_axis_angle((1, 0, 0), 0.9)
@@ -816,6 +818,7 @@ def test_a_goal_without_weight_has_no_say():
     assert same_bits(none, pose)
 
 
+@pytest.mark.slow_uncompiled
 def test_a_limb_with_two_goals_is_solved_without_complaint():
     skeleton = person().skeleton
     at = places(skeleton, skeleton.rest, ["hand_l"])[0]
