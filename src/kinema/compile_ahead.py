@@ -125,6 +125,7 @@ def _stages() -> dict[str, list[Any]]:
     from kinema.behaviours.aim import Aim
     from kinema.behaviours.eyes import Eyes
     from kinema.behaviours.feet import Feet
+    from kinema.behaviours.full_body import Body
     from kinema.behaviours.hands import Hands
     from kinema.behaviours.head import Head
     from kinema.behaviours.layers import Breathing, Layer, Recoil, Sway
@@ -140,12 +141,14 @@ def _stages() -> dict[str, list[Any]]:
         "gaze": [Head(), Eyes()],
         "locomotion": [Locomotion(weight=0.5)],
         "tails": [Tail(chains=[("hips", "spine_1")])],
+        "body": [Body()],
     }
 
 
 def _frames(dtype: Any, stages: list[Any]) -> None:
     """A few frames of our humanoid with these stages, each asked for what it can do."""
     from kinema.pipeline import Animator
+    from kinema.solvers.body.targets import Effector
     from kinema.world.height_field import HeightField
 
     animator = Animator(_person(dtype), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
@@ -156,6 +159,7 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
         "head": lambda state: state.look_at((1.0, 1.4, 5.0)),
         "eyes": lambda state: state.look_at((1.0, 1.4, 5.0)),
         "locomotion": lambda state: state.walk((0.0, 0.0, 1.0)),
+        "body": lambda state: state.set(Effector("left_hand", (0.3, 1.2, 0.4))),
     }
     for name in animator.stages:
         if name in asked:
