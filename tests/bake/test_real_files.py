@@ -62,7 +62,7 @@ def test_slopes(name, degrees):
 
 @pytest.mark.parametrize("name", WALKS)
 def test_stairs(name):
-    """HVGirl, who lands on heels that hang over an edge, and CesiumMan, between the keys of his 24 frames a second, have
+    """HVGirl, who lands on heels that hang over an edge, and CesiumMan, between his 24 keys a second, have
     single frames in which a foot is not down yet.
     """
     baked, figures, hips = baked_on(name, "stairs", 0.15, 0.4)
