@@ -15,7 +15,7 @@ from kinema.world.embree import Embree
 
 def named(corners, origins, directions, reaches):
     checked, _, _ = rays.checked(origins, directions, reaches)
-    return Embree(corners).name(checked, np.arange(checked.reaches.size))
+    return Embree(corners).candidates(checked, np.arange(checked.reaches.size))
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])

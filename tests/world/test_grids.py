@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kinema.constants import RAY_FAR
 from kinema.world.grids import box, cell_of, cell_sizes, next_wall, slab
+from kinema.world.rays import RAY_FAR
 from tests.compiled import run
 
 

@@ -1,10 +1,10 @@
-"""The way of rays into the kernels."""
+"""Rays: validation and shared kernels."""
 
 import numpy as np
 import pytest
 
-from kinema.constants import RAY_FAR
 from kinema.world import rays
+from kinema.world.rays import RAY_FAR
 from tests import problems
 from tests.compiled import run
 
@@ -15,19 +15,19 @@ def test_directions_are_normalised_whatever_their_length():
         given = units * scale
         given[np.max(np.abs(given), axis=1) == 0] = (0, 5e-324, 0)
         checked, shape, dtype = rays.checked(np.zeros(3), given, 1.0)
-        lengths = np.linalg.norm(checked.units.reshape(-1, 3), axis=1)
+        lengths = np.linalg.norm(checked.units, axis=1)
         np.testing.assert_allclose(lengths, 1.0, rtol=1e-15)
         assert shape == (50,) and dtype == np.float64
-    np.testing.assert_allclose(rays.checked(np.zeros(3), units * 7, 1.0)[0].units.reshape(-1, 3), units, atol=1e-15)
+    np.testing.assert_allclose(rays.checked(np.zeros(3), units * 7, 1.0)[0].units, units, atol=1e-15)
 
 
 def test_along_an_axis_directions_stay_exact():
     for way in (*np.eye(3), *-np.eye(3)):
-        np.testing.assert_array_equal(rays.checked((0, 0, 0), way * 0.3, 1.0)[0].units, way)
+        np.testing.assert_array_equal(rays.checked((0, 0, 0), way * 0.3, 1.0)[0].units, [way])
 
 
 def test_every_array_is_of_the_one_type_the_kernels_are_compiled_for():
-    """float64, flat, contiguous and writeable, whatever came: read-only and broadcast arrays, other precisions."""
+    """float64, contiguous and writeable, for read-only and broadcast arrays and other precisions too."""
     frozen = np.zeros((1, 3))
     frozen.flags.writeable = False
     cases = [
@@ -38,8 +38,11 @@ def test_every_array_is_of_the_one_type_the_kernels_are_compiled_for():
         (np.zeros((0, 3)), (0, 1, 0), 1.0),
     ]
     for case in cases:
-        for array in rays.checked(*case)[0]:
-            assert array.dtype == np.float64 and array.dtype.isnative and array.ndim == 1
+        checked = rays.checked(*case)[0]
+        count = checked.reaches.size
+        assert checked.origins.shape == (count, 3) == checked.units.shape and checked.reaches.shape == (count,)
+        for array in checked:
+            assert array.dtype == np.float64 and array.dtype.isnative
             assert array.flags.c_contiguous and array.flags.writeable
 
 
@@ -54,12 +57,12 @@ def test_every_array_is_of_the_one_type_the_kernels_are_compiled_for():
         (1.0, 1e-300, RAY_FAR),
     ],
 )
-def test_crossing(gap, speed, expected):
+def test_distance_at_which_a_gap_is_crossed(gap, speed, expected):
     assert run(rays.crossing, np.float64, gap, speed) == expected
 
 
-def test_the_normal_against_the_ray():
+def test_normals_face_the_side_that_the_ray_came_from():
     rng = problems.generator(2)
     for normal, unit in zip(problems.units(rng, 20), problems.units(rng, 20), strict=True):
-        facing = run(rays.against, np.float64, normal, unit)
+        facing = run(rays.face_ray, np.float64, normal, unit)
         assert facing @ unit <= 0 and (np.array_equal(facing, normal) or np.array_equal(facing, -normal))

@@ -273,5 +273,5 @@ def test_which_accelerator(monkeypatch):
     assert TriangleMesh(*mesh, accelerator="kernel").accelerator == "kernel"
     monkeypatch.setattr("kinema.world.triangle_mesh.find_spec", lambda name: None)
     assert TriangleMesh(*mesh).accelerator == "kernel"
-    with pytest.raises(ValueError, match="accelerator is 'embree', and embreex is not installed"):
+    with pytest.raises(ValueError, match="accelerator is 'embree', but embreex is not installed"):
         TriangleMesh(*mesh, accelerator="embree")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kinema.constants import TREE_DEPTH, TREE_LEAF
 from kinema.world import triangle_tree
+from kinema.world.triangle_tree import INNER, TREE_DEPTH, TREE_LEAF
 from tests import problems
 from tests.compiled import COMPILED
 from tests.world import meshes
@@ -39,9 +39,9 @@ KINDS = {
 
 def nodes(tree, node=0, depth=0):
     """Every node with its depth, its box and, for a leaf, its triangles."""
-    first, count = tree.links[2 * node : 2 * node + 2]
-    leaf = count != -1
-    yield depth, tree.boxes.reshape(-1, 2, 3)[node], range(first, first + count) if leaf else None, node
+    box, first, count, _ = tree.nodes[node]
+    leaf = count != INNER
+    yield depth, tuple(box), range(first, first + count) if leaf else None, node
     if not leaf:
         yield from nodes(tree, first, depth + 1)
         yield from nodes(tree, first + 1, depth + 1)
@@ -51,16 +51,15 @@ def nodes(tree, node=0, depth=0):
 def test_every_triangle_is_in_one_leaf_and_in_every_box_above_it(corners):
     tree, order = triangle_tree.build(corners)
     np.testing.assert_array_equal(np.sort(order), np.arange(len(corners)))
-    np.testing.assert_array_equal(tree.corners.reshape(-1, 3, 3), corners[order])
+    np.testing.assert_array_equal(tree.corners, corners[order])
 
     def inside(node):
-        first, count = tree.links[2 * node : 2 * node + 2]
-        if count != -1:
+        (low, high), first, count, _ = tree.nodes[node]
+        if count != INNER:
             found = np.arange(first, first + count)
         else:
             found = np.concatenate([inside(first), inside(first + 1)])
-        low, high = tree.boxes.reshape(-1, 2, 3)[node]
-        held = tree.corners.reshape(-1, 3, 3)[found]
+        held = tree.corners[found]
         assert np.all(held > low) and np.all(held < high)
         return found
 

@@ -1,67 +1,94 @@
-"""Embree, by way of the package embreex, as the one that names a triangle for each ray.
+"""Embree, through the package embreex: finds a candidate triangle for each ray.
 
-Embree computes in float32, so it is asked about a mesh moved to its middle and scaled to size 1, with rays that start
-where they come into its box, and its triangles are a little larger than they are: within that rounding it names one of
-the triangles at an edge, but never none. What it names is checked in float64; see `triangle_tree.cast_range`.
+Embree computes in float32. To keep its rounding small, the mesh is centred and scaled to size 1, and rays start where
+they enter its box. Triangles are slightly enlarged, so that a ray through a shared edge finds one of the triangles
+there, never none. Each candidate is then checked in float64; see `triangle_tree.cast_range`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema._jit import batch
-from kinema.constants import EMBREE_MARGIN, EMBREE_SHARPEST
 from kinema.world.grids import box
-from kinema.world.rays import Rays, at
+from kinema.world.rays import Rays, load_ray
+
+EMBREE_MARGIN = 1e-5
+"""How much triangles are enlarged for Embree, in sizes of the mesh: many roundings of float32 (6e-8), which slanted
+rays multiply. Rays that pass an edge within this margin are cast again without Embree."""
+
+EMBREE_SHARPEST = 0.01
+"""Sine of the angle below which a triangle's corner moves out no farther: a sharp corner would go on forever."""
+
+
+class MeshBox(NamedTuple):
+    """The box around a mesh, and the scale that makes its largest side 1."""
+
+    low: Any
+    high: Any
+    scale: float
+
+
+class EmbreeRays(NamedTuple):
+    """N rays in Embree's scale, float32."""
+
+    starts: Any
+    """(N, 3)."""
+    directions: Any
+    """(N, 3): unit vectors."""
+    lengths: Any
+    """(N,): -1 for a ray that misses the box."""
 
 
 @batch
-def _shrink(order, origins, units, reaches, low, high, scale, margin, starts, directions, lengths):
-    """Rays cut to the box around the mesh, in its own scale and float32; those that pass it by get a length of -1."""
-    lowest, highest = at(low, 0), at(high, 0)
+def _clip_to_box(rays, order, mesh, out):
+    """Clip rays to the box around the mesh and write them, in this order, in Embree's scale."""
     for j in range(order.size):
-        i = order[j]
-        origin, unit = at(origins, i), at(units, i)
-        first, last = box(origin, unit, lowest, highest)
-        first, last = max(first, 0.0), min(last, reaches[i])
-        lengths[j] = (last - first) * scale + 2.0 * margin if first <= last else -1.0
-        back = first - margin / scale if first <= last else 0.0
+        ray = load_ray(rays, order[j])
+        first, last = box(ray.origin, ray.unit, mesh.low, mesh.high)
+        first, last = max(first, 0.0), min(last, ray.reach)
+        out.lengths[j] = (last - first) * mesh.scale + 2.0 * EMBREE_MARGIN if first <= last else -1.0
+        back = first - EMBREE_MARGIN / mesh.scale if first <= last else 0.0
         for c in range(3):
-            middle = 0.5 * (lowest[c] + highest[c])
-            starts[3 * j + c] = (origin[c] - middle + unit[c] * back) * scale if first <= last else 0.0
-            directions[3 * j + c] = unit[c]
+            middle = 0.5 * (mesh.low[c] + mesh.high[c])
+            start = (ray.origin[c] - middle + ray.unit[c] * back) * mesh.scale
+            out.starts[j, c] = start if first <= last else 0.0
+            out.directions[j, c] = ray.unit[c]
 
 
 class Embree:
-    """A mesh inside Embree."""
+    """A mesh that Embree holds."""
 
     def __init__(self, corners: Any) -> None:
         """corners: (T, 3, 3), T at least 1."""
         low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-        self._scale = 1.0 / float(np.max(high - low))
-        room = EMBREE_MARGIN / self._scale
-        self._low, self._high = low - room, high + room
+        scale = 1.0 / float(np.max(high - low))
+        room = EMBREE_MARGIN / scale
+        self._box = MeshBox(tuple((low - room).tolist()), tuple((high + room).tolist()), scale)
         self._scene = import_module("embreex.rtcore_scene").EmbreeScene()
-        mesh = _grown((corners - 0.5 * (low + high)) * self._scale)
+        mesh = _enlarged((corners - 0.5 * (low + high)) * scale)
         self._mesh = import_module("embreex.mesh_construction").TriangleMesh(self._scene, mesh)
 
-    def name(self, rays: Rays, order: Any) -> Any:
-        """For each ray, in this order, the triangle it meets first, or -1."""
+    def candidates(self, rays: Rays, order: Any) -> Any:
+        """Return (N,): for each ray, in this order, the index of the first triangle that it hits, or -1."""
         count = rays.reaches.size
         starts, directions = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
-        lengths, around = np.empty(count, np.float32), (self._low, self._high, self._scale)
-        _shrink(order, *rays, *around, EMBREE_MARGIN, starts.reshape(-1), directions.reshape(-1), lengths)
-        return self._scene.run(starts, directions, dists=lengths)
+        clipped = EmbreeRays(starts, directions, np.empty(count, np.float32))
+        _clip_to_box(rays, order, self._box, clipped)
+        return self._scene.run(clipped.starts, clipped.directions, dists=clipped.lengths)
 
 
-def _grown(corners: Any) -> Any:
-    """Every edge moved outwards by a margin: corners pushed out along both edges that end there; float32."""
+def _enlarged(corners: Any) -> Any:
+    """Move every edge of the triangles outwards by the margin. Return their corners as float32.
+
+    Each corner moves out along the two edges that end there.
+    """
     sides = corners[:, (1, 2, 0)] - corners
     lengths = np.linalg.norm(sides, axis=-1, keepdims=True)
-    sides /= np.where(lengths > 0.0, lengths, 1.0)  # An edge may be nothing next to the size of the mesh.
+    sides /= np.where(lengths > 0.0, lengths, 1.0)  # An edge may vanish at the scale of the mesh.
     before = sides[:, (2, 0, 1)]
     sharpness = np.linalg.norm(np.cross(before, sides), axis=-1, keepdims=True)
     pushed = corners + (before - sides) * (EMBREE_MARGIN / np.maximum(sharpness, EMBREE_SHARPEST))

@@ -8,10 +8,26 @@ from typing import Any
 import numpy as np
 
 from kinema import validation
-from kinema.constants import BISECTIONS, LARGEST_FLOAT64, MARCH_BLOCK, MARCH_STEPS, MARCH_STEPS_LEAST, SLOPE_STEP
+from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import InputError
 from kinema.world.ground import Ground
 from kinema.world.rays import Hits, Rays
+
+MARCH_STEPS = 1024
+"""Most steps along a slanted ray; a longer ray takes longer steps."""
+
+MARCH_STEPS_LEAST = 8
+"""Fewest steps along a slanted ray, so that a short ray finds narrow features too."""
+
+MARCH_BLOCK = 4_096
+"""Points per call of the function when there are fewer rays: about as many as take as long as the call itself."""
+
+BISECTIONS = 53
+"""How often the step that crosses the surface is halved: down to one rounding of float64."""
+
+SLOPE_STEP = 1e-4
+"""Metres to either side from which a slope is taken, or fraction of the coordinate where that is more: wide enough for
+heights that were computed in float32."""
 
 
 class FunctionGround(Ground):
@@ -35,7 +51,7 @@ class FunctionGround(Ground):
         self._two_sided = bool(two_sided)
 
     def _cast(self, rays: Rays) -> Hits:
-        origins, units = rays.origins.reshape(-1, 3), rays.units.reshape(-1, 3)
+        origins, units = rays.origins, rays.units
         upright = (units[:, 0] == 0.0) & (units[:, 2] == 0.0)
         distances, normals = np.empty(len(units)), np.zeros((len(units), 3))
         distances[upright], normals[upright] = self._upright(origins[upright], units[upright])
@@ -49,7 +65,7 @@ class FunctionGround(Ground):
         normals[asked] = self._ask(points[asked])[1]
         normals[hit] = self._facing(points[hit], units[hit], normals[hit])
         normals[~hit] = 0.0
-        return Hits(hit, points.reshape(-1), normals.reshape(-1), distances)
+        return Hits(hit, points, normals, distances)
 
     # --- vertical rays ---------------------------------------------------------------------------------------
 

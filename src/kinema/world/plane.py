@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,25 +13,34 @@ from kinema.constants import THREADS_FROM_CLOSED_FORM
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.world.ground import Ground
-from kinema.world.rays import Hits, Rays, against, at, crossing, each, miss, record
+from kinema.world.rays import Hits, RayHit, Rays, cast_all, crossing, face_ray, load_ray, miss, store_hit
+
+
+class PlaneShape(NamedTuple):
+    """What the kernels read."""
+
+    point: Any
+    """Any point of the plane."""
+    normal: Any
+    """Unit normal, pointing out of the front."""
+    two_sided: bool
 
 
 @kernel
-def meet(origin, unit, reach, point, normal, two_sided):
+def meet(ray, plane):
     """Cast one ray."""
-    speed = vec.dot(normal, unit)
-    distance = crossing(-vec.dot(normal, vec.sub(origin, point)), speed)
-    if distance < 0.0 or distance > reach or (speed > 0.0 and not two_sided):
-        return miss(reach)
-    return True, distance, against(normal, unit)
+    speed = vec.dot(plane.normal, ray.unit)
+    distance = crossing(-vec.dot(plane.normal, vec.sub(ray.origin, plane.point)), speed)
+    if distance < 0.0 or distance > ray.reach or (speed > 0.0 and not plane.two_sided):
+        return miss(ray)
+    return RayHit(True, distance, face_ray(plane.normal, ray.unit))
 
 
 @batch
-def _cast_range(start, stop, origins, units, reaches, point, normal, two_sided, hits, points, normals, distances):
+def _cast_range(start, stop, rays, hits, plane):
     for i in range(start, stop):
-        origin, unit = at(origins, i), at(units, i)
-        answer = meet(origin, unit, reaches[i], at(point, 0), at(normal, 0), two_sided)
-        record(i, origin, unit, answer, hits, points, normals, distances)
+        ray = load_ray(rays, i)
+        store_hit(hits, i, ray, meet(ray, plane))
 
 
 class Plane(Ground):
@@ -41,7 +52,7 @@ class Plane(Ground):
         through = validation.vectors("point", point, 3, np.float64)
         if through.ndim != 1:
             raise InputError(f"point must have shape (3,), got {through.shape}")
-        self._shape = (through.copy(), np.array(validation.axis("normal", normal)), bool(two_sided))
+        self._shape = PlaneShape(tuple(through.tolist()), validation.axis("normal", normal), bool(two_sided))
 
     def _cast(self, rays: Rays) -> Hits:
-        return each(rays, _cast_range, self._shape, THREADS_FROM_CLOSED_FORM)
+        return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_CLOSED_FORM)

@@ -1,6 +1,14 @@
-"""Rays: checked once on the way in, and what every shape's kernel does with one.
+"""Rays: validation, and the kernels that every shape shares.
 
-Kernels see flat float64 arrays and unit directions, whatever came in; answers go back in the precision of the rays.
+Kernels see float64 arrays and unit directions, whatever the caller passed. Hits have the precision of the rays.
+
+A shape provides a kernel `meet(ray, shape)` that returns a `RayHit`, and a batch function around it:
+
+    @batch
+    def _cast_range(start, stop, rays, hits, shape):
+        for i in range(start, stop):
+            ray = load_ray(rays, i)
+            store_hit(hits, i, ray, meet(ray, shape))
 """
 
 from __future__ import annotations
@@ -14,13 +22,16 @@ from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema._jit import batch, kernel
-from kinema.constants import RAY_FAR
 from kinema.errors import InputError
 from kinema.math import vec
+from kinema.math.rows import load3, store3
+
+RAY_FAR = 1e200
+"""Metres. Farther than any ray reaches (max_distance is at most 1e100), and finite when multiplied by a length."""
 
 
 class Hits(NamedTuple):
-    """What `cast` returns; ... is the shape of the batch. All numbers are finite, also for a miss."""
+    """What `Ground.cast` returns; ... is the shape of the batch. All numbers are finite, also for a miss."""
 
     hit: Any
     """(...): whether the ray hits the ground."""
@@ -33,126 +44,170 @@ class Hits(NamedTuple):
 
 
 class Rays(NamedTuple):
-    """n checked rays: flat, float64, each one written out."""
+    """N validated rays: float64, contiguous, broadcast to the same length."""
 
     origins: Any
-    """(3 n,)"""
+    """(N, 3): metres."""
     units: Any
-    """(3 n,): directions of length 1."""
+    """(N, 3): directions of length 1."""
     reaches: Any
-    """(n,): how far each ray goes."""
+    """(N,): max_distance of each ray, metres."""
+
+
+class Ray(NamedTuple):
+    """One ray, as kernels see it."""
+
+    origin: Any
+    unit: Any
+    """Direction of length 1."""
+    reach: Any
+    """Its max_distance, metres."""
+
+
+class RayHit(NamedTuple):
+    """The result for one ray, as kernels return it."""
+
+    found: Any
+    distance: Any
+    """Metres along the ray; its reach for a miss."""
+    normal: Any
+    """Unit normal that faces the ray; zeros for a miss."""
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------
 
 
 @kernel
-def at(vectors, i):
-    """Vector number i of a flat row."""
-    return (vectors[3 * i], vectors[3 * i + 1], vectors[3 * i + 2])
+def load_ray(rays, i):
+    """Return ray number i."""
+    return Ray(load3(rays.origins[i]), load3(rays.units[i]), rays.reaches[i])
+
+
+@kernel
+def point_along(ray, distance):
+    """Return the point of a ray at a distance from its origin."""
+    return vec.add(ray.origin, vec.scale(ray.unit, distance))
 
 
 @kernel
 def crossing(gap, speed):
-    """How far along a ray a coordinate has made up a gap; RAY_FAR where it never does, or too far off to count."""
-    gets_there = abs(gap) < RAY_FAR * abs(speed)
-    return gap / speed if gets_there else RAY_FAR
+    """Return the distance along a ray at which a coordinate has changed by `gap`.
+
+    speed: change of the coordinate per metre of ray. Returns RAY_FAR if the distance is infinite or larger than that.
+    """
+    reachable = abs(gap) < RAY_FAR * abs(speed)
+    return gap / speed if reachable else RAY_FAR
 
 
 @kernel
-def against(normal, unit):
-    """The one of both normals that faces the side the ray came from."""
+def face_ray(normal, unit):
+    """Flip a normal if necessary, so that it faces the side that the ray came from."""
     return vec.scale(normal, -1.0 if vec.dot(normal, unit) > 0.0 else 1.0)
 
 
 @kernel
-def miss(reach):
-    """What a cast kernel answers for a miss: found, distance, normal."""
-    return False, reach, (0.0, 0.0, 0.0)
+def miss(ray):
+    """Return the result for a ray that hits nothing."""
+    return RayHit(False, ray.reach, (0.0, 0.0, 0.0))
 
 
 @kernel
-def record(i, origin, unit, answer, hits, points, normals, distances):
-    """Write down the answer (found, distance, normal) to ray number i. Adding zero turns -0.0 into 0.0."""
-    found, distance, normal = answer
-    hits[i] = found
-    distances[i] = distance + 0.0
-    for c in range(3):
-        points[3 * i + c] = origin[c] + unit[c] * distance
-        normals[3 * i + c] = normal[c] + 0.0
+def store_hit(hits, i, ray, hit):
+    """Write the result for ray number i. Adding zero turns -0.0 into 0.0."""
+    hits.hit[i] = hit.found
+    hits.distance[i] = hit.distance + 0.0
+    store3(hits.point[i], point_along(ray, hit.distance))
+    store3(hits.normal[i], vec.add(hit.normal, (0.0, 0.0, 0.0)))
 
 
 @batch
 def _normalise(directions, units):
-    """Every direction at length 1. Returns the number of the first one that has none, or -1."""
-    for i in range(directions.size // 3):
-        x, y, z = at(directions, i)
-        # Scaled first: the square of a very small or very large number would leave the range. Divided, not multiplied
-        # by the inverse, which the smallest numbers do not have.
+    """Scale every direction (N, 3) to length 1. Return the index of the first zero vector, or -1."""
+    for i in range(directions.shape[0]):
+        x, y, z = load3(directions[i])
+        # Scale by the largest component first: the square of a very small or very large number would under- or
+        # overflow. Divide rather than multiply by the inverse, which overflows for subnormal numbers.
         size = max(abs(x), abs(y), abs(z))
         if size == 0.0:
             return i
         x, y, z = x / size, y / size, z / size
         length = math.sqrt(x * x + y * y + z * z)
-        units[3 * i], units[3 * i + 1], units[3 * i + 2] = x / length, y / length, z / length
+        store3(units[i], (x / length, y / length, z / length))
     return -1
 
 
-# --- the way in and out ----------------------------------------------------------------------------------------
+# --- input and output ------------------------------------------------------------------------------------------
 
 
 def checked(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> tuple[Rays, tuple[int, ...], Any]:
-    """The rays, the batch's shape and the precision to answer in, or an InputError. See `Ground.cast`."""
+    """Validate rays. Return them with the shape of the batch and the precision of the result.
+
+    Raises InputError as `Ground.cast` describes.
+    """
     dtype = validation.precision(origins, directions)
     starts = _finite("origins", validation.shaped("origins", origins, 3, dtype))
     units = _unit(_finite("directions", validation.shaped("directions", directions, 3, dtype)))
-    with np.errstate(over="ignore"):  # Infinity is found, with its place, by the check.
-        reaches = _finite("max_distance", validation.real("max_distance", max_distance).astype(dtype))
+    reaches = _finite("max_distance", _converted(validation.real("max_distance", max_distance), dtype))
     validation.check_lengths("max_distance", reaches)
     named = {"origins": starts, "directions": units, "max_distance": reaches}
     shape = validation.batch_shape(named, {"max_distance": 0})
-    return Rays(_spread(starts, 1, shape), _spread(units, 1, shape), _spread(reaches, 0, shape)), shape, dtype
+    flat = Rays(
+        _broadcast(starts, (*shape, 3)).reshape(-1, 3),
+        _broadcast(units, (*shape, 3)).reshape(-1, 3),
+        _broadcast(reaches, shape).reshape(-1),
+    )
+    return flat, shape, dtype
 
 
 def _writeable(array: Any) -> Any:
-    """Itself, or a copy where it is read-only: to the compiler that is another type, to be compiled for once more."""
+    """Copy a read-only array. numba treats it as a type of its own, for which it would compile every kernel again."""
     return array if array.flags.writeable else array.copy()
 
 
 def _finite(name: str, array: Any) -> Any:
-    """Checked in its own precision, then float64."""
+    """Check an array in its own precision and convert it to float64."""
     array = _writeable(array)
     validation.check_finite(name, array)
     return array.astype(np.float64, copy=False)
 
 
-def _spread(array: Any, core: int, shape: tuple[int, ...]) -> Any:
-    return _writeable(validation.flat(array, core, shape))
+def _converted(array: Any, dtype: Any) -> Any:
+    """Return a contiguous array of another precision. Numbers beyond its range become infinite."""
+    if array.dtype == dtype:
+        return np.asarray(array, order="C")
+    with np.errstate(over="ignore"):  # `check_finite` reports an overflow together with its index.
+        return array.astype(dtype, order="C")
+
+
+def _broadcast(array: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcast an array; a copy if that changes its shape."""
+    return array if array.shape == shape else np.broadcast_to(array, shape).copy()
 
 
 def _unit(directions: Any) -> Any:
+    """Return directions (..., 3) at length 1."""
     units = np.empty_like(directions)
-    wrong = _normalise(directions.reshape(-1), units.reshape(-1))
+    wrong = _normalise(directions.reshape(-1, 3), units.reshape(-1, 3))
     if wrong >= 0:
-        at = np.unravel_index(wrong, directions.shape[:-1])
-        place = f"directions[{', '.join(str(i) for i in at)}]" if at else "directions"
-        raise InputError(f"{place} is the zero vector; it must have a direction")
+        index = np.unravel_index(wrong, directions.shape[:-1])
+        which = f"directions[{', '.join(str(i) for i in index)}]" if index else "directions"
+        raise InputError(f"{which} is the zero vector; it must have a direction")
     return units
 
 
-def each(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...], threads_from: int) -> Hits:
-    """Answers, flat, from a batch function `cast_range(start, stop, *rays, *shape, *answers)`."""
+def cast_all(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...], threads_from: int) -> Hits:
+    """Cast rays (N,) by a batch function `cast_range(start, stop, rays, hits, *shape)`, large batches in threads."""
     count = rays.reaches.size
-    answers = Hits(np.empty(count, np.bool_), np.empty(3 * count), np.empty(3 * count), np.empty(count))
-    validation.in_chunks(lambda start, stop: cast_range(start, stop, *rays, *shape, *answers), count, threads_from, 1)
-    return answers
+    hits = Hits(np.empty(count, np.bool_), np.empty((count, 3)), np.empty((count, 3)), np.empty(count))
+    validation.in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
+    return hits
 
 
-def shaped(answers: Hits, shape: tuple[int, ...], dtype: Any) -> Hits:
-    """Flat answers in the batch's shape and precision."""
+def shaped(hits: Hits, shape: tuple[int, ...], dtype: Any) -> Hits:
+    """Return hits (N,) in the shape and the precision of the batch."""
     return Hits(
-        answers.hit.reshape(shape)[()],
-        answers.point.reshape(*shape, 3).astype(dtype, copy=False),
-        answers.normal.reshape(*shape, 3).astype(dtype, copy=False),
-        answers.distance.reshape(shape).astype(dtype, copy=False)[()],
+        hits.hit.reshape(shape)[()],
+        hits.point.reshape(*shape, 3).astype(dtype, copy=False),
+        hits.normal.reshape(*shape, 3).astype(dtype, copy=False),
+        hits.distance.reshape(shape).astype(dtype, copy=False)[()],
     )

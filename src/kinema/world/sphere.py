@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,38 +14,50 @@ from kinema.constants import THREADS_FROM_CLOSED_FORM
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.world.ground import Ground
-from kinema.world.rays import Hits, Rays, against, at, each, miss, record
+from kinema.world.rays import Hits, RayHit, Rays, cast_all, face_ray, load_ray, miss, store_hit
+
+
+class SphereShape(NamedTuple):
+    """What the kernels read."""
+
+    centre: Any
+    radius: float
+    two_sided: bool
 
 
 @kernel
-def meet(origin, unit, reach, centre, radius, two_sided):
-    """Cast one ray. |p + t u| = radius gives t^2 + 2 b t + c = 0; each root in the form without cancellation."""
-    p = vec.sub(origin, centre)
+def meet(ray, sphere):
+    """Cast one ray.
+
+    With p the origin relative to the centre, |p + t u| = radius gives t^2 + 2 b t + c = 0. Each root is computed in the
+    form that does not cancel.
+    """
+    unit, radius = ray.unit, sphere.radius
+    p = vec.sub(ray.origin, sphere.centre)
     b = vec.dot(p, unit)
     c = vec.dot(p, p) - radius * radius
-    # The discriminant by the distance of the line from the centre: b * b - c would be rounding from far away.
+    # The discriminant from the distance between line and centre: seen from far away, b * b - c would be mere rounding.
     aside = vec.reject(p, unit)
     square = radius * radius - vec.dot(aside, aside)
     outside = c > 0.0 or (c == 0.0 and b < 0.0)
-    if square <= 0.0 or (outside and b >= 0.0) or (not outside and not two_sided):
-        return miss(reach)
+    if square <= 0.0 or (outside and b >= 0.0) or (not outside and not sphere.two_sided):
+        return miss(ray)
     root = math.sqrt(square)
     if outside:
         distance = c / (root - b)
     else:
         distance = root - b if b <= 0.0 else -c / (root + b)
-    if distance > reach:
-        return miss(reach)
+    if distance > ray.reach:
+        return miss(ray)
     out = vec.scale(vec.add(p, vec.scale(unit, distance)), 1.0 / radius)
-    return True, distance, against(vec.unit_or(out, unit), unit)
+    return RayHit(True, distance, face_ray(vec.unit_or(out, unit), unit))
 
 
 @batch
-def _cast_range(start, stop, origins, units, reaches, centre, radius, two_sided, hits, points, normals, distances):
+def _cast_range(start, stop, rays, hits, sphere):
     for i in range(start, stop):
-        origin, unit = at(origins, i), at(units, i)
-        answer = meet(origin, unit, reaches[i], at(centre, 0), radius, two_sided)
-        record(i, origin, unit, answer, hits, points, normals, distances)
+        ray = load_ray(rays, i)
+        store_hit(hits, i, ray, meet(ray, sphere))
 
 
 class Sphere(Ground):
@@ -55,7 +68,7 @@ class Sphere(Ground):
         if middle.ndim != 1:
             raise InputError(f"centre must have shape (3,), got {middle.shape}")
         size = validation.number("radius", radius, 0.0, validation.largest(np.float64))
-        self._shape = (middle.copy(), size, bool(two_sided))
+        self._shape = SphereShape(tuple(middle.tolist()), float(size), bool(two_sided))
 
     def _cast(self, rays: Rays) -> Hits:
-        return each(rays, _cast_range, self._shape, THREADS_FROM_CLOSED_FORM)
+        return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_CLOSED_FORM)

@@ -1,9 +1,9 @@
-"""Triangles in a tree of boxes, and rays through it.
+"""A tree of boxes over triangles, and rays through it.
 
 The tree is split where the surface area heuristic expects the least work, over a few bins of the widest axis (Wald, On
-fast Construction of SAH-based Bounding Volume Hierarchies, 2007). Rays meet triangles by the signs of three edge
-functions in a space sheared along the ray (Woop, Benthin, Wald, Watertight Ray/Triangle Intersection, 2013): both
-triangles at an edge see the same bits with opposite signs, so no ray slips through between them.
+fast Construction of SAH-based Bounding Volume Hierarchies, 2007). A ray hits a triangle if three edge functions have
+the same sign, in a space sheared along the ray (Woop, Benthin, Wald, Watertight Ray/Triangle Intersection, 2013). The
+two triangles at an edge compute the same bits with opposite signs, so no ray slips through between them.
 """
 
 from __future__ import annotations
@@ -13,25 +13,53 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema._jit import batch, kernel, routine
-from kinema.constants import BOX_ROUNDING, RAY_FAR, RAY_PARALLEL, TREE_BINS, TREE_DEPTH, TREE_LEAF
 from kinema.math import vec
-from kinema.world.rays import against, at, miss, record
+from kinema.math.rows import load3
+from kinema.records import REAL, Record, kernel_views
+from kinema.world.rays import RAY_FAR, RayHit, face_ray, load_ray, miss, store_hit
 
-_INNER = -1
-"""In place of a leaf's number of triangles: a node with two children, one after the other."""
+RAY_PARALLEL = 1e-150
+"""Smallest component of a unit direction that boxes tell from zero: its inverse times any coordinate is finite, and
+longer than any ray times the margin of any box of 1e-34 m or more."""
+
+BOX_ROUNDING = 1e-15
+"""Fraction by which boxes of a tree, and spans of rays in them, are enlarged: a few roundings of float64, so that a ray
+that hits a triangle also hits its box."""
+
+TREE_BINS = 16
+"""Positions tried for the split of a node. More of them change the tree little and take longer."""
+
+TREE_LEAF = 4
+"""Most triangles in a leaf."""
+
+TREE_DEPTH = 48
+"""Deepest tree, and so the length of a ray's stack of nodes. Where uneven splits would lead deeper, splits are even."""
+
+INNER = -1
+"""`count` of a node that has children instead of triangles."""
+
+BOX = Record(low=(REAL, 3), high=(REAL, 3))
+"""A box by its lowest and its highest corner, metres."""
+
+BIN = Record(box=BOX, count=np.int64, cost=REAL)
+"""Triangles of a node with their middles in one slice of it: the box around them, how many they are, and the expected
+cost of all triangles up to this bin."""
+
+NODE = Record(box=BOX, first=np.int32, count=np.int32, depth=np.int64)
+"""A node. Its box is slightly larger than its triangles. A leaf has `count` triangles from `first` on. A node whose
+count is INNER has two children, `first` and `first + 1`."""
 
 
 class TriangleTree(NamedTuple):
-    """Arrays that the kernels read."""
+    """What the kernels read."""
 
     corners: Any
-    """(9 T,): three corners of every triangle, in the order of the leaves."""
+    """(T, 3, 3): the corners of every triangle, in the order of the leaves, metres."""
     normals: Any
-    """(3 T,): unit normals; counter-clockwise is the front."""
-    boxes: Any
-    """(6 N,): lowest and highest corner of every node, a little larger than what is inside."""
-    links: Any
-    """(2 N,): first child and _INNER, or first triangle and how many."""
+    """(T, 3): unit normals; seen from the front, corners run counter-clockwise."""
+    nodes: Any
+    """(N,) of `NODE`. The first one is the root."""
+    two_sided: bool
 
 
 # --- building --------------------------------------------------------------------------------------------------
@@ -39,147 +67,183 @@ class TriangleTree(NamedTuple):
 
 @routine
 def _clear(box):
+    """Make a box empty."""
     for c in range(3):
-        box[c], box[3 + c] = RAY_FAR, -RAY_FAR
+        box.low[c], box.high[c] = RAY_FAR, -RAY_FAR
 
 
 @routine
 def _grow(box, other):
+    """Enlarge a box until it contains another one."""
     for c in range(3):
-        box[c] = min(box[c], other[c])
-        box[3 + c] = max(box[3 + c], other[3 + c])
+        box.low[c] = min(box.low[c], other.low[c])
+        box.high[c] = max(box.high[c], other.high[c])
 
 
 @kernel
 def _area(box):
-    """Half the surface of a box, which is proportional to how many rays it meets."""
-    x, y, z = box[3] - box[0], box[4] - box[1], box[5] - box[2]
+    """Return half the surface of a box, which is proportional to how many rays hit it."""
+    x, y, z = box.high[0] - box.low[0], box.high[1] - box.low[1], box.high[2] - box.low[2]
     return x * y + y * z + z * x
 
 
 @kernel
-def _middle(parts, k, axis):
-    """The middle of a triangle's box along an axis."""
-    return 0.5 * (parts[6 * k + axis] + parts[6 * k + 3 + axis])
+def _middle(box, axis):
+    """Return the middle of a box along an axis."""
+    return 0.5 * (box.low[axis] + box.high[axis])
 
 
 @kernel
 def _bin_of(middle, low, high):
+    """Return the bin that a middle between `low` and `high` belongs to."""
     return min(int((middle - low) / (high - low) * TREE_BINS), TREE_BINS - 1)
 
 
 @kernel
-def _measure(parts, order, first, count, box, middles):
-    """The box around a node's triangles, and the one around their middles."""
+def _measure(boxes, members, box, middles):
+    """Compute the box around a node's triangles, and the box around their middles."""
     _clear(box)
     _clear(middles)
-    for k in order[first : first + count]:
-        _grow(box, parts[6 * k : 6 * k + 6])
+    for k in members:
+        _grow(box, boxes[k])
         for c in range(3):
-            middle = _middle(parts, k, c)
-            middles[c] = min(middles[c], middle)
-            middles[3 + c] = max(middles[3 + c], middle)
+            middle = _middle(boxes[k], c)
+            middles.low[c] = min(middles.low[c], middle)
+            middles.high[c] = max(middles.high[c], middle)
 
 
 @kernel
-def _fill_bins(parts, order, first, count, axis, middles, bins, amounts):
+def _widest_axis(box):
+    """Return the axis along which a box is longest."""
+    axis = 0
+    for c in range(1, 3):
+        axis = c if box.high[c] - box.low[c] > box.high[axis] - box.low[axis] else axis
+    return axis
+
+
+@kernel
+def _fill_bins(boxes, members, axis, middles, bins):
+    """Sort a node's triangles into bins along an axis."""
     for b in range(TREE_BINS):
-        _clear(bins[6 * b : 6 * b + 6])
-        amounts[b] = 0
-    for k in order[first : first + count]:
-        b = _bin_of(_middle(parts, k, axis), middles[axis], middles[3 + axis])
-        _grow(bins[6 * b : 6 * b + 6], parts[6 * k : 6 * k + 6])
-        amounts[b] += 1
+        _clear(bins[b].box)
+        bins[b].count = 0
+    for k in members:
+        b = _bin_of(_middle(boxes[k], axis), middles.low[axis], middles.high[axis])
+        _grow(bins[b].box, boxes[k])
+        bins[b].count += 1
 
 
 @kernel
-def _best_split(bins, amounts, swept, costs):
-    """The first bin of the upper half, and what the split costs: area times number, both halves. The first and the last
-    bin are never empty, as the outermost middles are in them.
+def _best_split(bins, swept):
+    """Return the first bin of the upper half of the cheapest split, and its cost: area times count of both halves.
+
+    The first and the last bin are never empty, because they contain the outermost middles. swept: a box to work in.
     """
     _clear(swept)
     count = 0
     for b in range(TREE_BINS - 1):
-        _grow(swept, bins[6 * b : 6 * b + 6])
-        count += amounts[b]
-        costs[b] = _area(swept) * count
+        _grow(swept, bins[b].box)
+        count += bins[b].count
+        bins[b].cost = _area(swept) * count
     _clear(swept)
     count = 0
     best, best_cost = 0, 0.0
     for b in range(TREE_BINS - 1, 0, -1):
-        _grow(swept, bins[6 * b : 6 * b + 6])
-        count += amounts[b]
-        cost = costs[b - 1] + _area(swept) * count
+        _grow(swept, bins[b].box)
+        count += bins[b].count
+        cost = bins[b - 1].cost + _area(swept) * count
         if best == 0 or cost < best_cost:
             best, best_cost = b, cost
     return best, best_cost
 
 
 @kernel
-def _partition(parts, order, first, count, axis, middles, split):
-    """Triangles of lower bins first. Returns how many they are."""
-    i, j = first, first + count - 1
+def _partition(boxes, members, axis, middles, split):
+    """Move triangles of bins below the split to the front. Return how many they are."""
+    i, j = 0, members.size - 1
     while i <= j:
-        if _bin_of(_middle(parts, order[i], axis), middles[axis], middles[3 + axis]) < split:
+        if _bin_of(_middle(boxes[members[i]], axis), middles.low[axis], middles.high[axis]) < split:
             i += 1
         else:
-            order[i], order[j] = order[j], order[i]
+            members[i], members[j] = members[j], members[i]
             j -= 1
-    return i - first
+    return i
+
+
+@kernel
+def _split(boxes, members, node, bins, work):
+    """Measure a node and divide its triangles. Return how many belong to the lower half; 0 for a leaf."""
+    middles, swept = work[0], work[1]
+    count = members.size
+    _measure(boxes, members, node.box, middles)
+    axis = _widest_axis(middles)
+    lower = 0
+    if count > TREE_LEAF:
+        lower = count // 2
+    # Split unevenly only while the remaining depth could still hold the larger half, split evenly from there on.
+    if count > 1 and middles.high[axis] > middles.low[axis] and count - 1 <= 2 ** (TREE_DEPTH - node.depth - 1):
+        _fill_bins(boxes, members, axis, middles, bins)
+        split, cost = _best_split(bins, swept)
+        if count > TREE_LEAF or cost + _area(node.box) < _area(node.box) * count:
+            lower = _partition(boxes, members, axis, middles, split)
+    return lower
+
+
+@kernel
+def _init_node(node, first, count, depth):
+    """Make a node a leaf with these triangles."""
+    node.first, node.count, node.depth = first, count, depth
 
 
 @batch
-def _build(parts, order, boxes, links, depths):
-    """Split from the root down, lower halves first: a branch lies in one piece. Returns how many nodes there are."""
-    bins, amounts, costs = np.empty(6 * TREE_BINS), np.empty(TREE_BINS, np.int64), np.empty(TREE_BINS)
-    middles, swept = np.empty(6), np.empty(6)
+def _build(boxes, order, nodes, bins, work):
+    """Split from the root down, lower halves first, so that a branch is contiguous. Return the number of nodes.
+
+    boxes: (T,) of `BOX`, of the triangles. order: (T,), is sorted into the order of the leaves.
+    bins, work: (TREE_BINS,) of `BIN` and (2,) of `BOX`, to work in.
+    """
     waiting = np.empty(TREE_DEPTH + 2, np.int64)
-    links[0], links[1], depths[0], waiting[0] = 0, order.size, 0, 0
+    waiting[0] = 0
+    _init_node(nodes[0], 0, order.size, 0)
     left, made = 1, 1
     while left > 0:
         left -= 1
-        node = waiting[left]
-        first, count, depth = links[2 * node], links[2 * node + 1], depths[node]
-        box = boxes[6 * node : 6 * node + 6]
-        _measure(parts, order, first, count, box, middles)
-        axis = 0
-        for c in range(1, 3):
-            axis = c if middles[3 + c] - middles[c] > middles[3 + axis] - middles[axis] else axis
-        lower = 0
-        if count > TREE_LEAF:
-            lower = count // 2
-        # Unequal halves as long as the depth that is left would still hold the larger one split evenly.
-        if count > 1 and middles[3 + axis] > middles[axis] and count - 1 <= 2 ** (TREE_DEPTH - depth - 1):
-            _fill_bins(parts, order, first, count, axis, middles, bins, amounts)
-            split, cost = _best_split(bins, amounts, swept, costs)
-            if count > TREE_LEAF or cost + _area(box) < _area(box) * count:
-                lower = _partition(parts, order, first, count, axis, middles, split)
+        node = nodes[waiting[left]]
+        first, count, depth = node.first, node.count, node.depth
+        lower = _split(boxes, order[first : first + count], node, bins, work)
         if lower > 0:
-            links[2 * node], links[2 * node + 1] = made, _INNER
-            links[2 * made], links[2 * made + 1], depths[made] = first, lower, depth + 1
-            links[2 * made + 2], links[2 * made + 3], depths[made + 1] = first + lower, count - lower, depth + 1
+            node.first, node.count = made, INNER
+            _init_node(nodes[made], first, lower, depth + 1)
+            _init_node(nodes[made + 1], first + lower, count - lower, depth + 1)
             waiting[left], waiting[left + 1] = made + 1, made
             left += 2
             made += 2
     return made
 
 
-def build(corners: Any) -> tuple[TriangleTree, Any]:
-    """A tree over triangles, (T, 3, 3), and their order in it, (T,)."""
+def build(corners: Any, two_sided: bool = True) -> tuple[TriangleTree, Any]:
+    """Build a tree over triangles, (T, 3, 3), none of them without an area.
+
+    Returns the tree, and (T,): for each triangle of the tree its index in `corners`.
+    """
     count = len(corners)
-    parts = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
-    order, most = np.arange(count, dtype=np.int32), max(2 * count, 1)
-    boxes, links, depths = np.zeros(6 * most), np.zeros(2 * most, np.int32), np.zeros(most, np.int64)
-    made = _build(parts.reshape(-1), order, boxes, links, depths)
+    boxes = BOX.zeros(count, np.float64)
+    boxes["low"], boxes["high"] = corners.min(axis=1), corners.max(axis=1)
+    order = np.arange(count, dtype=np.int32)
+    nodes = NODE.zeros(max(2 * count, 1), np.float64)
+    made = _build(
+        *kernel_views(boxes), order, *kernel_views(nodes, BIN.zeros(TREE_BINS, np.float64), BOX.zeros(2, np.float64))
+    )
+    nodes = nodes[:made].copy()
     margin = BOX_ROUNDING * np.max(np.abs(corners), initial=0.0)
-    roomy = boxes[: 6 * made].reshape(made, 2, 3) + np.array((-margin, margin)).reshape(2, 1)
+    nodes["box"]["low"] -= margin
+    nodes["box"]["high"] += margin
     corners = corners[order]
-    normals = normals_of(corners)
-    return TriangleTree(corners.reshape(-1), normals.reshape(-1), roomy.reshape(-1), links[: 2 * made].copy()), order
+    return TriangleTree(corners, normals_of(corners), kernel_views(nodes)[0], two_sided), order
 
 
 def normals_of(corners: Any) -> Any:
-    """Unit normals of triangles, (T, 3); zeros for one without an area."""
+    """Return the unit normals of triangles, (T, 3); zeros for a triangle without an area."""
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.max(np.abs(cross), axis=1, keepdims=True, initial=0.0)
     scaled = cross / np.where(size > 0.0, size, 1.0)
@@ -201,71 +265,91 @@ def _high(a, b):
 
 @kernel
 def _inverse(speed):
+    """Return 1 / speed, finite also for a ray at right angles to the axis."""
     if abs(speed) > RAY_PARALLEL:
         return 1.0 / speed
     return 1.0 / RAY_PARALLEL
 
 
 @kernel
-def _enter(boxes, node, origin, inverse, best):
-    """Where a ray comes into a node's box; RAY_FAR if it does not, or only beyond `best`."""
-    k = 6 * node
-    x1, x2 = (boxes[k] - origin[0]) * inverse[0], (boxes[k + 3] - origin[0]) * inverse[0]
-    y1, y2 = (boxes[k + 1] - origin[1]) * inverse[1], (boxes[k + 4] - origin[1]) * inverse[1]
-    z1, z2 = (boxes[k + 2] - origin[2]) * inverse[2], (boxes[k + 5] - origin[2]) * inverse[2]
+def _enter(box, ray, inverse, best):
+    """Return the distance at which a ray enters a box; RAY_FAR if it does not, or only beyond `best`.
+
+    inverse: 1 / unit direction, for each axis.
+    """
+    low, high, origin = box.low, box.high, ray.origin
+    x1, x2 = (low[0] - origin[0]) * inverse[0], (high[0] - origin[0]) * inverse[0]
+    y1, y2 = (low[1] - origin[1]) * inverse[1], (high[1] - origin[1]) * inverse[1]
+    z1, z2 = (low[2] - origin[2]) * inverse[2], (high[2] - origin[2]) * inverse[2]
     enter = _high(_high(_low(x1, x2), _low(y1, y2)), _high(_low(z1, z2), 0.0))
     leave = _low(_low(_high(x1, x2), _high(y1, y2)), _low(_high(z1, z2), best))
     return enter if enter <= leave * (1.0 + BOX_ROUNDING) else RAY_FAR
 
 
+class Shear(NamedTuple):
+    """A space in which a ray runs along its third axis: the axes of the world it is made of, and how it is sheared."""
+
+    x: Any
+    y: Any
+    z: Any
+    """The axis along which the ray moves most; x, y and z are a cyclic permutation."""
+    lean_x: Any
+    """How far the ray moves along x per metre along z."""
+    lean_y: Any
+    stretch: Any
+    """Metres of ray per metre along z."""
+
+
 @kernel
 def _shear(unit):
-    """The axis a ray runs along most, last of three that keep their handedness, and how the others lean on it."""
+    """Return the space sheared along a ray."""
     z = 0 if abs(unit[0]) >= abs(unit[1]) and abs(unit[0]) >= abs(unit[2]) else 1 if abs(unit[1]) >= abs(unit[2]) else 2
     x, y = (z + 1) % 3, (z + 2) % 3
-    return x, y, z, unit[x] / unit[z], unit[y] / unit[z], 1.0 / unit[z]
+    return Shear(x, y, z, unit[x] / unit[z], unit[y] / unit[z], 1.0 / unit[z])
 
 
 @kernel
-def _meet_triangle(corners, k, origin, shear):
-    """Distance along the ray to a triangle; -1 if it does not meet it, or runs along it."""
-    x, y, z, lean_x, lean_y, stretch = shear
-    k = 9 * k
-    az, bz, cz = corners[k + z] - origin[z], corners[k + 3 + z] - origin[z], corners[k + 6 + z] - origin[z]
-    ax, ay = corners[k + x] - origin[x] - lean_x * az, corners[k + y] - origin[y] - lean_y * az
-    bx, by = corners[k + 3 + x] - origin[x] - lean_x * bz, corners[k + 3 + y] - origin[y] - lean_y * bz
-    cx, cy = corners[k + 6 + x] - origin[x] - lean_x * cz, corners[k + 6 + y] - origin[y] - lean_y * cz
+def _meet_triangle(corners, origin, shear):
+    """Return the distance along the ray to a triangle, (3, 3); -1 if it misses or is parallel to the triangle."""
+    x, y, z = shear.x, shear.y, shear.z
+    az, bz, cz = corners[0, z] - origin[z], corners[1, z] - origin[z], corners[2, z] - origin[z]
+    ax, ay = corners[0, x] - origin[x] - shear.lean_x * az, corners[0, y] - origin[y] - shear.lean_y * az
+    bx, by = corners[1, x] - origin[x] - shear.lean_x * bz, corners[1, y] - origin[y] - shear.lean_y * bz
+    cx, cy = corners[2, x] - origin[x] - shear.lean_x * cz, corners[2, y] - origin[y] - shear.lean_y * cz
     u, v, w = cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax
     if (u < 0.0 or v < 0.0 or w < 0.0) and (u > 0.0 or v > 0.0 or w > 0.0):
         return -1.0
     whole = u + v + w
     if whole == 0.0:
         return -1.0
-    return (az + (v * (bz - az) + w * (cz - az)) / whole) * stretch
+    return (az + (v * (bz - az) + w * (cz - az)) / whole) * shear.stretch
 
 
 @kernel
 def _counts(distance, reach, normal, unit, two_sided):
-    """Whether a crossing is one to report."""
+    """Return whether a crossing is a hit."""
     return distance >= 0.0 and distance <= reach and (two_sided or vec.dot(normal, unit) < 0.0)
 
 
 @kernel
-def nearest(origin, unit, reach, corners, normals, boxes, links, two_sided, shear, waiting, entries):
-    """The nearest triangle, -1 for none, and its distance. waiting, entries: room for nodes still to be looked at."""
-    inverse = (_inverse(unit[0]), _inverse(unit[1]), _inverse(unit[2]))
-    best, triangle = reach, -1
+def _nearest(ray, tree, shear, waiting, entries):
+    """Return the distance to the nearest triangle and its index, -1 for none.
+
+    waiting, entries: a stack of nodes still to visit, and the distances at which the ray enters them.
+    """
+    inverse = (_inverse(ray.unit[0]), _inverse(ray.unit[1]), _inverse(ray.unit[2]))
+    best, triangle = ray.reach, -1
     waiting[0], entries[0], depth = 0, 0.0, 1
     while depth > 0:
         depth -= 1
         if entries[depth] > best * (1.0 + BOX_ROUNDING):
             continue
-        node = waiting[depth]
-        first, count = links[2 * node], links[2 * node + 1]
-        if count == _INNER:
+        node = tree.nodes[waiting[depth]]
+        first, count = node.first, node.count
+        if count == INNER:
             near, far = first, first + 1
-            near_entry = _enter(boxes, near, origin, inverse, best)
-            far_entry = _enter(boxes, far, origin, inverse, best)
+            near_entry = _enter(tree.nodes[near].box, ray, inverse, best)
+            far_entry = _enter(tree.nodes[far].box, ray, inverse, best)
             if far_entry < near_entry:
                 near, far, near_entry, far_entry = far, near, far_entry, near_entry
             if far_entry < RAY_FAR:
@@ -276,32 +360,31 @@ def nearest(origin, unit, reach, corners, normals, boxes, links, two_sided, shea
                 depth += 1
         else:
             for k in range(first, first + count):
-                distance = _meet_triangle(corners, k, origin, shear)
-                if (distance < best or triangle < 0) and _counts(distance, best, at(normals, k), unit, two_sided):
+                distance = _meet_triangle(tree.corners[k], ray.origin, shear)
+                nearer = distance < best or triangle < 0
+                if nearer and _counts(distance, best, load3(tree.normals[k]), ray.unit, tree.two_sided):
                     best, triangle = distance, k
     return best, triangle
 
 
+@kernel
+def _meet(ray, tree, candidate, waiting, entries):
+    """Cast one ray. candidate: a triangle that is the nearest one if the ray hits it at all, or -1."""
+    shear, triangle = _shear(ray.unit), candidate
+    distance = _meet_triangle(tree.corners[triangle], ray.origin, shear) if triangle >= 0 else -1.0
+    known = triangle >= 0 and _counts(distance, ray.reach, load3(tree.normals[triangle]), ray.unit, tree.two_sided)
+    if not known:
+        distance, triangle = _nearest(ray, tree, shear, waiting, entries)
+    if triangle < 0:
+        return miss(ray)
+    return RayHit(True, distance, face_ray(load3(tree.normals[triangle]), ray.unit))
+
+
 @batch
-def cast_range(
-    start, stop, origins, units, reaches, corners, normals, boxes, links, two_sided, order, guesses,
-    hits, points, normals_out, distances,
-):  # fmt: skip
-    """Rays against the tree, in this order. guesses: in the same order, for each ray a triangle that is the nearest one
-    if it is hit at all, or -1.
-    """
+def cast_range(start, stop, rays, hits, tree, order, candidates):
+    """Cast rays at the tree, in this order, (N,). candidates: (N,), in the same order; see `_meet`."""
     waiting, entries = np.empty(TREE_DEPTH + 2, np.int64), np.empty(TREE_DEPTH + 2)
     for j in range(start, stop):
-        i, triangle = order[j], guesses[j]
-        origin, unit, reach = at(origins, i), at(units, i), reaches[i]
-        shear = _shear(unit)
-        distance = _meet_triangle(corners, triangle, origin, shear) if triangle >= 0 else -1.0
-        if triangle < 0 or not _counts(distance, reach, at(normals, triangle), unit, two_sided):
-            distance, triangle = nearest(
-                origin, unit, reach, corners, normals, boxes, links, two_sided, shear, waiting, entries
-            )
-        if triangle >= 0:
-            answer = (True, distance, against(at(normals, triangle), unit))
-        else:
-            answer = miss(reach)
-        record(i, origin, unit, answer, hits, points, normals_out, distances)
+        i = order[j]
+        ray = load_ray(rays, i)
+        store_hit(hits, i, ray, _meet(ray, tree, candidates[j], waiting, entries))

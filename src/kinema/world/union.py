@@ -12,9 +12,9 @@ from kinema.world.rays import Hits, Rays
 
 
 class Union(Ground):
-    """The nearest hit of several grounds; of equally near ones the first that was given.
+    """Several grounds joined into one: the nearest hit counts, and of equally near ones the first ground's.
 
-    grounds: one or more, each a `Ground` or anything else with its `cast`.
+    grounds: one or more, each a `Ground` or any object with such a `cast` method.
     """
 
     def __init__(self, *grounds: Any) -> None:
@@ -28,13 +28,13 @@ class Union(Ground):
     def _cast(self, rays: Rays) -> Hits:
         best = _ask(self._grounds[0], rays)
         for ground in self._grounds[1:]:
-            # No farther than what was found: most grounds then have less to do.
+            # Search no farther than the nearest hit so far: most grounds then have less to do.
             found = _ask(ground, rays._replace(reaches=best.distance))
             nearer = found.hit & (~best.hit | (found.distance < best.distance))
             best = Hits(
                 best.hit | nearer,
-                np.where(nearer.repeat(3), found.point, best.point),
-                np.where(nearer.repeat(3), found.normal, best.normal),
+                np.where(nearer[:, np.newaxis], found.point, best.point),
+                np.where(nearer[:, np.newaxis], found.normal, best.normal),
                 np.where(nearer, found.distance, best.distance),
             )
         return best
@@ -44,10 +44,10 @@ def _ask(ground: Any, rays: Rays) -> Hits:
     """Return hits (N,) of any ground."""
     if isinstance(ground, Ground):
         return ground._cast(rays)
-    hits = ground.cast(rays.origins.reshape(-1, 3), rays.units.reshape(-1, 3), rays.reaches)
+    hits = ground.cast(rays.origins, rays.units, rays.reaches)
     return Hits(
         np.asarray(hits.hit, np.bool_),
-        np.asarray(hits.point, np.float64).reshape(-1),
-        np.asarray(hits.normal, np.float64).reshape(-1),
+        np.asarray(hits.point, np.float64),
+        np.asarray(hits.normal, np.float64),
         np.asarray(hits.distance, np.float64),
     )

@@ -1,10 +1,12 @@
 """Solid cubes on a regular grid.
 
-Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing (1987), with the distance to each wall computed
-from the wall's own place.
+Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing (1987), except that the distance to
+each wall is computed from the wall's own position instead of added up.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,21 +17,32 @@ from kinema.constants import THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.world.grids import cell_of, cell_sizes, next_wall, slab
 from kinema.world.ground import Ground
-from kinema.world.rays import Hits, Rays, at, each, miss, record
+from kinema.world.rays import Hits, RayHit, Rays, cast_all, load_ray, miss, point_along, store_hit
 
 _INSIDE, _OUTSIDE = -1, -2
-"""In place of the axis (0, 1, 2) whose wall a ray came through: it starts inside; it never comes in."""
+"""Instead of the axis (0, 1, 2) of the wall that a ray entered through: it starts inside; it never enters."""
+
+
+class VoxelCells(NamedTuple):
+    """What the kernels read."""
+
+    filled: Any
+    """(nx, nz, ny): columns are contiguous in memory, because most rays go down."""
+    low: Any
+    """The lowest corner of the grid, metres."""
+    size: Any
+    """The size of a cell along x, y and z, metres."""
 
 
 @kernel
 def _within(start, low, high):
-    """A cell owns its lower walls, not its upper ones, and so does the grid."""
+    """Return whether a coordinate is inside. A cell owns its lower wall but not its upper one; so does the grid."""
     return start >= low and start < high
 
 
 @kernel
-def _come_in(origin, unit, low, high):
-    """Where a ray comes into the grid, and the axis of the wall it comes through."""
+def _enter_grid(origin, unit, low, high):
+    """Return the distance at which a ray enters the grid, and the axis of the wall that it enters through."""
     in_x = _within(origin[0], low[0], high[0])
     in_y = _within(origin[1], low[1], high[1])
     in_z = _within(origin[2], low[2], high[2])
@@ -48,7 +61,7 @@ def _come_in(origin, unit, low, high):
 
 @kernel
 def _normal(axis, unit):
-    """Of the wall a ray came through; its own direction reversed where it came through none."""
+    """Return the normal of the wall that a ray came through, or the reversed ray if it started inside."""
     if axis == _INSIDE:
         return (-unit[0], -unit[1], -unit[2])
     side = -1.0 if unit[axis] > 0.0 else 1.0
@@ -56,22 +69,24 @@ def _normal(axis, unit):
 
 
 @kernel
-def meet(origin, unit, reach, filled, counts, low, size):
-    """One ray: into the grid, then from cell to cell through their walls until one is filled."""
-    nx, ny, nz = counts
+def meet(ray, cells):
+    """Cast one ray: enter the grid, then go from cell to cell until one is filled."""
+    nx, nz, ny = cells.filled.shape
+    origin, unit, low, size = ray.origin, ray.unit, cells.low, cells.size
     high = (low[0] + nx * size[0], low[1] + ny * size[1], low[2] + nz * size[2])
-    t, axis = _come_in(origin, unit, low, high)
-    if axis == _OUTSIDE or t > reach:
-        return miss(reach)
-    x = cell_of(origin[0] + unit[0] * t, low[0], size[0], nx)
-    y = cell_of(origin[1] + unit[1] * t, low[1], size[1], ny)
-    z = cell_of(origin[2] + unit[2] * t, low[2], size[2], nz)
+    t, axis = _enter_grid(origin, unit, low, high)
+    if axis == _OUTSIDE or t > ray.reach:
+        return miss(ray)
+    entry = point_along(ray, t)
+    x = cell_of(entry[0], low[0], size[0], nx)
+    y = cell_of(entry[1], low[1], size[1], ny)
+    z = cell_of(entry[2], low[2], size[2], nz)
     wall_x = next_wall(origin[0], unit[0], low[0], size[0], x)
     wall_y = next_wall(origin[1], unit[1], low[1], size[1], y)
     wall_z = next_wall(origin[2], unit[2], low[2], size[2], z)
     for _ in range(nx + ny + nz):
-        if filled[(x * nz + z) * ny + y]:
-            return True, t, _normal(axis, unit)
+        if cells.filled[x, z, y]:
+            return RayHit(True, t, _normal(axis, unit))
         if wall_x <= wall_y and wall_x <= wall_z:
             axis, t = 0, max(t, wall_x)
             x += 1 if unit[0] > 0.0 else -1
@@ -84,29 +99,45 @@ def meet(origin, unit, reach, filled, counts, low, size):
             axis, t = 2, max(t, wall_z)
             z += 1 if unit[2] > 0.0 else -1
             wall_z = next_wall(origin[2], unit[2], low[2], size[2], z)
-        if t > reach or x < 0 or x >= nx or y < 0 or y >= ny or z < 0 or z >= nz:
+        if t > ray.reach or x < 0 or x >= nx or y < 0 or y >= ny or z < 0 or z >= nz:
             break
-    return miss(reach)
+    return miss(ray)
 
 
 @batch
-def _cast_range(start, stop, origins, units, reaches, filled, counts, low, size, hits, points, normals, distances):
+def _cast_range(start, stop, rays, hits, cells):
     for i in range(start, stop):
-        origin, unit = at(origins, i), at(units, i)
-        answer = meet(origin, unit, reaches[i], filled, at(counts, 0), at(low, 0), at(size, 0))
-        record(i, origin, unit, answer, hits, points, normals, distances)
+        ray = load_ray(rays, i)
+        store_hit(hits, i, ray, meet(ray, cells))
 
 
 class VoxelGrid(Ground):
-    """Filled cells of a regular grid, solid.
+    """Solid cells of a regular grid.
 
-    filled: (nx, ny, nz), booleans. origin: (3,), the lowest corner of cell [0, 0, 0]. size: metres, of a cell; one
-    number or (3,).
+    Parameters
+    ----------
+    filled
+        (nx, ny, nz), booleans: which cells are solid.
+    origin
+        (3,), metres: the lowest corner of cell [0, 0, 0].
+    size
+        Size of a cell, metres: one number, or (3,) for x, y and z.
 
-    A ray that starts inside a filled cell hits at distance 0 with its own direction, reversed, for a normal. A cell
-    owns its lower walls: a ray along the wall between two cells runs in the upper one. Rays go from cell to cell,
-    through one wall at a time, x before y before z where they pass an edge or a corner, and so never between two cells
-    that share a wall.
+    Raises
+    ------
+    InputError
+        If a shape or a type is wrong, a number is not finite, or a size is not above zero.
+
+    Notes
+    -----
+    A ray that starts inside a filled cell hits at distance 0, and the normal is its reversed direction. A cell owns its
+    lower walls: a ray along the wall between two cells belongs to the upper one. A ray passes one wall at a time; at an
+    edge or a corner x comes first, then y, then z. So no ray slips through between two cells that share a wall.
+
+    Example
+    -------
+    >>> VoxelGrid([[[True]]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance
+    2.0
     """
 
     def __init__(self, filled: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0), size: ArrayLike = 1.0) -> None:
@@ -118,9 +149,8 @@ class VoxelGrid(Ground):
         low = validation.vectors("origin", origin, 3, np.float64)
         if low.ndim != 1:
             raise InputError(f"origin must have shape (3,), got {low.shape}")
-        counts = np.array(cells.shape, np.int64)
-        # Columns in one piece: most rays go down.
-        self._shape = (cells.transpose(0, 2, 1).flatten(), counts, low.copy(), cell_sizes("size", size, 3))
+        columns = np.array(cells.transpose(0, 2, 1), order="C")
+        self._shape = VoxelCells(columns, tuple(low.tolist()), tuple(cell_sizes("size", size, 3).tolist()))
 
     def _cast(self, rays: Rays) -> Hits:
-        return each(rays, _cast_range, self._shape, THREADS_FROM_ITERATIVE)
+        return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_ITERATIVE)
