@@ -25,7 +25,7 @@ def main() -> None:
         worlds.append(made.world)
         planted.append(report.planted[0])
         if frame % 60 == 0:
-            x, y, z = made.place[:3, 3]
+            x, y, z = made.transform[:3, 3]
             feet = "".join("_" if stands else "^" for stands in report.planted[0])
             print(f"{frame * DT:4.1f} s  at ({x:5.2f}, {y:5.2f}, {z:5.2f})  feet {feet}")
 
