@@ -94,6 +94,17 @@ class Tab:
     def handle(self, name):
         return next(handle for handle in self.state["draggables"] if handle["id"] == name)
 
+    @property
+    def texts(self):
+        """The labels over the picture."""
+        return self.page.locator("#labels span:visible").all_inner_texts()
+
+    def point_at(self, name):
+        """Move the mouse to a handle. Returns the handle."""
+        handle = self.handle(name)
+        self.page.mouse.move(handle["x"], handle["y"])
+        return handle
+
     def drag(self, name, x, y):
         """Drag a handle to a place of the page with the mouse, and let it go."""
         start = self.handle(name)

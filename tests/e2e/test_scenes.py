@@ -41,9 +41,9 @@ def test_the_crowd_says_how_long_it_took(open_tab):
     tab = open_tab("crowd", viewport={"width": 640, "height": 420})
     state = tab.wait("state.limbs === 2000 && state.call_ms > 0")
     assert state["count"] == 2000 and state["reached"] > 1800
-    start = tab.handle("lure")
-    tab.drag("lure", start["x"] + 50, start["y"])
-    assert abs(tab.handle("lure")["x"] - start["x"] - 50) < 3
+    start = tab.handle("target")
+    tab.drag("target", start["x"] + 50, start["y"])
+    assert abs(tab.handle("target")["x"] - start["x"] - 50) < 3
 
 
 def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):
@@ -53,6 +53,6 @@ def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):
     tab.drag("goal", start["x"] + 60, start["y"] + 20)
     state = tab.wait("Math.hypot(state.creature[0] - state.goal[0], state.creature[2] - state.goal[2]) < 0.1")
     assert sum(foot["stands"] for foot in state["feet"]) >= 4
-    lure = tab.handle("lure")
-    tab.drag("lure", lure["x"] - 25, lure["y"] - 15)
+    target = tab.handle("tentacles")
+    tab.drag("tentacles", target["x"] - 25, target["y"] - 15)
     tab.wait("state.chains.length === 5 && state.chains.every((chain) => chain.reached)")

@@ -68,10 +68,10 @@ def test_a_dropped_character_is_shown_held_and_given_back_baked(served, path, tm
             next(h for h in scene["description"]["handles"] if h[0] == "hand left")
         )
         size = scene["description"]["size"]
-        to = frame.arrays["handles"][at] - frame.arrays["place"] + np.array((0.0, 0.05, 0.05)) * size
+        to = frame.arrays["handles"][at] - frame.arrays["origin"] + np.array((0.0, 0.05, 0.05)) * size
         number = await page.input("drag", handle="hand left", position=to.tolist())
         frame = await page.frame(lambda frame: frame.input >= number and frame.arrays["held"][at] == 1)
-        assert np.abs(frame.arrays["handles"][at] - frame.arrays["place"] - to).max() < 1e-3 * size
+        assert np.abs(frame.arrays["handles"][at] - frame.arrays["origin"] - to).max() < 1e-3 * size
 
         status, baked = await files(served, page, controls(scene)["baked"]["file"])
         assert status == 200

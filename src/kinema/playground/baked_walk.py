@@ -1,4 +1,4 @@
-"""What a walker shows, baked: its clip on its ground, from where it walks now straight on, held as it is held now."""
+"""Bake what a walker shows: its clip on its ground, straight on from where it is now, with its dragged handles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kinema.rig import Rig
 
 
 def baked_file(walker: Walker) -> bytes:
-    """The character's file with the clip as it is shown; and, if anything is held, with the pose as it is now."""
+    """Return the character's file with the clip as it is shown and, if handles are dragged, the current pose."""
     character, rig = walker.actor.original, walker.character.rig
     clips = []
     if walker.clip is not None and rig is not None:
@@ -39,7 +39,7 @@ def baked_file(walker: Walker) -> bytes:
 
 @dataclass(frozen=True)
 class _Take:
-    """A clip to be baked, on the way of a walker. The rig's up is +Y."""
+    """A clip to bake along the path of a walker. The rig's up is +Y."""
 
     walker: Walker
     rig: Rig
@@ -48,16 +48,16 @@ class _Take:
     def baked(self) -> Clip:
         if self._duration > LONGEST_BAKED:
             raise InputError(
-                f"{self.clip.name!r:.60} takes {self._duration:.0f} s; here {LONGEST_BAKED:.0f} are baked, "
-                "by `kinema bake` as many as there are"
+                f"{self.clip.name!r:.60} lasts {self._duration:.0f} s; the page bakes up to {LONGEST_BAKED:.0f} s. "
+                "Use `kinema bake` for longer clips"
             )
         return bake(self.walker.character, self.clip, self.settings()).clip
 
     def settings(self) -> BakeSettings:
         walker, held = self.walker, self.walker.held
         feet = walker.feet_work and float(np.dot(self.rig.up, UP)) > 0.999
-        forward = self._turn @ np.array(self.rig.forward)
-        start = self._over(0.0) - self._turn @ self._hips[0]
+        forward = self._rotation @ np.array(self.rig.forward)
+        start = self._over(0.0) - self._rotation @ self._hips[0]
         points = {handle: self._moving(at) for handle, at in held.places.items()}
         hands = {held.grips[h].limb: point for h, point in points.items() if held.grips[h].kind == "hand"}
         return BakeSettings(
@@ -75,25 +75,25 @@ class _Take:
 
     @cached_property
     def _hips(self) -> Any:
-        """(2, 3): where the clip has the hips at its start and its end, in its own space. It keeps its travel here."""
+        """(2, 3): position of the hips at the start and the end of the clip, in its own space, with its travel."""
         return self.rig.skeleton.world(self.clip.sample((0.0, self._duration)))[:, self.rig.hips, :3, 3].astype(float)
 
     @cached_property
     def _travel(self) -> Any:
-        """(3,): how far the clip itself goes along its floor."""
+        """(3,): travel of the clip along its floor."""
         up, way = np.array(self.rig.up), self._hips[1] - self._hips[0]
         return way - up * (way @ up)
 
     @cached_property
-    def _turn(self) -> Any:
-        """(3, 3): of the clip's own space, so that it goes where the walker is heading."""
+    def _rotation(self) -> Any:
+        """(3, 3): rotation of the clip's space that points its travel along the walker's heading."""
         motion, way = self.walker.motion, float(np.linalg.norm(self._travel))
         ahead = self._travel / way if motion.extract and way else motion.ahead
         upright = self.walker.actor.upright(replace(motion, ahead=ahead))
         return arrays.to_matrix(arrays.mul(arrays.from_axis_angle(UP, self.walker.spot.heading), upright))
 
     def _over(self, seconds: float) -> Any:
-        """(3,): the spot on the way where the clip has come to, at height 0."""
+        """Return (3,): the position on the path after some seconds of the clip, at height 0."""
         spot, motion = self.walker.spot, self.walker.motion
         way = float(np.linalg.norm(self._travel)) if motion.extract else motion.speed * self._duration
         ahead = np.array((np.sin(spot.heading), 0.0, np.cos(spot.heading)))
@@ -101,11 +101,11 @@ class _Take:
         return np.array((spot.x, 0.0, spot.z)) * self.walker.actor.size + gone
 
     def _moving(self, at: Any) -> MovingPoint:
-        """A place that is held, in the walker's own space, as it goes along over the ground."""
+        """Return a dragged handle, given in the walker's space, as it moves along over the ground."""
         times = np.linspace(0.0, max(self._duration, 1.0), max(round(self._duration * WAY_POINTS_A_SECOND), 1) + 1)
-        turn = np.asarray(self.walker.frame.transform[:3, :3], float)
+        rotation = np.asarray(self.walker.frame.transform[:3, :3], float)
         points = []
         for seconds in times.tolist():
             over = self._over(seconds)
-            points.append(over + self.walker.ground_at(over) * UP + turn @ (at - self.walker.motion.centre))
+            points.append(over + self.walker.ground_at(over) * UP + rotation @ (at - self.walker.motion.centre))
         return MovingPoint(times, np.array(points))

@@ -1,4 +1,4 @@
-"""A connection: reads what a page sends, within bounds, and sends what its session has to say, as fast as it reads."""
+"""A connection to one page: reads its commands, within limits, and sends frames no faster than the page draws them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from kinema.playground.constants import (
 from kinema.playground.session import Message, Session
 
 REFUSED = 1008
-"""WebSocket's code for a message against the rules, and for a house that is full."""
+"""Close code of WebSocket for a policy violation; also used when too many pages are open."""
 
 
 class TooFast(ValueError):
-    """More messages than a page sends."""
+    """The page sent more messages than the rate limit allows."""
 
 
 class Allowance:
@@ -52,7 +52,7 @@ class Connection:
 
     def __init__(self, websocket: WebSocket) -> None:
         self.token = secrets.token_urlsafe(16)
-        """By this, and nothing else, the page's files find its session."""
+        """Secret that identifies the session of the page's files."""
         self._websocket = websocket
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
@@ -62,7 +62,7 @@ class Connection:
         self._seen_at = time.monotonic()
 
     async def serve(self) -> None:
-        """Until the page leaves, breaks a rule, or its scene ends."""
+        """Serve until the page leaves or breaks a rule, or its scene ends."""
         scenes = [kind.introduction() for kind in SCENES.values()]
         await self._send({"type": "hello", "version": kinema.__version__, "scenes": scenes, "session": self.token})
         tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
@@ -76,15 +76,15 @@ class Connection:
                 self._session.close()
 
     async def ask(self, command: protocol.Receive | protocol.Give) -> Any:
-        """Have the scene take or give a file; an InputError if it will not."""
+        """Let the scene read or produce a file. Raises InputError if it refuses."""
         if not self._session:
             raise InputError("no scene is open")
-        self._session.tell(command)
+        self._session.send(command)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(command.done), LONGEST_FILE_WAIT)
         except InputError:
             raise
-        except Exception as problem:  # The scene stopped, or takes forever: its page hears of it by the socket.
+        except Exception as problem:  # The scene stopped or timed out; the socket reports why.
             raise InputError("the scene does not answer") from problem
 
     async def _say_goodbye(self, *problems: BaseException | None) -> None:
@@ -114,7 +114,7 @@ class Connection:
             self._seen, self._seen_at = max(self._seen, min(command.tick, self._sent)), time.monotonic()
             self._news.set()
         elif self._session:
-            self._session.tell(command)
+            self._session.send(command)
 
     def _open(self, command: protocol.Open) -> None:
         if self._session:
@@ -128,7 +128,7 @@ class Connection:
 
     def _wake(self) -> None:
         """Called by the session's thread."""
-        with contextlib.suppress(RuntimeError):  # The server may be gone; the thread follows.
+        with contextlib.suppress(RuntimeError):  # The server may have stopped; the thread ends soon.
             self._loop.call_soon_threadsafe(self._news.set)
 
     # To the page.

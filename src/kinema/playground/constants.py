@@ -1,16 +1,16 @@
-"""The playground's numbers, each with its unit and its reason."""
+"""Limits and rates of the playground, each with its unit and its reason."""
 
 TICK = 1 / 60
-"""Seconds between two frames: what screens show."""
+"""Seconds between two frames: 60 per second, as most screens show."""
 
 MOST_TICKS_AT_ONCE = 3
-"""A scene that falls behind makes up for so many ticks in one step, then time itself goes slower: no spiral."""
+"""Most ticks in one step. A scene that falls further behind runs slower, instead of falling behind ever more."""
 
 SETTLE_TICKS = 45
 """Ticks for which a paused scene solves after an input: 0.75 s, in which eased hands and feet reach their handles."""
 
 MOST_SESSIONS = 24
-"""Pages open at once. Each has a thread that solves 60 times a second; more would slow down everybody's."""
+"""Most pages open at once. Each has a thread that solves 60 times a second; more would slow down all of them."""
 
 MOST_CONNECTIONS = 800
 """Open connections of any kind: below the 1024 files that a process may usually have open."""
@@ -19,46 +19,46 @@ LONGEST_IDLE = 5.0
 """Seconds after which a connection without a request is closed."""
 
 LARGEST_MESSAGE = 64 * 1024
-"""Bytes of a message from a page. The largest real one, a dragged handle, has about a hundred."""
+"""Most bytes of a message from a page. A drag, the largest one, has about a hundred."""
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""Bytes of a file that is dropped on a page: characters with all their textures have tens of megabytes."""
+"""Most bytes of a dropped file: characters with textures have tens of megabytes."""
 
 LONGEST_FILE_WAIT = 180.0
-"""Seconds in which a scene has to take or give a file: the first may have to wait for the compiler."""
+"""Seconds in which a scene has to read or produce a file; the first may have to wait for the compiler."""
 
 LARGEST_INPUT_NUMBER = 2**32 - 1
-"""The number of a page's last input travels as 32 bits."""
+"""Input numbers are sent as 32 bits."""
 
 MESSAGES_A_SECOND = 400.0
-"""From one page. A page sends at most an input and a receipt a frame: 120, or 240 on a fast screen."""
+"""Rate limit of one page. It sends at most an input and a confirmation per frame: 120, or 240 on a fast screen."""
 
 MESSAGES_IN_A_BURST = 800.0
-"""So many may come at once after a pause: what a stalled network delivers late."""
+"""Messages that may arrive at once, after a stall of the network."""
 
 FRAMES_ON_THE_WAY = 12
-"""Frames sent and not yet confirmed: 0.2 s. A page that is slower gets the newest one when it has caught up."""
+"""Most frames sent and not yet confirmed: 0.2 s. A slower page gets the newest one once it has caught up."""
 
 LONGEST_SILENCE = 30.0
-"""Seconds a page may leave frames unconfirmed before it counts as gone."""
+"""Seconds without confirmation after which a page counts as gone."""
 
 PING_INTERVAL = 10.0
-"""Seconds between two pings, which find clients that vanished without a word."""
+"""Seconds between two pings, which detect clients that vanished without closing the connection."""
 
 PORT = 8137
-"""Where to listen unless told: free on most machines."""
+"""Default port: free on most machines."""
 
 PORTS_TRIED = 50
-"""From the wanted one on, before giving up."""
+"""Number of ports to try, starting with the wanted one."""
 
 TIME_TO_CLOSE = 1
-"""Whole seconds that connections get to be closed in after Ctrl-C, where that does not happen at once."""
+"""Whole seconds after Ctrl-C in which connections may close by themselves."""
 
 JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
-"""Frames of a clip that are looked at to see whether it walks in place: so many a second, so many at most."""
+"""Frames per second, and most frames, of a clip that are examined to find whether it walks in place."""
 
 LONGEST_BAKED = 120.0
-"""Seconds of a clip that a page bakes: its scene stands still meanwhile."""
+"""Longest clip that the page bakes, seconds: its scene stands still meanwhile."""
 
 WAY_POINTS_A_SECOND = 10.0
-"""Of a held place that goes along over uneven ground."""
+"""Samples per second of a dragged handle that moves along over uneven ground."""

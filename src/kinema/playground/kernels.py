@@ -1,4 +1,4 @@
-"""Getting kernels compiled: a scene's first, with word of how far it is, then all the others' in a process of its own.
+"""Compile kernels: those of the first scene with a progress report, then all others in a separate process.
 
 `python -m kinema.playground.kernels planar arm` compiles what those scenes need and leaves it on disk.
 """
@@ -16,7 +16,7 @@ from kinema.demo.scenes.scene import Scene
 from kinema.playground.kinds import kind_played
 
 Tell = Callable[[int, int, str], None]
-"""Called with how many are done, how many there are, and what comes next."""
+"""Called with the number done, the total, and the name of the next one."""
 
 _one_at_a_time = threading.Lock()
 _ready: set[type[Scene]] = set()
@@ -26,9 +26,9 @@ _latest: tuple[int, int, str] = (0, 1, "starting")
 
 
 def make_ready(kind: type[Scene], listener: Tell) -> None:
-    """Compile what a scene needs to move, or load what was compiled before.
+    """Compile what a scene needs for its first frame, or load it from the cache.
 
-    Who comes second waits, hears how far the first is, and finds it done.
+    A second caller waits and hears of the first one's progress.
     """
     if kind in _ready:
         return
@@ -59,7 +59,7 @@ def _tell_all(done: int, count: int, what: str) -> None:
 
 
 def _tell_terminal(done: int, count: int, what: str) -> None:
-    """The progress line, where somebody looks."""
+    """Write a progress line to an interactive terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         bar = "#" * (20 * done // max(count, 1))
         sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {what:<44}" + ("\n" if done == count else ""))
@@ -67,14 +67,14 @@ def _tell_terminal(done: int, count: int, what: str) -> None:
 
 
 def is_complete(kind: type[Scene]) -> bool:
-    """Whether nothing that a person may ask of a scene has to be compiled any more."""
+    """Whether everything that a scene can need is compiled."""
     return kind in _complete
 
 
 def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
-    """Fill the disk with what the scenes need later, this one's first: elsewhere, so that nothing stutters here.
+    """Compile what all scenes need in another process, this scene's first, so that nothing stutters here.
 
-    When that is done, this process loads it. Returns the other process, to be ended with this one.
+    This process then loads the result from the cache. Returns the other process; terminate it with this one.
     """
     names = [kind.name, *(name for name in SCENES if name != kind.name)]
     other = subprocess.Popen(
@@ -97,7 +97,7 @@ def _load_after(other: subprocess.Popen[bytes], names: list[str]) -> None:
 
 
 def main(names: list[str]) -> None:
-    """What that process does: everything for these scenes."""
+    """Compile everything that these scenes need."""
     for name in names:
         kind = kind_played(name)
         for job in (*kind.kernels().values(), *kind.later_kernels().values()):

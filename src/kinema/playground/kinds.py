@@ -1,4 +1,4 @@
-"""The scenes as the playground plays them: some with what only it can add."""
+"""The scene classes that the playground runs: some are extended by what only the playground can do."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ PLAYED: dict[type[Scene], type[Scene]] = {CharacterScene: PlayedCharacter}
 
 
 def kind_played(name: str) -> type[Scene]:
-    """A scene's class by its name."""
+    """Return the class of a scene by its name."""
     kind = kind_of(name)
     return PLAYED.get(kind, kind)

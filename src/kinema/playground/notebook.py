@@ -1,4 +1,4 @@
-"""The playground in a notebook's cell: a server in this process, and a frame that shows its page."""
+"""Show the playground in a notebook cell: a server in this process, and a frame with its page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ HOST = "127.0.0.1"
 
 
 class Cell:
-    """What a notebook shows. `address` is the page's; `close` ends its server."""
+    """The output of a notebook cell. `address` is the page's; `close` stops its server."""
 
     def __init__(self, scene: str, height: int, port: int | None) -> None:
-        from kinema.playground import server  # What it needs is an extra: the name is there without it.
+        from kinema.playground import server  # Needs the extra `play`.
 
         app = server.App(HOST, server.page())
         bound = server.listen(HOST, port)
@@ -25,7 +25,7 @@ class Cell:
         self._thread.start()
 
     def _repr_html_(self) -> str:
-        """How notebooks ask for it."""
+        """Return the HTML that notebooks display."""
         style = f"width:100%;height:{self._height}px;border:0;border-radius:12px"
         return f'<iframe src="{self.address}" style="{style}" allow="clipboard-write"></iframe>'
 

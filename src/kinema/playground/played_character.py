@@ -1,4 +1,4 @@
-"""The character's scene with what scenes cannot know of: how clips that walk in place get ahead, and baking."""
+"""The character scene with what needs the baking tools: the speed of clips that walk in place, and downloads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
 
 
 def judged(character: Character, clip: Clip) -> ClipMotion:
-    """How a clip gets ahead: by its root, or, if it walks in place, by what its planted feet move back."""
+    """Return how a clip travels: by its root or, if it walks in place, by the speed of its planted feet."""
     own, rig = clip_motion(character, clip), character.rig
     if own.extract or rig is None or not rig.legs or not clip.duration:
         return own
@@ -35,7 +35,7 @@ def judged(character: Character, clip: Clip) -> ClipMotion:
 
 
 class PlayedCharacter(CharacterScene):
-    """Takes any file's clips for a walk, and gives what is shown as a file."""
+    """Moves clips that walk in place, and bakes what is shown into a file."""
 
     judge = staticmethod(judged)
 

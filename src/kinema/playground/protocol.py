@@ -1,8 +1,8 @@
-"""What goes over the wire.
+"""The messages between server and page.
 
 To the page: one binary frame a tick (`pack_frame`), and JSON messages, each with a "type", for everything else: hello,
-progress, scene, python, notice, end. From the page: JSON messages alone; `parse` makes commands of them, or raises
-`Malformed`, and then the session is over.
+progress, scene, python, notice, end. From the page: JSON messages only; `parse` turns them into commands or raises
+`Malformed`, which ends the session.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
 HEADER = struct.Struct("<IIIIfffId")
 """layout, tick, last input's number, reached; solve time in ms, error, fps; chains; the scene's time, s. 40 bytes.
 
-Little-endian, as all the rest: float32 arrays one after the other, in the order and shapes of the layout.
+Little-endian. The float32 arrays follow one after the other, in the order and shapes of the layout.
 """
 
 
 def pack_frame(
     layout: int, tick: int, last_input: int, solve_ms: float, fps: float, status: Status, time: float, arrays: Any
 ) -> bytes:
-    """One frame."""
+    """Return a frame as bytes: the header and all arrays."""
     head = HEADER.pack(
         layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.total, time
     )
@@ -50,7 +50,7 @@ def layout_of(arrays: Any) -> list[tuple[str, tuple[int, ...]]]:
 
 
 class Malformed(ValueError):
-    """A message that no page of ours sends."""
+    """A message that the page never sends."""
 
 
 # --- commands ----------------------------------------------------------------------------------------------------
@@ -58,11 +58,11 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True)
 class Open:
-    """Start a scene, instead of the one that runs."""
+    """Start a scene in place of the current one."""
 
     scene: str
     still: bool
-    """Whether the person asked for less motion."""
+    """Whether the user prefers reduced motion."""
 
 
 @dataclass(frozen=True)
@@ -104,24 +104,24 @@ class Advance:
 
 @dataclass(frozen=True)
 class Reset:
-    """The scene as it was at first."""
+    """Return the scene to its initial state."""
 
 
 @dataclass(frozen=True)
 class Visible:
-    """Whether anybody can see the page."""
+    """Whether the page is visible."""
 
     visible: bool
 
 
 @dataclass(frozen=True)
 class AsPython:
-    """Give the script."""
+    """Request the script."""
 
 
 @dataclass(frozen=True)
 class Receive:
-    """A file was dropped. `done` is set when the scene has it, or says why not. Comes by HTTP, not by the socket."""
+    """A dropped file. `done` gets None, or the reason why the scene refused it. Arrives by HTTP, not by the socket."""
 
     name: str
     data: bytes
@@ -130,7 +130,7 @@ class Receive:
 
 @dataclass(frozen=True)
 class Give:
-    """A file is wanted. Comes by HTTP, not by the socket."""
+    """A request for a file. Arrives by HTTP, not by the socket."""
 
     name: str
     done: Future[bytes]
@@ -150,7 +150,7 @@ Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | A
 
 
 def parse(text: str) -> Command:
-    """A command from a page's message."""
+    """Parse a message from a page. Raises Malformed."""
     if len(text) > LARGEST_MESSAGE:
         raise Malformed(f"a message of {len(text)} characters; {LARGEST_MESSAGE} are allowed")
     try:
@@ -198,7 +198,7 @@ def _position(message: Any) -> tuple[float, ...]:
 
 
 def _is_number(value: Any) -> bool:
-    # Whole numbers in JSON may be too large for a float: those are no places either.
+    # Whole numbers in JSON may be too large for a float.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
 
 

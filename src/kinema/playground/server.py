@@ -1,4 +1,4 @@
-"""The server: one page, one socket. Bound to this machine unless told otherwise."""
+"""The server: serves one page and its socket. Listens on this machine only, unless another host is given."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from kinema.playground.kernels import compile_the_rest, make_ready
 from kinema.playground.kinds import kind_played
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
-"""All there is to be fetched. A name is looked up here and never becomes a path."""
+"""All files that can be fetched. Names are looked up here and never become paths."""
 
-# Evaluating strings is what browsers' test drivers do in a page; the page itself never does.
+# 'unsafe-eval' is for test drivers, which evaluate strings in the page; the page itself does not.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' blob:; connect-src 'self' blob: data:; "
@@ -57,7 +57,7 @@ _NOTHING = PlainTextResponse("Nothing here.", 404)
 
 
 def page() -> dict[str, bytes]:
-    """The built page, file by file."""
+    """Return the files of the built page, by name. Raises InputError if it is not built."""
     folder = files("kinema.playground") / "page"
     try:
         return {name: (folder / name).read_bytes() for name in _TYPES}
@@ -80,7 +80,7 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class App:
-    """What answers. `host` is the address it is bound to: it decides which names browsers may call it by."""
+    """The web application. host: the address it listens on, which decides under which names browsers may reach it."""
 
     def __init__(self, host: str, page_files: Mapping[str, bytes]) -> None:
         self._host = host
@@ -122,14 +122,14 @@ class App:
     def open_sessions(self) -> int:
         return len(self._connections)
 
-    # Files of a session: only its own page knows the token.
+    # Files of a session, under a token that only its page knows.
 
     async def _give(self, request: Request) -> Response:
         done: Future[bytes] = Future()
         return await self._ask(request, protocol.Give(request.path_params["name"], done))
 
     async def _receive(self, request: Request) -> Response:
-        if self._sender(request) is None:  # Before a byte of it is read.
+        if self._sender(request) is None:  # Checked before the body is read.
             return _NOTHING
         data = bytearray()
         async for part in request.stream():
@@ -150,17 +150,17 @@ class App:
         return Response(content or b"", media_type="application/octet-stream", headers=_HEADERS)
 
     def _sender(self, request: Request) -> Connection | None:
-        """The page that asks, if it is one of ours and knows its token."""
+        """Return the connection of the page that sent a request; None if the origin or the token is wrong."""
         ours = self._comes_from_our_page(request.headers)
         return self._connections.get(request.path_params["session"]) if ours else None
 
     def _comes_from_our_page(self, headers: Headers) -> bool:
-        """Pages of others must not reach in: a browser says where a page is from. Programs that are no browser may."""
+        """Check the Origin header that browsers send, to keep other pages out. Other programs may omit it."""
         host, origin = headers.get("host", ""), headers.get("origin")
         return self._may_be_called(host) and (origin is None or urlsplit(origin).netloc == host)
 
     def _may_be_called(self, host: str) -> bool:
-        """On loopback only by loopback's names: else any name on the net that is made to point here would do."""
+        """On loopback, accept loopback names only, to prevent DNS rebinding."""
         return not _is_loopback(self._host) or _is_loopback(urlsplit(f"//{host}").hostname or "")
 
 
@@ -190,7 +190,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, candidate))
-            bound.listen(MOST_CONNECTIONS)  # From here on nobody is turned away: whoever comes early waits.
+            bound.listen(MOST_CONNECTIONS)  # Connections made before the server runs wait instead of failing.
         except PermissionError as problem:
             bound.close()
             raise InputError(f"port {candidate} is not open to you; try one from 1024 on") from problem
@@ -232,7 +232,7 @@ def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{bound.getsockname()[1]}/#{scene}"
     typer.echo(f"Playground: {address}   (Ctrl-C ends it)")
-    logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are the fun of it, and no news.
+    logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are normal here.
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
@@ -244,7 +244,7 @@ def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None
 
 
 def settings(app: App) -> uvicorn.Config:
-    """How the server runs."""
+    """Return the settings of the server."""
     return uvicorn.Config(
         app.asgi,
         http=ImpatientProtocol,

@@ -1,7 +1,7 @@
-"""A session: one page's scene, in a thread of its own.
+"""A session: the scene of one page, in its own thread.
 
-Whatever happens in it, a slow step, an exception, a compiler at work, is that page's matter alone. What it has to say
-waits in an `Outbox`, the newest of each kind: a page that reads slowly costs no memory.
+A slow step, an exception or a compilation affects that page alone. Messages wait in an `Outbox` that keeps the newest
+of each kind, so a page that reads slowly costs no memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Message = dict[str, Any] | bytes
 
 
 class Outbox:
-    """The newest message of each kind, until somebody takes them."""
+    """Keeps the newest message of each kind until they are taken."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._lock = threading.Lock()
@@ -41,14 +41,14 @@ class Outbox:
         self._wake()
 
     def take(self, *, frames: bool) -> list[Message]:
-        """What waits, oldest first, frames only if they are wanted."""
+        """Take the waiting messages, oldest first. frames: whether to take frames, too."""
         with self._lock:
             wanted = [kind for kind in self._waiting if frames or kind != "frame"]
             return [self._waiting.pop(kind) for kind in wanted]
 
 
 class Session:
-    """Runs a scene until it is closed. Commands come in by `tell`; what there is to say goes to `outbox`."""
+    """Runs a scene until it is closed. Commands come in through `send`; messages for the page go to `outbox`."""
 
     def __init__(self, opened: protocol.Open, wake: Callable[[], None]) -> None:
         self.kind = kind_played(opened.scene)
@@ -71,25 +71,25 @@ class Session:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends at the next tick."""
+        """End the session at the next tick."""
         self._closed.set()
 
-    def tell(self, command: protocol.Command) -> None:
-        """Hand over a command; the next tick obeys it. The connection's rate limit keeps these few."""
+    def send(self, command: protocol.Command) -> None:
+        """Queue a command for the next tick. The connection's rate limit keeps the queue short."""
         self._inbox.append(command)
 
     # The thread.
 
     def _run(self) -> None:
         try:
-            make_ready(self.kind, self._tell_progress)
+            make_ready(self.kind, self._report_progress)
             self._begin(self.kind())
             self._loop()
-        except Exception as problem:  # Whatever a scene does wrong ends its session, with a word, and nothing else.
+        except Exception as problem:  # Ends this session with a message, and no other.
             logger.exception("a session of %s ended", self.kind.name)
             self._end(f"The scene stopped: {type(problem).__name__}: {problem}")
 
-    def _tell_progress(self, done: int, count: int, what: str) -> None:
+    def _report_progress(self, done: int, count: int, what: str) -> None:
         self.outbox.put("progress", {"type": "progress", "done": done, "count": count, "what": what})
 
     def _end(self, message: str) -> None:
@@ -107,7 +107,7 @@ class Session:
         fps = 1.0 / TICK
         while not self._closed.wait(max(due - time.perf_counter(), 0.0)):
             now = time.perf_counter()
-            changed = self._obey()
+            changed = self._execute_all()
             ticks = min(max(round((now - before) / TICK), 1), MOST_TICKS_AT_ONCE)
             fps += 0.1 * (1.0 / max(now - before, TICK / 10) - fps)
             before = now
@@ -156,10 +156,10 @@ class Session:
             "paused": self._paused,
         }
 
-    # What the page wants.
+    # Commands.
 
-    def _obey(self) -> bool:
-        """Do what waits in the inbox. Returns whether anything did."""
+    def _execute_all(self) -> bool:
+        """Execute all queued commands. Returns whether there were any."""
         any_waits = bool(self._inbox)
         while self._inbox:
             command = self._inbox.popleft()
@@ -167,12 +167,12 @@ class Session:
                 self._last_input = command.number
                 self._settle_ticks = SETTLE_TICKS
             try:
-                self._do(command)
-            except InputError as problem:  # A value the scene refuses: said, and nothing has changed.
+                self._execute(command)
+            except InputError as problem:  # The scene refused a value and has not changed.
                 self.outbox.put("notice", {"type": "notice", "message": str(problem)[:400]})
         return any_waits
 
-    def _do(self, command: protocol.Command) -> None:
+    def _execute(self, command: protocol.Command) -> None:
         match command:
             case protocol.Drag(_, handle, position):
                 self.scene.drag(handle, position)
@@ -182,8 +182,8 @@ class Session:
                 self.scene.key(key, position)
             case protocol.Set(_, name, value):
                 self.scene.set(name, value)
-                if not is_complete(self.kind):  # The step after it may take a while; the page says so until it is made.
-                    self._tell_progress(0, 1, "what this needs")
+                if not is_complete(self.kind):  # The next step may have to compile: show that.
+                    self._report_progress(0, 1, "what this needs")
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
             case protocol.Advance():
@@ -202,7 +202,7 @@ class Session:
 
 
 def _answer(done: Future[Any], work: Callable[[], Any]) -> None:
-    """Let whoever waits for a file have it, or know why not. Only what a scene refuses leaves it running."""
+    """Set the result or the exception of a file request. Raises any exception that is not an InputError."""
     try:
         done.set_result(work())
     except Exception as problem:

@@ -47,10 +47,10 @@ def test_it_wanders_until_it_is_told_otherwise():
     assert not scene.values["wander"] and scene.tentacles.restless == 0.0
 
 
-def test_tentacles_reach_the_lure_and_keep_their_bones():
+def test_tentacles_reach_their_target_and_keep_their_bones():
     scene = CreatureScene()
     scene.set("tentacles", 7)
-    scene.drag("lure", scene.tentacles.post + (0.2, 0.8, 0.3))
+    scene.drag("tentacles", scene.tentacles.post + (0.2, 0.8, 0.3))
     play(scene, 1.0)
     joints = scene.tentacles.joints
     assert np.linalg.norm(np.diff(joints, axis=1), axis=-1) == pytest.approx(BONE, rel=1e-9)

@@ -20,9 +20,9 @@ def test_every_limb_has_its_bones_and_most_reach(solver, bones):
     assert crowd.status().reached > 270
 
 
-def test_the_lure_is_looked_at():
+def test_limbs_near_the_target_reach_for_it():
     crowd = CrowdScene()
-    crowd.drag("lure", (1.0, 0.6, 1.0))
+    crowd.drag("target", (1.0, 0.6, 1.0))
     crowd.step(TICK)
     near = np.argmin(np.linalg.norm(crowd.roots[:, [0, 2]] - 1.0, axis=1))
     assert np.linalg.norm(crowd.joints[near, -1] - (1.0, 0.6, 1.0)) < 0.1
@@ -30,14 +30,14 @@ def test_the_lure_is_looked_at():
 
 def test_the_crowd_goes_on_swaying_after_a_drag():
     crowd = CrowdScene()
-    crowd.drag("lure", (1.0, 0.6, 1.0))
-    crowd.drop("lure")
+    crowd.drag("target", (1.0, 0.6, 1.0))
+    crowd.drop("target")
     crowd.step(TICK)
     before = crowd.joints.copy()
     crowd.step(0.2)
     moved = np.abs(crowd.joints - before).max(axis=(1, 2))
     assert np.median(moved) > 0.01
-    assert np.array_equal(crowd.lure, np.float32((1.0, 0.6, 1.0)))
+    assert np.array_equal(crowd.target, np.float32((1.0, 0.6, 1.0)))
 
 
 @pytest.mark.parametrize("solver", ["two_bone", "ccd"])

@@ -130,10 +130,33 @@ PAUSED_DRAGS = {
     "planar": ("0", (30.0, -20.0), 1e-2),
     "arm": ("target", (0.2, 0.1, 0.1), 2e-2),
     "character": ("hand left", (0.0, 0.2, 0.1), 5e-3),
-    "creature": ("lure", (0.1, -0.1, 0.0), 1e-2),
-    "crowd": ("lure", (0.3, 0.0, 0.0), 1.0),
+    "creature": ("tentacles", (0.1, -0.1, 0.0), 1e-2),
+    "crowd": ("target", (0.3, 0.0, 0.0), 1.0),
     "lab": ("target", (0.1, -0.2, 0.1), 0.1),
 }
+
+
+def inside(bounds, position):
+    """The nearest position within a handle's bounds, as the page computes it."""
+    if "low" in bounds:
+        return np.clip(position, bounds["low"], bounds["high"])
+    away = np.subtract(position, bounds["centre"])
+    return bounds["centre"] + away * min(1.0, bounds["radius"] / np.linalg.norm(away))
+
+
+@pytest.mark.parametrize("name", [name for name in SCENES if name != "planar"])
+def test_a_drag_far_away_ends_where_the_bounds_end(name):
+    """What the page shows during a drag is what the scene makes of it: nothing jumps on release."""
+    handle, key = PAUSED_DRAGS[name][0], {"arm": "goal", "creature": "tentacle_target", "character": "handles"}
+    ends = []
+    for moved in (lambda bounds, position: position, inside):
+        one = scene(name)
+        one.be_still()
+        bounds = one.description()["bounds"]
+        one.drag(handle, [float(x) for x in moved(bounds.get(handle, bounds.get("*")), (70.0, -50.0, 90.0))])
+        one.settle(TICK)
+        ends.append(np.array(one.frame()[key.get(name, handle)]))
+    assert np.allclose(*ends, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -144,9 +167,12 @@ def test_a_handle_dragged_while_time_stands_still_is_followed(name):
     before, frame, (handle, offset, error) = shown(one), one.frame(), PAUSED_DRAGS[name]
     if name == "character":
         names = [handle for handle, _ in one.description()["handles"]]
-        start = frame["handles"][names.index(handle)] - frame["place"]
+        start = frame["handles"][names.index(handle)] - frame["origin"]
     else:
-        start = np.reshape(frame[{"planar": "targets", "arm": "goal"}.get(name, handle)], (-1, len(offset)))[0]
+        start = np.reshape(
+            frame[{"planar": "targets", "arm": "goal", "creature": "tentacle_target"}.get(name, handle)],
+            (-1, len(offset)),
+        )[0]
     one.drag(handle, (start + offset).tolist())
     for _ in range(45):
         one.settle(TICK)

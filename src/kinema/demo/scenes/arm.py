@@ -36,6 +36,8 @@ DECIMALS = 5
 """Of a metre, in scripts."""
 RADII = (0.075, 0.095)
 """Smallest and largest radius of a ball, m."""
+REACHABLE = (ROOM[0] + RADII[0], ROOM[1] - RADII[0])
+"""Corners of the box that handles stay in, m."""
 MOST_BALLS = 40
 GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
 """Initial values: m/s^2, 1/s, and speed after a bounce divided by the speed before it."""
@@ -109,7 +111,7 @@ class ArmScene(Scene):
             self.balls = self.sorter.let_go(self.balls)
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        to = np.clip(clamped_position(position, 3, 10.0), ROOM[0] + RADII[0], ROOM[1] - RADII[0])
+        to = np.clip(clamped_position(position, 3, 10.0), *REACHABLE)
         if handle == "target" and self.values["by_hand"]:
             self.goal = to
         elif handle.isdecimal() and int(handle) < len(self.balls):
@@ -231,6 +233,7 @@ class ArmScene(Scene):
             "bins": [bin_boxes(kind).tolist() for kind in range(KINDS)],
             "kinds": self.kinds.tolist(),
             "by_hand": self.values["by_hand"],
+            "bounds": {"*": {"low": REACHABLE[0].tolist(), "high": REACHABLE[1].tolist()}},
         }
 
     def status(self) -> Status:

@@ -178,7 +178,7 @@ class CharacterScene(Scene):
 
     def frame(self) -> dict[str, Any]:
         """world, alone: (J, 12), a 3x4 matrix per joint, with all stages and with the clip alone; empty if hidden.
-        handles: (H, 3). held: (H,), whether each is dragged. place: (3,), origin of the character's space. middle:
+        handles: (H, 3). held: (H,), whether each is dragged. origin: (3,), of the character's space. middle:
         (3,), what the camera looks at.
         """
         walker, none = self.walker, np.zeros((0, 12))
@@ -188,7 +188,7 @@ class CharacterScene(Scene):
             "alone": none if self.values["show"] == SHOWN[0] else _rows(walker.alone),
             "handles": held.shown(walker.frame, walker.world),
             "held": np.array([handle in held.places for handle in held.grips], float),
-            "place": walker.frame.transform[:3, 3],
+            "origin": walker.frame.transform[:3, 3],
             "middle": walker.middle,
         }
 
@@ -205,6 +205,7 @@ class CharacterScene(Scene):
             "extent": actor.extent,
             "ground": self.values["ground"],
             "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
+            "bounds": {"*": {"low": [-FARTHEST * actor.size] * 3, "high": [FARTHEST * actor.size] * 3}},
             "show": self.values["show"],
             "bones": self.values["bones"],
             "roles": [] if rig is None else _roles(rig),

@@ -1,5 +1,5 @@
 """A creature that steps by itself over rough ground, to wherever its goal is put; its tail follows through. Beside it
-tentacles reach for a lure.
+tentacles reach for a target.
 
 Space: metres, y up.
 """
@@ -41,7 +41,7 @@ ABOVE, BELOW = 5.0, 10.0
 """Height from which ground is searched, and how far down, m."""
 POST = (-1.5, 3.3)
 """Position of the tentacles, x and z, m."""
-LURE_REACH = BONES * BONE
+TENTACLE_REACH = BONES * BONE
 START = 3.0
 """Start of the creature along the ground, m: where it becomes rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
@@ -62,7 +62,7 @@ def stages_of(character: Character) -> list[Stage]:
 
 
 class CreatureScene(Scene):
-    """A creature that walks to a goal, and tentacles that reach for a lure."""
+    """A creature that walks to a goal, and tentacles that reach for a target."""
 
     shows: int
     actor: Actor
@@ -72,7 +72,7 @@ class CreatureScene(Scene):
     report: Any
     goal: Any
     tentacles: Tentacles
-    lure: Any
+    tentacle_target: Any
 
     name = "creature"
     title = "Creature"
@@ -88,9 +88,9 @@ class CreatureScene(Scene):
         Button("back", "Back to the start"),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("Left mouse or a finger", "drag the goal over the ground, or the lure of the tentacles"),
-        ("Drag beside them", "turn the view; wheel or two fingers: nearer and farther"),
-        ("G", "put the goal where the pointer is"),
+        ("Left mouse or a finger", "drag the goal over the ground, or the target of the tentacles"),
+        ("Drag beside them", "rotate the view; wheel or two fingers: nearer and farther"),
+        ("G", "move the goal to the pointer"),
     )
 
     def __init__(self, seed: int = 0) -> None:
@@ -121,7 +121,7 @@ class CreatureScene(Scene):
         x, z = POST
         self.tentacles = Tentacles(int(self.values["tentacles"]), (x, self._height(x, z) + 0.12, z))
         self.tentacles.restless = 0.0 if self._still else 1.0
-        self.lure = self.tentacles.post + (0.5, 0.55, 0.3)
+        self.tentacle_target = self.tentacles.post + (0.5, 0.55, 0.3)
 
     def _height(self, x: float, z: float) -> float:
         """Return the height of the ground; 0 where there is none."""
@@ -154,10 +154,10 @@ class CreatureScene(Scene):
             self.goal = self._on_ground(to)
             self._walk()
             self.revision += 1
-        elif handle == "lure":
+        elif handle == "tentacles":
             way = to - self.tentacles.post
             far = float(np.linalg.norm(way))
-            self.lure = self.tentacles.post + way * min(1.0, 2 * LURE_REACH / max(far, LURE_REACH))
+            self.tentacle_target = self.tentacles.post + way * min(1.0, 2 * TENTACLE_REACH / max(far, TENTACLE_REACH))
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "g":
@@ -200,18 +200,18 @@ class CreatureScene(Scene):
         if self.values["wander"] and bool(self.report.arrived[0]):
             self.goal = self._on_ground(self.draw.uniform(*WANDERS))
             self._walk()
-        self.tentacles.step(self.lure, dt)
+        self.tentacles.step(self.tentacle_target, dt)
 
     def settle(self, dt: float) -> None:
         """Let the tentacles follow their target. The creature itself does not walk."""
-        self.tentacles.follow(self.lure, dt)
+        self.tentacles.follow(self.tentacle_target, dt)
 
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """world: (J, 12), a 3x4 matrix per joint. goal, lure: (3,). footholds: (L, 4), each foot's current or next
-        foothold, and whether it is planted. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,), what the camera
-        looks at.
+        """world: (J, 12), a 3x4 matrix per joint. goal, tentacle_target: (3,). footholds: (L, 4), each foot's
+        current or next foothold, and whether it is planted. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,),
+        what the camera looks at.
         """
         rig = self.actor.character.rig
         assert rig is not None
@@ -219,7 +219,7 @@ class CreatureScene(Scene):
         return {
             "world": self.shown.world[:, :3].reshape(-1, 12),
             "goal": self.goal,
-            "lure": self.lure,
+            "tentacle_target": self.tentacle_target,
             "footholds": np.column_stack((self.report.footholds[0], standing)),
             "tentacles": self.tentacles.joints,
             "targets": self.tentacles.targets,
@@ -240,6 +240,10 @@ class CreatureScene(Scene):
             "post": self.tentacles.post.tolist(),
             "joints": BONES + 1,
             "footholds": self.values["footholds"],
+            "bounds": {
+                "goal": {"low": [-HALF_WIDTH, -BELOW, MARGIN], "high": [HALF_WIDTH, ABOVE, self.length - MARGIN]},
+                "tentacles": {"centre": self.tentacles.post.tolist(), "radius": 2 * TENTACLE_REACH},
+            },
         }
 
     def give(self, name: str) -> bytes:

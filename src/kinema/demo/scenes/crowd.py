@@ -23,20 +23,22 @@ HEIGHT = 0.9
 """Length of a limb, m."""
 APART = 0.62
 """Distance between neighbouring limbs, m."""
-FARTHEST = 60.0
-"""Largest coordinate of the lure, m."""
-LURE_HEIGHT = 1.1
-"""Height of the lure above the ground, m."""
+FARTHEST = 32.0
+"""Largest coordinate of the target, m: half the width of the largest field."""
+BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
+TARGET_HEIGHT = 1.1
+"""Height of the target above the ground, m."""
 CURIOUS = 3.0
-"""Distance within which limbs reach for the lure, m."""
+"""Distance within which limbs reach for the target, m."""
 
 
 class CrowdScene(Scene):
     """A field of limbs."""
 
     time: float
-    lure: Any
+    target: Any
     wanders: bool
+    waves: float
     solve_ms: float
     roots: NDArray[Any]
     bones: int
@@ -47,7 +49,7 @@ class CrowdScene(Scene):
 
     name = "crowd"
     title = "Crowd"
-    about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the lure through them."
+    about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the target through them."
     unit = "m"
     controls: tuple[Any, ...] = (
         Slider("count", "Limbs", 2000, 1, 10000, 1),
@@ -55,16 +57,16 @@ class CrowdScene(Scene):
         Slider("bones", "Bones, FABRIK and CCD", 5, 3, 8, 1),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("Left mouse or a finger", "drag the green lure"),
-        ("Left mouse beside it", "turn the view; the wheel or two fingers come nearer"),
+        ("Left mouse or a finger", "drag the green target"),
+        ("Left mouse beside it", "rotate the view; the wheel or two fingers come nearer"),
     )
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self.time = 0.0
-        self.lure = np.array((0.0, LURE_HEIGHT, 0.0), np.float32)
+        self.target = np.array((0.0, TARGET_HEIGHT, 0.0), np.float32)
         self.wanders = True
-        """Whether the lure moves by itself."""
+        """Whether the target moves by itself."""
         self.waves = 1.0
         """Speed of the wave that the targets move in; 0 for reduced motion."""
         self.solve_ms = 0.0
@@ -92,9 +94,9 @@ class CrowdScene(Scene):
         self._plant()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        if handle == "lure":
+        if handle == "target":
             self.wanders = False
-            self.lure = clamped_position(position, 3, FARTHEST).astype(np.float32)
+            self.target = clamped_position(position, 3, FARTHEST).astype(np.float32)
 
     def be_still(self) -> None:
         self.wanders = False
@@ -119,24 +121,24 @@ class CrowdScene(Scene):
         if self.wanders:
             way = 0.35 * self.time
             far = 0.12 * APART * math.sqrt(len(self.roots))
-            lure = (far * math.sin(way), LURE_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
-            self.lure = np.array(lure, np.float32)
+            target = (far * math.sin(way), TARGET_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
+            self.target = np.array(target, np.float32)
         self.targets = self._targets()
         began = time.perf_counter()
         self._solve()
         self.solve_ms = (time.perf_counter() - began) * 1e3
 
     def _targets(self) -> Any:
-        """Return (N, 3): targets that move in a wave, or the lure for limbs near it."""
+        """Return (N, 3): targets that move in a wave, or the target for limbs near it."""
         x, z = self.roots[:, 0], self.roots[:, 2]
         phase = np.float32(1.6 * self.time) + 0.8 * x
         height, back = 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)
         sway = np.stack((0.35 * np.sin(phase), height, back), axis=-1)
-        to_lure = self.lure - self.roots
-        far = np.linalg.norm(to_lure[:, [0, 2]], axis=-1, keepdims=True)
+        to_target = self.target - self.roots
+        far = np.linalg.norm(to_target[:, [0, 2]], axis=-1, keepdims=True)
         curious = np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0)
         curious = curious * curious * (3.0 - 2.0 * curious)
-        return (self.roots + sway * (1.0 - curious) + to_lure * curious).astype(np.float32)
+        return (self.roots + sway * (1.0 - curious) + to_target * curious).astype(np.float32)
 
     def _solve(self) -> None:
         if self.values["solver"] == "two_bone":
@@ -151,11 +153,11 @@ class CrowdScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: (N, B + 1, 3). lure: (3,). solve_ms: milliseconds of the call alone."""
-        return {"joints": self.joints, "lure": self.lure, "solve_ms": np.array([self.solve_ms])}
+        """joints: (N, B + 1, 3). target: (3,). solve_ms: milliseconds of the call alone."""
+        return {"joints": self.joints, "target": self.target, "solve_ms": np.array([self.solve_ms])}
 
     def description(self) -> dict[str, Any]:
-        return {"count": len(self.roots), "bones": self.bones, "height": HEIGHT}
+        return {"count": len(self.roots), "bones": self.bones, "height": HEIGHT, "bounds": {"target": BOUNDS}}
 
     def status(self) -> Status:
         reached = int((self.errors <= TOLERANCE * HEIGHT).sum())
@@ -163,7 +165,7 @@ class CrowdScene(Scene):
 
     def python(self) -> str:
         count, bones, solver = len(self.roots), self.bones, self.values["solver"]
-        lure = tuple(np.round(self.lure.astype(float), 4).tolist())
+        target = tuple(np.round(self.target.astype(float), 4).tolist())
         call = (
             "km.two_bone(roots, targets, (0.45, 0.45), hint=(0, 0, 1))" if bones == 2 else f"km.{solver}(rest, targets)"
         )
@@ -180,7 +182,7 @@ field = CrowdScene(seed={self.seed})
 field.set("count", {count})
 field.set("solver", "{solver}")
 field.set("bones", {self.values["bones"]:g})
-field.time, field.wanders, field.lure = {self.time!r}, False, np.array({lure}, np.float32)
+field.time, field.wanders, field.target = {self.time!r}, False, np.array({target}, np.float32)
 field.step(0.0)
 roots, rest, targets = field.roots, field.rest, field.targets
 

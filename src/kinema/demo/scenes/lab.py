@@ -27,7 +27,8 @@ LENGTH = 1.0
 PASSES = 24
 """How many passes the curve of errors shows."""
 FARTHEST = 4.0
-"""m: no target is farther away."""
+"""Largest coordinate of the target, m."""
+BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
 TIME_SHARE = 0.1
 """How much of a new measurement goes into the time that is shown."""
 
@@ -172,7 +173,7 @@ class LabScene(Scene):
         }
 
     def description(self) -> dict[str, Any]:
-        return {"solvers": SOLVERS, "limit": self.values["limit"], "length": LENGTH}
+        return {"solvers": SOLVERS, "limit": self.values["limit"], "length": LENGTH, "bounds": {"*": BOUNDS}}
 
     def status(self) -> Status:
         reached = int((self.error <= TOLERANCE * LENGTH).sum())

@@ -213,7 +213,11 @@ class Scene(ABC):
         """Return the arrays to draw, by name."""
 
     def description(self) -> dict[str, Any]:
-        """Return JSON values that only change with `revision`: counts, names, fixed shapes."""
+        """Return JSON values that only change with `revision`: counts, names, fixed shapes.
+
+        "bounds" holds, by handle or by "*" for all handles, where `drag` lets them go: a box by its corners "low" and
+        "high", or a ball by "centre" and "radius". The page keeps drags inside.
+        """
         return {}
 
     @abstractmethod

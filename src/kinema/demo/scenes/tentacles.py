@@ -14,9 +14,9 @@ BONES = 14
 BONE = 0.085
 """Length of a bone, m; a tentacle reaches 1.2 m."""
 AROUND = 0.06
-"""Radius of the post, and half the radius of the ring of positions around the lure, m."""
+"""Radius of the post, and half the radius of the ring of positions around the target, m."""
 HALF_LIFE = 0.05
-"""Half-life with which the tentacles follow the lure, s."""
+"""Half-life with which the tentacles follow the target, s."""
 SWAY, RATE = 0.14, 0.35
 """Amplitude of the sway of those positions, m, and its frequency, Hz."""
 
@@ -40,7 +40,7 @@ class Tentacles:
         self.joints = (self.post + self.out * AROUND)[:, np.newaxis] + lean / np.linalg.norm(lean, axis=-1)[
             ..., None
         ] * way
-        self.lure = self.joints[:, -1].mean(axis=0) if count else self.post
+        self.target = self.joints[:, -1].mean(axis=0) if count else self.post
         self.error = np.zeros(count)
 
     @property
@@ -48,19 +48,19 @@ class Tentacles:
         """(T, 3): the target of each."""
         phase = 2 * math.pi * (RATE * self.time + np.arange(len(self.joints)) / max(len(self.joints), 1))
         sway = np.stack((np.zeros_like(phase), np.sin(phase), np.zeros_like(phase)), axis=-1)
-        return self.lure + self.out * 2 * AROUND + SWAY * sway * self.restless
+        return self.target + self.out * 2 * AROUND + SWAY * sway * self.restless
 
     restless = 1.0
     """Fraction of the sway; 0 for reduced motion."""
 
-    def step(self, lure: Any, dt: float) -> None:
-        """Advance by dt seconds and solve all tentacles in one call. lure: (3,)."""
+    def step(self, target: Any, dt: float) -> None:
+        """Advance by dt seconds and solve all tentacles in one call. target: (3,)."""
         self.time += dt
-        self.follow(lure, dt)
+        self.follow(target, dt)
 
-    def follow(self, lure: Any, dt: float) -> None:
-        """Follow the lure for dt seconds, without swaying. lure: (3,)."""
-        self.lure = lure + (self.lure - lure) * 0.5 ** (dt / HALF_LIFE)
+    def follow(self, target: Any, dt: float) -> None:
+        """Follow the target for dt seconds, without swaying. target: (3,)."""
+        self.target = target + (self.target - target) * 0.5 ** (dt / HALF_LIFE)
         if len(self.joints):
             found = fabrik(self.joints, self.targets)
             self.joints, self.error = found.joints, found.error

@@ -50,7 +50,7 @@ export class App {
   private described = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
-  /** What is dragged, or was until the server has heard of it: it is drawn where the hand has it. */
+  /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
   private held: { handle: string; input: number; dropped: boolean } | null = null;
   private waiting: { handle: string; position: number[] } | null = null;
 
@@ -62,6 +62,8 @@ export class App {
       reset: () => this.connection.send({ type: "reset" }),
       help: () => this.help.toggle(),
       mirror: () => this.panel.flip("mirror"),
+      home: () => this.view?.camera?.home(),
+      follow: () => this.toggleFollowing(),
       scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
     });
     this.connection = new Connection({
@@ -76,10 +78,14 @@ export class App {
 
   private wireButtons(): void {
     this.showPaused(false);
-    setIcon(element("step"), "step", "One tick");
-    setIcon(element("reset"), "reset", "Start again");
+    setIcon(element("step"), "step", "One frame");
+    setIcon(element("reset"), "reset", "Reset");
     setIcon(element("screenshot"), "camera", "Keep a picture");
     setIcon(element("show-panel"), "sliders", "Controls");
+    setIcon(element("home"), "home", "Back to the first view");
+    setIcon(element("follow"), "follow", "Follow with the camera");
+    element("home").onclick = () => this.view?.camera?.home();
+    element("follow").onclick = () => this.toggleFollowing();
     element("pause").onclick = () => this.pause(!this.paused);
     element("step").onclick = () => this.step();
     element("reset").onclick = () => this.connection.send({ type: "reset" });
@@ -132,7 +138,7 @@ export class App {
     this.brought = null;
   }
 
-  /** Go where a file is wanted; it follows when the scene is there. */
+  /** Open a scene that takes the file, and give it the file once it is open. */
   private bring(file: File): boolean {
     const scene = this.tabs.taking(file.name);
     if (!scene || scene.name === this.tabs.current) return false;
@@ -141,7 +147,7 @@ export class App {
     return true;
   }
 
-  /** Put a scene's view on the stage. */
+  /** Create a scene's view and add it to the stage. */
   private show(name: string): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
@@ -169,6 +175,10 @@ export class App {
     this.view?.dispose();
     this.view = this.scene = this.frame = this.held = this.waiting = null;
     this.dragging.attach(null);
+    this.labels.show([]);
+    this.panel.show([]);
+    this.figures.clear();
+    this.showCamera();
     const introduction = this.introduction();
     if (introduction) {
       this.help.fill(introduction);
@@ -208,6 +218,20 @@ export class App {
     this.held = { handle, input: number, dropped: true };
   }
 
+  private toggleFollowing(): void {
+    const camera = this.view?.camera;
+    if (camera?.following !== null) camera?.setFollowing(!camera.following);
+  }
+
+  /** Show the camera's buttons where there is a camera, and whether it follows. */
+  private showCamera(): void {
+    const camera = this.view?.camera ?? null;
+    const following = camera?.following ?? null;
+    element("home").hidden = camera === null;
+    element("follow").hidden = following === null;
+    element("follow").setAttribute("aria-pressed", String(following === true));
+  }
+
   private pause(paused: boolean): void {
     this.showPaused(paused);
     this.connection.send({ type: "pause", paused });
@@ -220,7 +244,7 @@ export class App {
 
   private showPaused(paused: boolean): void {
     this.paused = paused;
-    setIcon(element("pause"), paused ? "play" : "pause", paused ? "Go on" : "Pause");
+    setIcon(element("pause"), paused ? "play" : "pause", paused ? "Play" : "Pause");
     element("pause").setAttribute("aria-pressed", String(paused));
   }
 
@@ -250,7 +274,7 @@ export class App {
     this.history.paint(this.theme);
   }
 
-  /** Once for every frame of the screen: the newest that came is drawn. */
+  /** Draw the newest frame, once per frame of the screen. */
   private tick(): void {
     requestAnimationFrame(() => this.tick());
     const now = performance.now();
@@ -262,15 +286,17 @@ export class App {
     if (!this.view || !this.frame) return;
     this.view.draw(elapsed);
     this.labels.show(this.view.labels());
-    this.dragging.remember(now);
+    this.dragging.drawn(now);
+    this.showCamera();
     if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
     this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");
   }
 
   private take(frame: Frame): void {
-    // A description holds from the first frame of its layout on.
-    if (!this.described && this.scene) this.view?.describe(this.scene.description);
+    // A description applies from the first frame of its layout on.
+    const isNew = !this.described && this.scene !== null;
+    if (isNew) this.view?.describe(this.scene!.description);
     this.described = true;
     this.frame = frame;
     if (this.held?.dropped && frame.input >= this.held.input) {
@@ -278,6 +304,7 @@ export class App {
       this.view?.hold(null);
     }
     this.view?.show(frame);
+    if (isNew) this.dragging.forgetMissing();
     this.history.add(frame);
   }
 
@@ -298,6 +325,8 @@ export class App {
       controls: Object.fromEntries((this.scene?.controls ?? []).map(({ name, value }) => [name, value])),
       draggables: this.view?.handles() ?? [],
       chains: this.frame ? (this.view?.chains() ?? []) : [],
+      held: this.held?.handle ?? null,
+      following: this.view?.camera?.following ?? null,
       ...(this.view?.state() ?? {}),
     };
   }

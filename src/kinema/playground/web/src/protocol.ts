@@ -1,4 +1,4 @@
-// What goes over the wire: the page's half of playground/protocol.py.
+// Messages between page and server: the counterpart of playground/protocol.py.
 
 export interface Introduction {
   name: string;
@@ -24,6 +24,14 @@ export type Control = ControlBase &
   );
 
 export type Description = Record<string, unknown>;
+
+/** Where a handle may be, as the server enforces it: a box by its corners, a ball, or both. */
+export interface Bounds {
+  low?: number[];
+  high?: number[];
+  centre?: number[];
+  radius?: number;
+}
 
 export interface SceneMessage {
   type: "scene";

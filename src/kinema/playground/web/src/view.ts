@@ -1,4 +1,4 @@
-// What a scene's view is: it draws what the server computed, and says where its handles are.
+// The interface of a scene's view: it draws what the server computed and reports where its handles are.
 
 import type { Description, Frame } from "./protocol";
 
@@ -14,7 +14,7 @@ export interface Theme {
   palette: number[];
 }
 
-/** Something to drag: its place in CSS pixels of the page. */
+/** Something to drag, with its position in CSS pixels of the page. */
 export interface Handle {
   id: string;
   x: number;
@@ -35,11 +35,11 @@ export interface Label {
 
 /** What a view may ask of the page. */
 export interface Tools {
-  /** A file that the scene gives: `Scene.give` in Python. */
+  /** Fetch a file of the scene: `Scene.give` in Python. */
   file(name: string): Promise<ArrayBuffer>;
-  /** Have the person choose a file for the scene, as if it were dropped. */
+  /** Let the user choose a file for the scene, as if it were dropped. */
   choose(): void;
-  /** Say something in passing. */
+  /** Show a short notice. */
   say(text: string): void;
 }
 
@@ -47,28 +47,40 @@ export interface View {
   readonly canvas: HTMLCanvasElement;
   /** A chart or the like: under the controls, on a phone over the picture. */
   readonly overlay?: HTMLElement;
-  /** Whether it lies over the picture on every screen. */
+  /** Whether the overlay lies over the picture on every screen. */
   readonly overlayOnStage?: boolean;
-  /** What changes with the scene's revision. */
+  /** Take a new description: it changes with the scene's revision. */
   describe(description: Description): void;
-  /** A new frame has come. */
+  /** Take a new frame. */
   show(frame: Frame): void;
-  /** Draw what there is, `elapsed` seconds after the last time. */
+  /** Draw the newest frame, `elapsed` seconds after the last time. */
   draw(elapsed: number): void;
   resize(width: number, height: number): void;
   paint(theme: Theme): void;
   handles(): Handle[];
-  /** The place in the scene that a handle, or nothing in particular, has at a place of the page. */
-  place(x: number, y: number, handle?: string): number[];
-  /** A handle is dragged: it moves at once, whatever the server says, until null. */
+  /** Position in the scene, within the handle's bounds, for a position on the page in CSS pixels. */
+  toScene(x: number, y: number, handle?: string): number[];
+  /** Draw a handle at this position, whatever the server says, until null. */
   hold(handle: string | null, position?: number[]): void;
   /** The handle under the pointer. */
   hover(handle: string | null): void;
   chains(): ChainState[];
   labels(): Label[];
-  /** More of what `window.kinema.state()` tells. */
+  /** What the view adds to `window.kinema.state()`. */
   state(): Record<string, unknown>;
-  /** Whether the camera may be turned now (nothing is dragged). */
-  camera(free: boolean): void;
+  /** The camera; null for a flat scene. */
+  readonly camera: Camera | null;
   dispose(): void;
+}
+
+export interface Camera {
+  /** Whether the pointer may move it: not while a handle is dragged. */
+  enable(enabled: boolean): void;
+  /** Whether it moves along with the character; null where nothing moves. */
+  readonly following: boolean | null;
+  setFollowing(following: boolean): void;
+  /** Return to the first view. */
+  home(): void;
+  /** Look at what is under a position on the page from nearby; return home where there is nothing. */
+  frameAt(x: number, y: number): void;
 }

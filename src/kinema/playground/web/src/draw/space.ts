@@ -1,40 +1,27 @@
-// A stage in space: metres, y up, a camera to turn, a sun that casts shadows, Phong's light.
+// A stage in space: metres, y up, an orbiting camera, a sun that casts shadows, Phong shading.
 
 import * as THREE from "three";
-import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Theme } from "../view";
+import { OrbitCamera, type Look } from "./camera";
 
 const UP = new THREE.Vector3(0, 1, 0);
 const SHADOW_SIZE = 1024;
-/** Whether the processor draws, not a graphics card: then no effort goes into what is only nice. */
+/** Whether the browser draws without a graphics card: then costly effects are left out. */
 export const SOFTWARE = drawsInSoftware();
 /** Milliseconds a frame may take before the picture gets coarser. */
 const SLOW_MS = 120;
-/** Width over height that scenes are composed for, and how much farther away a narrow screen may put the camera. */
-const WIDE = 1.4;
-const MOST_AWAY = 2.2;
+/** Lowest pixel ratio. */
 const COARSEST = 0.75;
-
-export interface Look {
-  from: [number, number, number];
-  at: [number, number, number];
-  /** Half the width that shadows cover, metres. */
-  shade: number;
-  /** Width over height that it is composed for; `WIDE` if not given. */
-  wide?: number;
-}
 
 export class SpaceStage {
   readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
   readonly scene = new THREE.Scene();
-  readonly camera = new THREE.PerspectiveCamera(38, 1, 0.05, 200);
-  readonly controls: OrbitControls;
+  readonly camera: OrbitCamera;
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8a8478, 1.5);
   private readonly ray = new THREE.Raycaster();
   private size = { width: 1, height: 1 };
   private ratio = Math.min(devicePixelRatio, 2);
-  private turned = false;
   private times = 1;
   private slow = 0;
   private drawnAt = performance.now();
@@ -43,14 +30,7 @@ export class SpaceStage {
     THREE.ColorManagement.enabled = true;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = SOFTWARE ? THREE.BasicShadowMap : THREE.PCFSoftShadowMap;
-    this.camera.position.set(...look.from);
-    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
-    this.controls.target.set(...look.at);
-    this.controls.enableDamping = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.controls.addEventListener("start", () => (this.turned = true));
-    this.controls.maxPolarAngle = Math.PI * 0.495;
-    this.controls.minDistance = 0.8;
-    this.controls.maxDistance = 60;
+    this.camera = new OrbitCamera(look, this.scene, this.canvas);
     this.light();
   }
 
@@ -74,17 +54,7 @@ export class SpaceStage {
     this.size = { width, height };
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(width, height);
-    this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
-    if (!this.turned) this.stepBack(width / height);
-  }
-
-  /** On a narrow screen the camera is farther away: what is to be seen stays in the picture. */
-  private stepBack(aspect: number): void {
-    const at = this.controls.target;
-    const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at));
-    away.multiplyScalar(this.times * Math.min(Math.max((this.look.wide ?? WIDE) / aspect, 1), MOST_AWAY));
-    this.camera.position.copy(at).add(away);
+    this.camera.resize(width, height);
   }
 
   paint(theme: Theme): void {
@@ -93,28 +63,28 @@ export class SpaceStage {
     this.sky.intensity = theme.dark ? 0.9 : 1.5;
   }
 
-  /** For something so many times as large as what the look was made for: farther away, and shade for all of it. */
-  suit(times: number): void {
-    const at = this.controls.target;
-    this.camera.position.sub(at).multiplyScalar(times / this.times).add(at);
+  /** Adapt camera and shadows to something so many times as large as what the look was made for. */
+  scaleTo(times: number): void {
+    this.camera.scaleTo(times);
     for (const side of ["left", "right", "top", "bottom"] as const) this.sun.shadow.camera[side] *= times / this.times;
     this.sun.shadow.camera.updateProjectionMatrix();
     this.times = times;
   }
 
-  /** Look at another place from the same side: the camera and the sun come along. */
-  follow(to: THREE.Vector3): void {
-    const by = to.clone().sub(this.controls.target);
-    for (const part of [this.controls.target, this.camera.position, this.sun.position, this.sun.target.position]) part.add(by);
+  /** Move camera and sun along with a character; `wait` keeps the camera where it is. */
+  follow(position: THREE.Vector3, elapsed: number, wait = false): void {
+    this.camera.follow(position, elapsed, wait);
+    this.sun.position.add(position.clone().sub(this.sun.target.position));
+    this.sun.target.position.copy(position);
   }
 
   draw(elapsed: number): void {
-    this.controls.update(elapsed);
+    this.camera.controls.update(elapsed);
     this.coarsen();
-    this.renderer.render(this.scene, this.camera);
+    this.renderer.render(this.scene, this.camera.lens);
   }
 
-  /** Where drawing is slow, fewer pixels: a coarse picture that moves says more than a fine one that stands. */
+  /** Draw fewer pixels where drawing is slow. */
   private coarsen(): void {
     const now = performance.now();
     this.slow = now - this.drawnAt > SLOW_MS ? this.slow + 1 : 0;
@@ -128,31 +98,29 @@ export class SpaceStage {
   /** From the scene to the page's CSS pixels. */
   toPage(x: number, y: number, z: number): [number, number] {
     const box = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector3(x, y, z).project(this.camera);
+    const at = new THREE.Vector3(x, y, z).project(this.camera.lens);
     return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
   }
 
-  /** The place under the pointer, on the plane through a point that faces the camera. */
+  /** Position under the pointer on the plane through a point that faces the camera. */
   toScene(x: number, y: number, through: THREE.Vector3): [number, number, number] {
-    return this.under(x, y, this.camera.getWorldDirection(new THREE.Vector3()), through);
+    return this.under(x, y, this.camera.lens.getWorldDirection(new THREE.Vector3()), through);
   }
 
-  /** The place under the pointer, as high above the ground as a point. */
+  /** Position under the pointer, as high above the ground as a point. */
   onLevel(x: number, y: number, through: THREE.Vector3): [number, number, number] {
     return this.under(x, y, UP, through);
   }
 
   private under(x: number, y: number, normal: THREE.Vector3, through: THREE.Vector3): [number, number, number] {
-    const box = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
-    this.ray.setFromCamera(at, this.camera);
+    this.camera.aim(this.ray, x, y);
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, through);
     const hit = this.ray.ray.intersectPlane(plane, new THREE.Vector3()) ?? through;
     return [hit.x, hit.y, hit.z];
   }
 
   dispose(): void {
-    this.controls.dispose();
+    this.camera.dispose();
     this.scene.traverse((part) => {
       if (part instanceof THREE.Mesh) {
         part.geometry.dispose();

@@ -25,6 +25,11 @@ export class Figures {
     this.write("reached", `${frame.reached}/${frame.count}`);
   }
 
+  /** Show nothing until the next scene's first frame. */
+  clear(): void {
+    for (const name of Object.keys(this.fields)) this.write(name, "\u2013");
+  }
+
   private write(name: string, text: string): void {
     this.fields[name]!.textContent = text;
   }

@@ -50,7 +50,7 @@ export class Files {
     try {
       download(new Blob([await this.get(name)]), name);
     } catch (problem) {
-      this.say(String(problem instanceof Error ? problem.message : problem));
+      this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`);
     }
   }
 
@@ -59,13 +59,14 @@ export class Files {
     if (!file) return;
     const name = file.name.slice(-60);
     if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
-      if (!this.elsewhere(file)) this.say(this.takes.length ? `This scene takes ${this.takes.join(", ")}.` : "This scene takes no files.");
+      if (this.elsewhere(file)) return;
+      this.say(`${name}: ${this.takes.length ? `this scene takes ${this.takes.join(", ")}.` : "this scene takes no files."}`);
     } else if (file.size > LARGEST) {
-      this.say(`Files may have ${LARGEST / 2 ** 20} MiB at most.`);
+      this.say(`${name}: files may have ${LARGEST / 2 ** 20} MiB at most.`);
     } else {
       this.say(`Reading ${name}`);
       const answer = await fetch(this.address(name), { method: "POST", body: file });
-      this.say(answer.ok ? `${name} is here.` : await answer.text());
+      this.say(answer.ok ? `${name} is loaded.` : await answer.text());
     }
   }
 

@@ -1,12 +1,15 @@
-// The sheet that says what keys and pointer do.
+// The help sheet: what keys and pointer do.
 
 import type { Introduction } from "../protocol";
 import { element, make } from "./dom";
 
 const ALWAYS: [string, string][] = [
-  ["Space", "pause, go on"],
-  [".", "one tick, while paused"],
-  ["R", "start the scene again"],
+  ["Space", "pause or play; handles can be dragged while paused, too"],
+  [".", "one frame, while paused"],
+  ["R", "reset the scene"],
+  ["Home", "back to the first view"],
+  ["F", "follow with the camera, or stop following"],
+  ["Double-click", "look at it from nearby; on nothing: back to the first view"],
   ["Tab, then [ and ]", "choose a handle without a mouse"],
   ["Arrow keys", "move the chosen handle; with Shift in small steps"],
   ["?", "this sheet"],

@@ -1,4 +1,4 @@
-// Keys: the page's own first, then the handles', then the scene's.
+// Keys: those of the page first, then those that move handles, then those of the scene.
 
 import type { Dragging } from "./dragging";
 
@@ -8,48 +8,68 @@ export interface Actions {
   reset(): void;
   help(): void;
   mirror(): void;
-  /** A key that is the scene's. */
+  home(): void;
+  follow(): void;
+  /** A key of the scene. */
   scene(key: string): void;
 }
 
-const SCENE_KEYS = new Set(["n", "Backspace", "Delete", "Enter", "b"]);
+const SCENE_KEYS = new Set(["n", "g", "b", "Backspace", "Delete", "Enter"]);
+/** Keys that a focused control keeps for itself. */
+const BUTTON_KEYS = new Set([" ", "Enter"]);
+const SELECT_KEYS = new Set([" ", "Enter", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]);
 
 export class Keys {
+  private byPointer = false;
+
   constructor(
     private readonly dragging: Dragging,
     private readonly actions: Actions,
   ) {
-    addEventListener("keydown", (event) => this.down(event));
+    // In the capture phase: the control panel lets no key through to the window afterwards.
+    addEventListener("keydown", (event) => this.down(event), { capture: true });
+    addEventListener("pointerdown", () => (this.byPointer = true), { capture: true });
+    // A control used with the pointer gives the keyboard back: Space pauses instead of pressing it again.
+    addEventListener("change", ({ target }) => target instanceof HTMLSelectElement && this.giveBack(target));
+    addEventListener("click", ({ target }) => this.giveBack((target as Element).closest("button, input[type=checkbox]")));
+  }
+
+  private giveBack(control: Element | null): void {
+    if (this.byPointer && control instanceof HTMLElement) control.blur();
   }
 
   private down(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-    const own = OWN[event.key.toLowerCase()];
-    // Space and Enter on a button press that button.
-    const onButton = event.target instanceof HTMLElement && event.target.closest("button, input, select, summary") !== null;
-    if (own && !(onButton && event.key === " ")) this.actions[own]();
-    else if (this.dragging.key(event)) event.preventDefault();
-    else if (SCENE_KEYS.has(keyName(event)) && !(onButton && event.key === "Enter")) this.actions.scene(keyName(event));
-    else return;
+    this.byPointer = false;
+    if (event.ctrlKey || event.metaKey || event.altKey || isKept(event)) return;
+    const own = OWN[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (own) this.actions[own]();
+    else if (!this.dragging.key(event)) {
+      if (!SCENE_KEYS.has(keyName(event))) return;
+      this.actions.scene(keyName(event));
+    }
     event.preventDefault();
   }
 }
 
-const OWN: Record<string, "pause" | "step" | "reset" | "help" | "mirror"> = {
+const OWN: Record<string, Exclude<keyof Actions, "scene">> = {
   " ": "pause",
   ".": "step",
   r: "reset",
   "?": "help",
   m: "mirror",
+  Home: "home",
+  f: "follow",
 };
 
 function keyName(event: KeyboardEvent): string {
   return event.key.length === 1 ? event.key.toLowerCase() : event.key;
 }
 
-/** Whether letters belong to a field. */
-function isTyping(event: KeyboardEvent): boolean {
-  const target = event.target;
-  if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
-  return target instanceof HTMLInputElement && target.type !== "checkbox";
+/** Whether the focused control keeps this key: text fields all of them, others what operates them. */
+function isKept({ target, key }: KeyboardEvent): boolean {
+  if (target instanceof HTMLTextAreaElement) return true;
+  if (target instanceof HTMLSelectElement) return SELECT_KEYS.has(key);
+  if (target instanceof HTMLElement && target.role === "tab") return SELECT_KEYS.has(key);
+  if (target instanceof HTMLInputElement && target.type !== "checkbox") return true;
+  return target instanceof HTMLElement && target.closest("button, input, summary") !== null && BUTTON_KEYS.has(key);
 }

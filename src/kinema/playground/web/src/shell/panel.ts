@@ -15,14 +15,14 @@ export class Panel {
     private readonly download: (file: string) => void,
   ) {}
 
-  /** Show these controls: the same ones get their new values, others are built anew. */
+  /** Show these controls: update the values of the same ones, build others anew. */
   show(controls: Control[]): void {
     const signature = JSON.stringify(controls.map((control) => ({ ...control, value: null })));
     if (signature !== this.signature) this.build(controls);
     this.signature = signature;
     for (const { name, value } of controls) {
       const controller = this.controllers.get(name);
-      // What somebody holds right now is his: an answer that is on its way back would only shake it.
+      // A control that the user holds keeps its value: an older answer would make it jump.
       if (controller && !controller.domElement.matches(":active")) {
         this.values[name] = value;
         controller.updateDisplay();

@@ -3,15 +3,15 @@
 import * as THREE from "three";
 import { Bones } from "../draw/bones";
 import { box, phong, solid, SpaceStage } from "../draw/space";
-import { array, type Description, type Frame } from "../protocol";
-import type { ChainState, Handle, Label, Theme, View } from "../view";
+import { array, type Description } from "../protocol";
+import type { ChainState, Theme } from "../view";
+import { SpaceView } from "./base";
 
 const MOST_BALLS = 64;
 const JOINTS = 7;
 type Box = [number[], number[]];
 
-export class ArmView implements View {
-  private readonly stage = new SpaceStage({ from: [1.8, 1.75, 3.5], at: [0, 0.38, -0.1], shade: 2.2 });
+export class ArmView extends SpaceView {
   private readonly room = new THREE.Group();
   private readonly floor = phong(0xffffff, 5);
   private readonly wall = phong(0xffffff, 5);
@@ -21,40 +21,25 @@ export class ArmView implements View {
   private readonly cup = solid(new THREE.CylinderGeometry(0.028, 0.055, 0.07, 24), this.dark);
   private readonly balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 32, 20), phong(0xffffff, 110), MOST_BALLS);
   private readonly goal = new THREE.Mesh(new THREE.SphereGeometry(0.05, 20, 14), new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.55, depthTest: false }));
-  private theme: Theme | null = null;
-  private frame: Frame | null = null;
   private description: { room: Box; stool: Box; bins: Box[][]; kinds: number[]; by_hand: boolean } | null = null;
   private shown = "";
-  private held: { handle: string; position: THREE.Vector3 } | null = null;
-  private hovered: string | null = null;
 
   constructor() {
+    super(new SpaceStage({ from: [1.8, 1.75, 3.5], at: [0, 0.38, -0.1], shade: 2.2 }));
     this.balls.castShadow = this.balls.receiveShadow = true;
     this.balls.frustumCulled = false;
     this.goal.renderOrder = 2;
     this.stage.scene.add(this.room, this.arm.group, this.cup, this.balls, this.goal);
   }
 
-  get canvas(): HTMLCanvasElement {
-    return this.stage.canvas;
-  }
-
-  describe(description: Description): void {
+  override describe(description: Description): void {
+    super.describe(description);
     this.description = description as unknown as NonNullable<typeof this.description>;
     this.furnish();
   }
 
-  show(frame: Frame): void {
-    this.frame = frame;
-  }
-
-  resize(width: number, height: number): void {
-    this.stage.resize(width, height);
-  }
-
-  paint(theme: Theme): void {
-    this.theme = theme;
-    this.stage.paint(theme);
+  override paint(theme: Theme): void {
+    super.paint(theme);
     this.floor.color.set(theme.dark ? 0x2a2f37 : 0xe4ddd0);
     this.wall.color.set(theme.dark ? 0x232830 : 0xf1ede5);
     this.metal.color.set(theme.dark ? 0xbfc6d3 : 0xe4e7ee);
@@ -108,30 +93,29 @@ export class ArmView implements View {
     if (!this.frame || !this.theme || !this.description) return;
     const joints = array(this.frame, "joints");
     this.arm.show(joints, JOINTS);
-    this.placeCup(joints);
-    this.placeBalls(array(this.frame, "balls"), this.description.kinds, this.theme);
+    this.moveCup(joints);
+    this.moveBalls(array(this.frame, "balls"), this.description.kinds, this.theme);
     const byHand = this.description.by_hand;
     this.goal.visible = byHand || array(this.frame, "carried")[0]! < 0;
-    this.goal.position.copy(this.target());
+    this.goal.position.copy(this.handlePosition("target"));
     this.goal.scale.setScalar(byHand ? (this.hovered === "target" ? 1.5 : 1.2) : 0.45);
     this.stage.draw(elapsed);
   }
 
-  private placeCup(joints: Float32Array): void {
+  private moveCup(joints: Float32Array): void {
     const tip = new THREE.Vector3().fromArray(joints, 3 * (JOINTS - 1));
     const along = tip.clone().sub(new THREE.Vector3().fromArray(joints, 3 * (JOINTS - 2))).normalize();
     this.cup.position.copy(tip).addScaledVector(along, -0.02);
     this.cup.quaternion.setFromUnitVectors(new THREE.Vector3(0, -1, 0), along);
   }
 
-  private placeBalls(rows: Float32Array, kinds: number[], theme: Theme): void {
+  private moveBalls(rows: Float32Array, kinds: number[], theme: Theme): void {
     const matrix = new THREE.Matrix4();
     const colour = new THREE.Color();
     this.balls.count = Math.min(rows.length / 4, MOST_BALLS);
     for (let i = 0; i < this.balls.count; i++) {
       const radius = rows[4 * i + 3]!;
-      const at = this.ball(i);
-      matrix.makeScale(radius, radius, radius).setPosition(at);
+      matrix.makeScale(radius, radius, radius).setPosition(this.handlePosition(String(i)));
       this.balls.setMatrixAt(i, matrix);
       colour.set(theme.palette[kinds[i] ?? 0]!);
       if (this.hovered === String(i)) colour.lerp(WHITE, 0.35);
@@ -141,37 +125,15 @@ export class ArmView implements View {
     if (this.balls.instanceColor) this.balls.instanceColor.needsUpdate = true;
   }
 
-  private ball(i: number): THREE.Vector3 {
-    if (this.held?.handle === String(i)) return this.held.position;
-    return new THREE.Vector3().fromArray(array(this.frame!, "balls"), 4 * i);
+  protected handleIds(): string[] {
+    const balls = (this.description?.kinds ?? []).map((_, i) => String(i));
+    return this.description?.by_hand ? ["target", ...balls] : balls;
   }
 
-  private target(): THREE.Vector3 {
-    if (this.held?.handle === "target") return this.held.position;
-    return new THREE.Vector3().fromArray(this.frame ? array(this.frame, "goal") : [0, 0, 0]);
-  }
-
-  handles(): Handle[] {
-    if (!this.frame || !this.description) return [];
-    const balls = this.description.kinds.map((_, i) => ({ id: String(i), at: this.ball(i) }));
-    const all = this.description.by_hand ? [{ id: "target", at: this.target() }, ...balls] : balls;
-    return all.map(({ id, at }) => {
-      const [x, y] = this.stage.toPage(at.x, at.y, at.z);
-      return { id, x, y };
-    });
-  }
-
-  place(x: number, y: number, handle?: string): number[] {
-    const through = handle === "target" ? this.target() : handle ? this.ball(Number(handle)) : new THREE.Vector3(0, 0.5, 0);
-    return this.stage.toScene(x, y, through);
-  }
-
-  hold(handle: string | null, position: number[] = []): void {
-    this.held = handle === null ? null : { handle, position: new THREE.Vector3().fromArray(position) };
-  }
-
-  hover(handle: string | null): void {
-    this.hovered = handle;
+  protected handlePosition(id: string): THREE.Vector3 {
+    const held = this.heldPosition(id);
+    if (held) return held;
+    return id === "target" ? this.vector("goal") : new THREE.Vector3().fromArray(array(this.frame!, "balls"), 4 * Number(id));
   }
 
   chains(): ChainState[] {
@@ -181,23 +143,15 @@ export class ArmView implements View {
     return [{ joints, target: [...array(this.frame, "goal")], reached: this.frame.reached === 1 }];
   }
 
-  labels(): Label[] {
+  override labels(): [] {
     return [];
   }
 
-  state(): Record<string, unknown> {
+  override state(): Record<string, unknown> {
     if (!this.frame) return {};
     const rows = array(this.frame, "balls");
     const balls = this.description?.kinds.map((kind, i) => ({ kind, at: [...rows.subarray(4 * i, 4 * i + 3)], sorted: array(this.frame!, "sorted")[i] === 1 }));
     return { balls, carried: array(this.frame, "carried")[0], bins: this.description?.bins };
-  }
-
-  camera(free: boolean): void {
-    this.stage.controls.enabled = free;
-  }
-
-  dispose(): void {
-    this.stage.dispose();
   }
 }
 

@@ -6,7 +6,8 @@ import { ErrorChart } from "../draw/chart";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { Trail } from "../draw/trail";
 import { array, type Description, type Frame } from "../protocol";
-import type { ChainState, Handle, Label, Theme, View } from "../view";
+import type { ChainState, Label, Theme } from "../view";
+import { SpaceView } from "./base";
 
 /** Metres between two chains. */
 const APART = 1.2;
@@ -14,42 +15,34 @@ const MOST_BONES = 3 * 32;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
 
-export class LabView implements View {
-  private readonly stage = new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 });
+export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
   private readonly floor = phong(0xffffff, 5);
   private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), phong(0x2c3038, 60), 16);
   private readonly targets: THREE.Mesh[] = [];
   private readonly trails: Trail[] = [];
   private solvers: string[] = [];
-  private theme: Theme | null = null;
-  private frame: Frame | null = null;
-  private held: THREE.Vector3 | null = null;
-  private hovered = false;
 
   constructor() {
+    super(new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 }));
     const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
     floor.position.y = -0.025;
     this.stage.scene.add(floor, this.bones.group);
-  }
-
-  get canvas(): HTMLCanvasElement {
-    return this.stage.canvas;
   }
 
   get overlay(): HTMLElement {
     return this.chart.element;
   }
 
-  describe(description: Description): void {
+  override describe(description: Description): void {
+    super.describe(description);
     this.solvers = description["solvers"] as string[];
     for (const trail of this.trails) trail.clear();
     this.dress();
   }
 
-  paint(theme: Theme): void {
-    this.theme = theme;
-    this.stage.paint(theme);
+  override paint(theme: Theme): void {
+    super.paint(theme);
     this.floor.color.set(theme.dark ? 0x262b33 : 0xe9e4da);
     this.dress();
   }
@@ -73,17 +66,13 @@ export class LabView implements View {
     return this.theme!.palette[i % this.theme!.palette.length]!;
   }
 
-  show(frame: Frame): void {
-    this.frame = frame;
+  override show(frame: Frame): void {
+    super.show(frame);
     this.chart.show(array(frame, "errors"), this.solvers.length);
     this.solvers.forEach((_, i) => {
       const end = this.chain(i).at(-1)!;
       this.trails[i]?.add(end[0]! + this.aside(i), end[1]!, end[2]!);
     });
-  }
-
-  resize(width: number, height: number): void {
-    this.stage.resize(width, height);
   }
 
   draw(elapsed: number): void {
@@ -96,7 +85,7 @@ export class LabView implements View {
     const target = this.target();
     for (const [i, mesh] of this.targets.entries()) {
       mesh.position.set(target.x + this.aside(i), target.y, target.z);
-      mesh.scale.setScalar(this.hovered || this.held ? 1.3 : 1);
+      mesh.scale.setScalar(this.hovered !== null || this.held ? 1.3 : 1);
     }
     this.stage.draw(elapsed);
   }
@@ -106,7 +95,7 @@ export class LabView implements View {
   }
 
   private target(): THREE.Vector3 {
-    return this.held ?? new THREE.Vector3().fromArray(this.frame ? array(this.frame, "target") : [0, 0, 0]);
+    return this.held ? new THREE.Vector3().fromArray(this.held.position) : this.vector("target");
   }
 
   private chain(i: number): number[][] {
@@ -115,30 +104,25 @@ export class LabView implements View {
     return Array.from({ length: count }, (_, j) => [...flat.subarray(3 * j, 3 * j + 3)]);
   }
 
-  /** One target, in as many places as there are solvers: the middle one is "target". */
-  handles(): Handle[] {
-    const target = this.target();
+  /** One target, drawn once for every solver: the middle one is "target". */
+  protected handleIds(): string[] {
     const middle = (this.solvers.length - 1) / 2;
-    return this.solvers.map((name, i) => {
-      const [x, y] = this.stage.toPage(target.x + this.aside(i), target.y, target.z);
-      return { id: i === middle ? "target" : `target:${name}`, x, y };
-    });
+    return this.solvers.map((name, i) => (i === middle ? "target" : `target:${name}`));
   }
 
-  place(x: number, y: number, handle = "target"): number[] {
-    const named = this.solvers.indexOf(handle.split(":")[1] ?? "");
-    const aside = named < 0 ? 0 : this.aside(named);
-    const at = this.target();
-    const [px, py, pz] = this.stage.toScene(x, y, new THREE.Vector3(at.x + aside, at.y, at.z));
-    return [px - aside, py, pz];
+  protected handlePosition(id: string): THREE.Vector3 {
+    const target = this.target();
+    return target.setX(target.x + this.asideOf(id));
   }
 
-  hold(handle: string | null, position: number[] = []): void {
-    this.held = handle === null ? null : new THREE.Vector3().fromArray(position);
+  private asideOf(id: string): number {
+    const named = this.solvers.indexOf(id.split(":")[1] ?? "");
+    return named < 0 ? 0 : this.aside(named);
   }
 
-  hover(handle: string | null): void {
-    this.hovered = handle !== null;
+  protected override unproject(x: number, y: number, handle = "target"): number[] {
+    const [px, py, pz] = super.unproject(x, y, handle) as [number, number, number];
+    return [px - this.asideOf(handle), py, pz];
   }
 
   chains(): ChainState[] {
@@ -148,7 +132,7 @@ export class LabView implements View {
     return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= 1e-4 }));
   }
 
-  labels(): Label[] {
+  override labels(): Label[] {
     if (!this.frame) return [];
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     return this.solvers.map((name, i) => {
@@ -157,16 +141,12 @@ export class LabView implements View {
     });
   }
 
-  state(): Record<string, unknown> {
+  override state(): Record<string, unknown> {
     return { solvers: this.solvers, errors: this.frame ? [...array(this.frame, "error")] : [] };
   }
 
-  camera(free: boolean): void {
-    this.stage.controls.enabled = free;
-  }
-
-  dispose(): void {
+  override dispose(): void {
     this.chart.dispose();
-    this.stage.dispose();
+    super.dispose();
   }
 }

@@ -3,7 +3,8 @@
 import { FlatStage } from "../draw/flat";
 import { LimbSprites } from "../draw/sprites";
 import { array, type Description, type Frame } from "../protocol";
-import type { ChainState, Handle, Label, Theme, View } from "../view";
+import type { ChainState, Label, Theme } from "../view";
+import { BaseView } from "./base";
 
 type Point = [number, number];
 
@@ -12,40 +13,21 @@ const ROOT = 10;
 const TARGET = 11;
 const HALO = 20;
 
-export class PlanarView implements View {
-  private readonly stage = new FlatStage();
+export class PlanarView extends BaseView<FlatStage> {
+  readonly camera = null;
   private readonly sprites = new LimbSprites();
-  private theme: Theme | null = null;
-  private frame: Frame | null = null;
   private lengths: number[][] = [];
   private selected = 0;
-  private held: { handle: string; position: Point } | null = null;
-  private hovered: string | null = null;
 
   constructor() {
+    super(new FlatStage());
     this.stage.scene.add(this.sprites.group);
   }
 
-  get canvas(): HTMLCanvasElement {
-    return this.stage.canvas;
-  }
-
-  describe(description: Description): void {
+  override describe(description: Description): void {
+    super.describe(description);
     this.lengths = description["lengths"] as number[][];
     this.selected = description["selected"] as number;
-  }
-
-  show(frame: Frame): void {
-    this.frame = frame;
-  }
-
-  resize(width: number, height: number): void {
-    this.stage.resize(width, height);
-  }
-
-  paint(theme: Theme): void {
-    this.theme = theme;
-    this.stage.paint(theme);
   }
 
   draw(): void {
@@ -91,9 +73,8 @@ export class PlanarView implements View {
   }
 
   private drawTarget(at: Point, handle: string, theme: Theme): void {
-    const active = this.held?.handle === handle || this.hovered === handle;
     const halo = HALO / this.stage.scale;
-    if (active) this.stage.top.dot(...at, halo, theme.target, { alpha: 0.16 });
+    if (this.isActive(handle)) this.stage.top.dot(...at, halo, theme.target, { alpha: 0.16 });
     this.stage.top.dot(...at, TARGET, theme.target, { ring: 3.2 });
     this.stage.top.dot(...at, 3.5, theme.target);
   }
@@ -108,26 +89,22 @@ export class PlanarView implements View {
     this.drawTarget(this.ropeTarget(frame), "rope", theme);
   }
 
-  handles(): Handle[] {
-    const targets = this.lengths.map((_, i) => ({ id: String(i), at: this.target(i) }));
-    if (this.frame && array(this.frame, "rope").length) targets.push({ id: "rope", at: this.ropeTarget(this.frame) });
-    return targets.map(({ id, at }) => {
-      const [x, y] = this.stage.toPage(...at);
-      return { id, x, y };
-    });
+  protected handleIds(): string[] {
+    const targets = this.lengths.map((_, i) => String(i));
+    return this.frame && array(this.frame, "rope").length ? [...targets, "rope"] : targets;
   }
 
-  place(x: number, y: number): number[] {
+  protected handleOnPage(id: string): [number, number] {
+    return this.stage.toPage(...(id === "rope" ? this.ropeTarget(this.frame!) : this.target(Number(id))));
+  }
+
+  protected unproject(x: number, y: number): number[] {
     return this.stage.toScene(x, y);
   }
 
-  hold(handle: string | null, position: number[] = []): void {
-    this.held = handle === null ? null : { handle, position: position as Point };
+  override hold(handle: string | null, position?: number[]): void {
+    super.hold(handle, position);
     if (handle !== null && handle !== "rope") this.selected = Number(handle);
-  }
-
-  hover(handle: string | null): void {
-    this.hovered = handle;
   }
 
   chains(): ChainState[] {
@@ -139,14 +116,15 @@ export class PlanarView implements View {
     }));
   }
 
-  /** The dragged chain's lengths and angles at the middle of its bones, and whether it gets there. */
-  labels(): Label[] {
+  /** Lengths and angles of the dragged chain at the middle of its bones, and whether it reaches its target. */
+  override labels(): Label[] {
     const joints = this.joints()[Number(this.held?.handle)];
     if (!this.held || !joints) return [];
     const labels = joints.length === 3 ? this.lengthLabels(joints) : [];
     const end = joints[joints.length - 1]!;
-    const miss = Math.hypot(end[0] - this.held.position[0], end[1] - this.held.position[1]);
-    const [x, y] = this.stage.toPage(...this.held.position);
+    const target = this.held.position as Point;
+    const miss = Math.hypot(end[0] - target[0], end[1] - target[1]);
+    const [x, y] = this.stage.toPage(...target);
     return [...labels, { x: x + 24, y: y - 18, text: miss > 1 ? `${miss.toFixed(0)} px out of reach` : "reached" }];
   }
 
@@ -156,23 +134,21 @@ export class PlanarView implements View {
     return joints.slice(1).map((b, j) => {
       const a = joints[j]!;
       const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
-      const turn = Math.atan2(b[1] - a[1], b[0] - a[0]) - before;
-      before += turn;
-      const angle = Math.round((Math.atan2(Math.sin(turn), Math.cos(turn)) * 180) / Math.PI);
+      const bend = Math.atan2(b[1] - a[1], b[0] - a[0]) - before;
+      before += bend;
+      const angle = Math.round((Math.atan2(Math.sin(bend), Math.cos(bend)) * 180) / Math.PI);
       return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}  θ${j + 1} ${angle}°` };
     });
   }
 
-  state(): Record<string, unknown> {
+  override state(): Record<string, unknown> {
     const rope = this.frame ? points(array(this.frame, "rope")).map((joint) => this.stage.toPage(...joint)) : [];
     return { selected: this.selected, rope };
   }
 
-  camera(): void {}
-
-  dispose(): void {
+  override dispose(): void {
     this.sprites.dispose();
-    this.stage.dispose();
+    super.dispose();
   }
 
   private colour(i: number): number {
@@ -197,13 +173,13 @@ export class PlanarView implements View {
   }
 
   private target(i: number): Point {
-    if (this.held?.handle === String(i)) return this.held.position;
+    if (this.held?.handle === String(i)) return this.held.position as Point;
     const targets = this.frame ? array(this.frame, "targets") : [];
     return [targets[2 * i] ?? 0, targets[2 * i + 1] ?? 0];
   }
 
   private ropeTarget(frame: Frame): Point {
-    if (this.held?.handle === "rope") return this.held.position;
+    if (this.held?.handle === "rope") return this.held.position as Point;
     const [x = 0, y = 0] = array(frame, "rope_target");
     return [x, y];
   }

@@ -1,0 +1,173 @@
+// The camera of a scene in space: orbits, follows a character, and always finds its way home.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import type { Camera } from "../view";
+
+/** Aspect ratio that scenes are composed for, and how much farther away a narrow screen may move the camera. */
+const WIDE = 1.4;
+const LARGEST_STEP_BACK = 2.2;
+/** Nearest and farthest distance, as multiples of the first one: a face fills the picture, and fog hides nothing. */
+const NEAREST = 0.07;
+const FARTHEST = 2.6;
+/** How far a user may move what the camera looks at, as a multiple of the first distance. */
+const LARGEST_PAN = 2;
+/** Distance from which `frameAt` looks, as a multiple of the first one. */
+const FRAMED = 0.4;
+/** Seconds in which the camera covers half of the way to where the character has gone. */
+const FOLLOW_HALF_LIFE = 0.13;
+/** States of OrbitControls in which the user moves the camera sideways. */
+const PANNING = new Set([2, 4]);
+
+export interface Look {
+  from: [number, number, number];
+  at: [number, number, number];
+  /** Half the width that shadows cover, metres. */
+  shade: number;
+  /** Aspect ratio that it is composed for; default: `WIDE`. */
+  wide?: number;
+  /** Whether the camera follows something that moves. */
+  follows?: boolean;
+}
+
+export class OrbitCamera implements Camera {
+  readonly lens = new THREE.PerspectiveCamera(38, 1, 0.03, 200);
+  readonly controls: OrbitControls;
+  private readonly ray = new THREE.Raycaster();
+  /** Whether the user has moved it. */
+  private moved = false;
+  private follows: boolean;
+  /** What it follows, and where that is in this frame. */
+  private readonly followed = new THREE.Vector3();
+  private readonly goal = new THREE.Vector3();
+  private started = false;
+  private times = 1;
+
+  constructor(
+    private readonly look: Look,
+    private readonly scene: THREE.Scene,
+    canvas: HTMLCanvasElement,
+  ) {
+    this.follows = look.follows ?? false;
+    this.lens.position.set(...look.from);
+    this.controls = new OrbitControls(this.lens, canvas);
+    this.controls.target.set(...look.at);
+    this.followed.set(...look.at);
+    this.controls.cursor.set(...look.at);
+    this.controls.enableDamping = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.controls.zoomToCursor = true;
+    this.controls.maxPolarAngle = Math.PI * 0.495;
+    this.controls.addEventListener("start", () => this.touched());
+    this.setLimits();
+  }
+
+  private touched(): void {
+    this.moved = true;
+    if (PANNING.has((this.controls as unknown as { state: number }).state)) this.follows = false;
+  }
+
+  private setLimits(): void {
+    const distance = this.firstDistance();
+    this.controls.minDistance = NEAREST * distance;
+    this.controls.maxDistance = FARTHEST * distance;
+    this.controls.maxTargetRadius = LARGEST_PAN * distance;
+  }
+
+  private firstDistance(): number {
+    return this.times * new THREE.Vector3(...this.look.from).distanceTo(new THREE.Vector3(...this.look.at));
+  }
+
+  enable(enabled: boolean): void {
+    this.controls.enabled = enabled;
+  }
+
+  get following(): boolean | null {
+    return this.look.follows ? this.follows : null;
+  }
+
+  setFollowing(following: boolean): void {
+    this.follows = following;
+    if (following) this.moveBy(this.goal.clone().sub(this.followed));
+  }
+
+  home(): void {
+    this.follows = this.look.follows ?? false;
+    this.moved = false;
+    this.controls.target.set(...this.look.at);
+    if (this.look.follows) {
+      this.controls.target.copy(this.goal);
+      this.followed.copy(this.goal);
+    }
+    this.controls.cursor.copy(this.controls.target);
+    this.stepBack();
+  }
+
+  frameAt(x: number, y: number): void {
+    const hit = this.hit(x, y);
+    if (!hit) return this.home();
+    this.moved = true;
+    const away = this.lens.position.clone().sub(this.controls.target);
+    away.setLength(Math.min(FRAMED * this.firstDistance(), away.length()));
+    this.controls.target.copy(hit);
+    this.lens.position.copy(hit).add(away);
+  }
+
+  /** The nearest surface under a position on the page. */
+  private hit(x: number, y: number): THREE.Vector3 | null {
+    this.aim(this.ray, x, y);
+    return this.ray.intersectObjects(this.scene.children, true).find(({ object }) => isSurface(object))?.point ?? null;
+  }
+
+  /** Point a ray from the eye through a position on the page. */
+  aim(ray: THREE.Raycaster, x: number, y: number): void {
+    const box = this.controls.domElement!.getBoundingClientRect();
+    ray.setFromCamera(new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2), this.lens);
+  }
+
+  resize(width: number, height: number): void {
+    this.lens.aspect = width / height;
+    this.lens.updateProjectionMatrix();
+    if (!this.moved) this.stepBack();
+  }
+
+  /** Move to the first distance, farther away on a narrow screen so that the scene stays in the picture. */
+  private stepBack(): void {
+    const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at));
+    away.multiplyScalar(this.times * Math.min(Math.max((this.look.wide ?? WIDE) / this.lens.aspect, 1), LARGEST_STEP_BACK));
+    this.lens.position.copy(this.controls.target).add(away);
+  }
+
+  /** Adapt distances to something so many times as large as what the look was made for. */
+  scaleTo(times: number): void {
+    const at = this.controls.target;
+    this.lens.position.sub(at).multiplyScalar(times / this.times).add(at);
+    this.times = times;
+    this.setLimits();
+  }
+
+  /** Move along with something that is now at `position`, smoothly; `wait` keeps the camera where it is. */
+  follow(position: THREE.Vector3, elapsed: number, wait: boolean): void {
+    this.goal.copy(position);
+    if (!this.started) this.home();
+    this.started = true;
+    if (!this.follows || wait) return;
+    this.moveBy(position.clone().sub(this.followed).multiplyScalar(1 - 0.5 ** (elapsed / FOLLOW_HALF_LIFE)));
+  }
+
+  /** Start again with something new to follow. */
+  restart(): void {
+    this.started = false;
+  }
+
+  private moveBy(offset: THREE.Vector3): void {
+    for (const part of [this.followed, this.controls.target, this.controls.cursor, this.lens.position]) part.add(offset);
+  }
+
+  dispose(): void {
+    this.controls.dispose();
+  }
+}
+
+function isSurface(object: THREE.Object3D): boolean {
+  return object instanceof THREE.Mesh && object.visible && !(object.material as THREE.Material).transparent;
+}

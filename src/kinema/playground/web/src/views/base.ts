@@ -1,0 +1,148 @@
+// What all views share: the newest frame, the theme, and the handle that is dragged or under the pointer.
+
+import * as THREE from "three";
+import type { SpaceStage } from "../draw/space";
+import { array, type Bounds, type Description, type Frame } from "../protocol";
+import type { Camera, ChainState, Handle, Label, Theme, View } from "../view";
+
+interface Stage {
+  readonly canvas: HTMLCanvasElement;
+  resize(width: number, height: number): void;
+  paint(theme: Theme): void;
+  dispose(): void;
+}
+
+export abstract class BaseView<S extends Stage> implements View {
+  protected theme: Theme | null = null;
+  protected frame: Frame | null = null;
+  protected held: { handle: string; position: number[] } | null = null;
+  protected hovered: string | null = null;
+  private bounds: Record<string, Bounds> = {};
+
+  constructor(protected readonly stage: S) {}
+
+  abstract readonly camera: Camera | null;
+
+  get canvas(): HTMLCanvasElement {
+    return this.stage.canvas;
+  }
+
+  describe(description: Description): void {
+    this.bounds = (description["bounds"] as Record<string, Bounds> | undefined) ?? {};
+  }
+
+  show(frame: Frame): void {
+    this.frame = frame;
+  }
+
+  paint(theme: Theme): void {
+    this.theme = theme;
+    this.stage.paint(theme);
+  }
+
+  resize(width: number, height: number): void {
+    this.stage.resize(width, height);
+  }
+
+  abstract draw(elapsed: number): void;
+
+  // Handles.
+
+  /** Names of all handles. */
+  protected abstract handleIds(): string[];
+
+  /** Position of a handle on the page, CSS pixels. */
+  protected abstract handleOnPage(id: string): [number, number];
+
+  /** Position in the scene for a position on the page, before it is moved into the handle's bounds. */
+  protected abstract unproject(x: number, y: number, handle?: string): number[];
+
+  handles(): Handle[] {
+    if (!this.frame) return [];
+    return this.handleIds().map((id) => {
+      const [x, y] = this.handleOnPage(id);
+      return { id, x, y };
+    });
+  }
+
+  toScene(x: number, y: number, handle?: string): number[] {
+    const position = this.unproject(x, y, handle);
+    const bounds = handle === undefined ? undefined : (this.bounds[handle] ?? this.bounds["*"]);
+    return bounds ? inside(bounds, position) : position;
+  }
+
+  hold(handle: string | null, position: number[] = []): void {
+    this.held = handle === null ? null : { handle, position };
+  }
+
+  hover(handle: string | null): void {
+    this.hovered = handle;
+  }
+
+  /** Whether a handle is dragged or under the pointer. */
+  protected isActive(handle: string): boolean {
+    return this.held?.handle === handle || this.hovered === handle;
+  }
+
+  // Texts and state.
+
+  /** The name of the active handle beside it. */
+  labels(): Label[] {
+    const name = this.held?.handle ?? this.hovered;
+    if (!this.frame || name === null || !this.handleIds().includes(name)) return [];
+    const [x, y] = this.handleOnPage(name);
+    return [{ x: x + 18, y: y - 18, text: name }];
+  }
+
+  abstract chains(): ChainState[];
+
+  state(): Record<string, unknown> {
+    return {};
+  }
+
+  dispose(): void {
+    this.stage.dispose();
+  }
+}
+
+export abstract class SpaceView extends BaseView<SpaceStage> {
+  get camera(): Camera {
+    return this.stage.camera;
+  }
+
+  /** Position of a handle in the scene. */
+  protected abstract handlePosition(id: string): THREE.Vector3;
+
+  protected handleOnPage(id: string): [number, number] {
+    return this.onPage(this.handlePosition(id));
+  }
+
+  protected onPage(position: THREE.Vector3): [number, number] {
+    return this.stage.toPage(position.x, position.y, position.z);
+  }
+
+  protected unproject(x: number, y: number, handle?: string): number[] {
+    const through = handle === undefined ? new THREE.Vector3(0, 0.5, 0) : this.handlePosition(handle);
+    return this.stage.toScene(x, y, through);
+  }
+
+  /** Position to which a handle is dragged; null if it is not. */
+  protected heldPosition(handle: string): THREE.Vector3 | null {
+    return this.held?.handle === handle ? new THREE.Vector3().fromArray(this.held.position) : null;
+  }
+
+  /** A vector of the frame. */
+  protected vector(name: string): THREE.Vector3 {
+    return new THREE.Vector3().fromArray(this.frame ? array(this.frame, name) : [0, 0, 0]);
+  }
+}
+
+/** The nearest position within bounds: a box, a ball, or both. */
+function inside(bounds: Bounds, position: number[]): number[] {
+  const { low, high, centre, radius } = bounds;
+  const boxed = low && high ? position.map((x, i) => Math.min(Math.max(x, low[i]!), high[i]!)) : position;
+  if (!centre || radius === undefined) return boxed;
+  const away = boxed.map((x, i) => x - centre[i]!);
+  const share = Math.min(1, radius / Math.max(Math.hypot(...away), 1e-9));
+  return away.map((x, i) => centre[i]! + x * share);
+}
