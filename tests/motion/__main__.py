@@ -22,6 +22,10 @@ PICTURES = ROOT / "build" / "motion"
 SHOWN = ("hover", "penetration", "slide", "ball", "yaw", "beyond", "jerk", "shin", "steps")
 PERCENT = ("hover", "penetration", "slide", "ball", "shin")
 WORST = 10
+"""Bakes that are listed and drawn."""
+
+POSES, FEWEST_POSES = 7, 3
+"""Poses of a picture, and how few of them that fit onto the ground make one without it."""
 
 
 def main() -> None:
@@ -138,7 +142,9 @@ def _draw(rows: list[dict[str, Any]], names: list[CaseName]) -> None:
         clip = bake(case.character, case.clip, case.settings).clip
         span = max(row["when"] - 0.5, 0.0), min(row["when"] + 0.5, clip.duration or 0.0)
         look = Look(ground=case.ground)
-        count = poses_that_fit(case.character, clip, span, 7, look)
+        count = poses_that_fit(case.character, clip, span, POSES, look)
+        if count < FEWEST_POSES:  # It stays where it is: poses side by side show more than the ground does.
+            look, count = Look(), POSES
         path = PICTURES / f"{number:02}_{row['name'].replace('/', '_')}_{row['ground']}.png"
         path.write_bytes(png_bytes(strip(case.character, clip, span, count, look)))
         print(f"  {path}")

@@ -107,13 +107,14 @@ def measure(case: Case, baked: Clip) -> Figures:
     yaw = _yaw(feet, normal, standing)
     rotation, joint = _beyond(case, before, after)
     worst["beyond"] = rotation
-    flips = _flips(rig, after, leg) & ~_flips(rig, before, leg)
+    flips = _flips(rig, after[::FRAME], leg) & ~_flips(rig, before[::FRAME], leg)
     ankles = [each.joints[-1] for each in rig.legs]
     every = _key_spacing(baked)
     jerks = [_jerk(world[::every, ankles][..., :3, 3], every / RATE) / leg for world in (before, after)]
     faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
     culprit = max(faults, key=lambda name: faults[name])
-    when = np.flatnonzero(flips.any(axis=1))[0] if flips.any() else int(np.argmax(worst[culprit]))
+    first = FRAME * int(np.argmax(flips.any(axis=1)))
+    when = first if flips.any() else int(np.argmax(worst[culprit]))
     return Figures(
         **{name: float(values.max(initial=0.0)) for name, values in worst.items()},
         ball=float(_drifts(feet, normal, standing, (1,)).max(initial=0.0)) / leg,
