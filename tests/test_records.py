@@ -79,3 +79,8 @@ def test_matrix_rows_are_stored_row_by_row():
     np.testing.assert_array_equal(target, source)
     np.testing.assert_array_equal(origins, source.reshape(4, 3, 4)[:, :, 3])
     np.testing.assert_array_equal(first, source[:, :4])
+
+
+def test_a_name_that_numpy_uses_is_an_error():
+    with pytest.raises(TypeError, match="flat"):
+        Record(flat=REAL)

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from kinema.behaviours.layers import Layer as Layer
     from kinema.behaviours.layers import Recoil as Recoil
     from kinema.behaviours.layers import Sway as Sway
+    from kinema.behaviours.leg_placement import FootSolution as FootSolution
     from kinema.behaviours.leg_placement import LegPlacement as LegPlacement
     from kinema.behaviours.leg_placement import LegPose as LegPose
+    from kinema.behaviours.leg_placement import solve_foot as solve_foot
     from kinema.behaviours.locomotion import Locomotion as Locomotion
     from kinema.behaviours.locomotion import LocomotionReport as LocomotionReport
     from kinema.behaviours.play import Play as Play
@@ -121,7 +123,9 @@ _HOME = {
     "Hands": "kinema.behaviours.hands",
     "LimbSprites": "kinema.drawing",
     "draw_limb": "kinema.drawing",
+    "FootSolution": "kinema.behaviours.leg_placement",
     "LegPose": "kinema.behaviours.leg_placement",
+    "solve_foot": "kinema.behaviours.leg_placement",
     "LegPlacement": "kinema.behaviours.leg_placement",
     "Room": "kinema.physics",
     "Balls": "kinema.physics",

@@ -51,15 +51,17 @@ def test_the_place_is_where_the_ball_stands_in_most_of_the_plant(clip_frames):
 )
 def test_feet_refuse_what_is_wrong_and_keep_what_they_knew(seconds, points, swings, named):
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
-    before = feet.memory.lands.copy(), feet.memory.swing_time.copy()
+    before = feet.feet.next_landing.copy(), feet.feet.swing_time.copy()
     with pytest.raises(InputError, match=named):
         feet.set_landings(seconds, points, swings)
-    assert not feet.memory.foretold.any()
-    assert all(np.array_equal(a, b) for a, b in zip(before, (feet.memory.lands, feet.memory.swing_time), strict=True))
+    assert not feet.feet.landing_given.any()
+    assert all(
+        np.array_equal(a, b) for a, b in zip(before, (feet.feet.next_landing, feet.feet.swing_time), strict=True)
+    )
 
 
 def test_a_landing_that_is_not_known_is_left_to_the_feet():
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     feet.set_landings((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
-    assert feet.memory.foretold.tolist() == [[True, False]]
-    np.testing.assert_allclose(feet.memory.swing_time[0] - feet.memory.aloft_for[0], (0.2, 0.0), atol=1e-6)
+    assert feet.feet.landing_given.tolist() == [[True, False]]
+    np.testing.assert_allclose(feet.feet.swing_time[0] - feet.feet.since_liftoff[0], (0.2, 0.0), atol=1e-6)

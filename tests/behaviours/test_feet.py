@@ -8,7 +8,7 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.constants import LARGEST_SINK
+from kinema.behaviours.foot_step import LARGEST_SINK
 from kinema.demo import course, humanoid, quadruped, rocks, spider, stairs
 from kinema.errors import InputError
 from kinema.io import bvh
@@ -228,7 +228,7 @@ def test_a_walk_on_the_spot_is_let_go_before_it_overstretches():
         held += frame.reports["feet"].planted.sum()
         stretch = np.linalg.norm(frame.world[ankles, :3, 3] - frame.world[hips, :3, 3], axis=-1)
         assert np.all(stretch <= np.array(lengths) * 1.0001)
-        assert np.linalg.norm(animator["feet"].memory.offsets, axis=-1).max() < 0.5 * max(lengths)
+        assert np.linalg.norm(animator["feet"].feet.offset, axis=-1).max() < 0.5 * max(lengths)
     assert held > 20
 
 
@@ -328,7 +328,7 @@ def test_feet_need_ground_and_legs():
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("max_slope", -0.1), ("stretch", 1.5), ("climb", math.nan), ("pelvis_half_life", -1.0), ("lean", 2.0)],
+    [("max_slope", -0.1), ("stretch", 1.5), ("plant_height", math.nan), ("pelvis_half_life", -1.0), ("lean", 2.0)],
 )
 def test_settings_out_of_range_are_refused(setting, value):
     with pytest.raises(km.InputError, match=setting):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.behaviours.leg_placement import LegPlacement
+from kinema.behaviours.leg_placement import LegPlacement, solve_foot
 from kinema.errors import InputError
 from tests import naive, problems
 from tests.compiled import COMPILED, both_precisions
@@ -506,3 +506,81 @@ def test_bad_frames_are_refused_and_change_nothing():
         with pytest.raises(InputError, match=message):
             legs.update(**good | bad)
     assert (legs.pelvis_offset, legs.pelvis_velocity) == kept
+
+
+# --- one foot, and targets of one's own ------------------------------------------------------------------------
+
+
+@both_precisions
+def test_a_foot_stands_on_a_point_ahead_of_its_hip(dtype):
+    hip, target, lengths = np.array((0.1, 0.9, 0.0)), np.array((0.15, 0.1, 0.3)), (0.45, 0.42)
+    normal = naive.unit((0.1, 1.0, -0.2))
+    given = [np.asarray(value, dtype) for value in (hip, target, normal, lengths)]
+    leg = solve_foot(*given, foot_offset=0.08)
+    assert leg.thigh.dtype == dtype and leg.reached and leg.error < 1e-5
+    thigh, shin, foot = (np.asarray(part, np.float64) for part in (leg.thigh, leg.shin, leg.foot))
+    knee = hip + naive.quat_rotate(thigh, (0.0, -0.45, 0.0))
+    ankle = knee + naive.quat_rotate(naive.quat_mul(thigh, shin), (0.0, -0.42, 0.0))
+    np.testing.assert_allclose(ankle, target + 0.08 * normal, atol=1e-5)
+    stands = naive.quat_mul(naive.quat_mul(thigh, shin), foot)
+    np.testing.assert_allclose(naive.quat_rotate(stands, UP), normal, atol=1e-5)
+
+
+def test_a_knee_bends_towards_its_pole():
+    hip, target = np.array((0.0, 0.7, 0.0)), np.array((0.0, 0.0, 0.0))
+    for pole in ((5.0, 0.4, 0.0), (-5.0, 0.4, 0.0), (0.0, 0.4, 5.0)):
+        leg = solve_foot(hip, target, UP, (0.45, 0.42), pole)
+        knee = hip + naive.quat_rotate(leg.thigh, (0.0, -0.45, 0.0))
+        aside = naive.unit(knee * (1.0, 0.0, 1.0))
+        np.testing.assert_allclose(aside, naive.unit(np.array(pole) * (1.0, 0.0, 1.0)), atol=1e-6)
+
+
+def test_a_foot_out_of_reach_is_reported():
+    leg = solve_foot((0.0, 2.0, 0.0), (0.0, 0.0, 0.0), UP, (0.45, 0.42))
+    assert not leg.reached and leg.error == pytest.approx(2.0 - 0.87)
+
+
+def test_feet_in_a_batch_are_many_singles():
+    hips, targets = np.zeros((3, 2, 3)), np.zeros((3, 2, 3))
+    hips[..., 1] = np.linspace(0.6, 1.1, 6).reshape(3, 2)
+    targets[..., 2] = np.linspace(-0.2, 0.3, 6).reshape(3, 2)
+    many = solve_foot(hips, targets, UP, (0.45, 0.42))
+    assert many.thigh.shape == (3, 2, 4) and many.reached.shape == (3, 2)
+    one = solve_foot(hips[1, 0], targets[1, 0], UP, (0.45, 0.42))
+    for a, b in zip(many, one, strict=True):
+        assert np.array_equal(a[1, 0], b)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "named"), [((0.4, -0.1), "lengths"), ((0.4,), "lengths"), ((0.4, np.nan), "lengths")]
+)
+def test_lengths_that_are_none_are_refused(lengths, named):
+    with pytest.raises(InputError, match=named):
+        solve_foot((0.0, 1.0, 0.0), (0.0, 0.0, 0.0), UP, lengths)
+
+
+def test_legs_of_different_lengths_both_reach():
+    body = BODY | {"thigh": (0.45, 0.4), "shin": (0.42, 0.38), "hip_height": (0.9, 0.82)}
+    pose = LegPlacement(**body).start().update(PELVIS, LEFT, RIGHT, flat, DT)
+    assert pose.reached.all() and pose.pelvis_offset < 0
+    sides = [{"thigh": body["thigh"][n], "shin": body["shin"][n]} for n in range(2)]
+    for n, hip in enumerate((PELVIS + LEFT, PELVIS + RIGHT)):
+        _, ankle, _ = list(legs_of(pose, (PELVIS + LEFT, PELVIS + RIGHT), sides[n]))[n]
+        np.testing.assert_allclose(ankle, (hip[0], 0.08, hip[2]), atol=1e-6)
+
+
+def test_feet_go_below_their_targets():
+    ahead = PELVIS + RIGHT + (0.0, 3.0, 0.25)
+    pose = LegPlacement(**BODY).start().update(PELVIS, LEFT, RIGHT, slope(0.0, 0.2), DT, right_target=ahead)
+    (_, left, _), (_, right, _) = legs_of(pose, (PELVIS + LEFT, PELVIS + RIGHT))
+    normal = naive.unit((0.0, 1.0, -0.2))
+    np.testing.assert_allclose(left, ankle_over(PELVIS + LEFT, slope(0.0, 0.2))[0], atol=1e-6)
+    np.testing.assert_allclose(right, np.array((ahead[0], 0.2 * ahead[2], ahead[2])) + 0.08 * normal, atol=1e-6)
+
+
+def test_both_knees_bend_towards_the_pole():
+    pose = LegPlacement(**BODY).start().update(PELVIS, LEFT, RIGHT, flat, DT, pole=(0.0, 0.5, -4.0))
+    for hip, (knee, _, _) in zip(
+        (PELVIS + LEFT, PELVIS + RIGHT), legs_of(pose, (PELVIS + LEFT, PELVIS + RIGHT)), strict=True
+    ):
+        assert knee[2] < hip[2] - 0.01

@@ -13,7 +13,6 @@ from kinema.bake.landings import Landings
 from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import SETTLING
 from kinema.behaviours.eyes import Eyes
-from kinema.behaviours.feet import Feet
 from kinema.behaviours.hands import Hands
 from kinema.behaviours.head import Head
 from kinema.behaviours.stage import Stage
@@ -21,13 +20,6 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
-
-CLIMB_SHARE = 1.5
-"""Least speed at which feet rise and drop to meet the ground, as a share of the travel's speed: in a run a foot swings
-at three times that, up a slope of 1 in 2."""
-
-STEEPEST_STAIRS = 0.6
-"""Rise over run of the steepest stairs: how much higher the ground may be below a front foot than below the hips."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +64,7 @@ def animate(
 def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
-        stages.append(_suited(settings.feet, clip_frames))
+        stages.append(replace(settings.feet, follow=False))
     if settings.reach:
         stages.append(Hands())
     if settings.look_at is not None:
@@ -82,21 +74,6 @@ def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
         if clip_frames.rig.eyes:
             stages.append(Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)))
     return stages
-
-
-def _suited(feet: Feet, clip_frames: ClipFrames) -> Feet:
-    """Adapt the settings of feet to a body and a clip.
-
-    The ground's height is taken below the hips, so the feet of a long body look further up and down from there. Feet of
-    a run are raised faster.
-    """
-    rig = clip_frames.rig
-    up, rest = np.array(rig.up), rig.skeleton.rest_world[:, :3, 3]
-    away = rest[[leg.joints[-1] for leg in rig.legs]] - rest[rig.hips]
-    across = np.linalg.norm(away - np.outer(away @ up, up), axis=-1).max()
-    more = float(STEEPEST_STAIRS * across / max(rig.skeleton.length(leg.joints) for leg in rig.legs))
-    climb = max(feet.climb, CLIMB_SHARE * clip_frames.travel.speed)
-    return replace(feet, max_rise=feet.max_rise + more, max_drop=feet.max_drop + more, climb=climb, follow=False)
 
 
 class _Player:

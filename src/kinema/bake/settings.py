@@ -15,10 +15,6 @@ from kinema.pipeline import as_ground
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""
 
-CLIMB = 6.0
-"""Leg lengths per second at which feet are raised and lowered to meet the ground: faster than in a game, which cannot
-know what comes next. On stairs, slower feet are a frame late."""
-
 MOST_LOOPS = 1000
 """Times a clip may be repeated in one bake."""
 
@@ -53,7 +49,7 @@ class BakeSettings:
     """How often to repeat the clip."""
     name: str | None = None
     """Name of the new clip; None: "<clip> baked"."""
-    feet: Feet = field(default_factory=lambda: Feet(climb=CLIMB))
+    feet: Feet = field(default_factory=Feet)
     """How the feet are placed."""
 
     def __post_init__(self) -> None:

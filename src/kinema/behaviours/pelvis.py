@@ -29,6 +29,16 @@ LEAN_DAMPING = 0.1
 """Keeps a body level across a row of feet, which says nothing of the slope across it. A share of the leg length
 squared, beside the spread of the feet."""
 
+SWING_SLACK = 0.3
+"""Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
+
+FASTEST_PELVIS = 6.0
+"""Leg lengths a second that a pelvis moves at most."""
+
+HARDEST_PELVIS = 120.0
+"""Leg lengths per second squared that a pelvis is accelerated with at most, but where a planted leg would be torn
+off."""
+
 LEG = Record(thigh=np.int64, knee=np.int64, ankle=np.int64, length=REAL)
 """A leg: the joint it starts with, the one it bends at, the last one; its length in metres."""
 
@@ -55,12 +65,15 @@ with. shift: metres that the hips were moved along up, after the stage's weight.
 translation, rotation: what is to be done to the hips' local transform, in their parent's space.
 """
 
-FOOT_TARGET = Record(contact=np.int8, ball=(REAL, 3), ground=REAL, swing=REAL, ankle=(REAL, 3), rotation=(REAL, 4))
+FOOT_TARGET = Record(
+    contact=np.int8, ball=(REAL, 3), ground=REAL, swing=REAL, ankle=(REAL, 3), rotation=(REAL, 4), short=REAL
+)
 """What a foot asks of its leg and of the pelvis in a frame.
 
 contact: SWINGING, PLANTED, RELEASED, or a state of the stage's own. ball: where the ball of the foot is, world space.
 ground: height of the ground that it stands on or is going to land on, metres above the character's floor. swing: 0 on
-the ground to 1 in the air. ankle, rotation: where the ankle is to be, world space.
+the ground to 1 in the air. ankle, rotation: where the ankle is to be, world space. short: metres that this is short of
+where it was asked to be, because the leg does not reach.
 """
 
 
@@ -198,6 +211,7 @@ def shorten_targets(settings, legs, feet, world, hips, motion):
         if too_far & (foot.contact == PLANTED):
             foot.contact = RELEASED
         share = leg.reach / distance if distance > leg.reach else like(distance, 1.0)
+        foot.short = max(distance - leg.reach, like(distance, 0.0))
         store3(foot.ankle, vec.add(start, vec.scale(way, share)))
 
 
@@ -217,6 +231,35 @@ def carry_hips(settings, legs, pelvis, feet, world, hips, motion):
     turn = motion.rotation
     axis = vec.scale(xform.into(frame, (turn[0], turn[1], turn[2])), xform.handedness(frame))
     store4(pelvis.rotation, (axis[0], axis[1], axis[2], turn[3]))
+
+
+@routine
+def step_pelvis(settings, legs, pelvis, feet, world, hips, dt):
+    """Step the pelvis of a character that follows a clip: on its spring to the height of the ground under its feet, but
+    no higher than its planted legs reach, and no faster than a pelvis moves.
+    """
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    length = legs[0].length
+    slope = slope_under(settings, legs, feet, hips.up)
+    goal, rotation = slope.height, (zero, zero, zero, one)
+    if settings.lean > zero:
+        goal += vec.dot(slope.rise, vec.sub(hips.position, slope.middle))
+        rotation = quat.part(step_lean(settings, pelvis, slope.rise, hips.up, dt), hips.weight)
+    top = goal + length
+    for n in range(legs.size):
+        leg = leg_reach(settings, legs[n], world, hips, rotation)
+        slack = feet[n].swing * legs[n].length * like(dt, SWING_SLACK)
+        top = min(top, highest_hip(leg.start, load3(feet[n].ankle), hips.up, leg.reach) + slack)
+    x, v = spring_height(settings, pelvis, min(goal, top), length, dt)
+    if not pelvis.fresh:
+        most, change = length * like(dt, FASTEST_PELVIS), length * like(dt, HARDEST_PELVIS) * dt
+        bounded = min(max(v, max(-most, pelvis.speed - change)), min(most, pelvis.speed + change))
+        if bounded != v:
+            x, v = pelvis.height + (pelvis.speed + bounded) * like(dt, 0.5) * dt, bounded
+        if x > top:
+            # Held down by this leg: once it lets go the pelvis rises on its spring, from where it is.
+            x, v = max(top, pelvis.height - most * dt), min(v, zero)
+    carry_hips(settings, legs, pelvis, feet, world, hips, PelvisMotion(x, v, rotation))
 
 
 @batch

@@ -1,0 +1,439 @@
+"""The rays of a clip's feet: under each sole, along the way of a swinging foot, and where it is going to land.
+
+`Feet` keeps one `FOOT` record per foot and one `BODY` record per character. This module holds their layout, aims the
+rays of a frame, and chooses the foothold of a foot that is about to land.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.ground_contact import (
+    CONTACT_SETTINGS,
+    FOOT_SAMPLES,
+    SWINGING,
+    SupportPlane,
+    aim_down,
+    fit_plane,
+    floor_of,
+    height_on,
+)
+from kinema.behaviours.pelvis import PELVIS, PELVIS_SETTINGS
+from kinema.math import quat, spring, vec, xform
+from kinema.math.rows import load3, load_matrix, load_origin, store3
+from kinema.records import REAL, Record
+
+HEEL, BALL, TIP = 0, 1, 2
+"""The points of a sole."""
+
+NO_OVERRIDE = -1
+"""The contact override of a foot that goes by its clip."""
+
+# --- tuning ----------------------------------------------------------------------------------------------------
+
+AHEAD_RAYS = 8
+"""Rays along the way of a swinging foot: at a walk nine centimetres apart, less than a foot's length."""
+
+LOOK_AHEAD = 0.2
+"""Seconds that a foot looks ahead while its landing is not known."""
+
+LARGEST_LOOK_AHEAD = 0.8
+"""The farthest of those rays, in leg lengths: beyond a stride the foot is sure to have landed."""
+
+SWING_SPEED = 2.0
+"""How much faster than the body a foot swings: it stands half of the time, and must catch up in the other."""
+
+TRAVEL_HALF_LIFE = 0.25
+"""Seconds over which the speed of the hips is averaged to that of the body."""
+
+HEADING_FLAT = 0.7
+"""Cosine of the pitch of a foot up to which it tells its heading: at toe-off it may point straight down, or back."""
+
+ROLL_HEIGHT = 0.08
+"""Height of the ball, in leg lengths, up to which a foot moves along the ground's normal (so that it rolls over the
+heel as animated); what is above goes straight up."""
+
+FOOT_STEPS = 2 * (FOOT_SAMPLES - 1)
+"""Steps from ray to ray along a foot, where it is going to land."""
+
+FOOTHOLD_STEPS = 5
+"""Steps of a sixth of the foot that a landing foot may be moved ahead or back to find a better hold."""
+
+FARTHEST_FOOTHOLD = 0.28
+"""Leg lengths that it may be moved at most, however long the foot: a planted foot is held back by so much at most, and
+the clip's own sliding needs some of that."""
+
+FOOTHOLD_CLEAR = 2
+"""Steps ahead of the tip that are better free of a rise."""
+
+FOOTHOLD_BEHIND = 1
+"""Steps behind the heel that are better free of a rise."""
+
+FOOTHOLD_COST = 0.012
+"""What a step costs, as a gap under the foot in leg lengths: a bump is no reason to change the stride."""
+
+HOLD_BALL = 1.5
+"""Weight of a gap under the ball in judging a foothold: in the end the ball carries everything."""
+
+HOLD_TOES = 0.5
+"""The same between ball and tip: a ball right at an edge is no good hold either."""
+
+HOLD_ENDS = 0.3
+"""The same under heel, middle and tip, which may hang over an edge, and for a rise a hand's width before the tip."""
+
+HOLD_RISE = 1.0
+"""Weight of a rise right before the tip: it leaves no room to lift the toes over it."""
+
+HOLD_BEHIND = 0.15
+"""Weight of a rise right behind the heel, which may be scraped."""
+
+NO_GROUND = 0.3
+"""What a hole under a part of the foot costs, as a gap in leg lengths."""
+
+# --- records ---------------------------------------------------------------------------------------------------
+
+AHEAD = FOOT_SAMPLES
+"""The first ray along the way of a swinging foot, among the rays of a leg; before it are those under the sole."""
+PROFILE = AHEAD + AHEAD_RAYS
+"""The first ray along the line on which the foot is going to land."""
+RAYS = PROFILE + FOOTHOLD_BEHIND + FOOT_STEPS + 2 * FOOTHOLD_STEPS + FOOTHOLD_CLEAR + 1
+
+FEET_SETTINGS = Record(
+    contact=CONTACT_SETTINGS,
+    pelvis=PELVIS_SETTINGS,
+    tilt_half_life=REAL,
+    release_half_life=REAL,
+    plant_height=REAL,
+    plant_speed=REAL,
+    lock=bool,
+)
+"""Settings of `Feet`, in seconds, leg lengths and leg lengths a second."""
+
+SOLE = Record(joints=(np.int64, 3), points=(REAL, (3, 3)), length=REAL, heel=REAL, tip=REAL, spacing=REAL)
+"""A foot as it is built. joints: those that carry heel, ball and tip; the heel's is the ankle. points: heel, ball and
+tip in their spaces. length: of the leg, metres. heel, tip: metres from the ball back to the heel and ahead to the tip.
+spacing: metres from ray to ray of the profile along a foot."""
+
+FOOT = Record(
+    fresh=bool,
+    contact=np.int8,
+    override=np.int8,
+    clip_sole=(REAL, (3, 3)),
+    clip_rotation=(REAL, 4),
+    sole=(REAL, (3, 3)),
+    ankle=(REAL, 3),
+    floor_point=(REAL, 3),
+    floor_velocity=(REAL, 3),
+    offset=(REAL, 3),
+    offset_speed=(REAL, 3),
+    offset_acceleration=(REAL, 3),
+    yaw=REAL,
+    heading=(REAL, 3),
+    plane_point=(REAL, 3),
+    plane_normal=(REAL, 3),
+    normal=(REAL, 3),
+    height=REAL,
+    rise=REAL,
+    rise_speed=REAL,
+    rise_acceleration=REAL,
+    lift=REAL,
+    lift_speed=REAL,
+    since_liftoff=REAL,
+    swing_time=REAL,
+    takeoff=(REAL, 3),
+    last_landing=(REAL, 3),
+    next_landing=(REAL, 3),
+    landing_given=bool,
+    foothold_chosen=bool,
+    foothold_steps=np.int64,
+    delay=REAL,
+    path=(REAL, 3),
+)
+"""The state of one foot. Vectors are in world space, lengths in metres.
+
+fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
+NO_OVERRIDE by the clip. clip_sole, clip_rotation: heel, ball and tip, and the ankle's rotation, as the clip had them.
+sole: heel, ball and tip as they were placed, before the lift. ankle: where it was asked to be. floor_point,
+floor_velocity: the ball on the character's floor, and its velocity. offset: how far the foot is shifted from the clip
+across up, so that it does not slide or lands on its foothold; with its speed and acceleration. yaw: the same as an
+angle about up. heading: from heel to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is
+going to land on. normal: the one that its tilt goes by. height: of the ground under the ball above the character's
+floor. rise: how far the foot is above its plane, beyond what the clip lifts it, while it goes from one plane to
+another. lift: how far a planted foot is raised or lowered to touch. since_liftoff, swing_time: seconds since it left
+the ground, and of its last swing. takeoff: where its ball stood. last_landing: where the ball landed, from the hips, in
+the character's own space. next_landing: where the clip puts it next. landing_given: whether time and place of that were
+given. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the
+profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it
+goes forward. path: the way of the ball that its rays look along.
+"""
+
+BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL)
+"""The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
+follow_speed: of its transform along up, metres a second."""
+
+
+class SolePoints(NamedTuple):
+    """Heel, ball and tip of a foot, world space."""
+
+    heel: Any
+    ball: Any
+    tip: Any
+
+
+class Landing(NamedTuple):
+    """Seconds until a swinging foot lands, and whether that is known."""
+
+    left: Any
+    known: Any
+
+
+@kernel
+def sole_point(sole, which, world):
+    """Heel, ball or tip of a foot as the clip has it. world: (J, 12)."""
+    return xform.apply(load_matrix(world[sole.joints[which]]), load3(sole.points[which]))
+
+
+@kernel
+def sole_points(sole, world):
+    """Heel, ball and tip of a foot as the clip has them."""
+    return SolePoints(sole_point(sole, HEEL, world), sole_point(sole, BALL, world), sole_point(sole, TIP, world))
+
+
+@kernel
+def foreseen_landing(foot):
+    """When a swinging foot lands, if it takes as long as it was told, or as long as the last time."""
+    left = foot.swing_time - foot.since_liftoff
+    return Landing(left, (left > like(left, 0.0)) & (foot.contact == SWINGING))
+
+
+@kernel
+def foothold_shift(sole, foot):
+    """How far the chosen foothold is from where the clip lands, across up."""
+    return vec.scale(load3(foot.heading), sole.spacing * like(sole.spacing, foot.foothold_steps))
+
+
+# --- aiming ----------------------------------------------------------------------------------------------------
+
+
+@routine
+def aim_under(sole, foot, points, rays, floor, rise):
+    """Aim rays under heel, middle, ball and tip, where they are with the tilt the foot has."""
+    half = like(rise, 0.5)
+    normal = vec.unit_or(load3(foot.normal), floor.up)
+    rotation = quat.between(floor.up, normal, vec.hinge_of(floor.up))
+    height = vec.dot(vec.sub(points.ball, floor.point), floor.up)
+    ball = vec.add(points.ball, vec.scale(normal, min(height, sole.length * like(half, ROLL_HEIGHT))))
+    to_heel = quat.rotate(rotation, vec.sub(points.heel, points.ball))
+    to_tip = quat.rotate(rotation, vec.sub(points.tip, points.ball))
+    aim_down(rays[0], vec.add(ball, to_heel), floor, rise)
+    aim_down(rays[1], vec.add(ball, vec.scale(to_heel, half)), floor, rise)
+    aim_down(rays[2], ball, floor, rise)
+    aim_down(rays[3], vec.add(ball, to_tip), floor, rise)
+
+
+@routine
+def path_of(sole, foot, ball, velocity, travel, landing):
+    """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
+    one = like(sole.length, 1.0)
+    if landing.known:
+        return vec.sub(vec.add(load3(foot.next_landing), foothold_shift(sole, foot)), ball)
+    # At least as fast as feet swing at this speed of the body: one that just left the ground is still slow.
+    usual = vec.scale(travel, like(one, SWING_SPEED))
+    slow = vec.dot(velocity, velocity) < vec.dot(usual, usual)
+    way = vec.scale(vec.select(slow, usual, velocity), like(one, LOOK_AHEAD))
+    length, largest = vec.length(way), sole.length * like(one, LARGEST_LOOK_AHEAD)
+    return vec.scale(way, largest / length if length > largest else one)
+
+
+@routine
+def aim_ahead(sole, foot, ball, rays, floor, rise):
+    """Aim rays along the path of a swinging foot, from its ball to where its tip comes to be."""
+    path = load3(foot.path)
+    length = vec.length(path)
+    far = (length + sole.tip) / length if length > like(rise, 0.0) else like(rise, 0.0)
+    swings = foot.contact == SWINGING
+    for n in range(AHEAD_RAYS):
+        rays[n].wanted = False
+        if swings:
+            along = vec.scale(path, far * like(rise, (n + 1) / AHEAD_RAYS))
+            aim_down(rays[n], vec.add(ball, along), floor, rise)
+
+
+@routine
+def aim_at_landing(sole, foot, landing, rays, floor, rise):
+    """Aim rays along the line on which the foot is going to land."""
+    start = -sole.heel - sole.spacing * like(rise, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
+    for n in range(RAYS - PROFILE):
+        rays[n].wanted = False
+        if landing.known:
+            along = vec.scale(load3(foot.heading), start + sole.spacing * like(rise, n))
+            aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
+
+
+@routine
+def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
+    """Aim the rays of one foot, (RAYS,), and look where it is going."""
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    floor, none = floor_of(settings.contact, transform), (zero, zero, zero)
+    points, travel = sole_points(sole, world), load3(body.travel)
+    foot.fresh = body.pelvis.fresh
+    clip_ball = load3(foot.clip_sole[BALL])
+    velocity = vec.scale(vec.reject(vec.sub(points.ball, clip_ball), floor.up), one / dt if dt > zero else zero)
+    along = vec.reject(vec.sub(points.tip, points.heel), floor.up)
+    # A foot that points down says nothing of where it will point when it lands.
+    flat = vec.length(along) >= vec.length(vec.sub(points.tip, points.heel)) * like(dt, HEADING_FLAT)
+    if foot.fresh | flat:
+        store3(foot.heading, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(floor.up))))
+    landing = foreseen_landing(foot)
+    if not foot.landing_given:
+        from_hips = xform.linear(load_matrix(transform), load3(foot.last_landing))
+        store3(foot.next_landing, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
+    # Where the foot is, shifted from the clip as it was in the last frame.
+    shift = vec.select(foot.fresh, none, vec.reject(vec.sub(load3(foot.floor_point), clip_ball), floor.up))
+    here = SolePoints(vec.add(points.heel, shift), vec.add(points.ball, shift), vec.add(points.tip, shift))
+    way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing)
+    store3(foot.path, vec.reject(way, floor.up))
+    aim_under(sole, foot, here, rays[:AHEAD], floor, settings.contact.rise)
+    aim_ahead(sole, foot, here.ball, rays[AHEAD:PROFILE], floor, settings.contact.rise)
+    aim_at_landing(sole, foot, landing, rays[PROFILE:], floor, settings.contact.rise)
+
+
+@routine
+def step_travel(body, hips, up, dt):
+    """Average the velocity of the hips to that of the body: they sway and surge with every step."""
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    still = body.pelvis.fresh | (dt <= zero)
+    rate = zero if still else one / (dt if dt > zero else one)
+    velocity = vec.scale(vec.reject(vec.sub(hips, load3(body.hips)), up), rate)
+    before = vec.select(still, velocity, load3(body.travel))
+    left = spring.decay(like(dt, TRAVEL_HALF_LIFE), dt)
+    store3(body.travel, vec.add(velocity, vec.scale(vec.sub(before, velocity), left)))
+    store3(body.hips, hips)
+
+
+class FeetRecords(NamedTuple):
+    """The records of `Feet`: N characters, L legs, R rays."""
+
+    settings: Any
+    """(1,) FEET_SETTINGS."""
+    soles: Any
+    """(L,) SOLE."""
+    legs: Any
+    """(L,) LEG."""
+    bodies: Any
+    """(N,) BODY."""
+    feet: Any
+    """(N, L) FOOT."""
+    targets: Any
+    """(N, L) FOOT_TARGET."""
+    rays: Any
+    """(N, R) RAY: RAYS for each leg, and last the one under the hips."""
+    hits: Any
+    """(N, R) HIT."""
+
+
+class BodyArrays(NamedTuple):
+    """What kernels of `Feet` read of a frame."""
+
+    transform: Any
+    """(N, 1, 12)."""
+    world: Any
+    """(N, J, 12)."""
+    weights: Any
+    """(N,)."""
+    hips: Any
+    """The joint of the hips."""
+    parent: Any
+    """The joint above them; -1 for none."""
+
+
+@batch
+def aim_rays(rows, records, arrays, dt):
+    """Aim all rays of a frame."""
+    settings, legs = records.settings[0], records.soles.size
+    for k in range(rows.size):
+        i = rows[k]
+        body, transform, world = records.bodies[i], arrays.transform[i, 0], arrays.world[i]
+        floor, hips = floor_of(settings.contact, transform), load_origin(world[arrays.hips])
+        step_travel(body, hips, floor.up, dt)
+        for leg in range(legs):
+            rays = records.rays[i, leg * RAYS : (leg + 1) * RAYS]
+            aim_foot(settings, records.soles[leg], records.feet[i, leg], body, rays, world, transform, dt)
+        aim_down(records.rays[i, legs * RAYS], hips, floor, settings.contact.rise)
+
+
+# --- footholds -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def rise_at(hit, plane, up):
+    """How far the ground at a sample is above a plane; 0 where it is not."""
+    zero = like(up[0], 0.0)
+    return max(-height_on(plane, load3(hit.point), up), zero) if hit.found else zero
+
+
+@kernel
+def gap_at(hit, plane, up, otherwise):
+    """How far the ground at a sample is below a plane that clears it; so much where there is no ground."""
+    return height_on(plane, load3(hit.point), up) if hit.found else otherwise
+
+
+@routine
+def hold_cost(hits, first, plane, up, length):
+    """What is wrong with standing on this plane, as metres of gap. The heel's sample is the first."""
+    none = like(length, NO_GROUND) * length
+    heel = gap_at(hits[first], plane, up, none) + gap_at(hits[first + 2], plane, up, none)
+    ball = gap_at(hits[first + FOOT_STEPS - 2], plane, up, none)
+    toes = gap_at(hits[first + FOOT_STEPS - 1], plane, up, none)
+    tip = gap_at(hits[first + FOOT_STEPS], plane, up, none)
+    before = rise_at(hits[first + FOOT_STEPS + 1], plane, up)
+    ahead = rise_at(hits[first + FOOT_STEPS + FOOTHOLD_CLEAR], plane, up)
+    behind = rise_at(hits[first - FOOTHOLD_BEHIND], plane, up)
+    return (
+        like(length, HOLD_BALL) * ball
+        + like(length, HOLD_TOES) * max(toes, like(length, 0.0))
+        + like(length, HOLD_ENDS) * (heel + tip + ahead)
+        + like(length, HOLD_RISE) * before
+        + like(length, HOLD_BEHIND) * behind
+    )
+
+
+@kernel
+def foothold_seen(hits):
+    """Whether there is any ground where a foot is going to land. hits: of the leg, (RAYS,)."""
+    seen = False
+    for n in range(FOOT_STEPS + 1):
+        seen |= hits[PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + n].found
+    return seen
+
+
+@routine
+def choose_foothold(sole, foot, hits, floor, cos_slope):
+    """Choose how many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and
+    heel. Returns the plane it is going to stand on.
+
+    A step costs a little, so that a foot is moved only off an edge, a wall or a hole. What was chosen the frame before
+    stays, unless something is clearly better. hits: of the leg, (RAYS,).
+    """
+    zero = like(cos_slope, 0.0)
+    farthest = like(zero, FARTHEST_FOOTHOLD) * sole.length
+    best, cheapest, any_yet = 0, zero, False
+    best_plane = SupportPlane(floor.point, floor.up)
+    for order in range(2 * FOOTHOLD_STEPS + 1):
+        # 0, -1, 1, -2, 2 and so on: of equals the nearest stays.
+        steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
+        if sole.spacing * like(zero, abs(steps)) > farthest:
+            break
+        first = PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
+        plane = fit_plane(hits, first, 2, floor, cos_slope)
+        kept = foot.foothold_chosen & (steps == foot.foothold_steps)
+        away = abs(steps) - (FOOTHOLD_STEPS if kept else 0)
+        cost = like(zero, FOOTHOLD_COST) * sole.length * like(zero, away)
+        cost += hold_cost(hits, first, plane, floor.up, sole.length)
+        if (not any_yet) | (cost < cheapest):
+            best, cheapest, any_yet, best_plane = steps, cost, True, plane
+    foot.foothold_steps, foot.foothold_chosen = best, True
+    return best_plane

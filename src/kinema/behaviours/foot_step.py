@@ -1,0 +1,742 @@
+"""One foot of a clip over the ground, frame by frame: from what the clip does and what the rays hit to a target for its
+ankle.
+
+A foot moves over its support plane as it moves over the floor in the clip. `step_foot` goes through these phases:
+
+1. `read_clip_foot`: what the clip does with the foot;
+2. `step_contact`: planted, swinging or released; when and where it lands;
+3. `step_plane`: the plane it stands on or is going to land on, and its tilt;
+4. `step_across`: where it is across up: held where it landed, or on its way to its foothold;
+5. `step_rise` and `step_lift`: how high it is above its plane: over what is on its way, and touching where it stands;
+6. `store_target`: where that puts the ankle.
+
+A swinging foot goes from plane to plane on minimum-jerk curves, planned anew in every frame from where it is, how fast
+and with what acceleration. The result is the same at any frame rate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.foot_rays import (
+    AHEAD,
+    AHEAD_RAYS,
+    BALL,
+    HEEL,
+    LOOK_AHEAD,
+    NO_OVERRIDE,
+    RAYS,
+    ROLL_HEIGHT,
+    TIP,
+    choose_foothold,
+    foothold_seen,
+    foothold_shift,
+    foreseen_landing,
+    sole_points,
+)
+from kinema.behaviours.ground_contact import (
+    BALL_SAMPLE,
+    HEEL_SAMPLE,
+    PLANTED,
+    RELEASED,
+    SWINGING,
+    TIP_SAMPLE,
+    SupportPlane,
+    fit_plane,
+    floor_of,
+    height_on,
+)
+from kinema.constants import AT_REST, TELEPORT
+from kinema.math import quat, spring, vec, xform
+from kinema.math.rows import load3, load4, load_matrix, store3, store4
+
+# --- tuning ----------------------------------------------------------------------------------------------------
+
+FASTEST_FOOT = 20.0
+"""Leg lengths a second: in a long frame a foot that is no faster was not put elsewhere."""
+
+CONTACT_SWITCH = 0.003
+"""How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""
+
+RELEASE_SHARE = 1.25
+"""A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
+
+SETTLED_FROM = 0.6
+"""Share of a swing that is left when its foothold is settled: a foot that changes its mind later comes late."""
+
+HIGH_SWING = 0.15
+"""Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
+
+LARGEST_OFFSET = 0.4
+"""Leg lengths that a planted foot is held back at most: beyond that the clip is walking on the spot, or away."""
+
+LARGEST_YAW = 0.6
+"""Radians (34 degrees) that a planted foot is held back from swivelling. Beyond that it pivots on the point that
+touches."""
+
+SHORTEST_PLAN = 0.12
+"""Seconds that a swinging foot is given at least to rise or come down by a step of STEEP_STEP. Less height takes less
+time, by its root: that bounds the acceleration."""
+
+SOONEST = 0.3
+"""Share of that time that even a small height takes."""
+
+LANDED_PLAN = 0.12
+"""Seconds in which what a foot is still above or below its plane when it lands is gone."""
+
+CLIMBS_BY = 0.15
+"""Share of its swing before its landing at which a foot that steps up is at the height of its landing."""
+
+LONGEST_DELAY = 0.15
+"""Share of its swing that a foot waits before a step up, and hurries before a step down."""
+
+STEEP_STEP = 0.2
+"""Leg lengths up or down from one plane to the next from which a foot waits, or hurries, all of that."""
+
+DELAY_HALF_LIFE = 0.03
+"""Seconds in which the delay is half way where it belongs, when the foothold changes."""
+
+OBSTACLE_CLEARANCE = 0.015
+"""Leg lengths that a swinging foot keeps from what it passes over."""
+
+WALL = 0.06
+"""Leg lengths above its plane from which a rise beside a planted foot is a wall it leans on, not ground under it."""
+
+LARGEST_SINK = 0.08
+"""Leg lengths that a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
+
+LIFT_HALF_LIFE = 0.01
+"""Seconds in which a planted foot is half way to touching the ground."""
+
+ROUGH = 0.04
+"""Leg lengths above its plane up to which ground is what a swinging foot goes by; more is an obstacle."""
+
+SHALLOW = 0.03
+"""Leg lengths that a swinging foot is lifted at once off an obstacle that it is in. More is planned for."""
+
+TOUCH_DOWN = 0.12
+"""Seconds before a known landing from which a foot comes down to touch the ground."""
+
+
+class ClipFoot(NamedTuple):
+    """What the clip does with a foot in this frame.
+
+    points: heel, ball and tip. ankle: its matrix, four columns. rotation: its rotation. ball_height, low: metres of the
+    ball and of the lowest point above the floor. contact: the lowest point. speed: of that, metres a second across up.
+    yaw: radians that the foot rotated about up since the last frame.
+    """
+
+    points: Any
+    ankle: Any
+    rotation: Any
+    ball_height: Any
+    low: Any
+    contact: Any
+    speed: Any
+    yaw: Any
+
+
+class Stance(NamedTuple):
+    """Whether a foot is held where it is (held), was so before too (standing), or is on its way to a known landing
+    (lands), in so many seconds (left).
+    """
+
+    held: Any
+    standing: Any
+    lands: Any
+    left: Any
+
+
+class Placement(NamedTuple):
+    """How the floor under a foot is laid onto the ground: the clip's ball, the point of the plane that comes to be
+    below it, the ball's height split into a part along the normal (rolled) and one along up, and the foot's rotation.
+    """
+
+    ball: Any
+    on_plane: Any
+    normal: Any
+    up: Any
+    rolled: Any
+    raised: Any
+    rotation: Any
+
+
+class Underfoot(NamedTuple):
+    """What is under a foot: the hits of its rays, (RAYS,), the plane it goes by, and the character's floor."""
+
+    hits: Any
+    plane: Any
+    floor: Any
+
+
+class Motion(NamedTuple):
+    """A value with its speed and acceleration."""
+
+    value: Any
+    speed: Any
+    acceleration: Any
+
+
+# --- small kernels ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def placed(placement, p):
+    """A point of the clip's foot, where the placement puts it."""
+    ball = vec.add(placement.on_plane, vec.scale(placement.normal, placement.rolled))
+    ball = vec.add(ball, vec.scale(placement.up, placement.raised))
+    return vec.add(ball, quat.rotate(placement.rotation, vec.sub(p, placement.ball)))
+
+
+@kernel
+def pick(which, points):
+    """One of the three points of a sole."""
+    return vec.select(which == HEEL, points.heel, vec.select(which == TIP, points.tip, points.ball))
+
+
+@kernel
+def sample_of(which):
+    """The ray under heel, ball or tip, among the rays of a leg."""
+    return HEEL_SAMPLE if which == HEEL else (BALL_SAMPLE if which == BALL else TIP_SAMPLE)
+
+
+@kernel
+def minimum_jerk(share):
+    """How far a smooth motion from rest to rest has come after a share of its time, 0 to 1."""
+    zero, one = like(share, 0.0), like(share, 1.0)
+    s = min(max(share, zero), one)
+    return s * s * s * (like(one, 10.0) + s * (s * like(one, 6.0) - like(one, 15.0)))
+
+
+@kernel
+def planned(motion, goal, goal_speed, seconds, t):
+    """The smoothest motion (minimum jerk) to a goal in so many seconds, t on; it arrives without acceleration.
+
+    Planned anew on the way it stays the same curve. Where the goal moves, value, speed and acceleration do not jump.
+    """
+    zero, one = like(t, 0.0), like(t, 1.0)
+    if t >= seconds:
+        return Motion(goal, goal_speed, zero)
+    u = t / seconds
+    way, v, w = goal - motion.value, motion.speed * seconds, goal_speed * seconds
+    a = motion.acceleration * seconds * seconds
+    c3 = like(one, 10.0) * way - like(one, 6.0) * v - like(one, 4.0) * w - like(one, 1.5) * a
+    c4 = like(one, -15.0) * way + like(one, 8.0) * v + like(one, 7.0) * w + like(one, 1.5) * a
+    c5 = like(one, 6.0) * way - like(one, 3.0) * (v + w) - like(one, 0.5) * a
+    value = motion.value + u * (v + u * (like(one, 0.5) * a + u * (c3 + u * (c4 + u * c5))))
+    speed = v + u * (a + u * (like(one, 3.0) * c3 + u * (like(one, 4.0) * c4 + u * like(one, 5.0) * c5)))
+    bend = a + u * (like(one, 6.0) * c3 + u * (like(one, 12.0) * c4 + u * like(one, 20.0) * c5))
+    return Motion(value, speed / seconds, bend / (seconds * seconds))
+
+
+@kernel
+def settled(motion, goal, near):
+    """A motion, brought to rest at its goal where it is as good as there."""
+    zero = like(near, 0.0)
+    there = (abs(motion.value - goal) < near) & (abs(motion.speed) < near)
+    return Motion(
+        goal if there else motion.value, zero if there else motion.speed, zero if there else motion.acceleration
+    )
+
+
+# --- 1: the clip -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def lowest_point(heel, ball, tip, switch):
+    """Which point of the sole touches the floor, by their heights; the ball unless another one is clearly lower."""
+    contact = BALL
+    if heel < ball - switch:
+        contact = HEEL
+    if tip < min(heel, ball) - switch:
+        contact = TIP
+    return contact
+
+
+@routine
+def read_clip_foot(sole, foot, world, floor, dt):
+    """Read what the clip does with a foot. Marks it as fresh where the character was put elsewhere."""
+    zero = like(dt, 0.0)
+    points, up = sole_points(sole, world), floor.up
+    heel = vec.dot(vec.sub(points.heel, floor.point), up)
+    ball = vec.dot(vec.sub(points.ball, floor.point), up)
+    tip = vec.dot(vec.sub(points.tip, floor.point), up)
+    contact = lowest_point(heel, ball, tip, sole.length * like(dt, CONTACT_SWITCH))
+    moved = vec.length(vec.reject(vec.sub(pick(contact, points), load3(foot.clip_sole[contact])), up))
+    foot.fresh |= moved > sole.length * max(like(dt, TELEPORT), like(dt, FASTEST_FOOT) * dt)
+    ankle = load_matrix(world[sole.joints[HEEL]])
+    frame = xform.axes(ankle)
+    rotation = quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
+    since = quat.mul(rotation, quat.conj(load4(foot.clip_rotation)))
+    sine = vec.dot((since[0], since[1], since[2]), up)
+    yaw = like(dt, 2.0) * math.atan2(sine if since[3] >= zero else -sine, abs(since[3]))
+    speed = moved / dt if (dt > zero) & (not foot.fresh) else zero
+    return ClipFoot(
+        points, ankle, rotation, ball, min(heel, min(ball, tip)), contact, speed, zero if foot.fresh else yaw
+    )
+
+
+# --- 2: contact ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def contact_state(settings, sole, foot, clip):
+    """Whether the clip has this foot on the ground, and whether it is held there."""
+    share = like(clip.low, RELEASE_SHARE) if foot.contact != SWINGING else like(clip.low, 1.0)
+    size = sole.length * share
+    swings = (clip.low >= settings.plant_height * size) | (clip.speed >= settings.plant_speed * size)
+    if (foot.override == 0) | ((foot.override == NO_OVERRIDE) & swings):
+        return SWINGING
+    return PLANTED if foot.contact == SWINGING else foot.contact
+
+
+@routine
+def step_contact(settings, sole, foot, clip, dt):
+    """Decide whether a foot is planted, and learn how long its swings take."""
+    landing = foreseen_landing(foot)
+    before, state = foot.contact, contact_state(settings, sole, foot, clip)
+    foot.contact = state
+    held = (state == PLANTED) & settings.lock
+    standing = held & (before == PLANTED) & (not foot.fresh)
+    lands = landing.known & settings.lock & (not held) & (not foot.fresh)
+    if state == SWINGING:
+        foot.since_liftoff += dt
+    else:
+        if (before == SWINGING) & (not foot.fresh):
+            foot.swing_time = foot.since_liftoff
+        foot.since_liftoff = like(dt, 0.0)
+        foot.foothold_steps, foot.foothold_chosen = 0, False
+    return Stance(held, standing, lands, landing.left)
+
+
+@routine
+def learn_landing(sole, foot, clip, hips, transform):
+    """Remember where a foot has landed, from the hips, in the character's own space."""
+    # From the heel, which is down first; the ball comes down where the foot's length puts it.
+    ball = vec.add(clip.points.heel, vec.scale(load3(foot.heading), sole.heel))
+    store3(foot.last_landing, xform.linear(xform.inverse(load_matrix(transform)), vec.sub(ball, hips)))
+
+
+# --- 3: the plane ----------------------------------------------------------------------------------------------
+
+
+@routine
+def step_plane(settings, sole, foot, hits, floor, stance):
+    """Choose the plane a foot goes by: the one it stands on, that of its foothold, or what is under it. Where it
+    changes the foot stays where it is: the difference goes into its rise.
+    """
+    up = floor.up
+    before = SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
+    is_settled = foot.foothold_chosen & (stance.left < foot.swing_time * like(stance.left, SETTLED_FROM))
+    plane = before
+    if not (stance.standing | (stance.lands & is_settled)):
+        if stance.lands & foothold_seen(hits):
+            plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
+        else:
+            plane = fit_plane(hits, 0, 1, floor, settings.contact.cos_slope)
+        store3(foot.plane_point, plane.point)
+        store3(foot.plane_normal, plane.normal)
+        if foot.fresh:
+            foot.rise = foot.rise_speed = foot.rise_acceleration = like(foot.rise, 0.0)
+        else:
+            flat, velocity = load3(foot.floor_point), load3(foot.floor_velocity)
+            foot.rise += height_on(before, flat, up) - height_on(plane, flat, up)
+            slope = vec.dot(velocity, plane.normal) / vec.dot(up, plane.normal)
+            foot.rise_speed += slope - vec.dot(velocity, before.normal) / vec.dot(up, before.normal)
+    return plane
+
+
+@routine
+def step_tilt(settings, sole, foot, under, low, dt):
+    """Ease a foot's tilt to that of its plane; less of it high in the air. Returns 0 on the ground to 1 in the air."""
+    zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
+    high = min(max(low / (sole.length * like(dt, HIGH_SWING)), zero), one)
+    goal = vec.unit_or(vec.add(vec.scale(under.plane.normal, one - high), vec.scale(up, high)), up)
+    before = load3(foot.normal)
+    left = spring.decay(settings.tilt_half_life, dt)
+    normal = vec.unit_or(vec.add(goal, vec.scale(vec.sub(before, goal), left)), up)
+    there = foot.fresh | (vec.span(vec.sub(normal, goal)) < like(dt, AT_REST))
+    store3(foot.normal, vec.select(there, goal, normal))
+    return high
+
+
+# --- 4: across up ----------------------------------------------------------------------------------------------
+
+
+@routine
+def swing_across(settings, sole, foot, under, stance, dt):
+    """Bring a swinging foot's offset to that of its foothold, in time for its landing. Returns the shift from the clip:
+    the offset, and how far the foot waits before a step up or hurries over the edge of a step down.
+    """
+    zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
+    none = (zero, zero, zero)
+    goal = vec.select(stance.lands, foothold_shift(sole, foot), none)
+    seconds = stance.left if stance.lands else like(dt, 4.0) * settings.release_half_life
+    near = sole.length * like(dt, AT_REST)
+    for c in range(3):
+        motion = Motion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
+        motion = settled(planned(motion, goal[c], zero, max(seconds, like(dt, SHORTEST_PLAN)), dt), goal[c], near)
+        foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c] = motion
+    yaw_half_life = min(settings.release_half_life, seconds * like(dt, 0.25))
+    foot.yaw = spring.damp(foot.yaw, zero, yaw_half_life, dt) if abs(foot.yaw) > like(dt, AT_REST) else zero
+    delay = zero
+    if stance.lands:
+        # Up or down a step: from where it left to the plane that it lands on, and from point to point. On a slope the
+        # first is nothing; where a slope begins the two disagree.
+        takeoff, lands = load3(foot.takeoff), vec.add(load3(foot.next_landing), goal)
+        step = height_on(under.plane, takeoff, up) / sole.length
+        whole = (vec.dot(vec.sub(lands, takeoff), up) + height_on(under.plane, lands, up)) / sole.length
+        height = min(abs(step), abs(whole)) if step * whole > zero else zero
+        steep = min(max((height - like(dt, ROUGH)) / like(dt, STEEP_STEP - ROUGH), zero), one)
+        delay = like(dt, LONGEST_DELAY) * (steep if step > zero else -steep)
+    foot.delay = spring.damp(foot.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
+    share = one - stance.left / foot.swing_time if stance.lands else zero
+    later = share - foot.delay if foot.delay > zero else share
+    way = vec.reject(vec.sub(vec.add(load3(foot.next_landing), goal), load3(foot.takeoff)), up)
+    shift = minimum_jerk(later / (one - abs(foot.delay))) - minimum_jerk(share)
+    return vec.add(load3(foot.offset), vec.scale(way, shift))
+
+
+@routine
+def hold_across(sole, foot, clip, under, dt):
+    """Hold a planted foot where it landed: what the clip slides or swivels goes into its offset and its yaw. Returns
+    the shift from the clip.
+    """
+    most = like(dt, LARGEST_YAW)
+    foot.yaw = min(max(foot.yaw - clip.yaw, -most), most)
+    shift = load3(foot.offset)
+    placement = place(sole, foot, clip, shift, under)
+    contact = depth_of(sole, clip, placement, under, True).deepest
+    there = placed(placement, pick(contact, clip.points))
+    # Along the ground: what it moves off the ground and back is no slide.
+    drift = vec.reject(vec.sub(there, load3(foot.sole[contact])), under.plane.normal)
+    drift = vec.reject(drift, under.floor.up)
+    held = vec.sub(shift, drift)
+    none = vec.scale(drift, like(dt, 0.0))
+    store3(foot.offset_speed, none)
+    store3(foot.offset_acceleration, none)
+    store3(foot.offset, held)
+    return held
+
+
+@routine
+def step_across(settings, sole, foot, clip, under, stance, dt):
+    """Where a foot is across up: the shift of its ball from the clip."""
+    zero = like(dt, 0.0)
+    none = (zero, zero, zero)
+    if foot.fresh:
+        store3(foot.offset, none)
+        store3(foot.offset_speed, none)
+        store3(foot.offset_acceleration, none)
+        foot.yaw = foot.delay = zero
+        return none
+    if stance.standing:
+        shift = hold_across(sole, foot, clip, under, dt)
+    elif stance.held:
+        # It has just landed: it stays where it is shifted to.
+        shift = vec.reject(vec.sub(load3(foot.floor_point), load3(foot.clip_sole[BALL])), under.floor.up)
+        store3(foot.offset, shift)
+        foot.delay = zero
+    else:
+        return swing_across(settings, sole, foot, under, stance, dt)
+    if vec.length(load3(foot.offset)) > sole.length * like(dt, LARGEST_OFFSET):
+        foot.contact = RELEASED
+    return shift
+
+
+# --- 5: along up -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def move_flat(foot, clip, shift, up, dt):
+    """Keep where the ball is on the character's floor, and how fast it moves over it."""
+    flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
+    rate = like(dt, 1.0) / dt if (dt > like(dt, 0.0)) & (not foot.fresh) else like(dt, 0.0)
+    store3(foot.floor_velocity, vec.scale(vec.reject(vec.sub(flat, load3(foot.floor_point)), up), rate))
+    store3(foot.floor_point, flat)
+
+
+@routine
+def place(sole, foot, clip, shift, under):
+    """The placement of a foot with this shift, at its rise. Its lift comes on top of that: see `lifted`."""
+    up = under.floor.up
+    flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
+    height = height_on(under.plane, flat, up) + foot.rise
+    rolled = min(clip.ball_height, sole.length * like(height, ROLL_HEIGHT))
+    normal = load3(foot.normal)
+    rotation = quat.mul(quat.between(up, normal, vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
+    on_plane = vec.add(flat, vec.scale(up, height))
+    return Placement(clip.points.ball, on_plane, normal, up, rolled, clip.ball_height - rolled, rotation)
+
+
+@kernel
+def lifted(placement, foot, under):
+    """A placement with the foot's lift, which is along the normal of its plane: so it does not slide."""
+    on_plane = vec.add(placement.on_plane, vec.scale(under.plane.normal, foot.lift))
+    return Placement(
+        placement.ball,
+        on_plane,
+        placement.normal,
+        placement.up,
+        placement.rolled,
+        placement.raised,
+        placement.rotation,
+    )
+
+
+class Depth(NamedTuple):
+    """How deep a foot is in the ground, metres along up.
+
+    missing: how far it must be raised so that no point of its sole is in the ground it goes by, negative if all are
+    above it. blocked: the same for what stands in its way above that ground, 0 if nothing does. deepest: the point that
+    touches: the clip's contact unless another is clearly deeper.
+    """
+
+    missing: Any
+    blocked: Any
+    deepest: Any
+
+
+@routine
+def depth_of(sole, clip, placement, under, held):
+    """Measure how deep a foot is in the ground. Beside a planted foot, what rises above its plane is a wall and does
+    not count; in the way of a swinging one it is an obstacle.
+    """
+    size, up = sole.length, placement.up
+    switch = size * like(size, CONTACT_SWITCH)
+    missing, blocked, deepest, most = -size, like(size, 0.0), BALL, -size - switch
+    ground = size * (like(size, WALL) if held else like(size, ROUGH))
+    for which in range(3):
+        hit = under.hits[sample_of(which)]
+        if not hit.found:
+            continue
+        depth = vec.dot(vec.sub(load3(hit.point), placed(placement, pick(which, clip.points))), up)
+        if (-height_on(under.plane, load3(hit.point), up) > ground) & ((not held) | (depth > ground)):
+            blocked = max(blocked, depth)
+            depth = min(depth, size * like(size, SHALLOW)) if not held else -size
+        missing = max(missing, depth)
+        depth += switch if which == clip.contact else like(size, 0.0)
+        if depth > most:
+            most, deepest = depth, which
+    return Depth(missing, like(size, 0.0) if held else blocked, deepest)
+
+
+@routine
+def obstacle(sole, foot, under, motion, seconds, decelerates):
+    """The worst obstacle on a swinging foot's way, if it goes on as planned: how long until the foot meets it, how high
+    it has to be then above its plane, and by how much the plan falls short.
+
+    The tip meets an obstacle, the heel leaves it. decelerates: whether the path ends with the foot at rest.
+    """
+    zero, one = like(seconds, 0.0), like(seconds, 1.0)
+    path, ball = load3(foot.path), load3(foot.floor_point)
+    length = vec.length(path)
+    when, needed, worst = zero, zero, zero
+    if length <= sole.length * like(one, 0.02):
+        return when, needed, worst
+    along = vec.scale(path, one / length)
+    for n in range(AHEAD_RAYS):
+        hit = under.hits[AHEAD + n]
+        if not hit.found:
+            continue
+        point = load3(hit.point)
+        height = -height_on(under.plane, point, under.floor.up)
+        height += min(max(height, zero), sole.length * like(one, OBSTACLE_CLEARANCE))
+        away = vec.dot(vec.sub(point, ball), along)
+        for end in range(2):
+            share = min(max((away - sole.tip if end == 0 else away + sole.heel) / length, zero), one)
+            share = one - math.sqrt(one - share) if decelerates else share
+            if share >= one:
+                continue
+            t = seconds * share
+            short = height - planned(motion, zero, zero, seconds, t).value
+            if short > worst:
+                when, needed, worst = t, height, short
+    return when, needed, worst
+
+
+@kernel
+def shortest_plan(sole, height):
+    """Seconds that a foot is given at least to rise or come down by so much."""
+    one = like(height, 1.0)
+    share = math.sqrt(abs(height) / (sole.length * like(one, STEEP_STEP)))
+    return like(one, SHORTEST_PLAN) * min(max(share, like(one, SOONEST)), one)
+
+
+@routine
+def step_rise(sole, foot, under, stance, blocked, dt):
+    """Bring a foot onto its plane: a swinging one in time for its landing and over what is on its way, on the smoothest
+    curve; one that has landed, soon. blocked: see `Depth`.
+    """
+    zero = like(dt, 0.0)
+    shortest = shortest_plan(sole, foot.rise)
+    motion = Motion(foot.rise, foot.rise_speed, foot.rise_acceleration)
+    seconds, goal, speed = like(dt, LANDED_PLAN), zero, zero
+    if not stance.held:
+        seconds = max(stance.left, shortest) if stance.lands else like(dt, LOOK_AHEAD)
+        when, needed, worst = obstacle(sole, foot, under, motion, seconds, stance.lands)
+        if blocked > worst:
+            when, needed, worst = zero, foot.rise + blocked, blocked
+        if worst > zero:
+            rest = max(seconds - when, shortest)
+            # Over the top of what it passes it is level; on its way up or down it goes on.
+            speed = zero if needed > max(zero, foot.rise) else -needed / rest
+            seconds, goal = max(when, shortest_plan(sole, needed - foot.rise)), needed
+        elif stance.lands & (foot.rise < zero):
+            seconds = max(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, shortest)
+    motion = settled(planned(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
+    if foot.fresh:
+        motion = Motion(blocked, zero, zero)
+    foot.rise, foot.rise_speed, foot.rise_acceleration = motion
+
+
+@kernel
+def hovering(settings, sole, low):
+    """How far a planted foot stays above the ground of what the clip has it hover: none at first, all of it where it
+    lifts off, so that nothing jumps there.
+    """
+    zero, one = like(low, 0.0), like(low, 1.0)
+    top = settings.plant_height * sole.length * like(low, RELEASE_SHARE)
+    share = min(max(low, zero) / top, one) if top > zero else one
+    return max(low, zero) * share * share
+
+
+@routine
+def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
+    """Keep a foot out of the ground it goes by; and lower a planted one until it touches, even where the clip has it
+    hover a little: over an edge it rolls on the ball, not on toes in the air. One that is about to land comes down to
+    that. missing: see `Depth`.
+    """
+    zero, one, size = like(dt, 0.0), like(dt, 1.0), sole.length
+    needed = foot.lift + missing * vec.dot(under.plane.normal, under.floor.up)
+    goal, touch = max(needed, zero), one if stance.held else zero
+    if stance.lands:
+        touch = one - min(stance.left / like(dt, TOUCH_DOWN), one)
+    if (touch > zero) & (missing > -size):
+        down = max(needed + hovering(settings, sole, clip.low), -size * like(dt, LARGEST_SINK))
+        goal += (max(down, needed) - goal) * touch * touch
+    x, v = spring.critical(foot.lift, foot.lift_speed, goal, like(dt, LIFT_HALF_LIFE), dt)
+    if x < needed:
+        x, v = needed, max(v, zero)
+    near = size * like(dt, AT_REST)
+    there = foot.fresh | ((abs(x - goal) < near) & (abs(v) < near))
+    foot.lift, foot.lift_speed = (goal, zero) if there else (x, v)
+
+
+# --- 6: the target ---------------------------------------------------------------------------------------------
+
+
+@routine
+def store_target(sole, foot, target, clip, placement, under, stance, high):
+    """Store where the ankle is to be, and what the next frame starts from. Returns whether anything moved."""
+    zero, one, floor = like(high, 0.0), like(high, 1.0), under.floor
+    for which in range(3):
+        store3(foot.clip_sole[which], pick(which, clip.points))
+        store3(foot.sole[which], placed(placement, pick(which, clip.points)))
+    placement = lifted(placement, foot, under)
+    ankle, rotation = placed(placement, clip.ankle[3]), quat.unit(quat.mul(placement.rotation, clip.rotation))
+    before, height = target.ground, vec.dot(vec.sub(placement.on_plane, floor.point), floor.up)
+    moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > zero
+    moved |= (foot.rise_speed != zero) | (foot.lift_speed != zero) | (target.contact != foot.contact) | foot.fresh
+    store3(foot.ankle, ankle)
+    store3(target.ankle, ankle)
+    store4(target.rotation, rotation)
+    store4(foot.clip_rotation, clip.rotation)
+    store3(target.ball, placed(placement, clip.points.ball))
+    target.contact, target.swing = foot.contact, zero if stance.held else high
+    foot.height = target.ground = height
+    if foot.contact != SWINGING:
+        store3(foot.takeoff, placement.on_plane)
+    if stance.lands:
+        # The body is on its way to the next step as the foot is, not there at once.
+        lands = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
+        ahead = vec.dot(vec.sub(lands, floor.point), floor.up) + height_on(under.plane, lands, floor.up)
+        share = minimum_jerk(one - stance.left / foot.swing_time)
+        target.ground += (ahead - height) * share
+    return moved | (target.ground != before)
+
+
+@routine
+def step_foot(settings, sole, foot, target, hits, body, own, dt):
+    """Step one foot of one character: from its clip and its hits to a target for its ankle.
+
+    hits: of its rays, (RAYS,). own: the character's transform, (12,), and world matrices, (J, 12).
+    """
+    floor = floor_of(settings.contact, own.transform)
+    clip = read_clip_foot(sole, foot, own.world, floor, dt)
+    was_swinging = foot.contact == SWINGING
+    stance = step_contact(settings, sole, foot, clip, dt)
+    if was_swinging & (foot.contact != SWINGING) & (not foot.fresh):
+        learn_landing(sole, foot, clip, load3(body.hips), own.transform)
+    plane = step_plane(settings, sole, foot, hits, floor, stance)
+    under = Underfoot(hits, plane, floor)
+    high = step_tilt(settings, sole, foot, under, clip.low, dt)
+    shift = step_across(settings, sole, foot, clip, under, stance, dt)
+    placement, before = lifted(place(sole, foot, clip, shift, under), foot, under), foot.rise
+    depth = depth_of(sole, clip, placement, under, stance.held)
+    missing, blocked = depth.missing, depth.blocked
+    if (not stance.held) & (before < like(dt, 0.0)):
+        # Below the plane that it is going to: what is under it there is in its way.
+        missing, blocked = missing + before, max(missing, blocked)
+    step_rise(sole, foot, under, stance, blocked, dt)
+    risen = foot.rise - before if stance.held else max(foot.rise, like(dt, 0.0)) - max(before, like(dt, 0.0))
+    step_lift(settings, sole, foot, clip, under, stance, missing - risen, dt)
+    move_flat(foot, clip, shift, floor.up, dt)
+    placement = place(sole, foot, clip, shift, under)
+    body.pelvis.moving |= store_target(sole, foot, target, clip, placement, under, stance, high)
+
+
+class OwnArrays(NamedTuple):
+    """One character's transform, (12,), and world matrices, (J, 12)."""
+
+    transform: Any
+    world: Any
+
+
+@batch
+def step_feet(rows, records, arrays, dt):
+    """Step every foot of these characters."""
+    for k in range(rows.size):
+        i = rows[k]
+        own = OwnArrays(arrays.transform[i, 0], arrays.world[i])
+        for leg in range(records.soles.size):
+            hits = records.hits[i, leg * RAYS : (leg + 1) * RAYS]
+            foot, target = records.feet[i, leg], records.targets[i, leg]
+            step_foot(records.settings[0], records.soles[leg], foot, target, hits, records.bodies[i], own, dt)
+
+
+@routine
+def follow(settings, body, hit, transform, length, dt):
+    """Move a character's transform, (12,), along its up to the ground below its hips. length: of a leg, metres."""
+    zero = like(dt, 0.0)
+    floor, near = floor_of(settings.contact, transform), length * like(dt, AT_REST)
+    store3(body.pelvis.move, (zero, zero, zero))
+    if not hit.found:
+        body.follow_speed = zero
+        return
+    goal = vec.dot(vec.sub(load3(hit.point), floor.point), floor.up)
+    goal = zero if abs(goal) < near else goal
+    step, speed = goal, zero
+    if not body.pelvis.fresh:
+        step, speed = spring.critical(zero, body.follow_speed, goal, settings.pelvis.half_life, dt)
+        if (abs(goal - step) < near) & (abs(speed) < near):
+            step, speed = goal, zero
+    body.pelvis.moving |= (step != zero) | (speed != body.follow_speed)
+    body.follow_speed = speed
+    body.pelvis.height -= step
+    move = vec.scale(floor.up, step)
+    store3(body.pelvis.move, move)
+    transform[3] += move[0]
+    transform[7] += move[1]
+    transform[11] += move[2]
+
+
+@batch
+def follow_ground(rows, records, transforms, dt):
+    """Keep these characters' transforms, (N, 1, 12), on the ground."""
+    for k in range(rows.size):
+        i = rows[k]
+        hit = records.hits[i, records.soles.size * RAYS]
+        follow(records.settings[0], records.bodies[i], hit, transforms[i, 0], records.soles[0].length, dt)
