@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from kinema.solvers.ccd import ccd as ccd
     from kinema.solvers.chain import ChainResult as ChainResult
     from kinema.solvers.compensating import CompensatingResult as CompensatingResult
+    from kinema.solvers.compensating import Compensation as Compensation
     from kinema.solvers.compensating import compensating as compensating
     from kinema.solvers.constrain import constrain as constrain
     from kinema.solvers.fabrik import fabrik as fabrik
@@ -194,6 +195,7 @@ _HOME = {
     "ccd": "kinema.solvers.ccd",
     "ChainResult": "kinema.solvers.chain",
     "CompensatingResult": "kinema.solvers.compensating",
+    "Compensation": "kinema.solvers.compensating",
     "compensating": "kinema.solvers.compensating",
     "constrain": "kinema.solvers.constrain",
     "fabrik": "kinema.solvers.fabrik",

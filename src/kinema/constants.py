@@ -86,22 +86,6 @@ MOST_KNOWN = 1_024
 
 # --- the compensating-angle solver -----------------------------------------------------------------------------
 
-COMPENSATION_BASE = 0.17453292519943295
-"""10 degrees in radians: what a bone adds to its compensating angle besides the angle to the target."""
-
-COMPENSATION_RELAX = 0.5
-"""Share of a compensating angle that is left after a step."""
-
-COMPENSATION_LARGEST = 3.141592653589793
-"""A compensating angle never grows past half a turn, however near the target is."""
-
-HOMING_ZONE = 0.5
-"""Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer. The balance
-of pulling and backing away alone rests at 0.01 to 0.4, the more the fewer bones there are."""
-
-TURN_RATE = 8.0
-"""How fast a bone at the tip closes its angle to the target, per second."""
-
 # --- batches ---------------------------------------------------------------------------------------------------
 
 TILE = 128

@@ -309,3 +309,67 @@ def test_one_warning_for_a_chain_without_length(caplog):
     assert [r.getMessage() for r in caplog.records] == [
         "compensating: the whole chain has length zero; it stays at its root"
     ]
+
+
+# --- settings ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.5, 3.0])
+def test_the_end_never_exceeds_its_top_speed(speed):
+    joints, state, dt = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)]), None, 1 / 60
+    settings = km.Compensation(max_speed=speed)
+    draw = np.random.default_rng(5)
+    for frame in range(60):
+        if frame % 20 == 0:  # The target jumps.
+            target = draw.normal(size=3)
+        result = km.compensating(joints, target, state, dt=dt, settings=settings)
+        assert np.linalg.norm(result.joints[-1] - joints[-1]) <= speed * dt * (1 + 1e-9)
+        np.testing.assert_allclose(np.linalg.norm(np.diff(result.joints, axis=0), axis=-1), 0.3, rtol=1e-9)
+        joints, state = result.joints, result.state
+
+
+def test_a_chain_with_a_top_speed_still_arrives():
+    joints, state = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)]), None
+    for _ in range(600):
+        result = km.compensating(joints, (0.6, 0.5, 0.3), state, settings=km.Compensation(max_speed=1.0))
+        joints, state = result.joints, result.state
+    assert result.error < 0.01
+
+
+@pytest.mark.parametrize("share", [0.92, 0.96, 0.99])
+def test_targets_near_full_reach_arrive(share):
+    joints, state = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)]), None
+    target = share * 1.5 * np.array((0.6, 0.64, 0.48))
+    for _ in range(900):
+        result = km.compensating(joints, target, state)
+        joints, state = result.joints, result.state
+    assert result.error < 0.01 * 1.5
+
+
+def test_a_higher_rate_closes_faster_and_no_relaxation_backs_away_longer():
+    joints = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)])
+    slow, fast = (
+        km.compensating(joints, (0.9, 0.9, 0.0), settings=km.Compensation(rotation_rate=rate)).error for rate in (2, 16)
+    )
+    assert fast < slow
+    near = (0.05, 0.3, 0.0)
+    short, long = (
+        km.compensating(joints, near, settings=km.Compensation(relaxation=left)).state.max() for left in (0.1, 0.9)
+    )
+    assert short < long
+
+
+def test_without_homing_the_end_stays_away():
+    joints, state = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)]), None
+    for _ in range(600):
+        result = km.compensating(joints, (0.3, 0.4, 0.2), state, settings=km.Compensation(homing=0.0))
+        joints, state = result.joints, result.state
+    assert result.error > 1e-3
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"growth": -1}, {"relaxation": 2}, {"rotation_rate": -1}, {"homing": np.nan}, {"max_speed": -1}]
+)
+def test_wrong_settings_are_named(wrong):
+    with pytest.raises(km.InputError, match=next(iter(wrong))):
+        km.Compensation(**wrong)

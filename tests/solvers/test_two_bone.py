@@ -268,3 +268,15 @@ def test_bones_keep_their_length_with_the_pole_near_the_reach_line(dtype, sine, 
     lower = np.linalg.norm(r.end.astype(np.float64) - r.mid, axis=-1)
     inside = np.abs(lengths[:, 0] - lengths[:, 1]) < np.linalg.norm(target, axis=-1)
     assert np.abs(lower / lengths[:, 1] - 1)[inside].max() <= limit
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_rotations_carry_the_axis_onto_the_bones(shape):
+    draw = np.random.default_rng(3)
+    root, target = draw.normal(size=(*shape, 3)), draw.normal(size=(*shape, 3))
+    limb = km.two_bone(root, target, (0.7, 0.6), pole=(0, 0, 5))
+    rotations = limb.rotations(axis=(0, 0, 1))
+    assert rotations.shape == (*shape, 2, 4)
+    bones = np.stack((limb.mid - root, limb.end - limb.mid), axis=-2)
+    expected = bones / np.linalg.norm(bones, axis=-1, keepdims=True)
+    np.testing.assert_allclose(naive.quat_rotate(rotations, (0.0, 0.0, 1.0)), expected, atol=1e-12)

@@ -1,137 +1,217 @@
-"""Compensating angles: a chain that walks its end to the target over frames, and backs away from what is too near.
+"""Compensating angles: a chain that moves its end to the target over frames, and backs away from what is too near.
 
-Bones from tip to root, a the way from a bone's start to its end, b from its start to the target. Where b is shorter
-than a the bone cannot help by pointing there: its compensating angle grows by (10 degrees + angle between a and b)
-(|a|/|b| - 1), and relaxes by half each step. r is the sum of the compensating angles from this bone to the tip,
-weighted 1, 2, 3 and so on; the bone turns about a x b by an amount that grows towards the tip, less r, eased by the
-time step.
+For each bone from tip to root, a is the vector from its start to its end and b the vector from its start to the target.
+Where b is shorter than a, pointing at the target does not help: the bone's compensating angle grows by (growth + angle
+between a and b) (|a|/|b| - 1) and relaxes each step. The bone then rotates about a x b by its share of the angle, which
+is larger towards the tip, less the compensating angles from this bone to the tip, weighted 1, 2, 3 and so on.
 
 Different from its source: angles are bounded, so a target on a joint does not spin the chain; where a and b are
-parallel the bone turns about an axis that is always the same; bones keep their length however many steps are made;
-and since pulling and backing away would come to rest at a few hundredths of the chain's length from the target, the
-last stretch is taken over, gradually, by turns that bring the end itself there.
+parallel the bone rotates about a fixed axis; bones keep their length however many steps are made; the end has a top
+speed, if you give one; and since pulling and backing away would come to rest a few hundredths of the chain's length
+from the target, rotations that bring the end itself there take over gradually near it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
 from kinema._jit import batch, kernel, like
-from kinema.constants import (
-    COMPENSATION_BASE,
-    COMPENSATION_LARGEST,
-    COMPENSATION_RELAX,
-    HOMING_ZONE,
-    THREADS_FROM_ITERATIVE,
-    TINY,
-    TOLERANCE,
-    TURN_RATE,
-)
+from kinema.constants import THREADS_FROM_ITERATIVE, TINY, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec
-from kinema.solvers.chain import bone_rotations, chain_joints, in_space
+from kinema.math.rows import load3, store3
+from kinema.records import REAL, Record
+from kinema.solvers.bone_rotations import bone_rotations
+from kinema.solvers.chain import chain_joints, in_space
+
+LARGEST = math.pi
+"""Radians: a compensating angle never grows past half a turn, however near the target is."""
+
+SPEED_BISECTIONS = 16
+"""Steps of the search for how far a chain goes when its end has a top speed: to 1e-5 of the way."""
+
+COMPENSATION = Record(growth=REAL, relaxation=REAL, rate=REAL, homing=REAL, longest_step=REAL)
+"""`Compensation` for a frame. rate: share of a rotation made in a step. longest_step: metres the end may move."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compensation:
+    """How a chain of compensating angles moves."""
+
+    growth: float = math.radians(10.0)
+    """Radians that a bone which is too near adds to its compensating angle, besides the angle to the target."""
+    relaxation: float = 0.5
+    """Share of a compensating angle that is left after a step, 0 to 1."""
+    rotation_rate: float = 8.0
+    """How fast a bone at the tip closes its angle to the target, per second."""
+    homing: float = 0.5
+    """Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer. With 0
+    the chain comes to rest 0.01 to 0.4 of its length away, farther the fewer bones it has."""
+    max_speed: float = math.inf
+    """Top speed of the end, metres a second."""
+
+    def __post_init__(self) -> None:
+        validation.number("growth", self.growth, 0.0, math.pi)
+        validation.number("relaxation", self.relaxation, 0.0, 1.0)
+        validation.number("rotation_rate", self.rotation_rate, 0.0)
+        validation.number("homing", self.homing, 0.0)
+        if self.max_speed != math.inf:
+            validation.number("max_speed", self.max_speed, 0.0)
+
+    def record(self, dt: float, steps: int, dtype: Any) -> Any:
+        """Return these settings for a frame of dt seconds in so many steps."""
+        seconds = dt / max(steps, 1)
+        farthest = math.inf if self.max_speed == math.inf else self.max_speed * dt
+        return COMPENSATION.of(
+            dtype,
+            growth=self.growth,
+            relaxation=self.relaxation,
+            rate=1.0 - math.exp(-self.rotation_rate * seconds),
+            homing=self.homing,
+            longest_step=min(farthest, float(np.finfo(dtype).max)),
+        )
+
+
+# --- one chain --------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def growth(angle, length, distance):
-    """How much a bone's compensating angle grows in a step, radians."""
-    zero = like(angle, 0.0)
+def grown_angle(settings, angle, before, length, distance):
+    """A bone's compensating angle after a step, before it relaxes."""
+    largest = like(angle, LARGEST)
     if distance >= length:
-        return zero
-    largest = like(angle, COMPENSATION_LARGEST)
+        return before
     ratio = length / distance - like(angle, 1.0) if distance > length * like(angle, TINY) else largest
-    grown = (like(angle, COMPENSATION_BASE) + angle) * ratio
-    return grown if grown < largest else largest
+    return min(before + min((settings.growth + angle) * ratio, largest), largest)
 
 
 @kernel
-def turn_rest(joints, count, chain, i, q):
-    """Turn everything after joint i about it."""
-    start = joint_of(joints, count, chain, i)
-    for j in range(i + 1, count):
-        way = vec.sub(joint_of(joints, count, chain, j), start)
-        set_joint(joints, count, chain, j, vec.add(start, quat.rotate(q, way)))
+def rotate_rest(joints, i, q):
+    """Rotate everything after joint i about it."""
+    start = load3(joints[i])
+    for j in range(i + 1, len(joints)):
+        store3(joints[j], vec.add(start, quat.rotate(q, vec.sub(load3(joints[j]), start))))
 
 
 @kernel
 def pointing(way, fallback):
-    """A way at length 1. Scaled first: the square of a very small or very large one would leave float32's range."""
+    """A vector at length 1. Scaled first: the square of a very small or very large one would leave float32's range."""
     size = vec.span(way)
     known = size > like(size, 0.0)
     return vec.unit_or(vec.scale(way, like(size, 1.0) / (size if known else like(size, 1.0))), fallback)
 
 
 @kernel
-def step(joints, count, chain, target, angles, rate, whole):
-    """One step of one chain, in place. `angles` holds its compensating angles, `rate` how much of a turn is made."""
-    zero = like(rate, 0.0)
-    one = like(rate, 1.0)
-    largest = like(rate, COMPENSATION_LARGEST)
-    bones = count - 1
-    miss = vec.length(vec.sub(joint_of(joints, count, chain, bones), target))
-    zone = whole * like(rate, HOMING_ZONE)
-    homing = one - miss / zone if miss < zone else zero
-    for i in range(bones - 1, -1, -1):
-        start = joint_of(joints, count, chain, i)
-        a = vec.sub(joint_of(joints, count, chain, i + 1), start)
-        b = vec.sub(target, start)
-        along = pointing(a, (zero, one, zero))
-        towards = pointing(b, along)
-        across = vec.cross(along, towards)
-        angle = math.atan2(vec.length(across), vec.dot(along, towards))
-        at = chain * bones + i
-        grown = angles[at] + growth(angle, vec.length(a), vec.length(b))
-        angles[at] = min(grown, largest) * like(rate, COMPENSATION_RELAX)
-        compensation = zero
-        weight = one
-        for j in range(i, bones):
-            compensation += weight * angles[chain * bones + j]
-            weight += one
-        share = like(rate, i + 1) / like(rate, bones)
-        turn = min(max(angle * share - compensation, -largest), largest) * rate * (one - homing)
-        axis = vec.unit_or(across, vec.hinge_of(along))
-        turn_rest(joints, count, chain, i, quat.from_axis_angle(axis, turn))
-        to_end = pointing(vec.sub(joint_of(joints, count, chain, bones), start), along)
-        home = quat.between(to_end, towards, vec.hinge_of(to_end))
-        turn_rest(joints, count, chain, i, quat.part(home, rate * homing))
+def step_bone(settings, joints, angles, target, i, homing):
+    """Rotate one bone, and everything after it."""
+    zero, one, largest = like(homing, 0.0), like(homing, 1.0), like(homing, LARGEST)
+    bones = len(angles)
+    start = load3(joints[i])
+    a, b = vec.sub(load3(joints[i + 1]), start), vec.sub(target, start)
+    along = pointing(a, (zero, one, zero))
+    towards = pointing(b, along)
+    across = vec.cross(along, towards)
+    angle = math.atan2(vec.length(across), vec.dot(along, towards))
+    angles[i] = grown_angle(settings, angle, angles[i], vec.length(a), vec.length(b)) * settings.relaxation
+    compensation, weight = zero, one
+    for j in range(i, bones):
+        compensation += weight * angles[j]
+        weight += one
+    share = like(homing, i + 1) / like(homing, bones)
+    rotation = min(max(angle * share - compensation, -largest), largest) * settings.rate * (one - homing)
+    rotate_rest(joints, i, quat.from_axis_angle(vec.unit_or(across, vec.hinge_of(along)), rotation))
+    to_end = pointing(vec.sub(load3(joints[bones]), start), along)
+    home = quat.between(to_end, towards, vec.hinge_of(to_end))
+    rotate_rest(joints, i, quat.part(home, settings.rate * homing))
 
 
 @kernel
-def restore(joints, source, count, chain):
-    """Put every bone back to its length in the source: many turns in a row let rounding creep in."""
-    before = joint_of(source, count, chain, 0)
-    here = before
-    moved = joint_of(joints, count, chain, 0)
-    for j in range(1, count):
-        old = joint_of(source, count, chain, j)
-        length = vec.length(vec.sub(old, before))
-        way = vec.sub(joint_of(joints, count, chain, j), moved)
-        moved = joint_of(joints, count, chain, j)
-        size = vec.span(way)
-        way = vec.scale(way, like(size, 1.0) / size) if size > like(size, 0.0) else way
-        here = vec.reach(here, vec.add(here, way), length) if size > like(size, 0.0) else here
-        set_joint(joints, count, chain, j, here)
-        before = old
+def step_chain(settings, joints, angles, target, whole):
+    """One step of one chain, in place. whole: its length."""
+    zero, one = like(whole, 0.0), like(whole, 1.0)
+    bones = len(angles)
+    miss = vec.length(vec.sub(load3(joints[bones]), target))
+    zone = whole * settings.homing
+    homing = one - miss / zone if miss < zone else zero
+    for i in range(bones - 1, -1, -1):
+        step_bone(settings, joints, angles, target, i, homing)
+
+
+@kernel
+def part_way(source, moved, joints, share):
+    """A chain a share of the way from one pose to another: every bone rotates by that share, and keeps its length."""
+    one, zero = like(share, 1.0), like(share, 0.0)
+    here = load3(source[0])
+    store3(joints[0], here)
+    for j in range(1, len(source)):
+        bone = vec.sub(load3(source[j]), load3(source[j - 1]))
+        before = pointing(bone, (zero, one, zero))
+        after = pointing(vec.sub(load3(moved[j]), load3(moved[j - 1])), before)
+        if share < one:
+            after = quat.rotate(quat.part(quat.between(before, after, vec.hinge_of(before)), share), before)
+        here = vec.reach(here, vec.add(here, after), vec.length(bone))
+        store3(joints[j], here)
+
+
+@kernel
+def finish_chain(settings, source, moved, joints):
+    """Write the chain after its steps, with the lengths of the source: rounding creeps in over many rotations.
+
+    If its end would move farther than it may, the chain goes only part of the way, found by bisection.
+    """
+    last = len(source) - 1
+    start = load3(source[last])
+    low, share = like(settings.longest_step, 0.0), like(settings.longest_step, 1.0)
+    part_way(source, moved, joints, share)
+    if vec.length(vec.sub(load3(joints[last]), start)) <= settings.longest_step:
+        return
+    high = share
+    for _ in range(SPEED_BISECTIONS):
+        share = (low + high) * like(share, 0.5)
+        part_way(source, moved, joints, share)
+        if vec.length(vec.sub(load3(joints[last]), start)) > settings.longest_step:
+            high = share
+        else:
+            low = share
+    part_way(source, moved, joints, low)
+
+
+# --- many chains ------------------------------------------------------------------------------------------------------
+
+
+class Chains(NamedTuple):
+    """A batch: source, moved and joints (chains, N, 3), angles (chains, N-1), targets (chains, 3), errors and lengths
+    (chains,).
+    """
+
+    source: Any
+    moved: Any
+    joints: Any
+    angles: Any
+    targets: Any
+    errors: Any
+    lengths: Any
 
 
 @batch
-def _step_range(first, last, joints, source, count, targets, angles, steps, rate, errors, lengths):
-    for chain in range(first, last):
-        target = (targets[3 * chain], targets[3 * chain + 1], targets[3 * chain + 2])
-        whole = like(rate, 0.0)
-        for j in range(count - 1):
-            whole += vec.length(vec.sub(joint_of(source, count, chain, j + 1), joint_of(source, count, chain, j)))
+def _step_range(first, last, chains, settings, steps):
+    for k in range(first, last):
+        source, moved, joints, target = chains.source[k], chains.moved[k], chains.joints[k], load3(chains.targets[k])
+        whole = like(target[0], 0.0)
+        for j in range(1, len(source)):
+            whole += vec.length(vec.sub(load3(source[j]), load3(source[j - 1])))
         for _ in range(steps):
-            step(joints, count, chain, target, angles, rate, whole)
+            step_chain(settings, moved, chains.angles[k], target, whole)
         if steps > 0:
-            restore(joints, source, count, chain)
-        errors[chain] = vec.length(vec.sub(joint_of(joints, count, chain, count - 1), target))
-        lengths[chain] = whole
+            finish_chain(settings, source, moved, joints)
+        chains.errors[k] = vec.length(vec.sub(load3(joints[len(source) - 1]), target))
+        chains.lengths[k] = whole
 
 
 class CompensatingResult(NamedTuple):
@@ -146,10 +226,13 @@ class CompensatingResult(NamedTuple):
     reached: Any
     """(...): whether the error is within tolerance."""
     state: Any
-    """(..., N-1): the compensating angles, radians; hand it back in with the next frame."""
+    """(..., N-1): the compensating angles, radians; pass it in with the next frame."""
 
-    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Any:
-        """(..., N-1, 4): the smallest turn from axis to each bone; (..., N-1) signed angles for a planar chain."""
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+        """World rotation of each bone, the smallest one from `axis`: (..., N-1, 4).
+
+        A planar chain gives signed angles (..., N-1), radians.
+        """
         return bone_rotations(self.joints, axis)
 
 
@@ -160,14 +243,39 @@ def compensating(
     steps: int = 10,
     dt: float = 1 / 60,
     tolerance: float = TOLERANCE,
+    settings: Compensation | None = None,
 ) -> CompensatingResult:
-    """Move a chain some steps towards the target; call it every frame with the joints and the state it gave back.
-
-    joints: (..., N, 2) or (..., N, 3), root to tip, 2 to 64. target: (..., 2 or 3). state: (..., N-1), what the frame
-    before returned, or None to begin. steps: how many steps make up the frame. dt: seconds that the frame takes.
+    """Move a chain some steps towards the target. Call it every frame with the joints and the state it returned.
 
     It moves like a creature, not like a machine: tip first, in a curve, backing away from a target that is too near.
-    For the exact pose at once there are `fabrik` and `ccd`.
+    For the exact pose at once use `fabrik` or `ccd`.
+
+    Parameters
+    ----------
+    joints
+        (..., N, 2) or (..., N, 3), root to tip, 2 to 64 joints.
+    target
+        (..., 2) or (..., 3), as the joints.
+    state
+        (..., N-1), what the frame before returned; None to begin.
+    steps
+        How many steps make up the frame.
+    dt
+        Seconds that the frame takes.
+    tolerance
+        What counts as reached, as a fraction of the chain's length.
+    settings
+        How the chain moves; None for `Compensation()`.
+
+    Returns
+    -------
+    CompensatingResult
+        The joints after the frame, the error, and the state for the next frame.
+
+    Examples
+    --------
+    >>> chain = km.compensating([(0, 0), (1, 0), (2, 0)], (1, 1), settings=km.Compensation(max_speed=2.0))
+    >>> chain = km.compensating(chain.joints, (1, 1), chain.state)
     """
     dtype = validation.precision(joints, target, state)
     source, planar = chain_joints(joints, dtype)
@@ -178,54 +286,43 @@ def compensating(
         named["state"] = validation.vectors("state", state, count - 1, dtype)
         check_state(named["state"])
     shape = validation.batch_shape(named, {"joints": 2})
-    chains = math.prod(shape)
-    before = validation.flat(source, 2, shape)
-    moved = before.copy()
-    angles = (
-        validation.flat(named["state"], 1, shape).copy() if state is not None else np.zeros(chains * (count - 1), dtype)
-    )
     steps = validation.whole("steps", steps, 0)
-    seconds = validation.number("dt", dt, 0.0) / max(steps, 1)
-    rate = dtype(1.0 - math.exp(-TURN_RATE * seconds))
-    error, length = np.empty(chains, dtype), np.empty(chains, dtype)
-    targets = validation.flat(named["target"], 1, shape)
+    chains = _chains(named, shape, count, dtype)
+    record = (settings or Compensation()).record(validation.number("dt", dt, 0.0), steps, dtype)
     validation.in_chunks(
-        lambda first, last: _step_range(first, last, moved, before, count, targets, angles, steps, rate, error, length),
-        chains,
+        lambda first, last: _step_range(first, last, chains, record, steps),
+        len(chains.source),
         THREADS_FROM_ITERATIVE,
         1,
     )
-    reached = error <= dtype(validation.number("tolerance", tolerance, 0.0)) * length
-    flags = 0 if length.all() else notices.DEGENERATE
-    if flags:
-        notices.report("compensating", flags)
-    result = moved.reshape(*shape, count, 3)
+    reached = chains.errors <= dtype(validation.number("tolerance", tolerance, 0.0)) * chains.lengths
+    if not chains.lengths.all():
+        notices.report("compensating", notices.DEGENERATE)
+    moved = chains.joints.reshape(*shape, count, 3)
     return CompensatingResult(
-        np.ascontiguousarray(result[..., :2]) if planar else result,
-        error.reshape(shape)[()],
+        np.ascontiguousarray(moved[..., :2]) if planar else moved,
+        chains.errors.reshape(shape)[()],
         np.full(shape, steps)[()],
         reached.reshape(shape)[()],
-        angles.reshape(*shape, count - 1),
+        chains.angles.reshape(*shape, count - 1),
     )
 
 
-def check_state(state: Any) -> None:
-    """Compensating angles are bounded: a state that is not ours is refused, not obeyed."""
-    wrong = (state < 0) | (state > COMPENSATION_LARGEST)
+def _chains(named: dict[str, Any], shape: tuple[int, ...], count: int, dtype: Any) -> Chains:
+    """The batch as kernels take it."""
+    size = math.prod(shape)
+    source = validation.flat(named["joints"], 2, shape).reshape(size, count, 3)
+    angles = np.zeros((size, count - 1), dtype)
+    if "state" in named:
+        angles[:] = validation.flat(named["state"], 1, shape).reshape(size, count - 1)
+    targets = validation.flat(named["target"], 1, shape).reshape(size, 3)
+    moved, joints = source.copy(), source.copy()
+    return Chains(source, moved, joints, angles, targets, np.empty(size, dtype), np.empty(size, dtype))
+
+
+def check_state(state: NDArray[Any]) -> None:
+    """Raise for compensating angles that no call returned: they are bounded."""
+    wrong = (state < 0) | (state > LARGEST)
     if wrong.any():
-        place, at = validation.first("state", wrong)
-        raise InputError(f"{place} is {state[at]}; allowed are the angles a call returned, from 0 to pi")
-
-
-@kernel
-def joint_of(flat, joints, chain, j):
-    at = (chain * joints + j) * 3
-    return (flat[at], flat[at + 1], flat[at + 2])
-
-
-@kernel
-def set_joint(flat, joints, chain, j, point):
-    at = (chain * joints + j) * 3
-    flat[at] = point[0]
-    flat[at + 1] = point[1]
-    flat[at + 2] = point[2]
+        name, at = validation.first("state", wrong)
+        raise InputError(f"{name} is {state[at]}; allowed are the angles a call returned, from 0 to pi")

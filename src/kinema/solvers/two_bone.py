@@ -16,7 +16,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import lanes, notices, validation
 from kinema._jit import batch, kernel, like
@@ -29,6 +29,7 @@ from kinema.constants import (
     TOLERANCE,
 )
 from kinema.math import vec
+from kinema.solvers.bone_rotations import bone_rotations
 
 
 @kernel
@@ -225,6 +226,13 @@ class TwoBoneResult(NamedTuple):
     """(...): distance from the end to the target."""
     reach: Any
     """(...): distance from root to target as a share of the limb's length; above 1 is out of reach."""
+    root: Any
+    """(..., 3): where the limb starts, as given."""
+
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+        """World rotation of each bone, the smallest one from `axis`: (..., 2, 4)."""
+        root = np.broadcast_to(np.asarray(self.root, self.mid.dtype), self.mid.shape)
+        return bone_rotations(np.stack((root, self.mid, self.end), axis=-2), axis)
 
 
 _pack = Struct(f"{_PACKED}d").pack
@@ -260,11 +268,12 @@ def two_bone(
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
             if flags:
                 notices.report("two_bone", flags)
-            return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7])
+            return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7], root)
     elif validation.place(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
-        return TwoBoneResult(*cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance))
+        mid, end, reached, error, reach = cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance)
+        return TwoBoneResult(mid, end, reached, error, reach, root)
     return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
 
 
@@ -320,7 +329,7 @@ def _two_bone_batch(
     error, reach = out[6 * count : 7 * count], out[7 * count : 8 * count]
     if len(shape) != 1:
         reached, error, reach = (array.reshape(shape)[()] for array in (reached, error, reach))
-    return TwoBoneResult(mid, end, reached, error, reach)
+    return TwoBoneResult(mid, end, reached, error, reach, root)
 
 
 def _refuse(named: dict[str, Any]) -> None:
