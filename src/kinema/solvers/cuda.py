@@ -52,8 +52,10 @@ def _cuda() -> Any:
     except ImportError as problem:
         raise DeviceError("arrays on a GPU need numba-cuda: pip install numba-cuda") from problem
     except AttributeError as problem:
-        # Releases before 0.23 ask NumPy for names that NumPy 2.4 no longer has.
-        raise DeviceError(f"NumPy {np.__version__} needs numba-cuda 0.23 or later: {problem}") from problem
+        # numba-cuda up to 0.30 asks NumPy for names that newer releases no longer have.
+        raise DeviceError(
+            f"the installed numba-cuda does not work with NumPy {np.__version__} ({problem}): install an older NumPy"
+        ) from problem
     if not cuda.is_available():
         raise DeviceError("arrays on a GPU need a working CUDA driver; numba finds none")
     return cuda
