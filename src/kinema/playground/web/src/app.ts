@@ -80,7 +80,7 @@ export class App {
     this.showPaused(false);
     setIcon(element("step"), "step", "One frame");
     setIcon(element("reset"), "reset", "Reset");
-    setIcon(element("screenshot"), "camera", "Keep a picture");
+    setIcon(element("screenshot"), "camera", "Download a picture");
     setIcon(element("show-panel"), "sliders", "Controls");
     setIcon(element("home"), "home", "Back to the first view");
     setIcon(element("follow"), "follow", "Follow with the camera");
@@ -255,7 +255,7 @@ export class App {
       await navigator.clipboard.writeText(text);
       this.signs.notice("Copied. Run it with Python: it computes what you see.", script);
     } catch {
-      this.signs.notice("The browser keeps the clipboard closed: copy it from here.", script);
+      this.signs.notice("The browser does not allow access to the clipboard. Copy the script from here.", script);
       script.select();
     }
   }

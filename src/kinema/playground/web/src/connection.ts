@@ -1,4 +1,4 @@
-// The socket to the server: comes back by itself when the server does.
+// The socket to the server. Reconnects by itself.
 
 import { unpackFrame, type Frame, type PageMessage, type SceneMessage, type ServerMessage } from "./protocol";
 
@@ -9,12 +9,12 @@ export type Input = Unnumbered<PageMessage>;
 
 export interface Listener {
   message(message: ServerMessage): void;
-  /** Connected, or not any more. */
+  /** The connection was made or lost. */
   connected(connected: boolean): void;
 }
 
 export class Connection {
-  /** The newest frame that has come, until it is taken. */
+  /** The newest frame, until it is taken. */
   private newest: Frame | null = null;
   private scene: SceneMessage | null = null;
   private socket: WebSocket | null = null;
@@ -34,7 +34,7 @@ export class Connection {
     this.socket = socket;
   }
 
-  /** The newest frame, once. */
+  /** Take the newest frame. */
   take(): Frame | null {
     const frame = this.newest;
     this.newest = null;
@@ -46,7 +46,7 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  /** Send something a frame will answer. Returns its number: that frame's `input` is no smaller. */
+  /** Send an input. Returns its number: the frame that answers it has an `input` at least as large. */
   input(input: Input): number {
     this.inputs += 1;
     this.send({ ...input, number: this.inputs } as PageMessage);
@@ -64,7 +64,7 @@ export class Connection {
     if (message.type === "hello") this.listener.connected(true);
     if (message.type === "scene") {
       this.scene = message;
-      this.take(); // What came before is over. But the server waits to hear that it has come.
+      this.take(); // Older frames are obsolete, but the server waits for their confirmation.
     }
     if (message.type === "end") this.ended = true;
     this.listener.message(message);

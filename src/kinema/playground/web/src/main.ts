@@ -1,4 +1,4 @@
-// The page: starts everything and keeps it together.
+// Entry point of the page.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -8,7 +8,7 @@ const app = new App();
 
 declare global {
   interface Window {
-    /** For tests, and for the curious: what is on the screen now. */
+    /** What is on the screen now, for tests. */
     kinema: { state(): Record<string, unknown> };
   }
 }

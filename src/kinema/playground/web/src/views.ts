@@ -1,4 +1,4 @@
-// The views of the scenes, by the scene's name. A new one is a line here, and one in scenes/registry.py.
+// The views by the names of their scenes. Register new scenes here and in scenes/registry.py.
 
 import type { Tools, View } from "./view";
 import { ArmView } from "./views/arm";

@@ -1,4 +1,4 @@
-// A field of chains: the joints go to the graphics card as they came, and it puts a rod between every two of them.
+// A field of chains: the joints go to the graphics card unchanged, which draws a rod between every two of them.
 
 import * as THREE from "three";
 
@@ -10,7 +10,7 @@ const FRAME = /* glsl */ `
   vec3 boneZ = cross(boneX, boneY);
   vec3 objectNormal = boneX * normal.x + boneY * normal.y + boneZ * normal.z;
 `;
-const PLACE = /* glsl */ `
+const POSITION = /* glsl */ `
   int joint = gl_InstanceID % joints;
   float share = (float(joint) + position.y) / float(joints - 1);
   float thick = mix(thickness.x, thickness.y, share);
@@ -40,7 +40,7 @@ export class Field {
       Object.assign(shader.uniforms, this.uniforms);
       const declared = "in vec3 boneStart; in vec3 boneEnd; uniform int joints; uniform vec2 thickness; uniform vec3 tints[3]; out vec3 tint;\n";
       shader.vertexShader =
-        declared + shader.vertexShader.replace("#include <beginnormal_vertex>", FRAME).replace("#include <begin_vertex>", PLACE);
+        declared + shader.vertexShader.replace("#include <beginnormal_vertex>", FRAME).replace("#include <begin_vertex>", POSITION);
       shader.fragmentShader = "in vec3 tint;\n" + shader.fragmentShader.replace("#include <color_fragment>", "diffuseColor.rgb *= tint;");
     };
     this.mesh = new THREE.Mesh(geometry, material);

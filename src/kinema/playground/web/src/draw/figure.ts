@@ -1,10 +1,10 @@
-// A skinned character from a glTF file. Where its nodes are, somebody else says, frame by frame.
+// A skinned character from a glTF file, posed by world matrices from the server.
 
 import * as THREE from "three";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
 import { clone } from "three/examples/jsm/utils/SkeletonUtils.js";
 
-/** There is nothing here to be mirrored: metal would be black. */
+/** Largest metalness: without an environment to reflect, metal would be black. */
 const MOST_METAL = 0.25;
 
 export class Figure {
@@ -21,7 +21,7 @@ export class Figure {
     for (const node of byJoint) if (node) node.matrixWorldAutoUpdate = false;
   }
 
-  /** joints: of each node of the file. */
+  /** joints: the joint of each node of the file. */
   static async load(data: ArrayBuffer, joints: number[]): Promise<Figure> {
     const file = await new GLTFLoader().parseAsync(data, "");
     const byJoint: (THREE.Object3D | undefined)[] = [];
@@ -33,7 +33,7 @@ export class Figure {
     return new Figure(file.scene, byJoint);
   }
 
-  /** Another one of the same shape, in one colour, to be seen through. */
+  /** A transparent copy in one colour. */
   ghost(material: THREE.Material): Figure {
     const copy = clone(this.object);
     const originals: THREE.Object3D[] = [];
@@ -51,7 +51,7 @@ export class Figure {
     return new Figure(copy, byJoint);
   }
 
-  /** rows: a matrix 3x4 for each joint, row by row. scale: from the file's unit to the picture's. */
+  /** rows: a 3x4 matrix per joint, row-major. scale: from the file's unit to metres. */
   pose(rows: Float32Array, scale: number): void {
     this.byJoint.forEach((node, joint) => {
       const at = 12 * joint;

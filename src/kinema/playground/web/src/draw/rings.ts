@@ -1,4 +1,4 @@
-// Handles in space: rings that face the camera and are seen through everything.
+// Handles in space: rings that face the camera and are never hidden.
 
 import * as THREE from "three";
 

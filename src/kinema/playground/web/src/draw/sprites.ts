@@ -1,4 +1,4 @@
-// Limbs as a 2D game draws them: one sprite for each section, turned about the joint it hangs from.
+// Limbs as in a 2D game: one sprite per section, rotated about its upper joint.
 
 import * as THREE from "three";
 

@@ -1,4 +1,4 @@
-// The way an end has gone: a line that fades.
+// The path of a chain's end: a line that fades.
 
 import * as THREE from "three";
 

@@ -1,4 +1,4 @@
-// Pictures and films of the scene.
+// Pictures and videos of the scene.
 
 import { element, make, setIcon } from "./dom";
 
@@ -8,7 +8,7 @@ export function download(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Keep the canvas as it has just been drawn: call it in the same task. */
+/** Download the canvas as a picture. Call it in the task that drew the canvas. */
 export function keepPicture(canvas: HTMLCanvasElement, name: string): void {
   canvas.toBlob((blob) => blob && download(blob, `${name}.png`), "image/png");
 }
@@ -20,14 +20,14 @@ export class Film {
     this.show();
   }
 
-  /** Start, or stop and keep it. */
+  /** Start recording, or stop and download. */
   toggle(canvas: HTMLCanvasElement, name: string): void {
     if (this.recorder) this.recorder.stop();
     else this.start(canvas, name);
     this.show();
   }
 
-  /** The canvas is about to go. */
+  /** Stop because the canvas will be removed. */
   stop(): void {
     this.recorder?.stop();
   }
@@ -49,7 +49,7 @@ export class Film {
   private show(): void {
     const button = element("record");
     const on = this.recorder?.state === "recording";
-    setIcon(button, on ? "stop" : "film", on ? "Stop recording and keep the film" : "Record a film");
+    setIcon(button, on ? "stop" : "film", on ? "Stop recording and download" : "Record a video");
     button.setAttribute("aria-pressed", String(on));
   }
 }

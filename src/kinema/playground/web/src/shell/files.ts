@@ -1,4 +1,4 @@
-// Files: dropped on the stage they go to the scene, and the scene gives its own.
+// Files: dropped ones go to the scene, and the scene has files to download.
 
 import { download } from "./capture";
 import { make } from "./dom";
@@ -7,7 +7,7 @@ import { make } from "./dom";
 const LARGEST = 64 * 1024 * 1024;
 
 export class Files {
-  /** What the server calls this page. */
+  /** Token of this page's session. */
   session = "";
   /** Endings of the files that the scene takes. */
   takes: string[] = [];
@@ -16,10 +16,10 @@ export class Files {
   constructor(
     stage: HTMLElement,
     private readonly say: (text: string) => void,
-    /** Go to a scene that takes this file, and bring it there. Returns whether there is one. */
+    /** Open another scene that takes this file. Returns whether there is one. */
     private readonly elsewhere: (file: File) => boolean,
   ) {
-    // A file that nobody wants would else open in place of the page.
+    // Otherwise the browser would open a dropped file in place of the page.
     for (const kind of ["dragover", "drop"] as const) addEventListener(kind, (event) => event.preventDefault());
     stage.addEventListener("dragover", () => stage.classList.add("dropping"));
     for (const kind of ["dragleave", "drop"] as const) stage.addEventListener(kind, () => stage.classList.remove("dropping"));
@@ -32,7 +32,7 @@ export class Files {
     document.body.append(this.input);
   }
 
-  /** For whoever has nothing to drag with: the browser's own way to choose a file. */
+  /** Open the browser's file dialog. */
   choose(): void {
     this.input.accept = this.takes.join();
     this.input.click();

@@ -1,4 +1,4 @@
-// What the page has to say: progress, banners, notices.
+// Progress, banners and notices.
 
 import { element, make } from "./dom";
 
@@ -20,10 +20,10 @@ export class Signs {
     this.isConnected = connected;
     if (connected) this.over = false;
     this.banner.hidden = connected || this.over ? connected : false;
-    if (!connected && !this.over) this.banner.replaceChildren("The server is gone. This page comes back as soon as it does.");
+    if (!connected && !this.over) this.banner.replaceChildren("The server is gone. This page reconnects as soon as it is back.");
   }
 
-  /** The session is over; it can be started again. */
+  /** Show that the session has ended, with a button to start again. */
   ended(message: string): void {
     this.over = true;
     const button = make("button", { textContent: "Start again", className: "wide" });
@@ -35,11 +35,11 @@ export class Signs {
 
   progress(done: number, count: number, what: string): void {
     clearTimeout(this.soon);
-    // What is over in a moment needs no word.
+    // Short work needs no message.
     if (done >= count) this.progressBox.hidden = true;
     else this.soon = window.setTimeout(() => (this.progressBox.hidden = false), PROGRESS_AFTER_MS);
     const [text, bar] = [this.progressBox.querySelector("p")!, this.progressBox.querySelector("progress")!];
-    text.textContent = `Compiling for this machine, once: ${what}`;
+    text.textContent = `Compiling for this machine (first use only): ${what}`;
     bar.max = count;
     bar.value = done;
   }
@@ -49,7 +49,7 @@ export class Signs {
     this.noticeBox.hidden = false;
     clearTimeout(this.timer);
     const hide = () => {
-      // Whoever is reading the script keeps it.
+      // Stays while the user reads it.
       if (this.noticeBox.matches(":hover, :focus-within")) this.timer = window.setTimeout(hide, NOTICE_MS);
       else this.noticeBox.hidden = true;
     };

@@ -1,4 +1,4 @@
-// The scenes' tabs; `/#planar` opens one directly.
+// The tabs of the scenes; `/#planar` opens one directly.
 
 import type { Introduction } from "../protocol";
 import { VIEWS } from "../views";
@@ -21,12 +21,12 @@ export class Tabs {
     return this.scenes.find((scene) => scene.name === name);
   }
 
-  /** A scene that a file may be dropped on. */
+  /** A scene that takes this file. */
   taking(file: string): Introduction | undefined {
     return this.scenes.find(({ takes }) => takes.some((ending) => file.toLowerCase().endsWith(ending)));
   }
 
-  /** Show these scenes, those that this page can draw. */
+  /** Show the scenes that this page can draw. */
   fill(scenes: Introduction[]): void {
     this.scenes = scenes.filter(({ name }) => name in VIEWS);
     element("tabs").replaceChildren(...this.scenes.map((scene) => this.tab(scene)));
