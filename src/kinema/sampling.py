@@ -1,7 +1,7 @@
-"""Keys over time as flat tables, and the loop that samples them for many characters.
+"""Keys of a clip as flat tables, and the loop that samples them for many characters.
 
-Tracks that share their times, their path and their way of interpolating form a group, so that the key before a moment
-is searched once for all of them. What never changes is no track at all: it is part of the pose that is written first.
+Tracks that share their times, their path and their interpolation form a group, so that the key before a time is
+searched once for all of them. Values that never change need no track: they are part of the pose that is written first.
 
 Rotations between two keys a and b with a . b = 1 + y are slerped without a single angle. sin(u h) / sin(h), as a
 function of cos(h) = 1 + y, solves Gegenbauer's equation, whose power series about y = 0 is
@@ -26,7 +26,7 @@ from kinema.pose import Pose
 from kinema.records import Record, kernel_views
 
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
-"""What a track can change, and how many numbers it takes."""
+"""What a track can animate, and how many numbers that takes."""
 
 STEP, LINEAR, CUBIC = 0, 1, 2
 INTERPOLATIONS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
@@ -39,7 +39,7 @@ _TRANSLATION, _ROTATION = 0, 1
 
 @kernel
 def key_before(times, first, count, time):
-    """The last of these keys that is not after a moment; the first one if all are."""
+    """Return the last of these keys that is not after a time; the first key if all are."""
     low, high = 0, count - 1
     while low < high:
         middle = (low + high + 1) >> 1
@@ -52,7 +52,7 @@ def key_before(times, first, count, time):
 
 @kernel
 def share_of_way(times, first, count, key, time):
-    """How far a moment is from a key to the next, 0 to 1; 0 outside."""
+    """Return how far a time is on the way from a key to the next, 0 to 1; 0 before the first and after the last key."""
     if key + 1 >= count or time <= times[first + key]:
         return 0.0
     share = (time - times[first + key]) / (times[first + key + 1] - times[first + key])
@@ -61,7 +61,7 @@ def share_of_way(times, first, count, key, time):
 
 @kernel
 def slerp_series(u):
-    """Coefficients of sin(u h) / sin(h) in powers of cos(h) - 1, up to the eighth."""
+    """Return the coefficients of sin(u h) / sin(h) in powers of cos(h) - 1, up to the eighth."""
     square = u * u
     c1 = u * (square - like(u, 1.0)) * like(u, 1.0 / 3.0)
     c2 = c1 * (square - like(u, 4.0)) * like(u, 1.0 / 10.0)
@@ -76,14 +76,17 @@ def slerp_series(u):
 
 @kernel
 def powers(c, y):
-    """The sum of c[m] y^m, by Horner's rule."""
+    """Return the sum of c[m] y^m, by Horner's rule."""
     high = (((c[8] * y + c[7]) * y + c[6]) * y + c[5]) * y + c[4]
     return (((high * y + c[3]) * y + c[2]) * y + c[1]) * y + c[0]
 
 
 @kernel
 def slerp_near(a, b, from_a, from_b):
-    """Between two rotations less than a right angle apart as quaternions, by the series of the share and its rest."""
+    """Interpolate two rotations whose quaternions are less than a right angle apart.
+
+    from_a, from_b: `slerp_series` of 1 - share and of share.
+    """
     zero = like(a[0], 0.0)
     cosine = quat.dot(a, b)
     y = abs(cosine) - like(a[0], 1.0)
@@ -93,27 +96,31 @@ def slerp_near(a, b, from_a, from_b):
 
 
 @kernel
-def turn_in_lane(block, k):
+def rotation_in_lane(block, k):
+    """Return rotation k of a block of LANES rotations, stored component by component."""
     return (block[k], block[LANES + k], block[2 * LANES + k], block[3 * LANES + k])
 
 
 @routine
 def slerp_block(a, b, share, near, tile):
-    """LANES rotations, component by component, from one key to the next; by angles where the keys are not near."""
+    """Interpolate LANES rotations, stored component by component, from one key to the next.
+
+    near: whether all keys are near enough for the series; otherwise angles are used.
+    """
     if near:
         from_a, from_b = slerp_series(like(share, 1.0) - share), slerp_series(share)
         for k in range(LANES):
-            q = slerp_near(turn_in_lane(a, k), turn_in_lane(b, k), from_a, from_b)
+            q = slerp_near(rotation_in_lane(a, k), rotation_in_lane(b, k), from_a, from_b)
             tile[k], tile[LANES + k], tile[2 * LANES + k], tile[3 * LANES + k] = q
     else:
         for k in range(LANES):
-            q = quat.slerp(turn_in_lane(a, k), turn_in_lane(b, k), share)
+            q = quat.slerp(rotation_in_lane(a, k), rotation_in_lane(b, k), share)
             tile[k], tile[LANES + k], tile[2 * LANES + k], tile[3 * LANES + k] = q
 
 
 @kernel
 def linear_rotations(a, b, share, near, joints, tile, out):
-    """One character's rotations from values in blocks of LANES tracks."""
+    """Interpolate one character's rotations, whose values come in blocks of LANES tracks."""
     for start in range(0, joints.size, LANES):
         block = slice(4 * start, 4 * start + 4 * LANES)
         slerp_block(a[block], b[block], share, near, tile)
@@ -125,7 +132,7 @@ def linear_rotations(a, b, share, near, joints, tile, out):
 
 @routine
 def linear_vectors(a, b, share, joints, out):
-    """One character's translations or scales."""
+    """Interpolate one character's translations or scales."""
     for n in range(joints.size):
         for c in range(3):
             out[3 * joints[n] + c] = a[3 * n + c] + (b[3 * n + c] - a[3 * n + c]) * share
@@ -133,6 +140,7 @@ def linear_vectors(a, b, share, joints, out):
 
 @routine
 def stepped(a, width, joints, out):
+    """Copy the values of the last key."""
     for n in range(joints.size):
         for c in range(width):
             out[width * joints[n] + c] = a[width * n + c]
@@ -140,7 +148,10 @@ def stepped(a, width, joints, out):
 
 @routine
 def cubic(a, b, share, width, joints, out):
-    """Hermite splines: tangent in, value, tangent out of each track, tangents times the seconds between the keys."""
+    """Interpolate by Hermite splines.
+
+    Each track has an in-tangent, a value and an out-tangent, tangents multiplied by the seconds between the keys.
+    """
     one, two, three = like(share, 1.0), like(share, 2.0), like(share, 3.0)
     square = share * share
     cube = square * share
@@ -155,10 +166,11 @@ def cubic(a, b, share, width, joints, out):
 
 @routine
 def rotations_to_unit(joints, out):
+    """Normalise the rotations of these joints."""
     zero = like(out[0], 0.0)
     for n in range(joints.size):
         x, y, z, w = out[4 * joints[n] : 4 * joints[n] + 4]
-        # Scaled first: the square of what long tangents make would leave the range of float32.
+        # Scale by the largest component first: with long tangents, its square would overflow float32.
         size = max(max(abs(x), abs(y)), max(abs(z), abs(w)))
         size = size if size > zero else like(size, 1.0)
         q = quat.unit((x / size, y / size, z / size, w / size))
@@ -184,7 +196,10 @@ def sample_group(group, a, b, share, near, joints, tile, out):
 
 @batch
 def sample_rows(rows, times, tables, t, r, s):
-    """Write the poses of these characters. times: seconds, one for each row. t, r, s: (characters, joints * 3|4|3)."""
+    """Write the poses of some characters.
+
+    rows: the characters. times: seconds, one for each row. t, r, s: (characters, joints * 3, 4 or 3).
+    """
     tile = np.empty(4 * LANES, tables.values.dtype)
     for n in range(rows.size):
         i = rows[n]
@@ -236,17 +251,17 @@ class Tables(NamedTuple):
     """A clip's keys as `sample_rows` takes them, in one precision."""
 
     base_t: Any
-    """(J * 3,): rest, with what the clip holds still written in; so are the next two."""
+    """(J * 3,): the rest pose with the values that never change; so are the next two."""
     base_r: Any
     base_s: Any
     key_times: Any
-    """Seconds, every timeline once, one after the other."""
+    """Seconds: every distinct timeline once, one after the other."""
     groups: Any
     """(G,): a `GROUP` each."""
     joints: Any
     """Joints of the tracks, group by group."""
     near: Any
-    """For every key of a group, whether all its tracks have their next key near."""
+    """For every key of a group, whether the next key of all its tracks is near."""
     values: Any
     """Values of the tracks, group by group, key by key."""
 

@@ -17,6 +17,7 @@ from kinema.constants import MOST_KNOWN, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.limits import ROW, Limit
 from kinema.math import arrays, xform
+from kinema.math.rows import load3, load4, load_matrix, store_matrix
 from kinema.pose import Pose
 
 T = TypeVar("T")
@@ -29,38 +30,24 @@ Joint = str | int
 
 @kernel
 def matrix_at(table, i, j):
-    """A 3x4 matrix out of (characters, joints, 12), row by row, as four columns."""
-    m = table[i, j]
-    return ((m[0], m[4], m[8]), (m[1], m[5], m[9]), (m[2], m[6], m[10]), (m[3], m[7], m[11]))
-
-
-@kernel
-def store_matrix(table, i, j, m):
-    for row in range(3):
-        for column in range(4):
-            table[i, j, 4 * row + column] = m[column][row]
+    """Return the matrix of joint j of character i of a table (characters, joints, 12)."""
+    return load_matrix(table[i, j])
 
 
 @kernel
 def local_matrix(t, r, s, i, j):
-    """The matrix of joint j of character i, relative to its parent."""
-    return xform.matrix(
-        (
-            (t[i, j, 0], t[i, j, 1], t[i, j, 2]),
-            (r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3]),
-            (s[i, j, 0], s[i, j, 1], s[i, j, 2]),
-        )
-    )
+    """Return the matrix of joint j of character i relative to its parent."""
+    return xform.matrix((load3(t[i, j]), load4(r[i, j]), load3(s[i, j])))
 
 
 @batch
-def world_matrices(rows, order, parents, place, t, r, s, world):
-    """World matrices, (characters, joints, 12), of these characters' joints in this order, parents first.
+def world_matrices(rows, order, parents, transform, t, r, s, world):
+    """Compute world matrices, (characters, joints, 12), of some joints of some characters.
 
-    place: (characters or 1, 1, 12), where each character's space is in the world. What the order leaves out, but
-    needs as a parent, must be in `world` already.
+    rows: the characters. order: the joints, parents before children. A parent that is not in the order must be in
+    `world` already. transform: (characters or 1, 1, 12), from each character's space to the world.
     """
-    shared = place.shape[0] == 1
+    shared = transform.shape[0] == 1
     for k in range(rows.size):
         i = rows[k]
         for n in range(order.size):
@@ -68,14 +55,14 @@ def world_matrices(rows, order, parents, place, t, r, s, world):
             parent = parents[j]
             m = local_matrix(t, r, s, i, j)
             if parent < 0:
-                store_matrix(world, i, j, xform.mul(matrix_at(place, 0 if shared else i, 0), m))
+                store_matrix(world[i, j], xform.mul(load_matrix(transform[0 if shared else i, 0]), m))
             else:
-                store_matrix(world, i, j, xform.mul(matrix_at(world, i, parent), m))
+                store_matrix(world[i, j], xform.mul(load_matrix(world[i, parent]), m))
 
 
 @batch
 def shift_origins(rows, joints, shifts, world):
-    """Move these joints of these characters in world space, each character by its own shift, (characters, 3)."""
+    """Move some joints of some characters in world space, each character by its own shift, (characters, 3)."""
     for k in range(rows.size):
         i = rows[k]
         for n in range(joints.size):
@@ -85,18 +72,18 @@ def shift_origins(rows, joints, shifts, world):
 
 @batch
 def palettes(rows, world, inverse_bind, out):
-    """What the GPU wants: world matrix times inverse bind matrix, (characters, joints, 12)."""
+    """Compute skinning matrices, (characters, joints, 12): world matrix times inverse bind matrix."""
     for k in range(rows.size):
         i = rows[k]
         for j in range(inverse_bind.shape[1]):
-            store_matrix(out, i, j, xform.mul(matrix_at(world, i, j), matrix_at(inverse_bind, 0, j)))
+            store_matrix(out[i, j], xform.mul(load_matrix(world[i, j]), load_matrix(inverse_bind[0, j])))
 
 
 @batch
 def inverses(matrices, out):
-    """The inverse of each matrix of (1, joints, 12)."""
+    """Invert each matrix of (1, joints, 12)."""
     for j in range(matrices.shape[1]):
-        store_matrix(out, 0, j, xform.inverse(matrix_at(matrices, 0, j)))
+        store_matrix(out[0, j], xform.inverse(load_matrix(matrices[0, j])))
 
 
 # --- the type --------------------------------------------------------------------------------------------------
@@ -283,9 +270,9 @@ class Skeleton:
             world = np.empty((count, joints, 12), pose.precision)
         else:
             world = np.array(before, pose.precision).reshape(count, joints, 12)
-        place = np.eye(4, dtype=pose.precision)[:3].reshape(1, 1, 12)
+        transform = np.eye(4, dtype=pose.precision)[:3].reshape(1, 1, 12)
         validation.in_chunks(
-            lambda first, last: world_matrices(np.arange(first, last), order, self.parents, place, t, r, s, world),
+            lambda first, last: world_matrices(np.arange(first, last), order, self.parents, transform, t, r, s, world),
             count,
             THREADS_FROM_POSES,
             1,

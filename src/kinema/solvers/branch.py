@@ -14,8 +14,8 @@ from kinema import limits
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import TINY
 from kinema.math import quat, vec, xform
-from kinema.math.rows import load3, load4
-from kinema.skeleton import local_matrix, matrix_at, store_matrix
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store4, store_matrix
+from kinema.skeleton import local_matrix
 from kinema.solvers import two_bone_rotations
 
 SAME_PLACE = 1e-6
@@ -45,13 +45,13 @@ def origin_at(world, i, j):
 @kernel
 def frame_at(world, s, i, j):
     """The axes that a joint's local rotation has turned, each of length 1, in world space."""
-    return xform.axes(xform.unmirrored(matrix_at(world, i, j), s[i, j]))
+    return xform.axes(xform.unmirrored(load_matrix(world[i, j]), s[i, j]))
 
 
 @kernel
 def turn_joint(r, i, j, correction):
     """A correction in the joint's own space onto its local rotation."""
-    store_rotation(r, i, j, quat.unit(quat.mul(rotation_at(r, i, j), correction)))
+    store4(r[i, j], quat.unit(quat.mul(load4(r[i, j]), correction)))
 
 
 @routine
@@ -59,8 +59,10 @@ def refresh(i, path, first, last, parents, place, t, r, s, world):
     """World matrices of one character's joints path[first] to path[last - 1]; the parent of the first must be right."""
     for n in range(first, last):
         j = path[n]
-        above = matrix_at(world, i, parents[j]) if parents[j] >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
-        store_matrix(world, i, j, xform.mul(above, local_matrix(t, r, s, i, j)))
+        above = (
+            load_matrix(world[i, parents[j]]) if parents[j] >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
+        )
+        store_matrix(world[i, j], xform.mul(above, local_matrix(t, r, s, i, j)))
 
 
 @kernel
@@ -88,14 +90,14 @@ def hold_limit(i, j, rest, bones, table, rounding, r):
     if table[j, 0] == limits.NONE:
         return False
     q, moved = into_limit(
-        rotation_at(r, i, j),
+        load4(r[i, j]),
         load4(rest[j]),
         load3(bones[j]),
         table[j],
         rounding,
     )
     if moved:
-        store_rotation(r, i, j, q)
+        store4(r[i, j], q)
     return moved
 
 
@@ -118,9 +120,9 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s
     for k in range(rows.size):
         i = rows[k]
         turn_start, turn_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
-            xform.unmirrored(matrix_at(world, i, start), s[i, start]),
-            xform.unmirrored(matrix_at(world, i, mid), s[i, mid]),
-            matrix_at(world, i, end),
+            xform.unmirrored(load_matrix(world[i, start]), s[i, start]),
+            xform.unmirrored(load_matrix(world[i, mid]), s[i, mid]),
+            load_matrix(world[i, end]),
             load3(targets[i]),
             (axis[0], axis[1], axis[2]),
             use_axis,
@@ -144,9 +146,9 @@ def follow(rows, path, marks, points, parents, place, t, r, s, world):
         refresh(i, path, 0, path.size, parents, place, t, r, s, world)
         for m in range(marks.size - 1):
             j, after = path[marks[m]], path[marks[m + 1]]
-            here = origin_at(world, i, j)
+            here = load_origin(world[i, j])
             frame = frame_at(world, s, i, j)
-            now = vec.sub(origin_at(world, i, after), here)
+            now = vec.sub(load_origin(world[i, after]), here)
             wanted = vec.sub(load3(points[k, m + 1]), here)
             turn_joint(r, i, j, smallest_turn(xform.into(frame, now), xform.into(frame, wanted)))
             refresh(i, path, marks[m], path.size, parents, place, t, r, s, world)
@@ -205,17 +207,17 @@ def turn_tips(rows, tip, parent, wanted, place, world, r):
     """
     for k in range(rows.size):
         i = rows[k]
-        above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
+        above = load_matrix(world[i, parent]) if parent >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
         q = load4(wanted[i])
-        store_rotation(r, i, tip, into_parent(above, q))
+        store4(r[i, tip], into_parent(above, q))
 
 
 @batch
 def rotation_errors(tip, parent, wanted, place, world, r, errors):
     """Angle between the tip's world rotation and the wanted one, (characters, 4), for every character, radians."""
     for i in range(errors.size):
-        above = matrix_at(world, i, parent) if parent >= 0 else matrix_at(place, min(i, place.shape[0] - 1), 0)
-        now = out_of_parent(above, rotation_at(r, i, tip))
+        above = load_matrix(world[i, parent]) if parent >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
+        now = out_of_parent(above, load4(r[i, tip]))
         off = quat.mul(quat.conj(now), load4(wanted[i]))
         errors[i] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
 
@@ -231,9 +233,9 @@ def blend_back(rows, joints, weights, before, r):
             j = joints[n]
             w = weights[i, n]
             if w <= like(w, 0.0):
-                store_rotation(r, i, j, rotation_at(before, i, j))
+                store4(r[i, j], load4(before[i, j]))
             elif w < like(w, 1.0):
-                store_rotation(r, i, j, quat.unit(quat.slerp(rotation_at(before, i, j), rotation_at(r, i, j), w)))
+                store4(r[i, j], quat.unit(quat.slerp(load4(before[i, j]), load4(r[i, j]), w)))
 
 
 @batch
@@ -243,9 +245,9 @@ def find_bones(rows, joints, world, found):
         i = rows[k]
         whole = like(world[i, 0, 0], 0.0)
         for n in range(joints.size - 1):
-            whole += vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+            whole += vec.length(vec.sub(load_origin(world[i, joints[n + 1]]), load_origin(world[i, joints[n]])))
         for n in range(joints.size - 1):
-            bone = vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+            bone = vec.length(vec.sub(load_origin(world[i, joints[n + 1]]), load_origin(world[i, joints[n]])))
             found[k, n] = bone > whole * like(whole, SAME_PLACE)
 
 
@@ -262,11 +264,11 @@ def measure(joints, targets, poles, has_pole, zones, world, sizes, flags):
         zero = like(sizes[0, i], 0.0)
         one = like(zero, 1.0)
         tolerance, soften, fade = like(zero, zones[0]), like(zero, zones[1]), like(zero, zones[2])
-        root, target = origin_at(world, i, joints[0]), load3(targets[i])
-        error = vec.length(vec.sub(origin_at(world, i, joints[joints.size - 1]), target))
+        root, target = load_origin(world[i, joints[0]]), load3(targets[i])
+        error = vec.length(vec.sub(load_origin(world[i, joints[joints.size - 1]]), target))
         length = zero
         for n in range(joints.size - 1):
-            length += vec.length(vec.sub(origin_at(world, i, joints[n + 1]), origin_at(world, i, joints[n])))
+            length += vec.length(vec.sub(load_origin(world[i, joints[n + 1]]), load_origin(world[i, joints[n]])))
         way = vec.sub(target, root)
         reach = vec.length(way) / (length if length > like(one, TINY) else one)
         sizes[0, i], sizes[1, i], sizes[2, i] = error, length, reach
