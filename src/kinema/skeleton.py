@@ -29,12 +29,6 @@ Joint = str | int
 
 
 @kernel
-def matrix_at(table, i, j):
-    """Return the matrix of joint j of character i of a table (characters, joints, 12)."""
-    return load_matrix(table[i, j])
-
-
-@kernel
 def local_matrix(t, r, s, i, j):
     """Return the matrix of joint j of character i relative to its parent."""
     return xform.matrix((load3(t[i, j]), load4(r[i, j]), load3(s[i, j])))

@@ -26,23 +26,6 @@ ROUNDED_PRODUCT = 0.25
 
 
 @kernel
-def rotation_at(r, i, j):
-    return (r[i, j, 0], r[i, j, 1], r[i, j, 2], r[i, j, 3])
-
-
-@kernel
-def store_rotation(r, i, j, q):
-    for c in range(4):
-        r[i, j, c] = q[c]
-
-
-@kernel
-def origin_at(world, i, j):
-    """Where a joint is."""
-    return (world[i, j, 3], world[i, j, 7], world[i, j, 11])
-
-
-@kernel
 def frame_at(world, s, i, j):
     """The axes that a joint's local rotation has turned, each of length 1, in world space."""
     return xform.axes(xform.unmirrored(load_matrix(world[i, j]), s[i, j]))
