@@ -1,4 +1,4 @@
-"""Ground given by a function of x and z: a formula, noise, a lookup of the caller's own."""
+"""Ground given by a function of x and z: a formula, noise, or your own lookup."""
 
 from __future__ import annotations
 
@@ -31,16 +31,31 @@ heights that were computed in float32."""
 
 
 class FunctionGround(Ground):
-    """The surface y = height(x, z); its front is above.
+    """The surface y = height(x, z). The front is above.
 
-    height_and_normal: a function of x and z, metres, that returns a height, or a tuple of a height and a normal of any
-    length. Where the height is not finite there is a hole. Without a normal (None, or one of no direction) the slope is
-    taken from heights nearby. It is called with arrays (n,) and may return heights (n,), or one for all, and normals
-    (n, 3), a tuple of three components, or one (3,) for all. If that raises or gives anything else, it is called with
-    two floats, point by point; what it raises then is passed on.
+    Parameters
+    ----------
+    height_and_normal
+        A function of x and z, metres, that returns a height, or a tuple of a height and a normal of any length. A
+        height that is not finite makes a hole. Without a normal (None, or the zero vector) the slope is taken from heights
+        nearby. The function is called with arrays (n,) and may return heights (n,) or one for all, and normals (n, 3),
+        a tuple of three components, or one (3,) for all. If that raises or returns anything else, the function is
+        called with two floats for each point; errors from these calls reach the caller.
+    step
+        Metres per step along a slanted ray; longer for a ray that would need more than 1024 steps. Features narrower
+        than a step may be missed. Vertical rays need only one call.
+    two_sided
+        Whether rays hit the surface from below as well.
 
-    A vertical ray asks once. A slanted one is followed in steps, and what is narrower than a step may be missed.
-    step: metres along the ray; longer where a ray would take more than 1024.
+    Raises
+    ------
+    InputError
+        If height_and_normal is not callable, or step is not a number above zero.
+
+    Example
+    -------
+    >>> FunctionGround(lambda x, z: 0.5 * x).cast((2, 3, 0), (0, -1, 0), 10).distance
+    2.0
     """
 
     def __init__(self, height_and_normal: Callable[..., Any], *, step: float = 0.1, two_sided: bool = True) -> None:
@@ -70,7 +85,7 @@ class FunctionGround(Ground):
     # --- vertical rays ---------------------------------------------------------------------------------------
 
     def _upright(self, origins: Any, units: Any) -> tuple[Any, Any]:
-        """Distances, negative for none, and normals as the function gave them."""
+        """Return distances, negative for a miss, and normals as the function returned them."""
         heights, normals = self._ask(origins)
         distances = (heights - origins[:, 1]) * units[:, 1]
         meets = np.isfinite(heights) & (self._two_sided | (units[:, 1] < 0.0))
@@ -79,7 +94,7 @@ class FunctionGround(Ground):
     # --- slanted rays ----------------------------------------------------------------------------------------
 
     def _slanted(self, origins: Any, units: Any, reaches: Any) -> Any:
-        """Distances, negative for none: step by step until the side of the surface changes, then halve that step."""
+        """Return distances, negative for a miss: step until the side of the surface changes, then bisect that step."""
         counts = np.clip(np.ceil(reaches / self._step), MARCH_STEPS_LEAST, MARCH_STEPS).astype(np.int64)
         distances, sides = self._start(origins, units)
         steps = np.zeros(len(reaches), np.int64)
@@ -91,15 +106,16 @@ class FunctionGround(Ground):
             found = self._bisect(o, u, low, high, sides[rows])
             solid = np.isfinite(self._above(o, u, found))
             distances[rows[solid]] = found[solid]
-            # The others went through a hole; they go on from the end of that step, on the other side.
+            # The other rays passed through a hole. They continue from the end of that step, on the other side.
             rows = rows[~solid]
             sides[rows] = -sides[rows]
         return distances
 
     def _start(self, origins: Any, units: Any) -> tuple[Any, Any]:
-        """Distance 0 for rays that cross the surface right where they start, -1 for all others.
+        """Return the distances and the sides of rays at their start.
 
-        And the side of the surface they are on: 1 above, -1 below, 0 not known.
+        Distances are 0 for rays that cross the surface where they start, and -1 for all others. Sides are 1 above the
+        surface, -1 below, 0 unknown.
         """
         above = self._above(origins, units, np.zeros(len(units)))
         sides, distances = np.nan_to_num(np.sign(above)), np.full(len(units), -1.0)
@@ -110,9 +126,10 @@ class FunctionGround(Ground):
         return distances, sides
 
     def _march(self, rows: Any, origins: Any, units: Any, reaches: Any, counts: Any, steps: Any, sides: Any) -> Any:
-        """Those of the rays that cross the surface, each after the step it does so in; `sides` are those before it.
+        """Advance rays until they cross the surface or end. Return those that cross it.
 
-        Few rays ask for many steps at once: a call of the function costs more than a point.
+        Updates `steps` to the step that crosses, and `sides` to the side before it. Few rays take many steps per call:
+        a call of the function costs more than a point.
         """
         crossed = []
         while (rows := rows[steps[rows] < counts[rows]]).size:
@@ -133,7 +150,7 @@ class FunctionGround(Ground):
         return np.concatenate([rows, *crossed])
 
     def _bisect(self, origins: Any, units: Any, low: Any, high: Any, sides: Any) -> Any:
-        """Where rays leave the side they are on at `low`, for another one or for a hole."""
+        """Return the distances at which rays leave the side they are on at `low`, to the other side or into a hole."""
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             stays = sides * self._above(origins, units, middle) > 0.0
@@ -141,19 +158,20 @@ class FunctionGround(Ground):
         return high
 
     def _above(self, origins: Any, units: Any, distances: Any) -> Any:
-        """How far above the surface rays are at a distance; NaN over a hole."""
+        """Return the heights of rays above the surface at these distances; NaN over a hole."""
         points = origins + units * distances[:, np.newaxis]
         return points[:, 1] - self._ask(points)[0]
 
     # --- normals ---------------------------------------------------------------------------------------------
 
     def _facing(self, points: Any, units: Any, given: Any) -> Any:
+        """Return unit normals that face the side that the rays came from."""
         normals = self._upwards(points, given)
         behind = np.sum(normals * units, axis=1) > 0.0
         return np.where(behind[:, np.newaxis], -normals, normals) + 0.0
 
     def _upwards(self, points: Any, given: Any) -> Any:
-        """Unit normals: those given, and where they have no direction the ones of the slope."""
+        """Return unit normals that point up: the given ones, or those of the slope where a given one is zero."""
         size = np.max(np.abs(given), axis=1, initial=0.0)
         absent = size == 0.0
         normals = given / np.where(absent, 1.0, size)[:, np.newaxis]
@@ -162,7 +180,7 @@ class FunctionGround(Ground):
         return normals * (up / np.linalg.norm(normals, axis=1, keepdims=True))
 
     def _slopes(self, points: Any) -> Any:
-        """Normals from heights on both sides along x and z; on one side next to a hole."""
+        """Return normals from heights on both sides along x and z; on one side next to a hole."""
         normals = np.zeros_like(points)
         normals[:, 1] = 1.0
         centre = self._ask(points)[0]
@@ -181,16 +199,16 @@ class FunctionGround(Ground):
     # --- the function ----------------------------------------------------------------------------------------
 
     def _ask(self, points: Any) -> tuple[Any, Any]:
-        """Heights (n,), NaN for holes, and normals (n, 3), zeros where there are none, at points (n, 3)."""
+        """Return heights (n,), NaN for holes, and normals (n, 3), zeros for none, at points (n, 3)."""
         count = len(points)
         if count == 0:
             return np.zeros(0), np.zeros((0, 3))
-        # Never 1 or 3 points: of an array of one, `if x > 0` is not the error that tells a function of floats, and of
-        # three normals nobody could tell rows from columns.
+        # Never ask for 1 or 3 points: with one, `if x > 0` raises no error, which would reveal a function of floats;
+        # with three, rows and columns of the normals look the same.
         asked = points if count not in (1, 3) else np.concatenate([points, points[-1:]])
         try:
             heights, normals = _read(self._function(asked[:, 0].copy(), asked[:, 2].copy()), len(asked))
-        except Exception:  # Whatever it is: if it is more than a function of floats given arrays, it comes again.
+        except Exception:  # If arrays are not the cause, the calls with floats raise it again.
             heights = normals = None
         if heights is None:
             singles = [self._ask_one(float(x), float(z)) for x, _, z in points]
@@ -206,7 +224,7 @@ class FunctionGround(Ground):
 
 
 def _read(answer: Any, count: int) -> tuple[Any, Any]:
-    """Heights (count,) and normals (count, 3) from what the function returned."""
+    """Parse what the function returned into heights (count,) and normals (count, 3)."""
     height, normal = answer if isinstance(answer, tuple) and len(answer) == 2 else (answer, None)
     try:
         heights = _rows(height, count, ())
@@ -227,7 +245,7 @@ def _read(answer: Any, count: int) -> tuple[Any, Any]:
 
 
 def _rows(value: Any, count: int, core: tuple[int, ...]) -> Any:
-    """(count, *core) from that or from one for all."""
+    """Broadcast one value for all, or one for each, to (count, *core)."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or array.shape not in (core, (count, *core)):
         raise ValueError
