@@ -37,10 +37,10 @@ class FunctionGround(Ground):
     ----------
     height_and_normal
         A function of x and z, metres, that returns a height, or a tuple of a height and a normal of any length. A
-        height that is not finite makes a hole. Without a normal (None, or the zero vector) the slope is taken from heights
-        nearby. The function is called with arrays (n,) and may return heights (n,) or one for all, and normals (n, 3),
-        a tuple of three components, or one (3,) for all. If that raises or returns anything else, the function is
-        called with two floats for each point; errors from these calls reach the caller.
+        height that is not finite makes a hole. Without a normal (None, or the zero vector) the slope is taken from
+        heights nearby. The function is called with arrays (n,) and may return heights (n,) or one for all, and normals
+        (n, 3), a tuple of three components, or one (3,) for all. If that raises or returns anything else, the function
+        is called with two floats for each point; errors from these calls reach the caller.
     step
         Metres per step along a slanted ray; longer for a ray that would need more than 1024 steps. Features narrower
         than a step may be missed. Vertical rays need only one call.
@@ -54,7 +54,7 @@ class FunctionGround(Ground):
 
     Example
     -------
-    >>> FunctionGround(lambda x, z: 0.5 * x).cast((2, 3, 0), (0, -1, 0), 10).distance
+    >>> float(FunctionGround(lambda x, z: 0.5 * x).cast((2, 3, 0), (0, -1, 0), 10).distance)
     2.0
     """
 

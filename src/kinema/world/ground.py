@@ -43,7 +43,7 @@ class Ground(ABC):
 
         Example
         -------
-        >>> Plane().cast((0, 1, 0), (0, -1, 0), 10).distance
+        >>> float(Plane().cast((0, 1, 0), (0, -1, 0), 10).distance)
         1.0
         """
         checked, shape, dtype = rays.checked(origins, directions, max_distance)

@@ -227,7 +227,7 @@ class HeightField(Ground):
 
     Example
     -------
-    >>> HeightField([[0.0, 0.0], [1.0, 1.0]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance
+    >>> float(HeightField([[0.0, 0.0], [1.0, 1.0]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
     2.5
     """
 

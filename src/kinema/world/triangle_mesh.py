@@ -50,7 +50,7 @@ class TriangleMesh(Ground):
     Example
     -------
     >>> mesh = TriangleMesh([(-1, 0, -1), (0, 0, 1), (1, 0, -1)], [(0, 1, 2)])
-    >>> mesh.cast((0, 2, 0), (0, -1, 0), 10).distance
+    >>> float(mesh.cast((0, 2, 0), (0, -1, 0), 10).distance)
     2.0
     """
 

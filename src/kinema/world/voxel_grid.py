@@ -136,7 +136,7 @@ class VoxelGrid(Ground):
 
     Example
     -------
-    >>> VoxelGrid([[[True]]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance
+    >>> float(VoxelGrid([[[True]]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
     2.0
     """
 
