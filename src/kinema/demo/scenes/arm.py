@@ -73,7 +73,7 @@ class ArmScene(Scene):
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger on a ball", "take it, throw it"),
-        ("Left mouse beside them", "turn the view; right mouse or two fingers move it"),
+        ("Left mouse beside them", "rotate the view; right mouse or two fingers move it"),
         ("B", "one more ball"),
         ("Backspace", "one ball less"),
     )

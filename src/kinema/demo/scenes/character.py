@@ -50,8 +50,8 @@ class CharacterScene(Scene):
     controls: tuple[Control, ...] = ()
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
-        ("Backspace", "let everything go"),
-        ("Drag beside it", "turn the view; wheel or two fingers: nearer and farther"),
+        ("Backspace", "release all handles"),
+        ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
     )
 
@@ -123,7 +123,7 @@ class CharacterScene(Scene):
             *stages,
             Choice("show", "Show", SHOWN[0], SHOWN),
             Switch("bones", "Bones and roles", False),
-            Button("let_go", "Let everything go"),
+            Button("let_go", "Release all handles"),
         )
 
     # User input.

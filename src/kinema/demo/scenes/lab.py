@@ -60,7 +60,7 @@ class LabScene(Scene):
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target; all chains share it"),
-        ("Left mouse beside it", "turn the view"),
+        ("Left mouse beside it", "rotate the view"),
     )
 
     def __init__(self, seed: int = 0) -> None:

@@ -215,7 +215,7 @@ class Scene(ABC):
     def description(self) -> dict[str, Any]:
         """Return JSON values that only change with `revision`: counts, names, fixed shapes.
 
-        "bounds" holds, by handle or by "*" for all handles, where `drag` lets them go: a box by its corners "low" and
+        "bounds" holds, by handle or by "*" for all handles, where they may be dragged: a box by its corners "low" and
         "high", or a ball by "centre" and "radius". The page keeps drags inside.
         """
         return {}
