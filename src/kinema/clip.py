@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import EVENT_PASSES, ROUNDING_TURN, THREADS_FROM_POSES
+from kinema.constants import ROUNDING_TURN, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.root_motion import Root, RootMotion
 from kinema.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
 from kinema.skeleton import Joint, Skeleton
+
+EVENT_PASSES = 4
+"""How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""
 
 Path = Literal["translation", "rotation", "scale"]
 Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from kinema import validation
-from kinema.constants import ALONG_FOOT, STRAIGHT
+from kinema.constants import STRAIGHT
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.skeleton import Joint, Skeleton
+
+ALONG_FOOT = 0.5
+"""Cosine with the character's forward from which ankle to toe is taken for the foot's direction: within 60 degrees."""
 
 
 @dataclass(frozen=True, kw_only=True)

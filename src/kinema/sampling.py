@@ -20,10 +20,17 @@ import numpy as np
 
 from kinema import validation
 from kinema._jit import batch, kernel, like, routine
-from kinema.constants import LANES, SLERP_NEAR_FLOAT32, SLERP_NEAR_FLOAT64
+from kinema.constants import LANES
 from kinema.math import arrays, quat
 from kinema.pose import Pose
 from kinema.records import Record, kernel_views
+
+SLERP_NEAR_FLOAT64 = 0.95
+"""The same for float64 (6e-16): 36 degrees from key to key."""
+
+SLERP_NEAR_FLOAT32 = 0.6
+"""Smallest cosine between two quaternions for which the series that slerps between keys is good to float32's rounding
+(6e-8): 106 degrees from key to key. Beyond it, angles."""
 
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 """What a track can animate, and how many numbers that takes."""

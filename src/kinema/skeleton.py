@@ -13,12 +13,15 @@ import numpy as np
 
 from kinema import validation
 from kinema._jit import batch, kernel
-from kinema.constants import MOST_KNOWN, THREADS_FROM_POSES
+from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.limits import ROW, Limit
 from kinema.math import arrays, xform
 from kinema.math.rows import load3, load4, load_matrix, store_matrix
 from kinema.pose import Pose
+
+MOST_KNOWN = 1_024
+"""Things a skeleton remembers to have worked out, chains above all. More mean that they are no longer asked for."""
 
 T = TypeVar("T")
 

@@ -309,7 +309,7 @@ def test_characters_from_files_in_any_unit(file):
 
 def largest_rotation(walk):
     """Degrees that any joint rotates within a frame, at most, once the walk is under way."""
-    return np.degrees(metrics.turns(walk.character.skeleton, walk.world)[5:].max())
+    return np.degrees(metrics.rotation_steps(walk.character.skeleton, walk.world)[5:].max())
 
 
 @pytest.mark.slow_uncompiled

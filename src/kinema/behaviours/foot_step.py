@@ -138,7 +138,7 @@ class ClipFoot(NamedTuple):
     yaw: Any
 
 
-class Stance(NamedTuple):
+class FootStance(NamedTuple):
     """Whether a foot is held where it is (held), was so before too (standing), or is on its way to a known landing
     (lands), in so many seconds (left).
     """
@@ -171,7 +171,7 @@ class Underfoot(NamedTuple):
     floor: Any
 
 
-class Motion(NamedTuple):
+class FootMotion(NamedTuple):
     """A value with its speed and acceleration."""
 
     value: Any
@@ -218,7 +218,7 @@ def planned(motion, goal, goal_speed, seconds, t):
     """
     zero, one = like(t, 0.0), like(t, 1.0)
     if t >= seconds:
-        return Motion(goal, goal_speed, zero)
+        return FootMotion(goal, goal_speed, zero)
     u = t / seconds
     way, v, w = goal - motion.value, motion.speed * seconds, goal_speed * seconds
     a = motion.acceleration * seconds * seconds
@@ -228,7 +228,7 @@ def planned(motion, goal, goal_speed, seconds, t):
     value = motion.value + u * (v + u * (like(one, 0.5) * a + u * (c3 + u * (c4 + u * c5))))
     speed = v + u * (a + u * (like(one, 3.0) * c3 + u * (like(one, 4.0) * c4 + u * like(one, 5.0) * c5)))
     bend = a + u * (like(one, 6.0) * c3 + u * (like(one, 12.0) * c4 + u * like(one, 20.0) * c5))
-    return Motion(value, speed / seconds, bend / (seconds * seconds))
+    return FootMotion(value, speed / seconds, bend / (seconds * seconds))
 
 
 @kernel
@@ -236,7 +236,7 @@ def settled(motion, goal, near):
     """A motion, brought to rest at its goal where it is as good as there."""
     zero = like(near, 0.0)
     there = (abs(motion.value - goal) < near) & (abs(motion.speed) < near)
-    return Motion(
+    return FootMotion(
         goal if there else motion.value, zero if there else motion.speed, zero if there else motion.acceleration
     )
 
@@ -308,7 +308,7 @@ def step_contact(settings, sole, foot, clip, dt):
             foot.swing_time = foot.since_liftoff
         foot.since_liftoff = like(dt, 0.0)
         foot.foothold_steps, foot.foothold_chosen = 0, False
-    return Stance(held, standing, lands, landing.left)
+    return FootStance(held, standing, lands, landing.left)
 
 
 @routine
@@ -376,7 +376,7 @@ def swing_across(settings, sole, foot, under, stance, dt):
     seconds = stance.left if stance.lands else like(dt, 4.0) * settings.release_half_life
     near = sole.length * like(dt, AT_REST)
     for c in range(3):
-        motion = Motion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
+        motion = FootMotion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
         motion = settled(planned(motion, goal[c], zero, max(seconds, like(dt, SHORTEST_PLAN)), dt), goal[c], near)
         foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c] = motion
     yaw_half_life = min(settings.release_half_life, seconds * like(dt, 0.25))
@@ -572,7 +572,7 @@ def step_rise(sole, foot, under, stance, blocked, dt):
     """
     zero = like(dt, 0.0)
     shortest = shortest_plan(sole, foot.rise)
-    motion = Motion(foot.rise, foot.rise_speed, foot.rise_acceleration)
+    motion = FootMotion(foot.rise, foot.rise_speed, foot.rise_acceleration)
     seconds, goal, speed = like(dt, LANDED_PLAN), zero, zero
     if not stance.held:
         seconds = max(stance.left, shortest) if stance.lands else like(dt, LOOK_AHEAD)
@@ -588,7 +588,7 @@ def step_rise(sole, foot, under, stance, blocked, dt):
             seconds = max(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, shortest)
     motion = settled(planned(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
     if foot.fresh:
-        motion = Motion(blocked, zero, zero)
+        motion = FootMotion(blocked, zero, zero)
     foot.rise, foot.rise_speed, foot.rise_acceleration = motion
 
 

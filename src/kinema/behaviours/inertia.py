@@ -53,7 +53,7 @@ class Transforms(NamedTuple):
     """(n, J, 3): scales."""
 
 
-class Motion(NamedTuple):
+class JointMotion(NamedTuple):
     """How some characters move."""
 
     now: Transforms
@@ -196,7 +196,7 @@ class Inertia:
         """Forget the old motions of these characters."""
         self._left[rows] = 0.0
 
-    def switch(self, rows: Any, old: Motion, new: Motion, fade: float) -> None:
+    def switch(self, rows: Any, old: JointMotion, new: JointMotion, fade: float) -> None:
         """Crossfade these characters from one motion to another in `fade` seconds."""
         if self._offsets is None:
             self._offsets = OFFSET.zeros((self._crowd.count, len(self._crowd.skeleton)), self._crowd.precision)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.blending import kept, mix_back, numbers
-from kinema.behaviours.inertia import FADE_PROBE, Inertia, Motion, Transforms
+from kinema.behaviours.inertia import FADE_PROBE, Inertia, JointMotion, Transforms
 from kinema.behaviours.stage import Crowd, FrameContext, LocalEdit, Stage, StageState
 from kinema.clip import Clip
 from kinema.errors import InputError
@@ -301,7 +301,7 @@ class PlayState(StageState):
         before, after = ((t >= 0.0) & (t <= end) for t in (p["time"] - way, p["time"] + way))
         step = np.where(before, 1.0, np.where(after, -1.0, 0.0))
         now, other = (self._sample(rows, times)[0] for times in (p["time"], p["time"] - step * way))
-        return Motion(now, other, step.astype(self._crowd.precision))
+        return JointMotion(now, other, step.astype(self._crowd.precision))
 
     def _sample(self, rows: Any, times: Any) -> tuple[Transforms, Any]:
         """The clips of some characters at some times, and where their roots stand, (n, 4)."""

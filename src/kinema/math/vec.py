@@ -3,7 +3,10 @@
 import math
 
 from kinema._jit import kernel, like
-from kinema.constants import SIDE_SWITCH, TINY
+from kinema.constants import TINY
+
+SIDE_SWITCH = 0.01
+"""Squared share of x and y in a unit vector below which it counts as running along z (about 6 degrees)."""
 
 
 @kernel

@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import PLANTED_HEIGHT, PLANTED_SHORTEST, PLANTED_SPEED
+from kinema.constants import PLANTED_SPEED
 from kinema.metrics.frames import leg_lengths, positions_of, seconds, without_short, world_frames
 from kinema.rig import Rig
+
+PLANTED_SHORTEST = 0.06
+"""Seconds. A plant, or a gap in one, that is shorter is noise: the shortest steps of a sprint last 0.08 s."""
+
+PLANTED_HEIGHT = 0.05
+"""Leg lengths above the ground below which a sole can be planted: 4 cm; a swinging foot clears 1 to 2 cm, but fast."""
 
 PARTS = ("heel", "ball", "tip")
 """The points of a sole, in the order of their axis."""

@@ -22,7 +22,7 @@ from kinema.math import quat, vec
 from kinema.math.rows import load3 as load_row
 from kinema.solvers.chain import ChainArguments, ChainResult, solve_chain
 from kinema.solvers.chain_limits import apply_limits
-from kinema.solvers.chain_records import WITH_HINGES, Answer, Problem, many_lanes, one_lane, queue_of_lanes
+from kinema.solvers.chain_records import WITH_HINGES, Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
 from kinema.solvers.schedule import solve_lanes, solve_one
 
 OPPOSITE = 1e-30
@@ -150,7 +150,7 @@ def rotate_bones(work):
 @batch
 def _solve_few(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains one after the other."""
-    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
     work = one_lane(source.shape[1], settings[0].floor)
     for i in range(source.shape[0]):
         solve_one(ccd_pass, work, problem, answer, i)
@@ -159,7 +159,7 @@ def _solve_few(source, targets, poles, table, settings, joints, outcomes):
 @batch
 def _solve_many(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains side by side."""
-    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
     size, x = source.shape[1], settings[0].floor
     solve_lanes(ccd_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
 

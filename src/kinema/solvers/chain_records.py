@@ -120,7 +120,7 @@ class Workspace(NamedTuple):
     """(1,) scratch record."""
 
 
-class Problem(NamedTuple):
+class ChainProblem(NamedTuple):
     """The chains of a call."""
 
     source: Any

@@ -185,7 +185,7 @@ def finish_chain(settings, source, moved, joints):
 # --- many chains ------------------------------------------------------------------------------------------------------
 
 
-class Chains(NamedTuple):
+class CompensatingChains(NamedTuple):
     """A batch: source, moved and joints (chains, N, 3), angles (chains, N-1), targets (chains, 3), errors and lengths
     (chains,).
     """
@@ -308,7 +308,7 @@ def compensating(
     )
 
 
-def _chains(named: dict[str, Any], shape: tuple[int, ...], count: int, dtype: Any) -> Chains:
+def _chains(named: dict[str, Any], shape: tuple[int, ...], count: int, dtype: Any) -> CompensatingChains:
     """The batch as kernels take it."""
     size = math.prod(shape)
     source = validation.flat(named["joints"], 2, shape).reshape(size, count, 3)
@@ -317,7 +317,7 @@ def _chains(named: dict[str, Any], shape: tuple[int, ...], count: int, dtype: An
         angles[:] = validation.flat(named["state"], 1, shape).reshape(size, count - 1)
     targets = validation.flat(named["target"], 1, shape).reshape(size, 3)
     moved, joints = source.copy(), source.copy()
-    return Chains(source, moved, joints, angles, targets, np.empty(size, dtype), np.empty(size, dtype))
+    return CompensatingChains(source, moved, joints, angles, targets, np.empty(size, dtype), np.empty(size, dtype))
 
 
 def check_state(state: NDArray[Any]) -> None:

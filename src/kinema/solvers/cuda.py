@@ -28,7 +28,7 @@ from kinema.solvers.chain_records import (
     OUTCOME,
     SETTINGS,
     Answer,
-    Problem,
+    ChainProblem,
     Workspace,
     group_record,
     joint_record,
@@ -371,16 +371,16 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
         one_target, one_pole = targets[t : t + 1], poles[p : p + 1]
         if limited:
             if has_pole:
-                problem = Problem(source[i : i + 1], one_target, one_pole, table, settings)
+                problem = ChainProblem(source[i : i + 1], one_target, one_pole, table, settings)
                 solve_one(main_pass, work, problem, answer, 0)
             else:
-                problem = Problem(source[i : i + 1], one_target, None, table, settings)
+                problem = ChainProblem(source[i : i + 1], one_target, None, table, settings)
                 solve_one(main_pass, work, problem, answer, 0)
         elif has_pole:
-            problem = Problem(source[i : i + 1], one_target, one_pole, None, settings)
+            problem = ChainProblem(source[i : i + 1], one_target, one_pole, None, settings)
             solve_one(main_pass, work, problem, answer, 0)
         else:
-            problem = Problem(source[i : i + 1], one_target, None, None, settings)
+            problem = ChainProblem(source[i : i + 1], one_target, None, None, settings)
             solve_one(main_pass, work, problem, answer, 0)
         outcome = outcomes[0]
         outputs.error[i], outputs.iterations[i] = outcome.error, outcome.iterations

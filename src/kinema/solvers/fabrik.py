@@ -20,7 +20,7 @@ from kinema.math import vec
 from kinema.math.rows import load3 as load_row
 from kinema.solvers.chain import ChainArguments, ChainResult, solve_chain
 from kinema.solvers.chain_limits import apply_limits
-from kinema.solvers.chain_records import Answer, Problem, many_lanes, one_lane, queue_of_lanes
+from kinema.solvers.chain_records import Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
 from kinema.solvers.schedule import solve_lanes, solve_one
 
 
@@ -87,7 +87,7 @@ def backward_limited(work, table, settings):
 @batch
 def _solve_few(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains one after the other."""
-    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
     work = one_lane(source.shape[1], settings[0].floor)
     for i in range(source.shape[0]):
         solve_one(fabrik_pass, work, problem, answer, i)
@@ -96,7 +96,7 @@ def _solve_few(source, targets, poles, table, settings, joints, outcomes):
 @batch
 def _solve_many(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains side by side."""
-    problem, answer = Problem(source, targets, poles, table, settings), Answer(joints, outcomes)
+    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
     size, x = source.shape[1], settings[0].floor
     solve_lanes(fabrik_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
 

@@ -13,12 +13,17 @@ References: Levenberg 1944, Marquardt 1963.
 from __future__ import annotations
 
 from kinema._jit import kernel, like, routine
-from kinema.constants import DAMPING, DAMPING_FLOOR
 from kinema.lanes import load3, store3
 from kinema.limits import HINGE
 from kinema.math import vec
 from kinema.solvers.chain_limits import apply_limits, is_stiff
 from kinema.solvers.chain_records import WITH_HINGES
+
+DAMPING_FLOOR = 1e-9
+"""Keeps the 3x3 system solvable on a straight chain, in float32 too. In chain lengths, squared."""
+
+DAMPING = 0.1
+"""Levenberg's damping as a multiple of the squared error: vanishes at the target, so the end is quadratic."""
 
 
 @routine

@@ -15,12 +15,18 @@ from __future__ import annotations
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.constants import FARTHEST, STALL_PASSES, STALL_SHARE
+from kinema.constants import FARTHEST
 from kinema.lanes import load3, store3
 from kinema.math import vec
 from kinema.solvers.attempt import begin, end
 from kinema.solvers.chain_records import FREE, NO_CHAIN
 from kinema.solvers.gauss_newton import finish_pass
+
+STALL_SHARE = 0.9
+"""An error counts as better below this share of the best one."""
+
+STALL_PASSES = 6
+"""Finish passes without a better error after which a chain has stalled."""
 
 PROGRESS = 1e-3
 """What a pass inside limits must improve on, in chain lengths, to count as progress: the error of a target that the

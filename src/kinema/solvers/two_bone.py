@@ -20,16 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import lanes, notices, validation
 from kinema._jit import batch, kernel, like
-from kinema.constants import (
-    LARGEST_FLOAT64,
-    POLE_FADE,
-    POLE_FADE_HINTED,
-    THREADS_FROM_CLOSED_FORM,
-    TILE,
-    TOLERANCE,
-)
+from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
 from kinema.solvers.bone_rotations import bone_rotations
+
+POLE_FADE = 1e-3
+"""Sine of the angle between pole and reach line below which the pole fades out, when there is nothing better to
+fade to: small, because a pole is meant to be obeyed; not zero, because its direction is noise there."""
 
 
 @kernel

@@ -21,7 +21,7 @@ from kinema.solvers.body.joints import (
     set_mobility,
     some_rotation,
 )
-from kinema.solvers.body.records import Problem
+from kinema.solvers.body.records import BodyProblem
 from kinema.solvers.body.rows import aim_effectors, build_rows
 from kinema.solvers.body.system import (
     factor,
@@ -364,7 +364,7 @@ def solve_one(problem, outcome):
 def solve_bodies(first, last, joints, states, effectors, settings, outcomes, room):
     """Solve characters first to last - 1. room: rows, sweep, matrix and pulls for one character at a time."""
     for i in range(first, last):
-        problem = Problem(
+        problem = BodyProblem(
             joints, states[i], effectors[i], room.rows, room.sweep, room.matrix, room.pulls, settings[i : i + 1]
         )
         solve_one(problem, outcomes[i])

@@ -15,7 +15,7 @@ ROWS = 6
 """Rows of the system that one effector needs at most."""
 
 
-class Room(NamedTuple):
+class SolveBuffers(NamedTuple):
     """What the kernels need for one character at a time."""
 
     rows: Any
@@ -60,10 +60,10 @@ class Plan:
             states["start_translation"][:, self.root] = t_warm[:, self.root]
         return states
 
-    def room(self, effectors: int) -> Room:
-        """Room for one character with this many effectors."""
+    def room(self, effectors: int) -> SolveBuffers:
+        """Buffers for one character with this many effectors."""
         rows = ROWS * effectors
-        return Room(
+        return SolveBuffers(
             records.zeros(records.ROW, rows),
             np.zeros((self.nodes.size, 6, rows)),
             np.zeros((rows, rows)),

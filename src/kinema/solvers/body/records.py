@@ -112,7 +112,7 @@ OUTCOME = Record(steps=np.int64, limited=bool, reached=bool)
 """What became of one character."""
 
 
-class Problem(NamedTuple):
+class BodyProblem(NamedTuple):
     """Everything that the solver works on for one character."""
 
     joints: Any
