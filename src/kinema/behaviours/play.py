@@ -293,7 +293,7 @@ class PlayState(StageState):
 
     # --- motions -----------------------------------------------------------------------------------------------
 
-    def _motion(self, rows: Any) -> Motion:
+    def _motion(self, rows: Any) -> JointMotion:
         """Where the clips of some characters are, and a probe's time before; after, where a clip has just begun."""
         p = self._playbacks[rows]
         way = np.where(p["ended"], 0.0, p["speed"] * FADE_PROBE)
