@@ -28,7 +28,7 @@ GIF_SHORTEST_DELAY = 2
 """Hundredths of a second. Browsers slow frames with a shorter delay down to ten per second."""
 
 _CELLS = 1 << 18
-"""Colours that are told apart while a palette is chosen: 6 bits per channel."""
+"""Colours that are distinguished while a palette is chosen: 6 bits per channel."""
 
 
 def png_bytes(image: Any) -> bytes:

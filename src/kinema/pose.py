@@ -104,7 +104,7 @@ class Pose:
                 raise InputError(f"{name} must have shape (..., joints, n), got {parts[name].shape}")
         shape = validation.batch_shape(parts)
         for name, array in parts.items():
-            # A copy: whoever goes on to use the array that came in does not change the pose.
+            # A copy: changing the array that was passed in later does not change the pose.
             object.__setattr__(self, name, np.array(np.broadcast_to(array, (*shape, array.shape[-1])), order="C"))
 
     names: ClassVar[tuple[str, ...] | None] = None

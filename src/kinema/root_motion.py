@@ -1,4 +1,4 @@
-"""Where the root of an animation goes over the ground, to take it out of the pose and move the character by it instead.
+"""Root motion: the path of a clip's root over the ground, taken out of the pose to move the character instead.
 
 A place on the ground is `(offset, yaw)`: a vector at right angles to up, metres, and a turn about up, radians. As a
 motion it turns first, then moves; places compose like transforms.

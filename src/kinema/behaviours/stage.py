@@ -253,11 +253,11 @@ class Buffers:
         self._snapshot: weakref.ref[Snapshot] | None = None
 
     def held(self) -> Snapshot | None:
-        """Return the snapshot of these arrays if somebody still has it."""
+        """Return the snapshot of these arrays if a frame still holds it."""
         return None if self._snapshot is None else self._snapshot()
 
     def snapshot(self, transform: Any) -> Snapshot:
-        """Return a snapshot of the arrays as they are; the same one until somebody writes to them."""
+        """Return a snapshot of the arrays as they are; the same one until they are written to."""
         snapshot = self.held()
         if snapshot is None:
             np.copyto(self.transform, transform)

@@ -1,5 +1,5 @@
 """Handles: joints that lie where a limb ends, but hang from elsewhere: the animator's grip on a foot, or a foot that is
-its own grip. Whoever moves the limb has to take them along, else the foot stays behind.
+its own grip. Code that moves the limb must move them too, or the foot stays behind.
 """
 
 from __future__ import annotations
