@@ -2,8 +2,8 @@
 
 `kernel` marks a function on numbers, tuples and records. It never allocates and never raises. It is inlined into its
 callers, so a loop over lanes around it becomes vector code; CUDA kernels call the same function. `routine` is the same
-without inlining. Neither may return an array: they do not count references, so the caller would free it. `batch` marks a
-loop over many elements: compiled once per precision, kept on disk, runs without the GIL.
+without inlining. Neither may return an array: they do not count references, so the caller would free it. `batch` marks
+a loop over many elements: compiled once per precision, kept on disk, runs without the GIL.
 
 Strict IEEE everywhere (no fastmath): a lane of a vector and a single call then give the same bits.
 """
