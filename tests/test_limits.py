@@ -490,7 +490,6 @@ def test_limits_cannot_be_changed():
     [
         (Cone(1.0), ["limits", "sequence", "one limit or None per bone"]),
         (5, ["limits", "sequence", "5"]),
-        ([Cone(1.0)], ["limits", "1 entries", "2 bones"]),
         ([None, None, None], ["limits", "3 entries", "2 bones"]),
         ([None, 0.5], ["limits[1]", "0.5", "Hinge", "Cone", "SwingTwist", "None"]),
         (["a", None], ["limits[0]", "'a'", "Hinge"]),

@@ -25,10 +25,12 @@ _PRECISIONS = {"float64": np.float64, "float32": np.float32}
 def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     """One small call for everything there is to compile, by name."""
     from kinema import limits
+    from kinema.behaviours.leg_placement import solve_foot
     from kinema.drawing import draw_limb
     from kinema.solvers.aim import aim
     from kinema.solvers.ccd import ccd
     from kinema.solvers.compensating import compensating
+    from kinema.solvers.constrain import constrain
     from kinema.solvers.fabrik import fabrik
     from kinema.solvers.look_at import look_at
     from kinema.solvers.two_bone import two_bone
@@ -43,6 +45,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
     joints[:, 1] = np.arange(4)
+    chains = np.tile(joints, (32, 1, 1))
     target = np.array((1.0, 1.0, 0.5), dtype)
     world = np.tile(np.eye(4, dtype=dtype), (3, 1, 1))
     world[:, 1, 3] = np.arange(3)
@@ -54,6 +57,14 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "two_bone_rotations": lambda: two_bone_rotations(world, target),
         "fabrik": lambda: fabrik(joints, target).rotations(),
         "ccd": lambda: ccd(joints, target),
+        "fabrik in batches": lambda: fabrik(chains, target),
+        "ccd in batches": lambda: ccd(chains, target),
+        "chains with limits": lambda: (
+            fabrik(chains, target, limits=[limits.Cone(1.0)] * 3),
+            ccd(chains, target, limits=[limits.Cone(1.0)] * 3),
+            constrain(joints, [limits.Cone(1.0)] * 3),
+        ),
+        "legs": lambda: solve_foot(joints[3], joints[1], joints[1], lengths),
         "compensating": lambda: compensating(joints, target),
         "look_at": lambda: look_at(joints[0], target),
         "aim": lambda: aim(world[0], target),

@@ -8,7 +8,7 @@ import pytest
 from kinema import demo
 from kinema.character import Character
 from kinema.io import files
-from kinema.io.gltf.buffers import Buffers
+from kinema.io.gltf.buffers import DocumentBuffers
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, check_scenes, distance, moments
@@ -86,7 +86,7 @@ MAY_CHANGE = {
 def test_everything_a_file_had_stays(added):
     for path, file in added.items():
         document, again = file.character.source, file.again.source
-        assert again.binary.startswith(Buffers(document).read(0) if document.json.get("buffers") else b""), path
+        assert again.binary.startswith(DocumentBuffers(document).read(0) if document.json.get("buffers") else b""), path
         for key, before in document.json.items():
             after = again.json[key]
             if not isinstance(before, list):

@@ -638,7 +638,8 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     placement = lifted(placement, foot, under)
     ankle, rotation = placed(placement, clip.ankle[3]), quat.unit(quat.mul(placement.rotation, clip.rotation))
     before, height = target.ground, vec.dot(vec.sub(placement.on_plane, floor.point), floor.up)
-    moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > zero
+    near = sole.length * like(high, AT_REST)  # Rounding alone keeps nobody awake.
+    moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > near
     moved |= (foot.rise_speed != zero) | (foot.lift_speed != zero) | (target.contact != foot.contact) | foot.fresh
     store3(foot.ankle, ankle)
     store3(target.ankle, ankle)
@@ -655,7 +656,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
         ahead = vec.dot(vec.sub(lands, floor.point), floor.up) + height_on(under.plane, lands, floor.up)
         share = minimum_jerk(one - stance.left / foot.swing_time)
         target.ground += (ahead - height) * share
-    return moved | (target.ground != before)
+    return moved | (abs(target.ground - before) > near)
 
 
 @routine

@@ -16,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.ground_contact import PLANTED, RELEASED, limit_slope
+from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING, limit_slope
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
 from kinema.records import REAL, Record
+
+CLOSEST_FOLD = 0.55
+"""Share of the distance from hip to ankle in the clip, or at rest, that a swinging leg is folded to at most."""
 
 OVERSTRETCH = 0.02
 """Leg lengths beyond its reach at which a planted foot is released."""
@@ -107,10 +110,11 @@ class GroundSlope(NamedTuple):
 
 
 class LegReach(NamedTuple):
-    """Where a leg starts, world space, and how far from there its ankle may be, metres."""
+    """Where a leg starts, world space, and how far from there, and how near, its ankle may be, metres."""
 
     start: Any
     reach: Any
+    nearest: Any
 
 
 @kernel
@@ -194,13 +198,16 @@ def leg_reach(settings, leg, world, hips, rotation):
     """
     start, knee, ankle = load_origin(world[leg.thigh]), load_origin(world[leg.knee]), load_origin(world[leg.ankle])
     straight = vec.length(vec.sub(knee, start)) + vec.length(vec.sub(ankle, knee))
-    reach = max(vec.length(vec.sub(ankle, start)), settings.stretch * straight)
-    return LegReach(vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position))), reach)
+    posed = vec.length(vec.sub(ankle, start))
+    reach, nearest = max(posed, settings.stretch * straight), posed * like(posed, CLOSEST_FOLD)
+    return LegReach(vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position))), reach, nearest)
 
 
 @routine
 def shorten_targets(settings, legs, feet, world, hips, motion):
-    """Let a foot out of reach hang short of its target, and release a planted one that is too far away."""
+    """Let a foot out of reach hang short of its target, and release a planted one that is too far away. Keep a swinging
+    foot away from where its leg starts: a leg that folds up completely bends anywhere.
+    """
     shift = vec.scale(hips.up, motion.height)
     for n in range(legs.size):
         foot, leg = feet[n], leg_reach(settings, legs[n], world, hips, motion.rotation)
@@ -210,9 +217,11 @@ def shorten_targets(settings, legs, feet, world, hips, motion):
         too_far = distance > leg.reach + legs[n].length * like(distance, OVERSTRETCH)
         if too_far & (foot.contact == PLANTED):
             foot.contact = RELEASED
-        share = leg.reach / distance if distance > leg.reach else like(distance, 1.0)
         foot.short = max(distance - leg.reach, like(distance, 0.0))
-        store3(foot.ankle, vec.add(start, vec.scale(way, share)))
+        nearest = leg.nearest if foot.contact == SWINGING else like(distance, 0.0)
+        out = vec.unit_or(way, vec.scale(hips.up, like(distance, -1.0)))
+        if (distance > leg.reach) | (distance < nearest):
+            store3(foot.ankle, vec.add(start, vec.scale(out, min(max(distance, nearest), leg.reach))))
 
 
 @routine

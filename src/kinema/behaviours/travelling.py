@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.gait import BRAKE_FROM, STEP_URGENT, STOOD_LONG, lead_of
-from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING, floor_of
+from kinema.behaviours.ground_contact import PLANTED, RELEASED, floor_of
 from kinema.behaviours.pelvis import (
     PelvisMotion,
     carry_hips,
@@ -40,9 +40,6 @@ FASTEST_FALL = 1.2
 
 DEEPEST_CROUCH = 2.0
 """Times its crouch that a body comes down where a step has raised it, so that no planted foot loses its hold."""
-
-CLOSEST_FOLD = 0.55
-"""Share of its reach at rest that a swinging leg is folded to at most."""
 
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
@@ -286,20 +283,6 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
             height, speed = (top if walker.pelvis.fresh else max(top, lowest)), min(speed, zero)
     motion = PelvisMotion(height, speed, rotation)
     carry_hips(settings.pelvis, legs.bones, walker.pelvis, feet.target, world, hips, motion)
-    for n in range(legs.size):
-        start = vec.add(leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation).start, vec.scale(up, height))
-        unfold(legs[n], feet[n], start, up)
-
-
-@kernel
-def unfold(leg, foot, start, up):
-    """Keep a swinging foot away from where its leg starts: a leg that folds up completely bends anywhere."""
-    if foot.target.contact == SWINGING:
-        way = vec.sub(load3(foot.target.ankle), start)
-        nearest = leg.rest_reach * like(leg.reach, CLOSEST_FOLD)
-        if vec.length(way) < nearest:
-            out = vec.unit_or(way, vec.scale(up, like(leg.reach, -1.0)))
-            store3(foot.target.ankle, vec.add(start, vec.scale(out, nearest)))
 
 
 @kernel

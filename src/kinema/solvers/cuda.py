@@ -220,7 +220,7 @@ def _two_bone_kernel() -> Any:
 def two_bone(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: Any, tolerance: Any
 ) -> tuple[Any, ...]:
-    """`kinema.two_bone` on the GPU: mid, end, reached, error, reach."""
+    """`kinema.two_bone` on the GPU: mid, end, reached, error, reach, root."""
     dtype = _device_precision(root, target, lengths, pole, hint)
     named = {
         "root": _on_device("root", root, (3,), dtype),
@@ -255,6 +255,7 @@ def two_bone(
         reached.reshape(shape),
         error.reshape(shape),
         reach.reshape(shape),
+        named["root"],
     )
 
 

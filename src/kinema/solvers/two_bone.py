@@ -269,8 +269,8 @@ def two_bone(
     elif validation.place(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
-        mid, end, reached, error, reach = cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance)
-        return TwoBoneResult(mid, end, reached, error, reach, root)
+        mid, end, reached, error, reach, start = cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance)
+        return TwoBoneResult(mid, end, reached, error, reach, start)
     return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
 
 
