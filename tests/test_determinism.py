@@ -66,9 +66,7 @@ def two_bone(dtype):
     root, target, pole, hint = (fractions(300, 3, salt, dtype) for salt in (1, 2, 3, 4))
     bones = lengths(300, 2, 5, dtype)
     yield km.two_bone(root, target, bones)
-    yield km.two_bone(root, target, bones, pole=pole, hint=hint, soften=0.875)[
-        :5
-    ]  # What is solved; the root is as given.
+    yield km.two_bone(root, target, bones, pole=pole, hint=hint, soften=0.875)
     yield km.two_bone(root[:20], target[:20], bones[:20], pole=pole[0])
 
 
