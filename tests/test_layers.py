@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import kinema
-from kinema.kernel_cache import WITHOUT_KERNELS
 
 PACKAGE = Path(kinema.__file__).parent
 ROOT = PACKAGE.parents[1]
@@ -48,22 +47,6 @@ def test_the_contract_names_every_part_of_the_package():
     parts = {f"kinema.{p.stem}" for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
     assert layers <= parts
     assert parts - layers <= {"kinema.__init__", "kinema.__main__"}
-
-
-def test_no_kernel_is_made_of_what_the_cache_does_not_watch():
-    """Editing these parts compiles nothing anew, so none of them may hold a kernel, nor lend one a constant."""
-    for path in MODULES:
-        unwatched = path.relative_to(PACKAGE).parts[0].removesuffix(".py") in WITHOUT_KERNELS
-        imported = {
-            f"{node.module}.{alias.name}"
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.ImportFrom) and node.module
-            for alias in node.names
-        }
-        from_jit = {name.removeprefix("kinema._jit.") for name in imported if name.startswith("kinema._jit.")}
-        assert not (unwatched and from_jit & {"kernel", "routine", "batch"}), module_name(path)
-        if not unwatched:
-            assert not {name.split(".")[1] for name in imported if name.startswith("kinema.")} & WITHOUT_KERNELS
 
 
 def test_the_contract_can_break(tmp_path):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import subprocess
 import sys
 import threading
@@ -42,28 +43,6 @@ BASELINES = {
 }
 """The CPU that shipped kernels are compiled for, by machine, and the features it must have."""
 
-WITHOUT_KERNELS = frozenset(
-    [
-        "__init__",
-        "__main__",
-        "bake",
-        "bench",
-        "cli",
-        "compile_ahead",
-        "demo",
-        "drawing",
-        "images",
-        "info",
-        "io",
-        "metrics",
-        "pipeline",
-        "playground",
-        "render",
-        "roles",
-    ]
-)
-"""Parts of the package that hold no kernel: editing them recompiles nothing. A test checks the list."""
-
 PATIENCE = 1.0
 """Seconds of compiling after which a line on standard error says so."""
 
@@ -72,30 +51,67 @@ PATIENCE = 1.0
 
 
 @cache
-def fingerprint() -> str:
-    """Hash of every source file that kernels are made of.
+def fingerprint(module: str) -> str:
+    """Hash of a module's source and of every source in the package that it imports, directly or not.
 
     numba looks only at the file of the compiled function itself and would miss an edit in a helper.
     """
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        part = path.relative_to(PACKAGE)
-        if part.parts[0].removesuffix(".py") not in WITHOUT_KERNELS:
-            digest.update(part.as_posix().encode())
-            digest.update(path.read_bytes())
+    for name in sorted(_with_imports(module)):
+        digest.update(name.encode())
+        digest.update(_source(name).encode())
     return digest.hexdigest()[:16]
+
+
+def _with_imports(module: str) -> set[str]:
+    """Names of a module and of all modules of the package that it imports, directly or not."""
+    found, pending = {module}, [module]
+    while pending:
+        new = _imports(pending.pop()) - found
+        found |= new
+        pending.extend(new)
+    return found
+
+
+_IMPORT = re.compile(r"^[ \t]*from (kinema[\w.]*) import (\([^)]*\)|[^\n]*)|^[ \t]*import (kinema[\w.]*)", re.MULTILINE)
+
+
+@cache
+def _imports(module: str) -> set[str]:
+    """The modules of the package that one module imports. `from package import x` can name a module or its content."""
+    found = set()
+    for parent, names, whole in _IMPORT.findall(_source(module)):
+        children = {f"{parent}.{name}" for name in re.findall(r"\w+", names)} if parent else {whole}
+        modules = {name for name in children if _path(name) is not None}
+        found |= modules if modules == children else modules | {parent}
+    return found
+
+
+@cache
+def _source(module: str) -> str:
+    path = _path(module)
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
+def _path(module: str) -> Path | None:
+    """The source file of a module, None if there is none. Modules outside the package must have been imported."""
+    if not f"{module}.".startswith("kinema."):
+        file = getattr(sys.modules.get(module), "__file__", None)
+        return Path(file) if file else None
+    stem = PACKAGE.parent.joinpath(*module.split("."))
+    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
 
 
 @cache
 def user_folder() -> Path:
     """The folder of kernels compiled on this machine: below NUMBA_CACHE_DIR if set, else in the user's cache folder."""
     if config.CACHE_DIR:
-        return Path(config.CACHE_DIR) / f"kinema-{fingerprint()}"
+        return Path(config.CACHE_DIR) / "kinema"
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     else:
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "kinema" / fingerprint()
+    return Path(base) / "kinema"
 
 
 @cache
@@ -114,16 +130,17 @@ def baseline() -> str | None:
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]
-    """One folder per module: numba names files by the last part of the module's name, which is not unique."""
+    """One folder per module and state of its sources: numba names files by the last part of a module's name only."""
 
     def __init__(self, function: Any, folder: Path) -> None:
-        self._folder, self._line = folder / function.__module__, function.__code__.co_firstlineno
+        self._stamp, self._line = fingerprint(function.__module__), function.__code__.co_firstlineno
+        self._folder = folder / f"{function.__module__}-{self._stamp}"
 
     def get_cache_path(self) -> str:
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        return fingerprint()
+        return self._stamp
 
     def get_disambiguator(self) -> str:
         return str(self._line)
