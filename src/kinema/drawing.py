@@ -28,11 +28,34 @@ class LimbSprites(NamedTuple):
 
 
 def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: ArrayLike = False) -> LimbSprites:
-    """Where to draw the two sprites of a limb, and at which angles, on a screen whose y points down.
+    """Compute where to draw the two sprites of a limb, and at which angles, on a screen whose y points down.
 
-    origin, target: (..., 2), pixels. lengths: (..., 2), of the upper and the lower section. flip: (...), whether the
-    joint bends to the other side: to the right of the way from origin to target instead of to its left, as seen.
-    A sprite points to the right at angle 0 and turns about the joint it hangs from.
+    A sprite points to the right at angle 0 and rotates about the joint it is attached to.
+
+    Parameters
+    ----------
+    origin, target
+        (..., 2), pixels: the first joint, and where the end should be.
+    lengths
+        (..., 2), pixels: upper and lower section.
+    flip
+        (...): whether the joint bends to the right of the way from origin to target instead of to its left, as seen.
+
+    Returns
+    -------
+    LimbSprites
+        Position and angle of each sprite.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite or a length is negative.
+
+    Examples
+    --------
+    >>> limb = km.draw_limb(origin=(100, 100), target=(160, 180), lengths=(60, 60))
+    >>> limb.first_angle.shape
+    ()
     """
     dtype = validation.precision(origin, target, lengths)
     root = validation.vectors("origin", origin, 2, dtype)

@@ -180,19 +180,44 @@ def solve_foot(
     forward: ArrayLike = (0.0, 0.0, 1.0),
     max_slope: float = 0.75,
 ) -> FootSolution:
-    """Rotate thigh, shin and foot so that a foot stands on a point of the ground.
+    """Rotate thigh, shin and foot so that the foot stands on a point of the ground.
 
-    hip: (..., 3), world space. foot_target: (..., 3), the point of the ground under the ankle; anywhere, not only below
-    the hip. normal: (..., 3), of the ground there. lengths: (..., 2), of thigh and shin, metres. pole: (..., 3), a
-    point that the knee bends towards; None: forward. foot_offset: metres from the sole up to the ankle. forward: (...,
-    3), where the character faces; its level part counts. max_slope: largest tilt of the foot, radians.
+    A target out of reach gives the straight leg towards it. Leading axes are batches and broadcast.
 
-    Returns a `FootSolution`. A target out of reach gives the straight leg towards it. Raises InputError for what is not
-    finite, has another shape, or for lengths below 0.
+    Parameters
+    ----------
+    hip
+        (..., 3), metres, world space.
+    foot_target
+        (..., 3): the point of the ground under the ankle. It need not be below the hip.
+    normal
+        (..., 3): normal of the ground there.
+    lengths
+        (..., 2), metres: thigh and shin.
+    pole
+        (..., 3): a point that the knee bends towards. None bends it forward.
+    foot_offset
+        Height of the ankle above the sole, metres.
+    forward
+        (..., 3): where the character faces; only the horizontal part counts.
+    max_slope
+        Largest tilt of the foot, radians.
 
-    Example:
-        leg = km.solve_foot((0, 0.9, 0), (0, 0.1, 0.2), (0, 1, 0), (0.45, 0.42), foot_offset=0.08)
-        leg.thigh, leg.shin, leg.foot
+    Returns
+    -------
+    FootSolution
+        Positions and rotations of thigh, shin and foot.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite or a length is negative.
+
+    Examples
+    --------
+    >>> leg = km.solve_foot((0, 0.9, 0), (0, 0.1, 0.2), (0, 1, 0), lengths=(0.45, 0.42), foot_offset=0.08)
+    >>> leg.thigh.shape, leg.shin.shape, leg.foot.shape
+    ((4,), (4,), (4,))
     """
     offset = validation.number("foot_offset", foot_offset, 0.0, validation.largest(np.float32))
     slope = validation.number("max_slope", max_slope, 0.0, math.pi / 2)

@@ -33,17 +33,33 @@ def load(
 
     The unit and the axes of the file are kept, and every node becomes a joint.
 
-    path: the file. rig: whether to look for hips, legs, arms and so on (`character.rig`). roles: roles that you know,
-    which override those that are found: `kinema.roles.Overrides`, or the path of a TOML file. max_bytes: refuse larger
-    files; default 256 MiB for glTF, 128 MiB for BVH.
+    Parameters
+    ----------
+    path
+        The file.
+    roles
+        Roles that override those that are found: `kinema.roles.Overrides`, or the path of a TOML file.
+    rig
+        Whether to find hips, legs, arms and so on (`character.rig`).
+    max_bytes
+        Refuse larger files. None: 256 MiB for glTF, 128 MiB for BVH.
 
-    Returns the character: skeleton, clips, skins, rig; `source` is the glTF document.
-    Raises `FileError` for a file that is damaged, too large or of another format; `OSError` if it cannot be opened.
+    Returns
+    -------
+    Character
+        Skeleton, clips, skins and rig; `source` is the glTF document.
 
-    Example::
+    Raises
+    ------
+    FileError
+        If the file is damaged, too large or of another format.
+    OSError
+        If the file cannot be opened.
 
-        character = km.load("person.glb")
-        pose = character.clips["walk"].sample(0.4)
+    Examples
+    --------
+    >>> character = km.load("person.glb")
+    >>> pose = character.clips["walk"].sample(0.4)
     """
     path = Path(path)
     most = max(LARGEST_GLTF, LARGEST_BVH) if max_bytes is None else max_bytes
@@ -112,19 +128,37 @@ def save(
     clip: str | Clip | None = None,
     fps: float | None = None,
 ) -> None:
-    """Write a character to a .glb or .bvh file. The write is atomic.
+    """Write a character to a .glb or .bvh file, all of it or nothing.
 
     A .glb holds everything. If the character was loaded from glTF, the new file is the old one with the new clips
     added. A .bvh holds the joints and one clip.
 
-    path: the file; its suffix chooses the format. clip: for .bvh, the clip or its name; optional if there is at most
-    one. fps: for .bvh, frames per second; default: the clip's own rate.
+    Parameters
+    ----------
+    path
+        The file; its suffix chooses the format.
+    character
+        What to write.
+    clip
+        For .bvh: the clip or its name. Optional if there is at most one.
+    fps
+        For .bvh: frames per second. None keeps the clip's own rate.
 
-    Raises `InputError` for another suffix, and for `clip` and `fps` with .glb; `FileError` if the folder is missing.
+    Returns
+    -------
+    None
 
-    Example::
+    Raises
+    ------
+    InputError
+        For another suffix, and for `clip` or `fps` with .glb.
+    FileError
+        If the folder does not exist.
 
-        km.save("walk.bvh", character, clip="walk", fps=60)
+    Examples
+    --------
+    >>> character = km.load("person.glb")
+    >>> km.save("walk.bvh", character, clip="walk", fps=60)
     """
     atomic.write(path, encode(Path(path).suffix.lower(), character, clip=clip, fps=fps))
 

@@ -35,9 +35,35 @@ class Cell:
 
 
 def play(scene: str = "planar", *, height: int = 640, port: int | None = None) -> Cell:
-    """Show the playground in a notebook's cell, opened at a scene. height: pixels. port: the next free one if taken.
+    """Show the playground in a notebook cell, opened at a scene.
 
-    Needs the extra `play`. The server lives as long as this process, or until `close`.
+    The server lives as long as this process, or until `close` is called. Needs the extra `play`.
+
+    Parameters
+    ----------
+    scene
+        Name of a scene, as `kinema play --help` lists them.
+    height
+        Height of the cell, pixels.
+    port
+        Port on the loopback interface. None takes the next free one.
+
+    Returns
+    -------
+    Cell
+        What the notebook displays; `close` ends the server.
+
+    Raises
+    ------
+    InputError
+        If there is no such scene.
+    MissingPackageError
+        If the extra `play` is not installed.
+
+    Examples
+    --------
+    >>> cell = km.play("arm")  # doctest: +SKIP
+    >>> cell.close()  # doctest: +SKIP
     """
     kind_of(scene)
     require()

@@ -89,22 +89,40 @@ def aim(
     weight: ArrayLike = 1.0,
     tolerance: float = AIM_TOLERANCE,
 ) -> AimResult:
-    """Find the smallest rotation of a joint that makes an axis of it point at a target.
+    """Find the smallest rotation of a joint that makes one of its axes point at a target.
 
-    world: (..., 3, 4) or (..., 4, 4), the joint's world matrix; it may be moved, rotated, uniformly scaled and
-    mirrored. target: (..., 3), world space. forward: (..., 3), the axis, and offset: (..., 3), the point it starts
-    from, in the joint's own space. weight: (...), 0 gives no rotation, 1 the whole one. tolerance: radians.
+    A target nearer to the joint than any point of the axis cannot be hit; the axis is then brought as close as
+    possible.
 
-    A target nearer to the joint than any point of the axis cannot be hit: the axis is brought as near as it goes.
+    Parameters
+    ----------
+    world
+        (..., 3, 4) or (..., 4, 4): the joint's world matrix. It may be moved, rotated, uniformly scaled and mirrored.
+    target
+        (..., 3), world space.
+    forward
+        (..., 3): the axis that should point at the target, in the joint's own space.
+    offset
+        (..., 3): the point that the axis starts from, in the joint's own space.
+    weight
+        (...), 0 to 1: 0 gives no rotation, 1 the whole one.
+    tolerance
+        Angle that counts as on target, radians.
 
-    Returns an `AimResult`. Raises InputError for a wrong shape or a number that is not finite.
+    Returns
+    -------
+    AimResult
+        The correction, and the angle that remains.
 
-    Example:
-        >>> import numpy as np
-        >>> import kinema as km
-        >>> result = km.aim(np.eye(4), target=(1.0, 0.0, 0.0))
-        >>> np.round(result.correction, 3).tolist()
-        [0.0, 0.707, 0.0, 0.707]
+    Raises
+    ------
+    InputError
+        If a shape does not fit or a number is not finite.
+
+    Examples
+    --------
+    >>> km.aim(np.eye(4), target=(1.0, 0.0, 0.0)).correction.round(3).tolist()
+    [0.0, 0.707, 0.0, 0.707]
     """
     dtype = validation.precision(world, target, offset)
     array = validation.real("world", world)

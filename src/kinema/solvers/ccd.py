@@ -176,7 +176,22 @@ def ccd(
 ) -> ChainResult:
     """Bend a chain so that its last joint is at the target; the first joint stays. Curls from the tip, as tails do.
 
-    Parameters, result and errors are those of `fabrik`.
+    Leading axes are batches and broadcast. Arrays on a GPU are solved there.
+
+    Parameters
+    ----------
+    joints, target, pole, limits, base, tolerance, max_iterations, tolerance_m
+        As in `fabrik`.
+
+    Returns
+    -------
+    ChainResult
+        The joints, and how near they came.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit or a number is not finite; the message names the argument and the index.
 
     Examples
     --------

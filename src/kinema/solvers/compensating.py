@@ -245,7 +245,7 @@ def compensating(
     tolerance: float = TOLERANCE,
     settings: Compensation | None = None,
 ) -> CompensatingResult:
-    """Move a chain some steps towards the target. Call it every frame with the joints and the state it returned.
+    """Move a chain some steps towards the target. Call it every frame with the joints and the state that it returned.
 
     It moves like a creature, not like a machine: tip first, in a curve, backing away from a target that is too near.
     For the exact pose at once use `fabrik` or `ccd`.
@@ -257,13 +257,13 @@ def compensating(
     target
         (..., 2) or (..., 3), as the joints.
     state
-        (..., N-1), what the frame before returned; None to begin.
+        (..., N-1), what the previous frame returned; None to begin.
     steps
-        How many steps make up the frame.
+        Number of steps that make up the frame.
     dt
-        Seconds that the frame takes.
+        Duration of the frame, seconds.
     tolerance
-        What counts as reached, as a fraction of the chain's length.
+        Distance from the target that counts as reached, as a fraction of the chain's length.
     settings
         How the chain moves; None for `Compensation()`.
 
@@ -271,6 +271,11 @@ def compensating(
     -------
     CompensatingResult
         The joints after the frame, the error, and the state for the next frame.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite, or `steps` or `dt` is out of range.
 
     Examples
     --------

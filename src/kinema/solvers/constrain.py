@@ -36,11 +36,29 @@ def _constrain(source, table, settings, joints):
 
 
 def constrain(joints: ArrayLike, limits: ChainLimits, base: ArrayLike | None = None) -> NDArray[Any]:
-    """Rotate the bones of a chain, root to tip, each to the nearest direction its limit allows.
+    """Rotate each bone of a chain, from root to tip, to the nearest direction that its limit allows.
 
-    joints: (..., N, 2) or (..., N, 3), metres, root to tip. limits: as `fabrik` takes them. base: the direction that
-    the first bone's limit is relative to; +Y if None. Returns the joints, with the root and all lengths kept.
+    Parameters
+    ----------
+    joints
+        (..., N, 2) or (..., N, 3), metres, root to tip.
+    limits
+        As in `fabrik`.
+    base
+        (2,) or (3,): the direction that the first bone's limit is relative to. +Y if None.
 
+    Returns
+    -------
+    array
+        The joints, with the root and all bone lengths unchanged.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite, or a limit does not apply to the chain.
+
+    Examples
+    --------
     >>> bent = [(0, 0, 0), (0, 1, 0), (1, 1, 0)]
     >>> km.constrain(bent, [None, km.Cone(0.0)])[-1]
     array([0., 2., 0.])

@@ -58,28 +58,55 @@ def solve(
     tolerance_m: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Pose, Any]:
-    """Rotate the joints of a chain so that its tip meets the goal.
+    """Rotate the joints of a chain so that its tip meets the goal, inside the limits of the joints.
 
-    skeleton: whose limits hold for every joint that is rotated.
-    pose: the animated pose, any batch. It is not changed.
-    chain: joints by name or index, each below the one before; `skeleton.chain` gives every joint between two. Joints
-        that you leave out in between keep their local transform.
-    goal: a `Goal`, or a bare point (..., 3), world space.
-    solver: "two_bone", "ccd", "fabrik" or "compensating". Default: a limb of two bones is solved in closed form, longer
-        chains by CCD. Joints in the same position as the one before do not count as bones.
-    soften: below 1, a limb eases into full stretch from this share of its length.
-    tolerance: share of the chain's length, from joint to joint. tolerance_m: metres instead.
-    rotation_tolerance: of the goal's rotation, radians.
-    max_iterations: passes over the chain, or steps inside limits from one start. Default: the solver's own.
+    For several goals, pass a list of chains and a list of goals. All are solved together; where they cannot all be met,
+    those of lower priority yield.
 
-    Several goals at once: a list of chains and a list of goals. All are solved together; where they cannot all be met,
-    those of lower priority give way.
+    Parameters
+    ----------
+    skeleton
+        The skeleton, with the limits of its joints.
+    pose
+        The animated pose, any batch. It is not modified.
+    chain
+        Joints by name or index, each below the previous one. `skeleton.chain` gives every joint between two. Joints
+        left out in between keep their local transform.
+    goal
+        A `Goal`, or a bare point (..., 3), metres, world space.
+    solver
+        "two_bone", "ccd", "fabrik" or "compensating". By default a limb of two bones is solved in closed form and a
+        longer chain by CCD. A joint in the same position as the previous one is not counted as a bone.
+    soften
+        Fraction of the length, 0 to 1, beyond which a limb eases into full stretch. 1 turns this off.
+    tolerance
+        Distance from the goal that counts as reached, as a fraction of the chain's length.
+    rotation_tolerance
+        Angle from the goal's rotation that counts as reached, radians.
+    tolerance_m
+        The tolerance in metres instead of as a fraction.
+    max_iterations
+        Most passes over the chain, or steps inside limits from one start. None lets the solver decide.
 
-    Returns the new pose and a `Report`, or a list of reports for several goals. Inside limits, position and rotation
-    are solved together. Raises InputError for chains, goals or options that it cannot use.
+    Returns
+    -------
+    pose : Pose
+        The new pose.
+    report : Report
+        Errors and whether the goal was reached; a list of reports for several goals.
 
-    Example:
-        pose, report = km.solve(skeleton, pose, skeleton.chain("upper_arm_l", "hand_l"), (0.3, 1.2, 0.4))
+    Raises
+    ------
+    InputError
+        If a chain, goal or option cannot be used; the message says which and what is allowed.
+
+    Examples
+    --------
+    >>> person = km.load("person.glb")
+    >>> chain = person.skeleton.chain("upper_arm_l", "hand_l")
+    >>> pose, report = km.solve(person.skeleton, person.skeleton.rest, chain, goal=(0.4, 1.2, 0.3))
+    >>> bool(report.reached)
+    True
     """
     skeleton.check(pose)
     chains, goals, several = _pairs(chain, goal)

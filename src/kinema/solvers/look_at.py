@@ -55,18 +55,32 @@ def look_at(
     forward: ArrayLike = (0.0, 0.0, 1.0),
     up: ArrayLike = (0.0, 1.0, 0.0),
 ) -> NDArray[Any]:
-    """Find the rotation that points the axis `forward` from a position to a target, with `up` kept upright.
+    """Find the rotation that points the axis `forward` from a position to a target and keeps `up` upright.
 
-    position, target: (..., 3), in one space. forward, up: (3,), what points ahead and up where there is no rotation.
+    A target exactly behind gives half a revolution about up, a target at the position no rotation. Straight above or
+    below, where no direction is upright, the result is the smallest rotation.
 
-    Returns (..., 4). A target exactly behind gives half a revolution about up. A target at the position gives no
-    rotation. Straight above or below, where nothing is upright, it is the smallest rotation. Raises InputError for a
-    wrong shape or a number that is not finite.
+    Parameters
+    ----------
+    position, target
+        (..., 3), in one space.
+    forward, up
+        (3,): what points ahead and up where there is no rotation.
 
-    Example:
-        >>> import kinema as km
-        >>> km.look_at((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).round(3).tolist()
-        [0.0, 0.707, 0.0, 0.707]
+    Returns
+    -------
+    array
+        (..., 4), unit quaternions x, y, z, w.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit or a number is not finite.
+
+    Examples
+    --------
+    >>> km.look_at((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).round(3).tolist()
+    [0.0, 0.707, 0.0, 0.707]
     """
     dtype = validation.precision(position, target)
     named = {

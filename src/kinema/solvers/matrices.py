@@ -118,22 +118,47 @@ def apply_to_matrices(
 ) -> tuple[NDArray[Any], Report]:
     """Rotate a chain of bone matrices so that its last bone meets the goal.
 
-    matrices: (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12): the bones in world space, not a palette for skinning. They
-        are not changed.
-    joints: the chain's bones by index, from its start to its end. Three are a limb of two bones, solved in closed form;
-        any other number goes to CCD.
-    goal: a `Goal` or a bare point (..., 3), as in `solve`; its batch and that of the matrices broadcast.
-    parents: (B,), the parent of each bone, -1 for a root, in any order: whatever hangs below the chain goes along.
-        Default: only the bones of the chain move.
-    axis: (..., 3), the hinge of a limb's middle bone in its own space, as in `two_bone_rotations`.
-    solver: "two_bone", "ccd" or "fabrik" instead. soften, tolerance: as in `solve`.
-    layout: how 12 numbers are a matrix: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation.
+    Parameters
+    ----------
+    matrices
+        (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12): bones in world space, not a skinning palette. They are not
+        modified.
+    joints
+        Indices of the chain's bones, from its start to its end. Three bones are a limb, solved in closed form; longer
+        chains use CCD.
+    goal
+        A `Goal` or a bare point (..., 3), world space. Its batch and that of the matrices broadcast.
+    parents
+        (B,): the parent of each bone, -1 for a root, in any order. Bones below the chain then follow it. None moves
+        only the chain's own bones.
+    axis
+        (..., 3): the hinge axis of a limb's middle bone in its own space, as in `two_bone_rotations`.
+    solver
+        "two_bone", "ccd" or "fabrik" instead of the default.
+    soften, tolerance
+        As in `solve`.
+    layout
+        How 12 numbers make a matrix: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation.
 
-    Returns the matrices in the shape and layout they came in, and a `Report`. Raises InputError for bones, chains or
-    goals that it cannot use.
+    Returns
+    -------
+    matrices : array
+        In the shape and layout of the input.
+    report : Report
+        As `solve` returns it.
 
-    Example:
-        matrices, report = km.apply_to_matrices(matrices, (hip, knee, ankle), (0.1, 0.0, 0.3), parents)
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite, or the joints are not a chain.
+
+    Examples
+    --------
+    >>> bones = np.tile(np.eye(4), (3, 1, 1))
+    >>> bones[:, 1, 3] = 2.0, 1.0, 0.0
+    >>> bones, report = km.apply_to_matrices(bones, (0, 1, 2), goal=(0.0, 0.5, 0.5))
+    >>> np.allclose(bones[2, :3, 3], (0.0, 0.5, 0.5)), bool(report.reached)
+    (True, True)
     """
     goal = as_goal(goal)
     dtype = validation.precision(matrices)

@@ -245,17 +245,48 @@ def two_bone(
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
 ) -> TwoBoneResult:
-    """Place the middle joint and the end of a limb of two bones: the end at the target, or as near as it goes.
-
-    root, target: (..., 3), world space. lengths: (..., 2), upper and lower bone.
-    pole: (..., 3), a point the middle joint bends towards. hint: (..., 3), a direction it bends in where the pole says
-    nothing (no pole, or a pole on the line to the target); passing `mid - root` of the frame before keeps the bend
-    plane from jumping. Without either, the side is arbitrary but always the same.
-    soften: from 0 to 1, the share of the reach from which the end begins to fall behind the target, so that the
-    middle joint never snaps straight; 1 is none.
-    tolerance: what counts as reached, as a share of the limb's length.
+    """Solve a limb of two bones: bring its end to the target, or as close as its lengths allow.
 
     Leading axes are batches and broadcast. Arrays on a GPU are solved there.
+
+    Parameters
+    ----------
+    root
+        (..., 3), metres, world space: the first joint, such as a hip or a shoulder. It stays.
+    target
+        (..., 3), metres, world space: where the end should be.
+    lengths
+        (..., 2), metres: upper and lower bone.
+    pole
+        (..., 3), metres, world space: a point that the middle joint bends towards.
+    hint
+        (..., 3): a direction that the middle joint bends in where the pole decides nothing, because there is none or it
+        lies on the line to the target. Pass `mid - root` of the previous frame to keep the bend plane steady. Without
+        pole and hint the side is arbitrary but always the same.
+    soften
+        Fraction of the reach, 0 to 1, beyond which the end starts to lag behind the target, so that the middle joint
+        never snaps straight. 1 turns this off.
+    tolerance
+        Distance from the target that counts as reached, as a fraction of the limb's length.
+
+    Returns
+    -------
+    TwoBoneResult
+        Middle joint and end, whether the target was reached, and the distance that remains.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite or a length is negative. The message names the argument and the
+        index.
+
+    Examples
+    --------
+    >>> leg = km.two_bone(root=(0, 1, 0), target=(0.3, 0.1, 0), lengths=(0.5, 0.5), pole=(0, 0.5, 1))
+    >>> leg.mid.round(3).tolist()
+    [0.127, 0.542, 0.156]
+    >>> bool(leg.reached)
+    True
     """
     to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
     packed = validation.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))

@@ -135,13 +135,39 @@ _pack = Struct(f"{_PACKED}d").pack
 def two_bone_2d(
     root: ArrayLike, target: ArrayLike, lengths: ArrayLike, bend: ArrayLike = 1, auto_bend: bool = False
 ) -> TwoBone2DResult:
-    """Place the knee and the end of a planar limb of two bones, and give every angle on the way.
+    """Solve a planar limb of two bones, with every angle of the solution.
 
-    root, target: (..., 2). lengths: (..., 2), upper and lower bone. bend: (...), +1 or -1, which of the two mirror
-    images; with `auto_bend` it follows the side the target is on: the sign of its x relative to the root's, +1 at 0.
+    Angles are counter-clockwise with y up; on a screen with y down the same formulas hold, mirrored. Leading axes are
+    batches and broadcast. Arrays on a GPU are solved there.
 
-    On a screen with y down the same formulas hold, mirrored. Leading axes are batches and broadcast. Arrays on a GPU
-    are solved there.
+    Parameters
+    ----------
+    root
+        (..., 2): the first joint. It stays. Any unit of length.
+    target
+        (..., 2): where the end should be.
+    lengths
+        (..., 2): upper and lower bone.
+    bend
+        (...), +1 or -1: which of the two mirror images.
+    auto_bend
+        Choose the bend by the target's side: the sign of its x relative to the root's, +1 at 0.
+
+    Returns
+    -------
+    TwoBone2DResult
+        Middle joint, end, and the angles between them, radians.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite, a length is negative or a bend is neither +1 nor -1.
+
+    Examples
+    --------
+    >>> limb = km.two_bone_2d(root=(0, 0), target=(1, 1), lengths=(1, 1))
+    >>> limb.knee.round(3).tolist(), round(float(limb.theta1), 3)
+    ([1.0, 0.0], 0.0)
     """
     packed = validation.one_row(_pack, (root, 2), (target, 2), (lengths, 2), ((bend,), 1))
     if packed is not None:

@@ -215,14 +215,46 @@ def two_bone_rotations(
     weight: ArrayLike = 1.0,
     tolerance: float = TOLERANCE,
 ) -> TwoBoneRotationsResult:
-    """Corrections for the start and middle joint of an animated limb that put its end on the target.
+    """Find the rotations of an animated limb's first two joints that bring its end to the target.
 
-    world: (..., 3, 3, 4) or (..., 3, 4, 4), the world matrices of start, middle and end joint; parents may be moved,
-    turned, uniformly scaled and mirrored. target: (..., 3), world space.
-    axis: (..., 3), the hinge of the middle joint in its own space; a positive turn about it bends the limb. Without
-    it the limb bends the way it is bent already, or towards the pole if it is straight.
-    pole: (..., 3), world space, a point the middle joint swings towards; without it the bend plane stays as animated.
-    soften: as in `two_bone`. weight: (...), 0 gives no turn at all, 1 the whole one, between them turns are slerped.
+    Multiply each correction onto the joint's local rotation from the right. Leading axes are batches and broadcast.
+
+    Parameters
+    ----------
+    world
+        (..., 3, 3, 4) or (..., 3, 4, 4): world matrices of the first, the middle and the end joint. Their parents may
+        be moved, rotated, uniformly scaled and mirrored.
+    target
+        (..., 3), world space: where the end should be.
+    axis
+        (..., 3): the middle joint's hinge axis in its own space; a positive rotation about it bends the limb. None
+        bends the limb the way it is bent already, or towards the pole if it is straight.
+    pole
+        (..., 3), world space: a point that the middle joint swings towards. None keeps the animated bend plane.
+    soften
+        As in `two_bone`.
+    weight
+        (...), 0 to 1: 0 gives no rotation, 1 the whole one, values between them a slerp.
+    tolerance
+        Distance from the target that counts as reached, as a fraction of the limb's length.
+
+    Returns
+    -------
+    TwoBoneRotationsResult
+        The two corrections, whether the target was reached, and the distance that remains.
+
+    Raises
+    ------
+    InputError
+        If a shape does not fit, a number is not finite or a matrix is singular.
+
+    Examples
+    --------
+    >>> straight = np.tile(np.eye(4), (3, 1, 1))
+    >>> straight[:, 1, 3] = 2.0, 1.0, 0.0
+    >>> limb = km.two_bone_rotations(straight, target=(0.0, 0.5, 0.5), axis=(1, 0, 0))
+    >>> bool(limb.reached), limb.start.shape, limb.mid.shape
+    (True, (4,), (4,))
     """
     dtype = validation.precision(world, target, axis, pole)
     matrices = world_matrices("world", world, 3, dtype)
