@@ -458,6 +458,6 @@ class _OnDevice:
 
 
 def test_place_is_the_gpu_as_soon_as_one_array_is_there():
-    assert validation.place(np.zeros(3), [1, 2], None) == "cpu"
-    assert validation.place(np.zeros(3), _OnDevice()) == "gpu"
-    assert validation.place() == "cpu"
+    assert validation.device(np.zeros(3), [1, 2], None) == "cpu"
+    assert validation.device(np.zeros(3), _OnDevice()) == "gpu"
+    assert validation.device() == "cpu"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 from numba.extending import overload
 
 from kinema import kernel_cache
@@ -51,15 +51,8 @@ def batch(function: Callable[..., Any]) -> Any:
     return compiled
 
 
-def for_kernels(records: Any) -> Any:
-    """A structured array as kernels take it, the same memory: uncompiled they need a recarray, whose elements have
-    attributes; compiled they are called faster without (2 us a call).
-    """
-    return records.view(np.recarray) if config.DISABLE_JIT else records
-
-
 def like(x: Any, value: float) -> Any:
-    """`value` in the precision of `x`: a bare literal would turn float32 arithmetic into float64."""
+    """`value` in the precision of `x`. A bare literal would promote float32 arithmetic to float64."""
     return value
 
 

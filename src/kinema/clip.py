@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import ROUNDING_TURN, THREADS_FROM_POSES
+from kinema.constants import ROUNDING_ROTATION, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.root_motion import Root, RootMotion
@@ -341,7 +341,7 @@ class Clip:
 
 def _moved_keys(values: Any, rest: Any) -> int:
     """How many keys a track through these values needs: none where it stays at rest, one where it stays still."""
-    within = np.finfo(values.dtype).eps * ROUNDING_TURN * max(1.0, float(np.abs(rest).max()))
+    within = np.finfo(values.dtype).eps * ROUNDING_ROTATION * max(1.0, float(np.abs(rest).max()))
     for keys, (still_at, way) in enumerate(((rest, (1, -1)), (values[0], (1,)))):
         if any((np.abs(values - sign * still_at) <= within).all() for sign in way[: 1 if rest.size < 4 else 2]):
             return keys

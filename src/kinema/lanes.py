@@ -1,7 +1,7 @@
-"""Vectors and quaternions in and out of lanes, and rows of an array in and out of them.
+"""Load and store vectors and quaternions in lanes, and copy rows of an array to lanes and back.
 
-Solvers that work on many items side by side keep each coordinate of all of them in one row, so that the loop over
-lanes becomes vector code: in a field of shape (3, lanes), `field[c, k]` is coordinate c of the vector in lane k.
+Solvers that work on many items side by side keep one coordinate of all items in a row, so that the loop over lanes
+vectorizes: in a field of shape (3, lanes), `field[c, k]` is coordinate c of the vector in lane k.
 """
 
 from kinema._jit import kernel
@@ -10,13 +10,13 @@ from kinema.constants import TILE
 
 @kernel
 def load3(field, k):
-    """The vector in lane k."""
+    """Load the vector in lane k."""
     return (field[0, k], field[1, k], field[2, k])
 
 
 @kernel
 def store3(field, k, v):
-    """Write a vector into lane k."""
+    """Store a vector in lane k."""
     field[0, k] = v[0]
     field[1, k] = v[1]
     field[2, k] = v[2]
@@ -24,13 +24,13 @@ def store3(field, k, v):
 
 @kernel
 def load4(field, k):
-    """The quaternion in lane k."""
+    """Load the quaternion in lane k."""
     return (field[0, k], field[1, k], field[2, k], field[3, k])
 
 
 @kernel
 def store4(field, k, q):
-    """Write a quaternion into lane k."""
+    """Store a quaternion in lane k."""
     field[0, k] = q[0]
     field[1, k] = q[1]
     field[2, k] = q[2]
@@ -39,7 +39,7 @@ def store4(field, k, q):
 
 @kernel
 def load_tile3(source, start, tile, row):
-    """TILE vectors of a flat (N, 3) array into three rows."""
+    """Copy TILE vectors of a flat (N, 3) array to three rows of a tile."""
     v = source[3 * start : 3 * start + 3 * TILE]
     t = tile[row * TILE : (row + 3) * TILE]
     for k in range(TILE):
@@ -50,7 +50,7 @@ def load_tile3(source, start, tile, row):
 
 @kernel
 def load_tile2(source, start, tile, row):
-    """TILE pairs of a flat (N, 2) array into two rows."""
+    """Copy TILE pairs of a flat (N, 2) array to two rows of a tile."""
     v = source[2 * start : 2 * start + 2 * TILE]
     t = tile[row * TILE : (row + 2) * TILE]
     for k in range(TILE):
@@ -60,7 +60,7 @@ def load_tile2(source, start, tile, row):
 
 @kernel
 def fill_tile(source, width, tile, row):
-    """One short vector, the same for every lane."""
+    """Fill rows of a tile with one vector, the same for every lane."""
     for c in range(width):
         t = tile[(row + c) * TILE : (row + c + 1) * TILE]
         for k in range(TILE):
@@ -69,6 +69,7 @@ def fill_tile(source, width, tile, row):
 
 @kernel
 def store_tile3(target, start, tile, row):
+    """Copy three rows of a tile to TILE vectors of a flat (N, 3) array."""
     v = target[3 * start : 3 * start + 3 * TILE]
     t = tile[row * TILE : (row + 3) * TILE]
     for k in range(TILE):
@@ -79,6 +80,7 @@ def store_tile3(target, start, tile, row):
 
 @kernel
 def store_tile1(target, start, tile, row):
+    """Copy one row of a tile to TILE numbers."""
     v = target[start : start + TILE]
     t = tile[row * TILE : (row + 1) * TILE]
     for k in range(TILE):

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
-from kinema._jit import batch, for_kernels, kernel, like
-from kinema.constants import ROUNDING_TURN, STRAIGHT
+from kinema._jit import batch, kernel, like
+from kinema.constants import ROUNDING_ROTATION, STRAIGHT
 from kinema.errors import InputError
 from kinema.math import quat, vec
 from kinema.math.rows import load3
-from kinema.records import REAL, Record
+from kinema.records import REAL, Record, kernel_views
 
 NONE, CONE, HINGE, SWING_TWIST = 0.0, 1.0, 2.0, 3.0
 
@@ -250,7 +250,7 @@ class _Limit:
         dtype = validation.precision(rotations)
         array = validation.vectors("rotations", rotations, 4, dtype).copy()
         straight = validation.axis("bone", bone)
-        rounding = dtype(np.finfo(dtype).eps * ROUNDING_TURN)
+        rounding = dtype(np.finfo(dtype).eps * ROUNDING_ROTATION)
         _project_rotations(array.reshape(-1), np.asarray(straight, dtype), self.row(straight).astype(dtype), rounding)
         return array
 
@@ -388,7 +388,8 @@ def rows(limits: ChainLimits | None, bones: int, straight: tuple[float, ...]) ->
 
 def as_records(table: NDArray[np.float64], dtype: Any) -> Any:
     """Rows of numbers, (bones, ROW), as (bones,) `LIMIT` records in a precision."""
-    return for_kernels(np.ascontiguousarray(table, dtype).reshape(-1).view(LIMIT.dtype(dtype)))
+    (records,) = kernel_views(np.ascontiguousarray(table, dtype).reshape(-1).view(LIMIT.dtype(dtype)))
+    return records
 
 
 def combined(limits: Sequence[Limit], straight: tuple[float, ...]) -> Limit:

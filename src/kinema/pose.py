@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema._jit import batch, like
-from kinema.constants import ROUNDING_TURN
+from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.math import quat
 
@@ -226,7 +226,7 @@ def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
     if not largest.all():
         place, _ = validation.first(name, largest[..., 0] == 0)
         raise InputError(f"{place} is zero; a rotation is a quaternion x, y, z, w of length 1")
-    off = np.abs((array * array).sum(axis=-1, keepdims=True) - 1) > np.finfo(dtype).eps * ROUNDING_TURN
+    off = np.abs((array * array).sum(axis=-1, keepdims=True) - 1) > np.finfo(dtype).eps * ROUNDING_ROTATION
     if not off.any():
         return array
     scaled = array / largest

@@ -45,8 +45,8 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> NDArray[Any]:
     directions = validation.vectors("axis", axis, 3, dtype)
     sizes = np.linalg.norm(directions, axis=-1, keepdims=True)
     if not sizes.all():
-        place, _ = validation.first("axis", sizes[..., 0] == 0)
-        raise InputError(f"{place} is the zero vector; it must have a direction")
+        where, _ = validation.first("axis", sizes[..., 0] == 0)
+        raise InputError(f"{where} is the zero vector; it must have a direction")
     angles = validation.real("angle", angle).astype(dtype)
     validation.check_finite("angle", angles)
     return arrays.from_axis_angle(directions / sizes, angles)

@@ -310,7 +310,7 @@ def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
         base_r,
         base_s,
         times.whole(np.float64),
-        kernel_views(np.array(groups, GROUP.dtype(dtype)).view(np.recarray))[0],
+        kernel_views(np.array(groups, GROUP.dtype(dtype)))[0],
         joints.whole(np.int64),
         near.whole(bool),
         values.whole(dtype),

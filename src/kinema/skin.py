@@ -83,6 +83,6 @@ def _check_indices(name: str, array: Any, count: int | None, what: str) -> None:
     """Raise for the first index that is not one of `count` things, or negative where their number is not known."""
     wrong = array < 0 if count is None else (array < 0) | (array >= count)
     if wrong.any():
-        place, at = validation.first(name, wrong)
+        where, at = validation.first(name, wrong)
         allowed = "0 or more" if count is None else f"0 to {count - 1}"
-        raise InputError(f"{place} is {array[at]}; indices of {what} are {allowed}")
+        raise InputError(f"{where} is {array[at]}; indices of {what} are {allowed}")

@@ -1,6 +1,6 @@
-"""The public edge: whatever came in becomes flat, contiguous, finite arrays of one precision, or a clear error.
+"""Validation of arguments: array-likes become contiguous, finite arrays of one precision, or a clear error.
 
-Done once, here, so that no kernel has to check, and no kernel is compiled twice for a layout.
+Kernels rely on it: they check nothing themselves, and each is compiled for one memory layout only.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Reals = NDArray[Any]
 
 @batch
 def _count_unusable(flat, largest):
-    """How many numbers are NaN, infinite or too large. A comparison with NaN is false, so one test finds all three."""
-    no, yes = np.int32(0), np.int32(1)  # As wide as a float32, so that both fit one vector.
+    """Count the numbers that are NaN, infinite or too large. Comparing NaN gives false, so one test finds all three."""
+    no, yes = np.int32(0), np.int32(1)  # As wide as float32, so that the loop vectorizes.
     unusable = no
     for i in range(flat.size):
         unusable += no if abs(flat[i]) <= largest else yes
@@ -35,22 +35,22 @@ def _count_unusable(flat, largest):
 
 
 def largest(dtype: Any) -> float:
-    """Largest magnitude that kernels of this precision take."""
+    """Return the largest magnitude that kernels of this precision accept."""
     return LARGEST_FLOAT32 if dtype == np.float32 else LARGEST_FLOAT64
 
 
 def real(name: str, value: ArrayLike) -> Reals:
-    """An array of real numbers from anything array-like; float32 stays float32, all else becomes float64."""
+    """Convert an array-like to real numbers. float32 stays float32, everything else becomes float64."""
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError) as problem:  # A ragged list, an object that refuses.
+    except (ValueError, TypeError) as problem:  # A ragged list, or an object without a conversion.
         raise InputError(f"{name} must be an array of numbers; {problem}") from None
     if array.dtype == np.float16:
         return array.astype(np.float32)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):  # Infinity is found, with its place, by `check_finite`.
+        with np.errstate(over="ignore"):  # `check_finite` reports infinity with its index.
             return array.astype(np.float64)
     raise InputError(f"{name} must be an array of numbers, got {_describe(value, array)}")
 
@@ -60,7 +60,7 @@ def _describe(value: Any, array: Reals) -> str:
 
 
 def precision(*values: Any) -> Any:
-    """float32 if every array given is float32, else float64. Lists and tuples take on the arrays' precision."""
+    """Return float32 if every given array is float32, else float64. Lists and tuples adopt the arrays' precision."""
     found: Any = None
     for value in values:
         kind = type(value)
@@ -74,22 +74,22 @@ def precision(*values: Any) -> Any:
 
 
 def _type_character(value: Any) -> str:
-    """NumPy's letter for the type of an array of any library."""
+    """Return NumPy's type character for an array of any library."""
     dtype = getattr(value, "dtype", None)
-    if not isinstance(dtype, np.dtype):  # PyTorch has types of its own.
+    if not isinstance(dtype, np.dtype):  # PyTorch has its own types.
         dtype = np.asarray(value).dtype
     return dtype.char
 
 
 def first(name: str, wrong: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
-    """The first place where something is wrong, in words and as an index."""
+    """Locate the first invalid element: its name, such as "target[2, 0]", and its index."""
     at = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     return (f"{name}[{', '.join(str(i) for i in at)}]" if at else name), at
 
 
 def any_unusable(array: Reals) -> bool:
-    """Whether any number is NaN, infinite or too large for its precision."""
-    if config.DISABLE_JIT:  # A loop in plain Python over every number would take minutes for a large file.
+    """Return whether any number is NaN, infinite or too large for its precision."""
+    if config.DISABLE_JIT:  # The uncompiled loop would take minutes for a large file.
         return not bool((np.abs(array) <= largest(array.dtype)).all())
     return bool(_count_unusable(array.reshape(-1), array.dtype.type(largest(array.dtype))))
 
@@ -99,12 +99,12 @@ def check_finite(name: str, array: Reals) -> None:
     if not any_unusable(array):
         return
     limit = largest(array.dtype)
-    place, at = first(name, ~(np.abs(array) <= limit))
-    raise InputError(f"{place} is {array[at]}; allowed are finite numbers of magnitude up to {limit:g}")
+    where, at = first(name, ~(np.abs(array) <= limit))
+    raise InputError(f"{where} is {array[at]}; allowed are finite numbers of magnitude up to {limit:g}")
 
 
 def shaped(name: str, value: Any, width: int, dtype: Any) -> Reals:
-    """Shape (..., width), contiguous; whether its numbers can be used is for the caller to find out."""
+    """Convert to a contiguous array of shape (..., width). Does not check that its numbers are finite."""
     array = value if type(value) is np.ndarray and value.dtype == dtype else real(name, value)
     if array.ndim == 0 or array.shape[-1] != width:
         raise InputError(f"{name} must have shape (..., {width}), got {array.shape}")
@@ -112,7 +112,7 @@ def shaped(name: str, value: Any, width: int, dtype: Any) -> Reals:
 
 
 def contiguous(array: Reals, dtype: Any) -> Reals:
-    """C order and this precision. A number too large for it becomes infinity, found, with its place, later."""
+    """Convert to C order and this precision. Numbers too large for it become infinity, which `check_finite` reports."""
     if array.dtype == dtype:
         return np.ascontiguousarray(array)
     with np.errstate(over="ignore"):
@@ -120,7 +120,7 @@ def contiguous(array: Reals, dtype: Any) -> Reals:
 
 
 def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
-    """Shape (..., width), contiguous, finite."""
+    """Convert to a contiguous, finite array of shape (..., width)."""
     array = shaped(name, value, width, dtype)
     check_finite(name, array)
     return array
@@ -129,33 +129,33 @@ def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
 def check_lengths(name: str, array: Reals) -> None:
     """Raise for the first negative length, with its index."""
     if array.size and array.min() < 0:
-        place, at = first(name, array < 0)
-        raise InputError(f"{place} is {array[at]}; a length must be 0 or more")
+        where, at = first(name, array < 0)
+        raise InputError(f"{where} is {array[at]}; a length must be 0 or more")
 
 
 def lengths(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
-    """Shape (..., width), contiguous, finite, none negative."""
+    """Convert to a contiguous, finite, non-negative array of shape (..., width)."""
     array = vectors(name, value, width, dtype)
     check_lengths(name, array)
     return array
 
 
 def weights(name: str, value: ArrayLike, dtype: Any) -> Reals:
-    """Shares from 0 to 1, (..., 1): one for every chain."""
+    """Convert to weights from 0 to 1, shape (..., 1): one per chain."""
     array = real(name, value).astype(dtype)
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():
-        place, at = first(name, wrong)
-        raise InputError(f"{place} is {array[at]}; allowed are numbers from 0 to 1")
+        where, at = first(name, wrong)
+        raise InputError(f"{where} is {array[at]}; allowed are numbers from 0 to 1")
     return array[..., np.newaxis]
 
 
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
-    """One finite number between two bounds, both included."""
+    """Convert to one finite number between two bounds, both included."""
     if type(value) is float and low <= value <= high and value - value == 0.0:
         return value
     try:
-        if isinstance(value, (str, bytes)):  # float("0.5") would be taken.
+        if isinstance(value, (str, bytes)):  # float("0.5") would accept it.
             raise TypeError
         result = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -167,14 +167,14 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
 
 
 def whole(name: str, value: Any, low: int) -> int:
-    """One whole number, at least `low`."""
+    """Check one integer of at least `low`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < low:
         raise InputError(f"{name} must be a whole number of {low} or more, got {value!r:.60}")
     return int(value)
 
 
 def axis(name: str, value: ArrayLike, fallback: tuple[float, float, float] | None = None) -> tuple[float, ...]:
-    """One direction as three floats of length 1, in double precision."""
+    """Convert to one direction: three floats of length 1, in double precision."""
     array = vectors(name, fallback if value is None else value, 3, np.float64)
     if array.ndim != 1:
         raise InputError(f"{name} must be one vector of shape (3,), got {array.shape}")
@@ -189,10 +189,10 @@ _PLAIN = (tuple, list)
 
 
 def one_row(pack: Callable[..., bytes], *parts: tuple[Any, int]) -> Any:
-    """One chain, given by plain sequences or float64 vectors of these widths, as a float64 row; None for anything else.
+    """Convert one chain, given as plain sequences or float64 vectors of these widths, to one float64 row.
 
-    The way in for a single call a frame: a microsecond where arrays would take ten. `pack` is the bound method of a
-    `struct.Struct` of as many doubles.
+    The fast path for single calls: one microsecond instead of ten. Returns None for anything else, which then takes
+    the slow path. pack: the bound method of a `struct.Struct` of as many doubles.
     """
     row: list[Any] = []
     for value, width in parts:
@@ -206,12 +206,12 @@ def one_row(pack: Callable[..., bytes], *parts: tuple[Any, int]) -> Any:
             return None
     try:
         return np.frombuffer(pack(*row))
-    except (StructError, OverflowError):  # Not numbers; or integers past any float. The slow way in says which.
+    except (StructError, OverflowError):  # Not numbers, or integers too large for a float: the slow path reports which.
         return None
 
 
 def batch_shape(named: dict[str, Reals], core: dict[str, int] | None = None) -> tuple[int, ...]:
-    """The common leading shape of named arrays. `core`: how many trailing axes belong to one chain, where not 1."""
+    """Return the common leading shape of named arrays. core: the number of trailing axes of one chain, if not 1."""
     if core is None:
         leading = {array.shape[:-1] for array in named.values()}
     else:
@@ -227,7 +227,7 @@ def batch_shape(named: dict[str, Reals], core: dict[str, int] | None = None) -> 
 
 
 def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
-    """A batch as one flat row of numbers, every chain written out."""
+    """Broadcast a batch and flatten it to one row of numbers. core: the number of trailing axes of one chain."""
     whole = shape + array.shape[array.ndim - core :]
     if array.shape != whole:
         array = np.ascontiguousarray(np.broadcast_to(array, whole))
@@ -235,7 +235,7 @@ def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
 
 
 def rows(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
-    """A batch as (count, ...core), every item written out. core: how many trailing axes belong to one item."""
+    """Broadcast a batch to (count, ...core). core: the number of trailing axes of one item."""
     own = array.shape[array.ndim - core :]
     if array.shape != shape + own:
         array = np.ascontiguousarray(np.broadcast_to(array, shape + own))
@@ -243,16 +243,16 @@ def rows(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
 
 
 def rows_or_one(array: Reals, shape: tuple[int, ...]) -> Reals:
-    """Vectors (..., width) as (count, width), or as (1, width) where one is the same for all."""
+    """Broadcast vectors (..., width) to (count, width), or to (1, width) if all items share one."""
     if array.size == array.shape[-1]:
         return array.reshape(1, -1)
     return rows(array, 1, shape)
 
 
 def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
-    """Vectors (..., width) as one flat row, and the step from chain to chain.
+    """Flatten vectors (..., width) to one row, and return the step from chain to chain.
 
-    What is the same for every chain is not written out: it becomes one tile, with a step of 0.
+    A vector shared by all chains becomes one tile, with a step of 0.
     """
     if array.shape[:-1] == shape:
         return array.ravel(), 1
@@ -265,7 +265,7 @@ def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
 
 
 def threads() -> int:
-    """How many threads large batches use: KINEMA_THREADS, else as many as there are cores."""
+    """Return the number of threads for large batches: KINEMA_THREADS, else the number of cores."""
     asked = os.environ.get("KINEMA_THREADS", "")
     return max(1, int(asked)) if asked.isdecimal() else (os.cpu_count() or 1)
 
@@ -273,8 +273,8 @@ def threads() -> int:
 class _Workers:
     """Threads that take jobs from one queue.
 
-    Not a `ThreadPoolExecutor`: its locks cannot be taken twice in one thread, so a signal handler that solves a batch
-    while the code it interrupted is handing one out would wait for ever. `SimpleQueue.put` may interrupt itself.
+    A `ThreadPoolExecutor` could deadlock: its locks are not reentrant, and a signal handler may solve a batch while the
+    code it interrupted submits one. `SimpleQueue.put` is reentrant.
     """
 
     def __init__(self) -> None:
@@ -283,7 +283,7 @@ class _Workers:
         self.starting = False
 
     def start(self, count: int) -> None:
-        """Have at least this many threads; a call that interrupts another one leaves it to that one."""
+        """Start threads up to this count. A call that interrupts another one leaves the work to it."""
         if self.starting:
             return
         self.starting = True
@@ -296,9 +296,9 @@ class _Workers:
 
     def _work(self) -> None:
         while True:
-            work, start, stop, place, done = self.jobs.get()
-            done.put((place, *_outcome(work, start, stop)))
-            del work, done  # Nothing of a call is kept alive while waiting for the next one.
+            work, start, stop, index, done = self.jobs.get()
+            done.put((index, *_outcome(work, start, stop)))
+            del work, done  # Waiting for the next job must not keep this one alive.
 
 
 def _outcome(work: Callable[[int, int], Any], start: int, stop: int) -> tuple[Any, BaseException | None]:
@@ -312,7 +312,7 @@ _workers = _Workers()
 
 
 def _after_fork() -> None:
-    """A forked child has none of its parent's threads, and would wait for them for ever."""
+    """Start afresh in a forked child, which has none of its parent's threads."""
     global _workers
     _workers = _Workers()
 
@@ -322,38 +322,39 @@ if hasattr(os, "register_at_fork"):
 
 
 def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, align: int) -> Sequence[Any]:
-    """Call `work(start, stop)` over a batch, in threads where it is large enough to pay.
+    """Call `work(start, stop)` over a batch, in threads if it has at least `threads_from` items.
 
-    Plain threads over kernels that release the GIL, not numba's own: those are compiled a second time, and their
-    default layer may not be entered from two Python threads at once. May be called from a signal handler.
+    Uses Python threads over kernels that release the GIL. numba's parallel loops would compile every kernel a second
+    time, and their default threading layer is not safe to enter from two Python threads at once. May be called from a
+    signal handler. Returns the results in order.
     """
     if count < threads_from or (workers := min(threads(), count // threads_from + 1)) == 1:
         return [work(0, count)]
     size = -(-count // (workers * align)) * align
     spans = [(start, min(start + size, count)) for start in range(0, count, size)]
     _workers.start(len(spans) - 1)
-    if _workers.count == 0:  # Interrupted before the first thread was started.
+    if _workers.count == 0:  # This call interrupted the start of the first thread.
         return [work(*span) for span in spans]
     done: SimpleQueue[Any] = SimpleQueue()
-    for place, span in enumerate(spans[1:], 1):
-        _workers.jobs.put((work, *span, place, done))
+    for index, span in enumerate(spans[1:], 1):
+        _workers.jobs.put((work, *span, index, done))
     outcomes = {0: _outcome(work, *spans[0])}
     for _ in spans[1:]:
-        place, *outcome = done.get()
-        outcomes[place] = tuple(outcome)
-    for _, problem in (outcomes[place] for place in range(len(spans))):
+        index, *outcome = done.get()
+        outcomes[index] = tuple(outcome)
+    for _, problem in (outcomes[index] for index in range(len(spans))):
         if problem is not None:
             raise problem
-    return [outcomes[place][0] for place in range(len(spans))]
+    return [outcomes[index][0] for index in range(len(spans))]
 
 
 # --- devices ---------------------------------------------------------------------------------------------------
 
-Place = Literal["cpu", "gpu"]
+Device = Literal["cpu", "gpu"]
 
 
-def place(*values: Any) -> Place:
-    """Where the arrays live: "gpu" as soon as one of them offers `__cuda_array_interface__`."""
+def device(*values: Any) -> Device:
+    """Return where the arrays are: "gpu" if any of them has `__cuda_array_interface__`."""
     for value in values:
         if hasattr(value, "__cuda_array_interface__"):
             return "gpu"

@@ -1,4 +1,4 @@
-"""Quaternions: the axioms of rotations, the smallest turn at its hardest places, and interpolation."""
+"""Quaternions: the axioms of rotations, the smallest rotation in its hardest cases, and interpolation."""
 
 import math
 
@@ -260,6 +260,40 @@ def test_slerp_is_shoemakes(a, b, share):
         assert same_turn(run(quat.slerp, np.float64, a, b, share), naive.slerp(a, b, share), 1e-12)
 
 
+# --- rotation vectors ------------------------------------------------------------------------------------------
+
+
+@both_precisions
+@given(axis=units(), angle=angles(0.0, 6.0))
+def test_exp_rotates_about_the_vector_by_its_length(dtype, axis, angle):
+    result = run(quat.exp, dtype, axis * angle)
+    np.testing.assert_allclose(result, naive.quat_from_axis_angle(axis, angle), rtol=0, atol=16 * eps(dtype))
+
+
+@both_precisions
+@given(axis=units(), angle=angles(0.0, 6.0))
+@example(axis=np.array([0.0, 0.0, 1.0]), angle=0.0)
+def test_log_inverts_exp(dtype, axis, angle):
+    back = run(quat.log, dtype, run(quat.exp, dtype, axis * angle))
+    # Near a whole revolution the axis is known to eps / (2 pi - angle) only.
+    np.testing.assert_allclose(back, axis * angle, rtol=0, atol=400 * eps(dtype))
+
+
+@both_precisions
+@given(q=turns())
+def test_to_vector_is_the_log_in_the_hemisphere_of_the_identity(dtype, q):
+    near = run(quat.same_hemisphere, dtype, q, NO_TURN)
+    np.testing.assert_array_equal(run(quat.to_vector, dtype, q), run(quat.log, dtype, near))
+
+
+@both_precisions
+@given(q=turns(), reference=turns())
+def test_same_hemisphere_keeps_the_rotation_and_takes_the_nearer_sign(dtype, q, reference):
+    result = run(quat.same_hemisphere, dtype, q, reference)
+    assert same_turn(result, rounded(dtype, q), 0.0)
+    assert result @ rounded(dtype, reference) >= -eps(dtype)
+
+
 # --- matrices --------------------------------------------------------------------------------------------------
 
 
@@ -304,5 +338,9 @@ def test_float32_stays_float32(a, b, u, v, share):
         (quat.part, (a, share)),
         (quat.slerp, (a, b, share)),
         (quat.from_columns, (x, y, z)),
+        (quat.same_hemisphere, (a, b)),
+        (quat.exp, (u,)),
+        (quat.log, (a,)),
+        (quat.to_vector, (a,)),
     ):
         assert fits_float32(from_python(kernel)(*args)), kernel.__name__

@@ -25,7 +25,7 @@ from kinema.behaviours.joint_easing import (
 )
 from kinema.behaviours.jumps import followed
 from kinema.behaviours.stage import Crowd, indices
-from kinema.constants import POLE_FADE_HINTED, ROUNDING_TURN
+from kinema.constants import POLE_FADE_HINTED, ROUNDING_ROTATION
 from kinema.limits import Hinge
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
@@ -452,7 +452,7 @@ def arm_settings(crowd: Crowd, number: int, arm: Arm, settings: Any) -> tuple[An
     record.axis[0], record.hinged = _elbow(crowd, (upper, fore, hand))
     record.soften, record.shoulder_angle = settings.soften, settings.shoulder
     record.ease, record.speed = settings.ease, settings.speed
-    record.rounding = np.finfo(crowd.precision).eps * ROUNDING_TURN
+    record.rounding = np.finfo(crowd.precision).eps * ROUNDING_ROTATION
     for name, joint in (("shoulder", top), ("upper", upper), ("fore", fore), ("hand", hand)):
         set_joint_limit(getattr(record[0], f"{name}_limit"), crowd, joint)
     return record, path

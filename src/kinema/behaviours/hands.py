@@ -21,8 +21,6 @@ from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.arm import ARM_STATE, ArmGoal, arm_length, arm_settings, solve_arm, solve_hand
 from kinema.behaviours.character_pose import CharacterPose, frame_arrays, matrix_above, path_joints
 from kinema.behaviours.gaze import settle
-from kinema.behaviours.inertia import same_side, vector_of
-from kinema.behaviours.inertia import turn_of as rotation_of
 from kinema.behaviours.jumps import OFFSET, followed, step_offset, step_rotation_offset
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState, indices
 from kinema.constants import TOLERANCE
@@ -137,17 +135,17 @@ def step_rotation(arm, goal, state, pose, dt):
     rotation = load4(goal.rotation)
     standing = branch.out_of_parent(load_matrix(pose.transform), none)
     back = quat.conj(rotation)
-    step = same_side(quat.mul(load4(state.rotation), back), none)
-    carried = same_side(quat.mul(quat.mul(standing, load4(state.own_rotation)), back), none)
+    step = quat.same_hemisphere(quat.mul(load4(state.rotation), back), none)
+    carried = quat.same_hemisphere(quat.mul(quat.mul(standing, load4(state.own_rotation)), back), none)
     if carried[3] > step[3]:
         step = carried
-    jump = vector_of(step)
+    jump = quat.log(step)
     jump = vec.scale(jump, eased_share(goal, vec.length(jump), arm.speed, dt))
     begun = state.rotation_amount.value > zero
     state.arm.moving |= step_rotation_offset(state.rotation_offset, jump, begun, arm.ease, dt)
     store4(state.rotation, rotation)
     store4(state.own_rotation, quat.mul(quat.conj(standing), rotation))
-    return quat.unit(quat.mul(rotation_of(load3(state.rotation_offset.value)), rotation))
+    return quat.unit(quat.mul(quat.exp(load3(state.rotation_offset.value)), rotation))
 
 
 @routine

@@ -7,7 +7,6 @@ another one starts from what is shown then. (Inertialization, as in Bollo's talk
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,32 +64,6 @@ class JointMotion(NamedTuple):
 
 
 @kernel
-def turn_of(v):
-    """The rotation of a rotation vector: its axis times its angle."""
-    half = like(v[0], 0.5)
-    angle = vec.length(v)
-    known = angle > like(v[0], 0.0)
-    k = math.sin(half * angle) / angle if known else half
-    return (v[0] * k, v[1] * k, v[2] * k, math.cos(half * angle))
-
-
-@kernel
-def vector_of(q):
-    """The rotation vector of a rotation, less than a full turn."""
-    sine = vec.length((q[0], q[1], q[2]))
-    two = like(q[0], 2.0)
-    k = two * math.atan2(sine, q[3]) / sine if sine > like(q[0], 0.0) else two
-    return (q[0] * k, q[1] * k, q[2] * k)
-
-
-@kernel
-def same_side(q, reference):
-    """q or -q, the same rotation: whichever is nearer."""
-    sign = like(q[0], 1.0) if quat.dot(q, reference) >= like(q[0], 0.0) else like(q[0], -1.0)
-    return (q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign)
-
-
-@kernel
 def earlier(now, other, step):
     """A rotation a probe's time before now, from one before (step 1) or, carried on backwards, from one after (-1)."""
     zero = like(now[0], 0.0)
@@ -121,13 +94,13 @@ def rotation_offset(old, new, offset, i, j):
     x, v = load3(offset.rotation), load3(offset.rotation_rate)
     was_before = earlier(was, load4(old.other.r[i, j]), old.step[i])
     goal_before = earlier(goal, load4(new.other.r[i, j]), new.step[i])
-    shown = quat.mul(turn_of(x), was)
-    shown_before = quat.mul(turn_of(vec.sub(x, vec.scale(v, probe))), was_before)
-    gap = same_side(quat.mul(shown, quat.conj(goal)), (zero, zero, zero, one))
-    gap_before = same_side(quat.mul(shown_before, quat.conj(goal_before)), gap)
-    x = vector_of(gap)
+    shown = quat.mul(quat.exp(x), was)
+    shown_before = quat.mul(quat.exp(vec.sub(x, vec.scale(v, probe))), was_before)
+    gap = quat.same_hemisphere(quat.mul(shown, quat.conj(goal)), (zero, zero, zero, one))
+    gap_before = quat.same_hemisphere(quat.mul(shown_before, quat.conj(goal_before)), gap)
+    x = quat.log(gap)
     store3(offset.rotation, x)
-    store3(offset.rotation_rate, vec.scale(vec.sub(x, vector_of(gap_before)), one / probe))
+    store3(offset.rotation_rate, vec.scale(vec.sub(x, quat.log(gap_before)), one / probe))
 
 
 @batch
@@ -171,7 +144,7 @@ def run_out(rows, fades, offsets, dt, t, r, s):
             store3(s[i, j], vec.add(load3(s[i, j]), load3(o.scale)))
             x = load3(o.rotation)
             if vec.span(x) > zero:
-                store4(r[i, j], quat.unit(quat.mul(turn_of(x), load4(r[i, j]))))
+                store4(r[i, j], quat.unit(quat.mul(quat.exp(x), load4(r[i, j]))))
 
 
 class Inertia:

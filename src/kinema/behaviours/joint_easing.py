@@ -14,7 +14,6 @@ from typing import Any
 from kinema import limits
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.gaze import wrapped
-from kinema.behaviours.inertia import same_side, turn_of, vector_of
 from kinema.behaviours.jumps import OFFSET, followed, settle3
 from kinema.behaviours.stage import Crowd
 from kinema.limits import Cone, Hinge, SwingTwist
@@ -97,9 +96,8 @@ def coordinates(limit, q, near):
     zero = like(q[0], 0.0)
     away = quat.mul(quat.conj(load4(limit.rest)), q)
     axis = load3(limit.axis)
-    none = (zero, zero, zero, like(q[0], 1.0))
     if not limit.limited:
-        v = vector_of(same_side(away, none))
+        v = quat.to_vector(away)
         angle = vec.length(v)
         if angle <= zero:
             return v
@@ -111,7 +109,7 @@ def coordinates(limit, q, near):
     along = vec.scale(axis, angle)
     if limit.hinge:
         return along
-    return vec.add(vec.reject(vector_of(same_side(swing, none)), axis), along)
+    return vec.add(vec.reject(quat.to_vector(swing), axis), along)
 
 
 @routine
@@ -119,12 +117,12 @@ def from_coordinates(limit, v):
     """The local rotation with these coordinates."""
     rest = load4(limit.rest)
     if not limit.limited:
-        return quat.unit(quat.mul(rest, turn_of(v)))
+        return quat.unit(quat.mul(rest, quat.exp(v)))
     axis = load3(limit.axis)
     angle = vec.dot(v, axis)
     away = quat.from_axis_angle(axis, limit.middle + angle)
     if not limit.hinge:
-        away = quat.mul(turn_of(vec.sub(v, vec.scale(axis, angle))), away)
+        away = quat.mul(quat.exp(vec.sub(v, vec.scale(axis, angle))), away)
     return quat.unit(quat.mul(rest, away))
 
 

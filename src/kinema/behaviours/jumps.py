@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.gaze import settle
-from kinema.behaviours.inertia import same_side, turn_of, vector_of
 from kinema.math import quat, vec
 from kinema.math.rows import load3, store3
 from kinema.records import REAL, Record
@@ -53,9 +52,10 @@ def step_offset(offset, jump, begun, half_life, dt):
 
 @routine
 def step_rotation_offset(offset, jump, begun, half_life, dt):
-    """The same for a rotation, as axis times angle. jump: from the new goal back to the last one."""
-    zero = like(dt, 0.0)
-    none = (zero, zero, zero, like(dt, 1.0))
+    """Add a jump to the `OFFSET` of a rotation, a rotation vector, and ease it likewise. Returns whether it moves.
+
+    jump: the rotation vector from the new goal back to the last one.
+    """
     value = load3(offset.value)
-    whole = vector_of(same_side(quat.mul(turn_of(value), turn_of(jump)), none))
+    whole = quat.to_vector(quat.mul(quat.exp(value), quat.exp(jump)))
     return step_offset(offset, vec.sub(whole, value), begun, half_life, dt)

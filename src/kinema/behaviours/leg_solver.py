@@ -15,7 +15,7 @@ import numpy as np
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.stage import Crowd, FrameContext
-from kinema.constants import ROUNDING_TURN
+from kinema.constants import ROUNDING_ROTATION
 from kinema.math import arrays, quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 from kinema.rig import Leg
@@ -206,7 +206,7 @@ class LegSolver:
 def _limits(crowd: Crowd) -> tuple[Any, Any, Any, Any]:
     """Limits as `branch.hold_limits` takes them: rest rotations, bones, rows of numbers, rounding."""
     table, bones, rest = crowd.skeleton.limit_rows(crowd.precision)
-    return rest, bones, table, crowd.precision(np.finfo(crowd.precision).eps * ROUNDING_TURN)
+    return rest, bones, table, crowd.precision(np.finfo(crowd.precision).eps * ROUNDING_ROTATION)
 
 
 def _rest_axis(crowd: Crowd, joints: tuple[int, int, int], hinged: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Unit quaternions as tuples x, y, z, w (Hamilton). `mul(a, b)` turns by b first, then by a."""
+"""Unit quaternions as tuples x, y, z, w (Hamilton). `mul(a, b)` rotates by b first, then by a."""
 
 import math
 
@@ -19,7 +19,7 @@ def mul(a, b):
 
 @kernel
 def conj(q):
-    """The opposite turn."""
+    """The inverse rotation."""
     return (-q[0], -q[1], -q[2], q[3])
 
 
@@ -30,7 +30,7 @@ def dot(a, b):
 
 @kernel
 def unit(q):
-    """q at length 1; no turn where q is zero."""
+    """q at length 1; the identity if q is zero."""
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
     square = dot(q, q)
@@ -46,7 +46,7 @@ def unit(q):
 
 @kernel
 def rotate(q, v):
-    """v turned by q."""
+    """v rotated by q."""
     two = like(q[0], 2.0)
     axis = (q[0], q[1], q[2])
     t = vec.scale(vec.cross(axis, v), two)
@@ -55,7 +55,7 @@ def rotate(q, v):
 
 @kernel
 def from_cos_sin(axis, cosine, sine):
-    """Turn about a unit axis by the angle with this cosine and sine (half-angle formulas, stable at both ends)."""
+    """The rotation about a unit axis by the angle with this cosine and sine. Accurate near 0 and near pi."""
     one = like(cosine, 1.0)
     half = like(cosine, 0.5)
     zero = like(cosine, 0.0)
@@ -71,7 +71,7 @@ def from_cos_sin(axis, cosine, sine):
 
 @kernel
 def from_axis_angle(axis, angle):
-    """Turn about a unit axis, radians."""
+    """The rotation about a unit axis by an angle in radians."""
     half = angle * like(angle, 0.5)
     s = math.sin(half)
     return (axis[0] * s, axis[1] * s, axis[2] * s, math.cos(half))
@@ -79,14 +79,14 @@ def from_axis_angle(axis, angle):
 
 @kernel
 def between(a, b, axis):
-    """The smallest turn from unit vector a to unit vector b; half a turn about `axis` where they are opposite.
+    """The smallest rotation from unit vector a to unit vector b; by pi about `axis` if they are opposite.
 
-    The axis must be at right angles to a and of length 1.
+    axis: a unit vector perpendicular to a.
     """
     one = like(a[0], 1.0)
     zero = like(a[0], 0.0)
     cosine = vec.dot(a, b)
-    # Close to opposite, both a x b and 1 + a . b have lost their digits; the part of b across a has not.
+    # Close to opposite, a x b and 1 + a . b cancel; the part of b perpendicular to a does not.
     opposite = cosine < like(a[0], -0.5)
     across = vec.reject(vec.add(a, b), a)
     c = vec.cross(a, vec.select(opposite, across, b))
@@ -104,7 +104,7 @@ def between(a, b, axis):
 
 @kernel
 def limited(q, cos_half, sin_half):
-    """q with its angle cut to the one whose half has this cosine and sine. q must have w >= 0."""
+    """q with its angle clamped. cos_half, sin_half: of half the largest angle. q must have w >= 0."""
     one = like(q[0], 1.0)
     square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2]
     over = (q[3] < cos_half) & (square > like(q[0], TINY))
@@ -119,7 +119,7 @@ def limited(q, cos_half, sin_half):
 
 @kernel
 def part(q, share):
-    """Part of a turn along its shortest way: 0 gives exactly no turn, 1 gives exactly q (or -q, the same turn)."""
+    """A share of a rotation, the shorter way: 0 gives exactly the identity, 1 exactly q (or -q, the same rotation)."""
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
     if q[3] < zero:
@@ -136,7 +136,7 @@ def part(q, share):
 
 @kernel
 def slerp(a, b, share):
-    """From a (share 0) to b (share 1) at constant speed along the shorter way."""
+    """Interpolate from a (share 0) to b (share 1) at constant speed, the shorter way."""
     if share <= like(share, 0.0):
         return a
     return mul(a, part(mul(conj(a), b), share))
@@ -144,7 +144,7 @@ def slerp(a, b, share):
 
 @kernel
 def from_columns(x, y, z):
-    """The turn of a rotation matrix given by its columns (the largest of four candidates is taken: no cancellation)."""
+    """The rotation of a matrix given by its columns. Taking the largest of four candidates avoids cancellation."""
     one = like(x[0], 1.0)
     quarter = like(x[0], 0.25)
     zero = like(x[0], 0.0)
@@ -165,8 +165,33 @@ def from_columns(x, y, z):
 
 
 @kernel
+def same_hemisphere(q, reference):
+    """q or -q, the same rotation, whichever is nearer to the reference."""
+    sign = like(q[0], 1.0) if dot(q, reference) >= like(q[0], 0.0) else like(q[0], -1.0)
+    return (q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign)
+
+
+@kernel
+def exp(v):
+    """The rotation of a rotation vector: about v by its length, radians."""
+    half = like(v[0], 0.5)
+    angle = vec.length(v)
+    k = math.sin(half * angle) / angle if angle > like(v[0], 0.0) else half
+    return (v[0] * k, v[1] * k, v[2] * k, math.cos(half * angle))
+
+
+@kernel
+def log(q):
+    """The rotation vector of q: its axis times its angle, 0 to 2 pi radians. The inverse of `exp`."""
+    sine = vec.length((q[0], q[1], q[2]))
+    two = like(q[0], 2.0)
+    k = two * math.atan2(sine, q[3]) / sine if sine > like(q[0], 0.0) else two
+    return (q[0] * k, q[1] * k, q[2] * k)
+
+
+@kernel
 def from_vector(v, largest):
-    """The rotation about v by its length, radians; cut to the largest angle."""
+    """The rotation of a rotation vector, like `exp`, with its angle clamped to the largest."""
     zero = like(largest, 0.0)
     one = like(largest, 1.0)
     angle = vec.length(v)
@@ -179,7 +204,7 @@ def from_vector(v, largest):
 
 @kernel
 def to_vector(q):
-    """The axis of a rotation times its angle, radians, the shorter way round."""
+    """The rotation vector of q or -q, like `log`, whichever is shorter: at most pi."""
     two = like(q[3], 2.0)
     zero = like(q[3], 0.0)
     side = like(q[3], 1.0) if q[3] >= zero else like(q[3], -1.0)

@@ -1,4 +1,4 @@
-"""Vectors as tuples of three floats. A planar vector is one with z = 0, and everything here keeps it there."""
+"""Vectors as tuples of three floats. Planar vectors have z = 0, and every function here keeps them planar."""
 
 import math
 
@@ -45,13 +45,13 @@ def length(a):
 
 @kernel
 def span(a):
-    """Sum of magnitudes: a size within a factor 1.8 of the length, without a root."""
+    """The sum of magnitudes: within a factor of 1.8 of the length, without a square root."""
     return abs(a[0]) + abs(a[1]) + abs(a[2])
 
 
 @kernel
 def select(condition, a, b):
-    """a where the condition holds, else b, without a branch."""
+    """a if the condition holds, else b, without a branch."""
     return (
         a[0] if condition else b[0],
         a[1] if condition else b[1],
@@ -61,7 +61,7 @@ def select(condition, a, b):
 
 @kernel
 def unit_or(a, fallback):
-    """a at length 1; the fallback where a has no direction."""
+    """a at length 1; the fallback if a has no direction."""
     one = like(a[0], 1.0)
     square = dot(a, a)
     known = square > like(a[0], TINY)
@@ -70,22 +70,22 @@ def unit_or(a, fallback):
 
 @kernel
 def reject(a, unit):
-    """The part of a at right angles to a unit vector."""
+    """The part of a perpendicular to a unit vector."""
     return sub(a, scale(unit, dot(a, unit)))
 
 
 @kernel
 def reject_exactly(a, unit):
-    """The part of a at right angles to a unit vector, also where a is almost parallel to it.
+    """The part of a perpendicular to a unit vector, also if a is almost parallel to it.
 
-    A single rejection leaves rounding of a's size along the unit vector; a second one takes that away too.
+    One rejection leaves a rounding error, relative to the size of a, along the unit vector; a second one removes it.
     """
     return reject(reject(a, unit), unit)
 
 
 @kernel
 def side(v):
-    """A vector at right angles to v, 0.1 to 1 times as long, always the same one; planar for a planar vector."""
+    """A vector perpendicular to v, 0.1 to 1 times as long. Deterministic, and planar for a planar vector."""
     zero = like(v[0], 0.0)
     in_plane = v[0] * v[0] + v[1] * v[1]
     flat = in_plane > like(zero, SIDE_SWITCH) * (in_plane + v[2] * v[2])
@@ -105,13 +105,13 @@ def unit_side(unit):
 
 @kernel
 def hinge_of(unit):
-    """An axis to turn a unit vector about when any will do: +z for a planar vector."""
+    """An arbitrary axis perpendicular to a unit vector, to rotate it about: +z for a planar vector."""
     return cross(unit, unit_side(unit))
 
 
 @kernel
 def faded(a, size, zone, fallback):
-    """a while it is longer than size * zone; below that, drawn over to the fallback, which is all that is left at 0."""
+    """a if it is longer than size * zone; blended to the fallback as its length drops from there to 0."""
     zero = like(size, 0.0)
     one = like(size, 1.0)
     edge = size * zone
@@ -123,7 +123,7 @@ def faded(a, size, zone, fallback):
 
 @kernel
 def reach(start, towards, distance):
-    """The point at a distance from start in the direction of another point; +y where the two coincide."""
+    """The point at a distance from start in the direction of another point; along +y if the two coincide."""
     one = like(distance, 1.0)
     gap = sub(towards, start)
     square = dot(gap, gap)

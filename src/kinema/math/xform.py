@@ -1,4 +1,4 @@
-"""Transforms: translation (3), rotation (4), scale (3) in this order of effect from right to left, as glTF has it.
+"""Transforms: translation (3), rotation (4), scale (3). As in glTF, the scale is applied first, the translation last.
 
 A transform is the tuple `(t, r, s)`; a matrix is a tuple of four columns of three: x axis, y axis, z axis, origin.
 """
@@ -10,7 +10,7 @@ from kinema.math import quat, vec
 
 @kernel
 def point(transform, p):
-    """A point in the transform's own space, taken out of it."""
+    """Transform a point from the transform's local space to its parent space."""
     t, r, s = transform
     return vec.add(t, quat.rotate(r, (p[0] * s[0], p[1] * s[1], p[2] * s[2])))
 
@@ -30,25 +30,25 @@ def matrix(transform):
 
 @kernel
 def mul(a, b):
-    """Matrix product: b first, then a."""
+    """The matrix product: b is applied first, then a."""
     return (linear(a, b[0]), linear(a, b[1]), linear(a, b[2]), vec.add(linear(a, b[3]), a[3]))
 
 
 @kernel
 def linear(m, v):
-    """A direction through a matrix: the origin does not count."""
+    """Transform a direction by a matrix, without its origin."""
     return vec.add(vec.add(vec.scale(m[0], v[0]), vec.scale(m[1], v[1])), vec.scale(m[2], v[2]))
 
 
 @kernel
 def apply(m, p):
-    """A point through a matrix."""
+    """Transform a point by a matrix."""
     return vec.add(linear(m, p), m[3])
 
 
 @kernel
 def axes(m):
-    """The three axes of a matrix at length 1; x, y or z itself where one has collapsed."""
+    """The three axes of a matrix at length 1; the unit x, y or z axis for one of length zero."""
     one = like(m[0][0], 1.0)
     zero = like(m[0][0], 0.0)
     return (
@@ -67,9 +67,9 @@ def handedness(frame):
 
 @kernel
 def unmirrored(m, scale):
-    """A joint's matrix without the signs of its own scale: its axes are then those that its local rotation acts in.
+    """A joint's matrix without the signs of the joint's own scale: the axes its local rotation acts in.
 
-    A joint is scaled before it is rotated, so a correction of its local rotation belongs into these axes.
+    A joint is scaled before it is rotated, so corrections of its local rotation are made in these axes.
     """
     one = like(m[0][0], 1.0)
     zero = like(m[0][0], 0.0)
@@ -83,16 +83,16 @@ def unmirrored(m, scale):
 
 @kernel
 def into(frame, v):
-    """A world direction in the coordinates of three unit axes at right angles (a mirrored frame counts too)."""
+    """A world direction in the coordinates of three orthonormal axes, right-handed or mirrored."""
     return (vec.dot(frame[0], v), vec.dot(frame[1], v), vec.dot(frame[2], v))
 
 
 @kernel
 def inverse(m):
-    """Inverse of a matrix by cofactors; a collapsed matrix (determinant near 0) gives zero axes, never infinity."""
+    """The inverse of a matrix, by cofactors. A singular matrix gives zero axes, never infinity."""
     one = like(m[0][0], 1.0)
     zero = like(m[0][0], 0.0)
-    # Axes at length 1 first: the product of three scales would leave the range of float32.
+    # Normalize the axes first: the product of three scales can overflow float32.
     sizes = (vec.length(m[0]), vec.length(m[1]), vec.length(m[2]))
     x = vec.scale(m[0], one / sizes[0] if sizes[0] > zero else zero)
     y = vec.scale(m[1], one / sizes[1] if sizes[1] > zero else zero)

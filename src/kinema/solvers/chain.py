@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import limits, notices, validation
-from kinema._jit import for_kernels
-from kinema.constants import MAX_JOINTS, ROUNDING, ROUNDING_TURN, THREADS_FROM_ITERATIVE
+from kinema.constants import MAX_JOINTS, ROUNDING, ROUNDING_ROTATION, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.limits import ChainLimits
+from kinema.records import kernel_views
 from kinema.solvers.bone_rotations import bone_rotations
 from kinema.solvers.chain_records import FREE, OUTCOME, SETTINGS, WITH_CONES, WITH_HINGES
 
@@ -175,7 +175,7 @@ def _settings(kind: ChainKind, straight: tuple[float, ...], limited: int, stop: 
         tolerance=tolerance,
         tolerance_m=tolerance_m,
         floor=eps * ROUNDING,
-        edge_slack=eps * ROUNDING_TURN * EDGE_SLACK,
+        edge_slack=eps * ROUNDING_ROTATION * EDGE_SLACK,
         cos_half_step=math.cos(half_step),
         sin_half_step=math.sin(half_step),
         limited=limited,
@@ -186,7 +186,7 @@ def _settings(kind: ChainKind, straight: tuple[float, ...], limited: int, stop: 
         attempts=attempts if most_passes is None else _MANY_ATTEMPTS,
         budget=attempts * (main + finish) if most_passes is None else most_passes,
     )
-    return for_kernels(np.atleast_1d(record).view(np.ndarray))
+    return kernel_views(np.atleast_1d(record))[0]
 
 
 def _straight(base: Any, planar: bool) -> tuple[float, ...]:
@@ -214,7 +214,7 @@ def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArgu
 
     few, many: its loops over a few chains and over many.
     """
-    if validation.place(given.joints, given.target, given.pole) == "gpu":
+    if validation.device(given.joints, given.target, given.pole) == "gpu":
         from kinema.solvers import cuda
 
         return ChainResult(*cuda.chain(name, main_pass, given))
@@ -229,7 +229,7 @@ def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArgu
     source = validation.rows(source, 2, shape)
     targets = validation.rows_or_one(target, shape)
     poles = None if pole is None else validation.rows_or_one(pole, shape)
-    joints, outcomes = np.empty((count, size, 3), dtype), for_kernels(np.empty(count, OUTCOME.dtype(dtype)))
+    joints, (outcomes,) = np.empty((count, size, 3), dtype), kernel_views(np.empty(count, OUTCOME.dtype(dtype)))
     if count < FEW:
         few(source, targets, poles, table, settings, joints, outcomes)
     else:

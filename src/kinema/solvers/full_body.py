@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.character import Character
-from kinema.constants import ROUNDING_TURN
+from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.pose import Pose
 from kinema.rig import Rig
@@ -193,7 +193,7 @@ class FullBody:
         settings["body_size"] = self.size
         settings["tolerance"] = validation.number("tolerance", tolerance, 0.0)
         settings["rotation_tolerance"] = validation.number("rotation_tolerance", rotation_tolerance, 0.0)
-        settings["rounding"] = np.finfo(np.float64).eps * ROUNDING_TURN
+        settings["rounding"] = np.finfo(np.float64).eps * ROUNDING_ROTATION
         settings["most_steps"] = validation.whole("max_steps", max_steps, 0)
         settings["attempts"] = validation.whole("attempts", attempts, 1)
         return settings

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import MAX_JOINTS, ROUNDING_TURN
+from kinema.constants import MAX_JOINTS, ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.skeleton import Skeleton, world_matrices
@@ -94,7 +94,7 @@ class PosedBatch:
         self.world = np.empty((self.count, len(skeleton), 12), self.dtype)
         self.place = _world_origin(self.dtype)
         table, bones, rest = skeleton.limit_rows(self.dtype)
-        self.limits = rest, bones, table, self.dtype(np.finfo(self.dtype).eps * ROUNDING_TURN)
+        self.limits = rest, bones, table, self.dtype(np.finfo(self.dtype).eps * ROUNDING_ROTATION)
 
     def refresh(self, rows: Any, order: Any) -> None:
         """Bring the world matrices of some joints up to date, parents first."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinema import validation
-from kinema.constants import FARTHEST, MARGIN, ROUNDING_TURN
+from kinema.constants import FARTHEST, MARGIN, ROUNDING_ROTATION
 from kinema.solvers.body import records
 from kinema.solvers.body.descent import solve_bodies
 from kinema.solvers.body.plan import Plan
@@ -101,7 +101,7 @@ def _settings(
     within = options.tolerance * shortest if options.tolerance_m is None else options.tolerance_m / size
     settings["tolerance"] = within * MARGIN
     settings["rotation_tolerance"] = options.rotation_tolerance * MARGIN
-    settings["rounding"] = np.finfo(posed.dtype).eps * ROUNDING_TURN
+    settings["rounding"] = np.finfo(posed.dtype).eps * ROUNDING_ROTATION
     settings["most_steps"] = STEPS if options.max_iterations is None else min(STEPS, options.max_iterations)
     settings["wide"], settings["better"] = True, BETTER
     return settings

@@ -297,7 +297,7 @@ def two_bone(
             if flags:
                 notices.report("two_bone", flags)
             return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7], root)
-    elif validation.place(root, target, lengths, pole, hint) == "gpu":
+    elif validation.device(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
         mid, end, reached, error, reach, start = cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance)

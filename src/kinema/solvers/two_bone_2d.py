@@ -177,7 +177,7 @@ def two_bone_2d(
             if flags:
                 notices.report("two_bone_2d", flags)
             return TwoBone2DResult._make((out[0:2], out[2:4], *out[4:10], int(out[10]), out[11] != 0.0))
-    elif validation.place(root, target, lengths, bend) == "gpu":
+    elif validation.device(root, target, lengths, bend) == "gpu":
         from kinema.solvers import cuda
 
         return TwoBone2DResult(*cuda.two_bone_2d(root, target, lengths, bend, auto_bend))
