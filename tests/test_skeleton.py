@@ -256,6 +256,18 @@ def test_a_palette_does_nothing_at_rest(dtype):
     np.testing.assert_array_equal(skeleton.rest_world, skeleton.world(skeleton.rest))
 
 
+def test_a_palette_by_columns_is_the_same_matrices_in_another_order():
+    rng = np.random.default_rng(3)
+    skeleton = tree(rng, 3)
+    pose = random_pose(rng, 3)
+    rows, columns = skeleton.palette(pose), skeleton.palette(pose, layout="columns")
+    assert columns.shape == (3, 4, 3)
+    assert columns.flags.c_contiguous
+    np.testing.assert_array_equal(columns.reshape(3, 12)[:, 9:], rows[..., 3])
+    with pytest.raises(InputError, match="layout is 'diagonal'; allowed are 'rows', 'columns'"):
+        skeleton.palette(pose, layout="diagonal")
+
+
 @pytest.mark.parametrize("rows", [3, 4])
 def test_a_palette_takes_points_from_where_they_were_bound(rows):
     rng = np.random.default_rng(10)

@@ -17,10 +17,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A skeleton with all that belongs to it.
+    """A skeleton with its clips, rig and skins.
 
-    clips: by name. rig: which joint is what. skins: its surfaces. source: the file it was loaded from, kept so that
-    saving adds to it and loses nothing; None for a character made in code.
+    Parameters
+    ----------
+    skeleton
+        The joints.
+    clips
+        Clips by name.
+    rig
+        The roles of the joints, None if they are unknown.
+    skins
+        The surfaces.
+    name
+        Name of the character.
+    source
+        The file that it was loaded from, so that saving adds to the file and loses nothing. None for a character made
+        in code.
+
+    Examples
+    --------
+    >>> person = km.load("person.glb")
+    >>> "walk" in person.clips
+    True
     """
 
     skeleton: Skeleton

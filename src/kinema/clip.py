@@ -28,10 +28,24 @@ Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 class Track:
     """Keys of one property of one joint, relative to its parent.
 
-    joint: name or index. path: "translation", "rotation" or "scale". times: (K,), seconds, increasing, none negative.
-    values: (K, 3), for rotations (K, 4); with "CUBICSPLINE" (K, 3, n): tangent coming in, value, tangent going out, the
-    tangents per second. interpolation: "STEP" holds each key until the next, "LINEAR" goes straight to it (rotations by
-    the shorter way), "CUBICSPLINE" curves, as in glTF.
+    Parameters
+    ----------
+    joint
+        Name or index.
+    path
+        "translation", "rotation" or "scale".
+    times
+        (K,), seconds: increasing, none negative.
+    values
+        (K, 3), for rotations (K, 4). With "CUBICSPLINE" (K, 3, n): incoming tangent, value, outgoing tangent; tangents
+        are per second.
+    interpolation
+        "STEP" holds each key until the next, "LINEAR" interpolates (rotations take the shorter way), "CUBICSPLINE"
+        follows the tangents, as in glTF.
+
+    Examples
+    --------
+    >>> track = km.Track("hips", "translation", times=(0, 1), values=((0, 1, 0), (0, 1, 2)))
     """
 
     joint: Joint
@@ -82,7 +96,19 @@ class Track:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens at a moment of a clip: a footstep, a swing of the sword. time: seconds."""
+    """Something that happens at a moment of a clip, such as a footstep.
+
+    Parameters
+    ----------
+    time
+        Seconds from the start of the clip.
+    name
+        Name of the event.
+
+    Examples
+    --------
+    >>> event = km.Event(0.25, "footstep")
+    """
 
     time: float
     name: str
@@ -93,10 +119,30 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """A named animation. Joints without a track stay at rest; outside the keys of a track its first or last one holds.
+    """A named animation.
 
-    tracks: at most one for each joint and path; their joints are kept as indices. duration: seconds, until the last key
-    if not given. events: in any order, none after the end.
+    Joints without a track stay at rest. Before its first and after its last key, a track holds that key.
+
+    Parameters
+    ----------
+    name
+        Name of the clip.
+    skeleton
+        The skeleton that it animates.
+    tracks
+        At most one per joint and path. Their joints are stored as indices.
+    duration
+        Seconds. None: until the last key.
+    events
+        In any order, none after the end.
+
+    Examples
+    --------
+    >>> person = km.load("person.glb")
+    >>> nod = km.Track("head", "rotation", times=(0, 0.5), values=((0, 0, 0, 1), (0.2, 0, 0, 0.98)))
+    >>> clip = km.Clip("nod", person.skeleton, [nod])
+    >>> clip.duration
+    0.5
     """
 
     name: str

@@ -257,10 +257,19 @@ class _Limit:
 
 @dataclass(frozen=True)
 class Hinge(_Limit):
-    """Turns about one axis only, from `low` to `high` radians (in either order); zero is straight on.
+    """Limit a bone to rotations about one axis, within a range of angles. Zero is straight.
 
-    The axis, (3,), turns with the parent bone. It need not be at right angles to the bone: the bone then moves on a
-    cone about it.
+    Parameters
+    ----------
+    axis
+        (3,). It rotates with the parent bone. If it is not perpendicular to the bone, the bone moves on a cone about
+        it.
+    low, high
+        Radians, in either order.
+
+    Examples
+    --------
+    >>> knee = km.Hinge((1, 0, 0), 0.0, 2.4)
     """
 
     axis: ArrayLike
@@ -290,7 +299,18 @@ class Hinge(_Limit):
 
 @dataclass(frozen=True)
 class Cone(_Limit):
-    """At most `angle` radians from straight on, any way round. Below 0 counts as 0, above pi as pi (no limit)."""
+    """Limit the angle between a bone and its straight direction, equally to all sides.
+
+    Parameters
+    ----------
+    angle
+        Radians. Values below 0 count as 0, values above pi as pi, which is no limit.
+
+    Examples
+    --------
+    >>> tail = [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
+    >>> result = km.fabrik(tail, (1, 1, 0), limits=[None, km.Cone(0.6)])
+    """
 
     angle: float
 
@@ -306,10 +326,21 @@ class Cone(_Limit):
 
 @dataclass(frozen=True)
 class SwingTwist(_Limit):
-    """A cone for the direction of the bone, and a range for the twist about it, radians.
+    """Limit the direction of a bone by a cone and its twist by a range.
 
-    Swing and twist are each moved to the nearest they may be. Chains known by their joints alone have no twist: there
-    it is the cone that counts.
+    Swing and twist are each moved to the nearest allowed value. Chains given by joint positions alone have no twist;
+    only the cone applies to them.
+
+    Parameters
+    ----------
+    swing
+        Half angle of the cone, radians.
+    twist_low, twist_high
+        Range of the twist about the bone, radians.
+
+    Examples
+    --------
+    >>> shoulder = km.SwingTwist(1.6, -0.8, 0.8)
     """
 
     swing: float

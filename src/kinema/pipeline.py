@@ -140,11 +140,12 @@ class Animator:
 
     Examples
     --------
+    >>> character = km.load("person.glb")
     >>> animator = km.Animator(character, [km.Play("walk"), km.Feet(), km.Head()], ground=0.0)
     >>> animator.look_at((1.0, 1.6, 3.0))
     >>> frame = animator.update(1 / 60)
-    >>> frame.palette.shape
-    (60, 3, 4)
+    >>> frame.palette.shape == (len(character.skeleton.names), 3, 4)
+    True
     """
 
     count: int

@@ -81,11 +81,25 @@ class JointTransform(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Local transforms of J joints: each relative to its parent joint, scaled, then turned, then moved, as in glTF.
+    """Local transforms of J joints, each relative to its parent joint.
 
-    translations: (..., J, 3). rotations: (..., J, 4), of length 1 (others are scaled to it; zero is refused).
-    scales: (..., J, 3), all 1 where not given. ... is the batch; the three broadcast. Nothing here is ever changed in
-    place: every method gives a new pose.
+    Scale applies first, then rotation, then translation, as in glTF. A pose is never modified; every method returns a
+    new one. The three arrays broadcast; ... is the batch.
+
+    Parameters
+    ----------
+    translations
+        (..., J, 3).
+    rotations
+        (..., J, 4), quaternions x, y, z, w. They are normalised; zero is refused.
+    scales
+        (..., J, 3). None: all 1.
+
+    Examples
+    --------
+    >>> pose = km.Pose(np.zeros((2, 3)), [(0, 0, 0, 1), (0, 0, 0, 1)])
+    >>> pose.shape, pose.rotations.shape
+    ((), (2, 4))
     """
 
     translations: Any
@@ -130,10 +144,12 @@ class Pose:
 
     @property
     def joints(self) -> int:
+        """Number of joints."""
         return self.translations.shape[-2]
 
     @property
     def precision(self) -> Any:
+        """float32 or float64."""
         return self.translations.dtype.type
 
     @overload
@@ -165,6 +181,7 @@ class Pose:
         return f"Pose({self.joints} joints, batch {self.shape}, {self.translations.dtype})"
 
     def arrays(self) -> tuple[Any, Any, Any]:
+        """Translations, rotations and scales."""
         return self.translations, self.rotations, self.scales
 
     def flat(self) -> tuple[Any, Any, Any]:
@@ -173,6 +190,7 @@ class Pose:
         return tuple(array.reshape(count, *array.shape[-2:]) for array in self.arrays())
 
     def copy(self) -> Pose:
+        """The same pose in memory of its own."""
         return Pose.of(*(array.copy() for array in self.arrays()), names=self.names)
 
     def astype(self, dtype: Any) -> Pose:

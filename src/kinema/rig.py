@@ -22,13 +22,26 @@ ALONG_FOOT = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Leg:
-    """One leg.
+    """One leg of a rig.
 
-    name: how it is called, "left" or "front_right". joints: from the hip to the ankle, three or more, each below the
-    one before; joints left out in between stay as animated. toe: the joint at the ball of the foot, if there is one.
-    sole, toe_sole: height of the ankle and of the toe joint above the sole at rest, metres; measured against the rig's
-    floor if not given. heel, tip: how far the sole goes behind the ankle and, from the ankle, ahead to the toes' end,
-    metres along the foot; a third of the way to the toe joint and a third beyond it if not given.
+    Parameters
+    ----------
+    name
+        "left", "front_right", or any other name that is unique in the rig.
+    joints
+        From hip to ankle, three or more, each below the previous one. Joints left out in between stay as animated.
+    toe
+        The joint at the ball of the foot, if there is one.
+    sole, toe_sole
+        Height of the ankle and of the toe joint above the sole at rest, metres. None measures it against the rig's
+        floor.
+    heel, tip
+        How far the sole extends behind the ankle, and from the ankle ahead to the end of the toes, metres along the
+        foot. None: a third of the way to the toe joint behind it, and a third of it beyond the toe joint.
+
+    Examples
+    --------
+    >>> leg = km.Leg(name="left", joints=("thigh_l", "shin_l", "foot_l"), toe="toe_l")
     """
 
     name: str
@@ -42,9 +55,22 @@ class Leg:
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One arm. joints: upper arm, forearm, hand, each below the one before. shoulder: the joint above that can help.
+    """One arm of a rig.
 
-    fingers: chains of joints, thumb first where there is one.
+    Parameters
+    ----------
+    name
+        "left", "right", or any other name that is unique in the rig.
+    joints
+        Upper arm, forearm and hand, each below the previous one.
+    shoulder
+        The joint above the upper arm that helps with far reaches, such as a clavicle.
+    fingers
+        Chains of joints, thumb first if there is one.
+
+    Examples
+    --------
+    >>> arm = km.Arm(name="left", joints=("upper_arm_l", "forearm_l", "hand_l"), shoulder="clavicle_l")
     """
 
     name: str
@@ -55,15 +81,46 @@ class Arm:
 
 @dataclass(frozen=True, kw_only=True)
 class Rig:
-    """The roles of a skeleton's joints. Joints may be given by name; they are kept as indices.
+    """The roles of a skeleton's joints. Joints may be given by name; they are stored as indices.
 
-    hips: the joint that carries the body. spine: joints from above the hips to the chest. neck: from above the chest to
-    below the head. eyes: left, right. tails: chains of joints. forward, up: directions in the character's space.
-    floor: height of the ground the character stands on at rest, metres along up.
-    stance: a pose in which it stands, for a skeleton that lies down or hangs at rest. Where these docs say "at rest",
-    the stance counts instead if there is one.
-    confidence: how sure each role is, 0 to 1, by its name ("hips", "legs.left"); a role that was given, not found, is
-    not listed. doubts: what was found doubtful, as sentences.
+    `km.load` finds the rig of a file. Build one yourself to correct it or for a skeleton made in code.
+
+    Parameters
+    ----------
+    skeleton
+        The skeleton whose joints have the roles.
+    hips
+        The joint that carries the body.
+    spine
+        Joints from above the hips to the chest.
+    neck
+        Joints from above the chest to below the head.
+    head
+        The head joint.
+    eyes
+        Left and right eye.
+    legs, arms
+        Any number of `Leg` and `Arm`.
+    tails
+        Chains of joints.
+    forward, up
+        (3,): directions in the character's space.
+    floor
+        Height of the ground that the character stands on at rest, metres along `up`.
+    stance
+        A pose in which the character stands, for a skeleton that lies or hangs at rest. It replaces the rest pose
+        wherever these docs say "at rest".
+    confidence
+        Confidence of each found role, 0 to 1, by name ("hips", "legs.left"). Roles that were given are not listed.
+    doubts
+        What the search was unsure about, as sentences.
+
+    Examples
+    --------
+    >>> skeleton = km.load("person.glb").skeleton
+    >>> rig = km.Rig(skeleton=skeleton, hips="hips", head="head")
+    >>> rig.hips == skeleton.index("hips")
+    True
     """
 
     skeleton: Skeleton = field(repr=False)
@@ -104,9 +161,11 @@ class Rig:
         _different("arms", self.arms)
 
     def leg(self, name: str) -> Leg:
+        """The leg with a name."""
         return _named("leg", name, self.legs)
 
     def arm(self, name: str) -> Arm:
+        """The arm with a name."""
         return _named("arm", name, self.arms)
 
     @property

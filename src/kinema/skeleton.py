@@ -28,6 +28,16 @@ T = TypeVar("T")
 Joint = str | int
 """A joint by name or by index."""
 
+LAYOUTS = ("rows", "columns")
+"""How the 12 numbers of a matrix lie in memory: row by row, or x axis, y axis, z axis, translation."""
+
+
+def check_layout(layout: str) -> None:
+    """Raise InputError for an unknown layout."""
+    if layout not in LAYOUTS:
+        raise InputError(f"layout is {layout!r:.60}; allowed are {', '.join(map(repr, LAYOUTS))}")
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------
 
 
@@ -89,10 +99,27 @@ def inverses(matrices, out):
 class Skeleton:
     """The joints of a character.
 
-    names: J names, all different. parents: J indices, each smaller than its joint's own, -1 for a root.
-    rest: the `Pose` of one character at rest. limits: one `Hinge`, `Cone`, `SwingTwist` or None per joint, about the
-    joint's turn away from rest, in the joint's own space; or a dict by joint name.
-    inverse_bind: (J, 3, 4) or (J, 4, 4), from world to each joint's space as the skin was bound; at rest if not given.
+    Parameters
+    ----------
+    names
+        J names, all different.
+    parents
+        J indices, each smaller than the joint's own, -1 for a root.
+    rest
+        The `Pose` of one character at rest.
+    limits
+        One `Hinge`, `Cone`, `SwingTwist` or None per joint, for its rotation from rest in its own space; or a dict by
+        joint name.
+    inverse_bind
+        (J, 3, 4) or (J, 4, 4): from world space to each joint's space in the pose that the skin was bound in. None: at
+        rest.
+
+    Examples
+    --------
+    >>> rest = km.Pose([(0, 1, 0), (0, 1, 0)], [(0, 0, 0, 1), (0, 0, 0, 1)])
+    >>> skeleton = km.Skeleton(("root", "tip"), (-1, 0), rest)
+    >>> skeleton.world(rest)[:, :3, 3].tolist()
+    [[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]
     """
 
     names: tuple[str, ...]
@@ -182,6 +209,7 @@ class Skeleton:
         return found
 
     def children(self, joint: Joint) -> tuple[int, ...]:
+        """Indices of the joints directly below a joint."""
         at = self.index(joint)
         return tuple(int(j) for j in np.flatnonzero(self.parents == at))
 
@@ -244,11 +272,31 @@ class Skeleton:
         world = self._matrices(pose, order, None if before is None else before[..., :3, :])
         return as_4x4(world.reshape(*pose.shape, len(self.names), 3, 4))
 
-    def palette(self, pose: Pose) -> Any:
-        """Matrices for skinning, (..., J, 3, 4): world times inverse bind. At rest, bound at rest, all do nothing."""
+    def palette(self, pose: Pose, layout: str = "rows") -> Any:
+        """Matrices for skinning: world matrix times inverse bind matrix, the identity where the skin was bound.
+
+        Parameters
+        ----------
+        pose
+            Any batch of poses.
+        layout
+            How a matrix lies in memory: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation.
+
+        Returns
+        -------
+        array
+            (..., J, 3, 4) for "rows", (..., J, 4, 3) for "columns".
+
+        Raises
+        ------
+        InputError
+            If the pose is of another skeleton or the layout is unknown.
+        """
+        check_layout(layout)
         self.check(pose)
         world = self._matrices(pose, self._all, None)
-        return self.palette_of(world).reshape(*pose.shape, len(self.names), 3, 4)
+        rows = self.palette_of(world).reshape(*pose.shape, len(self.names), 3, 4)
+        return rows if layout == "rows" else np.ascontiguousarray(np.swapaxes(rows, -1, -2))
 
     def palette_of(self, world: Any) -> Any:
         """Return skinning matrices, (N, J, 12), of world matrices, (N, J, 12): 3x4, row by row."""

@@ -13,13 +13,32 @@ from kinema.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """Triangles that follow up to four joints each corner.
+    """A triangle mesh whose vertices follow up to four joints each.
 
-    vertices: (V, 3), in the space the skin was bound in. triangles: (T, 3), indices of vertices, counter-clockwise seen
-    from outside. joints: (V, 4), indices of joints. weights: (V, 4), shares that add up to 1.
-    normals: (V, 3), of length 1. colours: (V, 3), red, green and blue from 0 to 1; or None.
-    rebind: (J, 3, 4), for a skin that was bound otherwise than its skeleton: for each joint, from where the vertices
-    are to where the skeleton's bind wants them; or None.
+    Parameters
+    ----------
+    vertices
+        (V, 3), metres, in the space that the skin was bound in.
+    triangles
+        (T, 3): indices of vertices, counter-clockwise seen from outside.
+    joints
+        (V, 4): indices of joints.
+    weights
+        (V, 4): shares that add up to 1.
+    normals
+        (V, 3), unit length.
+    colours
+        (V, 3): red, green and blue, 0 to 1. None: no colours.
+    rebind
+        (J, 3, 4), for a skin bound in another pose than its skeleton: for each joint, from the space of the vertices to
+        the skeleton's bind space. None: the same pose.
+
+    Examples
+    --------
+    >>> person = km.load("person.glb")
+    >>> skin = person.skins[0]
+    >>> skin.deform(person.skeleton.palette(person.skeleton.rest)).shape == skin.vertices.shape
+    True
     """
 
     vertices: Any

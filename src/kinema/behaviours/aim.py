@@ -293,13 +293,14 @@ class AimReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Aim(Stage):
-    """Points what a joint holds at a target.
+    """Point what a joint holds at a target.
 
-    Set it with `animator["aim"].aim_at(point)`, end it with `.release()`.
+    Set the target with `animator["aim"].aim_at(point)`, end it with `.release()`.
 
-    Example:
-        >>> import kinema as km
-        >>> aim = km.Aim(joint="hand_r", forward=(0, 1, 0), grip="left")
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Aim(joint="hand_r", forward=(0, 1, 0), grip="left")])
+    >>> animator["aim"].aim_at((0.0, 1.5, 4.0))
     """
 
     joint: Joint

@@ -77,15 +77,14 @@ class EyesPose(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EyeLook(EyeMotion):
-    """Rotates two eyes, given by numbers alone, to look at a point.
+    """Rotate two eyes, given by numbers alone, to look at a point.
 
-    Example:
-        >>> import numpy as np
-        >>> import kinema as km
-        >>> settings = km.EyeLook(left_eye_offset=(0.03, 0.08, 0.1), right_eye_offset=(-0.03, 0.08, 0.1))
-        >>> pose = settings.start().update(np.eye(4), (0.2, 0.1, 2.0), 1 / 60)
-        >>> pose.left.shape
-        (4,)
+    Examples
+    --------
+    >>> settings = km.EyeLook(left_eye_offset=(0.03, 0.08, 0.1), right_eye_offset=(-0.03, 0.08, 0.1))
+    >>> pose = settings.start().update(np.eye(4), (0.2, 0.1, 2.0), 1 / 60)
+    >>> pose.left.shape
+    (4,)
     """
 
     left_eye_offset: ArrayLike

@@ -334,13 +334,14 @@ class EyeMotion:
 
 @dataclass(frozen=True, kw_only=True)
 class Eyes(EyeMotion, Stage):
-    """Rotates the eyes to look at a point. Runs after `Head`.
+    """Rotate the eyes to look at a point. Runs after `Head`.
 
-    Set it with `animator["eyes"].look_at(point)`, end it with `.look_ahead()`.
+    Set the target with `animator["eyes"].look_at(point)`, end it with `.look_ahead()`.
 
-    Example:
-        >>> import kinema as km
-        >>> eyes = km.Eyes(seed=7, blink_interval=(0, 0))
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Head(), km.Eyes(seed=7, blink_interval=(0, 0))])
+    >>> animator["eyes"].look_at((0.5, 1.6, 2.0))
     """
 
     order: ClassVar[int] = 60

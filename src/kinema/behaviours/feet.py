@@ -69,19 +69,35 @@ OUT_OF_REACH = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class Feet(Stage):
-    """Put the feet of a clip on the ground, for any number of legs.
+    """Place the feet of a clip on the ground, for any number of legs.
 
-    max_slope: largest tilt of a foot, radians. max_rise, max_drop: how far above and below the character's floor to
-    look for ground, in leg lengths. tilt_half_life, pelvis_half_life, release_half_life: seconds in which a foot's
-    tilt, the pelvis and the offset of a released foot are half way where they belong. lock: whether planted feet are
-    kept from sliding. plant_height, plant_speed: a foot is planted when the clip holds its sole lower (leg lengths) and
-    moves it slower (leg lengths a second) than this. stretch: share of its length a planted leg may be stretched to
-    before the pelvis comes down. lean: how much of the slope under its feet the body takes on, 0 to 1; None: all of it
-    with four legs or more, nothing with fewer. follow: whether the character's transform is kept on the ground below
-    it. Without it, set its height yourself.
+    Parameters
+    ----------
+    max_slope
+        Largest tilt of a foot, radians.
+    max_rise, max_drop
+        How far above and below the character's floor to look for ground, in leg lengths.
+    tilt_half_life, pelvis_half_life, release_half_life
+        Seconds in which a foot's tilt, the pelvis and the offset of a released foot cover half of their way.
+    lock
+        Whether planted feet are kept from sliding.
+    plant_height, plant_speed
+        A foot is planted when the clip holds its sole lower (leg lengths) and moves it slower (leg lengths per second)
+        than this.
+    stretch
+        Fraction of its length that a planted leg is stretched to before the pelvis comes down.
+    lean
+        How much of the slope under its feet the body takes on, 0 to 1. None: all of it with four legs or more, nothing
+        with fewer.
+    follow
+        Whether the character's transform is kept on the ground below it. If not, set its height yourself.
+    limits
+        Whether the limits of the leg's joints are enforced.
 
-    Example:
-        animator = km.Animator(character, [km.Play("walk"), km.Feet()], ground=km.Plane())
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Play("walk"), km.Feet()], ground=km.Plane())
+    >>> frame = animator.update(1 / 60)
     """
 
     max_slope: float = 0.75

@@ -27,9 +27,14 @@ SINGLE = ("weight", "rotation_weight", "distance")
 
 @dataclass(frozen=True, kw_only=True)
 class Body(Stage):
-    """Pull parts of the body towards targets: `animator["body"].set(km.Effector("left_hand", point))`.
+    """Pull parts of the body towards targets with `km.FullBody`. Runs after feet and hands.
 
-    Runs after feet and hands. Without effectors it does nothing.
+    Set effectors with `animator["body"].set(...)`. Without effectors the stage does nothing.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Body()])
+    >>> animator["body"].set(km.Effector("left_hand", (0.4, 1.2, 0.5)))
     """
 
     root: str = "free"

@@ -280,14 +280,15 @@ class HandsReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Hands(Stage):
-    """Brings hands to points in the world, or keeps them on what the other hand holds.
+    """Bring hands to points in the world, or keep them on what the other hand holds.
 
     Reach with `animator["hands"].reach("left", point)` until `.release("left")`; hold on with `.grip("right", "left")`
     until `.let_go("left")`. Joints with limits keep them and move at most 22 radians a second.
 
-    Example:
-        >>> import kinema as km
-        >>> hands = km.Hands(ease=0.1, shoulder=0.2)
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Hands(ease=0.1, shoulder=0.2)])
+    >>> animator["hands"].reach("left", (0.3, 1.2, 0.4))
     """
 
     soften: float = 0.97

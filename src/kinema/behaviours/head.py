@@ -189,14 +189,15 @@ class HeadReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Head(Stage):
-    """Rotates the head to look at a point.
+    """Rotate the head to look at a point.
 
-    Set it with `animator["head"].look_at(point)`, end it with `.look_ahead()`. A target behind is looked at over the
-    shoulder it was last seen over. Nothing rotates the head faster than `speed`.
+    Set the target with `animator["head"].look_at(point)`, end it with `.look_ahead()`. A target behind is looked at
+    over the shoulder it was last seen over. The head never rotates faster than `speed`.
 
-    Example:
-        >>> import kinema as km
-        >>> head = km.Head(max_yaw=1.0, speed=3.0)
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Head(max_yaw=1.0, speed=3.0)])
+    >>> animator["head"].look_at((1.0, 1.6, 2.0))
     """
 
     max_yaw: float = 1.2

@@ -100,15 +100,14 @@ class HeadPose(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class HeadLook:
-    """Rotates a head, given by numbers alone, to look at a point.
+    """Rotate a head, given by numbers alone, to look at a point.
 
-    Example:
-        >>> import math
-        >>> import kinema as km
-        >>> look = km.HeadLook(max_yaw=math.radians(70), speed=math.radians(180)).start()
-        >>> pose = look.update((0.0, 1.6, 0.0), (1.0, 1.6, 2.0), 1 / 60)
-        >>> pose.rotation.shape
-        (4,)
+    Examples
+    --------
+    >>> look = km.HeadLook(max_yaw=1.2, speed=3.0).start()
+    >>> pose = look.update((0.0, 1.6, 0.0), (1.0, 1.6, 2.0), 1 / 60)
+    >>> pose.rotation.shape
+    (4,)
     """
 
     max_yaw: float = 1.2

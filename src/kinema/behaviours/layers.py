@@ -158,10 +158,22 @@ def _spine(rig: Rig, who: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Breathing(Stage):
-    """Chest and shoulders rise and sink. The head stays level.
+    """Make the chest and shoulders rise and sink. The head stays level.
 
-    rate: breaths a second. depth: 1 for a calm person, 3 after a run. phase: where in a breath to start, 0 to 1, one
-    for all or one each; spread over the crowd by `seed` if not given.
+    Parameters
+    ----------
+    rate
+        Breaths per second.
+    depth
+        1 for a calm person, 3 after a run.
+    phase
+        Where in a breath to start, 0 to 1: one number, or one per character. None spreads a crowd by `seed`.
+    seed
+        Seed of the phases.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Breathing(rate=0.3)])
     """
 
     rate: float = 0.25
@@ -214,10 +226,22 @@ def _lungs(breaths: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Sway(Stage):
-    """Standing is never still: the upper body leans and turns a little, the weight goes from leg to leg.
+    """Shift the weight of a standing character from leg to leg; the upper body leans and rotates a little.
 
-    rate: slow waves a second. lean: radians to either side. shift: how far the hips go to either side, as a share of
-    their height; the legs follow, the feet stay. phase, seed: as in `Breathing`.
+    Parameters
+    ----------
+    rate
+        Slow waves per second.
+    lean
+        Lean to either side, radians.
+    shift
+        Distance that the hips move to either side, as a fraction of their height. The legs follow, the feet stay.
+    phase, seed
+        As in `Breathing`.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Sway(lean=0.03)])
     """
 
     rate: float = 0.1
@@ -293,10 +317,19 @@ def _wave(cycles: Any, which: int) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Recoil(Stage):
-    """A kick throws the upper body back and the arms up; a spring brings them home.
+    """Throw the upper body back and the arms up at every kick; a spring brings them back.
 
-    spine, arms: radians a kick of strength 1 gets them, at most. half_life: seconds; the kick is at its height after
-    0.6 of it, and one of it later half is gone.
+    Parameters
+    ----------
+    spine, arms
+        Largest rotation from a kick of strength 1, radians.
+    half_life
+        Seconds. The kick peaks after 0.6 half-lives, and half of it is gone one half-life later.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Recoil()])
+    >>> animator["recoil"].kick(0.5)
     """
 
     spine: float = 0.1
@@ -373,11 +406,20 @@ class RecoilState(StageState):
 
 @dataclass(frozen=True)
 class Layer(Stage):
-    """Any function of pose and time, as a stage.
+    """Run any function of pose and time as a stage.
 
-    function: called once a frame as `function(pose, time, dt)` with the poses of n characters, a `Pose` of batch (n,),
-    and the seconds each of them has had, (n,); returns the poses to show, in the same shape. phase: seconds added to
-    the time, one for all or one each.
+    Parameters
+    ----------
+    function
+        Called once per frame as `function(pose, time, dt)` with the poses of n characters, a `Pose` of batch (n,), and
+        the seconds that each of them has run, (n,). Returns the new poses in the same shape.
+    phase
+        Seconds added to the time: one number, or one per character.
+
+    Examples
+    --------
+    >>> still = km.Layer(lambda pose, time, dt: pose)
+    >>> animator = km.Animator(km.load("person.glb"), [still])
     """
 
     function: Callable[[Pose, Any, float], Pose]

@@ -287,15 +287,32 @@ class LegPose(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LegPlacement:
-    """Put two legs onto the ground: `legs = LegPlacement(...).start()`, then `legs.update(...)` every frame.
+    """Place two legs on the ground: `legs = LegPlacement(...).start()`, then `legs.update(...)` every frame.
 
-    hip_height: metres from a hip down to the sole in the usual stance; where there is no ground the foot is there.
-    thigh, shin: their lengths, metres. foot_offset: metres from the sole up to the ankle. Each of these four is one
-    number, or one for the left leg and one for the right.
-    max_slope: largest tilt of a foot, radians. stretch: share of its length a leg may be stretched to before the
-    pelvis comes down; it is never less than what the usual stance takes.
-    pelvis_half_life: seconds in which the pelvis is half way where it belongs.
-    max_rise, max_drop: how far above and below the usual stance to look for ground, in leg lengths (thigh and shin).
+    Each of the first four parameters is one number, or a pair for the left and the right leg.
+
+    Parameters
+    ----------
+    hip_height
+        Height of a hip above the sole in the usual stance, metres. Where there is no ground, the foot stays at that
+        height.
+    thigh, shin
+        Lengths, metres.
+    foot_offset
+        Height of the ankle above the sole, metres.
+    max_slope
+        Largest tilt of a foot, radians.
+    stretch
+        Fraction of its length that a leg is stretched to before the pelvis comes down. Never less than the usual stance
+        needs.
+    pelvis_half_life
+        Seconds in which the pelvis covers half of the way to where it should be.
+    max_rise, max_drop
+        How far above and below the usual stance to look for ground, in leg lengths (thigh plus shin).
+
+    Examples
+    --------
+    >>> legs = km.LegPlacement(hip_height=0.9, thigh=0.45, shin=0.42, foot_offset=0.08).start()
     """
 
     hip_height: float | tuple[float, float]

@@ -61,6 +61,12 @@ class Locomotion(Stage):
     """Walk without a clip. Steer with `animator["locomotion"].walk(...)`, `walk_to(...)` and `stop()`.
 
     Lengths are in leg lengths, so one setting fits every body.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Locomotion()], ground=0.0)
+    >>> animator["locomotion"].walk_to((2.0, 0.0, 3.0))
+    >>> frame = animator.update(1 / 60)
     """
 
     speed: float = 1.2

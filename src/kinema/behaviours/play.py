@@ -115,8 +115,13 @@ class PlayReport(NamedTuple):
 class Play(Stage):
     """Play a clip of the character, and crossfade to others without a jump (`PlayState.play`).
 
-    At weights below 1 the clip is blended with the pose that the frame starts from: the one given to
-    `Animator.update`, or the rest pose.
+    At weights below 1 the clip is blended with the pose that the frame starts from: the one given to `Animator.update`,
+    or the rest pose.
+
+    Examples
+    --------
+    >>> animator = km.Animator(km.load("person.glb"), [km.Play("walk", speed=1.2)])
+    >>> frame = animator.update(1 / 60)
     """
 
     clip: str

@@ -67,10 +67,12 @@ class Crowd:
 
     @property
     def skeleton(self) -> Skeleton:
+        """The skeleton that all characters share."""
         return self.character.skeleton
 
     @property
     def rig(self) -> Rig:
+        """The roles of the joints. Raises InputError if the character has none."""
         if self.character.rig is None:
             raise InputError(
                 f"{self.character.name} has no rig: which joint is a leg? Give one, Character(..., rig=Rig(...))"

@@ -185,11 +185,11 @@ class TailReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Tail(Stage):
-    """Follow-through for chains of joints.
+    """Let chains of joints lag behind and settle: tails, hair, straps.
 
-    Example:
-        >>> import kinema as km
-        >>> tail = km.Tail(chains=[("tail_1", "tail_2", "tail_3")], gravity=0.3)
+    Examples
+    --------
+    >>> tail = km.Tail(chains=[("tail_1", "tail_2", "tail_3")], gravity=0.3)
     """
 
     chains: Sequence[Sequence[Joint]] | None = None

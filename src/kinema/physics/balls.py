@@ -128,11 +128,11 @@ def _step(balls, boxes, laws, time, substeps):
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """A room for balls: its walls, the boxes in it, and the laws of motion.
+    """A room for balls: its walls, the boxes in it, and the constants of motion.
 
-    Example
-    -------
-    >>> room = Room((-1, 0, -1), (1, 3, 1), boxes=[((-0.2, 0, -0.2), (0.2, 0.5, 0.2))], restitution=0.8)
+    Examples
+    --------
+    >>> room = km.physics.Room((-1, 0, -1), (1, 3, 1), boxes=[((-0.2, 0, -0.2), (0.2, 0.5, 0.2))], restitution=0.8)
     """
 
     low: Any
@@ -217,13 +217,14 @@ def _boxes(value: ArrayLike) -> Any:
 class Balls:
     """Balls at one moment, at most 1,024. Immutable: every method returns new balls.
 
-    A held ball is moved by its holder alone. To the other balls it is an obstacle that never gives way, and that hits
-    them with its holder's velocity.
+    A held ball is moved by its holder alone. To the other balls it is an immovable obstacle that hits them with its
+    holder's velocity.
 
-    Example
-    -------
-    >>> balls = Balls([[0, 2, 0], [0.5, 2, 0]], radii=0.1)
-    >>> balls = step(room, balls, 1 / 60)
+    Examples
+    --------
+    >>> room = km.physics.Room((-1, 0, -1), (1, 3, 1))
+    >>> balls = km.physics.Balls([[0, 2, 0], [0.5, 2, 0]], radii=0.1)
+    >>> balls = km.physics.step(room, balls, 1 / 60)
     """
 
     positions: Any

@@ -50,12 +50,13 @@ class Rope2D:
     InputError
         If a value has the wrong shape or is out of range.
 
-    Example
-    -------
-    >>> rope = Rope2D((0, 2), (1, 2), links=20, length=1.5)
+    Examples
+    --------
+    >>> rope = km.Rope2D((0, 2), (1, 2), links=20, length=1.5)
     >>> rope.end = (1.2, 1.8)
-    >>> rope.step(1 / 60)
-    >>> rope.joints  # (21, 2)
+    >>> joints = rope.step(1 / 60)
+    >>> joints.shape
+    (21, 2)
     """
 
     link: float

@@ -42,7 +42,12 @@ COMPENSATION = Record(growth=REAL, relaxation=REAL, rate=REAL, homing=REAL, long
 
 @dataclass(frozen=True, kw_only=True)
 class Compensation:
-    """How a chain of compensating angles moves."""
+    """How a chain of compensating angles moves.
+
+    Examples
+    --------
+    >>> settings = km.Compensation(max_speed=2.0)
+    """
 
     growth: float = math.radians(10.0)
     """Radians that a bone which is too near adds to its compensating angle, besides the angle to the target."""

@@ -62,18 +62,33 @@ class BodyReport(NamedTuple):
 class FullBody:
     """Solve whole characters for many effectors at once: people, animals, spiders, robots.
 
-    body: a `Character` or a `Skeleton`.
-    rig: the roles of the joints. Default: those of the character. Without a rig, joints go by name and the first one is
-        the root.
-    root: "free" lets the hips move and rotate; "fixed" keeps them as the input pose has them.
-    mobility: how easily joints rotate, by role, name or index; 1 is a limb's, 0 freezes a joint. Joints that are not
-        named have the default of their role.
-    tolerance: share of the body's size, its largest extent at rest. rotation_tolerance: radians.
-    max_steps: Gauss-Newton steps from one start. attempts: starts, where the first does not reach all targets.
+    Parameters
+    ----------
+    body
+        A `Character` or a `Skeleton`.
+    rig
+        The roles of the joints. None: those of the character. Without a rig, joints go by name and the first one is the
+        root.
+    root
+        "free" lets the hips move and rotate; "fixed" keeps them as in the input pose.
+    mobility
+        How easily joints rotate, by role, name or index: 1 for a limb, 0 freezes a joint. Joints that are not listed
+        have the default of their role.
+    tolerance
+        Distance that counts as reached, as a fraction of the body's largest extent at rest.
+    rotation_tolerance
+        Angle that counts as reached, radians.
+    max_steps
+        Gauss-Newton steps from one start.
+    attempts
+        Starts, if the first one does not reach all targets.
 
-    Example:
-        body = km.FullBody(character)
-        pose, report = body.solve(pose, [km.Effector("left_hand", (0.4, 1.2, 0.5)), km.Effector("left_foot", pin=True)])
+    Examples
+    --------
+    >>> person = km.load("person.glb")
+    >>> body = km.FullBody(person)
+    >>> hand, foot = km.Effector("left_hand", (0.4, 1.2, 0.3)), km.Effector("left_foot", pin=True)
+    >>> pose, report = body.solve(person.skeleton.rest, [hand, foot])
     """
 
     def __init__(

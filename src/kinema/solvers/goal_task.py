@@ -22,10 +22,11 @@ WHOLE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Where the tip of a chain is to be, in world space. ... is the batch of the pose.
+    """A target for the tip of a chain, in world space. ... is the batch of the pose.
 
-    Example:
-        km.Goal((0.4, 1.2, 0.5), pole=(0, 1, 2))
+    Examples
+    --------
+    >>> goal = km.Goal((0.4, 1.2, 0.5), pole=(0, 1, 2))
     """
 
     position: ArrayLike

@@ -21,6 +21,7 @@ from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.pose import unit_rotations
+from kinema.skeleton import check_layout
 from kinema.solvers.branch import smallest_turn
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
@@ -29,7 +30,6 @@ from kinema.solvers.goal_task import Goal, as_goal
 from kinema.solvers.two_bone_rotations import two_bone_rotations, unit_vectors
 
 SOLVERS = ("two_bone", "ccd", "fabrik")
-LAYOUTS = ("rows", "columns")
 
 
 @kernel
@@ -257,8 +257,7 @@ def _report(
 
 def _as_rows(matrices: Any, layout: str, dtype: Any) -> tuple[Any, Any]:
     """What was given, as an array, and (..., B, 12), row by row."""
-    if layout not in LAYOUTS:
-        raise InputError(f"layout is {layout!r:.60}; allowed are {', '.join(map(repr, LAYOUTS))}")
+    check_layout(layout)
     array = validation.real("matrices", matrices)
     if array.ndim >= 2 and array.shape[-1] == 12:
         rows = array if layout == "rows" else _transposed(array, 4, 3)

@@ -41,9 +41,9 @@ class Ground(ABC):
         InputError
             If a value is not finite, a direction is zero, or shapes do not broadcast.
 
-        Example
-        -------
-        >>> float(Plane().cast((0, 1, 0), (0, -1, 0), 10).distance)
+        Examples
+        --------
+        >>> float(km.Plane().cast((0, 1, 0), (0, -1, 0), 10).distance)
         1.0
         """
         checked, shape, dtype = rays.checked(origins, directions, max_distance)

@@ -225,9 +225,9 @@ class HeightField(Ground):
     InputError
         If a shape is wrong, a number is not finite, or a spacing is not above zero.
 
-    Example
-    -------
-    >>> float(HeightField([[0.0, 0.0], [1.0, 1.0]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
+    Examples
+    --------
+    >>> float(km.HeightField([[0.0, 0.0], [1.0, 1.0]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
     2.5
     """
 

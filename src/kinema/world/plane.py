@@ -44,7 +44,22 @@ def _cast_range(start, stop, rays, hits, plane):
 
 
 class Plane(Ground):
-    """An infinite plane through a point (3,), metres, perpendicular to a normal (3,), which points out of its front."""
+    """An infinite plane.
+
+    Parameters
+    ----------
+    point
+        (3,), metres: any point of the plane.
+    normal
+        (3,): direction that the front faces.
+    two_sided
+        Whether rays hit the plane from behind as well.
+
+    Examples
+    --------
+    >>> float(km.Plane().cast((0, 1, 0), (0, -1, 0), 10).distance)
+    1.0
+    """
 
     def __init__(
         self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 1.0, 0.0), *, two_sided: bool = True

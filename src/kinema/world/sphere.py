@@ -61,7 +61,22 @@ def _cast_range(start, stop, rays, hits, sphere):
 
 
 class Sphere(Ground):
-    """A sphere with a centre (3,) and a radius, metres; its front is outside."""
+    """A sphere. Its front is outside.
+
+    Parameters
+    ----------
+    centre
+        (3,), metres.
+    radius
+        Metres.
+    two_sided
+        Whether rays hit the sphere from inside as well.
+
+    Examples
+    --------
+    >>> float(km.Sphere(radius=0.5).cast((0, 2, 0), (0, -1, 0), 10).distance)
+    1.5
+    """
 
     def __init__(self, centre: ArrayLike = (0.0, 0.0, 0.0), radius: float = 1.0, *, two_sided: bool = True) -> None:
         middle = validation.vectors("centre", centre, 3, np.float64)

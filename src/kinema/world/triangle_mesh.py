@@ -47,9 +47,9 @@ class TriangleMesh(Ground):
         If a shape or a type is wrong, a vertex is not finite, an index is out of range, or the accelerator is unknown
         or not installed.
 
-    Example
-    -------
-    >>> mesh = TriangleMesh([(-1, 0, -1), (0, 0, 1), (1, 0, -1)], [(0, 1, 2)])
+    Examples
+    --------
+    >>> mesh = km.TriangleMesh([(-1, 0, -1), (0, 0, 1), (1, 0, -1)], [(0, 1, 2)])
     >>> float(mesh.cast((0, 2, 0), (0, -1, 0), 10).distance)
     2.0
     """

@@ -134,9 +134,9 @@ class VoxelGrid(Ground):
     lower walls: a ray along the wall between two cells belongs to the upper one. A ray passes one wall at a time; at an
     edge or a corner x comes first, then y, then z. So no ray slips through between two cells that share a wall.
 
-    Example
-    -------
-    >>> float(VoxelGrid([[[True]]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
+    Examples
+    --------
+    >>> float(km.VoxelGrid([[[True]]]).cast((0.5, 3, 0.5), (0, -1, 0), 10).distance)
     2.0
     """
 

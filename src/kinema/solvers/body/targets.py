@@ -30,14 +30,15 @@ WHOLE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Effector:
-    """What is wanted of one part of the body. ... is the batch of the pose.
+    """A target for one part of the body. ... is the batch of the pose.
 
     Give one or more of: `position`, `rotation`, `direction`, `distance`, or `pin`.
 
-    Example:
-        km.Effector("left_hand", (0.4, 1.2, 0.5))
-        km.Effector("right_foot", pin=True)
-        km.Effector("head", direction=(0, 0, 1), axis=(0, 0, 1))
+    Examples
+    --------
+    >>> hand = km.Effector("left_hand", (0.4, 1.2, 0.5))
+    >>> foot = km.Effector("right_foot", pin=True)
+    >>> gaze = km.Effector("head", direction=(0, 0, 1), axis=(0, 0, 1))
     """
 
     joint: Joint
