@@ -258,6 +258,20 @@ def test_one_warning_when_trouble_starts(caplog):
     assert [record.getMessage().split(":")[0] for record in caplog.records] == ["solve", "solve", "fabrik"]
 
 
+def test_one_warning_about_a_zero_bone(caplog):
+    skeleton = line((0, 0, 0), (0, 1, 0.3), (0, 0, 0), (0, 1, -0.3))
+    for _ in range(3):
+        km.solve(skeleton, skeleton.rest, [*"abcd"], (0, 1, 0))
+    assert [record.getMessage() for record in caplog.records] == ["solve: a bone has length zero"]
+
+
+def test_hinges_at_one_point_are_a_joint_of_several_axes(caplog):
+    limits = {"b": km.Hinge((1, 0, 0), -2, 2), "c": km.Hinge((0, 0, 1), -2, 2)}
+    skeleton = line((0, 0, 0), (0, 1, 0.3), (0, 0, 0), (0, 1, -0.3), limits=limits)
+    km.solve(skeleton, skeleton.rest, [*"abcd"], (0, 1, 0))
+    assert caplog.records == []
+
+
 # --- the tip's rotation ----------------------------------------------------------------------------------------
 
 

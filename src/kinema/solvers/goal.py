@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinema import notices, validation
 from kinema.constants import POLE_FADE_HINTED, TOLERANCE
 from kinema.errors import InputError
+from kinema.limits import Hinge
 from kinema.pose import Pose
 from kinema.skeleton import Joint, Skeleton
 from kinema.solvers import branch
@@ -235,19 +236,29 @@ def _measured(posed: PosedBatch, task: GoalTask, options: SolveOptions) -> tuple
 
 def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tuple[int, ...]) -> Report:
     (error, length, reach), (reached, soft, singular) = _measured(posed, task, options)
-    _warn(task, reached, length)
+    _warn(posed.skeleton, task, reached, length)
     rotation_error = rotation_errors(posed, task)
     reached &= rotation_error <= posed.dtype(options.rotation_tolerance)
     parts = (reached, error, rotation_error, task.passes, task.limited, reach, soft, singular)
     return Report(*(part.reshape(shape)[()] for part in parts))
 
 
-def _warn(task: GoalTask, reached: Any, length: Any) -> None:
+def _warn(skeleton: Skeleton, task: GoalTask, reached: Any, length: Any) -> None:
     """Warn when a chain starts being out of reach or without length, unless its solver did."""
-    flags = 0
+    zero_bone = skeleton.once(("zero bone", task.joints), lambda: _has_zero_bone(skeleton, task.joints))
+    flags = notices.ZERO_BONE if zero_bone and length.all() and not task.reported_by_solver else 0
     if not reached.all():
         missed = ~reached & (task.weight >= 1)
         if missed.any() and (not task.reported_by_solver or task.limited[missed].any()):
-            flags = notices.OUT_OF_REACH if length.all() else notices.DEGENERATE
+            flags |= notices.OUT_OF_REACH if length.all() else notices.DEGENERATE
     if flags:
         notices.report("solve", flags)
+
+
+def _has_zero_bone(skeleton: Skeleton, joints: tuple[int, ...]) -> bool:
+    """Whether two joints of a chain coincide at rest. Hinges may: they are how a joint of several axes is built."""
+    positions = skeleton.rest_world[list(joints), :3, 3]
+    return any(
+        bool((positions[k] == positions[k + 1]).all()) and not isinstance(skeleton.limits[joint], Hinge)
+        for k, joint in enumerate(joints[:-1])
+    )
