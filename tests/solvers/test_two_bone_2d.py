@@ -124,3 +124,11 @@ def test_a_batch_is_many_singles(dtype):
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         km.two_bone_2d(**{"root": (0, 0), "target": (1, 1), "lengths": (1, 1)} | arguments)
+
+
+def test_both_two_bone_solvers_use_the_same_names():
+    planar = km.two_bone_2d((0, 0), [(1, 1), (5, 0)], (1, 1))
+    spatial = km.two_bone((0, 0, 0), [(1, 1, 0), (5, 0, 0)], (1, 1), pole=(0, -1, 0))
+    np.testing.assert_allclose(planar.mid, spatial.mid[:, :2], atol=1e-12)
+    np.testing.assert_allclose(planar.end, spatial.end[:, :2], atol=1e-12)
+    np.testing.assert_array_equal(planar.reached, spatial.reached)

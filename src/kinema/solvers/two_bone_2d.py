@@ -128,6 +128,16 @@ class TwoBone2DResult(NamedTuple):
     clamped: Any
     """(...): whether the distance had to be clamped, so that the end is not at the target."""
 
+    @property
+    def mid(self) -> Any:
+        """(..., 2): the middle joint, by the name that `two_bone` gives it."""
+        return self.knee
+
+    @property
+    def reached(self) -> Any:
+        """(...): whether the end is at the target, by the name that `two_bone` gives it."""
+        return np.logical_not(self.clamped)
+
 
 _pack = Struct(f"{_PACKED}d").pack
 
