@@ -10,17 +10,19 @@ from kinema._jit import batch, like
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     HIT,
+    NOT_CAST,
     RAY,
     Floor,
+    RayBatch,
     aim_down,
     cast_rays,
     fit_plane,
     floor_of,
-    gather_rays,
     limit_slope,
-    scatter_hits,
+    take_hits,
 )
 from kinema.math.rows import load3, store3
+from kinema.world.plane import Plane
 from tests.compiled import both_precisions
 
 UP = np.array((0.0, 1.0, 0.0))
@@ -116,15 +118,16 @@ def test_rays_go_down_the_characters_own_up(dtype):
 def test_only_wanted_rays_are_cast_and_each_gets_its_own_answer():
     rays, hits = RAY.zeros((3, 2), np.float64), HIT.zeros((3, 2), np.float64)
     rays.origin[..., 0] = np.arange(6).reshape(3, 2)
+    rays.direction = -UP
     rays.wanted = ((True, False), (True, True), (False, True))
     hits.found = True
     rows = np.array((0, 2))
-    origins, directions = np.zeros((2, 4, 3))
-    count = gather_rays(rows, rays, origins, directions)
-    assert count == 2
-    np.testing.assert_array_equal(origins[:2, 0], (0, 5))
-    ground = answer(origins[:2], np.broadcast_to(UP, (2, 3)))
-    scatter_hits(rows, rays, cast_rays(ground, origins[:2], directions[:2], 1.0), hits)
+    batch = RayBatch(4, 1.0, np.float64)
+    ground = answer(((0.0, 0.0, 0.0), (5.0, 0.0, 0.0)), np.broadcast_to(UP, (2, 3)))
+    answers = batch.cast(ground, rows, rays)
+    np.testing.assert_array_equal(rays.number[rows], ((0, NOT_CAST), (NOT_CAST, 1)))
+    for i in rows:
+        take_hits(rays[i], answers, batch.largest, hits[i])
     np.testing.assert_array_equal(hits.found, ((True, False), (True, True), (False, True)))
     assert hits.point[0, 0, 0] == 0.0 and hits.point[2, 1, 0] == 5.0
 
@@ -135,8 +138,18 @@ def test_what_is_not_finite_or_starts_inside_is_a_miss(dtype):
     points = [good, *((x, 0.0, 0.0) for x in bad), good, good, good, good]
     normals = [UP, UP, UP, UP, (0.0, np.nan, 0.0), (0.0, 0.0, 0.0), UP, UP]
     hit, distance = [True] * 7 + [False], [1.0] * 6 + [0.0, 1.0]
+    rays = RAY.zeros(8, dtype)
+    rays.direction, rays.wanted = -UP, True
     with np.errstate(over="ignore"):
-        hits = cast_rays(answer(points, normals, hit, distance), np.zeros((8, 3), dtype), np.zeros((8, 3), dtype), 1.0)
+        hits = cast_rays(answer(points, normals, hit, distance), rays, 1.0, dtype)
     np.testing.assert_array_equal(hits.found, [True] + [False] * 7)
     assert np.isfinite(hits.point).all() and np.isfinite(hits.normal).all()
     np.testing.assert_array_equal(hits.point[0], good)
+
+
+def test_a_ray_that_is_not_finite_or_has_no_direction_hits_nothing():
+    rays = RAY.zeros(4, np.float32)
+    rays.direction, rays.wanted = -UP, True
+    rays.origin[0, 0], rays.origin[1, 2], rays.direction[2] = np.nan, np.inf, 0.0
+    hits = cast_rays(Plane((0.0, -1.0, 0.0)), rays, 2.0, np.float32)
+    np.testing.assert_array_equal(hits.found, (False, False, False, True))

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch
+from kinema._jit import batch, like, routine
+from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
 from kinema.behaviours.foot_rays import (
     BODY,
     FEET_SETTINGS,
@@ -33,27 +34,28 @@ from kinema.behaviours.foot_rays import (
     NO_OVERRIDE,
     RAYS,
     SOLE,
-    BodyArrays,
     FeetRecords,
     aim_rays,
 )
-from kinema.behaviours.foot_step import follow_ground, step_feet
+from kinema.behaviours.foot_step import OwnArrays, follow, step_foot
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     HIT,
     PLANTED,
     RAY,
-    cast_rays,
+    SWINGING,
+    RayBatch,
     floor_of,
-    gather_rays,
-    scatter_hits,
+    take_hit,
 )
-from kinema.behaviours.leg_solver import LegSolver
-from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, apply_to_hips, hips_of, step_pelvis
+from kinema.behaviours.leg_solver import LegSolver, SolvedLeg, solve_legs
+from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.errors import InputError
-from kinema.records import kernel_views
+from kinema.math.rows import load3
+from kinema.records import Record, kernel_views
 from kinema.rig import Leg, Rig
+from kinema.world.rays import Hits
 
 logger = logging.getLogger("kinema")
 
@@ -151,22 +153,19 @@ class FeetState(StageState):
         if not crowd.rig.legs:
             raise InputError("Feet needs legs; this rig has none")
         self.settings, self.crowd = settings, crowd
-        self.legs = [LegSolver(crowd, leg) for leg in crowd.rig.legs]
-        self._hips = int(crowd.rig.hips)
-        self._parent = int(crowd.skeleton.parents[self._hips])
-        self._records = _records(settings, crowd, self.legs)
-        self.feet, self.bodies, self.targets = self._records.feet, self._records.bodies, self._records.targets
-        self._views = FeetRecords(*kernel_views(*self._records))
-        self._needed = (
-            *self._records.soles.joints.reshape(-1).tolist(),
-            *self._records.legs.thigh.tolist(),
-            self._hips,
-        )
-        self._more = _farther(crowd.rig)
+        self._solver = LegSolver(crowd, settings.limits)
+        self.legs = self._solver.legs
+        records = _records(settings, crowd, self.legs)
+        self.feet, self.bodies, self.targets = records.feet, records.bodies, records.targets
+        self._moving = records.bodies.pelvis.moving
+        self._records = FeetRecords(*kernel_views(*records))
+        self._skeleton = _body_joints(crowd, records, bool(settings.follow))
+        self._updated = self._skeleton.joints["joint"].copy()
+        self._rays = RayBatch(records.rays.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
         self._warned = False
 
     def awake(self, dt: float) -> Any:
-        return self.bodies.pelvis.moving if dt > 0 else np.zeros(self.crowd.count, bool)
+        return self._moving if dt > 0 else np.zeros(self.crowd.count, bool)
 
     def reset(self, rows: Any) -> None:
         self.bodies.pelvis.fresh[rows] = True
@@ -219,86 +218,127 @@ class FeetState(StageState):
         """Step a frame: rays, feet, pelvis, legs."""
         if context.ground is None:
             raise InputError("Feet needs a ground: give Animator(..., ground=...)")
-        dt, rows, pelvis = self.crowd.precision(context.dt), context.rows, self.bodies.pelvis
-        pelvis.moving[rows] = False
-        self._cast(context, dt)
-        if self.settings.follow:
-            with context.edit_transform() as edit:
-                context.run(follow_ground, self._views, edit.transform, dt)
-                edit.shifted(pelvis.move)
-        context.run(step_feet, self._views, self._arrays(context), dt)
-        self._move_pelvis(context, dt)
-        limited = np.zeros(self.feet.shape, bool)
-        for n, leg in enumerate(self.legs):
-            foot = self.targets[:, n]
-            if self.settings.limits:
-                limited[:, n] = leg.solve_inside_limits(context, foot.ankle, foot.rotation, foot.ball)
-            else:
-                leg.solve(context, foot.ankle, foot.rotation)
-                limited[:, n] = leg.beyond_limits(context)
-        pelvis.fresh[rows] = False
-        return self._report(context, limited)
-
-    def _arrays(self, context: FrameContext) -> BodyArrays:
-        world = context.world(self._needed)
-        return BodyArrays(context.transform, world, context.weights, self._hips, self._parent)
-
-    def _cast(self, context: FrameContext, dt: Any) -> None:
-        """Cast the rays of all characters in one call."""
-        rows, records = context.rows, self._views
-        context.run(aim_rays, records, self._arrays(context), dt)
-        origins, directions = np.empty((2, rows.size * records.rays.shape[1], 3), self.crowd.precision)
-        count = gather_rays(rows, records.rays, origins, directions)
-        settings = self._records.settings[0]
-        down = (
-            float(settings.contact.rise) + self.settings.max_drop * float(self._records.legs.length.max()) + self._more
-        )
-        answers = cast_rays(context, origins[:count], directions[:count], down)
-        scatter_hits(rows, records.rays, *kernel_views(answers), records.hits)
-
-    def _move_pelvis(self, context: FrameContext, dt: Any) -> None:
-        pelvises, leans = self.bodies.pelvis, bool(self._records.settings.pelvis.lean[0] > 0)
-        context.run(step_pelvises, self._views, self._arrays(context), dt)
-        with context.edit([self._hips]) as local:
-            context.run(apply_to_hips, self._hips, *kernel_views(pelvises), leans, local.t, local.r)
-            if not leans:
-                local.shifted(pelvises.move)
-
-    def _report(self, context: FrameContext, limited: Any) -> FeetReport:
-        at = context.world(self._needed)[:, self._records.legs.ankle][..., 3::4]
-        targets = self.targets
-        error = np.linalg.norm(at - targets.ankle, axis=-1) + targets.short
-        if not self._warned and (targets.short > OUT_OF_REACH * self._records.legs.length)[targets.contact > 0].any():
+        dt, records = self.crowd.precision(context.dt), self._records
+        world = context.world(self._updated)
+        with context.edit_transform() as edit, context.edit() as local:
+            frame = FrameArrays(local.t, local.r, local.s, world, edit.transform, context.weights)
+            context.run(aim_rays, records, frame, self._skeleton.hips, dt)
+            answers = self._rays.cast(context.ground, context.rows, records.rays)
+            hits = CastRays(answers, self._rays.largest)
+            out_of_reach = context.run(step_bodies, records, self._solver.records, self._skeleton, hits, frame, dt)
+            edit.updated(self._updated)
+            local.updated(self._updated)
+        if out_of_reach and not self._warned:
             self._warned = True
             logger.warning("Feet: a planted foot cannot reach its ground; its leg is stretched as far as it goes")
+        return self._report()
+
+    def _report(self) -> FeetReport:
+        targets, feet, legs = self._records.targets, self._records.feet, self._solver.records.states
         return FeetReport(
-            targets.contact == PLANTED,
-            self.feet.normal.copy(),
-            self.feet.height.copy(),
-            self.bodies.pelvis.shift.copy(),
-            error,
-            limited,
+            targets["contact"] == PLANTED,
+            feet["normal"].copy(),
+            feet["height"].copy(),
+            self._records.bodies["pelvis"]["shift"].copy(),
+            legs["error"] + targets["short"],
+            legs["limited"].copy(),
         )
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
+
+
+BODY_JOINT = Record(joint=np.int64, parent=np.int64, on_hips=bool)
+"""A joint and its parent, -1 for none. on_hips: whether it is the hips or hangs on them."""
+
+
+class BodyJoints(NamedTuple):
+    """The joints that `Feet` reads and moves."""
+
+    hips: Any
+    """The joint of the hips."""
+    parent: Any
+    """The joint above them; -1 for none."""
+    joints: Any
+    """BODY_JOINT: hips, legs, feet and all above them, parents before children."""
+    follow: bool
+    """Whether the characters' transforms follow the ground."""
+
+
+class CastRays(NamedTuple):
+    """The answers of a cast."""
+
+    answers: Hits
+    """In float64, one for each ray that was cast."""
+    largest: Any
+    """The largest number that counts as a hit's."""
+
+
+@routine
+def shift_joints(joints, only_hips, move, world):
+    """Move the origins of all joints, or of the hips and what hangs on them, in world space."""
+    for n in range(joints.size):
+        if joints[n].on_hips or not only_hips:
+            row = world[joints[n].joint]
+            row[3], row[7], row[11] = row[3] + move[0], row[7] + move[1], row[11] + move[2]
+
+
+@routine
+def move_hips(skeleton, pelvis, leans, pose):
+    """Move the hips, and bring the matrices of all joints up to date that hang on them."""
+    transform_hips(skeleton.hips, pelvis, leans, pose.t, pose.r)
+    if leans:
+        for n in range(skeleton.joints.size):
+            if skeleton.joints[n].on_hips:
+                update_matrix(pose, skeleton.joints[n].joint, skeleton.joints[n].parent)
+    else:
+        shift_joints(skeleton.joints, True, load3(pelvis.move), pose.world)
+
+
+@routine
+def step_body(records, skeleton, i, pose, dt):
+    """Step one character to where its legs are solved: transform, feet, pelvis. Its hits must be known."""
+    settings, body, legs = records.settings[0], records.bodies[i], records.legs
+    if skeleton.follow:
+        follow(settings, body, records.hits[i, legs.size * RAYS], pose.transform, records.soles[0].length, dt)
+        shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
+    own = OwnArrays(pose.transform, pose.world)
+    for leg in range(legs.size):
+        hits = records.hits[i, leg * RAYS : (leg + 1) * RAYS]
+        step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], hits, body, own, dt)
+    up = floor_of(settings.contact, pose.transform).up
+    hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, up, pose.weight)
+    step_pelvis(settings.pelvis, legs, body.pelvis, records.targets[i], pose.world, hips, dt)
+    move_hips(skeleton, body.pelvis, settings.pelvis.lean > like(dt, 0.0), pose)
+    body.pelvis.fresh = False
 
 
 @batch
-def step_pelvises(rows, records, arrays, dt):
-    """Step the pelvises of these characters."""
-    settings = records.settings[0]
+def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
+    """Step these characters from the hits of their rays to solved legs. Returns how many planted feet are out of
+    reach.
+    """
+    out_of_reach = 0
     for k in range(rows.size):
         i = rows[k]
-        transform, world = arrays.transform[i, 0], arrays.world[i]
-        up = floor_of(settings.contact, transform).up
-        hips = hips_of(world, transform, arrays.hips, arrays.parent, up, arrays.weights[i])
-        step_pelvis(settings.pelvis, records.legs, records.bodies[i].pelvis, records.targets[i], world, hips, dt)
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        for n in range(records.rays.shape[1]):
+            take_hit(records.rays[i, n], records.hits[i, n], hits.answers, hits.largest)
+        step_body(records, skeleton, i, pose, dt)
+        solve_legs(solver, solver.states[i], records.targets[i], pose)
         for leg in range(records.legs.size):
-            records.feet[i, leg].contact = records.targets[i, leg].contact  # Released, if it is out of reach.
+            target, length = records.targets[i, leg], records.legs[leg].length
+            records.feet[i, leg].contact = target.contact  # Released, if it is out of reach.
+            out_of_reach += (target.contact > SWINGING) & (target.short > length * like(length, OUT_OF_REACH))
+    return out_of_reach
 
 
 # --- records ---------------------------------------------------------------------------------------------------
 
 
-def _records(settings: Feet, crowd: Crowd, legs: list[LegSolver]) -> FeetRecords:
+def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> FeetRecords:
     real, count = crowd.precision, crowd.count
     rays = len(legs) * RAYS + 1
     feet, bodies = FOOT.zeros((count, len(legs)), real), BODY.zeros(count, real)
@@ -319,7 +359,7 @@ def _records(settings: Feet, crowd: Crowd, legs: list[LegSolver]) -> FeetRecords
     )
 
 
-def _settings(settings: Feet, crowd: Crowd, legs: list[LegSolver]) -> Any:
+def _settings(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     """(1,) FEET_SETTINGS."""
     rig, real = crowd.rig, crowd.precision
     record = FEET_SETTINGS.zeros(1, real)
@@ -335,6 +375,21 @@ def _settings(settings: Feet, crowd: Crowd, legs: list[LegSolver]) -> Any:
     return record
 
 
+def _body_joints(crowd: Crowd, records: FeetRecords, follow: bool) -> BodyJoints:
+    skeleton, hips = crowd.skeleton, int(crowd.rig.hips)
+    needed = (*records.soles.joints.reshape(-1).tolist(), *records.legs.thigh.tolist(), hips)
+    above = skeleton.above(needed)
+    joints = BODY_JOINT.zeros(above.size, crowd.precision)
+    joints.joint, joints.parent, joints.on_hips = above, skeleton.parents[above], np.isin(above, skeleton.below([hips]))
+    return BodyJoints(hips, int(skeleton.parents[hips]), kernel_views(joints)[0], follow)
+
+
+def _farthest_ray(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> float:
+    """Metres that rays go down, from where they start to the lowest ground that counts."""
+    longest = max(leg.length for leg in legs)
+    return (settings.max_rise + settings.max_drop) * longest + 2 * _farther(crowd.rig)
+
+
 def _farther(rig: Rig) -> float:
     """Metres that ground is looked for farther up and down: the floor is that below the hips, and on a slope the ground
     under the feet of a long body is that much higher or lower.
@@ -344,7 +399,7 @@ def _farther(rig: Rig) -> float:
     return float(STEEPEST * np.linalg.norm(away - np.outer(away @ up, up), axis=-1).max())
 
 
-def _soles(crowd: Crowd, legs: list[LegSolver]) -> Any:
+def _soles(crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     """(L,) SOLE."""
     rig = crowd.rig
     soles = SOLE.zeros(len(legs), crowd.precision)

@@ -335,34 +335,20 @@ class FeetRecords(NamedTuple):
     """(N, R) HIT."""
 
 
-class BodyArrays(NamedTuple):
-    """What kernels of `Feet` read of a frame."""
-
-    transform: Any
-    """(N, 1, 12)."""
-    world: Any
-    """(N, J, 12)."""
-    weights: Any
-    """(N,)."""
-    hips: Any
-    """The joint of the hips."""
-    parent: Any
-    """The joint above them; -1 for none."""
-
-
 @batch
-def aim_rays(rows, records, arrays, dt):
-    """Aim all rays of a frame."""
+def aim_rays(rows, records, frame, hips, dt):
+    """Aim all rays of a frame, its `FrameArrays`. hips: the joint."""
     settings, legs = records.settings[0], records.soles.size
     for k in range(rows.size):
         i = rows[k]
-        body, transform, world = records.bodies[i], arrays.transform[i, 0], arrays.world[i]
-        floor, hips = floor_of(settings.contact, transform), load_origin(world[arrays.hips])
-        step_travel(body, hips, floor.up, dt)
+        body, transform, world = records.bodies[i], frame.transform[i, 0], frame.world[i]
+        floor, at = floor_of(settings.contact, transform), load_origin(world[hips])
+        body.pelvis.moving = False
+        step_travel(body, at, floor.up, dt)
         for leg in range(legs):
             rays = records.rays[i, leg * RAYS : (leg + 1) * RAYS]
             aim_foot(settings, records.soles[leg], records.feet[i, leg], body, rays, world, transform, dt)
-        aim_down(records.rays[i, legs * RAYS], hips, floor, settings.contact.rise)
+        aim_down(records.rays[i, legs * RAYS], at, floor, settings.contact.rise)
 
 
 # --- footholds -------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import kernel, like, routine
 from kinema.behaviours.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
@@ -27,7 +27,6 @@ from kinema.behaviours.foot_rays import (
     HEEL,
     LOOK_AHEAD,
     NO_OVERRIDE,
-    RAYS,
     ROLL_HEIGHT,
     TIP,
     choose_foothold,
@@ -696,18 +695,6 @@ class OwnArrays(NamedTuple):
     world: Any
 
 
-@batch
-def step_feet(rows, records, arrays, dt):
-    """Step every foot of these characters."""
-    for k in range(rows.size):
-        i = rows[k]
-        own = OwnArrays(arrays.transform[i, 0], arrays.world[i])
-        for leg in range(records.soles.size):
-            hits = records.hits[i, leg * RAYS : (leg + 1) * RAYS]
-            foot, target = records.feet[i, leg], records.targets[i, leg]
-            step_foot(records.settings[0], records.soles[leg], foot, target, hits, records.bodies[i], own, dt)
-
-
 @routine
 def follow(settings, body, hit, transform, length, dt):
     """Move a character's transform, (12,), along its up to the ground below its hips. length: of a leg, metres."""
@@ -732,12 +719,3 @@ def follow(settings, body, hit, transform, length, dt):
     transform[3] += move[0]
     transform[7] += move[1]
     transform[11] += move[2]
-
-
-@batch
-def follow_ground(rows, records, transforms, dt):
-    """Keep these characters' transforms, (N, 1, 12), on the ground."""
-    for k in range(rows.size):
-        i = rows[k]
-        hit = records.hits[i, records.soles.size * RAYS]
-        follow(records.settings[0], records.bodies[i], hit, transforms[i, 0], records.soles[0].length, dt)

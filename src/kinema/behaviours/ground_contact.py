@@ -16,7 +16,9 @@ from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
-from kinema.records import REAL, Record
+from kinema.records import REAL, Record, kernel_views
+from kinema.world.ground import Ground, cast_checked
+from kinema.world.rays import Hits, Rays, unit_direction
 
 SWINGING, PLANTED, RELEASED = 0, 1, 2
 """Contact states of a foot: in the air; on the ground and held there; on the ground but let go, because it is out of
@@ -32,8 +34,12 @@ ONE_SLOPE = 0.94
 """Cosine of the largest angle between the slope from heel to ball and the ground's own normals there (20 degrees).
 Beyond it, heel and ball stand on different surfaces."""
 
-RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool)
-"""A ray, world space. wanted: whether it is worth casting in this frame."""
+RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool, number=np.int64)
+"""A ray, world space. wanted: whether it is worth casting in this frame. number: its place among the rays of the frame
+that are cast, or NOT_CAST."""
+
+NOT_CAST = -1
+"""The number of a ray that is not cast."""
 
 HIT = Record(found=bool, point=(REAL, 3), normal=(REAL, 3))
 """What a ray hit, world space. Where nothing was found, point and normal are zero."""
@@ -79,16 +85,24 @@ def aim_down(ray, point, floor, rise):
 
 
 @batch
-def gather_rays(rows, rays, origins, directions):
-    """Copy the wanted rays of these characters, (N, R), into plain arrays, one after the other. Returns how many."""
+def gather_rays(rows, rays, gathered):
+    """Number the wanted rays of these characters, (N, R), and copy them as `world.rays` has them, one after the other.
+
+    gathered: `Rays` with room for all. A ray that is not finite, or has no direction, is not cast. Returns how many
+    are.
+    """
     count = 0
     for k in range(rows.size):
         for n in range(rays.shape[1]):
             ray = rays[rows[k], n]
+            ray.number = NOT_CAST
             if ray.wanted:
-                store3(origins[count], load3(ray.origin))
-                store3(directions[count], load3(ray.direction))
-                count += 1
+                origin, direction = load3(ray.origin), load3(ray.direction)
+                if math.isfinite(vec.span(origin) + vec.span(direction)) and vec.span(direction) > 0.0:
+                    store3(gathered.origins[count], origin)
+                    store3(gathered.units[count], unit_direction(direction))
+                    ray.number = count
+                    count += 1
     return count
 
 
@@ -99,55 +113,76 @@ def usable(v, largest):
 
 
 @kernel
-def store_hit(hit, found, point, normal, largest):
-    """Store what a ray hit. A point or normal that is not finite, or a zero normal, counts as a miss."""
-    zero = like(largest, 0.0)
-    none = (zero, zero, zero)
-    hit.found = found and usable(point, largest) and usable(normal, largest) and vec.span(normal) > zero
-    store3(hit.point, vec.select(hit.found, point, none))
-    store3(hit.normal, vec.select(hit.found, normal, none))
+def take_hit(ray, hit, answers, largest):
+    """Take what a ray hit from the answers of a cast, `Hits` in float64, in the precision of `largest`.
 
-
-@batch
-def store_hits(found, points, normals, largest, hits):
-    """Store the answers of a cast, one hit per ray."""
-    for n in range(hits.size):
-        store_hit(hits[n], found[n], load3(points[n]), load3(normals[n]), largest)
-
-
-@batch
-def scatter_hits(rows, rays, answers, hits):
-    """Give every ray of these characters, (N, R), its answer; a ray that was not cast has hit nothing."""
-    count = 0
-    for k in range(rows.size):
-        for n in range(rays.shape[1]):
-            hit = hits[rows[k], n]
-            hit.found = False
-            if rays[rows[k], n].wanted:
-                hit.found = answers[count].found
-                store3(hit.point, load3(answers[count].point))
-                store3(hit.normal, load3(answers[count].normal))
-                count += 1
-
-
-def cast_rays(ground: Any, origins: Any, directions: Any, distance: float) -> Any:
-    """Cast rays at a ground and return their hits.
-
-    ground: anything with `cast(origins, directions, max_distance)`. origins, directions: (R, 3), world space.
-    distance: metres. Returns `HIT` records, (R,), in the precision of the rays.
-
-    A ray that starts inside something solid has found a wall beside the leg, not ground: it counts as a miss. So does
-    an answer that is not finite.
+    A ray that was not cast has hit nothing. One that starts inside something solid has found a wall beside the leg, not
+    ground: it counts as a miss. So does an answer that is not finite, or has no normal.
     """
-    real = origins.dtype.type
-    hits = HIT.zeros(len(origins), real)
-    if not len(origins):
-        return hits
-    answer = ground.cast(origins, directions, distance)
-    found = np.asarray(answer.hit, bool) & (np.asarray(answer.distance) > 0)
-    points, normals = (validation.contiguous(np.asarray(part), real) for part in (answer.point, answer.normal))
-    store_hits(found, points, normals, real(validation.largest(real)), hits)
+    zero = like(largest, 0.0)
+    point, normal, found = (zero, zero, zero), (zero, zero, zero), False
+    if ray.number != NOT_CAST:
+        at, across = answers.point[ray.number], answers.normal[ray.number]
+        p = (like(largest, at[0]), like(largest, at[1]), like(largest, at[2]))
+        n = (like(largest, across[0]), like(largest, across[1]), like(largest, across[2]))
+        found = answers.hit[ray.number] and answers.distance[ray.number] > 0.0
+        found = found and usable(p, largest) and usable(n, largest) and vec.span(n) > zero
+        point, normal = vec.select(found, p, point), vec.select(found, n, normal)
+    hit.found = found
+    store3(hit.point, point)
+    store3(hit.normal, normal)
+
+
+@batch
+def take_hits(rays, answers, largest, hits):
+    """Give each of these rays, (R,), what it hit."""
+    for n in range(rays.size):
+        take_hit(rays[n], hits[n], answers, largest)
+
+
+class RayBatch:
+    """Room for the rays of all characters of a frame, kept from frame to frame, and how they are cast.
+
+    count: most rays of a frame. distance: how far they go, metres. real: precision of the characters.
+    """
+
+    def __init__(self, count: int, distance: float, real: Any) -> None:
+        self._real, self._distance = real, float(real(distance))
+        self._room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, self._distance))
+        self.largest = real(validation.largest(real))
+        """The largest number that counts as a hit's."""
+
+    def cast(self, ground: Any, rows: Any, rays: Any) -> Hits:
+        """Cast the wanted rays, (N, R) `RAY`, of some characters. Returns answers that `take_hit` reads, in float64.
+
+        ground: anything with `cast(origins, directions, max_distance)`.
+        """
+        count = gather_rays(rows, rays, self._room)
+        cast = Rays(*(part[:count] for part in self._room))
+        if isinstance(ground, Ground) or not count:
+            return cast_checked(ground, cast) if count else NO_HITS
+        real = self._real
+        hits = ground.cast(cast.origins.astype(real), cast.units.astype(real), self._distance)
+        return Hits(
+            np.ascontiguousarray(hits.hit, bool),
+            np.ascontiguousarray(hits.point, np.float64),
+            np.ascontiguousarray(hits.normal, np.float64),
+            np.ascontiguousarray(hits.distance, np.float64),
+        )
+
+
+def cast_rays(ground: Any, rays: Any, distance: float, real: Any) -> Any:
+    """Cast rays, (R,) `RAY`, at a ground and return what they hit, (R,) `HIT`. See `RayBatch`."""
+    hits = HIT.zeros(len(rays), real)
+    batch = RayBatch(len(rays), distance, real)
+    own_rays, own_hits = kernel_views(rays, hits)
+    answers = batch.cast(ground, np.zeros(1, np.int64), own_rays[np.newaxis])
+    take_hits(own_rays, answers, batch.largest, own_hits)
     return hits
+
+
+NO_HITS = Hits(np.zeros(0, bool), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
+"""The answers of no rays."""
 
 
 # --- planes ----------------------------------------------------------------------------------------------------

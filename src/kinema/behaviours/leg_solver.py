@@ -1,4 +1,4 @@
-"""Solve one leg of every character: bend the knee, aim the thigh, rotate the ankle. `Feet` and `Locomotion` share it.
+"""Solve the legs of every character: bend the knee, aim the thigh, rotate the ankle. `Feet` and `Locomotion` share it.
 
 A knee bends about the axis it bends about in the clip. Where the clip holds the leg nearly straight that axis is noise,
 so it fades to the one it last bent about, at first that of the rest pose. A leg whose ankle is where it should be
@@ -8,19 +8,22 @@ already is left as it is.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.character_pose import CharacterPose, FrameArrays, matrix_above, path_joints, update_matrix
 from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.constants import ROUNDING_ROTATION
-from kinema.math import arrays, quat, vec, xform
-from kinema.math.rows import load3, load4, load_matrix, store3, store4
+from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
+from kinema.records import REAL, Record, kernel_views
 from kinema.rig import Leg
-from kinema.solvers import branch, two_bone_rotations
+from kinema.solvers import two_bone_rotations
 from kinema.solvers.bends import bend_axis
+from kinema.solvers.branch import into_limit, into_parent
 from kinema.solvers.two_bone_rotations import ALWAYS
 
 KNEE_STRAIGHT = 0.17
@@ -42,6 +45,52 @@ LARGEST_PIVOT = 0.15
 LEG_UNMOVED = 1e-3
 """Leg lengths that an ankle must be moved before a nearly straight knee is bent about the axis of the rest pose alone.
 Below that the axis fades to the clip's own, and a leg that is not moved keeps its pose."""
+
+
+LEG_CHAIN = Record(
+    thigh=np.int64,
+    knee=np.int64,
+    ankle=np.int64,
+    toe=np.int64,
+    hinged=bool,
+    toe_hangs_on_ankle=bool,
+    length=REAL,
+    ball=(REAL, 3),
+    first=np.int64,
+    at_ankle=np.int64,
+    last=np.int64,
+)
+"""The joints of one leg. toe: the joint that carries the ball of the foot, at `ball` in its own space. hinged: whether
+the knee bends about its hinge alone. length: metres. first, at_ankle, last: where the path from thigh to toe begins,
+where the ankle is on it, and where it ends, among the joints of all paths."""
+
+LEG_STATE = Record(axis=(REAL, 3), error=REAL, limited=bool)
+"""One leg from frame to frame. axis: what the knee bends about while it is nearly straight, in its own space. error:
+metres from the ankle to its target. limited: whether a joint is held back by its limit, or beyond it."""
+
+
+class LegRecords(NamedTuple):
+    """What the kernels know of the legs: N characters, L legs, J joints."""
+
+    chains: Any
+    """(L,) LEG_CHAIN."""
+    path: Any
+    """PATH_JOINT: the joints from thigh to toe of each leg, one leg after the other."""
+    states: Any
+    """(N, L) LEG_STATE."""
+    limits: Any
+    """(J, limits.ROW): the joint limits, as numbers."""
+    bones: Any
+    """(J, 3): the bone that each limit speaks of."""
+    rest: Any
+    """(J, 4): rest rotations."""
+    rounding: Any
+    """Radians that a joint may be beyond its limit by rounding."""
+    inside: bool
+    """Whether legs are solved inside their limits."""
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -86,127 +135,219 @@ def bend_leg(thigh, knee, ankle, target, axis, hinged):
     return at_thigh, at_knee
 
 
-@batch
-def bend_legs(rows, joints, axes, hinged, targets, s, world, r):
-    """Rotate thigh and knee so that each ankle comes to its target. World matrices are read, not brought up to date.
+@kernel
+def update_path(path, first, last, pose):
+    """Bring the world matrices of a part of a path up to date."""
+    for k in range(first, last):
+        update_matrix(pose, path[k].joint, path[k].parent)
 
-    joints: thigh, knee, ankle. axes: (N, 3), see `bend_leg`. targets: (N, 3), world space.
+
+@kernel
+def weighted(before, now, weight):
+    """A rotation between the one from before (weight 0, bit for bit) and that of now (weight 1)."""
+    if weight <= like(weight, 0.0):
+        return before
+    return quat.unit(quat.slerp(before, now, weight))
+
+
+@routine
+def rotate_leg(leg, path, axis, position, rotation, pose):
+    """Rotate thigh and knee so that the ankle comes to a position, and give it its rotation, world space.
+
+    The world matrices from thigh to ankle are read, and are up to date afterwards.
     """
+    thigh = xform.unmirrored(load_matrix(pose.world[leg.thigh]), pose.s[leg.thigh])
+    knee = xform.unmirrored(load_matrix(pose.world[leg.knee]), pose.s[leg.knee])
+    ankle = load_matrix(pose.world[leg.ankle])
+    old_thigh, old_knee, old_ankle = load4(pose.r[leg.thigh]), load4(pose.r[leg.knee]), load4(pose.r[leg.ankle])
+    at_thigh, at_knee = bend_leg(thigh, knee, ankle, position, axis, leg.hinged)
+    if vec.span(vec.sub(position, ankle[3])) > like(position[0], 0.0):
+        store4(pose.r[leg.thigh], quat.unit(quat.mul(old_thigh, at_thigh)))
+        store4(pose.r[leg.knee], quat.unit(quat.mul(old_knee, at_knee)))
+    update_path(path, leg.first, leg.at_ankle, pose)
+    store4(pose.r[leg.ankle], into_parent(matrix_above(pose, path[leg.at_ankle].parent), rotation))
+    if pose.weight < like(pose.weight, 1.0):
+        store4(pose.r[leg.thigh], weighted(old_thigh, load4(pose.r[leg.thigh]), pose.weight))
+        store4(pose.r[leg.knee], weighted(old_knee, load4(pose.r[leg.knee]), pose.weight))
+        store4(pose.r[leg.ankle], weighted(old_ankle, load4(pose.r[leg.ankle]), pose.weight))
+        update_path(path, leg.first, leg.at_ankle, pose)
+    update_path(path, leg.at_ankle, leg.at_ankle + 1, pose)
+
+
+@kernel
+def limited_rotation(records, joint, pose):
+    """The local rotation of a joint moved into its limit, and whether it had to be moved."""
+    q = load4(pose.r[joint])
+    if records.limits[joint, 0] == limits.NONE:
+        return q, False
+    rest, bone = load4(records.rest[joint]), load3(records.bones[joint])
+    return into_limit(q, rest, bone, records.limits[joint], records.rounding)
+
+
+@kernel
+def beyond_limit(records, joint, pose):
+    """Whether a joint is beyond its limit."""
+    _, moved = limited_rotation(records, joint, pose)
+    return moved
+
+
+@routine
+def hold_limit(records, joint, pose):
+    """Move a joint into its limit. Returns whether it had to be moved."""
+    q, moved = limited_rotation(records, joint, pose)
+    store4(pose.r[joint], q)
+    return moved
+
+
+@routine
+def rotate_inside(records, leg, axis, position, rotation, pose):
+    """Do the same as `rotate_leg`, inside joint limits. Returns whether the ankle, and whether thigh or knee, are held
+    back by them.
+    """
+    rotate_leg(leg, records.path, axis, position, rotation, pose)
+    bent = hold_limit(records, leg.thigh, pose)
+    bent |= hold_limit(records, leg.knee, pose)
+    held = hold_limit(records, leg.ankle, pose)
+    update_path(records.path, leg.first, leg.at_ankle + 1, pose)
+    return held, bent
+
+
+@routine
+def solve_inside(records, leg, state, target, pose):
+    """Solve a leg inside its joint limits.
+
+    Where the ankle cannot have its rotation, the toes stay flat and the ball of the foot stays where it is.
+    """
+    asked, rotation = load3(target.ankle), load4(target.rotation)
+    position, toe = asked, load4(pose.r[leg.toe])
+    held, bent = rotate_inside(records, leg, state.axis, position, rotation, pose)
+    state.limited = held | bent
+    held &= pose.weight >= like(pose.weight, 1.0)
+    for _ in range(LIMIT_PASSES):
+        held &= not bent
+        if not held:
+            break
+        if leg.toe_hangs_on_ankle:
+            flat = quat.mul(rotation, toe)
+            store4(pose.r[leg.toe], into_parent(load_matrix(pose.world[leg.ankle]), flat))
+            hold_limit(records, leg.toe, pose)
+        update_path(records.path, leg.at_ankle + 1, leg.last, pose)
+        ball = xform.apply(load_matrix(pose.world[leg.toe]), load3(leg.ball))
+        position = vec.add(position, vec.sub(load3(target.ball), ball))
+        if vec.length(vec.sub(position, asked)) >= leg.length * like(leg.length, LARGEST_PIVOT):
+            break
+        _, bent = rotate_inside(records, leg, state.axis, position, rotation, pose)
+
+
+@routine
+def solve_legs(records, states, targets, pose):
+    """Bring the ankles of one character to their targets. states, targets: (L,) LEG_STATE, FOOT_TARGET.
+
+    The world matrices from each thigh to its ankle are read. From thigh to toe they are up to date afterwards.
+    """
+    for n in range(records.chains.size):
+        leg, state, target = records.chains[n], states[n], targets[n]
+        if records.inside:
+            solve_inside(records, leg, state, target, pose)
+        else:
+            rotate_leg(leg, records.path, state.axis, load3(target.ankle), load4(target.rotation), pose)
+            state.limited = beyond_limit(records, leg.thigh, pose)
+            state.limited |= beyond_limit(records, leg.knee, pose)
+            state.limited |= beyond_limit(records, leg.ankle, pose)
+        update_path(records.path, leg.at_ankle + 1, leg.last, pose)
+        state.error = vec.length(vec.sub(load_origin(pose.world[leg.ankle]), load3(target.ankle)))
+
+
+@batch
+def solve_all_legs(rows, records, targets, frame):
+    """Solve all legs of these characters. targets: (N, L) FOOT_TARGET."""
     for k in range(rows.size):
         i = rows[k]
-        thigh = xform.unmirrored(load_matrix(world[i, joints[0]]), s[i, joints[0]])
-        knee = xform.unmirrored(load_matrix(world[i, joints[1]]), s[i, joints[1]])
-        ankle, target = load_matrix(world[i, joints[2]]), load3(targets[i])
-        at_thigh, at_knee = bend_leg(thigh, knee, ankle, target, axes[i], hinged)
-        if vec.span(vec.sub(target, ankle[3])) > like(target[0], 0.0):
-            store4(r[i, joints[0]], quat.unit(quat.mul(load4(r[i, joints[0]]), at_thigh)))
-            store4(r[i, joints[1]], quat.unit(quat.mul(load4(r[i, joints[1]]), at_knee)))
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        solve_legs(records, records.states[i], targets[i], pose)
 
 
-class LegSolver:
-    """One leg of every character.
+# --- the solver ------------------------------------------------------------------------------------------------
+
+
+class SolvedLeg(NamedTuple):
+    """One leg as the solver takes it.
 
     A leg of more than two bones bends at the joint nearest to its middle; the joints between keep their animated
     rotation, so a hock stays as bent as it was.
     """
 
-    def __init__(self, crowd: Crowd, leg: Leg) -> None:
-        skeleton = crowd.skeleton
-        joints = tuple(int(joint) for joint in leg.joints)
-        self.length = skeleton.length(joints)
-        halves = [abs(skeleton.length(joints[: k + 1]) / self.length - 0.5) for k in range(1, len(joints) - 1)]
-        self.joints = (joints[0], joints[1 + int(np.argmin(halves))], joints[-1])
-        self.rotates = np.array(self.joints, np.int64)
-        self.parent = int(skeleton.parents[joints[-1]])
-        self.hinged = isinstance(skeleton.limits[self.joints[1]], limits.Hinge)
-        axis = _rest_axis(crowd, self.joints, self.hinged)
-        self.axes = np.array(np.broadcast_to(axis, (crowd.count, 3)), crowd.precision, order="C")
-        self._limits: Any = None
-        if any(skeleton.limits[joint] is not None for joint in self.joints):
-            self._limits = _limits(crowd)
-        carriers, points = crowd.rig.sole_points(leg)
-        self._ball_joint, self._ball_point = carriers[1], points[1].astype(crowd.precision)
+    joints: tuple[int, int, int]
+    """Thigh, the joint the leg bends at, ankle."""
+    length: float
+    """Metres from joint to joint at rest."""
+    hinged: bool
+    """Whether the knee bends about its hinge alone."""
 
-    def solve(self, context: FrameContext, targets: Any, rotations: Any) -> None:
-        """Bring the ankle to its target and give it its rotation, by each character's weight.
 
-        targets: (N, 3), rotations: (N, 4), world space.
+class LegSolver:
+    """The legs of every character, solved in one call.
+
+    inside: whether to keep inside joint limits.
+    """
+
+    def __init__(self, crowd: Crowd, inside: bool = False) -> None:
+        rig, real = crowd.rig, crowd.precision
+        self.legs = [_solved_leg(crowd, leg) for leg in rig.legs]
+        self.states = LEG_STATE.zeros((crowd.count, len(self.legs)), real)
+        """(N, L) LEG_STATE: the report of each leg."""
+        for n, leg in enumerate(self.legs):
+            self.states.axis[:, n] = _rest_axis(crowd, leg.joints, leg.hinged)
+        chains, path = _chains(crowd, self.legs)
+        chains, path, states = kernel_views(chains, path, self.states)
+        table, bones, rest = crowd.skeleton.limit_rows(real)
+        rounding = real(np.finfo(real).eps * ROUNDING_ROTATION)
+        self.records = LegRecords(chains, path, states, table, bones, rest, rounding, bool(inside))
+        """What `solve_legs` takes."""
+        self._thighs = np.array([leg.joints[0] for leg in self.legs], np.int64)
+        self._path = np.unique(path["joint"])
+
+    def solve(self, context: FrameContext, targets: Any) -> None:
+        """Bring the ankles to their targets, and give them their rotations, by each character's weight.
+
+        targets: (N, L) FOOT_TARGET.
         """
-        targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
-        self._rotate(context, context.rows, targets, rotations)
-
-    def beyond_limits(self, context: FrameContext) -> Any:
-        """Whether thigh, knee or ankle of these characters are beyond their limits, (N,)."""
-        beyond = np.zeros(len(context.weights), bool)
-        if self._limits is not None:
-            rest, bones, table, rounding = self._limits
-            own, some = np.ascontiguousarray(context.r[:, self.rotates]), (rest, bones, table)
-            numbers = (np.ascontiguousarray(array[self.rotates]) for array in some)
-            branch.hold_limits(context.rows, np.arange(self.rotates.size), *numbers, rounding, own, beyond)
-        return beyond
-
-    def solve_inside_limits(self, context: FrameContext, targets: Any, rotations: Any, balls: Any) -> Any:
-        """Do the same as `solve`, inside joint limits. Returns where a joint is held back by its limit, (N,).
-
-        balls: (N, 3), where the ball of the foot stays if the ankle cannot have its rotation, world space.
-        """
-        if self._limits is None:
-            self.solve(context, targets, rotations)
-            return np.zeros(len(targets), bool)
-        targets, rotations = np.ascontiguousarray(targets), np.ascontiguousarray(rotations)
-        held, bent = self._rotate_inside(context, context.rows, targets, rotations)
-        limited, toe, asked = held | bent, context.r[:, self._ball_joint].copy(), targets.copy()
-        held &= context.weights >= 1
-        for _ in range(LIMIT_PASSES):
-            held &= ~bent
-            if not held.any():
-                break
-            self._hold_toe(context, np.flatnonzero(held), arrays.mul(rotations, toe))
-            world = context.world((*self.joints, self._ball_joint))[held, self._ball_joint].reshape(-1, 3, 4)
-            targets[held] += balls[held] - (world[..., :3] @ self._ball_point + world[..., 3])
-            held &= np.linalg.norm(targets - asked, axis=-1) < LARGEST_PIVOT * self.length
-            _, bent = self._rotate_inside(context, np.flatnonzero(held), targets, rotations)
-        return limited
-
-    def _hold_toe(self, context: FrameContext, rows: Any, rotations: Any) -> None:
-        """Keep the toes flat where the ankle cannot have its rotation. rotations: of the toe, (N, 4), world space."""
-        ankle, toe = self.joints[-1], self._ball_joint
-        if context.crowd.skeleton.parents[toe] != ankle:
-            return
-        world, wanted = context.world((ankle, toe)), np.ascontiguousarray(rotations, context.r.dtype)
-        with context.edit((toe,)) as local:
-            branch.turn_tips(rows, toe, ankle, wanted, context.transform, world, local.r)
-            branch.hold_limits(rows, np.array((toe,)), *self._limits, local.r, np.zeros(len(local.r), bool))
-
-    def _rotate(self, context: FrameContext, rows: Any, targets: Any, rotations: Any) -> None:
-        """Rotate thigh and knee, then the ankle, of these characters."""
-        before = context.r.copy() if (context.weights[rows] < 1).any() else None
-        world = context.world(self.joints)
-        with context.edit(self.joints[:1]) as local:
-            bend_legs(rows, self.rotates, self.axes, self.hinged, targets, local.s, world, local.r)
-        world = context.world(self.joints)
-        with context.edit(self.joints[:1]) as local:
-            branch.turn_tips(rows, self.joints[-1], self.parent, rotations, context.transform, world, local.r)
-            if before is not None:
-                weights = np.repeat(context.weights[:, np.newaxis], len(self.joints), axis=1)
-                branch.blend_back(rows, self.rotates, weights, before, local.r)
-
-    def _rotate_inside(self, context: FrameContext, rows: Any, targets: Any, rotations: Any) -> tuple[Any, Any]:
-        """Rotate the joints, inside their limits. Returns whether the ankle, and whether thigh or knee, are held back
-        by them, (N,) each.
-        """
-        self._rotate(context, rows, targets, rotations)
-        held, bent = np.zeros((2, len(targets)), bool)
-        with context.edit(self.joints[:1]) as local:
-            branch.hold_limits(rows, self.rotates[:-1], *self._limits, local.r, bent)
-            branch.hold_limits(rows, self.rotates[-1:], *self._limits, local.r, held)
-        return held, bent
+        (targets,) = kernel_views(targets.copy())
+        world = context.world(self._path)
+        with context.edit(self._thighs) as local:
+            frame = FrameArrays(local.t, local.r, local.s, world, context.transform, context.weights)
+            context.run(solve_all_legs, self.records, targets, frame)
+            local.updated(self._path)
 
 
-def _limits(crowd: Crowd) -> tuple[Any, Any, Any, Any]:
-    """Limits as `branch.hold_limits` takes them: rest rotations, bones, rows of numbers, rounding."""
-    table, bones, rest = crowd.skeleton.limit_rows(crowd.precision)
-    return rest, bones, table, crowd.precision(np.finfo(crowd.precision).eps * ROUNDING_ROTATION)
+def _solved_leg(crowd: Crowd, leg: Leg) -> SolvedLeg:
+    skeleton = crowd.skeleton
+    joints = tuple(int(joint) for joint in leg.joints)
+    length = skeleton.length(joints)
+    halves = [abs(skeleton.length(joints[: k + 1]) / length - 0.5) for k in range(1, len(joints) - 1)]
+    knee = joints[1 + int(np.argmin(halves))]
+    return SolvedLeg((joints[0], knee, joints[-1]), length, isinstance(skeleton.limits[knee], limits.Hinge))
+
+
+def _chains(crowd: Crowd, legs: list[SolvedLeg]) -> tuple[Any, Any]:
+    """(L,) LEG_CHAIN, and the joints of all paths as PATH_JOINT."""
+    skeleton, rig = crowd.skeleton, crowd.rig
+    chains = LEG_CHAIN.zeros(len(legs), crowd.precision)
+    path: list[int] = []
+    for chain, leg, of_rig in zip(chains, legs, rig.legs, strict=True):
+        carriers, points = rig.sole_points(of_rig)
+        toe, (thigh, knee, ankle) = int(carriers[1]), leg.joints
+        chain.thigh, chain.knee, chain.ankle, chain.toe = thigh, knee, ankle, toe
+        chain.hinged, chain.length, chain.ball[:] = leg.hinged, leg.length, points[1]
+        chain.toe_hangs_on_ankle = skeleton.parents[toe] == ankle
+        chain.first = len(path)
+        path += skeleton.chain(thigh, ankle)
+        chain.at_ankle = len(path) - 1
+        path += skeleton.chain(ankle, toe)[1:]
+        chain.last = len(path)
+    return chains, path_joints(crowd, path)
 
 
 def _rest_axis(crowd: Crowd, joints: tuple[int, int, int], hinged: bool) -> Any:

@@ -20,7 +20,7 @@ from kinema.behaviours.blending import numbers
 from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, SWINGING, cast_rays
-from kinema.behaviours.leg_solver import LegSolver
+from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.swinging import swing_feet
@@ -151,7 +151,7 @@ class LocomotionState(StageState):
 
     settings: Locomotion
     crowd: Crowd
-    legs: list[LegSolver]
+    legs: list[SolvedLeg]
     walkers: Any
     feet: Any
 
@@ -159,7 +159,8 @@ class LocomotionState(StageState):
         if not crowd.rig.legs:
             raise InputError("Locomotion needs legs; this rig has none")
         self.settings, self.crowd = settings, crowd
-        self.legs = [LegSolver(crowd, leg) for leg in crowd.rig.legs]
+        self._solver = LegSolver(crowd)
+        self.legs = self._solver.legs
         self.walkers = WALKER.zeros(crowd.count, crowd.precision)
         self.feet = STEP.zeros((crowd.count, len(self.legs)), crowd.precision)
         self.walkers.pelvis.fresh[:] = self.walkers.pelvis.moving[:] = True
@@ -168,8 +169,8 @@ class LocomotionState(StageState):
         self._settings = _settings_record(settings, crowd, self.legs)
         self._legs = _leg_records(settings, crowd, self.legs)
         self._arms = swinging_arms(crowd, settings.arm_swing) if settings.arm_swing else None
-        self._ankles, self._hips = [leg.joints[-1] for leg in self.legs], int(crowd.rig.hips)
-        self._needed = (*self._ankles, *(leg.joints[0] for leg in self.legs), self._hips)
+        self._hips = int(crowd.rig.hips)
+        self._needed = (*(joint for leg in self.legs for joint in leg.joints[::2]), self._hips)
 
     # --- what users set -----------------------------------------------------------------------------------------------
 
@@ -250,12 +251,11 @@ class LocomotionState(StageState):
         choose_footholds(rows, *state, self._cast(context, dt), context.transform)
         swing_feet(rows, *state, context.transform, dt)
         self._move_bodies(context, dt)
-        for n, leg in enumerate(self.legs):
-            leg.solve(context, self.feet.target.ankle[:, n], self.feet.target.rotation[:, n])
+        self._solver.solve(context, self.feet.target)
         self._swing_arms(context)
         world = context.world(self._needed)
         end_frame(rows, self._legs, self.walkers, self.feet, context.transform, world)
-        return self._report(context, world)
+        return self._report(context)
 
     def _cast(self, context: FrameContext, dt: Any) -> Any:
         """Cast the rays of all feet that look for a foothold, in one call."""
@@ -263,10 +263,8 @@ class LocomotionState(StageState):
         count = begin_steps(rows, self._settings, self._legs, self.walkers, self.feet, transform, dt)
         rays = RAY.zeros(count, self.crowd.precision)
         aim_rays(rows, self._settings, self._legs, self.feet, transform, rays)
-        longest = max(leg.length for leg in self.legs)
-        distance = (self.settings.max_rise + self.settings.max_drop) * longest
-        origins, directions = np.ascontiguousarray(rays.origin), np.ascontiguousarray(rays.direction)
-        return cast_rays(context, origins, directions, distance)
+        distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
+        return cast_rays(context.ground, rays, distance, self.crowd.precision)
 
     def _move_bodies(self, context: FrameContext, dt: Any) -> None:
         parent = int(self.crowd.skeleton.parents[self._hips])
@@ -284,7 +282,7 @@ class LocomotionState(StageState):
             records = self._settings, self._arms, self.feet
             swing_arms(context.rows, *records, context.transform, world, context.weights, local.r)
 
-    def _report(self, context: FrameContext, world: Any) -> LocomotionReport:
+    def _report(self, context: FrameContext) -> LocomotionReport:
         walkers, target = self.walkers, self.feet.target
         transform = context.transform[:, 0].reshape(-1, 3, 4)
         way = walkers.goal - transform[..., 3]
@@ -299,14 +297,14 @@ class LocomotionState(StageState):
             progress=walkers.progress.copy(),
             arrived=near | (walkers.mode != TO_A_POINT),
             pelvis=walkers.pelvis.shift.copy(),
-            error=np.linalg.norm(world[:, self._ankles][..., 3::4] - target.ankle, axis=-1),
+            error=self._solver.states.error.copy(),
         )
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
-def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[LegSolver]) -> Any:
+def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     record, rig = WALKER_SETTINGS.zeros(1, crowd.precision)[0], crowd.rig
     contact, pelvis = record.contact, record.pelvis
     contact.up[:], contact.floor = rig.up, rig.floor
@@ -320,7 +318,7 @@ def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[LegSolver]) 
     return record
 
 
-def _leg_records(settings: Locomotion, crowd: Crowd, solvers: list[LegSolver]) -> Any:
+def _leg_records(settings: Locomotion, crowd: Crowd, solvers: list[SolvedLeg]) -> Any:
     legs = WALKING_LEG.zeros(len(solvers), crowd.precision)
     groups = groups_of(crowd.rig)
     for n, (solver, leg) in enumerate(zip(solvers, crowd.rig.legs, strict=True)):
@@ -329,7 +327,7 @@ def _leg_records(settings: Locomotion, crowd: Crowd, solvers: list[LegSolver]) -
     return legs
 
 
-def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: LegSolver, leg: Leg) -> None:
+def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, leg: Leg) -> None:
     """Measure a leg as the character stands."""
     stands = rig.standing_world.astype(np.float64)
     (thigh, knee, ankle), length = solver.joints, solver.length

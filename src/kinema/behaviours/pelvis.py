@@ -271,11 +271,20 @@ def step_pelvis(settings, legs, pelvis, feet, world, hips, dt):
     carry_hips(settings, legs, pelvis, feet, world, hips, PelvisMotion(x, v, rotation))
 
 
+@kernel
+def transform_hips(hips, pelvis, leans, t, r):
+    """Apply the translation and, where bodies lean, the rotation of a pelvis to the hips' local transform.
+
+    t, r: (J, 3), (J, 4), of one character.
+    """
+    store3(t[hips], vec.add(load3(t[hips]), load3(pelvis.translation)))
+    if leans:
+        store4(r[hips], quat.unit(quat.mul(load4(pelvis.rotation), load4(r[hips]))))
+
+
 @batch
 def apply_to_hips(rows, hips, pelvises, leans, t, r):
-    """Apply translation and, where bodies lean, rotation of these pelvises to the hips' local transforms."""
+    """Apply these characters' pelvises to their hips."""
     for k in range(rows.size):
         i = rows[k]
-        store3(t[i, hips], vec.add(load3(t[i, hips]), load3(pelvises[i].translation)))
-        if leans:
-            store4(r[i, hips], quat.unit(quat.mul(load4(pelvises[i].rotation), load4(r[i, hips]))))
+        transform_hips(hips, pelvises[i], leans, t[i], r[i])

@@ -157,6 +157,7 @@ class _Edit:
     def __init__(self, context: FrameContext, below: Any) -> None:
         self._context, self.below = context, below
         self._shifts: Any = None
+        self._updated: Any = None
         self._unchanged = False
 
     def unchanged(self) -> None:
@@ -171,8 +172,12 @@ class _Edit:
         """
         self._shifts = shifts
 
+    def updated(self, joints: Any) -> None:
+        """Say that the matrices of these joints, an array of indices, were brought up to date within the edit."""
+        self._updated = joints
+
     def _open(self) -> None:
-        self._shifts, self._unchanged = None, False
+        self._shifts, self._updated, self._unchanged = None, None, False
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -182,7 +187,7 @@ class _Edit:
         if kind is None and self._shifts is not None:
             self._context._shift(self.below, self._shifts)
         else:
-            self._context._mark_stale(self.below)
+            self._context._mark_stale(self.below, self._updated if kind is None else None)
 
 
 class LocalEdit(_Edit):
@@ -454,9 +459,11 @@ class FrameContext:
             found = self._sets[key] = _JointSet(self.crowd.skeleton, key if isinstance(key, tuple) else joints)
         return found
 
-    def _mark_stale(self, below: Any) -> None:
+    def _mark_stale(self, below: Any, updated: Any = None) -> None:
         if not self._all_stale:
             self._stale[below] = True
+            if updated is not None:
+                self._stale[updated] = False
         self._edits += 1
 
     def _mark_all_stale(self) -> None:

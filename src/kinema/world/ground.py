@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema.world import rays
@@ -66,3 +67,19 @@ class Ground(ABC):
         from kinema.world.union import Union
 
         return Union(*grounds)
+
+
+def cast_checked(ground: Any, rays: Rays) -> Hits:
+    """Cast rays that are known to be valid at any object with `cast`. Returns hits (N,) in float64.
+
+    A `Ground` is asked without validating the rays again.
+    """
+    if isinstance(ground, Ground) and type(ground).cast is Ground.cast:
+        return ground._cast(rays)
+    hits = ground.cast(rays.origins, rays.units, rays.reaches)
+    return Hits(
+        np.ascontiguousarray(hits.hit, np.bool_),
+        np.ascontiguousarray(hits.point, np.float64),
+        np.ascontiguousarray(hits.normal, np.float64),
+        np.ascontiguousarray(hits.distance, np.float64),
+    )

@@ -120,19 +120,26 @@ def store_hit(hits, i, ray, hit):
     store3(hits.normal[i], vec.add(hit.normal, (0.0, 0.0, 0.0)))
 
 
+@kernel
+def unit_direction(direction):
+    """Return a direction in float64 at length 1. It must not be zero."""
+    x, y, z = float(direction[0]), float(direction[1]), float(direction[2])
+    # Scale by the largest component first: the square of a very small or very large number would under- or overflow.
+    # Divide rather than multiply by the inverse, which overflows for subnormal numbers.
+    size = max(abs(x), abs(y), abs(z))
+    x, y, z = x / size, y / size, z / size
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length)
+
+
 @batch
 def _normalise(directions, units):
     """Scale every direction (N, 3) to length 1. Return the index of the first zero vector, or -1."""
     for i in range(directions.shape[0]):
-        x, y, z = load3(directions[i])
-        # Scale by the largest component first: the square of a very small or very large number would under- or
-        # overflow. Divide rather than multiply by the inverse, which overflows for subnormal numbers.
-        size = max(abs(x), abs(y), abs(z))
-        if size == 0.0:
+        direction = load3(directions[i])
+        if vec.span(direction) == 0.0:
             return i
-        x, y, z = x / size, y / size, z / size
-        length = math.sqrt(x * x + y * y + z * z)
-        store3(units[i], (x / length, y / length, z / length))
+        store3(units[i], unit_direction(direction))
     return -1
 
 

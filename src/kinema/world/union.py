@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import InputError
-from kinema.world.ground import Ground
+from kinema.world.ground import Ground, cast_checked
 from kinema.world.rays import Hits, Rays
 
 
@@ -26,10 +26,10 @@ class Union(Ground):
         self._grounds = grounds
 
     def _cast(self, rays: Rays) -> Hits:
-        best = _ask(self._grounds[0], rays)
+        best = cast_checked(self._grounds[0], rays)
         for ground in self._grounds[1:]:
             # Search no farther than the nearest hit so far: most grounds then have less to do.
-            found = _ask(ground, rays._replace(reaches=best.distance))
+            found = cast_checked(ground, rays._replace(reaches=best.distance))
             nearer = found.hit & (~best.hit | (found.distance < best.distance))
             best = Hits(
                 best.hit | nearer,
@@ -38,16 +38,3 @@ class Union(Ground):
                 np.where(nearer, found.distance, best.distance),
             )
         return best
-
-
-def _ask(ground: Any, rays: Rays) -> Hits:
-    """Return hits (N,) of any ground."""
-    if isinstance(ground, Ground):
-        return ground._cast(rays)
-    hits = ground.cast(rays.origins, rays.units, rays.reaches)
-    return Hits(
-        np.asarray(hits.hit, np.bool_),
-        np.asarray(hits.point, np.float64),
-        np.asarray(hits.normal, np.float64),
-        np.asarray(hits.distance, np.float64),
-    )
