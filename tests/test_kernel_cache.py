@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from numba import config, njit
 
 from kinema import kernel_cache
+from kinema.solvers.ccd import ccd
+from kinema.solvers.fabrik import fabrik
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -192,3 +195,12 @@ def parsed_imports(path):
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name.startswith("kinema")}
     return found
+
+
+@pytest.mark.parametrize("solver", [fabrik, ccd])
+def test_chain_solvers_are_kept(solver):
+    """They pass a function to a function, which numba keeps only where all of it is inlined."""
+    joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0), (0.0, 3.0, 0.0)))
+    solver(joints, (1.0, 1.0, 1.0))
+    few = sys.modules[solver.__module__]._solve_few
+    assert list(Path(few._cache.cache_path).glob("*_solve_few*.nbi"))

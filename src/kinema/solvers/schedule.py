@@ -125,7 +125,7 @@ def keep_best(work):
 # --- one chain -------------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel  # Inlined: a function passed as an argument to one that is not inlined would keep its caller from being cached.
 def solve_one(main_pass, work, problem, answer, i):
     """Solve chain i of a problem in a workspace of one lane, with passes of FABRIK or CCD."""
     table, settings, outcome = problem.table, problem.settings[0], answer.outcomes[i]
@@ -163,7 +163,7 @@ def conclude(outcome, settings):
 # --- many chains -----------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def solve_lanes(main_pass, main, tail, queues, problem, answer):
     """Solve all chains of a problem in two workspaces of `LANES` lanes, for main passes and for the finish."""
     table, settings = problem.table, problem.settings[0]
