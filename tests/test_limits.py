@@ -313,7 +313,7 @@ def test_lists_and_whole_numbers_are_taken_as_float64():
 
 
 def onto_hinge(dtype, limit, straight, direction):
-    record = limits.as_records(limit.row(tuple(straight))[np.newaxis], dtype)[0]
+    record = limits.in_precision(np.atleast_1d(limit.record(tuple(straight))), dtype)[0]
     return widened(from_python(limits.onto_hinge)(cast(dtype, direction), record))
 
 
@@ -429,12 +429,13 @@ def test_split_is_swing_after_twist(q, axis):
 def test_float32_stays_float32(u, v, w, q, a, b):
     parts = cast(np.float32, (math.cos(a), math.sin(a), math.cos(b), math.sin(b)))
     u, v, w, q = (cast(np.float32, item) for item in (u, v, w, q))
+    hinge = limits.in_precision(np.atleast_1d(Hinge(w, a, b).record(UP)), np.float32)[0]
     for kernel, args in (
         (limits.into_cone, (u, v, *parts[2:])),
         (limits.into_range, (u[0], u[1], *parts)),
-        (limits.onto_hinge, (u, limits.as_records(Hinge(w, a, b).row(UP)[np.newaxis], np.float32)[0])),
+        (limits.onto_hinge, (u, hinge)),
         (limits.split, (q, u)),
-        (limits.about, (q, u, *parts)),
+        (limits.clamp_twist, (q, u, hinge)),
     ):
         assert fits_float32(from_python(kernel)(*args)), kernel.__name__
 
@@ -496,20 +497,20 @@ def test_limits_cannot_be_changed():
         ([None, Cone], ["limits[1]", "Hinge"]),
     ],
 )
-def test_rows_errors_name_the_bone(given_limits, words):
+def test_errors_of_chain_limits_name_the_bone(given_limits, words):
     with pytest.raises(InputError) as caught:
-        limits.rows(given_limits, 2, (0.0, 1.0, 0.0))
+        limits.records(given_limits, 2, (0.0, 1.0, 0.0))
     for word in words:
         assert word in str(caught.value)
 
 
-def test_rows_has_one_row_per_bone():
-    none = limits.rows(None, 3, (0.0, 1.0, 0.0))
-    assert none.shape == (3, limits.ROW)
-    np.testing.assert_array_equal(none[:, 0], limits.NONE)
-    mixed = limits.rows((None, Cone(1.0), Hinge((0, 0, 1), 0, 1), SwingTwist(1, 0, 1)), 4, (0.0, 1.0, 0.0))
-    np.testing.assert_array_equal(mixed[:, 0], [limits.NONE, limits.CONE, limits.HINGE, limits.SWING_TWIST])
-    np.testing.assert_array_equal(mixed[1], Cone(1.0).row((0.0, 1.0, 0.0)))
+def test_there_is_one_record_per_bone():
+    none = limits.records(None, 3, (0.0, 1.0, 0.0))
+    assert none.shape == (3,)
+    np.testing.assert_array_equal(none.kind, limits.NONE)
+    mixed = limits.records((None, Cone(1.0), Hinge((0, 0, 1), 0, 1), SwingTwist(1, 0, 1)), 4, (0.0, 1.0, 0.0))
+    np.testing.assert_array_equal(mixed.kind, [limits.NONE, limits.CONE, limits.HINGE, limits.SWING_TWIST])
+    assert mixed[1] == Cone(1.0).record((0.0, 1.0, 0.0))
 
 
 @pytest.mark.parametrize("make", [lambda: Cone(35), lambda: SwingTwist(90, -1, 1), lambda: Hinge((1, 0, 0), -90, 90)])

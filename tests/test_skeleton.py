@@ -145,11 +145,12 @@ def test_limits_come_by_name_or_one_for_each():
     limits = {"spine": km.Cone(0.5), "ankle_l": km.Hinge((1, 0, 0), -1, 0)}
     by_name = Skeleton(TREE.names, TREE.parents, TREE.rest, limits)
     by_index = Skeleton(TREE.names, TREE.parents, TREE.rest, [limits.get(name) for name in TREE.names])
-    assert by_name.limits == by_index.limits and by_name.limits[1] == km.Cone(0.5)
+    assert by_name.limits == by_index.limits
+    assert by_name.limits[1] == km.Cone(0.5)
     for dtype in (np.float64, np.float32):
-        table, bones, turns = by_name.limit_rows(dtype)
-        assert table.dtype == bones.dtype == turns.dtype == dtype
-        assert (table[:, 0] != 0).tolist() == [False, True, False, False, True, False]
+        held = by_name.joint_limits(dtype)
+        assert held.limits["kind"].dtype == held.bones.dtype == held.rest.dtype == dtype
+        assert (held.limits["kind"] != 0).tolist() == [False, True, False, False, True, False]
     assert TREE.limits == (None,) * 6
 
 
@@ -157,24 +158,24 @@ def test_a_joints_bone_runs_to_its_first_child_as_its_scale_has_it():
     t = [(0, 0, 0), (0, 0, 0), (3, 4, 0), (0, 0, 1e-300)]
     s = [(1, 1, 1), (-1, 2, 1), (1, 1, 1), (1, 1, 1)]
     skeleton = Skeleton(list("abcd"), [-1, 0, 1, 2], Pose(t, [IDENTITY] * 4, s))
-    bones = skeleton.limit_rows(np.float64)[1]
-    np.testing.assert_allclose(bones[0], (0, 1, 0))  # Its child is in the same place.
+    bones = skeleton.joint_limits(np.float64).bones
+    np.testing.assert_allclose(bones[0], (0, 1, 0))  # Its child is at the same position.
     np.testing.assert_allclose(bones[1], naive.unit((-3, 8, 0)))
     np.testing.assert_allclose(bones[2], (0, 0, 1))
     np.testing.assert_allclose(bones[3], (0, 1, 0))
 
 
-def test_things_are_worked_out_once():
+def test_results_are_cached():
     skeleton, made = tree(np.random.default_rng(2), 3), []
 
     def make(key):
         return lambda: made.append(key) or key
 
-    assert [skeleton.once(key, make(key)) for key in (1, 2, 1, 2)] == [1, 2, 1, 2]
+    assert [skeleton.cached(key, make(key)) for key in (1, 2, 1, 2)] == [1, 2, 1, 2]
     assert made == [1, 2]
     for key in range(5000):
-        skeleton.once(key, make(key))
-    assert len(skeleton._known) <= 1024
+        skeleton.cached(key, make(key))
+    assert len(skeleton._cache) <= 1024
 
 
 def test_a_skeleton_can_be_sent_to_another_process():
@@ -358,12 +359,12 @@ def person_rest():
 
 
 @pytest.mark.parametrize("mirrors", MIRRORS, ids=lambda names: "+".join(names) or "none")
-def test_world_turns_are_the_axes_of_the_world_matrices(mirrors):
+def test_world_rotations_are_the_axes_of_the_world_matrices(mirrors):
     skeleton = with_mirrors(symmetric_person().skeleton, mirrors)
     pose = Pose(skeleton.rest.translations, problems.quaternions(np.random.default_rng(12), 20), skeleton.rest.scales)
     axes = skeleton.world(pose)[:, :3, :3] / 0.5
     axes *= np.linalg.det(axes)[:, None, None]
-    np.testing.assert_allclose(naive.quat_to_matrix(skeleton.world_turns(pose)), axes, atol=1e-12)
+    np.testing.assert_allclose(naive.quat_to_matrix(skeleton.world_rotations(pose)), axes, atol=1e-12)
 
 
 def test_in_a_mirror_a_batch_is_many_singles():

@@ -1,4 +1,4 @@
-"""`Skeleton`: the joints of a character, and where a pose puts them."""
+"""`Skeleton`: the joints of a character, their hierarchy, and forward kinematics."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kinema import validation
 from kinema._jit import batch, kernel
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
-from kinema.limits import ROW, Limit
+from kinema.limits import LIMIT, JointLimits, Limit, in_precision
 from kinema.math import arrays, xform
 from kinema.math.rows import load3, load4, load_matrix, store_matrix
 from kinema.pose import Pose
 
-MOST_KNOWN = 1_024
-"""Things a skeleton remembers to have worked out, chains above all. More mean that they are no longer asked for."""
+MOST_CACHED = 1_024
+"""Maximum number of cached entries of a skeleton, most of them chains. A full cache is cleared."""
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class Skeleton:
         self.rest = rest.named(self.names)
         self.limits = self._checked_limits(limits)
         self._all = np.arange(len(self.names))
-        self._known: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         self._descendants = _descendants(self.parents)
         self._rest_world = self.world(rest)
         self.inverse_bind = self._checked_bind(inverse_bind)
@@ -161,7 +161,7 @@ class Skeleton:
         return f"Skeleton({len(self.names)} joints, root {self.names[0]!r})"
 
     def index(self, joint: Joint) -> int:
-        """The index of a joint given by name or index."""
+        """Return the index of a joint given by name or index. Raises InputError for an unknown joint."""
         if isinstance(joint, str):
             if joint in self._index:
                 return self._index[joint]
@@ -175,7 +175,7 @@ class Skeleton:
         return int(joint)
 
     def chain(self, start: Joint, end: Joint) -> tuple[int, ...]:
-        """Every joint from one to another further down, both included."""
+        """Return the indices of all joints from one joint to a descendant, both included."""
         first, joint = self.index(start), self.index(end)
         path = [joint]
         while joint != first and joint >= 0:
@@ -186,7 +186,10 @@ class Skeleton:
         return tuple(reversed(path))
 
     def branch(self, name: str, joints: Iterable[Joint], fewest: int = 2) -> tuple[int, ...]:
-        """Indices of joints, each below the one before; joints between them may be left out. name: for the error."""
+        """Check joints of which each is a descendant of the one before, and return their indices.
+
+        Joints between them may be left out. name: of the argument, for errors. fewest: the smallest number of joints.
+        """
         if isinstance(joints, str) or not isinstance(joints, Iterable):
             raise InputError(f"{name} must be a sequence of joints, got {joints!r:.60}")
         found = tuple(self.index(joint) for joint in joints)
@@ -198,14 +201,14 @@ class Skeleton:
                 raise InputError(f"{name}: {names[lower]!r} is not below {names[upper]!r}; joints run down a branch")
         return found
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, worked out once for this skeleton and key: for what a solver needs again every frame."""
-        found = self._known.get(key)
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the cached result of `make` for this key: for what a solver needs in every frame."""
+        found = self._cache.get(key)
         if found is None:
             found = make()
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = found
+            if len(self._cache) >= MOST_CACHED:
+                self._cache.clear()
+            self._cache[key] = found
         return found
 
     def children(self, joint: Joint) -> tuple[int, ...]:
@@ -214,11 +217,11 @@ class Skeleton:
         return tuple(int(j) for j in np.flatnonzero(self.parents == at))
 
     def below(self, joints: Iterable[Joint]) -> Any:
-        """Indices of these joints and everything below them, in order."""
+        """Return the indices of these joints and all their descendants, in order."""
         return np.flatnonzero(self._descendants[[self.index(joint) for joint in joints]].any(axis=0))
 
     def above(self, joints: Iterable[Joint]) -> Any:
-        """Indices of these joints and everything above them up to the root, in order."""
+        """Return the indices of these joints and all their ancestors, in order."""
         return np.flatnonzero(self._descendants[:, [self.index(joint) for joint in joints]].any(axis=1))
 
     @property
@@ -226,40 +229,39 @@ class Skeleton:
         """(J, 4, 4): world matrices at rest."""
         return self._rest_world.copy()
 
-    def limit_rows(self, dtype: Any) -> tuple[Any, Any, Any]:
-        """For the kernels: limits as rows of numbers, (J, ROW), the bone each speaks of, (J, 3), rest rotations (J, 4).
+    def joint_limits(self, dtype: Any) -> JointLimits:
+        """Return the limits, bones and rest rotations of all joints, for the kernels.
 
-        A joint's bone runs to its first child that is not in the same place, in the joint's own space; where there is
-        none, along y.
+        A joint's bone runs to its first child at a different position; along y if there is none.
         """
-        return self.once(("limits", dtype), lambda: self._limits_as_numbers(dtype))
+        return self.cached(("limits", dtype), lambda: self._joint_limits(dtype))
 
-    def _limits_as_numbers(self, dtype: Any) -> tuple[Any, Any, Any]:
+    def _joint_limits(self, dtype: Any) -> JointLimits:
         bones = np.tile(np.array((0.0, 1.0, 0.0)), (len(self), 1))
         for j in reversed(range(len(self))):
             parent = self.parents[j]
-            # As the parent's scale has it: a joint is scaled first, then turned.
+            # Including the parent's scale: a joint is scaled first, then rotated.
             way = self.rest.translations[j].astype(np.float64) * self.rest.scales[parent]
             if parent >= 0 and way.any():
                 bones[parent] = validation.axis("rest", way)
-        table = np.zeros((len(self), ROW))
+        table = LIMIT.zeros(len(self), np.float64)
         for j, limit in enumerate(self.limits):
             if limit is not None:
-                table[j] = limit.row(tuple(bones[j].tolist()))
-        return table.astype(dtype), bones.astype(dtype), self.rest.rotations.astype(dtype)
+                table[j] = limit.record(tuple(bones[j].tolist()))
+        return JointLimits(in_precision(table, dtype), bones.astype(dtype), self.rest.rotations.astype(dtype))
 
     def length(self, chain: Sequence[Joint]) -> float:
-        """Metres from joint to joint of a chain at rest, in world space."""
+        """Return the length of a chain at rest, from joint to joint, metres in world space."""
         at = self._rest_world[[self.index(joint) for joint in chain], :3, 3]
         return float(np.linalg.norm(np.diff(at, axis=0), axis=-1).sum())
 
     # --- matrices ----------------------------------------------------------------------------------------------
 
     def world(self, pose: Pose, *, before: Any = None, changed: Iterable[Joint] | None = None) -> Any:
-        """World matrices, (..., J, 4, 4), of a pose.
+        """Compute the world matrices, (..., J, 4, 4), of a pose.
 
-        before, changed: world matrices of a pose that differs in these joints only. Then just those and the joints
-        below them are computed anew; the rest is taken over.
+        before, changed: the world matrices of a pose that differs in these joints only. Then only these joints and
+        their descendants are computed; the others are copied.
         """
         self.check(pose)
         order = self._all if changed is None else self.below(changed)
@@ -308,7 +310,7 @@ class Skeleton:
         return out
 
     def _matrices(self, pose: Pose, order: Any, before: Any) -> Any:
-        """World matrices (characters, J, 12) of a batch of any shape as one row of characters."""
+        """Compute world matrices, (characters, J, 12), of a batch of any shape, flattened."""
         count, joints = math.prod(pose.shape), len(self.names)
         t, r, s = pose.flat()
         if before is None:
@@ -347,7 +349,7 @@ class Skeleton:
         return tuple(limits)
 
     def _checked_bind(self, inverse_bind: Any) -> Any:
-        """(J, 4, 4)."""
+        """Return inverse bind matrices, (J, 4, 4)."""
         joints = len(self.names)
         if inverse_bind is None:
             out = np.empty((1, joints, 12), self.rest.precision)
@@ -362,25 +364,25 @@ class Skeleton:
     # --- poses -------------------------------------------------------------------------------------------------
 
     def mirrored(self, pose: Pose, pairs: dict[str, str] | None = None) -> Pose:
-        """The pose as in a mirror across the plane x = 0: left does what right did.
+        """Mirror a pose across the plane x = 0: the left side takes the pose of the right side, and vice versa.
 
-        pairs: which joint swaps with which; by names (left and right, _l and _r, .L and .R) if not given. Joints
-        without a partner are mirrored in place. Bones may point anywhere at rest, and be mirrored by a scale: turns are
-        mirrored in world space, as turns away from rest.
+        pairs: joints that swap. Default: by names (left and right, _l and _r, .L and .R). Joints without a partner are
+        mirrored in place. Rotations away from rest are mirrored in world space, so bones may have any direction at
+        rest, and joints may have negative scales.
         """
         self.check(pose)
         partner = self._partners(mirror_names(self.names) if pairs is None else pairs)
-        flip = np.array((1, -1, -1, 1), pose.precision)  # A turn seen in the mirror: about x as before, else reversed.
+        flip = np.array((1, -1, -1, 1), pose.precision)  # Mirrored rotations: about y and z reversed.
         across = np.array((-1, 1, 1), pose.precision)
         rest = self.rest.astype(pose.precision)
         signs = _signs(rest.scales)
         scales = pose.scales[..., partner, :] * signs[partner] * signs
-        turns, sides = self._turns_and_sides(pose.rotations, pose.scales)
-        rest_turns, _ = self._turns_and_sides(rest.rotations, rest.scales)
-        away = arrays.mul(turns, arrays.conj(rest_turns))
-        mirrored = arrays.unit(arrays.mul(away[..., partner, :] * flip, rest_turns))
-        own, mirrored_sides = _half_turns(scales), self._sides(scales)
-        shift = arrays.rotate(self._of_parents(turns), pose.translations - rest.translations)
+        rotations, sides = self._world_rotations(pose.rotations, pose.scales)
+        rest_rotations, _ = self._world_rotations(rest.rotations, rest.scales)
+        away = arrays.mul(rotations, arrays.conj(rest_rotations))
+        mirrored = arrays.unit(arrays.mul(away[..., partner, :] * flip, rest_rotations))
+        own, mirrored_sides = _rotations_of_signs(scales), self._sides(scales)
+        shift = arrays.rotate(self._of_parents(rotations), pose.translations - rest.translations)
         shift = (shift * self._of_parents(sides))[..., partner, :] * across * self._of_parents(mirrored_sides)
         back = arrays.conj(self._of_parents(mirrored))
         return Pose.of(
@@ -389,19 +391,20 @@ class Skeleton:
             scales,
         )
 
-    def world_turns(self, pose: Pose) -> Any:
-        """(..., J, 4): each joint's rotation in world space, sizes left aside. A mirrored joint, whose axes are no
-        rotation of the world's, counts with all three of them reversed.
-        """
-        return self._turns_and_sides(pose.rotations, pose.scales)[0]
+    def world_rotations(self, pose: Pose) -> Any:
+        """Compute each joint's rotation in world space, (..., J, 4), without scales.
 
-    def _turns_and_sides(self, rotations: Any, scales: Any) -> tuple[Any, Any]:
-        """World rotations (..., J, 4) and sides (..., J, 1): axes of length 1 are the one times the other."""
-        turns = arrays.mul(rotations, _half_turns(scales))
+        The axes of a mirrored joint are left-handed; its rotation is that of all three axes reversed.
+        """
+        return self._world_rotations(pose.rotations, pose.scales)[0]
+
+    def _world_rotations(self, rotations: Any, scales: Any) -> tuple[Any, Any]:
+        """Compute world rotations, (..., J, 4), and sides, (..., J, 1). Unit axes are the rotation times the side."""
+        world = arrays.mul(rotations, _rotations_of_signs(scales))
         for j, parent in enumerate(self.parents):
             if parent >= 0:
-                turns[..., j, :] = arrays.unit(arrays.mul(turns[..., parent, :], turns[..., j, :]))
-        return turns, self._sides(scales)
+                world[..., j, :] = arrays.unit(arrays.mul(world[..., parent, :], world[..., j, :]))
+        return world, self._sides(scales)
 
     def _sides(self, scales: Any) -> Any:
         """(..., J, 1): 1 for a joint whose axes are right-handed in world space, -1 for a mirrored one."""
@@ -412,7 +415,7 @@ class Skeleton:
         return sides
 
     def _of_parents(self, values: Any) -> Any:
-        """For each joint what its parent has, (..., J, n); for a root 1, or no turn."""
+        """Return each joint's parent's value, (..., J, n); for a root 1, or the identity."""
         none = np.zeros((*values.shape[:-2], 1, values.shape[-1]), values.dtype)
         none[..., -1] = 1
         return np.concatenate((values, none), axis=-2)[..., self.parents, :]
@@ -430,12 +433,15 @@ class Skeleton:
 
 
 def _signs(scales: Any) -> Any:
-    """(..., 3): 1 where a scale is 0 or more, -1 where it mirrors."""
+    """Return the signs of scales, (..., 3): 1 for 0 and above, -1 for negative."""
     return np.where(scales < 0, -1, 1).astype(scales.dtype)
 
 
-def _half_turns(scales: Any) -> Any:
-    """(..., 4): what the signs of scales do to the axes, as a turn; of a mirror image, with all three reversed."""
+def _rotations_of_signs(scales: Any) -> Any:
+    """Return the rotation, (..., 4), that the signs of scales apply to the axes: the identity, or by pi about an axis.
+
+    For a mirrored joint, it is the rotation of all three axes reversed.
+    """
     signs = _signs(scales)
     same = signs * signs.prod(axis=-1, keepdims=True) > 0
     none = same.all(axis=-1, keepdims=True)
@@ -443,7 +449,7 @@ def _half_turns(scales: Any) -> Any:
 
 
 def mirror_names(names: Sequence[str]) -> dict[str, str]:
-    """Left and right joints that belong together, by their names."""
+    """Find pairs of left and right joints by their names."""
     known, found = set(names), {}
     for name in names:
         for other in _other_sides(name):
@@ -453,22 +459,22 @@ def mirror_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _other_sides(name: str) -> Iterator[str]:
-    """A left joint's name with one word for left, or all of them, put to the right."""
-    words = list(_LEFT.finditer(name))
-    for word in words:
-        yield name[: word.start()] + _RIGHT[word.group()] + name[word.end() :]
-    if len(words) > 1:
-        yield _LEFT.sub(lambda word: _RIGHT[word.group()], name)
+    """Yield the name of a left joint with one token for left, then all of them, changed to right."""
+    tokens = list(_LEFT.finditer(name))
+    for token in tokens:
+        yield name[: token.start()] + _RIGHT[token.group()] + name[token.end() :]
+    if len(tokens) > 1:
+        yield _LEFT.sub(lambda token: _RIGHT[token.group()], name)
 
 
 _RIGHT = {"left": "right", "Left": "Right", "LEFT": "RIGHT", "l": "r", "L": "R"}
 
 _LEFT = re.compile(r"left|Left|LEFT|(?<![A-Za-z])[lL](?![a-z])|(?<=[a-z])L(?![a-z])")
-"""left, however it is written; l or L as a word of its own (hand_l, L_Hand, hand.L, lHand, Bip01 L Hand, handL)."""
+"""left in any case; l or L as a token of its own (hand_l, L_Hand, hand.L, lHand, Bip01 L Hand, handL)."""
 
 
 def as_4x4(matrices: Any) -> Any:
-    """(..., 3, 4) with the last row 0, 0, 0, 1 put under it."""
+    """Append the row 0, 0, 0, 1 to matrices (..., 3, 4)."""
     out = np.zeros((*matrices.shape[:-2], 4, 4), matrices.dtype)
     out[..., :3, :] = matrices
     out[..., 3, 3] = 1
@@ -510,7 +516,7 @@ def _checked_parents(parents: Any, names: tuple[str, ...]) -> Any:
 
 
 def _why_not_before(parents: Any, i: int, names: tuple[str, ...]) -> str:
-    """A parent that does not come before its child is either in the wrong order, or part of a ring."""
+    """Explain why a parent does not come before its child: the order is wrong, or there is a cycle."""
     ring, j = [i], int(parents[i])
     while j >= 0 and j not in ring and len(ring) <= len(names):
         ring.append(j)
@@ -522,8 +528,8 @@ def _why_not_before(parents: Any, i: int, names: tuple[str, ...]) -> str:
 
 
 def _descendants(parents: Any) -> Any:
-    """(J, J): whether the second joint is the first or hangs below it."""
-    above = np.eye(len(parents), dtype=bool)  # Row by row, as it lies in memory: for whom the first is below.
+    """Return (J, J): whether the second joint is the first or one of its descendants."""
+    above = np.eye(len(parents), dtype=bool)  # Transposed, so that each joint is one contiguous row.
     for j, parent in enumerate(parents):
         if parent >= 0:
             above[j] |= above[parent]

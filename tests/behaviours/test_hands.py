@@ -373,7 +373,7 @@ def away(scene, joint, rotations=None):
 
 def broken_by(scene, limits):
     """By how much limits are broken, radians."""
-    bones = scene.body.skeleton.limit_rows(np.float64)[1]
+    bones = scene.body.skeleton.joint_limits(np.float64).bones
     return max(
         naive.turn_between(limit.project(q, bones[scene.joint(joint)]), q).max()
         for joint, limit in limits.items()
@@ -383,7 +383,7 @@ def broken_by(scene, limits):
 
 def inside(rng, scene, limits):
     """(N, 3): where the left hand is in poses made at random inside limits."""
-    r, bones = scene.animated.copy(), scene.body.skeleton.limit_rows(np.float64)[1]
+    r, bones = scene.animated.copy(), scene.body.skeleton.joint_limits(np.float64).bones
     for joint, limit in limits.items():
         j = scene.joint(joint)
         turn = limit.project(problems.quaternions(rng, len(r)), bones[j])
@@ -484,7 +484,7 @@ def test_a_hand_with_limits_is_blended_inside_them():
     scene.animated[:, scene.joint("upper_l")] = naive.quat_mul(
         scene.body.skeleton.rest.rotations[scene.joint("upper_l")],
         limits["upper_l"].project(
-            problems.quaternions(rng, COUNT), scene.body.skeleton.limit_rows(np.float64)[1][scene.joint("upper_l")]
+            problems.quaternions(rng, COUNT), scene.body.skeleton.joint_limits(np.float64).bones[scene.joint("upper_l")]
         ),
     )
     scene.state.reach("left", inside_limits)

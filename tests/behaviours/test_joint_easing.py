@@ -44,7 +44,7 @@ def allowed(limit, rotations):
     skeleton = skeleton_with(limit)
     if limit is None:
         return rotations
-    rest, bone = skeleton.rest.rotations[0], skeleton.limit_rows(np.float64)[1][0]
+    rest, bone = skeleton.rest.rotations[0], skeleton.joint_limits(np.float64).bones[0]
     return naive.quat_mul(rest, limit.project(naive.quat_mul(naive.quat_conj(rest), rotations), bone))
 
 

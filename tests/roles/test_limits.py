@@ -22,7 +22,7 @@ def with_found_rig(character):
 def largest_change(character):
     """Radians by which limits change any joint of any clip, at moments that finding them did not look at."""
     skeleton = character.skeleton
-    _, bones, rest = skeleton.limit_rows(np.float64)
+    _, bones, rest = skeleton.joint_limits(np.float64)
     largest = 0.0
     for clip in character.clips.values():
         turns = clip.sample(np.linspace(0.0, clip.duration, 37)).rotations.astype(np.float64)

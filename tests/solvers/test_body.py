@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 import kinema as km
 from kinema._jit import batch
+from kinema.limits import in_precision
 from kinema.math import quat
 from kinema.solvers.body import joints, records, system
 from tests import compiled, naive, problems
-from tests.compiled import run
+from tests.compiled import cast, from_python, run, widened
 
 LIMITS = [
     km.Hinge((0, 0, 1), -0.4, 1.1),
@@ -45,15 +46,20 @@ def test_a_rotation_is_its_vector(q):
 # --- limits ----------------------------------------------------------------------------------------------------
 
 
+def some_rotation(bone, limit, u, v, w):
+    record = in_precision(np.atleast_1d(limit.record(tuple(bone))), np.float64)[0]
+    return widened(from_python(joints.some_rotation)(cast(np.float64, bone), record, u, v, w))
+
+
 @kinds
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_a_scattered_turn_is_inside_its_limit(limit, u, v, w):
+def test_a_scattered_rotation_is_inside_its_limit(limit, u, v, w):
     bone = naive.unit((1, 2, -1))
-    turn = run(joints.some_rotation, np.float64, bone, limit.row(tuple(bone)), u, v, w)
-    assert naive.turn_between(turn, limit.project(turn, bone)) < 1e-7
+    q = some_rotation(bone, limit, u, v, w)
+    assert naive.turn_between(q, limit.project(q, bone)) < 1e-7
 
 
-def test_scattered_turns_cover_what_is_allowed():
+def test_scattered_rotations_cover_the_allowed_range():
     rng = problems.generator(5)
     bone = naive.unit((1, 2, -1))
     count = 400 if compiled.COMPILED else 100
@@ -62,9 +68,8 @@ def test_scattered_turns_cover_what_is_allowed():
         (LIMITS[4], bone, (-0.2, 0.9)),
         (LIMITS[3], bone, (-3, 3)),
     ):
-        row = limit.row(tuple(bone))
-        turns = [run(joints.some_rotation, np.float64, bone, row, *rng.uniform(size=3)) for _ in range(count)]
-        found = np.array([naive.twist_angle(turn, axis) for turn in turns])
+        rotations = [some_rotation(bone, limit, *rng.uniform(size=3)) for _ in range(count)]
+        found = np.array([naive.twist_angle(q, axis) for q in rotations])
         filled, _ = np.histogram(found, 8, span)
         assert filled.min() > 0
 
@@ -91,7 +96,7 @@ def test_what_pushes_past_an_edge_is_blocked(limit):
     if isinstance(limit, km.Hinge):
         wanted = np.array(limit.axis) * rng.choice([-1, 1], (count, 1))
     joint, state = records.zeros(records.JOINT, count), records.zeros(records.JOINT_STATE, count)
-    joint["mobility"], joint["rest"], joint["bone"], joint["limit"] = 1, rest, bone, limit.row(tuple(bone))
+    joint["mobility"], joint["rest"], joint["bone"], joint["limit"] = 1, rest, bone, limit.record(tuple(bone))
     state["rotation"] = naive.quat_mul(rest, away)
     state["x"], state["y"], state["z"] = np.eye(3)
     _step_at_edge(joint, state, wanted, 1e-13)

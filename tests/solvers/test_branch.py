@@ -11,7 +11,7 @@ from tests import compiled, naive, problems
 from tests.behaviours.bodies import person, poses
 from tests.compiled import both_precisions, eps, run
 
-NO_TURN = (0.0, 0.0, 0.0, 1.0)
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
 LIMITS = [
     km.Hinge((0, 0, 1), -0.4, 1.1),
     km.Hinge((1, 1, 0), -4.0, 4.0),
@@ -35,7 +35,7 @@ class Branch:
         self.marks = np.arange(self.path.size)
         self.t, self.s = (np.tile(array, (count, 1, 1)) for array in (skeleton.rest.translations, skeleton.rest.scales))
         self.r = poses(character, rng, count, amount)
-        self.place = np.eye(4)[:3].reshape(1, 1, 12)
+        self.transforms = np.eye(4)[:3].reshape(1, 1, 12)
         self.world = np.zeros((count, len(skeleton), 12))
         self.refresh()
 
@@ -51,7 +51,7 @@ class Branch:
 
     @property
     def arrays(self):
-        return self.skeleton.parents, self.place, self.t, self.r, self.s, self.world
+        return self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world
 
 
 def mirrored():
@@ -96,8 +96,8 @@ def test_only_the_rows_that_are_named_are_worked_on():
 
 
 @given(compiled.vectors(), compiled.vectors(), compiled.sizes(), compiled.sizes())
-def test_the_smallest_turn_between_vectors_of_any_size(a, b, a_size, b_size):
-    turn = run(branch.smallest_turn, np.float64, a * a_size, b * b_size)
+def test_the_smallest_rotation_between_vectors_of_any_size(a, b, a_size, b_size):
+    turn = run(branch.smallest_rotation, np.float64, a * a_size, b * b_size)
     np.testing.assert_allclose(np.linalg.norm(turn), 1, atol=1e-12)
     if np.linalg.norm(a) > 1e-6 and np.linalg.norm(b) > 1e-6:
         assert naive.angle_between(naive.quat_rotate(turn, a), b) < 1e-9
@@ -106,7 +106,7 @@ def test_the_smallest_turn_between_vectors_of_any_size(a, b, a_size, b_size):
 
 def test_a_vector_without_direction_is_no_turn():
     for a, b in (((0, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 0))):
-        np.testing.assert_allclose(run(branch.smallest_turn, np.float64, a, b), NO_TURN)
+        np.testing.assert_allclose(run(branch.smallest_rotation, np.float64, a, b), IDENTITY)
 
 
 # --- limits ----------------------------------------------------------------------------------------------------
@@ -119,9 +119,10 @@ def test_joints_are_moved_into_their_limits_and_no_further(limit, dtype):
     bone, rest = naive.unit((1, 2, -1)), problems.quaternions(rng, 1)
     q = problems.quaternions(rng, 40).astype(dtype)
     r, moved = q.reshape(40, 1, 4).copy(), np.zeros(40, bool)
-    table = limit.row(tuple(bone)).astype(dtype)[np.newaxis]
+    table = limits.in_precision(np.atleast_1d(limit.record(tuple(bone))), dtype)
+    held = limits.JointLimits(table, bone.astype(dtype)[np.newaxis], rest.astype(dtype))
     rounding = dtype(8 * eps(dtype))
-    arguments = (np.arange(40), np.array([0]), rest.astype(dtype), bone.astype(dtype)[np.newaxis], table, rounding)
+    arguments = (np.arange(40), np.array([0]), held, rounding)
     branch.hold_limits(*arguments, r, moved)
     away = naive.quat_mul(naive.quat_conj(rest[0]), q)
     expected = naive.quat_mul(rest[0], limit.project(away, bone))
@@ -130,14 +131,17 @@ def test_joints_are_moved_into_their_limits_and_no_further(limit, dtype):
     np.testing.assert_array_equal(r[~moved, 0], q[~moved])
     again, still = r.copy(), np.zeros(40, bool)
     branch.hold_limits(*arguments, again, still)
-    assert not still.any() and (again == r).all()
+    assert not still.any()
+    np.testing.assert_array_equal(again, r)
 
 
-def test_a_joint_without_a_limit_is_let_be():
+def test_a_joint_without_a_limit_is_not_moved():
     r, moved = np.ones((1, 1, 4)), np.zeros(1, bool)
-    nothing = np.zeros((1, limits.ROW))
-    branch.hold_limits(np.arange(1), np.array([0]), np.ones((1, 4)), np.ones((1, 3)), nothing, 1e-15, r, moved)
-    assert not moved.any() and (r == 1).all()
+    table = limits.in_precision(limits.LIMIT.zeros(1, np.float64), np.float64)
+    held = limits.JointLimits(table, np.ones((1, 3)), np.ones((1, 4)))
+    branch.hold_limits(np.arange(1), np.array([0]), held, 1e-15, r, moved)
+    assert not moved.any()
+    np.testing.assert_array_equal(r, 1)
 
 
 # --- measuring -------------------------------------------------------------------------------------------------
@@ -156,19 +160,19 @@ def test_bones_are_found_by_their_share_of_the_length(dtype):
     assert found[0].tolist() == [False, False, False]
 
 
-def test_tips_are_turned_below_any_parent():
+def test_tips_are_rotated_below_any_parent():
     rng = problems.generator(8)
     b = Branch(mirrored(), rng, 8, "upper_l", "hand_l")
     tip, parent = b.path[-1], b.path[-2]
     wanted = problems.quaternions(rng, 8)
-    branch.turn_tips(b.rows, tip, parent, wanted, b.place, b.world, b.r)
+    branch.rotate_tips(b.rows, tip, parent, wanted, b.transforms, b.world, b.r)
     above = b.by_hand()[:, parent, :3, :3]
     turned = above / np.linalg.norm(above, axis=-2, keepdims=True) @ naive.quat_to_matrix(b.r[:, tip])
     expected = naive.quat_to_matrix(wanted)
     expected[..., 0] *= np.sign(np.linalg.det(above))[:, None]
     np.testing.assert_allclose(turned, expected, atol=1e-12)
-    # Below nothing at all: the place of the character.
-    branch.turn_tips(b.rows, 0, -1, wanted, b.place, b.world, b.r)
+    # A root is below the transform of the character.
+    branch.rotate_tips(b.rows, 0, -1, wanted, b.transforms, b.world, b.r)
     assert naive.turn_between(b.r[:, 0], wanted).max() < 1e-12
 
 

@@ -70,7 +70,7 @@ def bent(character, rng, count, amount=0.6, moved=0.06):
     r = naive.quat_mul(r, np.concatenate([v / angle * np.sin(angle / 2), np.cos(angle / 2)], axis=-1))
     for j, limit in enumerate(skeleton.limits):
         if limit is not None:
-            rest, bone = skeleton.rest.rotations[j].astype(float), skeleton.limit_rows(np.float64)[1][j]
+            rest, bone = skeleton.rest.rotations[j].astype(float), skeleton.joint_limits(np.float64).bones[j]
             r[:, j] = naive.quat_mul(rest, limit.project(naive.quat_mul(naive.quat_conj(rest), r[:, j]), bone))
     root = 0 if character.rig is None else character.rig.hips
     above = [j for j in skeleton.above([root]).tolist() if j != root]
@@ -84,13 +84,13 @@ def world_of(skeleton, pose):
 
 
 def effectors_at(skeleton, pose, joints, rotations=True):
-    world, turned = skeleton.world(pose), skeleton.world_turns(pose)
+    world, turned = skeleton.world(pose), skeleton.world_rotations(pose)
     return [km.Effector(j, world[..., j, :3, 3], rotation=turned[..., j, :] if rotations else None) for j in joints]
 
 
 def outside(skeleton, pose):
     """How far any joint is outside its limit, radians."""
-    bones, worst = skeleton.limit_rows(np.float64)[1], 0.0
+    bones, worst = skeleton.joint_limits(np.float64).bones, 0.0
     for j, limit in enumerate(skeleton.limits):
         if limit is not None:
             rest, r = skeleton.rest.rotations[j].astype(float), pose.rotations[..., j, :].astype(float)
@@ -233,7 +233,7 @@ def test_a_direction_is_met_and_the_rotation_about_it_is_free():
     forward = naive.quat_rotate(naive.quat_conj(character.rig.own_axes("head")), (0, 0, 1))
     pose, report = body.solve(at_rest(character.skeleton), [km.Effector("head", direction=direction, axis=forward)])
     assert report.reached
-    turned = character.skeleton.world_turns(pose)[body.joint("head")]
+    turned = character.skeleton.world_rotations(pose)[body.joint("head")]
     assert naive.angle_between(naive.quat_rotate(turned, forward), direction) < 2e-3
 
 

@@ -347,7 +347,7 @@ def test_inside_limits_position_and_rotation_are_met_together():
         rotations[:, j] = naive.quat_mul(skeleton.rest.rotations[j], np.array(away))
     pose, chain = Pose(np.tile(skeleton.rest.translations, (count, 1, 1)), rotations), range(1, len(skeleton))
     tip = len(skeleton) - 1
-    goal = km.Goal(skeleton.world(pose)[:, tip, :3, 3], rotation=skeleton.world_turns(pose)[:, tip])
+    goal = km.Goal(skeleton.world(pose)[:, tip, :3, 3], rotation=skeleton.world_rotations(pose)[:, tip])
     after, report = km.solve(skeleton, skeleton.rest, chain, goal, tolerance_m=1e-3, rotation_tolerance=np.radians(1))
     at = world_of(skeleton, after)[:, tip, :3, 3]
     assert ((np.linalg.norm(at - goal.position, axis=-1) < 1e-3) & report.reached).mean() >= 0.995
@@ -804,7 +804,7 @@ def test_goals_above_one_another():
     skeleton, pose = person().skeleton, posed(person(), rng, 10, 0.2)
     chains = [("hips", "spine", "chest"), ARM]
     chest = places(skeleton, pose, ["chest"])[:, 0] + rng.normal(size=(10, 3)) * 0.02
-    upright = np.tile(skeleton.world_turns(skeleton.rest)[skeleton.index("chest")], (10, 1))
+    upright = np.tile(skeleton.world_rotations(skeleton.rest)[skeleton.index("chest")], (10, 1))
     at = places(skeleton, pose, ["upper_l"])[:, 0] + (0.1, -0.1, 0.3)
     for priorities in ((0, 0), (1, 0), (0, 1)):
         goals = [km.Goal(chest, rotation=upright, priority=priorities[0]), km.Goal(at, priority=priorities[1])]
@@ -813,7 +813,7 @@ def test_goals_above_one_another():
         check_honest(skeleton, after, second, ARM, at)
         assert second.reached.all()
         if priorities != (0, 1):
-            turns = skeleton.world_turns(after)[:, skeleton.index("chest")]
+            turns = skeleton.world_rotations(after)[:, skeleton.index("chest")]
             assert naive.turn_between(turns, upright).max() < 1e-9
 
 
@@ -937,7 +937,7 @@ def test_finite_in_finite_out(data):
 
 def outside_any(skeleton, pose):
     """How far the joints but the last are outside their limits, by the limits' own projection (tested with them)."""
-    bones = skeleton.limit_rows(np.float64)[1]
+    bones = skeleton.joint_limits(np.float64).bones
     worst = 0.0
     for j, limit in enumerate(skeleton.limits[:-1]):
         if limit is not None:

@@ -236,7 +236,7 @@ def broken_by(angle, swing, limit, rounding):
     """By how much, in radians, an upper arm breaks its limit once it is swung by an angle."""
     q = quat.mul(rotation_about(swing.axes, swing.line, angle), swing.first)
     q = quat.unit(quat.mul(swing.own, q))
-    held, moved = branch.into_limit(q, load4(limit.rest), load3(limit.bone), limit.row, rounding)
+    held, moved = branch.into_limit(q, load4(limit.rest), load3(limit.bone), limit.limit, rounding)
     off = quat.mul(quat.conj(q), held)
     apart = like(angle, 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
     return max(apart, rounding) if moved else like(angle, 0.0)
@@ -376,7 +376,7 @@ def approach_joint(arm, path, limit, joint, pose, target):
     if limit.hinge:
         axis = load3(limit.axis)
         now, wanted = vec.reject(now, axis), vec.reject(wanted, axis)
-    rotate_joint(pose, joint, branch.smallest_turn(now, wanted))
+    rotate_joint(pose, joint, branch.smallest_rotation(now, wanted))
     hold_limit(limit, pose.r[joint], arm.rounding)
     update_path(path, pose, arm.first)
 

@@ -30,7 +30,7 @@ JOINT_LIMIT = Record(
     limited=bool,
     hinge=bool,
     bounded=bool,
-    row=(REAL, limits.ROW),
+    limit=limits.LIMIT,
     rest=(REAL, 4),
     bone=(REAL, 3),
     axis=(REAL, 3),
@@ -38,8 +38,9 @@ JOINT_LIMIT = Record(
     middle=REAL,
     half=REAL,
 )
-"""The limit of one joint. hinge: whether it is one, about `axis`. bounded: whether the angle about the axis is. row,
-rest, bone: as `Skeleton.limit_rows` gives them. swing: the largest. middle, half: of the range of that angle, radians.
+"""The limit of one joint. limited: whether there is one. hinge: whether it is a hinge, about `axis`. bounded: whether
+the angle about the axis is limited. limit, rest, bone: as in `JointLimits`. swing: the largest swing, radians. middle,
+half: the middle and half the width of the range of that angle, radians.
 """
 
 JOINT_EASING = Record(goal=(REAL, 3), offset=OFFSET)
@@ -48,10 +49,10 @@ JOINT_EASING = Record(goal=(REAL, 3), offset=OFFSET)
 
 def set_joint_limit(record: Any, crowd: Crowd, joint: int) -> None:
     """Fill a `JOINT_LIMIT` record for a joint of a skeleton."""
-    table, bones, rest = crowd.skeleton.limit_rows(crowd.precision)
+    held = crowd.skeleton.joint_limits(crowd.precision)
     limit = crowd.skeleton.limits[joint]
-    record.row[:], record.bone[:], record.rest[:] = table[joint], bones[joint], rest[joint]
-    record.axis[:], record.half, record.swing = bones[joint], math.pi, math.pi
+    record.limit, record.bone[:], record.rest[:] = held.limits[joint], held.bones[joint], held.rest[joint]
+    record.axis[:], record.half, record.swing = held.bones[joint], math.pi, math.pi
     record.limited = limit is not None
     if isinstance(limit, Hinge):
         record.hinge, record.axis[:] = True, limit.axis
@@ -159,7 +160,7 @@ def hold_limit(limit, r, rounding):
     """Move a local rotation, a row, into its limit. Returns whether it had to be moved."""
     if not limit.limited:
         return False
-    q, moved = branch.into_limit(load4(r), load4(limit.rest), load3(limit.bone), limit.row, rounding)
+    q, moved = branch.into_limit(load4(r), load4(limit.rest), load3(limit.bone), limit.limit, rounding)
     if moved:
         store4(r, q)
     return moved

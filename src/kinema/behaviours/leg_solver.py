@@ -79,7 +79,7 @@ class LegRecords(NamedTuple):
     states: Any
     """(N, L) LEG_STATE."""
     limits: Any
-    """(J, limits.ROW): the joint limits, as numbers."""
+    """(J,) `limits.LIMIT`. limits, bones, rest: as in `limits.JointLimits`."""
     bones: Any
     """(J, 3): the bone that each limit speaks of."""
     rest: Any
@@ -178,7 +178,7 @@ def rotate_leg(leg, path, axis, position, rotation, pose):
 def limited_rotation(records, joint, pose):
     """The local rotation of a joint moved into its limit, and whether it had to be moved."""
     q = load4(pose.r[joint])
-    if records.limits[joint, 0] == limits.NONE:
+    if records.limits[joint].kind == limits.NONE:
         return q, False
     rest, bone = load4(records.rest[joint]), load3(records.bones[joint])
     return into_limit(q, rest, bone, records.limits[joint], records.rounding)
@@ -302,9 +302,9 @@ class LegSolver:
             self.states.axis[:, n] = _rest_axis(crowd, leg.joints, leg.hinged)
         chains, path = _chains(crowd, self.legs)
         chains, path, states = kernel_views(chains, path, self.states)
-        table, bones, rest = crowd.skeleton.limit_rows(real)
+        held = crowd.skeleton.joint_limits(real)
         rounding = real(np.finfo(real).eps * ROUNDING_ROTATION)
-        self.records = LegRecords(chains, path, states, table, bones, rest, rounding, bool(inside))
+        self.records = LegRecords(chains, path, states, *held, rounding, bool(inside))
         """What `solve_legs` takes."""
         self._thighs = np.array([leg.joints[0] for leg in self.legs], np.int64)
         self._path = np.unique(path["joint"])

@@ -24,7 +24,7 @@ from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 from kinema.records import REAL, Record, kernel_views
 from kinema.skeleton import Joint, Skeleton
-from kinema.solvers.branch import smallest_turn
+from kinema.solvers.branch import smallest_rotation
 
 TAIL_TELEPORT = 3.0
 """Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: the tail starts anew
@@ -153,7 +153,7 @@ def step_tail(settings, tail, character, states, hits, pose, dt):
         tip, moving = step_bone(settings, state, bone, hits[b], character.fresh, dt)
         character.moving |= moving
         axes = xform.axes(xform.unmirrored(m, pose.s[j]))
-        q = smallest_turn(xform.into(axes, posed), xform.into(axes, vec.sub(tip, m[3])))
+        q = smallest_rotation(xform.into(axes, posed), xform.into(axes, vec.sub(tip, m[3])))
         store4(pose.r[j], quat.unit(quat.mul(load4(pose.r[j]), quat.part(q, pose.weight))))
         last = path[bones[b].path_end - 1]
         update_matrix(pose, last.joint, last.parent)

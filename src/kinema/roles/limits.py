@@ -62,7 +62,7 @@ def find(character: Character) -> list[Limit | None]:
         raise InputError(f"{character.name!r} has no rig; limits go by the roles of joints")
     clips = list(character.clips.values())
     rotations = _rotations(character.skeleton, clips)
-    bones = character.skeleton.limit_rows(np.float64)[1]
+    bones = character.skeleton.joint_limits(np.float64).bones
     found: list[Limit | None] = [None] * len(character.skeleton)
     for role, joint in _sockets(rig):
         found[joint] = _socket(rotations[:, joint], bones[joint], *USUAL_SOCKETS[role])

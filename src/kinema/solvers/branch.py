@@ -1,9 +1,10 @@
-"""A branch of a skeleton brought to a target by turning its joints: kernels on local rotations, limits included.
+"""Kernels that move a branch of a skeleton to a target by rotating its joints, with limits.
 
-A branch is a path of joints, each the parent of the next. Some of them are marked: those turn, the last of them is
-the tip. What lies between keeps its local transform, so bones that a clip lengthens, twist joints and joints that
-carry no length need no special care. Everything is read from and written to the arrays of a batch of characters:
-t, r, s (characters, joints, 3 | 4 | 3) and world (characters, joints, 12); `place` is what a root stands on.
+A branch is a path of joints, each the parent of the next. Some of them are marked: these rotate, and the last one is
+the tip. The joints between keep their local transforms, so bones that a clip stretches, twist joints and bones of
+length zero need no special case. Kernels work on the arrays of a batch of characters: local transforms t, r, s,
+(characters, joints, 3 | 4 | 3), and world, (characters, joints, 12). transforms: (characters or 1, 1, 12), from each
+character's space to the world.
 """
 
 from __future__ import annotations
@@ -18,46 +19,52 @@ from kinema.math.rows import load3, load4, load_matrix, load_origin, store4, sto
 from kinema.skeleton import local_matrix
 from kinema.solvers import two_bone_rotations
 
-SAME_PLACE = 1e-6
+SAME_POSITION = 1e-6
 """Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
 
 ROUNDED_PRODUCT = 0.25
-"""What two products of rotations change in any of their numbers, in roundings of a rotation."""
+"""Rounding error of two quaternion products, as a share of the rounding of a rotation."""
 
 
 @kernel
 def frame_at(world, s, i, j):
-    """The axes that a joint's local rotation has turned, each of length 1, in world space."""
+    """The unit axes of a joint's local rotation, in world space."""
     return xform.axes(xform.unmirrored(load_matrix(world[i, j]), s[i, j]))
 
 
 @kernel
-def turn_joint(r, i, j, correction):
-    """A correction in the joint's own space onto its local rotation."""
+def rotate_joint(r, i, j, correction):
+    """Apply a correction, in the joint's own space, to its local rotation."""
     store4(r[i, j], quat.unit(quat.mul(load4(r[i, j]), correction)))
 
 
+@kernel
+def parent_matrix(i, parent, transforms, world):
+    """The world matrix of a parent; the character's transform for a root, whose parent is -1."""
+    if parent >= 0:
+        return load_matrix(world[i, parent])
+    return load_matrix(transforms[min(i, transforms.shape[0] - 1), 0])
+
+
 @routine
-def refresh(i, path, first, last, parents, place, t, r, s, world):
-    """World matrices of one character's joints path[first] to path[last - 1]; the parent of the first must be right."""
+def refresh(i, path, first, last, parents, transforms, t, r, s, world):
+    """Update the world matrices of one character's joints path[first] to path[last - 1]."""
     for n in range(first, last):
         j = path[n]
-        above = (
-            load_matrix(world[i, parents[j]]) if parents[j] >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
-        )
+        above = parent_matrix(i, parents[j], transforms, world)
         store_matrix(world[i, j], xform.mul(above, local_matrix(t, r, s, i, j)))
 
 
 @kernel
-def into_limit(q, rest, bone, row, rounding):
-    """A local rotation moved to the nearest one its limit allows; limits speak of the turn away from rest.
+def into_limit(q, rest, bone, limit, rounding):
+    """The nearest local rotation that a limit on the rotation away from rest allows, and whether it differs from q.
 
-    One that is there but for what the products with rest have rounded is not touched. Returns whether it was.
+    A rotation that is outside only by the rounding of the products with rest is returned unchanged.
     """
-    moved = quat.unit(quat.mul(rest, limits.project(quat.mul(quat.conj(rest), q), bone, row, rounding)))
-    side = like(rounding, 1.0) if quat.dot(moved, q) >= like(rounding, 0.0) else like(rounding, -1.0)
-    off = max(abs(moved[0] * side - q[0]), abs(moved[1] * side - q[1]))
-    off = max(off, max(abs(moved[2] * side - q[2]), abs(moved[3] * side - q[3])))
+    moved = quat.unit(quat.mul(rest, limits.project(quat.mul(quat.conj(rest), q), bone, limit, rounding)))
+    near = quat.same_hemisphere(moved, q)
+    off = max(abs(near[0] - q[0]), abs(near[1] - q[1]))
+    off = max(off, max(abs(near[2] - q[2]), abs(near[3] - q[3])))
     same = off <= rounding * like(rounding, ROUNDED_PRODUCT)
     return (
         q[0] if same else moved[0],
@@ -68,41 +75,37 @@ def into_limit(q, rest, bone, row, rounding):
 
 
 @routine
-def hold_limit(i, j, rest, bones, table, rounding, r):
-    """One joint moved into its limit. Returns whether it had to be."""
-    if table[j, 0] == limits.NONE:
+def hold_limit(i, j, held, rounding, r):
+    """Move one joint into its limit. Returns whether it was outside."""
+    if held.limits[j].kind == limits.NONE:
         return False
-    q, moved = into_limit(
-        load4(r[i, j]),
-        load4(rest[j]),
-        load3(bones[j]),
-        table[j],
-        rounding,
-    )
+    q, moved = into_limit(load4(r[i, j]), load4(held.rest[j]), load3(held.bones[j]), held.limits[j], rounding)
     if moved:
         store4(r[i, j], q)
     return moved
 
 
 @batch
-def hold_limits(rows, joints, rest, bones, table, rounding, r, limited):
-    """These joints of these characters moved into their limits; `limited` is set where one had to be."""
+def hold_limits(rows, joints, held, rounding, r, limited):
+    """Move some joints of some characters into their limits, `JointLimits`. Sets `limited` where one was outside."""
     for k in range(rows.size):
         for n in range(joints.size):
-            if hold_limit(rows[k], joints[n], rest, bones, table, rounding, r):
+            if hold_limit(rows[k], joints[n], held, rounding, r):
                 limited[rows[k]] = True
 
 
 @batch
 def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s, world, r, reach, pole_sine):
-    """Two bones each: start and middle joint turned so that the end comes to the target. World matrices are read, not
-    brought up to date. `reach` gets the distance as a share of the length, `pole_sine` the sine of pole to line.
+    """Rotate the start and the middle joint of each limb so that its end reaches the target.
+
+    Reads world matrices, does not update them. Writes to `reach` the distance as a share of the limb's length, to
+    `pole_sine` the sine of the angle between the pole and the line to the target.
     """
     start, mid, end = joints[0], joints[1], joints[2]
     one = like(soften, 1.0)
     for k in range(rows.size):
         i = rows[k]
-        turn_start, turn_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
+        rotation_start, rotation_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
             xform.unmirrored(load_matrix(world[i, start]), s[i, start]),
             xform.unmirrored(load_matrix(world[i, mid]), s[i, mid]),
             load_matrix(world[i, end]),
@@ -114,32 +117,32 @@ def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s
             soften,
             one,
         )
-        turn_joint(r, i, start, turn_start)
-        turn_joint(r, i, mid, turn_mid)
+        rotate_joint(r, i, start, rotation_start)
+        rotate_joint(r, i, mid, rotation_mid)
 
 
 @batch
-def follow(rows, path, marks, points, parents, place, t, r, s, world):
-    """Turn the marked joints, root to tip, so that each next one lies where `points` (rows, marks, 3) says.
+def follow(rows, path, marks, points, parents, transforms, t, r, s, world):
+    """Rotate the marked joints, root to tip, so that each points to the next of `points`, (rows, marks, 3).
 
-    Each by the smallest turn, so that the animated twist survives. Bone lengths are the skeleton's own.
+    Each rotates by the smallest rotation, which keeps the animated twist. Bone lengths are the skeleton's own.
     """
     for k in range(rows.size):
         i = rows[k]
-        refresh(i, path, 0, path.size, parents, place, t, r, s, world)
+        refresh(i, path, 0, path.size, parents, transforms, t, r, s, world)
         for m in range(marks.size - 1):
             j, after = path[marks[m]], path[marks[m + 1]]
             here = load_origin(world[i, j])
             frame = frame_at(world, s, i, j)
             now = vec.sub(load_origin(world[i, after]), here)
             wanted = vec.sub(load3(points[k, m + 1]), here)
-            turn_joint(r, i, j, smallest_turn(xform.into(frame, now), xform.into(frame, wanted)))
-            refresh(i, path, marks[m], path.size, parents, place, t, r, s, world)
+            rotate_joint(r, i, j, smallest_rotation(xform.into(frame, now), xform.into(frame, wanted)))
+            refresh(i, path, marks[m], path.size, parents, transforms, t, r, s, world)
 
 
 @kernel
 def direction(v, fallback):
-    """v at length 1, whatever its size; the fallback where it has none. Divided first: squares may leave the range."""
+    """v at length 1, for any size; the fallback if v is zero. Divides first: squares may overflow or underflow."""
     zero = like(v[0], 0.0)
     size = vec.span(v)
     known = size > zero
@@ -148,8 +151,8 @@ def direction(v, fallback):
 
 
 @kernel
-def smallest_turn(a, b):
-    """The smallest turn from the direction of a to that of b; none where either has no direction."""
+def smallest_rotation(a, b):
+    """The smallest rotation from the direction of a to that of b; the identity if either has no direction."""
     zero = like(a[0], 0.0)
     along = direction(a, direction(b, (zero, like(zero, 1.0), zero)))
     return quat.between(along, direction(b, along), vec.hinge_of(along))
@@ -157,8 +160,9 @@ def smallest_turn(a, b):
 
 @kernel
 def into_parent(above, q):
-    """The local rotation under a parent's matrix that makes the world rotation q. Under a mirrored parent it is q with
-    its x axis mirrored.
+    """The local rotation below a parent's matrix that gives the world rotation q.
+
+    Below a mirrored parent, the x axis of q is mirrored first.
     """
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
@@ -172,7 +176,7 @@ def into_parent(above, q):
 
 @kernel
 def out_of_parent(above, q):
-    """The world rotation of a joint with the local rotation q under a parent's matrix: undoes `into_parent`."""
+    """The world rotation of a joint with the local rotation q below a parent's matrix: the inverse of `into_parent`."""
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
     frame = xform.axes(above)
@@ -184,22 +188,23 @@ def out_of_parent(above, q):
 
 
 @batch
-def turn_tips(rows, tip, parent, wanted, place, world, r):
-    """The tip's local rotation such that its world rotation is the wanted one, (characters, 4); the parent's world
-    matrix must be up to date. See `into_parent`.
+def rotate_tips(rows, tip, parent, wanted, transforms, world, r):
+    """Set the tip's local rotation so that its world rotation is the wanted one, (characters, 4). See `into_parent`.
+
+    The parent's world matrix must be up to date.
     """
     for k in range(rows.size):
         i = rows[k]
-        above = load_matrix(world[i, parent]) if parent >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
+        above = parent_matrix(i, parent, transforms, world)
         q = load4(wanted[i])
         store4(r[i, tip], into_parent(above, q))
 
 
 @batch
-def rotation_errors(tip, parent, wanted, place, world, r, errors):
-    """Angle between the tip's world rotation and the wanted one, (characters, 4), for every character, radians."""
+def rotation_errors(tip, parent, wanted, transforms, world, r, errors):
+    """Measure the angle between the tip's world rotation and the wanted one, (characters, 4), radians."""
     for i in range(errors.size):
-        above = load_matrix(world[i, parent]) if parent >= 0 else load_matrix(place[min(i, place.shape[0] - 1), 0])
+        above = parent_matrix(i, parent, transforms, world)
         now = out_of_parent(above, load4(r[i, tip]))
         off = quat.mul(quat.conj(now), load4(wanted[i]))
         errors[i] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
@@ -207,8 +212,9 @@ def rotation_errors(tip, parent, wanted, place, world, r, errors):
 
 @batch
 def blend_back(rows, joints, weights, before, r):
-    """Between the rotations from before (weight 0, bit for bit) and those of now (weight 1). weights: (characters,
-    joints), one for each of these joints.
+    """Blend rotations from those before (weight 0, bit for bit) to the current ones (weight 1).
+
+    weights: (characters, joints), one for each of these joints.
     """
     for k in range(rows.size):
         i = rows[k]
@@ -223,7 +229,7 @@ def blend_back(rows, joints, weights, before, r):
 
 @batch
 def find_bones(rows, joints, world, found):
-    """Which of these joints have a bone to the next one, (rows, joints - 1): the others stand in the same place."""
+    """Find which of these joints have a bone to the next one, (rows, joints - 1): the others share its position."""
     for k in range(rows.size):
         i = rows[k]
         whole = like(world[i, 0, 0], 0.0)
@@ -231,17 +237,17 @@ def find_bones(rows, joints, world, found):
             whole += vec.length(vec.sub(load_origin(world[i, joints[n + 1]]), load_origin(world[i, joints[n]])))
         for n in range(joints.size - 1):
             bone = vec.length(vec.sub(load_origin(world[i, joints[n + 1]]), load_origin(world[i, joints[n]])))
-            found[k, n] = bone > whole * like(whole, SAME_PLACE)
+            found[k, n] = bone > whole * like(whole, SAME_POSITION)
 
 
 @batch
 def measure(joints, targets, poles, has_pole, zones, world, sizes, flags):
-    """How every character's joints stand to their target.
+    """Measure how far every character's chain is from its target.
 
-    sizes: (3, characters), metres from the last joint to the target, length from joint to joint, distance of the target
-    from the first joint as a share of that. flags: (3, characters), whether the last joint is within tolerance, whether
-    the target is in the soft zone, whether the pole, seen from the first joint, is next to the line to the target.
-    zones: tolerance and start of the soft zone, shares of the length; sine that counts as next to the line.
+    sizes: (3, characters): the distance from the last joint to the target and the length of the chain, metres; the
+    distance of the target from the first joint as a share of the length. flags: (3, characters): whether the last joint
+    is within tolerance, the target is in the soft zone, and the pole is close to the line to the target. zones: the
+    tolerance and the start of the soft zone as shares of the length, and the sine that counts as close to the line.
     """
     for i in range(sizes.shape[1]):
         zero = like(sizes[0, i], 0.0)

@@ -137,13 +137,13 @@ def chain_settings(size: int, planar: bool, dtype: Any, given: ChainArguments) -
     if given.limits is None and given.base is None:
         return ChainSettings(None, _settings_without_limits(kind, stop))
     straight = _straight(given.base, planar)
-    table = limits.rows(given.limits, size - 1, straight)
+    table = limits.records(given.limits, size - 1, straight)
     if planar:
         _refuse_to_leave_the_plane(given.limits)
-    if not table[:, 0].any():
+    if not table.kind.any():
         return ChainSettings(None, _settings_without_limits(kind, stop))
-    limited = WITH_HINGES if (table[:, 0] == limits.HINGE).any() else WITH_CONES
-    return ChainSettings(limits.as_records(table, dtype), _settings(kind, straight, limited, stop))
+    limited = WITH_HINGES if (table.kind == limits.HINGE).any() else WITH_CONES
+    return ChainSettings(limits.in_precision(table, dtype), _settings(kind, straight, limited, stop))
 
 
 class ChainKind(NamedTuple):

@@ -245,7 +245,7 @@ def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tup
 
 def _warn(skeleton: Skeleton, task: GoalTask, reached: Any, length: Any) -> None:
     """Warn when a chain starts being out of reach or without length, unless its solver did."""
-    zero_bone = skeleton.once(("zero bone", task.joints), lambda: _has_zero_bone(skeleton, task.joints))
+    zero_bone = skeleton.cached(("zero bone", task.joints), lambda: _has_zero_bone(skeleton, task.joints))
     flags = notices.ZERO_BONE if zero_bone and length.all() and not task.reported_by_solver else 0
     if not reached.all():
         missed = ~reached & (task.weight >= 1)

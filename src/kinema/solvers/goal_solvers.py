@@ -99,7 +99,7 @@ def _reach_with_rotation(
 def bend(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]) -> None:
     """Solve a limb of two bones in closed form."""
     key = ("bend", joints, posed.dtype)
-    axis, use = posed.skeleton.once(key, lambda: bend_axis(posed.skeleton, joints, posed.dtype))
+    axis, use = posed.skeleton.cached(key, lambda: bend_axis(posed.skeleton, joints, posed.dtype))
     pole = task.pole, task.goal.pole is not None
     scratch = np.empty((2, posed.count), posed.dtype)
     chain = posed.path(joints).joints
@@ -123,7 +123,7 @@ def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
         chain = function(at, target, pole=pole, tolerance=_share(options, at), max_iterations=options.max_iterations)
         points = chain.joints
         task.passes[rows] += chain.iterations
-    arrays = posed.skeleton.parents, posed.place, posed.t, posed.r, posed.s, posed.world
+    arrays = posed.skeleton.parents, posed.transforms, posed.t, posed.r, posed.s, posed.world
     branch.follow(rows, path.path, path.marks, points, *arrays)
 
 
@@ -139,7 +139,7 @@ def rotate_tip(posed: PosedBatch, task: GoalTask, rows: Any) -> None:
     """Give the tip the rotation that the goal asks for, inside its limit."""
     tip = task.joints[-1]
     posed.refresh(rows, posed.path(task.joints).path)
-    branch.turn_tips(rows, tip, int(posed.skeleton.parents[tip]), task.wanted, posed.place, posed.world, posed.r)
+    branch.rotate_tips(rows, tip, int(posed.skeleton.parents[tip]), task.wanted, posed.transforms, posed.world, posed.r)
     task.limited |= posed.hold(rows, (tip,))
 
 
@@ -149,5 +149,5 @@ def rotation_errors(posed: PosedBatch, task: GoalTask) -> Any:
     if task.wanted is not None:
         tip = task.joints[-1]
         parent = int(posed.skeleton.parents[tip])
-        branch.rotation_errors(tip, parent, task.wanted, posed.place, posed.world, posed.r, errors)
+        branch.rotation_errors(tip, parent, task.wanted, posed.transforms, posed.world, posed.r, errors)
     return errors

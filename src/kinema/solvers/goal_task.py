@@ -93,13 +93,12 @@ class PosedBatch:
         self.rows = np.arange(self.count)
         self.r = self.before.copy()
         self.world = np.empty((self.count, len(skeleton), 12), self.dtype)
-        self.place = _world_origin(self.dtype)
-        table, bones, rest = skeleton.limit_rows(self.dtype)
-        self.limits = rest, bones, table, self.dtype(np.finfo(self.dtype).eps * ROUNDING_ROTATION)
+        self.transforms = _world_origin(self.dtype)
+        self.limits = skeleton.joint_limits(self.dtype), self.dtype(np.finfo(self.dtype).eps * ROUNDING_ROTATION)
 
     def refresh(self, rows: Any, order: Any) -> None:
         """Bring the world matrices of some joints up to date, parents first."""
-        world_matrices(rows, order, self.skeleton.parents, self.place, self.t, self.r, self.s, self.world)
+        world_matrices(rows, order, self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)
 
     def hold(self, rows: Any, joints: tuple[int, ...]) -> Any:
         """Move joints into their limits. Returns (characters,), where one had to be moved."""
@@ -110,7 +109,7 @@ class PosedBatch:
 
     def path(self, joints: tuple[int, ...]) -> Path:
         """A chain as the kernels take it, prepared once per skeleton."""
-        return self.skeleton.once(("path", joints), lambda: self._path(joints))
+        return self.skeleton.cached(("path", joints), lambda: self._path(joints))
 
     def _path(self, joints: tuple[int, ...]) -> Path:
         path = np.array(self.skeleton.chain(joints[0], joints[-1]))

@@ -80,7 +80,7 @@ def _plan(posed: PosedBatch, tasks: Sequence[GoalTask], chains: Sequence[tuple[i
         mobility[list(mobile)] = 1.0
         return Plan(posed.skeleton, tips, mobility, min(chain[0] for chain in chains), 0.0)
 
-    return posed.skeleton.once(("chain plan", tips, frozenset(mobile)), make)
+    return posed.skeleton.cached(("chain plan", tips, frozenset(mobile)), make)
 
 
 def _settings(

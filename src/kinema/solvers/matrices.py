@@ -22,7 +22,7 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.pose import unit_rotations
 from kinema.skeleton import check_layout
-from kinema.solvers.branch import smallest_turn
+from kinema.solvers.branch import smallest_rotation
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.goal import ROTATION_TOLERANCE, Report
@@ -60,7 +60,7 @@ def _turns_to_points(chain, points, turns):
         so_far = (zero, zero, zero, one)
         for k in range(turns.shape[1]):
             bone = quat.rotate(so_far, vec.sub(load_origin(chain[n, k + 1]), load_origin(chain[n, k])))
-            turn = smallest_turn(bone, vec.sub(load3(points[n, k + 1]), load3(points[n, k])))
+            turn = smallest_rotation(bone, vec.sub(load3(points[n, k + 1]), load3(points[n, k])))
             store4(turns[n, k], quat.unit(quat.mul(quat.conj(so_far), quat.mul(turn, so_far))))
             so_far = quat.unit(quat.mul(turn, so_far))
 

@@ -172,7 +172,7 @@ def _own_rate(clip: Clip | None) -> float:
 def _upright(skeleton: Skeleton, bones: _Bones, pose: Pose) -> _Upright:
     """Express poses (F,) by bones whose axes are world-aligned at rest."""
     rest = skeleton.rest.astype(np.float64)
-    away = arrays.mul(skeleton.world_turns(pose), arrays.conj(skeleton.world_turns(rest)))[:, bones.joints]
+    away = arrays.mul(skeleton.world_rotations(pose), arrays.conj(skeleton.world_rotations(rest)))[:, bones.joints]
     world, world_at_rest = (skeleton.world(each)[..., :3, 3][..., bones.joints, :] for each in (pose, rest))
     parents = bones.parents
     below = parents >= 0

@@ -88,7 +88,7 @@ def revise(problem):
     zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.limit[0] == limits.NONE or joint.mobility <= zero:
+        if joint.limit.kind == limits.NONE or joint.mobility <= zero:
             continue
         on = vec.add(load3(state.pull), vec.scale(moment_at(state), joint.mobility))
         no_swing, no_twist = blocked(state, on)
@@ -230,7 +230,7 @@ def scatter(problem, attempt):
         u = chance.uniform(zero, attempt, n, 0)
         v = chance.uniform(zero, attempt, n, 1)
         w = chance.uniform(zero, attempt, n, 2)
-        if problem.settings[0].wide or joint.limit[0] == limits.HINGE:
+        if problem.settings[0].wide or joint.limit.kind == limits.HINGE:
             q = quat.mul(load4(joint.rest), some_rotation(load3(joint.bone), joint.limit, u, v, w))
         else:
             by = vec.scale((u - half, v - half, w - half), like(zero, 2.0 * SCATTER))

@@ -68,24 +68,23 @@ def to_own(state, v):
 def find_edges(joint, state, rounding):
     """Which ends of its limit a joint is at, and the world axes about which it swings on and twists on."""
     state.at_swing, state.at_low, state.at_high = False, False, False
-    row = joint.limit
-    kind = row[0]
-    if kind == limits.NONE:
+    limit = joint.limit
+    if limit.kind == limits.NONE:
         return
     slack = rounding * like(rounding, EDGE_SLACK)
     away = quat.mul(quat.conj(load4(joint.rest)), load4(state.rotation))
     bone = load3(joint.bone)
-    if kind == limits.HINGE:
-        axis = limits.hinge_axis(row)
+    if limit.kind == limits.HINGE:
+        axis = limits.hinge_axis(limit)
         store3(state.twist, to_world(state, axis))
-        state.at_low, state.at_high = limits.at_ends(away, axis, row, slack)
+        state.at_low, state.at_high = limits.at_ends(away, axis, limit, slack)
         return
     swing, twist, sine, cosine = limits.swing_of(away, bone)
     store3(state.swing, to_world(state, swing))
     store3(state.twist, to_world(state, twist))
-    state.at_swing = sine * row[1] - cosine * row[2] >= -slack
-    if kind == limits.SWING_TWIST:
-        state.at_low, state.at_high = limits.at_ends(away, bone, row, slack)
+    state.at_swing = sine * limit.cos_widest - cosine * limit.sin_widest >= -slack
+    if limit.kind == limits.SWING_TWIST:
+        state.at_low, state.at_high = limits.at_ends(away, bone, limit, slack)
 
 
 @kernel
@@ -102,7 +101,7 @@ def set_mobility(joint, state):
     """How a joint may rotate in this step: its mobility, less what its limit takes."""
     full = joint.mobility
     zero = like(full, 0.0)
-    if joint.limit[0] == limits.HINGE:
+    if joint.limit.kind == limits.HINGE:
         state.free = zero
         state.swing_mobility = zero
         state.twist_mobility = zero if state.no_twist else full
@@ -128,7 +127,7 @@ def allowed(joint, state, v):
     zero = like(v[0], 0.0)
     if joint.mobility <= zero:
         return (zero, zero, zero)
-    if joint.limit[0] == limits.HINGE:
+    if joint.limit.kind == limits.HINGE:
         return vec.scale(twist, zero if state.no_twist else vec.dot(twist, v))
     v = vec.select(state.no_swing, vec.sub(v, vec.scale(swing, vec.dot(swing, v))), v)
     return vec.select(state.no_twist, vec.sub(v, vec.scale(twist, vec.dot(twist, v))), v)
@@ -163,7 +162,7 @@ def move_joint(problem, n, rotation, slide):
 @kernel
 def hold(joint, state, rounding):
     """Move a joint into its limit. Returns whether it had to be moved."""
-    if joint.limit[0] == limits.NONE:
+    if joint.limit.kind == limits.NONE:
         return False
     q, moved = into_limit(load4(state.rotation), load4(joint.rest), load3(joint.bone), joint.limit, rounding)
     if moved:
@@ -196,12 +195,12 @@ def point_of(state, offset, settings):
 
 
 @kernel
-def some_rotation(bone, row, u, v, w):
+def some_rotation(bone, limit, u, v, w):
     """A rotation away from rest that a limit allows, by three numbers from 0 to 1."""
-    if row[0] == limits.HINGE:
-        return quat.from_axis_angle(limits.hinge_axis(row), limits.angle_inside(row, u))
+    if limit.kind == limits.HINGE:
+        return quat.from_axis_angle(limits.hinge_axis(limit), limits.angle_inside(limit, u))
     pi = like(u, math.pi)
-    widest = math.atan2(row[2], row[1]) if row[0] != limits.NONE else pi
-    twist = limits.angle_inside(row, u) if row[0] == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
+    widest = math.atan2(limit.sin_widest, limit.cos_widest) if limit.kind != limits.NONE else pi
+    twist = limits.angle_inside(limit, u) if limit.kind == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
     around = quat.rotate(quat.from_axis_angle(bone, (v + v) * pi), vec.unit_side(bone))
     return quat.mul(quat.from_axis_angle(around, w * widest), quat.from_axis_angle(bone, twist))

@@ -38,14 +38,14 @@ class Plan:
         self.index = np.full(len(skeleton) + 1, -1)
         self.index[self.nodes] = np.arange(self.nodes.size)
         self.root = int(self.index[root])
-        table, bones, rest = skeleton.limit_rows(np.float64)
+        held = skeleton.joint_limits(np.float64)
         self.joints = records.zeros(records.JOINT, self.nodes.size)
         self.joints["parent"] = self.index[skeleton.parents[self.nodes]]
         self.joints["mobility"] = mobility[self.nodes]
         self.joints["slide"][self.root] = slide
-        self.joints["rest"] = rest[self.nodes]
-        self.joints["bone"] = bones[self.nodes]
-        self.joints["limit"] = table[self.nodes]
+        self.joints["rest"] = held.rest[self.nodes]
+        self.joints["bone"] = held.bones[self.nodes]
+        self.joints["limit"] = held.limits[self.nodes]
 
     def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None) -> Any:
         """(characters, N) JOINT_STATE of local transforms, (characters, J, ...). warm: the pose to start from."""

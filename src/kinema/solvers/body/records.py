@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.limits import ROW as LIMIT
+from kinema.limits import LIMIT
 from kinema.records import REAL, Record, kernel_views
 
 JOINT = Record(
@@ -15,7 +15,7 @@ JOINT = Record(
     slide=REAL,  # How easily it moves, squared body sizes; 0 for all but a free root.
     rest=(REAL, 4),  # Its local rotation at rest, from which its limit is measured.
     bone=(REAL, 3),  # The direction of its bone in its own space.
-    limit=(REAL, LIMIT),  # Its limit, as `kinema.limits` has it.
+    limit=LIMIT,
 )
 """Settings of one joint, the same for all characters of a skeleton."""
 
