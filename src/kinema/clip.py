@@ -1,4 +1,4 @@
-"""`Clip`: keys over time for some joints of a skeleton."""
+"""`Clip`: an animation of a skeleton, as keys over time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinema.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows,
 from kinema.skeleton import Joint, Skeleton
 
 EVENT_PASSES = 4
-"""How often one step reports the same event at most: after a pause, nobody wants to hear a thousand footsteps."""
+"""Most times that one step reports the same event, so that a long pause does not play a thousand footsteps."""
 
 Path = Literal["translation", "rotation", "scale"]
 Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
@@ -72,13 +72,13 @@ class Track:
 
     @classmethod
     def of(cls, joint: int, path: Path, times: Any, values: Any, interpolation: Interpolation = "LINEAR") -> Track:
-        """A track around arrays that are known to be right, and that nobody changes; tracks may share them."""
+        """Make a track of arrays that are already checked and are not changed afterwards; tracks may share them."""
         track = object.__new__(cls)
         track.__dict__.update(joint=joint, path=path, times=times, values=values, interpolation=interpolation)
         return track
 
     def channel(self) -> Channel:
-        """As the tables take it; the joint must be an index by now."""
+        """Return the track as a `Channel`. Its joint must be an index."""
         path, mode = list(PATHS).index(self.path), INTERPOLATIONS[self.interpolation]
         return Channel(int(self.joint), path, mode, self.times, self.values)
 
@@ -152,8 +152,8 @@ class Clip:
     events: Sequence[Event] = ()
 
     def __post_init__(self) -> None:
-        tracks = tuple(self._placed(track) for track in self.tracks)
-        self._check_once(tracks)
+        tracks = tuple(self._indexed(track) for track in self.tracks)
+        self._check_unique(tracks)
         last = max((float(track.times[-1]) for track in tracks), default=0.0)
         duration = validation.number(
             f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0
@@ -164,12 +164,12 @@ class Clip:
         for name, value in (("tracks", tracks), ("duration", duration), ("events", events), ("_tables", {})):
             object.__setattr__(self, name, value)
 
-    def _placed(self, track: Track) -> Track:
-        """The track with its joint as an index; the same one if it has that."""
+    def _indexed(self, track: Track) -> Track:
+        """Return the track with its joint as an index."""
         joint = self.skeleton.index(track.joint)
         return track if type(track.joint) is int else replace(track, joint=joint)
 
-    def _check_once(self, tracks: tuple[Track, ...]) -> None:
+    def _check_unique(self, tracks: tuple[Track, ...]) -> None:
         seen: set[tuple[Any, str]] = set()
         for track in tracks:
             if (track.joint, track.path) in seen:
@@ -179,7 +179,7 @@ class Clip:
 
     @property
     def fps(self) -> float:
-        """Keys a second of the track that has most of them; 0 for a clip that holds still."""
+        """Keys per second of the track with the most keys; 0 for a clip without motion."""
         track = max(self.tracks, key=lambda track: len(track.times), default=None)
         if track is None or len(track.times) < 2:
             return 0.0
@@ -188,14 +188,17 @@ class Clip:
     # --- poses -------------------------------------------------------------------------------------------------
 
     def sample(self, t: ArrayLike, loop: bool = False) -> Pose:
-        """The pose at a moment, or a batch of poses of the shape of t. t: seconds; clamped to the clip, or looped."""
+        """Return the pose at a time, or a batch of poses of the shape of t.
+
+        t: seconds, clamped to the clip, or looped.
+        """
         times = validation.real("t", t).astype(np.float64)
         validation.check_finite("t", times)
         out = self._poses(self.wrapped(times.reshape(-1), loop), self.skeleton.rest.precision)
         return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out), names=self.skeleton.names)
 
     def _poses(self, times: Any, dtype: Any) -> list[Any]:
-        """Translations, rotations and scales, (n, J, 3|4|3), at some moments within the clip."""
+        """Sample translations, rotations and scales, (n, J, 3|4|3), at times within the clip."""
         out = [np.empty((times.size, *array.shape), dtype) for array in self.skeleton.rest.arrays()]
         self.sample_into(np.arange(times.size), times, *out)
         return out
@@ -212,30 +215,31 @@ class Clip:
         )
 
     def tables(self, dtype: Any) -> Tables:
-        """What `sample_rows` reads, in this precision; made once."""
+        """Return the tables that `sample_rows` reads, in this precision. Cached."""
         made: dict[Any, Tables] = self._tables  # type: ignore[attr-defined]
         if dtype not in made:
             made[dtype] = tables(self.skeleton.rest, [track.channel() for track in self.tracks], dtype)
         return made[dtype]
 
     def wrapped(self, times: Any, loop: bool) -> Any:
-        """Seconds within the clip: clamped, or the same moment of another pass, where the end is the start."""
+        """Map times into the clip: clamped, or modulo the duration."""
         return self.passes(times, loop)[1]
 
     def passes(self, times: Any, loop: bool) -> tuple[Any, Any]:
-        """How many whole passes lie before each moment, and the seconds since."""
+        """Return the number of whole passes before each time, and the seconds into the current one."""
         if not loop or not self.duration:
             return np.zeros(np.shape(times)), np.clip(times, 0.0, self.duration)
         since = np.mod(times, self.duration)
-        since = np.where(since >= self.duration, 0.0, since)  # Just below 0 is rounded up to a whole pass.
+        since = np.where(since >= self.duration, 0.0, since)  # np.mod rounds times just below 0 up to the duration.
         return np.rint((times - since) / self.duration), since
 
     # --- events ------------------------------------------------------------------------------------------------
 
     def events_between(self, t0: float, t1: float, loop: bool = False) -> tuple[Event, ...]:
-        """Events passed on the way from t0 to t1, t0 itself left out, in the order they come; backwards too.
+        """Return the events from t0 (excluded) to t1 (included), in the order in which they are passed.
 
-        In a loop the end is the start of the next pass. Of one event, no more than the last EVENT_PASSES.
+        t1 may be before t0. In a loop the end is the start of the next pass. An event is reported at most EVENT_PASSES
+        times.
         """
         ends = validation.number("t0", t0), validation.number("t1", t1)
         ahead = ends[1] >= ends[0]
@@ -246,20 +250,19 @@ class Clip:
             kept = (
                 range(max(first, last - EVENT_PASSES), last) if ahead else range(first, min(last, first + EVENT_PASSES))
             )
-            found += [(turn, float(self.wrapped(event.time, loop)), k) for turn in kept]
+            found += [(each, float(self.wrapped(event.time, loop)), k) for each in kept]
         return tuple(self.events[k] for _, _, k in sorted(found, reverse=not ahead))
 
     def passes_events(self, t0: Any, t1: Any, loop: bool) -> Any:
-        """(...): whether any event lies between these moments, as `events_between` has it."""
+        """Return whether `events_between` would find any event, (...)."""
         ahead = self._events_until(t0, loop, True) < self._events_until(t1, loop, True)
-        astern = self._events_until(t0, loop, False) > self._events_until(t1, loop, False)
-        return np.where(t1 >= t0, ahead.any(axis=-1), astern.any(axis=-1))
+        backwards = self._events_until(t0, loop, False) > self._events_until(t1, loop, False)
+        return np.where(t1 >= t0, ahead.any(axis=-1), backwards.any(axis=-1))
 
     def _events_until(self, times: Any, loop: bool, included: bool) -> Any:
-        """(..., events): how often each event has come by then, one at that very moment included or not.
+        """Count how often each event has occurred until a time, (..., events), the time itself included or not.
 
-        Counted in whole passes, so that no event is lost or heard twice by rounding where one step ends and the next
-        begins.
+        Counting whole passes ensures that rounding neither drops nor repeats an event between two steps.
         """
         passes, since = (np.asarray(x)[..., np.newaxis] for x in self.passes(times, loop))
         at = self.wrapped(np.array([event.time for event in self.events]), loop)
@@ -270,10 +273,10 @@ class Clip:
     def root_motion(
         self, t0: ArrayLike, t1: ArrayLike, loop: bool = False, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)
     ) -> RootMotion:
-        """How far the root goes over the ground, and turns, from t0 to t1 (seconds, any shapes that go together).
+        """Return the motion of the root over the ground from t0 to t1 (seconds, shapes that broadcast).
 
-        Seen from where it is at t0, facing as it does there; in a loop, a pass goes on from where the last one ended.
-        joint: the root; the highest joint that is moved if not given. up: at right angles to the ground.
+        The motion is relative to the root's position and heading at t0. In a loop, each pass continues from the end of
+        the last one. joint: the root. Default: the highest joint that the clip moves. up: perpendicular to the ground.
         """
         times = np.broadcast_arrays(
             *(validation.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1)))
@@ -283,26 +286,26 @@ class Clip:
         root = Root(self.skeleton, self.root if joint is None else self.skeleton.index(joint), up)
         (passes0, since0), (passes1, since1) = (self.passes(each.reshape(-1), loop) for each in times)
         rows, dtype = np.arange(since0.size), self.skeleton.rest.precision
-        before, after = (root.places_of(rows, *self._poses(since, dtype)) for since in (since0, since1))
+        before, after = (root.transforms(rows, *self._poses(since, dtype)) for since in (since0, since1))
         travel = root.travels(before, after, passes1 - passes0, self.root_ends(root, dtype))
         return RootMotion(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
 
     def root_ends(self, root: Root, dtype: Any) -> Any:
-        """(2, 4): where the root stands as the clip starts and ends."""
-        return root.places_of(np.arange(2), *self._poses(np.array((0.0, self.duration)), dtype))
+        """Return the root's ground transforms at the start and the end of the clip, (2, 4)."""
+        return root.transforms(np.arange(2), *self._poses(np.array((0.0, self.duration)), dtype))
 
     @property
     def root(self) -> int:
-        """The highest joint that the clip moves; the first one if it moves none."""
+        """The highest joint that the clip moves; joint 0 if it moves none."""
         moved = [
             int(track.joint) for track in self.tracks if track.path == "translation" and not still(track.channel())
         ]
         return min(moved, default=0)
 
     def in_place(self, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)) -> Clip:
-        """The same clip with its root kept over the spot where it rests; it still turns, rises and sinks.
+        """Return the clip without its travel: the root stays above its rest position, but rotates, rises and falls.
 
-        joint, up: as in `root_motion`. What is above the root has to stand still.
+        joint, up: as in `root_motion`. Raises InputError if the clip moves a joint above the root.
         """
         at = self.root if joint is None else self.skeleton.index(joint)
         for track in self.tracks:
@@ -327,7 +330,7 @@ class Clip:
         return replace(self, tracks=[flattened(track) for track in self.tracks])
 
     def _flattening(self, joint: int, up: Any) -> tuple[Any, Any]:
-        """A joint's translation that is put back over the spot where it rests: a matrix (3, 3) and a shift (3,)."""
+        """Return the map that moves a joint's translation above its rest position: a matrix (3, 3) and a shift (3,)."""
         parent = self.skeleton.parents[joint]
         above = self.skeleton.world(self.sample(0.0))[parent] if parent >= 0 else np.eye(4)
         away = (np.eye(3) - np.outer(up, up)) @ above[:3, :3]
@@ -349,10 +352,10 @@ class Clip:
         closed: bool = False,
         events: Sequence[Event] = (),
     ) -> Clip:
-        """A clip through a batch of poses, (K,), `fps` a second or at these times, straight from each to the next.
+        """Make a clip of a batch of poses, (K,), at `fps` poses per second or at these times, linear between them.
 
-        closed: go on to the first pose once more, so that a loop has no gap. What stays at rest gets no track; what
-        stays still gets one key.
+        closed: repeat the first pose at the end, so that a loop has no gap. Joints that stay at rest get no track,
+        joints that do not move get one key.
         """
         skeleton.check(poses)
         if len(poses.shape) != 1 or not poses.shape[0]:
@@ -375,7 +378,7 @@ class Clip:
         return cls(name, skeleton, tracks, float(at[-1]), events)
 
     def mirrored(self, pairs: dict[str, str] | None = None) -> Clip:
-        """The clip as in a mirror across x = 0: left does what right did; straight between all keys there are.
+        """Mirror the clip across the plane x = 0, see `Skeleton.mirrored`. The new clip is linear between all keys.
 
         pairs: as in `Skeleton.mirrored`.
         """
@@ -386,7 +389,7 @@ class Clip:
 
 
 def _moved_keys(values: Any, rest: Any) -> int:
-    """How many keys a track through these values needs: none where it stays at rest, one where it stays still."""
+    """Return how many keys a track of these values needs: none if it stays at rest, one if it does not move."""
     within = np.finfo(values.dtype).eps * ROUNDING_ROTATION * max(1.0, float(np.abs(rest).max()))
     for keys, (still_at, way) in enumerate(((rest, (1, -1)), (values[0], (1,)))):
         if any((np.abs(values - sign * still_at) <= within).all() for sign in way[: 1 if rest.size < 4 else 2]):
@@ -395,7 +398,7 @@ def _moved_keys(values: Any, rest: Any) -> int:
 
 
 def _increasing(name: str, value: Any) -> Any:
-    """Seconds, (K,), one or more, increasing, none negative; float64."""
+    """Check times, (K,): one or more, in seconds, increasing, none negative. Returns float64."""
     times = validation.contiguous(validation.real(name, value), np.float64)
     if times.ndim != 1 or not times.size:
         raise InputError(f"{name} must have shape (K,), one or more; got {times.shape}")

@@ -56,7 +56,7 @@ _last_warning: OrderedDict[tuple[str, int, str], float] = OrderedDict()
 
 
 def report(solver: str, flags: int) -> None:
-    """Warn of the troubles of a chain that nobody watches."""
+    """Warn of the problems of a solver, at most once per call site and second."""
     for flag, meaning in _MEANING.items():
         if flags & flag:
             warn(f"{solver}: {meaning}")

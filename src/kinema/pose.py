@@ -1,4 +1,4 @@
-"""`Pose`: where every joint is relative to its parent, for one character or a batch of them."""
+"""`Pose`: the local transforms of all joints, for one character or a batch of characters."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from kinema._jit import batch, like
 from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.math import quat
+from kinema.math.rows import load4, store4
 
 
 @batch
 def _blend(ta, ra, sa, tb, rb, sb, weights, t, r, s):
-    """Joint by joint from pose a (weight 0) to pose b (weight 1), both bit for bit; all arrays (joints of all, n)."""
+    """Blend each joint from pose a (weight 0) to pose b (weight 1), both exact. All arrays are (all joints, n)."""
     for i in range(weights.size):
         w = weights[i]
         start, end = w <= like(w, 0.0), w >= like(w, 1.0)
         for c in range(3):
             t[i, c] = ta[i, c] if start else (tb[i, c] if end else ta[i, c] + (tb[i, c] - ta[i, c]) * w)
             s[i, c] = sa[i, c] if start else (sb[i, c] if end else sa[i, c] + (sb[i, c] - sa[i, c]) * w)
-        a, b = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3]), (rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3])
+        a, b = load4(ra[i]), load4(rb[i])
         between = quat.unit(quat.slerp(a, b, w))
         for c in range(4):
             r[i, c] = a[c] if start else (b[c] if end else between[c])
@@ -35,7 +36,7 @@ def _blend(ta, ra, sa, tb, rb, sb, weights, t, r, s):
 
 @batch
 def _add(ta, ra, sa, td, rd, sd, weights, t, r, s):
-    """A layer of differences on top of a pose, joint by joint: moved, turned (in the joint's own space), scaled."""
+    """Add a layer of differences to each joint of a pose. Rotations are added in the joint's own space."""
     for i in range(weights.size):
         w = weights[i]
         one = like(w, 1.0)
@@ -43,18 +44,17 @@ def _add(ta, ra, sa, td, rd, sd, weights, t, r, s):
         for c in range(3):
             t[i, c] = ta[i, c] + td[i, c] * w if some else ta[i, c]
             s[i, c] = sa[i, c] * (one + (sd[i, c] - one) * w)
-        q = (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3])
+        q = load4(ra[i])
         if some:
-            q = quat.unit(quat.mul(q, quat.part((rd[i, 0], rd[i, 1], rd[i, 2], rd[i, 3]), w)))
-        for c in range(4):
-            r[i, c] = q[c]
+            q = quat.unit(quat.mul(q, quat.part(load4(rd[i]), w)))
+        store4(r[i], q)
 
 
 @batch
 def _difference(ta, ra, sa, tb, rb, sb, largest, t, r, s):
-    """What `_add` has to be given with weight 1 to get from pose b to pose a.
+    """Compute the layer that `_add` needs, with weight 1, to get from pose b to pose a.
 
-    No factor leads from a scale of 0 to another, nor a usable one from next to 0: there it is 1.
+    Where the scale of b is 0 or too small to divide by, the factor is 1.
     """
     one = like(largest, 1.0)
     for i in range(t.shape[0]):
@@ -62,10 +62,7 @@ def _difference(ta, ra, sa, tb, rb, sb, largest, t, r, s):
             t[i, c] = ta[i, c] - tb[i, c]
             known = (sb[i, c] != 0) & (abs(sa[i, c]) <= abs(sb[i, c]) * largest)
             s[i, c] = sa[i, c] / (sb[i, c] if known else one) if known else one
-        turn = quat.mul(quat.conj((rb[i, 0], rb[i, 1], rb[i, 2], rb[i, 3])), (ra[i, 0], ra[i, 1], ra[i, 2], ra[i, 3]))
-        turn = quat.unit(turn)
-        for c in range(4):
-            r[i, c] = turn[c]
+        store4(r[i], quat.unit(quat.mul(quat.conj(load4(rb[i])), load4(ra[i]))))
 
 
 class JointTransform(NamedTuple):
@@ -118,15 +115,15 @@ class Pose:
                 raise InputError(f"{name} must have shape (..., joints, n), got {parts[name].shape}")
         shape = validation.batch_shape(parts)
         for name, array in parts.items():
-            # A copy: changing the array that was passed in later does not change the pose.
+            # Copy, so that changing the argument later does not change the pose.
             object.__setattr__(self, name, np.array(np.broadcast_to(array, (*shape, array.shape[-1])), order="C"))
 
     names: ClassVar[tuple[str, ...] | None] = None
-    """Names of the joints, for a pose that came from a skeleton: `pose["head"]`. None if nobody said."""
+    """Names of the joints, if known, for `pose["head"]`. Poses made by a skeleton have them."""
 
     @classmethod
     def of(cls, translations: Any, rotations: Any, scales: Any, *, names: tuple[str, ...] | None = None) -> Pose:
-        """Return a pose around arrays that are known to be right: contiguous, finite, of one shape and precision."""
+        """Make a pose of arrays that are already checked: contiguous, finite, of one shape and precision."""
         pose = object.__new__(cls)
         pose.__dict__.update(translations=translations, rotations=rotations, scales=scales, names=names)
         return pose
@@ -185,7 +182,7 @@ class Pose:
         return self.translations, self.rotations, self.scales
 
     def flat(self) -> tuple[Any, Any, Any]:
-        """The same with the whole batch along one axis, (characters, J, n); for one character too."""
+        """Return translations, rotations and scales with the batch flattened to one axis, (characters, J, n)."""
         count = math.prod(self.shape)
         return tuple(array.reshape(count, *array.shape[-2:]) for array in self.arrays())
 
@@ -194,7 +191,7 @@ class Pose:
         return Pose.of(*(array.copy() for array in self.arrays()), names=self.names)
 
     def astype(self, dtype: Any) -> Pose:
-        """The same in another precision, float32 or float64."""
+        """Convert to another precision, float32 or float64."""
         if dtype not in (np.float32, np.float64):
             raise InputError(f"dtype is {dtype!r:.60}; allowed are float32 and float64")
         names = ("translations", "rotations", "scales")
@@ -204,15 +201,14 @@ class Pose:
         return Pose.of(*(part.copy() for part in parts), names=self.names)
 
     def same(self, other: Pose) -> bool:
-        """Whether every number is the same."""
+        """Return whether all numbers of two poses are equal."""
         return all(np.array_equal(a, b) for a, b in zip(self.arrays(), other.arrays(), strict=True))
 
     def blend(self, other: Pose, weight: ArrayLike) -> Pose:
-        """From this pose (weight 0, bit for bit) to the other (weight 1): rotations slerped by the shorter way, the
-        rest in proportion.
+        """Blend from this pose (weight 0, exact) to the other (weight 1, exact).
 
-        weight: (...) for whole characters, or (..., J) to blend each joint by its own weight, as a mask does: what has
-        an axis more than the poses, and J numbers along it, is a mask.
+        Rotations are slerped the shorter way, the rest is blended linearly. weight: (...) for whole characters, or
+        (..., J), with one axis more than the poses, for a mask of joints.
         """
         mine, theirs, weights, shape = _matched(self, other, weight)
         out = _empty(shape, self.joints, mine[0].dtype)
@@ -220,16 +216,16 @@ class Pose:
         return Pose.of(*out, names=self.names)
 
     def add(self, layer: Pose, weight: ArrayLike = 1.0) -> Pose:
-        """This pose with a layer of differences on top (see `difference`). weight: (...) or (..., J), as in `blend`."""
+        """Add a layer of differences (see `difference`) to this pose. weight: (...) or (..., J), as in `blend`."""
         mine, theirs, weights, shape = _matched(self, layer, weight)
         out = _empty(shape, self.joints, mine[0].dtype)
         _add(*mine, *theirs, weights, *_rows(out))
         return Pose.of(*out, names=self.names)
 
     def difference(self, base: Pose) -> Pose:
-        """The layer that `base.add` turns into this pose: an additive clip is one made so from its first frame.
+        """Return the layer for which `base.add(layer)` is this pose.
 
-        Scales are factors: where that of the base is 0, none is found, and it stays 0.
+        Scales are factors: where the base's scale is 0, it stays 0.
         """
         mine, theirs, _, shape = _matched(self, base, 1.0)
         out = _empty(shape, self.joints, mine[0].dtype)
@@ -238,12 +234,12 @@ class Pose:
 
 
 def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
-    """Rotations (..., 4) at length 1: those that are so already, to rounding, are not touched; zero is refused."""
+    """Normalize rotations, (..., 4). Those of length 1, to rounding, are unchanged. Raises InputError for zero."""
     array = validation.vectors(name, value, 4, dtype)
     largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
     if not largest.all():
-        place, _ = validation.first(name, largest[..., 0] == 0)
-        raise InputError(f"{place} is zero; a rotation is a quaternion x, y, z, w of length 1")
+        where, _ = validation.first(name, largest[..., 0] == 0)
+        raise InputError(f"{where} is zero; a rotation is a quaternion x, y, z, w of length 1")
     off = np.abs((array * array).sum(axis=-1, keepdims=True) - 1) > np.finfo(dtype).eps * ROUNDING_ROTATION
     if not off.any():
         return array
@@ -252,12 +248,12 @@ def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
 
 
 def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[int, ...]]:
-    """Two poses and a weight for every joint, as rows of one precision and one batch."""
+    """Broadcast two poses and the weights of their joints to rows of one precision and one batch."""
     if a.joints != b.joints:
         raise InputError(f"the poses have {a.joints} and {b.joints} joints; both must have the same")
     dtype = np.float32 if a.precision == b.precision == np.float32 else np.float64
     weights = validation.weights("weight", weight, dtype)[..., 0]
-    # Per joint where the last axis says so; a batch that happens to be as long as the skeleton counts as a batch.
+    # A mask has one axis more than the poses. A batch as long as the skeleton is still a batch.
     per_joint = weights.ndim > 0 and weights.shape[-1] == a.joints and weights.ndim > max(len(a.shape), len(b.shape))
     each = weights if per_joint else weights[..., np.newaxis]
     try:

@@ -1,4 +1,4 @@
-"""`Rig`: which joint is what. Behaviours ask for the left leg, never for a name."""
+"""`Rig`: the roles of a skeleton's joints. Behaviours use roles, such as the left leg, instead of joint names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinema.pose import Pose
 from kinema.skeleton import Joint, Skeleton
 
 ALONG_FOOT = 0.5
-"""Cosine with the character's forward from which ankle to toe is taken for the foot's direction: within 60 degrees."""
+"""Cosine of the angle to the character's forward (60 degrees) up to which ankle to toe is the foot's direction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,23 +140,23 @@ class Rig:
     doubts: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        put = partial(object.__setattr__, self)
+        set_field = partial(object.__setattr__, self)
         skeleton = self.skeleton
         if not isinstance(skeleton, Skeleton):
             raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
-        put("_standing", self._checked_stance())
-        put("hips", skeleton.index(self.hips))
-        put("head", None if self.head is None else skeleton.index(self.head))
-        put("floor", validation.number("floor", self.floor))
-        put("up", validation.axis("up", self.up))
-        put("forward", _across("forward", self.forward, self.up))
+        set_field("_standing", self._checked_stance())
+        set_field("hips", skeleton.index(self.hips))
+        set_field("head", None if self.head is None else skeleton.index(self.head))
+        set_field("floor", validation.number("floor", self.floor))
+        set_field("up", validation.axis("up", self.up))
+        set_field("forward", _across("forward", self.forward, self.up))
         for name in ("spine", "neck", "eyes"):
-            put(name, tuple(skeleton.index(joint) for joint in getattr(self, name)))
-        put("tails", tuple(skeleton.branch(f"tails[{i}]", tail) for i, tail in enumerate(self.tails)))
+            set_field(name, tuple(skeleton.index(joint) for joint in getattr(self, name)))
+        set_field("tails", tuple(skeleton.branch(f"tails[{i}]", tail) for i, tail in enumerate(self.tails)))
         _all_of("legs", self.legs, Leg)
         _all_of("arms", self.arms, Arm)
-        put("legs", tuple(self._leg(leg) for leg in self.legs))
-        put("arms", tuple(self._arm(arm) for arm in self.arms))
+        set_field("legs", tuple(self._leg(leg) for leg in self.legs))
+        set_field("arms", tuple(self._arm(arm) for arm in self.arms))
         _different("legs", self.legs)
         _different("arms", self.arms)
 
@@ -172,7 +172,7 @@ class Rig:
     def leg_length(self) -> float:
         """Mean length of the legs, from hip to ankle; without legs, half the height of the character at rest.
 
-        In the character's unit, always above 0: what other lengths are measured against.
+        In the character's unit, always above 0. Other lengths are given relative to it.
         """
         if self.legs:
             return float(np.mean([self.skeleton.length(leg.joints) for leg in self.legs])) or 1.0
@@ -180,7 +180,7 @@ class Rig:
 
     @property
     def standing_world(self) -> Any:
-        """(J, 4, 4): world matrices as it stands: at rest, unless it has another stance."""
+        """(J, 4, 4): world matrices of the standing character: of the stance, or of the rest pose."""
         return self._standing.copy()  # type: ignore[attr-defined]
 
     def own_axes(self, joint: Joint) -> Any:
@@ -205,18 +205,18 @@ class Rig:
         ankle = int(leg.joints[-1])
         joints = (ankle, *(2 * (ankle if leg.toe is None else int(leg.toe),)))
         rest = self.standing_world.astype(np.float64)
-        places = [
+        points = [
             np.linalg.pinv(rest[joint, :3, :3]) @ (point - rest[joint, :3, 3])
             for joint, point in zip(joints, self._sole_at_rest(leg), strict=True)
         ]
-        return joints, np.array(places)
+        return joints, np.array(points)
 
     def _sole_at_rest(self, leg: Leg) -> tuple[Any, Any, Any]:
         """Heel, ball and tip in the character's space at rest."""
         up, along = np.array(self.up), np.array(self.forward)
         ankle = self._at_rest(leg.joints[-1])
         under = ankle - up * leg.sole
-        if leg.toe is None:  # The ball is where a tip a third beyond it puts it.
+        if leg.toe is None:  # The tip is a third beyond the ball.
             return under - along * leg.heel, under + along * leg.tip * 0.75, under + along * leg.tip
         toe = self._at_rest(leg.toe)
         flat = toe - ankle - up * ((toe - ankle) @ up)
@@ -272,7 +272,7 @@ class Rig:
 
 
 def _across(name: str, value: Any, up: Any) -> tuple[float, ...]:
-    """A direction at right angles to up."""
+    """Check a direction and make it perpendicular to up."""
     ahead = np.array(validation.axis(name, value))
     flat = ahead - np.array(up) * (ahead @ np.array(up))
     if np.linalg.norm(flat) < STRAIGHT:

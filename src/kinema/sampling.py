@@ -25,15 +25,15 @@ from kinema.math import arrays, quat
 from kinema.pose import Pose
 from kinema.records import Record, kernel_views
 
+SLERP_NEAR_FLOAT32 = 0.6
+"""Smallest cosine between two quaternions for which the slerp series is exact to float32's rounding (6e-8): 106 degrees
+from key to key. Keys farther apart are interpolated by angles."""
+
 SLERP_NEAR_FLOAT64 = 0.95
 """The same for float64 (6e-16): 36 degrees from key to key."""
 
-SLERP_NEAR_FLOAT32 = 0.6
-"""Smallest cosine between two quaternions for which the series that slerps between keys is good to float32's rounding
-(6e-8): 106 degrees from key to key. Beyond it, angles."""
-
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
-"""What a track can animate, and how many numbers that takes."""
+"""What a track can animate, and how many numbers each takes."""
 
 STEP, LINEAR, CUBIC = 0, 1, 2
 INTERPOLATIONS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
@@ -250,19 +250,19 @@ GROUP = Record(
     stride=np.int64,
     first_mark=np.int64,
 )
-"""Tracks that share times, path and interpolation: where their times, joints, values and marks of near keys start in
-the tables; how many keys and tracks there are; how many values belong to one key."""
+"""Tracks that share times, path and interpolation: the start of their times, joints, values and near marks in the
+tables; the number of keys and tracks; the number of values per key."""
 
 
 class Tables(NamedTuple):
     """A clip's keys as `sample_rows` takes them, in one precision."""
 
     base_t: Any
-    """(J * 3,): the rest pose with the values that never change; so are the next two."""
+    """(J * 3,): translations of the pose without the moving tracks. base_r, base_s: its rotations and scales."""
     base_r: Any
     base_s: Any
     key_times: Any
-    """Seconds: every distinct timeline once, one after the other."""
+    """Seconds: all distinct timelines, concatenated."""
     groups: Any
     """(G,): a `GROUP` each."""
     joints: Any
@@ -284,7 +284,7 @@ class Channel(NamedTuple):
 
 
 def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
-    """The tables of some tracks over a rest pose."""
+    """Build the tables of some tracks over a rest pose."""
     base = [array.astype(dtype) for array in rest.arrays()]
     moving: dict[tuple[bytes, int, int], list[Channel]] = {}
     for channel in channels:
@@ -292,7 +292,8 @@ def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
             base[channel.path][channel.joint] = _fitted(_key_values(channel)[0], dtype)
         else:
             moving.setdefault((channel.times.tobytes(), channel.path, channel.mode), []).append(channel)
-    groups, times, joints, near, values = [], _Pile(), _Pile(), _Pile(), _Pile()
+    groups = []
+    times, joints, near, values = (_Concatenation() for _ in range(4))
     for (_, path, mode), members in sorted(moving.items()):
         block = _block(members, dtype)
         marks = _near(members, dtype) if (path, mode) == (_ROTATION, LINEAR) else np.ones(len(block), bool)
@@ -318,7 +319,7 @@ def tables(rest: Pose, channels: Iterable[Channel], dtype: Any) -> Tables:
 
 
 def _key_values(channel: Channel) -> Any:
-    """(K, w): the values at the keys, of length 1 where they are rotations."""
+    """Return the values at the keys, (K, w); rotations are normalized."""
     if channel.mode != CUBIC:
         return channel.values
     middle = channel.values[:, 1]
@@ -326,7 +327,7 @@ def _key_values(channel: Channel) -> Any:
 
 
 def still(channel: Channel) -> bool:
-    """Whether a track never changes."""
+    """Return whether a track is constant."""
     values = channel.values
     if len(values) == 1:
         return True
@@ -336,7 +337,7 @@ def still(channel: Channel) -> bool:
 
 
 def _block(members: list[Channel], dtype: Any) -> Any:
-    """(K, ...): the values of a group, key after key, as its kernel reads them."""
+    """Return the values of a group, (K, ...), key by key, in the layout that its kernel reads."""
     together = np.stack([channel.values for channel in members], axis=1)
     _, path, mode, times, _ = members[0]
     if mode == CUBIC:
@@ -354,20 +355,20 @@ def _block(members: list[Channel], dtype: Any) -> Any:
 
 
 def _fitted(values: Any, dtype: Any) -> Any:
-    """In one precision, and within the numbers its kernels take."""
+    """Convert values to a precision, clamped to the largest number that its kernels accept."""
     values = values.astype(np.promote_types(values.dtype, dtype), copy=False)
     return np.ascontiguousarray(np.clip(values, -validation.largest(dtype), validation.largest(dtype)), dtype)
 
 
 def _near(members: list[Channel], dtype: Any) -> Any:
-    """(K,): whether the series serves every track from this key to the next."""
+    """Return whether the slerp series is exact for every track from each key to the next, (K,)."""
     together = np.stack([channel.values for channel in members], axis=1)
     cosine = np.abs((together[:-1] * together[1:]).sum(axis=-1)).min(axis=-1)
     return np.append(cosine >= (SLERP_NEAR_FLOAT32 if dtype == np.float32 else SLERP_NEAR_FLOAT64), True)
 
 
-class _Pile:
-    """Arrays one after the other in one flat array."""
+class _Concatenation:
+    """Arrays to be concatenated to one flat array."""
 
     def __init__(self) -> None:
         self._parts: list[Any] = []
@@ -375,14 +376,14 @@ class _Pile:
         self._known: dict[bytes, int] = {}
 
     def add(self, part: Any) -> int:
-        """Where this part starts."""
+        """Add a part. Returns the index at which it starts."""
         start = self._size
         self._parts.append(part)
         self._size += part.size
         return start
 
     def find_or_add(self, part: Any) -> int:
-        """Where this part starts, or where the same one did before."""
+        """Add a part unless the same one is there already. Returns the index at which it starts."""
         name = part.tobytes()
         if name not in self._known:
             self._known[name] = self.add(part)

@@ -77,7 +77,7 @@ class Skin:
             object.__setattr__(self, "rebind", rebind)
 
     def deform(self, palette: Any) -> Any:
-        """Vertices, (V, 3), where a palette (J, 3, 4) puts them: each joint's pull by its weight."""
+        """Deform the vertices by a palette, (J, 3, 4): linear blend skinning. Returns (V, 3)."""
         palette = _matrices("palette", palette)
         _check_indices("joints", self.joints, len(palette), "the palette's joints")
         if self.rebind is not None:
@@ -99,7 +99,7 @@ def _matrices(name: str, value: Any) -> Any:
 
 
 def _check_indices(name: str, array: Any, count: int | None, what: str) -> None:
-    """Raise for the first index that is not one of `count` things, or negative where their number is not known."""
+    """Raise for the first index that is negative or, if `count` is known, not below it."""
     wrong = array < 0 if count is None else (array < 0) | (array >= count)
     if wrong.any():
         where, at = validation.first(name, wrong)

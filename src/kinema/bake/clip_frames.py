@@ -155,14 +155,15 @@ def _is_loop(rig: Rig, poses: Pose) -> bool:
 def _own_travel(rig: Rig, poses: Pose) -> Any:
     """(4, 4): how the clip itself moves the hips over the ground, in the character's own space."""
     root = Root(rig.skeleton, int(rig.hips), rig.up)
-    start, end = (_as_matrix(place, rig.up) for place in root.places_of(np.arange(2), *poses[[0, -1]].arrays()))
+    start, end = (_as_matrix(row, rig.up) for row in root.transforms(np.arange(2), *poses[[0, -1]].arrays()))
     return end @ np.linalg.inv(start)
 
 
-def _as_matrix(place: Any, up: Any) -> Any:
+def _as_matrix(ground_transform: Any, up: Any) -> Any:
+    """Convert an offset and a yaw, (4,), to a matrix, (4, 4)."""
     matrix = np.eye(4)
-    matrix[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up), place[3]))
-    matrix[:3, 3] = place[:3]
+    matrix[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up), ground_transform[3]))
+    matrix[:3, 3] = ground_transform[:3]
     return matrix
 
 

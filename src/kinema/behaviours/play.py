@@ -40,11 +40,11 @@ PLAYBACK = Record(
     changed=bool,
     root=(REAL, 4),
 )
-"""Where a character is in its clip: the clip's number among those in use, seconds into it, speed.
+"""The playback of one character: the clip's number among those in use, seconds into it, speed.
 
-start, stop: the seconds that the last frame went through, not wrapped. passes: how often it passed the end of the loop.
-ended: there is nothing more to play. done: that, and it is no loop. started: something was shown. changed: something
-was set since. root: where its root stands on the ground, see `root_motion`.
+start, stop: the time range of the last frame, seconds, not wrapped. passes: how often it passed the end of the loop.
+ended: there is nothing more to play. done: ended, and not a loop. started: a frame was shown. changed: a setting
+changed since. root: the ground transform of its root, see `root_motion`.
 """
 
 
@@ -53,18 +53,18 @@ was set since. root: where its root stands on the ground, see `root_motion`.
 
 @kernel
 def wrapped(time, duration, loop):
-    """How many whole passes of a clip lie before a moment, and the seconds since; as `Clip.passes`."""
+    """The number of whole passes before a time, and the seconds into the current one, as in `Clip.passes`."""
     if not loop or duration == 0.0:
         return 0.0, min(max(time, 0.0), duration)
     since = time % duration
-    if since >= duration:  # Just below 0 is rounded up to a whole pass.
+    if since >= duration:  # The modulo rounds times just below 0 up to the duration.
         since = 0.0
     return math.floor((time - since) / duration + 0.5), since
 
 
 @batch
 def advance(rows, playbacks, durations, dt):
-    """Let time pass for these characters. durations: seconds, by clip."""
+    """Advance the playback of these characters by dt. durations: seconds, by clip."""
     for n in range(rows.size):
         p = playbacks[rows[n]]
         duration = durations[p.clip_index]
@@ -79,7 +79,7 @@ def advance(rows, playbacks, durations, dt):
 
 @batch
 def move_characters(rows, weights, travels, up, transform):
-    """Move characters by root motion, (rows, 4), seen from where they stand."""
+    """Move characters by root motion, (rows, 4), relative to their own transforms."""
     zero, one = like(up[0], 0.0), like(up[0], 1.0)
     for n in range(rows.size):
         i = rows[n]
@@ -108,7 +108,7 @@ class PlayReport(NamedTuple):
     done: Any
     """(N,): whether it has come to its end; a loop never does."""
     events: Mapping[int, tuple[str, ...]]
-    """Names of the events passed in this frame, by character, for those who passed one."""
+    """Names of the events passed in this frame, by character. Characters that passed none are left out."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Play(Stage):
     loop: bool = True
     """Start again at the end; otherwise hold the last pose."""
     speed: float = 1.0
-    """1 as made; negative plays backwards."""
+    """Factor on the clip's own speed; negative plays backwards."""
     time: Any = 0.0
     """Seconds into the clip to start at, one for all or one each. Give a crowd different ones."""
     fade: float = 0.2
@@ -148,7 +148,7 @@ class Play(Stage):
 
 
 class _Used(NamedTuple):
-    """A clip in use, with its root and where that stands at the clip's ends, (2, 4)."""
+    """A clip in use, with its root and the root's ground transforms at the clip's ends, (2, 4)."""
 
     clip: Clip
     root: Root
@@ -197,8 +197,8 @@ class PlayState(StageState):
         rows
             Which characters, as indices or a mask; all of them for None.
         time
-            Seconds into the clip to start at, one or one for each of the rows. Default: 0, and whoever plays this clip
-            already goes on where they are.
+            Seconds into the clip to start at, one or one for each of the rows. Default: 0;
+            characters that already play this clip continue.
         speed
             One, or one for each of the rows.
         loop
@@ -269,12 +269,12 @@ class PlayState(StageState):
         return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)
 
     def _extract(self, context: FrameContext, local: LocalEdit, used: _Used, rows: Any) -> None:
-        """Take the root's motion out of the pose, and move the character by it."""
+        """Remove the root's motion from the pose, and move the character by it."""
         p, root = self._playbacks, used.root
-        places = root.places_of(rows, local.t, local.r, local.s)
-        travels = root.travels(p["root"][rows], places, p["passes"][rows], used.ends)
-        root.take_out(rows, places, local.t, local.r, local.s)
-        p["root"][rows] = places
+        transforms = root.transforms(rows, local.t, local.r, local.s)
+        travels = root.travels(p["root"][rows], transforms, p["passes"][rows], used.ends)
+        root.remove(rows, transforms, local.t, local.r, local.s)
+        p["root"][rows] = transforms
         with context.edit_transform() as edit:
             move_characters(rows, context.weights, travels, self._up_in_precision, edit.transform)
 
@@ -299,7 +299,7 @@ class PlayState(StageState):
     # --- motions -----------------------------------------------------------------------------------------------
 
     def _motion(self, rows: Any) -> JointMotion:
-        """Where the clips of some characters are, and a probe's time before; after, where a clip has just begun."""
+        """Sample the clips of some characters now and one probe interval earlier, or later if a clip has just begun."""
         p = self._playbacks[rows]
         way = np.where(p["ended"], 0.0, p["speed"] * FADE_PROBE)
         end = self._durations[p["clip_index"]]
@@ -309,25 +309,25 @@ class PlayState(StageState):
         return JointMotion(now, other, step.astype(self._crowd.precision))
 
     def _sample(self, rows: Any, times: Any) -> tuple[Transforms, Any]:
-        """The clips of some characters at some times, and where their roots stand, (n, 4)."""
+        """Sample the clips of some characters. Also returns their roots' ground transforms, (n, 4)."""
         dtype, rest = self._crowd.precision, self._crowd.skeleton.rest
         t, r, s = (np.empty((rows.size, *array.shape), dtype) for array in rest.arrays())
-        places = np.zeros((rows.size, 4), dtype)
+        roots = np.zeros((rows.size, 4), dtype)
         position = np.full(self._crowd.count, -1)
         position[rows] = np.arange(rows.size)
         for used, part in self._groups(rows):
             at = position[part]
             used.clip.sample_into(at, times[at], t, r, s)
             if self._extracts:
-                places[at] = used.root.places_of(at, t, r, s)
-                used.root.take_out(at, places[at], t, r, s)
-        return Transforms(t, r, s), places
+                roots[at] = used.root.transforms(at, t, r, s)
+                used.root.remove(at, roots[at], t, r, s)
+        return Transforms(t, r, s), roots
 
 
 class Passed(Mapping[int, tuple[str, ...]]):
-    """Names of the events passed in a frame, by character, for those who passed one.
+    """Names of the events passed in a frame, by character. Characters that passed none are left out.
 
-    They are found when first asked for: most frames of most crowds nobody asks.
+    Computed on first access: most frames never need them.
     """
 
     def __init__(self, used: list[_Used], rows: Any, playbacks: Any) -> None:
