@@ -1,8 +1,8 @@
-"""`Aim`: what a hand holds, a muzzle or a finger, points at a target, and the other hand stays on it.
+"""`Aim`: point a weapon, tool or finger at a target, and keep the other hand on it.
 
-The rotation is spread over joints from the spine to the arm. Going down, each joint takes its share of what is left of
-the rotation that would aim by itself, and the last one takes all of it: exact after one pass. Where a joint meets its
-limit, the rest is shared out again among those that have room.
+The rotation is distributed over joints from the spine to the arm. From the top down, each joint takes its share of the
+remaining rotation and the last joint takes the rest, so one pass is exact. If a joint meets its limit, further passes
+distribute the rest among the joints that can still rotate.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from kinema.skeleton import Joint, Skeleton
 from kinema.solvers import aim, two_bone_rotations
 
 AIM_PASSES = 8
-"""Passes over the joints that aim. The first is exact unless a joint meets its limit; each one after that shares out
-what is left among those that have room."""
+"""Passes over the joints that aim. The first is exact unless a joint meets its limit; each further pass distributes the
+rest among the joints that can still rotate."""
 
 AIM_SETTINGS = Record(
     half_life=REAL, rounding=REAL, axes=AXES, muzzle=(REAL, 3), forward=(REAL, 3), upper=np.int64, fore=np.int64
@@ -95,7 +95,7 @@ class AimPaths(NamedTuple):
 
 @kernel
 def room_left(correction, limit):
-    """How much of its limit a joint has left, 1 to 0."""
+    """The share of its limit that a joint has left, 1 to 0."""
     zero = like(limit, 0.0)
     angle = like(limit, 2.0) * math.atan2(vec.length((correction[0], correction[1], correction[2])), correction[3])
     return max(like(limit, 1.0) - angle / limit, zero) if limit > zero else zero
@@ -103,7 +103,7 @@ def room_left(correction, limit):
 
 @routine
 def find_muzzle(settings, path, pose, scratch):
-    """Where the muzzle is and points in the own space of every joint on the path, from the weapon up."""
+    """Compute the position and direction of the muzzle in the space of every joint on the path, from the weapon up."""
     muzzle, forward = load3(settings.muzzle), load3(settings.forward)
     for m in range(path.size - 1, -1, -1):
         store3(scratch[m].muzzle, muzzle)
@@ -114,7 +114,7 @@ def find_muzzle(settings, path, pose, scratch):
 
 @routine
 def aim_joint(joint, scratch, pose, target, share):
-    """Rotate one joint by its share of what would aim by itself, inside its limit."""
+    """Rotate one joint by its share of the rotation that would aim, inside its limit."""
     zero = like(share, 0.0)
     r = pose.r[joint.joint]
     now = xform.mul(matrix_above(pose, joint.parent), local_matrix(pose, joint.joint))
@@ -130,7 +130,7 @@ def aim_joint(joint, scratch, pose, target, share):
 
 @routine
 def aim_pass(path, pose, target, scratch):
-    """One pass from the top of the path to the weapon: each joint takes its share of what is left."""
+    """Make one pass from the top of the path to the weapon: each joint takes its share of the remaining rotation."""
     one = like(target[0], 1.0)
     zero = like(target[0], 0.0)
     to_share = zero
@@ -149,7 +149,7 @@ def aim_pass(path, pose, target, scratch):
 
 @routine
 def missed_by(settings, path, pose, target):
-    """The angle between the muzzle and a target, as the matrices stand."""
+    """The angle between the muzzle and a target, by the current matrices."""
     m = load_matrix(pose.world[path[-1].joint])
     to_target = to_unit(vec.sub(target, xform.apply(m, load3(settings.muzzle))))
     return angle_between(to_unit(xform.linear(m, load3(settings.forward))), to_target)
@@ -178,9 +178,9 @@ def rotate_path(settings, path, pose, target, weight, scratch):
 
 @routine
 def eased_target(settings, path, target, state, pose, dt):
-    """Where the muzzle is to point in this frame: at the target, but for what is left of jumps from one to the next.
+    """The point to aim at in this frame: the target, plus the decaying offset of jumps between targets.
 
-    A jump is an angle about the topmost joint that rotates, in the character's axes. The spring takes it away.
+    A jump is an angle about the topmost joint that rotates, in the character's axes. A spring reduces it to zero.
     """
     zero = like(dt, 0.0)
     point = load3(target.point)
@@ -208,7 +208,7 @@ def eased_target(settings, path, target, state, pose, dt):
 
 @routine
 def step_amount(settings, state, held, dt):
-    """How much of the aim is in force, 0 to 1, eased in and out."""
+    """The weight of the aim, 0 to 1, eased in and out."""
     goal = like(dt, 1.0) if held else like(dt, 0.0)
     state.amount, state.rate = settle(state.amount, state.rate, goal, settings.half_life, dt)
     state.moving |= (state.amount != goal) | (state.rate != like(dt, 0.0))
@@ -217,7 +217,7 @@ def step_amount(settings, state, held, dt):
 
 @routine
 def hold_grip(settings, arm_path, weapon, state, pose):
-    """Bend the second arm so that its hand is back in its place on the weapon, rotated as it was."""
+    """Bend the second arm so that its hand returns to its position and rotation on the weapon."""
     for m in range(arm_path.size):
         update_matrix(pose, arm_path[m].joint, arm_path[m].parent)
     upper, fore, hand = settings.upper, settings.fore, arm_path[-1].joint
@@ -233,14 +233,14 @@ def hold_grip(settings, arm_path, weapon, state, pose):
     for m in range(arm_path.size - 1):
         update_matrix(pose, arm_path[m].joint, arm_path[m].parent)
     parent = xform.axes(matrix_above(pose, arm_path[-1].parent))
-    axes = xform.axes(xform.unmirrored(goal, pose.s[hand]))  # A negative scale is not part of the rotation.
+    axes = xform.axes(xform.unmirrored(goal, pose.s[hand]))  # Remove the sign of a negative scale.
     x, y, z = xform.into(parent, axes[0]), xform.into(parent, axes[1]), xform.into(parent, axes[2])
     store4(pose.r[hand], quat.from_columns(x, y, z))
 
 
 @routine
 def step_aim(settings, path, arm_path, target, state, pose, scratch, dt):
-    """One frame of one character's aim. Returns whether the pose changed."""
+    """Step one character's aim by a frame. Returns whether the pose changed."""
     zero = like(dt, 0.0)
     held, weapon = target.held, path[-1].joint
     state.error, state.reached, state.grip_error = zero, False, zero
@@ -265,7 +265,7 @@ def step_aim(settings, path, arm_path, target, state, pose, scratch, dt):
 
 @batch
 def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
-    """One frame of these characters' aims. Returns how many poses changed."""
+    """Step the aims of these characters by a frame. Returns how many poses changed."""
     own = np.empty_like(scratch)
     changed = 0
     for n in range(rows.size):
@@ -288,7 +288,7 @@ class AimReport(NamedTuple):
     reached: NDArray[np.bool_]
     """Whether there is a target and the muzzle points at it."""
     grip_error: NDArray[Any]
-    """Distance of the second hand from its place on the weapon, metres; 0 without a grip."""
+    """Distance of the second hand from its position on the weapon, metres; 0 without a grip."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,7 +337,7 @@ class Aim(Stage):
 
 
 class AimState(StageState):
-    """What each character aims at, and how far it has come."""
+    """The targets and the state of every character's aim."""
 
     def __init__(self, settings: Aim, crowd: Crowd) -> None:
         self._precision = crowd.precision
@@ -370,7 +370,7 @@ class AimState(StageState):
         self._targets.set(point, rows)
 
     def release(self, rows: Any = None) -> None:
-        """Stop aiming: ease back to the animation and leave it alone from then on."""
+        """Stop aiming: ease back to the animation."""
         self._targets.clear(rows)
 
     def awake(self, dt: float) -> NDArray[np.bool_]:

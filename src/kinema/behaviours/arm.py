@@ -1,8 +1,8 @@
-"""One arm brought to a target: the shoulder helps, the elbow bends, the limits of every joint hold, nothing jumps.
+"""Move the hand of one arm to a target: the shoulder helps, the elbow bends, joint limits hold, and nothing jumps.
 
-The elbow is bent in closed form. What is left open is the swing of the elbow about the line from shoulder to hand: as
-the animation has it, or towards a pole, and inside the limit of the upper arm. Where that changes by itself, as it does
-with a target straight opposite the animated arm, the elbow is eased over with the hand in its place.
+The elbow is bent in closed form. The swing of the elbow about the line from shoulder to hand remains free: it follows
+the animation, or a pole, inside the limit of the upper arm. If the swing jumps, as it does for a target opposite the
+animated arm, the elbow is eased to its new direction while the hand keeps its position.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from kinema.rig import Arm
 from kinema.solvers import branch, two_bone, two_bone_rotations
 
 SHOULDER_START = 0.85
-"""Share of the elbow's full stretch from which the shoulder joins in: early, so that it starts as softly as it ends."""
+"""Share of the arm's full length from which the shoulder helps: early, so that it starts as smoothly as it ends."""
 
 SHOULDER_EASE = 0.5
-"""Share of its largest rotation from which the shoulder slows down, so that it does not run into its stop."""
+"""Share of its largest rotation from which the shoulder slows down, so that it does not stop abruptly."""
 
 ELBOW_STRAIGHT = 0.1
 """Sine of an elbow's bend (6 degrees) below which its direction fades to the one at rest: in an arm that a clip holds
 straight the bend is noise, and an elbow that followed it would flip."""
 
 ARM_PASSES = 8
-"""Passes over an arm that meets its limits, to bring the hand nearer. Always as many: a test for having arrived would
-make one frame's arm differ from the next one's."""
+"""Passes over an arm that meets its limits, to bring the hand nearer. The number is fixed: stopping early would let the
+arm jitter."""
 
 ELBOW_SAMPLES = 24
-"""Directions tried all around for an elbow that the limits of its arm do not let be where it should: 15 degrees apart,
-less than the narrowest range an upper arm has in practice."""
+"""Directions tried around the circle for an elbow that its arm's limits keep from the wanted direction: 15 degrees
+apart, less than the narrowest range of an upper arm in practice."""
 
 ELBOW_HALVINGS = 16
-"""Halvings of that step to find where the limit begins: to 4e-6 radians."""
+"""Bisections of that step to find the edge of the limit: to 4e-6 radians."""
 
 ARM_SETTINGS = Record(
     number=np.int64,
@@ -74,9 +74,9 @@ ARM_SETTINGS = Record(
     fore_limit=JOINT_LIMIT,
     hand_limit=JOINT_LIMIT,
 )
-"""One arm. number: its place in the rig. first: where the upper arm is on the path, which runs from the shoulder (from
-the upper arm, if there is none) to the hand. shoulder: -1 if there is none. above: the joint it all hangs from, or -1.
-axis: what the elbow bends about, in the axes its local rotation acts in; hinged: whether about nothing else. soften,
+"""One arm. number: index in the rig. first: the index of the upper arm on the path, which runs from the shoulder (from
+the upper arm, if there is none) to the hand. shoulder: -1 if there is none. above: the parent of the whole arm, or -1.
+axis: the bend axis of the elbow, in the axes its local rotation acts in; hinged: whether it is a hinge. soften,
 shoulder_angle, ease, speed: as `Hands` has them. rounding: of a rotation's numbers."""
 
 ARM_STATE = Record(
@@ -93,12 +93,12 @@ ARM_STATE = Record(
 )
 """One arm. line, elbow: the unit line from shoulder to hand and, across it, the way to the elbow, in the space the arm
 hangs in. offset, velocity: what is left of jumps of the elbow about that line, radians. upper, fore, hand: easing of
-joints with limits. known, hand_known: whether arm and hand were solved in the frame before. moving: whether anything is
-on its way."""
+joints with limits. known, hand_known: whether arm and hand were solved in the frame before. moving: whether anything
+is still easing."""
 
 
 class ArmGoal(NamedTuple):
-    """Where a hand is to be, and the point its elbow goes towards, world space."""
+    """The target of a hand, and the point that its elbow points to, world space."""
 
     position: Any
     has_pole: Any
@@ -127,7 +127,7 @@ def arm_length(arm, pose):
 
 @routine
 def update_path(path, pose, first):
-    """Bring the matrices of an arm up to date, from an index of its path on."""
+    """Update the matrices of an arm, from an index of its path on."""
     for n in range(first, path.size):
         update_matrix(pose, path[n].joint, path[n].parent)
 
@@ -152,7 +152,7 @@ def rotation_about(axes, axis, angle):
 
 @kernel
 def angle_about(axis, a, b):
-    """The angle from a to b about a unit axis, both across it, -pi to pi."""
+    """The angle from a to b about a unit axis, -pi to pi. Both are perpendicular to it."""
     return math.atan2(vec.dot(axis, vec.cross(a, b)), vec.dot(a, b))
 
 
@@ -204,8 +204,9 @@ def help_by_shoulder(arm, path, pose, target):
 
 @routine
 def elbow_axis(arm, start, mid, end):
-    """What the elbow bends about, in the axes of its matrix: its hinge, else the bend it has. Near straight that fades
-    to the bend at rest.
+    """The bend axis of the elbow, in the axes of its matrix: its hinge, else its current bend.
+
+    Near the straight arm it blends to the bend at rest.
     """
     axis = load3(arm.axis)
     if arm.hinged:
@@ -222,7 +223,10 @@ def elbow_axis(arm, start, mid, end):
 
 @routine
 def swing_to_pole(pole, line, shoulder, elbow):
-    """The angle about the line from shoulder to hand that brings the elbow to the pole; on that line the pole fades."""
+    """The angle about the line from shoulder to hand that brings the elbow to the pole.
+
+    A pole on that line fades out.
+    """
     one = like(line[0], 1.0)
     zero = like(line[0], 0.0)
     to_pole = vec.sub(pole, shoulder)
@@ -233,7 +237,7 @@ def swing_to_pole(pole, line, shoulder, elbow):
 
 @routine
 def broken_by(angle, swing, limit, rounding):
-    """By how much, in radians, an upper arm breaks its limit once it is swung by an angle."""
+    """How far, in radians, an upper arm swung by an angle exceeds its limit."""
     q = quat.mul(rotation_about(swing.axes, swing.line, angle), swing.first)
     q = quat.unit(quat.mul(swing.own, q))
     held, moved = branch.into_limit(q, load4(limit.rest), load3(limit.bone), limit.limit, rounding)
@@ -244,7 +248,7 @@ def broken_by(angle, swing, limit, rounding):
 
 @routine
 def edge_of_limit(allowed, broken, swing, limit, rounding):
-    """The angle at which a limit begins, between one that is allowed and one that breaks it, on the allowed side."""
+    """The edge of a limit between an allowed angle and one that exceeds it, on the allowed side."""
     half = like(allowed, 0.5)
     for _ in range(ELBOW_HALVINGS):
         middle = (allowed + broken) * half
@@ -257,7 +261,7 @@ def edge_of_limit(allowed, broken, swing, limit, rounding):
 
 @routine
 def least_broken(angle, step, swing, limit, rounding):
-    """The angle next to this one at which the limit is broken least."""
+    """The angle near this one that exceeds the limit least."""
     least = broken_by(angle, swing, limit, rounding)
     for _ in range(ELBOW_HALVINGS):
         step = step * like(angle, 0.5)
@@ -271,9 +275,9 @@ def least_broken(angle, step, swing, limit, rounding):
 
 @routine
 def allowed_swing(wanted, swing, limit, rounding):
-    """The swing nearest to the wanted one that a limit allows; if none does, the one that breaks it least.
+    """The allowed swing nearest to the wanted one; if none is allowed, the one that exceeds the limit least.
 
-    All arms with the hand in its place differ by their swing alone, so one that is inside the limit is found here.
+    All arms with the hand at the target differ only by their swing, so if any is allowed, it is found here.
     """
     zero = like(wanted, 0.0)
     revolution = like(wanted, 2.0 * math.pi)
@@ -296,16 +300,16 @@ def allowed_swing(wanted, swing, limit, rounding):
     found = least_broken(wanted + best, step, swing, limit, rounding)
     if broken_by(found, swing, limit, rounding) > zero:
         return found
-    # One sample nearer, or the wanted angle itself, is not allowed: between them the limit begins.
+    # The edge of the limit is between this sample and the next nearer one, or the wanted angle, which is not allowed.
     nearer = best - (step if best > zero else -step) if best != zero else zero
     return edge_of_limit(found, wanted + nearer, swing, limit, rounding)
 
 
 @routine
 def step_elbow(arm, state, angle, line, elbow, above, dt):
-    """A swing of the elbow, but for what is left of jumps from one to the next. elbow: the way to it before the swing.
+    """The swing of the elbow, plus the decaying offset of its jumps.
 
-    above: the matrix of what the arm hangs from.
+    elbow: the direction to the elbow before the swing. above: the matrix of the arm's parent.
     """
     zero = like(dt, 0.0)
     now = quat.rotate(quat.from_axis_angle(line, angle), elbow)
@@ -329,9 +333,9 @@ def step_elbow(arm, state, angle, line, elbow, above, dt):
 
 @routine
 def bend_arm(arm, state, goal, pose, dt):
-    """Rotate upper arm and forearm so that the hand comes to the goal. World matrices are read, not brought up to date.
+    """Rotate upper arm and forearm so that the hand reaches the goal. Reads world matrices, does not update them.
 
-    Returns whether a limit keeps the elbow from where it should be.
+    Returns whether a limit keeps the elbow from its wanted direction.
     """
     one = like(dt, 1.0)
     zero = like(dt, 0.0)
@@ -368,7 +372,7 @@ def bend_arm(arm, state, goal, pose, dt):
 
 @routine
 def approach_joint(arm, path, limit, joint, pose, target):
-    """Rotate one joint so that the hand comes as near to the target as the joint's limit lets it."""
+    """Rotate one joint so that the hand comes as near to the target as the joint's limit allows."""
     axes = rotation_axes(pose, joint)
     here = load_origin(pose.world[joint])
     now = xform.into(axes, vec.sub(load_origin(pose.world[arm.hand]), here))
@@ -383,9 +387,9 @@ def approach_joint(arm, path, limit, joint, pose, target):
 
 @routine
 def hold_arm(arm, path, pose):
-    """Move the arm into its limits, with the hand as near as they let it to where it is (cyclic coordinate descent).
+    """Move the arm into its limits, and keep the hand as near as possible (cyclic coordinate descent).
 
-    Returns whether anything had to be moved.
+    Returns whether any joint was outside its limit.
     """
     target = load_origin(pose.world[arm.hand])
     moved = hold_limit(arm.upper_limit, pose.r[arm.upper], arm.rounding)
@@ -400,7 +404,10 @@ def hold_arm(arm, path, pose):
 
 @routine
 def solve_arm(arm, path, state, goal, pose, weight, dt):
-    """Shoulder, upper arm and forearm for one frame, by a weight. Returns whether a limit holds one of them back."""
+    """Rotate shoulder, upper arm and forearm for one frame, by a weight.
+
+    Returns whether a limit restricts one of them.
+    """
     helps, begun = arm.shoulder >= 0, state.known
     shoulder = load4(pose.r[max(arm.shoulder, 0)])
     upper, fore = load4(pose.r[arm.upper]), load4(pose.r[arm.fore])
@@ -422,7 +429,7 @@ def solve_arm(arm, path, state, goal, pose, weight, dt):
 
 @routine
 def solve_hand(arm, path, state, rotation, pose, weight, dt):
-    """The hand for one frame, by its own weight. Returns whether its limit holds it back."""
+    """Rotate the hand for one frame, by its own weight. Returns whether its limit restricts it."""
     before, r = load4(pose.r[arm.hand]), pose.r[arm.hand]
     limited = False
     if weight > like(weight, 0.0):
@@ -459,10 +466,10 @@ def arm_settings(crowd: Crowd, number: int, arm: Arm, settings: Any) -> tuple[An
 
 
 def _elbow(crowd: Crowd, joints: tuple[int, int, int]) -> tuple[Any, bool]:
-    """Return what an elbow bends about, in the axes its local rotation acts in, and whether it is a hinge.
+    """Return the bend axis of an elbow, in the axes its local rotation acts in, and whether it is a hinge.
 
-    It bends as in the rest pose. If there is hardly any bend at rest, it bends the way a hinge has more room; without a
-    hinge the forearm goes forwards, or up where it points forwards already.
+    It bends as in the rest pose. An elbow that is straight at rest bends to the side where its hinge has the larger
+    range; without a hinge the forearm moves forward, or up if it points forward already.
     """
     skeleton, rig = crowd.skeleton, crowd.rig
     world = rig.standing_world[list(joints)].astype(np.float64)

@@ -1,7 +1,7 @@
 """One character of a frame, as kernels read and write it.
 
-A stage hands `FrameArrays` to its batch loop; the loop takes out one `CharacterPose` after the other and gives it to a
-step. World matrices are read with `matrix_above` and `load_matrix`, and brought up to date with `update_matrix`.
+A stage passes `FrameArrays` to its batch loop, and the loop passes one `CharacterPose` after the other to a step. Read
+world matrices with `matrix_above` and `load_matrix`, update them with `update_matrix`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FrameArrays(NamedTuple):
     transform: NDArray[Any]
     """(N, 1, 12): from each character's space to the world."""
     weights: NDArray[Any]
-    """(N,): how much of the stage each character gets, 0 to 1."""
+    """(N,): weight of the stage for each character, 0 to 1."""
 
 
 class CharacterPose(NamedTuple):
@@ -80,13 +80,14 @@ def local_matrix(pose, joint):
 
 @kernel
 def update_matrix(pose, joint, parent):
-    """Bring a joint's world matrix up to date; that of its parent must be."""
+    """Update a joint's world matrix. Its parent's must be up to date."""
     store_matrix(pose.world[joint], xform.mul(matrix_above(pose, parent), local_matrix(pose, joint)))
 
 
 @kernel
 def out_of_scale(q, scale):
-    """Take a correction from a joint's own space to the axes its local rotation acts in: a mirrored scale flips it."""
+    """Transform a correction from a joint's own space to the axes its local rotation acts in: negative scales flip
+    it."""
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
     x = one if scale[0] >= zero else -one

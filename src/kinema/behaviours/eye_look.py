@@ -1,7 +1,7 @@
-"""`EyeLook`: two eyes that look at a point, from numbers alone. No skeleton, no clip.
+"""`EyeLook`: rotate two eyes to look at a point, without a skeleton or a clip.
 
-For those who have the matrix of a head and the positions of its eyes, and want the rotations of the eyes. `Eyes` does
-the same for a character. The head and its eyes face +z and their up is +y where they are not rotated.
+Use it if you have the matrix of a head and the positions of its eyes, and need the rotations of the eyes. `Eyes` does
+the same for a character. Unrotated, the head and its eyes face +z, with +y up.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ EYE_LOOK_STATE = Record(head=(REAL, 12), state=EYES_STATE, eyes=(EYE_STATE, 2), 
 
 @routine
 def step_eye_look(settings, offsets, target, state, dt):
-    """One frame of one pair of eyes. offsets: (2, 3), where they are in the head's own space."""
+    """Step one pair of eyes by a frame. offsets: (2, 3), their positions in the head's own space."""
     zero = like(dt, 0.0)
     ahead = (zero, zero, like(dt, 1.0))
-    head, who = load_matrix(state.head), state.state.id
+    head, id = load_matrix(state.head), state.state.id
     axes = xform.axes(head)
-    saccade = step_saccade(settings, state.state.saccade, who, dt)
+    saccade = step_saccade(settings, state.state.saccade, id, dt)
     blinks = saccade.blinks
     for e in range(2):
         eye, view = state.eyes[e], EyeView(xform.apply(head, load3(offsets[e])), axes, ahead)
@@ -52,12 +52,12 @@ def step_eye_look(settings, offsets, target, state, dt):
         blinks |= step.blinks
         store4(state.rotations[e], quat.between(ahead, step.gaze, vec.hinge_of(ahead)))
         record_gaze(eye, view, target, step.gaze)
-    state.state.blink = step_blink(settings, state.state.saccade, who, blinks, dt)
+    state.state.blink = step_blink(settings, state.state.saccade, id, blinks, dt)
 
 
 @batch
 def step_eye_looks(first, last, settings, offsets, targets, states, dt):
-    """One frame of pairs of eyes first to last."""
+    """Step pairs of eyes first to last by a frame."""
     for i in range(first, last):
         step_eye_look(settings[0], offsets, targets[i], states[i], dt)
 
@@ -88,9 +88,9 @@ class EyeLook(EyeMotion):
     """
 
     left_eye_offset: ArrayLike
-    """Where the left eye is, in the head's own space, (3,), metres."""
+    """Position of the left eye in the head's own space, (3,), metres."""
     right_eye_offset: ArrayLike
-    """Where the right eye is, in the head's own space, (3,), metres."""
+    """Position of the right eye in the head's own space, (3,), metres."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +105,7 @@ class EyeLook(EyeMotion):
 
 
 class EyeLookState:
-    """How far one pair of eyes, or a batch of them, has come. The first update says how many there are."""
+    """The state of one pair of eyes or of a batch. The first update sets the shape of the batch."""
 
     def __init__(self, settings: EyeLook) -> None:
         self.settings = settings
@@ -116,7 +116,7 @@ class EyeLookState:
     def update(self, head: ArrayLike, target: ArrayLike | None, dt: float) -> EyesPose:
         """Return the eyes dt seconds on.
 
-        head: (..., 3, 4) or (..., 4, 4), its world matrix; moved, rotated, scaled and mirrored will do. target:
+        head: (..., 3, 4) or (..., 4, 4), its world matrix, which may be scaled or mirrored. target:
         (..., 3), world space; None to look ahead. dt: seconds. Raises InputError if the shape of the batch changes.
         """
         seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)

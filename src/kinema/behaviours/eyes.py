@@ -1,7 +1,7 @@
 """`Eyes`: each eye looks at the target from its own position, glances about it, and the lids blink.
 
-Eyes are fast: within a twentieth of a second they are on a new target, long before the head is. The spring eases only
-the jump from one target to the next, so the eyes stay on their target to rounding while the head rotates under them.
+Eyes are fast: they reach a new target within a twentieth of a second, long before the head. The spring eases only jumps
+between targets, so the eyes stay exactly on a target while the head rotates.
 Glances (saccades) are small angles, the same for both eyes, drawn as a function of seed, character and count.
 """
 
@@ -39,19 +39,19 @@ from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.records import REAL, Record, kernel_views
 
 EYES_BEHIND = 0.5
-"""Radians from straight behind (29 degrees) over which eyes come back to straight ahead; else they would flip from one
-corner to the other as a target passes behind the head."""
+"""Radians from straight behind (29 degrees) within which the eyes return to straight ahead. Without it they would flip
+from one side to the other as a target passes behind the head."""
 
 MOST_EVENTS = 64
-"""Glances that one frame catches up on. After a longer gap the rest are dropped: nobody saw them."""
+"""Most glances in one frame. After a long gap, the remaining ones are dropped."""
 
 BLINK_CLOSING = 0.35
 """Share of a blink in which the lid closes; it opens more slowly."""
 
 VERTICAL_GLANCES = 0.5
-"""Height of the field that glances wander over, in widths: eyes scan more to the side than up and down."""
+"""Height of the field that glances cover, as a share of its width: eyes scan more sideways than up and down."""
 
-# What is drawn for one event: each is a number of its own.
+# The random numbers of one event, by index.
 _WAIT, _LEFT, _UP, _BLINKS, _BLINK_WAIT, _DRAWS = 0, 1, 2, 3, 4, 8
 
 EYES_SETTINGS = Record(
@@ -77,7 +77,7 @@ SACCADE_STATE = Record(glance=ASIDE, wait=REAL, count=np.int64, blink_age=REAL, 
 seconds since a blink began. blink_wait: seconds to the next one. blinks: so far."""
 
 EYES_STATE = Record(id=np.int64, saccade=SACCADE_STATE, moving=bool, blink=REAL)
-"""One character. id: who it is to the random numbers. moving: whether a jump is under way. blink: as in the report."""
+"""One character. id: for the random numbers. moving: whether a jump is under way. blink: as in the report."""
 
 EYE_STATE = Record(offset=ASIDE, velocity=ASIDE, shown=ASIDE, error=REAL)
 """One eye. offset, velocity: what is left of its jumps. shown: where it looks. error: angle to the target."""
@@ -114,35 +114,35 @@ class EyeStep(NamedTuple):
 
 
 @routine
-def step_saccade(settings, state, who, dt):
-    """Let time pass for one character's glances: when it is time, the next one or several. Returns a `Saccade`."""
+def step_saccade(settings, state, id, dt):
+    """Step one character's glances by dt, which may start one or more new ones. Returns a `Saccade`."""
     zero = like(dt, 0.0)
     size, seed = settings.saccade_size, settings.seed
     jump, blinks = Aside(zero, zero), False
     if size <= zero:
         return Saccade(Aside(zero, zero), jump, blinks)
-    if state.count == 0:  # Characters do not begin in step with each other.
+    if state.count == 0:  # Start at a random time, so that characters are not synchronized.
         state.count = 1
-        state.wait = chance.between(zero, settings.saccade_longest, seed, who, _WAIT)
+        state.wait = chance.between(zero, settings.saccade_longest, seed, id, _WAIT)
     state.wait -= dt
     for _ in range(MOST_EVENTS):
         if state.wait > zero:
             break
         state.count += 1
         draw = state.count * _DRAWS
-        state.wait += chance.between(settings.saccade_shortest, settings.saccade_longest, seed, who, draw + _WAIT)
-        left = chance.between(-size, size, seed, who, draw + _LEFT)
-        up = chance.between(-size, size, seed, who, draw + _UP) * like(dt, VERTICAL_GLANCES)
+        state.wait += chance.between(settings.saccade_shortest, settings.saccade_longest, seed, id, draw + _WAIT)
+        left = chance.between(-size, size, seed, id, draw + _LEFT)
+        up = chance.between(-size, size, seed, id, draw + _UP) * like(dt, VERTICAL_GLANCES)
         jump = Aside(jump.left + left - state.glance.left, jump.up + up - state.glance.up)
         state.glance.left, state.glance.up = left, up
-        blinks |= chance.uniform(dt, seed, who, draw + _BLINKS) < settings.blink_chance
+        blinks |= chance.uniform(dt, seed, id, draw + _BLINKS) < settings.blink_chance
     state.wait = max(state.wait, zero)
     return Saccade(Aside(state.glance.left, state.glance.up), jump, blinks)
 
 
 @kernel
 def lid(age, duration):
-    """How far the lid is closed, 0 to 1, so long after a blink began."""
+    """How far the lid is closed, 0 to 1. age: seconds since the blink began."""
     if age >= duration:
         return like(age, 0.0)
     closing = duration * like(age, BLINK_CLOSING)
@@ -151,21 +151,21 @@ def lid(age, duration):
 
 
 @routine
-def step_blink(settings, state, who, called_for, dt):
-    """Let time pass for one character's lids. Returns how far they are closed."""
+def step_blink(settings, state, id, called_for, dt):
+    """Step one character's lids by dt. Returns how far they are closed, 0 to 1."""
     zero = like(dt, 0.0)
     state.blink_age = min(state.blink_age + dt, settings.blink_time)
     if settings.blink_longest <= zero:
         return zero
     if state.blinks == 0:
         state.blinks = 1
-        state.blink_wait = chance.between(zero, settings.blink_longest, settings.seed, who, _BLINK_WAIT)
+        state.blink_wait = chance.between(zero, settings.blink_longest, settings.seed, id, _BLINK_WAIT)
     state.blink_wait -= dt
     if called_for | (state.blink_wait <= zero):
         state.blinks += 1
         draw = state.blinks * _DRAWS + _BLINK_WAIT
-        state.blink_wait = chance.between(settings.blink_shortest, settings.blink_longest, settings.seed, who, draw)
-        # A blink under way is not begun again: the lid would jump open.
+        state.blink_wait = chance.between(settings.blink_shortest, settings.blink_longest, settings.seed, id, draw)
+        # Do not restart a blink: the lid would jump open.
         if state.blink_age >= settings.blink_time:
             state.blink_age = zero
     return lid(state.blink_age, settings.blink_time)
@@ -184,7 +184,7 @@ def within_cone(a, most):
 
 @kernel
 def within_range(direction, most):
-    """A direction as an `Aside` inside the cone; from some way behind, back to straight ahead."""
+    """A direction as an `Aside` inside the cone. Directions to the back return to straight ahead."""
     angle = angle_between((like(most, 0.0), like(most, 0.0), like(most, 1.0)), direction)
     fade = (like(most, math.pi) - angle) / like(most, EYES_BEHIND)
     return within_cone(aside_of(direction), most * max(min(fade, like(most, 1.0)), like(most, 0.0)))
@@ -192,7 +192,7 @@ def within_range(direction, most):
 
 @kernel
 def step_jumps(settings, eye, jump, dt):
-    """Ease what is left of an eye's jumps, one of which may be new. Returns it, and whether it is at rest."""
+    """Ease the offset of an eye's jumps, after adding a new one. Returns the offset, and whether it is at rest."""
     zero = like(dt, 0.0)
     half_life = settings.half_life
     left, left_velocity = settle(eye.offset.left + jump.left, eye.velocity.left, zero, half_life, dt)
@@ -205,7 +205,7 @@ def step_jumps(settings, eye, jump, dt):
 
 @routine
 def step_eye(settings, eye, view, target, saccade, dt):
-    """Let an eye look at its target for a frame. Returns an `EyeStep`."""
+    """Step one eye by a frame. Returns an `EyeStep`."""
     zero = like(dt, 0.0)
     held, most = target.held, settings.max_angle
     now = to_unit(xform.into(view.axes, vec.sub(load3(target.point), view.position)))
@@ -230,7 +230,7 @@ def step_eye(settings, eye, view, target, saccade, dt):
 
 @kernel
 def record_gaze(eye, view, target, gaze):
-    """Note where an eye looks and how far off the target that is."""
+    """Store the direction of an eye and its angle to the target."""
     shown = aside_of(gaze)
     eye.shown.left, eye.shown.up = shown.left, shown.up
     to_target = to_unit(xform.into(view.axes, vec.sub(load3(target.point), view.position)))
@@ -239,7 +239,7 @@ def record_gaze(eye, view, target, gaze):
 
 @routine
 def step_eyes(settings, joints, target, state, eyes, pose, dt):
-    """One frame of one character's eyes. Returns how many of them changed."""
+    """Step one character's eyes by a frame. Returns how many of them changed."""
     zero = like(dt, 0.0)
     ahead = (zero, zero, like(dt, 1.0))
     saccade = step_saccade(settings, state.saccade, state.id, dt)
@@ -269,7 +269,7 @@ def step_eyes(settings, joints, target, state, eyes, pose, dt):
 
 @batch
 def step_all_eyes(rows, settings, joints, targets, states, eyes, frame, dt):
-    """One frame of these characters' eyes. Returns how many eyes changed."""
+    """Step the eyes of these characters by a frame. Returns how many eyes changed."""
     changed = 0
     for n in range(rows.size):
         i = rows[n]
@@ -298,7 +298,7 @@ class EyesReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EyeMotion:
-    """How eyes move: what `Eyes` and `EyeLook` have in common."""
+    """Settings that `Eyes` and `EyeLook` share."""
 
     max_angle: float = 0.6
     """Largest angle of an eye from the head's forward, radians."""
@@ -352,7 +352,7 @@ class Eyes(EyeMotion, Stage):
 
 
 class EyesState(StageState):
-    """What each character's eyes look at, and how far they have come."""
+    """The targets and the state of every character's eyes."""
 
     def __init__(self, settings: Eyes, crowd: Crowd) -> None:
         self._precision = crowd.precision
@@ -372,8 +372,8 @@ class EyesState(StageState):
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """(N,): who each character is to the random numbers, at first its index. Change it in place: the same seed
-        and id give the same glances and blinks.
+        """(N,): the id of each character for the random numbers, initially its index. Change it in place: the same
+        seed and id give the same glances and blinks.
         """
         return self._ids
 
@@ -416,7 +416,7 @@ def _joints(crowd: Crowd) -> Any:
 
 
 def eyes_settings(settings: EyeMotion, precision: Any) -> Any:
-    """Return how eyes move as one `EYES_SETTINGS` record, (1,)."""
+    """Return the settings as one `EYES_SETTINGS` record, (1,)."""
     record = EYES_SETTINGS.zeros(1, precision)
     for name in ("max_angle", "half_life", "saccade_size", "blink_time", "blink_angle", "blink_chance"):
         record[name] = getattr(settings, name)
@@ -427,7 +427,7 @@ def eyes_settings(settings: EyeMotion, precision: Any) -> Any:
 
 
 def _check_interval(name: str, value: Any) -> None:
-    """Two numbers of seconds, above 0 and in order."""
+    """Check an interval: two numbers of seconds, positive and sorted."""
     array = validation.vectors(name, value, 2, np.float64)
     if array.ndim != 1 or not 0 < array[0] <= array[1]:
         raise InputError(f"{name} is {value!r:.60}; allowed are two numbers of seconds above 0, the shorter first")

@@ -22,7 +22,7 @@ BATCHED = ("position", "rotation", "offset", "direction", "axis", "normal", "wei
 """Fields of an effector that may have one value for each character."""
 
 SINGLE = ("weight", "rotation_weight", "distance")
-"""Those of them that are numbers, not vectors."""
+"""Those fields that are numbers, not vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class BodyState(StageState):
         self._report = self._empty_report()
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Remove all effectors."""
         self.set()
 
     @property
@@ -101,7 +101,7 @@ class BodyState(StageState):
         return self._copied()
 
     def _start(self, animated: Pose, rows: Any) -> Pose:
-        """The pose of the frame before; as animated for who has none."""
+        """The pose of the frame before; the animated pose for characters without one."""
         fresh = self._fresh[rows, np.newaxis, np.newaxis]
         return Pose.of(
             np.where(fresh, animated.translations, self._last.translations[rows]),

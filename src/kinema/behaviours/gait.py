@@ -1,8 +1,8 @@
-"""Who steps when: the groups that legs swing in, and the rule by which a group leaves the ground.
+"""Gait: the groups in which legs swing, and the rule by which a group lifts off.
 
-Legs of a group swing together, and only while every other group stands; neighbours are never in the same group. A foot
-wants to leave once it is far from where it should be. Its group leaves when one of its feet wants to, in turn and in
-time with the other group.
+Legs of a group swing together, and only while all other groups are planted; neighbouring legs are in different groups.
+A foot needs a step once it is far from its ideal position. Its group lifts off when one of its feet needs a step, in
+alternation and in time with the other group.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from kinema.math.rows import load3, store3
 from kinema.rig import Rig
 
 STEP_JOINS = 0.4
-"""Share of the distance at which a foot lifts from which it leaves with its group: they swing together, in time."""
+"""Share of the lift-off distance from which a foot lifts off together with its group."""
 
 STEP_JOINS_UNTIL = 0.3
-"""Share of a swing after which no foot joins in any more: the other group is waiting."""
+"""Share of a swing after which no other foot of the group lifts off: the other group is waiting."""
 
 STEP_FIRST = 0.6
-"""Share of the distance at which a foot lifts that is enough for the first step after standing."""
+"""Share of the lift-off distance that is enough for the first step after standing."""
 
 STOOD_LONG = 10.0
-"""Swings after which the last step is long ago."""
+"""Duration since the last step, in swings, that counts as standing."""
 
 STEP_URGENT = 1.3
-"""Times the distance at which a foot lifts from which it no longer waits for its beat, only for the others to be
-down."""
+"""Multiple of the lift-off distance from which a foot no longer waits for its beat, only for the others to land."""
 
 BRAKE_FROM = 0.7
-"""Strain from which the body slows down, so that it does not run into the limit of a leg."""
+"""Strain from which the body slows down, so that no leg is overstretched."""
 
 ROOM_AHEAD = 0.65
-"""Share of its spare reach that a leg uses up where its foot is put down."""
+"""Share of its spare reach that a leg uses at landing."""
 
 ROOM_BEHIND = 0.5
-"""The same where it leaves again: less, since the body goes on while the foot waits."""
+"""The same at lift-off: less, since the body moves on while the foot waits."""
 
 OWN_SIDE = 0.5
-"""Share of its distance from the middle of the body by which a foot may be put inwards."""
+"""Share of its distance from the middle of the body by which a foot may land further inwards."""
 
 TRY_AGAIN = 0.06
-"""Leg lengths by which the wanted place must move before a foot that found no foothold tries again."""
+"""Leg lengths by which the wanted position must move before a foot that found no foothold tries again."""
 
 
 def groups_of(rig: Rig) -> tuple[int, ...]:
@@ -68,15 +67,15 @@ def groups_of(rig: Rig) -> tuple[int, ...]:
 
 @kernel
 def lead_of(settings, leg, foot):
-    """How far ahead of its home a foot is put down: as far as the body goes in a swing, up to a stride."""
+    """How far ahead of its home a foot lands: as far as the body moves in a swing, at most a stride."""
     return min(vec.length(load3(foot.drift)) * settings.swing_time, settings.stride * leg.bones.length)
 
 
 @routine
 def lead_shift(settings, leg, m, along, lead):
-    """How much farther ahead than its lead a foot is put, so that the leg has room from there to where it leaves.
+    """How much farther ahead than its lead a foot lands, so that the leg has enough reach until lift-off.
 
-    A leg that trails behind the body at rest is put down earlier, one that reaches ahead later. along: unit vector.
+    Negative for a leg that reaches ahead at rest, positive for one that trails behind. along: unit vector.
     """
     zero = like(lead, 0.0)
     way = xform.linear(m, vec.sub(load3(leg.home), load3(leg.hip)))
@@ -89,7 +88,7 @@ def lead_shift(settings, leg, m, along, lead):
 
 @routine
 def landing_point(settings, leg, walker, foot, m, seconds):
-    """Where a foot that comes down in so many seconds should be, with the character's space at m."""
+    """The ideal landing position of a foot that lands in so many seconds. m: the character's transform."""
     zero = like(seconds, 0.0)
     drift = load3(foot.drift)
     along = vec.unit_or(drift, (zero, zero, zero))
@@ -101,7 +100,7 @@ def landing_point(settings, leg, walker, foot, m, seconds):
 
 @routine
 def keep_side(settings, leg, m, ahead):
-    """How far from its home a foot is put, shortened so that it stays on its own side of the body: feet never cross."""
+    """The offset of a landing from the foot's home, shortened so that the foot stays on its own side of the body."""
     zero = like(ahead[0], 0.0)
     own_side = vec.cross(load3(settings.contact.up), load3(settings.forward))
     side = vec.unit_or(xform.linear(m, own_side), (zero, zero, zero))
@@ -114,7 +113,7 @@ def keep_side(settings, leg, m, ahead):
 
 @routine
 def clear_other(settings, legs, feet, n, m, wanted):
-    """Where a foot of a walker with two legs lands, moved aside so that it stays on its side of the other foot."""
+    """The landing of a biped's foot, moved sideways so that it stays on its own side of the other foot."""
     if legs.size != 2:
         return wanted
     zero = like(wanted[0], 0.0)
@@ -131,7 +130,7 @@ def clear_other(settings, legs, feet, n, m, wanted):
 
 @routine
 def need(settings, leg, walker, foot, m, up):
-    """How much a planted foot wants to leave: from 1 on it does. It is 0 after landing and grows as the body moves."""
+    """How urgently a planted foot needs a step: it steps at 1. It is 0 after landing and grows as the body moves."""
     zero = like(settings.stride, 0.0)
     wanted = landing_point(settings, leg, walker, foot, m, zero)
     length = leg.bones.length
@@ -147,19 +146,17 @@ def need(settings, leg, walker, foot, m, up):
     gap = vec.reject(vec.sub(ball, vec.add(wanted, load3(foot.shift))), up)
     lead = lead_of(settings, leg, foot)
     most = max(lead + lead, settings.settle * length)
-    wants = vec.length(gap) / most if most > zero else zero
+    needed = vec.length(gap) / most if most > zero else zero
     strained = strain(settings, leg, walker, foot, m, up)
     behind = vec.dot(vec.sub(load3(foot.home), ball), load3(foot.drift)) > zero
     if behind | (strained >= like(zero, 1.0)):
-        return max(wants, strained * like(zero, STEP_URGENT / BRAKE_FROM))
-    return wants
+        return max(needed, strained * like(zero, STEP_URGENT / BRAKE_FROM))
+    return needed
 
 
 @routine
 def beat(settings, legs, feet):
-    """Seconds from one group's lift-off to the next one's: half of what a leg's swing and stance take. 0 if nothing
-    moves.
-    """
+    """Seconds from one group's lift-off to the next one's: half of a leg's swing and stance. 0 if nothing moves."""
     zero = like(settings.stride, 0.0)
     half = settings.swing_time * like(zero, 0.5)
     longest = zero
@@ -172,34 +169,34 @@ def beat(settings, legs, feet):
 
 @routine
 def next_group(settings, legs, walker, feet, m, up):
-    """The group that leaves the ground now, while all stand; -1 for none. A group that waits keeps the walker awake."""
+    """The group that lifts off now, while all feet are planted; -1 for none. A waiting group keeps the walker awake."""
     zero = like(settings.stride, 0.0)
     pause = beat(settings, legs, feet)
     if pause <= zero:
         pause, walker.since = settings.swing_time, settings.swing_time * like(zero, STOOD_LONG)
-    # After standing for long the first step comes early: it does not wait until the body has left its feet behind.
+    # After standing, the first step comes early, before the body has left its feet behind.
     enough = like(zero, STEP_FIRST) if walker.since > pause + pause else like(zero, 1.0)
     best, most = -1, zero
     for group in range(2):
-        wants = zero
+        needed = zero
         for n in range(legs.size):
             if legs[n].group == group:
-                wants = max(wants, need(settings, legs[n], walker, feet[n], m, up))
-        if wants < enough:
+                needed = max(needed, need(settings, legs[n], walker, feet[n], m, up))
+        if needed < enough:
             continue
         walker.pelvis.moving = True
         other = group != walker.group
-        in_time = (walker.since >= pause) | (not other) | (wants >= like(zero, STEP_URGENT))
-        # If both groups want to leave, the one that did not swing last goes first.
-        wants += like(zero, STEP_URGENT) if other else zero
-        if in_time & (wants > most):
-            best, most = group, wants
+        in_time = (walker.since >= pause) | (not other) | (needed >= like(zero, STEP_URGENT))
+        # If both groups need a step, the one that did not swing last goes first.
+        needed += like(zero, STEP_URGENT) if other else zero
+        if in_time & (needed > most):
+            best, most = group, needed
     return best
 
 
 @routine
 def lift_feet(settings, legs, walker, feet, m, up):
-    """Let the feet whose turn it is leave the ground: from now on they swing."""
+    """Lift off the feet of the group that steps now."""
     zero = like(settings.stride, 0.0)
     in_air = False
     for n in range(legs.size):
@@ -221,7 +218,7 @@ def lift_feet(settings, legs, walker, feet, m, up):
 
 @kernel
 def lift_off(settings, foot, up):
-    """Begin to swing a foot from where it is."""
+    """Start the swing of a foot from its current position."""
     zero = like(settings.stride, 0.0)
     foot.target.contact = SWINGING
     foot.left = foot.duration = settings.swing_time

@@ -1,4 +1,4 @@
-"""What head, eyes and aim share: axes, angles, and a gaze with limits and a largest speed.
+"""Shared by head, eyes and aim: axes, angles, and a gaze with limits and a largest speed.
 
 Axes are three unit vectors in world space: the character's left, up and forward as some joint carries them. In these
 coordinates x is left, y is up and z is ahead. Yaw rotates to the left and pitch up, both radians from straight ahead.
@@ -20,15 +20,15 @@ from kinema.rig import Rig
 from kinema.skeleton import Joint
 
 SETTLED = 1e-6
-"""Radians from its goal at which a spring has arrived. Less than float32 holds of a rotated head, and nothing anyone
-sees. Without it a spring would creep on for ever, and no stage could rest."""
+"""Radians from its goal at which a spring counts as arrived: below float32's precision for a rotated head. Without it
+springs would never come to rest, and neither would stages."""
 
 BEHIND = 0.35
-"""Radians past straight behind (20 degrees) that a target has to go before the gaze changes to the other shoulder."""
+"""Radians past straight behind (20 degrees) that a target must move before the gaze switches to the other shoulder."""
 
 OVERHEAD = 0.35
-"""Sine of the angle to the vertical (20 degrees) below which the yaw of a target fades out: straight above and below
-there is no yaw, and a small step aside would change it by half a revolution. Narrower where the pitch may go so far."""
+"""Sine of the angle to the vertical (20 degrees) below which the yaw of a target fades out: straight above and below,
+the yaw is undefined and would jump. Narrower if the pitch may come that close to the vertical."""
 
 UPRIGHT = 0.35
 """Cosine of the animated pitch, and of the roll, below which an upright rotation fades to the smallest one (70
@@ -54,7 +54,8 @@ def axes_of(m, own):
 
 @routine
 def rotation_in_parent(axes, parent, q):
-    """Take a rotation from the coordinates of axes to those of a joint's parent: new local rotation = result * old."""
+    """Transform a rotation from the coordinates of axes to those of a joint's parent: new local rotation = result *
+    old."""
     parent_axes = xform.axes(parent)
     side = xform.handedness(axes) * xform.handedness(parent_axes)
     axis = xform.into(parent_axes, xform.linear(axes, (q[0], q[1], q[2])))
@@ -105,7 +106,7 @@ def store_angles(record, a):
 
 @kernel
 def to_unit(v):
-    """v at length 1 whatever its size; zero where it has none."""
+    """v at length 1, for any size; zero if v is zero."""
     zero = like(v[0], 0.0)
     size = vec.span(v)
     known = size > zero
@@ -128,13 +129,13 @@ def direction_of(a):
 
 @kernel
 def angle_between(a, b):
-    """The angle between two vectors; 0 where one of them has no direction."""
+    """The angle between two vectors; 0 if one of them is zero."""
     return math.atan2(vec.length(vec.cross(a, b)), vec.dot(a, b))
 
 
 @kernel
 def wrapped(angle):
-    """An angle from -2 pi to 2 pi as the same one from -pi to pi."""
+    """Wrap an angle from -2 pi to 2 pi to -pi to pi."""
     revolution = like(angle, 2.0 * math.pi)
     angle = angle - revolution if angle > like(angle, math.pi) else angle
     return angle + revolution if angle < like(angle, -math.pi) else angle
@@ -174,7 +175,7 @@ def direction_aside(a):
 
 @kernel
 def settle(x, velocity, goal, half_life, dt):
-    """A critically damped spring that ends: within rounding of its goal it is there, and still."""
+    """Step a critically damped spring that comes to rest within `SETTLED` of its goal."""
     x, velocity = spring.critical(x, velocity, goal, half_life, dt)
     near = like(x, SETTLED)
     there = (abs(x - goal) <= near) & (abs(velocity) * half_life <= near)
@@ -191,7 +192,7 @@ GAZE_STATE = Record(gaze=ANGLES, offset=ANGLES, velocity=ANGLES)
 
 
 class TargetChange(NamedTuple):
-    """What happened to a target: whether there is one, whether there was one, whether it is another one."""
+    """The change of a target: whether there is one, whether there was one, whether it is a different one."""
 
     held: Any
     was_held: Any
@@ -207,7 +208,7 @@ def set_gaze_settings(record: Any, settings: Any) -> None:
 
 @kernel
 def target_change(target):
-    """What happened to a `LOOK_TARGET` since the frame before."""
+    """The change of a `LOOK_TARGET` since the frame before."""
     moved = target.point[0] != target.last_point[0]
     moved |= target.point[1] != target.last_point[1]
     moved |= target.point[2] != target.last_point[2]
@@ -216,7 +217,7 @@ def target_change(target):
 
 @kernel
 def shoulder_of(target, side):
-    """The side a target is on, 1 left, -1 right. Past straight behind it stays on the side it was on (0: none yet)."""
+    """The side of a target: 1 left, -1 right. Behind the head it keeps the side it was on (0: none yet)."""
     one = like(target[0], 1.0)
     zero = like(target[0], 0.0)
     yaw = math.atan2(target[0], target[2])
@@ -227,11 +228,11 @@ def shoulder_of(target, side):
 
 @routine
 def angles_through(target, eye, side, overhead):
-    """Yaw and pitch of the gaze that goes through a target, of a head that rotates about the origin.
+    """Yaw and pitch of the gaze through a target, for a head that rotates about the origin.
 
-    eye: where the gaze starts, in the coordinates of the gaze (left, up, along it). A rotation keeps distances, so the
-    point of the gaze that comes to lie on the target is as far from the origin as the target. Its height gives the
-    pitch, and what is left the yaw.
+    eye: the start of the gaze, in the coordinates of the gaze (left, up, along it). Rotations keep distances, so the
+    point of the gaze that meets the target is as far from the origin as the target. Its height gives the pitch, the
+    rest the yaw.
     """
     zero = like(side, 0.0)
     one = like(side, 1.0)
@@ -245,7 +246,7 @@ def angles_through(target, eye, side, overhead):
     if (abs(yaw) > like(yaw, math.pi - BEHIND)) & (yaw * side < zero):
         yaw += side * like(yaw, 2.0 * math.pi)
     yaw -= math.atan2(e[0], flat)
-    # Straight above and below there is no yaw, nor is there for a target inside the head.
+    # The yaw is undefined straight above and below, and for a target inside the head.
     whole = max(vec.length(t), vec.length(e))
     known = min(math.sqrt(t[0] * t[0] + t[2] * t[2]) / ((whole if whole > zero else one) * overhead), one)
     return Angles(yaw * known * known, pitch)
@@ -258,7 +259,7 @@ def clamp(x, low, high):
 
 @routine
 def gaze_goal(settings, held, target, eye, side, animated):
-    """The angles to go to: those of the target, inside the limits; those of the animation where there is none."""
+    """The goal of the gaze: the angles of the target, inside the limits; without a target, those of the animation."""
     a = angles_through(target, eye, side, settings.overhead)
     yaw = clamp(a.yaw, -settings.max_yaw, settings.max_yaw)
     pitch = clamp(a.pitch, -settings.max_pitch, settings.max_pitch)
@@ -281,7 +282,7 @@ def at_most(a, size):
 
 @kernel
 def between_angles(a, b, share):
-    """From one gaze to another; exactly the other for a share of 1."""
+    """Interpolate from one gaze to another; exact for a share of 1."""
     whole = share >= like(share, 1.0)
     return Angles(
         b.yaw if whole else a.yaw + (b.yaw - a.yaw) * share,
@@ -291,7 +292,7 @@ def between_angles(a, b, share):
 
 @kernel
 def inside_limits(settings, gaze, start, goal):
-    """A gaze held to the limits; where it starts or has to go outside of them, no further out than that."""
+    """Clamp a gaze to the limits. If its start or goal is outside of them, it may be as far out, but no further."""
     yaw, pitch = settings.max_yaw, settings.max_pitch
     return Angles(
         clamp(gaze.yaw, min(-yaw, start.yaw, goal.yaw), max(yaw, start.yaw, goal.yaw)),
@@ -301,7 +302,7 @@ def inside_limits(settings, gaze, start, goal):
 
 @kernel
 def jumped_by(state, goal, animated, change, most):
-    """How far the goal has jumped since the frame before; zero if it only moved on with the body.
+    """How far the goal jumped since the frame before; zero if it only moved along with the body.
 
     most: the largest step of a frame, radians.
     """
@@ -316,16 +317,16 @@ def jumped_by(state, goal, animated, change, most):
 
 @routine
 def step_gaze(settings, state, goal, animated, change, dt):
-    """Move a gaze towards its goal for one frame. Returns it, and whether it has arrived.
+    """Step a gaze towards its goal by a frame. Returns it, and whether it has arrived.
 
-    The state keeps how far the gaze is off its goal. Without a target that is how far it is off the animation, which it
-    follows at once. No step is longer than speed * dt, whatever the half-life.
+    The state holds the offset of the gaze from its goal: without a target, from the animation. No step is longer than
+    speed * dt, for any half-life.
     """
     zero = like(dt, 0.0)
     most = settings.speed * dt
     jump = jumped_by(state, goal, animated, change, most)
     offset = Angles(state.offset.yaw + jump.yaw, state.offset.pitch + jump.pitch)
-    if change.held and not change.was_held:  # Through the front, whichever way the animation counts.
+    if change.held and not change.was_held:  # Rotate through the front.
         yaw = goal.yaw + offset.yaw
         revolution = like(dt, 2.0 * math.pi)
         back = revolution if yaw > like(dt, math.pi) else (-revolution if yaw < like(dt, -math.pi) else zero)
@@ -351,7 +352,7 @@ def step_gaze(settings, state, goal, animated, change, dt):
 def rotation_between(start, end, upright):
     """The rotation from one gaze to another: yaw about the up axis, so that the head stays upright.
 
-    upright: 0 to 1; below 1, where upright means little, the rotation fades to the smallest one.
+    upright: 0 to 1; below 1 the rotation blends to the smallest one.
     """
     one = like(start.yaw, 1.0)
     zero = like(start.yaw, 0.0)

@@ -1,9 +1,8 @@
-"""`Hands`: each hand at a point in the world, or on what the other hand holds.
+"""`Hands`: reach for points in the world with the hands, or keep a hand on what the other one holds.
 
-The elbow bends in closed form, in the plane the animation bends it in unless there is a pole. Where the arm runs out,
-the shoulder helps. Reaching comes in and goes out by a weight on a spring. A target that moves is followed at once; a
-jump of the target becomes an offset, which a spring takes away. The same holds for the hand's rotation and for the
-direction of the elbow.
+The elbow bends in closed form, in the plane of the animated bend or towards a pole. Where the arm is too short, the
+shoulder helps. A weight on a spring eases a reach in and out. A moving target is followed at once; a jump of the target
+becomes an offset that a spring reduces to zero. The same holds for the hand's rotation and the direction of the elbow.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from kinema.solvers import branch
 logger: logging.Logger = logging.getLogger("kinema")
 
 FARTHEST_TARGET = 1.5
-"""A hand's target is pulled in to this many arm lengths from the shoulder. The pose is the same to 5e-5 of the arm, and
-a jump from one far target to another takes no longer than any other."""
+"""A hand's target is moved to at most this many arm lengths from the shoulder. This changes the pose by at most 5e-5 of
+the arm's length, and a jump between far targets takes no longer than any other."""
 
 HAND_GOAL = Record(
     held=bool,
@@ -52,13 +51,13 @@ HAND_GOAL = Record(
     grip_rotation=(REAL, 4),
     switched=bool,
 )
-"""What one hand is asked for, world space. held: whether there is a goal; without one the last goes on fading out.
-weight, rotation_weight: how much of position and rotation is asked for. source: the arm whose hand it holds on to, or
+"""The goal of one hand, world space. held: whether there is a goal; without one the last goal fades out.
+weight, rotation_weight: the wanted weights of position and rotation. source: the arm whose hand it holds on to, or
 -1; grip_position, grip_rotation: where, in the space of that hand; position_given, rotation_given: whether the user set
-these, else they are as animated. switched: whether it is another goal than before altogether, however near."""
+these, else they are as animated. switched: whether it is a different goal from the one before, however near."""
 
 AMOUNT = Record(value=REAL, rate=REAL)
-"""A weight on its way to the one asked for, and how fast it changes."""
+"""A weight that eases to the wanted one, and how fast it changes."""
 
 HAND_STATE = Record(
     amount=AMOUNT,
@@ -77,7 +76,7 @@ HAND_STATE = Record(
     limited=bool,
     out_of_reach=bool,
 )
-"""One hand. amount, rotation_amount: how much of position and rotation is in force. offset: what is left of jumps, arm
+"""One hand. amount, rotation_amount: the current weights of position and rotation. offset: of decaying jumps, arm
 lengths; rotation_offset: the same, axis times angle. position, rotation: the goal of the frame before in world space;
 own_position, own_rotation: in the character's own space. The next five are as in `HandsReport`. out_of_reach: whether
 the arm is too short for the target."""
@@ -88,7 +87,7 @@ the arm is too short for the target."""
 
 @kernel
 def within(origin, point, farthest):
-    """A point moved to at most this distance from the origin."""
+    """Move a point to at most this distance from the origin."""
     gap = vec.sub(point, origin)
     length = vec.length(gap)
     return vec.add(origin, vec.scale(gap, farthest / length)) if length > farthest else point
@@ -96,7 +95,7 @@ def within(origin, point, farthest):
 
 @kernel
 def eased_share(goal, step, speed, dt):
-    """The share of a step to a new goal that is eased: nothing for a grip, however fast; all of a switch."""
+    """The share of a step of the goal that is eased: 0 for a grip, however fast; 1 for a different goal."""
     one = like(dt, 1.0)
     if goal.switched:
         return one
@@ -105,10 +104,10 @@ def eased_share(goal, step, speed, dt):
 
 @routine
 def step_position(arm, goal, state, pose, size, dt):
-    """Where the hand is to be in this frame: at its goal, but for what is left of jumps.
+    """The position of the hand in this frame: its goal, plus the decaying offset of jumps.
 
-    A goal that stands still in the world, or with the character, does not jump when the character does. size: the
-    length of the arm.
+    A goal that is fixed in the world, or to the character, does not jump when the character does. size: the length of
+    the arm.
     """
     zero = like(size, 0.0)
     unit = size if size > zero else like(size, 1.0)
@@ -128,7 +127,7 @@ def step_position(arm, goal, state, pose, size, dt):
 
 @routine
 def step_rotation(arm, goal, state, pose, dt):
-    """The rotation of the hand in this frame, in the same way."""
+    """The rotation of the hand in this frame, like `step_position`."""
     one = like(dt, 1.0)
     zero = like(dt, 0.0)
     none = (zero, zero, zero, one)
@@ -150,7 +149,7 @@ def step_rotation(arm, goal, state, pose, dt):
 
 @routine
 def step_amount(amount, goal, ease, dt):
-    """Ease an `AMOUNT` towards a weight for a frame. Returns whether it is still on its way."""
+    """Ease an `AMOUNT` towards a weight by a frame. Returns whether it is still changing."""
     zero = like(dt, 0.0)
     value, amount.rate = settle(amount.value, amount.rate, goal, ease, dt)
     amount.value = min(max(value, zero), like(dt, 1.0))
@@ -175,7 +174,7 @@ def world_rotation(pose, hand):
 
 @batch
 def find_grips(rows, number, hands, goals, frame):
-    """Where hands are on the hands they hold on to, as animated, unless the user set it. number: of the second arm."""
+    """Store the animated grips of hands on other hands, unless the user set them. number: of the second arm."""
     for n in range(rows.size):
         i = rows[n]
         goal = goals[i, number]
@@ -195,7 +194,7 @@ def find_grips(rows, number, hands, goals, frame):
 
 @routine
 def follow_grip(goal, pose, first):
-    """Set the goal of a hand that holds on to another one, from where that one is by now."""
+    """Set the goal of a hand that holds on to another one, from the other one's current transform."""
     store3(goal.position, xform.apply(load_matrix(pose.world[first.joint]), load3(goal.grip_position)))
     apart = mirrored_with(pose, first, load4(goal.grip_rotation))
     store4(goal.rotation, quat.unit(quat.mul(world_rotation(pose, first), apart)))
@@ -206,7 +205,7 @@ def follow_grip(goal, pose, first):
 
 @routine
 def measure(arm, goal, state, pose, hand, size):
-    """Note how near the hand came to what is asked of it, by the pose as it is."""
+    """Store how near the hand came to its goal, by the current pose."""
     position = load3(goal.position)
     state.error = vec.length(vec.sub(load_origin(pose.world[hand.joint]), position))
     state.reached = state.error <= size * like(size, TOLERANCE)
@@ -218,7 +217,7 @@ def measure(arm, goal, state, pose, hand, size):
 
 @routine
 def step_hand(arm, path, hands, goal, state, pose, dt):
-    """One frame of one arm. Returns whether the pose changed."""
+    """Step one arm by a frame. Returns whether the pose changed."""
     zero = like(dt, 0.0)
     state.error, state.angle, state.weight = zero, zero, zero
     state.reached, state.limited, state.out_of_reach = False, False, False
@@ -249,7 +248,7 @@ def step_hand(arm, path, hands, goal, state, pose, dt):
 
 @batch
 def step_hands(rows, arm, path, hands, goals, states, frame, dt):
-    """One frame of one arm of these characters. Returns how many poses changed."""
+    """Step one arm of these characters by a frame. Returns how many poses changed."""
     changed = 0
     for n in range(rows.size):
         i, k = rows[n], arm[0].number
@@ -271,11 +270,11 @@ class HandsReport(NamedTuple):
     error: NDArray[Any]
     """(N, A): metres from the hand to its target; 0 without one."""
     angle: NDArray[Any]
-    """(N, A): radians from the hand's rotation to the one asked for; 0 without one."""
+    """(N, A): radians from the hand's rotation to its target; 0 without one."""
     weight: NDArray[Any]
-    """(N, A): how much of the reach is in force, 0 to 1."""
+    """(N, A): the current weight of the reach, 0 to 1."""
     limited: NDArray[np.bool_]
-    """(N, A): whether a joint of the arm is held back by its limit."""
+    """(N, A): whether the limit of one of the arm's joints restricts it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,8 +293,7 @@ class Hands(Stage):
     soften: float = 0.97
     """Share of its length from which an arm eases into full stretch, 0 to 1."""
     ease: float = 0.15
-    """Seconds in which a reach is half in force, or half gone, and in which half of a jump to another target is done; 0
-    for at once."""
+    """Half-life of easing a reach in or out, and of a jump to another target, seconds; 0 for at once."""
     shoulder: float = 0.35
     """Largest rotation of the shoulder towards a target that the arm alone does not reach, radians, up to 1."""
     speed: float = 12.0
@@ -316,7 +314,7 @@ class Hands(Stage):
 
 
 class HandsState(StageState):
-    """What each hand is asked for, and how far it has come."""
+    """The goals and the state of every hand."""
 
     def __init__(self, settings: Hands, crowd: Crowd) -> None:
         if not crowd.rig.arms:
@@ -401,11 +399,11 @@ class HandsState(StageState):
         self._set(n, rows, new)
 
     def release(self, arm: str, rows: Any = None) -> None:
-        """End whatever this hand does: ease back to the animation and leave it alone from then on."""
+        """End the reach or the grip of this hand, and ease it back to the animation."""
         self._end(self._index(arm), self._crowd.select(rows))
 
     def let_go(self, arm: str, rows: Any = None) -> None:
-        """End the grip of this hand. A hand that reaches on its own goes on doing so."""
+        """End the grip of this hand. A hand that reaches continues to do so."""
         n, rows = self._index(arm), self._crowd.select(rows)
         self._end(n, rows[self._sources[rows, n] >= 0])
 
@@ -415,7 +413,7 @@ class HandsState(StageState):
         self._set(n, rows, new)
 
     def _set(self, n: int, rows: Any, new: Any) -> None:
-        """Put these rows' goals in force, and note whether anything is new about them."""
+        """Set the goals of these rows, and record whether they changed."""
         if not rows.size:
             return
         old = self._goals[rows, n]
@@ -441,9 +439,10 @@ class HandsState(StageState):
         for _ in self._arms:
             ring = at == n
             if ring.any():
-                who = int(rows[int(np.argmax(ring))])
+                character = int(rows[int(np.argmax(ring))])
                 raise InputError(
-                    f"second: {names[n]!r} cannot hold on to {names[source]!r}, which holds on to it (character {who})"
+                    f"second: {names[n]!r} cannot hold on to {names[source]!r}, which holds on to it "
+                    f"(character {character})"
                 )
             sources = self._sources[rows]
             at = np.where(at >= 0, np.take_along_axis(sources, np.maximum(at, 0)[:, np.newaxis], -1)[:, 0], -1)
@@ -480,7 +479,7 @@ class HandsState(StageState):
         self._moving[rows] = (self._goals["weight"][rows] > 0) | (self._goals["rotation_weight"][rows] > 0)
 
     def update(self, context: FrameContext) -> HandsReport:
-        """One frame: grips as animated, then hand by hand, each after the one it holds on to."""
+        """Solve a frame: measure the animated grips, then solve hand by hand, each after the one it holds on to."""
         after = self._after[context.rows]
         if after.any():
             self._find_grips(context, after)

@@ -1,10 +1,10 @@
-"""`Head`: the head rotates to look at a point, and spine and neck help.
+"""`Head`: rotate the head to look at a point, with help from spine and neck.
 
-Yaw and pitch are those of the gaze (the head's forward) in the axes of the chest as animated. Nothing this stage
-rotates takes part in measuring them, so nothing drifts. A critically damped spring eases jumps of the goal. A goal that
-moves no faster than the head may rotate is followed at once, so the gaze stays where it is while the body walks under
-it. Spine and neck take their shares of the rotation to where the animated head would see the target. Then the head is
-where it will be, and its own rotation to the target is known in closed form.
+Yaw and pitch of the gaze (the head's forward) are measured in the axes of the animated chest. This stage does not
+rotate them, so nothing drifts. A critically damped spring eases jumps of the goal. A goal that moves no faster than the
+head may rotate is followed at once, so the gaze stays on a target while the body walks. Spine and neck take their
+shares of the rotation that would bring the animated head to the target. This fixes the head's position, and the head's
+own rotation to the target follows in closed form.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def animated_gaze(axes, head, settings):
 
 @routine
 def share_rotation(joints, pose, axes, q, rotations):
-    """Give the joints below the head their shares of a rotation. Returns how far that moves the head, in axes.
+    """Compute the shares of a rotation for the joints below the head. Returns how far that moves the head, in axes.
 
     rotations: (joints, 4), how far each joint is rotated in the axes by all shares up to its own; filled in here.
     """
@@ -109,7 +109,7 @@ def share_rotation(joints, pose, axes, q, rotations):
 
 @routine
 def rotate_joints(joints, pose, axes, rotations):
-    """Apply rotations in axes to the joints; each takes what the joint before has not taken."""
+    """Apply rotations in axes to the joints, each relative to that of the joint before."""
     zero = like(axes[0][0], 0.0)
     before = (zero, zero, zero, like(zero, 1.0))
     for k in range(joints.size):
@@ -121,7 +121,7 @@ def rotate_joints(joints, pose, axes, rotations):
 
 @routine
 def step_head(settings, joints, target, state, pose, rotations, dt):
-    """One frame of one head. Returns whether the pose changed."""
+    """Step one head by a frame. Returns whether the pose changed."""
     zero = like(dt, 0.0)
     change = target_change(target)
     head = load_matrix(pose.world[joints[-1].joint])
@@ -159,7 +159,7 @@ def step_head(settings, joints, target, state, pose, rotations, dt):
 
 @batch
 def step_heads(rows, settings, joints, targets, states, frame, dt):
-    """One frame of these characters' heads. Returns how many poses changed."""
+    """Step the heads of these characters by a frame. Returns how many poses changed."""
     rotations = np.empty((joints.size, 4), frame.r.dtype)
     changed = 0
     for n in range(rows.size):

@@ -1,7 +1,7 @@
-"""`HeadLook`: a head that looks at a point, from numbers alone. No skeleton, no clip.
+"""`HeadLook`: rotate a head to look at a point, without a skeleton or a clip.
 
-For those who have the position of a head and the rotation of the body below it, and want the rotation of the head.
-`Head` does the same for a character, with spine and neck. The head faces +z and its up is +y where it is not rotated.
+Use it if you have the position of a head and the rotation of the body below it, and need the rotation of the head.
+`Head` does the same for a character, with spine and neck. Unrotated, the head faces +z, with +y up.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from kinema.pose import unit_rotations
 from kinema.records import REAL, Record, kernel_views
 
 HEAD_LOOK_SETTINGS = Record(gaze=GAZE_SETTINGS, offset=(REAL, 3))
-"""offset: where the gaze starts, in the axes of the head."""
+"""offset: the start of the gaze, in the axes of the head."""
 
 HEAD_LOOK_STATE = Record(
     position=(REAL, 3),
@@ -51,13 +51,13 @@ HEAD_LOOK_STATE = Record(
     error=REAL,
     reached=bool,
 )
-"""position, body: where the head is and the rotation of the body, world space. gaze, side: as in `HEAD_STATE`. The last
-five are as in `HeadPose`."""
+"""position, body: the position of the head and the rotation of the body, world space. gaze, side: as in `HEAD_STATE`.
+The last five are as in `HeadPose`."""
 
 
 @routine
 def step_head_look(settings, target, state, dt):
-    """One frame of one head."""
+    """Step one head by a frame."""
     zero = like(dt, 0.0)
     ahead = Angles(zero, zero)
     change = target_change(target)
@@ -78,7 +78,7 @@ def step_head_look(settings, target, state, dt):
 
 @batch
 def step_head_looks(first, last, settings, targets, states, dt):
-    """One frame of heads first to last."""
+    """Step heads first to last by a frame."""
     for i in range(first, last):
         step_head_look(settings[0], targets[i], states[i], dt)
 
@@ -119,7 +119,7 @@ class HeadLook:
     half_life: float = 0.12
     """Seconds in which half of a rotation is done; 0 for as fast as `speed` allows."""
     offset: ArrayLike = (0.0, 0.0, 0.0)
-    """Where the gaze starts, from the head's position, in the axes of the head, (3,), metres."""
+    """Start of the gaze relative to the head's position, in the axes of the head, (3,), metres."""
 
     def __post_init__(self) -> None:
         validation.number("max_yaw", self.max_yaw, 0.0, math.pi)
@@ -135,7 +135,7 @@ class HeadLook:
 
 
 class HeadLookState:
-    """How far one head, or a batch of them, has come. The first update says how many there are."""
+    """The state of one head or of a batch. The first update sets the shape of the batch."""
 
     def __init__(self, settings: HeadLook) -> None:
         self.settings = settings

@@ -1,8 +1,8 @@
-"""Switch from one motion to another without a jump: the old motion's inertia decays on top of the new one.
+"""Inertialization: switch from one motion to another without a jump, as in Bollo's talk of 2018.
 
-At the switch the difference between what is shown and the new motion is taken, and how fast it changes. From then on
-only the new motion is sampled, and the difference runs out as a critically damped spring. A switch in the middle of
-another one starts from what is shown then. (Inertialization, as in Bollo's talk of 2018.)
+At the switch, the difference between the shown pose and the new motion is stored, with its rate of change. From then on
+only the new motion is sampled, and the difference decays as a critically damped spring. A switch during another one
+starts from the pose shown at that time.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FADE_HALF_LIVES = 4.0
 """Half-lives in a fade: 1% of the way from the old motion to the new one is left at its end."""
 
 FADE_OVER = 4.0
-"""Fades after which nothing is left of one (a share of 6e-11), and the new clip is shown bit for bit."""
+"""Fades after which the offsets are dropped (a share of 6e-11 is left), and the new clip is shown bit for bit."""
 
 FADE_PROBE = 1.0 / 120.0
-"""Seconds over which the speed of a clip is measured where another one takes over: half a frame."""
+"""Seconds over which the speed of a clip is measured at a switch: half a frame."""
 
 OFFSET = Record(
     translation=(REAL, 3),
@@ -34,11 +34,11 @@ OFFSET = Record(
     rotation_rate=(REAL, 3),
     scale_rate=(REAL, 3),
 )
-"""What is added to one joint of a new motion: a translation, a rotation vector in the parent's space, a scale; and how
-each of them changes per second."""
+"""The offset of one joint from the new motion: a translation, a rotation vector in the parent's space, a scale; and the
+rate of each per second."""
 
 FADE = Record(half_life=REAL, left=np.float64)
-"""One character's crossfade: the half-life of its offsets, and the seconds until they are gone."""
+"""One character's crossfade: the half-life of its offsets, and the seconds until they are dropped."""
 
 
 class Transforms(NamedTuple):
@@ -53,19 +53,19 @@ class Transforms(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """How some characters move."""
+    """The motion of some characters."""
 
     now: Transforms
-    """Their poses."""
+    """Their current poses."""
     other: Transforms
-    """Their poses a probe's time earlier, or later."""
+    """Their poses FADE_PROBE seconds earlier or later."""
     step: Any
-    """(n,): 1 where the other pose is earlier, -1 where it is later, 0 where the character stands still."""
+    """(n,): 1 if the other pose is earlier, -1 if it is later, 0 if the character does not move."""
 
 
 @kernel
 def earlier(now, other, step):
-    """A rotation a probe's time before now, from one before (step 1) or, carried on backwards, from one after (-1)."""
+    """The rotation FADE_PROBE seconds ago: given (step 1), or extrapolated from a later one (step -1)."""
     zero = like(now[0], 0.0)
     if step > zero:
         return other
@@ -87,7 +87,7 @@ def vector_offset(old, new, offset, rate, i, j):
 
 @kernel
 def rotation_offset(old, new, offset, i, j):
-    """Make a joint's rotation offset lead from the new motion to what is shown: the old one with the offset so far."""
+    """Set a joint's rotation offset from the new motion to the shown one: the old motion plus the current offset."""
     was, goal = load4(old.now.r[i, j]), load4(new.now.r[i, j])
     zero, one = like(was[0], 0.0), like(was[0], 1.0)
     probe = like(was[0], FADE_PROBE)
@@ -105,7 +105,7 @@ def rotation_offset(old, new, offset, i, j):
 
 @batch
 def take_differences(old, new, offsets):
-    """Make offsets, (n, J), lead from new motions to what is shown: the old motions with the offsets so far."""
+    """Set the offsets, (n, J), from new motions to the shown ones: the old motions plus the current offsets."""
     for i in range(offsets.shape[0]):
         for j in range(offsets.shape[1]):
             o = offsets[i, j]
@@ -118,7 +118,10 @@ def take_differences(old, new, offsets):
 
 @kernel
 def spring_on(offset, rate, spring_of_one):
-    """Move an offset on by a spring, which is linear: what it makes of an offset of 1 and a rate of 1 says it all."""
+    """Step an offset by a spring.
+
+    The spring is linear, so its response to an offset of 1 and to a rate of 1 is enough.
+    """
     xx, vx, xv, vv = spring_of_one
     for c in range(3):
         was, going = offset[c], rate[c]
@@ -128,7 +131,7 @@ def spring_on(offset, rate, spring_of_one):
 
 @batch
 def run_out(rows, fades, offsets, dt, t, r, s):
-    """Let the offsets of some characters decay for dt seconds, and add them to their poses; all in place."""
+    """Decay the offsets of some characters by dt seconds, and add them to their poses, in place."""
     zero, one = like(dt, 0.0), like(dt, 1.0)
     for n in range(rows.size):
         i = rows[n]
@@ -148,7 +151,7 @@ def run_out(rows, fades, offsets, dt, t, r, s):
 
 
 class Inertia:
-    """What is left of old motions, for every character."""
+    """The decaying offsets of old motions, for every character."""
 
     any_active: bool
 
@@ -156,17 +159,17 @@ class Inertia:
         self._crowd = crowd
         self._fades = FADE.zeros(crowd.count, crowd.precision)
         self._left = self._fades.left
-        self._offsets: Any = None  # Made at the first crossfade: most characters never have one.
+        self._offsets: Any = None  # Allocated at the first crossfade, which many characters never have.
         self.any_active = False
-        """Whether something is left of anybody's old motion."""
+        """Whether any character has offsets."""
 
     @property
     def active(self) -> Any:
-        """(N,): whether something is left of the character's old motion."""
+        """(N,): whether the character has offsets."""
         return self._left > 0.0
 
     def stop(self, rows: Any) -> None:
-        """Forget the old motions of these characters."""
+        """Drop the offsets of these characters."""
         self._left[rows] = 0.0
 
     def switch(self, rows: Any, old: JointMotion, new: JointMotion, fade: float) -> None:
@@ -182,7 +185,7 @@ class Inertia:
         self.any_active = True
 
     def apply(self, context: FrameContext, local: LocalEdit) -> None:
-        """Add what is left after this frame's time to the poses of the frame's rows."""
+        """Decay the offsets by this frame's time and add them to the poses of the frame's rows."""
         if not self.any_active:
             return
         busy = context.rows[self.active[context.rows]]

@@ -44,7 +44,7 @@ half: the middle and half the width of the range of that angle, radians.
 """
 
 JOINT_EASING = Record(goal=(REAL, 3), offset=OFFSET)
-"""The goal of the frame before in the coordinates of the limit, and what is left of its jumps."""
+"""The goal of the frame before in the coordinates of the limit, and the decaying offset of its jumps."""
 
 
 def set_joint_limit(record: Any, crowd: Crowd, joint: int) -> None:
@@ -82,17 +82,18 @@ def angle_of(q, axis):
 
 @kernel
 def nearest_revolution(angle, near):
-    """An angle plus as many whole revolutions as bring it nearest to another one."""
+    """An angle plus the number of whole revolutions that brings it nearest to another one."""
     revolution = like(angle, 2.0 * math.pi)
     return angle + revolution * math.floor((near - angle) / revolution + like(angle, 0.5))
 
 
 @routine
 def coordinates(limit, q, near):
-    """A local rotation in the coordinates of its limit. near: coordinates of which the nearest match is taken.
+    """A local rotation in the coordinates of its limit. near: of equivalent coordinates, the nearest to these is taken.
 
-    A hinge: its angle from the middle of the range, times the axis. Else: the swing as axis times angle, at right
-    angles to the bone, plus the twist from the middle of its range, along the bone. Without a limit: axis times angle.
+    For a hinge: its angle from the middle of the range, times the axis. Otherwise: the swing as a rotation vector,
+    perpendicular to the bone, plus the twist from the middle of its range, along the bone. Without a limit: the
+    rotation vector.
     """
     zero = like(q[0], 0.0)
     away = quat.mul(quat.conj(load4(limit.rest)), q)
@@ -145,7 +146,7 @@ def nearest_inside(limit, v):
 
 @kernel
 def step_size(limit, step):
-    """The angle of a step in coordinates, at most: that of its swing and that of its twist."""
+    """An upper bound for the angle of a step in coordinates: that of its swing plus that of its twist."""
     along = vec.dot(step, load3(limit.axis))
     whole = vec.length(step)
     across = math.sqrt(max(whole * whole - along * along, like(whole, 0.0)))
@@ -157,7 +158,7 @@ def step_size(limit, step):
 
 @routine
 def hold_limit(limit, r, rounding):
-    """Move a local rotation, a row, into its limit. Returns whether it had to be moved."""
+    """Move a local rotation, a row, into its limit. Returns whether it was outside."""
     if not limit.limited:
         return False
     q, moved = branch.into_limit(load4(r), load4(limit.rest), load3(limit.bone), limit.limit, rounding)
@@ -168,9 +169,9 @@ def hold_limit(limit, r, rounding):
 
 @routine
 def ease_joint(limit, easing, r, begun, half_life, speed, dt):
-    """Ease a local rotation, a row, over what its limit makes it jump by. Returns whether it is still on its way.
+    """Ease a local rotation, a row, over jumps that its limit causes. Returns whether it is still easing.
 
-    half_life: seconds. speed: up to which the rotation is followed at once, radians a second.
+    half_life: seconds. speed: radians per second up to which the rotation is followed at once.
     """
     zero = like(dt, 0.0)
     one = like(dt, 1.0)
@@ -204,10 +205,9 @@ def ease_joint(limit, easing, r, begun, half_life, speed, dt):
 
 @routine
 def blend_joint(limit, r, before, weight, rounding):
-    """Blend a local rotation, a row, with the one from before (weight 0), inside its limit. Returns whether the limit
-    holds it back.
+    """Blend a local rotation, a row, with the one from before (weight 0), inside its limit.
 
-    Slerp without a limit; with one, a straight line in its coordinates.
+    Slerps without a limit; with one, blends linearly in its coordinates. Returns whether the limit restricts it.
     """
     if weight >= like(weight, 1.0):
         return hold_limit(limit, r, rounding)

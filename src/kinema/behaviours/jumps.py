@@ -1,6 +1,6 @@
-"""Jumps of a goal, made up for: a goal that moves is followed at once; one that jumps leaves an offset.
+"""Smooth jumps of a goal: a goal that moves is followed at once, a jump becomes an offset that decays.
 
-A spring takes the offset away. What a character shows is its goal plus that offset, so nothing it shows ever jumps.
+A spring reduces the offset to zero. The output is the goal plus the offset, so the output never jumps.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from kinema.math.rows import load3, store3
 from kinema.records import REAL, Record
 
 JUMP = 3.0
-"""Times faster than a goal may move and be followed at once, from which it jumps: none of the step is made at once."""
+"""Multiple of the speed up to which a goal is followed at once, from which a step counts entirely as a jump."""
 
 OFFSET = Record(value=(REAL, 3), velocity=(REAL, 3))
-"""What is left of jumps, and how fast that changes."""
+"""The decaying offset of jumps, and its velocity."""
 
 
 @kernel
 def followed(step, most):
-    """The share of a step that is made at once: all of it up to `most`, less of a longer one, nothing of a jump."""
+    """The share of a step that is followed at once: 1 up to `most`, less for longer steps, 0 for a jump."""
     one = like(step, 1.0)
     end = most * like(step, JUMP)
     if step <= most:
@@ -30,7 +30,7 @@ def followed(step, most):
 
 @kernel
 def settle3(x, velocity, half_life, dt):
-    """Three springs on their way to zero. Returns the vector and its velocity."""
+    """Step three springs towards zero. Returns the vector and its velocity."""
     zero = like(dt, 0.0)
     x0, v0 = settle(x[0], velocity[0], zero, half_life, dt)
     x1, v1 = settle(x[1], velocity[1], zero, half_life, dt)
@@ -40,7 +40,7 @@ def settle3(x, velocity, half_life, dt):
 
 @routine
 def step_offset(offset, jump, begun, half_life, dt):
-    """Add a jump to an `OFFSET` and ease it for a frame; at rest where nothing had begun. Returns whether it moves."""
+    """Add a jump to an `OFFSET` and ease it by a frame; zero if nothing had begun. Returns whether it moves."""
     zero = like(dt, 0.0)
     none = (zero, zero, zero)
     x = vec.select(begun, vec.add(load3(offset.value), jump), none)

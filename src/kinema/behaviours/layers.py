@@ -1,4 +1,4 @@
-"""Procedural layers: breath, sway, recoil, or any function, on top of whatever pose there is."""
+"""Procedural layers on top of any pose: breathing, sway, recoil, or your own function."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kinema.records import REAL, Record, kernel_views
 from kinema.rig import Rig
 
 INHALE = 0.3
-"""How much faster than the mean lungs fill half way through breathing in: that takes 41% of a breath."""
+"""Asymmetry of a breath: breathing in takes 41% of it."""
 
 BREATH_CHEST = 0.03
 """Radians the chest leans back with a breath of depth 1."""
@@ -32,13 +32,13 @@ BREATH_SHOULDERS = 0.02
 """Radians the shoulders rise with a breath of depth 1."""
 
 FASTEST_RATE = 100.0
-"""Most breaths or sways a second: a frame sees no more."""
+"""Most breaths or sways per second: more cannot be seen in frames."""
 
 DEEPEST_BREATH = 30.0
 """Deepest breath: beyond it the chest would tip over backwards."""
 
 GOLDEN = 1.618033988749895
-"""The golden ratio, which fractions approximate worst of all: waves whose rates are that far apart never meet again."""
+"""The golden ratio, the number hardest to approximate by fractions: waves with this ratio of rates never repeat."""
 
 SWAY_SECOND = 0.4
 """Share of the second, faster wave in a sway."""
@@ -50,7 +50,7 @@ KICK_OVER = 1e-6
 """Share of a kick below which it is over."""
 
 STRONGEST_KICK = 1e3
-"""Strongest kick taken: a stronger one is a mistake, and float32 has to hold whatever kicks add up to."""
+"""Strongest kick accepted: stronger ones are mistakes, and the sum of kicks must fit float32."""
 
 # --- what they share -------------------------------------------------------------------------------------------
 
@@ -72,18 +72,18 @@ def add_rotations(rows, weights, joints, angles, r):
 
 
 class Swing(NamedTuple):
-    """Joints that rotate about a direction of the character's space, as it lies in each of them at rest."""
+    """Joints that rotate about a direction in the character's space at rest."""
 
     axis: Any
     joints: Sequence[Any]
     gain: float
-    """Radians that they rotate together, each by an equal part, where the wave is 1."""
+    """Radians that they rotate in total where the wave is 1, each by an equal part."""
     wave: int = 0
     """Which wave they follow."""
 
 
 class Swings:
-    """Small rotations of some joints, on top of whatever pose there is."""
+    """Small rotations of some joints, on top of any pose."""
 
     def __init__(self, crowd: Crowd, swings: Sequence[Swing]) -> None:
         each = [(joint, swing) for swing in swings for joint in swing.joints]
@@ -107,7 +107,7 @@ class LayerReport(NamedTuple):
     """What a procedural layer did. N characters."""
 
     time: Any
-    """(N,): seconds each character has had, from its phase on."""
+    """(N,): seconds that each character has run, plus its phase."""
 
 
 def _axes(rig: Rig) -> tuple[Any, Any, Any]:
@@ -117,7 +117,7 @@ def _axes(rig: Rig) -> tuple[Any, Any, Any]:
 
 
 class Clocked(StageState):
-    """A state that knows how long it has been running for each character. moves: whether that changes anything."""
+    """A state that counts the seconds it has run for each character. moves: whether time changes anything."""
 
     def __init__(self, crowd: Crowd, start: Any, moves: bool = True) -> None:
         self._crowd = crowd
@@ -129,7 +129,7 @@ class Clocked(StageState):
         return self._fresh | (self._moves and dt > 0.0)
 
     def tick(self, context: FrameContext) -> Any:
-        """Let time pass for this frame's rows. Returns those of them whose weight is not 0."""
+        """Advance the time of this frame's rows. Returns the rows whose weight is not 0."""
         self._time[context.rows] += context.dt
         self._fresh[context.rows] = False
         return context.rows[context.weights[context.rows] > 0]
@@ -139,16 +139,16 @@ class Clocked(StageState):
 
 
 def _phases(crowd: Crowd, phase: ArrayLike | None, seed: int) -> Any:
-    """(characters,): from 0 to 1, as given, or spread by a generator of its own."""
+    """Return phases from 0 to 1, (characters,): as given, or random by the seed."""
     if phase is None:
         return np.random.default_rng(validation.whole("seed", seed, 0)).uniform(0.0, 1.0, crowd.count)
     return numbers("phase", phase, crowd.count)
 
 
-def _spine(rig: Rig, who: str) -> Any:
+def _spine(rig: Rig, stage: str) -> Any:
     if not rig.spine:
         raise InputError(
-            f"{who} needs a spine, and the rig has none: give the joints from hips to chest, Rig(spine=...)"
+            f"{stage} needs a spine, and the rig has none: give the joints from hips to chest, Rig(spine=...)"
         )
     return rig.spine
 
@@ -287,9 +287,9 @@ class SwayState(Clocked):
 
 
 def _weight_shift(rig: Rig, share: float) -> tuple[Any, list[Swing]]:
-    """How far the hips go to the left, (3,), in their parent's space; legs that lean back by as much, feet that do not.
+    """Return the hips' shift to the left, (3,), in their parent's space, and the rotations that keep the feet in place.
 
-    All of it follows the wave of number 3.
+    The legs lean back by the same angle, the feet keep their rotation. All follow wave number 3.
     """
     left, up, forward = _axes(rig)
     world = rig.standing_world.astype(np.float64)
@@ -344,7 +344,7 @@ class Recoil(Stage):
 
 @batch
 def settle(rows, half_life, dt, x, v):
-    """Springs on their way back to 0; what is next to nothing becomes nothing."""
+    """Step springs towards 0. Values below a small share of a kick become 0."""
     over = like(dt, KICK_OVER)
     for n in range(rows.size):
         i = rows[n]
@@ -362,7 +362,7 @@ class RecoilReport(NamedTuple):
 
 
 class RecoilState(StageState):
-    """What is left of the kicks."""
+    """The decaying kicks of every character."""
 
     def __init__(self, settings: Recoil, crowd: Crowd) -> None:
         self._half_life = validation.number("half_life", settings.half_life, SHORTEST_HALF_LIFE)
@@ -389,7 +389,7 @@ class RecoilState(StageState):
         return self._set | ((dt > 0.0) & ((self._at != 0.0) | (self._speed != 0.0)))
 
     def reset(self, rows: Any) -> None:
-        """Those who were left out for a while have come to rest."""
+        """Reset the characters that were left out for a while."""
         self._at[rows], self._speed[rows] = 0.0, 0.0
 
     def update(self, context: FrameContext) -> RecoilReport:

@@ -1,8 +1,8 @@
-"""`LegPlacement` and `solve_foot`: legs on uneven ground from numbers alone. No skeleton, no clip.
+"""`LegPlacement` and `solve_foot`: legs on uneven ground, without a skeleton or a clip.
 
-Use them if you have a pelvis, two hips and the lengths of a leg, and want the rotations of thigh, shin and foot. Each
-foot is put on the ground straight below its hip, or below a target that you give. Where the lower one would be out of
-reach the pelvis comes down, by exactly as much as is missing. `Feet` does this for a character with a clip.
+Use them if you have a pelvis, two hips and the lengths of a leg, and need the rotations of thigh, shin and foot. Each
+foot stands on the ground straight below its hip, or below a target that you give. If the lower foot would be out of
+reach, the pelvis moves down by exactly the missing distance. `Feet` does this for a character with a clip.
 
 A leg at rest hangs straight down, -y, its foot points along +z, and all its rotations are identity. The knee rotates
 about x; a positive angle bends it. Everything is in world space, +y is up, metres.
@@ -53,7 +53,7 @@ PLACED_BODY = Record(offset=REAL, velocity=REAL, forward=(REAL, 3))
 
 @kernel
 def ankle_on(leg, given, cos_slope):
-    """Where an ankle belongs, and the up of its foot: on the ground; where there is none, in the usual stance."""
+    """The target of an ankle, and the up of its foot: on the ground; without ground, in the usual stance."""
     zero = like(cos_slope, 0.0)
     up, hip = (zero, like(zero, 1.0), zero), load3(given.hip)
     tilted = limit_slope(vec.unit_or(to_unit(load3(given.normal)), up), up, cos_slope)
@@ -64,7 +64,7 @@ def ankle_on(leg, given, cos_slope):
 
 @kernel
 def step_offset(body, goal, length, half_life, dt):
-    """Ease the pelvis to its goal. It never rises past it: from there on one of the legs is too short."""
+    """Ease the pelvis to its goal. It never rises above it, where one of the legs would be too short."""
     zero = like(dt, 0.0)
     before, velocity = body.offset, min(body.velocity, zero) if body.offset > goal else body.velocity
     x, velocity = spring.critical(before, velocity, goal, half_life, dt)
@@ -86,9 +86,7 @@ def standing(upright, ahead):
 
 @kernel
 def rotate_leg(leg, way, upright, ahead, pole, out):
-    """Store the rotations of thigh, shin and foot for an ankle this way from its hip, and what the ankle misses it
-    by.
-    """
+    """Store the rotations of thigh, shin and foot for an ankle at this offset from its hip, and the ankle's error."""
     zero, one = like(leg.thigh, 0.0), like(leg.thigh, 1.0)
     hip = (zero, zero, zero)
     knee, ankle, _, _, _ = two_bone.solve(hip, way, leg.thigh, leg.shin, pole, ahead, one)
@@ -96,7 +94,7 @@ def rotate_leg(leg, way, upright, ahead, pole, out):
     upper = vec.unit_or(knee, line)
     lower = vec.unit_or(vec.sub(ankle, knee), upper)
     y = vec.scale(upper, -one)
-    # From the bend itself: in a straight leg the knee does not say what it rotates about.
+    # Use the bend direction: in a straight leg, the knee's position does not determine its axis.
     x = vec.unit_or(vec.reject(vec.cross(two_bone.bend_direction(line, pole, ahead), line), y), vec.unit_side(y))
     thigh = quat.from_columns(x, y, vec.cross(x, y))
     bend = (vec.dot(upper, lower), vec.dot(vec.cross(upper, lower), x))
@@ -112,7 +110,7 @@ def rotate_leg(leg, way, upright, ahead, pole, out):
 
 @kernel
 def heading_of(forward):
-    """The level part of a direction, at length 1; +z where there is none."""
+    """The horizontal part of a direction, at length 1; +z if there is none."""
     zero, one = like(forward[0], 0.0), like(forward[0], 1.0)
     return vec.unit_or(vec.reject(to_unit(forward), (zero, one, zero)), (zero, zero, one))
 
@@ -334,7 +332,7 @@ class LegPlacement:
         validation.number("stretch", self.stretch, 0.0, 1.0)
 
     def start(self) -> LegPlacementState:
-        """A fresh state. Its first frame puts the pelvis where it belongs at once."""
+        """Return a fresh state. Its first frame sets the pelvis without easing."""
         return LegPlacementState(self)
 
     def _record(self, real: Any) -> Any:
@@ -363,7 +361,7 @@ def _pair(name: str, value: float | tuple[float, float]) -> tuple[float, float]:
 
 
 class LegPlacementState:
-    """How far the pelvis has come, for one character or a batch of them.
+    """The state of the pelvis, for one character or a batch.
 
     pelvis_offset, pelvis_velocity: (...), metres and metres a second along +y; None before the first frame.
     """
@@ -392,7 +390,7 @@ class LegPlacementState:
         the hips, world space. forward: (..., 3), where the character faces; its level part counts.
         terrain: a ground, anything with `cast`; or a function `terrain(x, z)` of arrays or floats that returns a height
         and a normal, or a height alone, as `Ground.from_function` takes it. No finite height is a hole.
-        left_target, right_target: (..., 3), points above or below which the feet are put, world space; None: below
+        left_target, right_target: (..., 3), points above or below which the feet stand, world space; None: below
         their hips. pole: (..., 3), a point that both knees bend towards, world space; None: forward.
 
         Returns a `LegPose`. Raises InputError for what is not finite or has another shape; nothing is changed then.
@@ -458,7 +456,7 @@ class LegPlacementState:
         hits = ground.cast(origins, down, distance)
         points, normals = (validation.contiguous(np.asarray(array), real) for array in (hits.point, hits.normal))
         usable, known = (np.abs(array) <= validation.largest(real) for array in (points, normals))
-        # A ray that starts inside something solid has found a wall beside the leg, not ground.
+        # A ray that starts inside a solid is beside the leg, in a wall, not above ground.
         legs.found = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0) & usable.all(axis=-1)
         legs.point = np.where(usable, points, 0)
         legs.normal = np.where(known.all(axis=-1, keepdims=True), normals, 0)

@@ -41,12 +41,12 @@ class LookTargets:
         self._point, self._held = self.records.point, self.records.held
         self._last_point, self._was_held = self.records.last_point, self.records.was_held
         self.fresh = crowd.zeros(dtype=bool)
-        """(N,): whose target has changed since its last frame."""
+        """(N,): whether the target changed since its last frame."""
 
     def set(self, point: ArrayLike, rows: Any = None) -> None:
         """Set the target of some characters.
 
-        point: (3,) for all of them or one each, (rows, 3), world space. rows: indices or a mask; None for everyone.
+        point: (3,) for all of them or one each, (rows, 3), world space. rows: indices or a mask; None for all.
         """
         selected = self._crowd.select(rows)
         array = validation.vectors("point", point, 3, self._crowd.precision)
@@ -57,7 +57,7 @@ class LookTargets:
         self._held[selected] = True
 
     def clear(self, rows: Any = None) -> None:
-        """Take the target of some characters away. rows: indices or a mask; None for everyone."""
+        """Remove the target of some characters. rows: indices or a mask; None for all."""
         selected = self._crowd.select(rows)
         self.fresh[selected] |= self._held[selected]
         self._held[selected] = False

@@ -127,7 +127,7 @@ class StageState:
         raise NotImplementedError
 
     def reset(self, rows: Any) -> None:
-        """Start anew for these characters: the stage was left out for them for a while."""
+        """Reset the state of these characters: the stage was left out for them for a while."""
 
     def update(self, context: FrameContext) -> Any:
         """Do this stage's part of the frame for the characters in `context.rows`. Returns its report."""
@@ -138,7 +138,7 @@ class StageState:
 
 
 class _JointSet:
-    """Some joints with what hangs below them and what holds them: worked out once, then looked up."""
+    """Some joints with their descendants and ancestors. Cached."""
 
     def __init__(self, skeleton: Skeleton, joints: Joints) -> None:
         every = np.arange(len(skeleton))
@@ -146,7 +146,7 @@ class _JointSet:
         self.below = every if listed is None else skeleton.below(listed)
         self.above = every if listed is None else skeleton.above(listed)
         self.seen = -1
-        """The state of the context's edits when the matrices above were last brought up to date."""
+        """The state of the context's edits when the matrices above were last updated."""
 
 
 class _Edit:
@@ -161,11 +161,11 @@ class _Edit:
         self._unchanged = False
 
     def unchanged(self) -> None:
-        """Say that nothing was written after all: matrices stay as they are."""
+        """Declare that nothing was written: matrices stay valid."""
         self._unchanged = True
 
     def shifted(self, shifts: Any) -> None:
-        """Say that the edit moved these joints, and all below them, as one rigid piece in world space.
+        """Declare that the edit moved these joints, and all below them, as one rigid piece in world space.
 
         shifts: (N, 3), metres, how far each character's piece moved. Matrices that were up to date stay so: they are
         moved instead of computed again.
@@ -173,7 +173,7 @@ class _Edit:
         self._shifts = shifts
 
     def updated(self, joints: Any) -> None:
-        """Say that the matrices of these joints, an array of indices, were brought up to date within the edit."""
+        """Declare that the matrices of these joints, an array of indices, were updated within the edit."""
         self._updated = joints
 
     def _open(self) -> None:
@@ -207,7 +207,7 @@ class LocalEdit(_Edit):
 
 
 class TransformEdit(_Edit):
-    """Where characters stand, open for writing inside `with context.edit_transform() as edit:`."""
+    """Transforms of characters, open for writing inside `with context.edit_transform() as edit:`."""
 
     transform: Any
     """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row."""
@@ -221,12 +221,11 @@ class TransformEdit(_Edit):
 # --- buffers ---------------------------------------------------------------------------------------------------
 
 SPARE_BUFFERS = 2
-"""Sets of arrays kept beside those in use: a caller that keeps a frame or two while it asks for the next allocates
-nothing."""
+"""Spare sets of arrays: a caller that keeps one or two frames while it computes the next allocates nothing."""
 
 
 class Snapshot:
-    """The arrays of a frame as they were when it was made. While it exists, nobody writes to them."""
+    """The arrays of a finished frame. They are not written to while the snapshot exists."""
 
     r: NDArray[Any]
     s: NDArray[Any]
@@ -242,7 +241,7 @@ class Snapshot:
 
 
 class Buffers:
-    """The arrays that a frame is made in, and whether a frame that was handed out still shows them."""
+    """The arrays that a frame is computed in, and whether a returned frame still uses them."""
 
     local: Any
     world: NDArray[Any]
@@ -255,7 +254,7 @@ class Buffers:
         self.world = np.zeros((count, joints, 12), dtype)
         """(N, J, 12): world matrices, 3x4 row by row."""
         self.transform = np.zeros((count, 1, 12), dtype)
-        """(N, 1, 12): where the characters stood when the snapshot was taken."""
+        """(N, 1, 12): transforms of the characters when the snapshot was taken."""
         self.views = tuple(_read_only(array) for array in self.local)
         self._snapshot: weakref.ref[Snapshot] | None = None
 
@@ -264,7 +263,7 @@ class Buffers:
         return None if self._snapshot is None else self._snapshot()
 
     def snapshot(self, transform: Any) -> Snapshot:
-        """Return a snapshot of the arrays as they are; the same one until they are written to."""
+        """Return a snapshot of the current arrays; the same one until they are written to."""
         snapshot = self.held()
         if snapshot is None:
             np.copyto(self.transform, transform)
@@ -283,17 +282,17 @@ def _read_only(array: Any) -> Any:
 
 
 class FrameContext:
-    """One frame in the making, for all characters. Stages read and write the rows they are given.
+    """The frame being computed, for all characters. Stages read and write the rows they are given.
 
     Read with `t`, `r`, `s`, `transform` and `world(joints)`; write inside `edit(joints)` and `edit_transform()`.
     """
 
     present: Any
-    """Indices of the characters that are worked on in this frame."""
+    """Indices of the characters that are updated in this frame."""
     rows: Any
     """Indices of those among them that the running stage serves."""
     weights: Any
-    """(N,): how much of the running stage each character gets, 0 to 1."""
+    """(N,): weight of the running stage for each character, 0 to 1."""
     partial: bool
     """Whether any of these weights is below 1."""
     dt: float
@@ -331,7 +330,7 @@ class FrameContext:
     def begin(self, present: Any, dt: float) -> None:
         """Begin a frame for these characters: all their matrices are stale.
 
-        If a frame that was handed out still shows the arrays, the work goes on in others.
+        If a returned frame still uses the arrays, the context switches to others.
         """
         self.present, self.dt = present, dt
         if present.size:
@@ -351,11 +350,11 @@ class FrameContext:
                 mine[rows] = theirs if theirs.ndim == 2 else theirs[rows]
 
     def set_transform(self, rows: Any, matrices: Any) -> None:
-        """Set where some characters stand, (rows, 12), between two frames."""
+        """Set the transforms of some characters, (rows, 12), between two frames."""
         self._transform[rows, 0] = matrices
 
     def _switch(self, copy: bool) -> None:
-        """Go on in arrays that no frame shows. copy: whether some characters keep what they have."""
+        """Switch to arrays that no frame uses. copy: whether some characters keep their current values."""
         before, count, joints = self._buffers, self.crowd.count, len(self.crowd.skeleton)
         free = [buffers for buffers in self._spare if buffers.held() is None]
         now = self._buffers = free[0] if free else Buffers(count, joints, self.crowd.precision)
@@ -384,8 +383,8 @@ class FrameContext:
     def world(self, joints: Joints = None) -> Any:
         """Return world matrices, (N, J, 12), 3x4 row by row, in which these joints and all above them are up to date.
 
-        They are so for everyone present, not only for the stage's rows, and until the next edit. Inside an edit you may
-        write those of the joints you edit; they are computed anew afterwards.
+        This holds for all characters present, not only for the stage's rows, until the next edit. Inside an edit you
+        may write the matrices of the joints you edit; they are computed again afterwards.
         """
         found = self._set(joints)
         if found.seen != self._edits:
@@ -394,7 +393,7 @@ class FrameContext:
         return self._buffers.world
 
     def pose(self) -> Pose:
-        """Return a copy of the pose as it stands, (N, J)."""
+        """Return a copy of the current pose, (N, J)."""
         return Pose.of(*(array.copy() for array in self._buffers.local))
 
     # --- writing -----------------------------------------------------------------------------------------------
@@ -417,7 +416,7 @@ class FrameContext:
     # --- running -----------------------------------------------------------------------------------------------
 
     def run(self, loop: Callable[..., Any], *arguments: Any, rows: Any = None) -> int:
-        """Call a batch loop as `loop(rows, *arguments)`, in threads where the rows are many.
+        """Call a batch loop as `loop(rows, *arguments)`, in threads if there are many rows.
 
         rows: which characters; the stage's if None. Returns the sum of what the calls return.
         """
@@ -440,7 +439,7 @@ class FrameContext:
         dtype = self.crowd.precision
         hit = np.ascontiguousarray(hits.hit, bool)
         numbers = [np.ascontiguousarray(part, dtype) for part in (hits.point, hits.normal, hits.distance)]
-        # One sum of squares per array finds every NaN and infinity, and costs next to nothing.
+        # One sum of squares per array finds every NaN and infinity, at little cost.
         if not all(math.isfinite(np.vdot(part, part)) for part in numbers):
             within = validation.largest(dtype)
             fine = np.logical_and.reduce(
@@ -476,7 +475,7 @@ class FrameContext:
             shift_origins(self.rows, below[~self._stale[below]], shifts, self._buffers.world)
 
     def _refresh(self, above: Any) -> None:
-        """Bring matrices up to date for everyone present: what is stale is known by joint, not by character."""
+        """Update matrices for all characters present: staleness is tracked by joint, not by character."""
         order = above if self._all_stale else above[self._stale[above]]
         if order.size == 0:
             return

@@ -1,4 +1,4 @@
-"""How a foot swings to its foothold: over everything on its path, within its speed limit, and exactly onto it."""
+"""Swing a foot to its foothold: over everything on its path, within its speed limit, landing exactly."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kinema.math import quat, spring, vec
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 
 SWING_RISES = 0.4
-"""Share of a swing in which a foot rises: early, so that it is above a step's edge when it gets there."""
+"""Share of a swing in which a foot rises: early, so that it is above the edge of a step when it arrives there."""
 
 SWING_ARRIVES = 0.1
-"""Share of a swing in which a foot only comes down, so that it does not scrape the ground."""
+"""Share of a swing, at its end, in which a foot only lowers, so that it does not scrape the ground."""
 
 SWING_WAITS = 0.2
-"""Share of a swing in which a foot only rises before a step up, or only comes down behind a step down."""
+"""Share of a swing in which a foot only rises before a step up, or only lowers behind a step down."""
 
 STEEP_STEP = 0.15
-"""Leg lengths from which a rise or fall on the path counts fully as such a step."""
+"""Height difference on the path, leg lengths, from which it counts fully as such a step."""
 
 HIGHEST_STEP = 0.5
 """Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
@@ -58,7 +58,8 @@ def plan_swing(settings, leg, foot, hits, path, up):
 
 @kernel
 def swing_duration(settings, leg, foot, across, down):
-    """Seconds that a swing needs: on average a foot is at two thirds of its top speed, and slower where it rises."""
+    """The duration of a swing, seconds: on average a foot moves at two thirds of its top speed, and rises more
+    slowly."""
     length = leg.bones.length
     one = like(length, 1.0)
     rate = like(length, 1.5) / (settings.foot_speed * length)
@@ -86,9 +87,9 @@ def land(foot):
 
 @kernel
 def glide(x, speed, goal, left, dt):
-    """Position and speed, dt on, of a point that comes to rest at its goal in so many seconds.
+    """Position and speed after dt of a point that comes to rest at its goal in a number of seconds.
 
-    The path is the cubic Hermite curve; followed in steps of any size it is the same curve.
+    The path is a cubic Hermite curve, the same for steps of any size.
     """
     one, two, three = like(dt, 1.0), like(dt, 2.0), like(dt, 3.0)
     if dt >= left:
@@ -108,7 +109,7 @@ def glide_smoothly(x, speed, pull, goal, left, dt):
         return (goal, zero, zero) if dt > zero else (x, speed, pull)
     u = dt / left
     way, v, a = goal - x, speed * left, pull * left * left * like(dt, 0.5)
-    # x(u) = x + v u + a u^2 + c u^3 + d u^4 + e u^5, with x(1) = goal and no speed or acceleration there.
+    # x(u) = x + v u + a u^2 + c u^3 + d u^4 + e u^5, with x(1) = goal, at rest and without acceleration.
     c = like(dt, 10.0) * way - like(dt, 6.0) * v - like(dt, 3.0) * a
     d = like(dt, -15.0) * way + like(dt, 8.0) * v + like(dt, 3.0) * a
     e = like(dt, 6.0) * way - like(dt, 3.0) * v - a
@@ -127,7 +128,7 @@ def smooth(u):
 
 @routine
 def swing_foot(foot, up, dt):
-    """Swing a foot, dt on."""
+    """Step a swinging foot by dt."""
     if dt >= foot.left:
         land(foot)
         return
@@ -150,7 +151,7 @@ def swing_foot(foot, up, dt):
 
 @kernel
 def swing_height(foot, height, climb, down, dt):
-    """Height and vertical speed of a swinging foot, dt on: up to its apex, then down to its foothold."""
+    """Height and vertical speed of a swinging foot after dt: up to its apex, then down to its foothold."""
     zero = like(dt, 0.0)
     rising = max(foot.left - foot.duration * like(dt, 1.0 - SWING_RISES), zero)
     part = min(rising, dt)
@@ -174,7 +175,7 @@ def hang_foot(settings, leg, walker, foot, m, dt):
 
 @routine
 def set_target(leg, foot, floor):
-    """Say where the ankle goes, and how high the body should be for this foot."""
+    """Set the target of the ankle, and the height of the body for this foot."""
     zero = like(foot.left, 0.0)
     one = like(foot.left, 1.0)
     target, base = foot.target, vec.dot(floor.point, floor.up)
@@ -192,7 +193,7 @@ def set_target(leg, foot, floor):
 
 @batch
 def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
-    """Move all feet dt on, and set the targets of their legs."""
+    """Step all feet by dt, and set the targets of their legs."""
     for k in range(rows.size):
         i = rows[k]
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])

@@ -1,8 +1,8 @@
 """`Tail`: follow-through for what hangs on a character: tails, tentacles, ears, ropes.
 
-An exact critically damped spring in world space draws the end of each bone to where the pose has it, seen from the bone
-before. So the tail lags when the body moves, and comes to rest where the animation wants it. Only rotations change:
-bones keep their lengths, and long and short time steps follow the same curve.
+A critically damped spring in world space, integrated exactly, pulls the end of each bone to its animated position
+relative to the bone before. So the tail lags when the body moves, and comes to rest in the animated pose. Only
+rotations change: bones keep their lengths, and the curve does not depend on the time step.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from kinema.skeleton import Joint, Skeleton
 from kinema.solvers.branch import smallest_rotation
 
 TAIL_TELEPORT = 3.0
-"""Lengths of a tail that its root moves within a frame that mean the character was put elsewhere: the tail starts anew
-from the animated pose."""
+"""Tail lengths per frame above which the motion of its root counts as a teleport: the tail restarts from the animated
+pose."""
 
 TAIL_AT_REST = 1e-6
 """Bone lengths from its goal, and bone lengths a second, below which the end of a bone has arrived."""
 
 TAIL_FLOOR_PASSES = 4
-"""Times a bone that touches the ground is raised and brought back to its length. Each pass at least halves the rest."""
+"""Passes in which a bone that touches the ground is raised and restored to its length. Each at least halves the
+error."""
 
 TAIL_SETTINGS = Record(
     up=(REAL, 3), length=REAL, half_life=REAL, gravity=REAL, cos_angle=REAL, sin_angle=REAL, radius=REAL
@@ -43,14 +44,15 @@ TAIL_SETTINGS = Record(
 radius: metres; below 0 without ground."""
 
 TAIL_BONE = Record(joint=np.int64, end=(REAL, 3), first=bool, path_start=np.int64, path_end=np.int64)
-"""The bone of one joint. end: where it ends, in the joint's own space. first: whether it begins a chain. path_start,
+"""The bone of one joint. end: its end in the joint's own space. first: whether it begins a chain. path_start,
 path_end: the joints from the bone before to this one, the last of them, in the path."""
 
 TAIL_STATE = Record(fresh=bool, moving=bool)
-"""One character. fresh: whether nothing from before counts. moving: whether a bone was on its way in the last frame."""
+"""One character. fresh: whether there is no state of the frame before. moving: whether a bone moved in the last
+frame."""
 
 TAIL_BONE_STATE = Record(root=(REAL, 3), tip=(REAL, 3), speed=(REAL, 3), lag=REAL, touching=bool)
-"""Where one bone starts and ends and how fast its end moves, world space; the last two as in `TailReport`."""
+"""Start and end of one bone and the velocity of its end, world space; the last two as in `TailReport`."""
 
 TAIL_HIT = Record(hit=bool, point=(REAL, 3), normal=(REAL, 3))
 """The ground under the end of a bone."""
@@ -64,7 +66,7 @@ class TailChains(NamedTuple):
 
 
 class PosedBone(NamedTuple):
-    """A bone as the pose has it, world space: its start, the way to its end at length 1, its length."""
+    """An animated bone in world space: its start, the unit direction to its end, its length."""
 
     root: Any
     axis: Any
@@ -76,7 +78,7 @@ class PosedBone(NamedTuple):
 
 @kernel
 def within_angle(direction, axis, cosine, sine):
-    """A direction brought to within an angle of an axis. Both of length 1."""
+    """Clamp a unit direction to within an angle of a unit axis."""
     zero = like(cosine, 0.0)
     aside = vec.unit_or(vec.reject(direction, axis), (zero, zero, zero))
     edge = vec.unit_or(vec.add(vec.scale(axis, cosine), vec.scale(aside, sine)), axis)
@@ -85,7 +87,7 @@ def within_angle(direction, axis, cosine, sine):
 
 @routine
 def above_ground(settings, bone, tip, hit):
-    """The end of a bone raised out of the ground, a plane, the bone kept at its length."""
+    """Raise the end of a bone out of the ground, a plane, and keep the bone's length."""
     zero = like(bone.length, 0.0)
     point, normal = load3(hit.point), load3(hit.normal)
     for _ in range(TAIL_FLOOR_PASSES):
@@ -99,7 +101,7 @@ def above_ground(settings, bone, tip, hit):
 
 @routine
 def step_bone(settings, state, bone, hit, fresh, dt):
-    """Move the end of one bone for a frame. Returns its position, and whether it is still moving."""
+    """Step the end of one bone by a frame. Returns its position, and whether it is still moving."""
     zero = like(dt, 0.0)
     one = like(dt, 1.0)
     none = (zero, zero, zero)
@@ -111,7 +113,7 @@ def step_bone(settings, state, bone, hit, fresh, dt):
     y, vy = spring.critical(before[1], speed[1], goal[1], settings.half_life, dt)
     z, vz = spring.critical(before[2], speed[2], goal[2], settings.half_life, dt)
     tip, speed = vec.select(fresh, goal, (x, y, z)), vec.select(fresh, none, (vx, vy, vz))
-    # Back to the bone's length, inside its largest angle; what the spring gained along the bone is gone.
+    # Restore the bone's length and clamp its angle; the velocity along the bone is dropped.
     way = vec.unit_or(vec.scale(vec.sub(tip, bone.root), one / length), axis)
     way = within_angle(way, axis, cosine, sine)
     tip = vec.add(bone.root, vec.scale(way, length))
@@ -133,7 +135,7 @@ def step_bone(settings, state, bone, hit, fresh, dt):
 
 @routine
 def step_tail(settings, tail, character, states, hits, pose, dt):
-    """Step every bone of one character, from the root on, and rotate its joint to bring the end there."""
+    """Step every bone of one character, from the root on, and rotate its joint so that it points to its end."""
     bones, path = tail.bones, tail.path
     zero = like(dt, 0.0)
     up = load3(settings.up)
@@ -162,7 +164,7 @@ def step_tail(settings, tail, character, states, hits, pose, dt):
 
 @batch
 def step_tails(rows, settings, tail, characters, states, hits, frame, dt):
-    """One frame of these characters' tails."""
+    """Step the tails of these characters by a frame."""
     for n in range(rows.size):
         i = rows[n]
         pose = CharacterPose(
@@ -178,7 +180,7 @@ class TailReport(NamedTuple):
     """The result of a frame of `Tail`. N characters, B bones of all chains, one chain after the other."""
 
     lag: NDArray[Any]
-    """(N, B): radians from where the pose has each bone, seen from the bone before."""
+    """(N, B): angle of each bone to its animated direction relative to the bone before, radians."""
     touching: NDArray[np.bool_]
     """(N, B): whether its end lies on the ground."""
 
@@ -195,7 +197,7 @@ class Tail(Stage):
     chains: Sequence[Sequence[Joint]] | None = None
     """The chains, each from root to tip, two joints or more. Default: the rig's tails."""
     half_life: float = 0.06
-    """Seconds in which a bone is half way back to where it belongs."""
+    """Half-life of a bone's way back to the animated pose, seconds."""
     gravity: float = 0.0
     """Pull downwards as a share of the pull of the pose: 0 for none, 1 for as strong."""
     max_angle: float = 1.2
@@ -217,7 +219,7 @@ class Tail(Stage):
 
 
 class TailState(StageState):
-    """Where the ends of all bones are, and how fast they move."""
+    """Positions and velocities of the ends of all bones."""
 
     def __init__(self, settings: Tail, crowd: Crowd) -> None:
         self._precision, self._casts = crowd.precision, settings.radius is not None
@@ -269,7 +271,7 @@ class TailState(StageState):
 
 
 def _checked_chains(settings: Tail, crowd: Crowd) -> list[tuple[int, ...]]:
-    """Return the chains as indices, one that hangs on another after it."""
+    """Return the chains as indices, sorted so that a chain comes after the one that carries it."""
     chains = crowd.rig.tails if settings.chains is None else settings.chains
     if not chains:
         raise InputError("Tail needs chains of joints: the rig has no tails, give Tail(chains=[[...], ...])")
@@ -312,7 +314,7 @@ def _path(skeleton: Skeleton, chain: Sequence[int], n: int) -> Any:
 
 
 def _ends(rest: Any, chain: Sequence[int]) -> list[Any]:
-    """Return where each joint's bone ends in its own space: at the next joint; the last goes on as the one before."""
+    """Return the end of each joint's bone in its own space: the next joint; the last bone continues the one before."""
     points = rest[list(chain), :3, 3]
     beyond = [*points[1:], 2 * points[-1] - points[-2]]
     return [

@@ -1,4 +1,4 @@
-"""How a walker moves over the ground: as asked, eased, and no farther than its planted legs allow."""
+"""Travel of a walker over the ground: follow the commanded velocity, eased, as far as the planted legs allow."""
 
 from __future__ import annotations
 
@@ -24,29 +24,30 @@ from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store_matrix
 
 FASTEST_WALK = 0.85
-"""Share of the speed at which feet would swing without a pause that is walked at most: the remainder is for detours."""
+"""Largest walking speed, as a share of the speed at which feet would swing without pause: the rest is for detours."""
 
 LET_GO = 0.5
-"""Half-lives of the velocity in which a walker that was held back is half way to going on."""
+"""Half-life of the return to full speed after the legs held a walker back, in half-lives of the velocity."""
 
 ARRIVED = 0.02
 """Leg lengths from its goal at which a walker has arrived."""
 
 TURN_NEAR = 0.5
-"""Leg lengths from its goal within which a walker turns less and less: the direction becomes noise."""
+"""Leg lengths from its goal within which a walker turns less and less, since the direction becomes noise."""
 
 FASTEST_FALL = 1.2
-"""Leg lengths a second that a body comes down at most where a leg would lose its hold: faster is a jolt."""
+"""Largest speed at which a body lowers to keep a foot within reach, leg lengths per second: faster looks like a
+jolt."""
 
 DEEPEST_CROUCH = 2.0
-"""Times its crouch that a body comes down where a step has raised it, so that no planted foot loses its hold."""
+"""Multiple of its crouch by which a body raised by a step may lower, so that planted feet stay within reach."""
 
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
 
 
 class BodyFrame(NamedTuple):
-    """What moving a body reads of the frame: world matrices (N, J, 12), transforms (N, 1, 12), weights (N,), and the
+    """The arrays that `move_bodies` reads: world matrices (N, J, 12), transforms (N, 1, 12), weights (N,), and the
     hips with the joint above them, -1 for none.
     """
 
@@ -59,7 +60,7 @@ class BodyFrame(NamedTuple):
 
 @kernel
 def moved_transform(m, velocity, turn, own_up, dt):
-    """A character's transform, dt on. velocity: in its own space."""
+    """A character's transform after dt seconds. velocity: in its own space. turn: about up, radians per second."""
     one = like(dt, 1.0)
     step = (vec.scale(velocity, dt), quat.from_axis_angle(own_up, turn * dt), (one, one, one))
     return xform.mul(m, xform.matrix(step))
@@ -70,7 +71,8 @@ def moved_transform(m, velocity, turn, own_up, dt):
 
 @routine
 def velocity_to_goal(settings, length, walker, m, own_up):
-    """Velocity and turn that bring a walker to its goal: it faces where it goes, and slows down in time."""
+    """Velocity and turn rate that bring a walker to its goal: it faces its direction of travel, and slows down in
+    time."""
     zero, one = like(length, 0.0), like(length, 1.0)
     way = vec.reject(xform.linear(xform.inverse(m), vec.sub(load3(walker.goal), m[3])), own_up)
     distance = vec.length(way)
@@ -79,7 +81,7 @@ def velocity_to_goal(settings, length, walker, m, own_up):
     ahead = load3(settings.forward)
     cosine = vec.dot(way, ahead) / distance
     sine = vec.dot(own_up, vec.cross(ahead, way)) / distance
-    # The distance closes at a quarter of the rate of the easing: together they do not overshoot.
+    # Approach at a quarter of the easing rate, so that the two together do not overshoot.
     rate = like(length, LN2 / 4.0) / settings.half_life if settings.half_life > zero else one
     near = min(distance / (length * like(length, TURN_NEAR)), one)
     turn = math.atan2(sine, cosine) * rate * like(length, 2.0)
@@ -91,7 +93,7 @@ def velocity_to_goal(settings, length, walker, m, own_up):
 
 @routine
 def slow_down(settings, legs, velocity, turn, own_up):
-    """Velocity and turn, slowed to what the feet can follow."""
+    """Velocity and turn rate, slowed to what the feet can follow."""
     fastest = like(turn, 0.0)
     for n in range(legs.size):
         around = vec.scale(vec.cross(own_up, load3(legs[n].home)), turn)
@@ -103,7 +105,7 @@ def slow_down(settings, legs, velocity, turn, own_up):
 
 @routine
 def ease_velocity(settings, legs, walker, m, own_up, dt):
-    """Ease the walker's velocity and turn to what is asked for."""
+    """Ease the walker's velocity and turn rate to the commanded ones."""
     length = legs[0].bones.length
     asked, turn = load3(walker.asked_velocity), walker.asked_turn
     if walker.mode == TO_A_POINT:
@@ -122,9 +124,9 @@ def ease_velocity(settings, legs, walker, m, own_up, dt):
 
 @routine
 def allowed_share(settings, legs, walker, feet, before, after, up):
-    """Share of the way from one transform to another that every planted leg allows.
+    """The share of a motion between two transforms that every planted leg allows.
 
-    Strain is convex along the way, so a line from end to end is never below it.
+    Strain is convex along the way, so linear interpolation between the ends never underestimates it.
     """
     zero, one = like(settings.stride, 0.0), like(settings.stride, 1.0)
     share = one
@@ -142,7 +144,7 @@ def allowed_share(settings, legs, walker, feet, before, after, up):
 
 @routine
 def step_transform(settings, legs, walker, feet, transform, up, step):
-    """Move a walker's transform, `step` seconds of its way on. Returns whether it moves at all."""
+    """Move a walker's transform by `step` seconds. Returns whether it moves."""
     zero = like(step, 0.0)
     m, own_up = load_matrix(transform), load3(settings.contact.up)
     velocity, turn = load3(walker.velocity), walker.turn
@@ -156,7 +158,7 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
 
 @batch
 def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
-    """Move every walker over the ground. Note where its feet belong and how fast that moves."""
+    """Move every walker over the ground. Store the homes of its feet and their velocities."""
     one = like(dt, 1.0)
     own_up = load3(settings.contact.up)
     for k in range(rows.size):
@@ -165,7 +167,7 @@ def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
         up = floor_of(settings.contact, transform).up
         begin_frame(settings, legs, walker, feet[i], load_matrix(transform), up, dt)
         ease_velocity(settings, legs, walker, load_matrix(transform), own_up, dt)
-        # A walker is held back at once, and let go on gradually.
+        # A walker is held back at once, and released gradually.
         walker.progress = one - (one - walker.progress) * spring.decay(settings.half_life * like(dt, LET_GO), dt)
         moves = step_transform(settings, legs, walker, feet[i], transform, up, dt * weights[i])
         walker.pelvis.moving |= moves | is_asked_to_move(walker)
@@ -175,7 +177,7 @@ def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
 
 @kernel
 def note_homes(legs, walker, feet, m, own_up):
-    """Note where the feet belong, and add the walker's own motion to how fast that moves."""
+    """Store the homes of the feet, and add the walker's own motion to their velocities."""
     for n in range(legs.size):
         spin = vec.scale(vec.cross(own_up, load3(legs[n].home)), walker.turn)
         own = xform.linear(m, vec.add(load3(walker.velocity), spin))
@@ -185,7 +187,7 @@ def note_homes(legs, walker, feet, m, own_up):
 
 @kernel
 def is_asked_to_move(walker):
-    """Whether the walker follows a velocity that is not zero."""
+    """Whether the walker follows a nonzero velocity."""
     zero = like(walker.asked_turn, 0.0)
     some = (vec.span(load3(walker.asked_velocity)) > zero) | (walker.asked_turn != zero)
     return some & (walker.mode != TO_A_POINT)
@@ -193,10 +195,10 @@ def is_asked_to_move(walker):
 
 @routine
 def begin_frame(settings, legs, walker, feet, m, up, dt):
-    """Find out what was done to the transform since the last frame.
+    """Detect changes of the transform by the caller since the last frame.
 
-    After a teleport the walker starts anew. After a small move its feet follow: the velocity of that move is noted as
-    the drift of their homes.
+    After a teleport the walker restarts. After a small move its feet follow: the velocity of the move becomes the drift
+    of their homes.
     """
     zero = like(dt, 0.0)
     last = load_matrix(walker.transform)
@@ -220,7 +222,7 @@ def begin_frame(settings, legs, walker, feet, m, up, dt):
 
 @routine
 def follow_level(settings, legs, walker, feet, transform, up, dt):
-    """Bring the transform to the height of the ground under the feet. The body itself does not move by that."""
+    """Move the transform to the height of the ground under the feet. The body keeps its world position."""
     zero = like(dt, 0.0)
     near = legs[0].bones.length * like(dt, AT_REST)
     step, speed = spring.critical(zero, walker.level_speed, walker.level, settings.pelvis.half_life, dt)
@@ -233,7 +235,7 @@ def follow_level(settings, legs, walker, feet, transform, up, dt):
     for c in range(3):
         transform[4 * c + 3] += up[c] * step
     for n in range(legs.size):
-        # Where a leg starts is kept in the character's own space; the body stays where it is.
+        # Hips are stored in the character's own space: compensate, so that the body keeps its position.
         store3(feet[n].hip, vec.sub(load3(feet[n].hip), vec.scale(load3(settings.contact.up), step)))
 
 
@@ -242,9 +244,7 @@ def follow_level(settings, legs, walker, feet, transform, up, dt):
 
 @routine
 def walking_dip(settings, legs, feet):
-    """How much lower than it stands a body walks, metres, so that its legs reach ahead and behind without a dip at
-    every step.
-    """
+    """How much lower a body walks than it stands, metres, so that its legs reach without a dip at every step."""
     zero = like(settings.stride, 0.0)
     dip = zero
     for n in range(legs.size):
@@ -259,8 +259,9 @@ def walking_dip(settings, legs, feet):
 
 @routine
 def step_body(settings, legs, walker, feet, world, hips, dt):
-    """Move one body on its springs: to the height of its feet and leaning with them, but low enough that every planted
-    leg reaches. It never comes lower than its crouch: a foot that is then out of reach has to step.
+    """Move one body on its springs to the height and slope of its feet, low enough that every planted leg reaches.
+
+    It never moves lower than its crouch: a foot that is out of reach then has to step.
     """
     zero, up = like(dt, 0.0), hips.up
     slope = slope_under(settings.pelvis, legs.bones, feet.target, up)
@@ -275,7 +276,7 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
     for n in range(legs.size):
         leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(feet[n].target.ankle)
         if vec.length(vec.reject(vec.sub(leg.start, ankle), up)) > leg.reach:
-            continue  # No height would bring it there.
+            continue  # Out of reach at any height.
         top = highest_hip(leg.start, ankle, up, leg.reach)
         top += feet[n].target.swing * legs[n].bones.length * like(dt, SWING_SLACK)
         top = max(top, level - legs[n].crouch * like(dt, DEEPEST_CROUCH))
@@ -287,7 +288,7 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
 
 @kernel
 def note_lost_contacts(legs, feet):
-    """Release planted feet that their legs do not reach, and plant released ones that they reach again."""
+    """Release planted feet that are out of reach, and plant released feet that are within reach again."""
     for n in range(legs.size):
         target = feet[n].target
         if (target.contact == PLANTED) | (target.contact == RELEASED):
@@ -310,7 +311,7 @@ def step_bodies(rows, settings, legs, walkers, feet, frame, dt):
 
 @batch
 def end_frame(rows, legs, walkers, feet, transforms, world):
-    """Keep what the next frame starts from."""
+    """Store the state that the next frame starts from."""
     for k in range(rows.size):
         i = rows[k]
         m = load_matrix(transforms[i, 0])

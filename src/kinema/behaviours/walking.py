@@ -1,6 +1,6 @@
 """The records of `Locomotion`: its settings, its legs, the state of a walker and of each of its feet.
 
-A foot is where its ball is. Heights are metres along the character's up.
+The position of a foot is that of its ball. Heights are metres along the character's up.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ BY_VELOCITY, TO_A_POINT = 0, 1
 """What a walker follows: a velocity, or a point to walk to."""
 
 STRAIN_REACH = 0.95
-"""Share of the stretch beyond rest at which a leg is fully strained: the remainder is for a body that still tilts after
-it has stopped."""
+"""Share of the stretch beyond rest at which a leg is fully strained: the rest is for a body that still tilts after it
+has stopped."""
 
 LEAST_SPARE = 0.05
-"""Leg lengths that every leg reaches beyond its rest. A leg that stands straight has no room of its own and would hold
-its body back for ever."""
+"""Leg lengths that every leg reaches beyond its rest. A leg that stands straight would otherwise hold its body back
+for ever."""
 
 LIMIT_STRIDES = 2.0
 """Strides from its home beyond which no planted foot is left behind: the body waits."""
@@ -64,11 +64,11 @@ WALKING_LEG = Record(
     samples=(REAL, (FOOT_SAMPLES, 3)),
     point=bool,
 )
-"""A leg, as it is known before the first frame. Vectors are in the character's own space, lengths in metres.
+"""Constants of one leg. Vectors are in the character's own space, lengths in metres.
 
-group: legs of a group swing together. home: where the ball of the foot rests. hip: where the leg starts. reach: at its
+group: legs of a group swing together. home: position of the ball at rest. hip: start of the leg. reach: at its
 largest stretch. rest_reach: from hip to ankle at rest. rest_aside: the same across up. spare: how much farther aside
-the leg reaches on level ground. crouch: how far the body comes down for this leg.
+the leg reaches on level ground. crouch: how far the body may lower for this leg.
 vertical_speed: share of its top speed at which the foot rises and falls. to_ankle: from the ball to the ankle
 at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. point: whether the
 foot is a mere point.
@@ -143,30 +143,30 @@ def rotation_of(m):
 
 @kernel
 def ankle_of(leg, foot):
-    """Where the ankle of a foot is, standing as it does."""
+    """The position of a foot's ankle."""
     return vec.add(load3(foot.target.ball), quat.rotate(load4(foot.rotation), load3(leg.to_ankle)))
 
 
 @kernel
 def home_of(leg, m):
-    """Where a foot rests, with the character's space at m."""
+    """The home of a foot in world space. m: the character's transform."""
     return xform.apply(m, load3(leg.home))
 
 
 @kernel
 def reach_for(leg, share):
-    """How far a leg is stretched, metres, if it uses only a share of its stretch beyond rest."""
+    """The length of a leg, metres, that uses a share of its stretch beyond rest."""
     return leg.rest_reach + (leg.reach - leg.rest_reach) * share
 
 
 @routine
 def strain(settings, leg, walker, foot, m, up):
-    """How near a planted leg is to its limit, with the character's space at m: 1 is at the limit."""
+    """The strain of a planted leg: 1 at its limit. m: the character's transform."""
     length = leg.bones.length
     zero = like(length, 0.0)
     off = vec.length(vec.reject(vec.sub(load3(foot.target.ball), home_of(leg, m)), up))
     way = vec.sub(xform.apply(m, load3(foot.hip)), load3(foot.target.ankle))
-    # How far aside the leg reaches once the body has come down as far as it may, beyond how far it does at rest.
+    # Horizontal reach with the body lowered by its full crouch, beyond that at rest.
     low = vec.dot(way, up) + walker.level - walker.pelvis.height - leg.crouch
     reach = reach_for(leg, like(length, STRAIN_REACH))
     square = reach * reach - low * low
