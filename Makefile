@@ -29,7 +29,7 @@ test-lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	KINEMA_WITHOUT_PAGE=1 $(VENV)-lowest/bin/python -m pip install --quiet --editable . numpy==1.26.0 numba==0.60.0 \
 		typer==0.15.4 rich==13.0.0 pillow pytest hypothesis
-	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/test_cli.py tests/test_pipeline.py \
+	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/test_pipeline.py \
 		tests/test_kernel_cache.py tests/test_compile_ahead.py tests/test_records.py
 
 # Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage,

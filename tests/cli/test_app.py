@@ -7,20 +7,16 @@ import sys
 from unittest import mock
 
 import pytest
-from typer.testing import CliRunner
 
 import kinema as km
-from kinema.cli import app, main
+from kinema.cli import main
 from kinema.cli.play import SCENES
 from kinema.cli.streams import use_safe_streams
 from kinema.demo import humanoid
+from tests.cli.invoking import invoke
 
 COMMANDS = ("play", "sample", "info", "render", "bake", "warmup", "bench")
 HEAVY = ("numpy", "numba", "llvmlite")
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, list(arguments))
 
 
 def test_help_names_every_command():

@@ -5,11 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import kinema as km
-from kinema.cli import app
 from kinema.demo import humanoid
+from tests.cli.invoking import invoke
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def file(tmp_path_factory):
 
 
 def typed(*arguments):
-    return CliRunner().invoke(app, ["bake", *map(str, arguments)])
+    return invoke("bake", *arguments)
 
 
 def test_a_walk_up_a_slope(file, tmp_path):

@@ -5,9 +5,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from kinema.cli import app, bake, bench, info, play, render, sample, warmup
+from kinema.cli import bake, bench, info, play, render, sample, warmup
+from tests.cli.invoking import invoke
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,7 +23,7 @@ def commands_of(page):
 
 
 def run(arguments):
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*arguments)
     assert result.exit_code == 0, (arguments, result.output)
 
 
@@ -43,7 +43,7 @@ def test_examples_in_the_help_have_options_that_exist(module):
     """Parsed, not run: a misspelt option in an example is an error of usage."""
     for line in module.EXAMPLES.splitlines():
         if line.startswith("kinema "):
-            result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--help"])
+            result = invoke(*shlex.split(line)[1:], "--help")
             assert result.exit_code == 0, (line, result.output)
 
 

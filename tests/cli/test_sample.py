@@ -2,30 +2,29 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import kinema as km
 from kinema.bake import MovingPoint, grounds
-from kinema.cli import app
 from kinema.cli.sample import SAMPLES
 from kinema.demo import samples
+from tests.cli.invoking import invoke
 
 
-def invoke(*arguments):
-    return CliRunner().invoke(app, ["sample", *map(str, arguments)])
+def write(*arguments):
+    return invoke("sample", *arguments)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("samples")
-    assert invoke("--all", "-o", path).exit_code == 0
+    assert write("--all", "-o", path).exit_code == 0
     return path
 
 
 def test_the_list_names_every_file():
     assert list(SAMPLES) == list(samples.SAMPLES)
     for arguments in ((), ("--list",)):
-        result = invoke(*arguments)
+        result = write(*arguments)
         assert result.exit_code == 0
         assert [line.split()[0] for line in result.output.splitlines()] == list(SAMPLES)
 
@@ -59,9 +58,9 @@ def test_grounds_are_grounds(folder):
 
 def test_nothing_is_replaced_without_force_and_mistakes_are_named(tmp_path):
     (tmp_path / "person.glb").write_text("mine")
-    refused = invoke("fox.glb", "person.glb", "-o", tmp_path)
+    refused = write("fox.glb", "person.glb", "-o", tmp_path)
     assert refused.exit_code == 2 and "person.glb: the file exists; --force replaces it" in refused.stderr
     assert (tmp_path / "person.glb").read_text() == "mine" and not (tmp_path / "fox.glb").exists()
-    assert invoke("person.glb", "-o", tmp_path, "--force").exit_code == 0
-    wrong = invoke("persn.glb", "-o", tmp_path)
+    assert write("person.glb", "-o", tmp_path, "--force").exit_code == 0
+    wrong = write("persn.glb", "-o", tmp_path)
     assert wrong.exit_code == 2 and "did you mean 'person.glb'" in wrong.stderr
