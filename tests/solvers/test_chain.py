@@ -407,6 +407,19 @@ def test_batches_that_mix_reach_are_many_singles(solve, size, monkeypatch):
             np.testing.assert_array_equal(field, [getattr(one, name) for one in singles[:count]], err_msg=name)
 
 
+@solvers
+@pytest.mark.parametrize("limits", [None, [km.Cone(0.1)] * 3])
+def test_a_tolerance_beyond_any_distance_still_holds_limits_and_lengths(solve, limits):
+    chain = np.array([(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 2, 0.0)])
+    target = (1.0, 1.5, 0.5)
+    one = solve(chain, target, pole=(1, 1, 1), limits=limits, tolerance=5.0)
+    many = solve(np.stack((chain, chain)), target, pole=(1, 1, 1), limits=limits, tolerance=5.0)
+    np.testing.assert_array_equal(many.joints, (one.joints, one.joints))
+    np.testing.assert_allclose(naive.bone_lengths(one.joints), 1, atol=1e-9)
+    if limits is not None:
+        np.testing.assert_allclose(km.constrain(one.joints, limits), one.joints, atol=1e-6)
+
+
 @pytest.mark.slow_uncompiled
 @solvers
 def test_no_pops_along_a_path(solve):

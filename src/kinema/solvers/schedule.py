@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.constants import FARTHEST
 from kinema.lanes import load3, store3
 from kinema.math import vec
 from kinema.solvers.attempt import begin, end
@@ -135,8 +134,7 @@ def solve_one(main_pass, work, problem, answer, i):
     while again and begin(work, 0, problem, answer, i):
         begin_main(group, 0, settings, outcome)
         group.stalled[0] = 0
-        group.miss[0] = like(group.miss[0], FARTHEST)
-        while not is_over(group, 0):
+        while group.passes[0] == 0 or not is_over(group, 0):
             main_pass(work, table, settings)
             measure_misses(work)
             group.passes[0] += 1
