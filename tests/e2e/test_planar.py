@@ -61,7 +61,7 @@ def test_n_adds_a_chain_at_the_pointer_and_backspace_removes_it(open_tab):
     tab.page.mouse.move(300, 300)
     tab.page.keyboard.press("n")
     state = tab.wait("state.chains.length === 6")
-    scale = min(1.0, 588 / 740)  # The stage is smaller than the scene: a pixel of the scene is less on this screen.
+    scale = state["scale"]  # The stage is smaller than the scene: a pixel of the scene is less on this screen.
     added = state["chains"][5]
     assert distance(added["joints"][0], (300, 300)) < 1.0
     assert distance(added["target"], (300 + 150 * scale, 300)) < 1.0

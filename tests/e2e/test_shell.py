@@ -46,7 +46,7 @@ def test_copy_as_python_reproduces_what_is_seen(open_tab):
     tab.control("copy-python").click()
     copied = run(tab.control("python").input_value())["joints"]
     box = tab.page.locator("#stage canvas").bounding_box()
-    scale = min(1.0, box["width"] / 740, box["height"] / 520)
+    scale = tab.state["scale"]
     middle = np.array((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
     for chain, joints in zip(tab.state["chains"], copied, strict=True):
         assert np.abs(middle + joints * scale - chain["joints"]).max() < 0.1

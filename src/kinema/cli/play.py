@@ -9,10 +9,10 @@ import typer
 from kinema.cli.errors import one_line_errors
 
 SCENES = {
-    "planar": "limbs in the plane",
-    "arm": "an arm that sorts balls",
     "character": "a character on uneven ground, or one from your own file",
     "creature": "a creature that steps without a clip",
+    "planar": "limbs in the plane",
+    "arm": "an arm that sorts balls",
     "crowd": "many characters at once",
     "lab": "all solvers on the same problem",
 }
@@ -29,7 +29,7 @@ def play(
     scene: Annotated[
         str,
         typer.Argument(help=f"The scene to open first: {', '.join(SCENES)}.", autocompletion=lambda: list(SCENES)),
-    ] = "planar",
+    ] = "character",
     host: Annotated[
         str, typer.Option(help="Address to listen on. Other machines can reach anything but loopback.")
     ] = "127.0.0.1",

@@ -34,7 +34,7 @@ class Cell:
         self._thread.join()
 
 
-def play(scene: str = "planar", *, height: int = 640, port: int | None = None) -> Cell:
+def play(scene: str = "character", *, height: int = 640, port: int | None = None) -> Cell:
     """Show the playground in a notebook cell, opened at a scene.
 
     The server lives as long as this process, or until `close` is called. Needs the extra `play`.

@@ -224,7 +224,7 @@ class Server(uvicorn.Server):
         self.should_exit = self.force_exit = True
 
 
-def play(scene: str = "planar", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
+def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
     """Serve the playground until Ctrl-C."""
     kind = kind_played(scene)
     app = App(host, page())

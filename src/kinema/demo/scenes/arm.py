@@ -31,6 +31,8 @@ POLE = np.array((0.0, 3.0, 0.0))
 """Pole of the solvers that take one: the arm bends towards the ceiling."""
 HAND_SPEED = 1.5
 """Speed of the point that the arm follows to its goal, m/s."""
+SOLVERS = {"compensating": "Compensating angles", "fabrik": "FABRIK", "ccd": "CCD"}
+"""Solvers, and their names on the page."""
 KINDS = 2
 DECIMALS = 5
 """Of a metre, in scripts."""
@@ -60,15 +62,15 @@ class ArmScene(Scene):
 
     name = "arm"
     title = "Arm and balls"
-    about = "Six bones by compensating angles pick up balls and sort them into bins. Drag a ball, or the arm's target."
+    about = "The arm sorts balls into bins. Take a ball and throw it, or let the arm follow you."
     unit = "m"
     controls: tuple[Any, ...] = (
-        Choice("solver", "Solver", "compensating", ("compensating", "fabrik", "ccd")),
+        Choice("solver", "Solver", "compensating", tuple(SOLVERS), tuple(SOLVERS.values())),
         Switch("by_hand", "The arm follows me", False),
         Slider("balls", "Balls", 8, 1, MOST_BALLS, 1),
         Slider("gravity", "Gravity", GRAVITY, 0.0, 20.0, 0.01, "m/s²"),
         Slider("drag", "Air drag", DRAG, 0.0, 3.0, 0.01, "1/s"),
-        Slider("restitution", "Restitution", RESTITUTION, 0.0, 1.0, 0.01),
+        Slider("restitution", "Bounce", RESTITUTION, 0.0, 1.0, 0.01),
         Button("scatter", "Throw all balls in the air"),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -77,6 +79,8 @@ class ArmScene(Scene):
         ("B", "one more ball"),
         ("Backspace", "one ball less"),
     )
+    hint = ("0", "Take this ball and throw it")
+    keys = (("b", "One more ball"), ("Backspace", "One ball less"))
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

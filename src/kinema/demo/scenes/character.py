@@ -22,6 +22,8 @@ from kinema.demo.scenes.walker import Walker
 from kinema.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
+LABELS = {"humanoid": "Person", "quadruped": "Fox", "spider": "Spider"}
+"""Our characters as the page names them."""
 FARTHEST = 20.0
 """Largest distance of a handle from the character, metres for a person."""
 REACHED = 2e-3
@@ -30,8 +32,18 @@ MODEL, GROUND = "model.glb", "ground.bin"
 """Files that the page draws."""
 AT_REST = "at rest"
 """Shown for a character without clips."""
-SHOWN = ("with IK", "both", "without IK")
-WEIGHTS = {"play": "Play", "breathing": "Breathing", "feet": "Feet", "hands": "Hands", "head": "Head", "eyes": "Eyes"}
+SHOWN = {"with IK": "With IK", "both": "Both", "without IK": "Clip alone"}
+"""What can be shown, and how the page says it."""
+WEIGHTS = {
+    "play": "Clip",
+    "breathing": "Breathing",
+    "feet": "Feet on the ground",
+    "hands": "Hands to their rings",
+    "head": "Head to the gaze",
+    "eyes": "Eyes to the gaze",
+}
+WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP = "How much each part does", "Walk", "Show"
+"""Headings of the controls."""
 
 
 class CharacterScene(Scene):
@@ -42,7 +54,7 @@ class CharacterScene(Scene):
 
     name = "character"
     title = "Character"
-    about = "Clips from a flat floor, on ground that is not. Drag hands, feet and gaze. Drop a GLB, VRM or BVH on it."
+    about = "Drag a hand, a foot or the gaze. Drop a GLB, VRM or BVH file here to bring your own character."
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = (".glb", ".gltf", ".vrm", ".bvh")
     judge = staticmethod(clip_motion)
@@ -54,6 +66,9 @@ class CharacterScene(Scene):
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
     )
+
+    hint = ("hand left", "Grab this hand and pull")
+    keys = (("Backspace", "Release all handles"),)
 
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
         super().__init__(seed)
@@ -114,15 +129,20 @@ class CharacterScene(Scene):
         walker = self.walker
         actors = tuple(OURS) if self.guest is None else (self.guest.label, *OURS)
         clips = tuple(walker.actor.clips) or (AT_REST,)
-        stages = [Slider(n, label, 1.0, 0.0, 1.0, 0.01) for n, label in WEIGHTS.items() if n in walker.stage_names]
+        stages = [
+            Slider(name, label, 1.0, 0.0, 1.0, 0.01, group=WEIGHTS_GROUP)
+            for name, label in WEIGHTS.items()
+            if name in walker.stage_names
+        ]
+        names = tuple(LABELS.get(actor, actor) for actor in actors)
         return (
-            Choice("character", "Character", actors[0], actors),
-            Choice("ground", "Ground", "course", grounds.NAMES),
-            Choice("clip", "Clip", clips[0], clips),
-            Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05),
+            Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
+            Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
+            Choice("clip", "Clip", clips[0], clips, group=WALK_GROUP),
+            Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05, group=WALK_GROUP),
+            Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
+            Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             *stages,
-            Choice("show", "Show", SHOWN[0], SHOWN),
-            Switch("bones", "Bones and roles", False),
             Button("let_go", "Release all handles"),
         )
 
@@ -185,7 +205,7 @@ class CharacterScene(Scene):
         held = walker.held
         return {
             "world": _rows(walker.world),
-            "alone": none if self.values["show"] == SHOWN[0] else _rows(walker.alone),
+            "alone": none if self.values["show"] == "with IK" else _rows(walker.alone),
             "handles": held.shown(walker.frame, walker.world),
             "held": np.array([handle in held.places for handle in held.grips], float),
             "origin": walker.frame.transform[:3, 3],
@@ -197,6 +217,7 @@ class CharacterScene(Scene):
         return {
             "model": self.shows,
             "name": actor.name,
+            "title": LABELS.get(actor.label, actor.name),
             "guest": bool(actor.file),
             "surface": actor.has_surface,
             "nodes": actor.nodes,

@@ -76,13 +76,13 @@ class CreatureScene(Scene):
 
     name = "creature"
     title = "Creature"
-    about = "No clips: it steps by itself to the goal you drag, on any ground. Tails follow through, tentacles reach."
+    about = "Drag the green goal over the ground: the creature walks there, step by step. No animation clips."
     unit = "m"
     controls: tuple[Any, ...] = (
-        Choice("creature", "Creature", "spider", tuple(CREATURES)),
-        Choice("ground", "Ground", "rocks", grounds.NAMES),
+        Choice("creature", "Creature", "spider", tuple(CREATURES), ("Spider", "Fox", "Person")),
+        Choice("ground", "Ground", "rocks", grounds.NAMES, grounds.LABELS),
         Slider("speed", "Speed", 0.7, 0.1, 1.2, 0.05, "m/s"),
-        Switch("wander", "Wander", True),
+        Switch("wander", "Wander by itself", True),
         Slider("tentacles", "Tentacles", 5, 0, 12, 1),
         Switch("footholds", "Show footholds", True),
         Button("back", "Back to the start"),
@@ -92,6 +92,8 @@ class CreatureScene(Scene):
         ("Drag beside them", "rotate the view; wheel or two fingers: nearer and farther"),
         ("G", "move the goal to the pointer"),
     )
+    hint = ("goal", "Drag this: it walks there")
+    keys = (("g", "Goal to the pointer"),)
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

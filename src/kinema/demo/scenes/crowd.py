@@ -49,17 +49,18 @@ class CrowdScene(Scene):
 
     name = "crowd"
     title = "Crowd"
-    about = "Thousands of limbs, every one with a target of its own, one call a frame. Drag the target through them."
+    about = "Drag the green target through the field: every limb near it reaches for it."
     unit = "m"
     controls: tuple[Any, ...] = (
         Slider("count", "Limbs", 2000, 1, 10000, 1),
-        Choice("solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd")),
-        Slider("bones", "Bones, FABRIK and CCD", 5, 3, 8, 1),
+        Choice("solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd"), ("Two-bone", "FABRIK", "CCD")),
+        Slider("bones", "Bones (not for two-bone)", 5, 3, 8, 1),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target"),
         ("Left mouse beside it", "rotate the view; the wheel or two fingers come nearer"),
     )
+    hint = ("target", "Drag this through the field")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

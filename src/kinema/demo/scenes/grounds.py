@@ -34,6 +34,8 @@ TERRAINS: dict[str, tuple[Callable[[], Terrain], str]] = {
 """Functions that make each terrain, and how a script calls them."""
 
 NAMES = ("course", "slope", "stairs", "rocks", "voxels", "level")
+LABELS = ("Course", "Slope", "Stairs", "Rocks", "Blocks", "Level ground")
+"""The same as the page names them."""
 
 
 @lru_cache(maxsize=8)

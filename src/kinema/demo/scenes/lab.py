@@ -48,20 +48,23 @@ class LabScene(Scene):
 
     name = "lab"
     title = "Lab"
-    about = "The same chain and the same target for every solver: their poses, their paths, their error pass by pass."
+    about = (
+        "Drag the green target: three solvers reach for it side by side. The chart shows how fast each one gets there."
+    )
     unit = "m"
     controls: tuple[Any, ...] = (
         Slider("bones", "Bones", 8, 2, 32, 1),
-        Slider("limit", "Limit at each joint", 180, 5, 180, 1, "°"),
-        Switch("from_rest", "Solve from rest each time", True),
-        Button("random", "A random target"),
-        Button("straight", "A target on the chain's own line"),
-        Switch("wander", "Target wanders", True),
+        Slider("limit", "Joint limit", 180, 5, 180, 1, "°"),
+        Switch("from_rest", "Start from rest each time", True),
+        Switch("wander", "Target moves by itself", True),
+        Button("random", "Random target"),
+        Button("straight", "Target on the chain's own line"),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target; all chains share it"),
         ("Left mouse beside it", "rotate the view"),
     )
+    hint = ("target", "Drag this target")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

@@ -22,6 +22,10 @@ from kinema.solvers.compensating import compensating
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.two_bone_2d import two_bone_2d
 
+SELECTED, ALL = "The outlined leg", "All legs"
+"""Headings of the controls."""
+SOLVERS = {"fabrik": "FABRIK", "ccd": "CCD", "compensating": "Compensating angles"}
+"""Solvers of longer chains, and their names on the page."""
 LENGTH = 100.0
 """Length of each bone of a new chain, px."""
 TARGET_ASIDE = 150.0
@@ -52,6 +56,8 @@ class Chain:
     target: Any
     lengths: Any
     """(N,): length of each bone, px."""
+    bend: int = 1
+    """+1 or -1: the side that a chain of two bones bends to."""
     joints: Any = field(default=None)
     """(N + 1, 2): positions from root to end, px."""
     state: Any = None
@@ -82,24 +88,28 @@ class PlanarScene(Scene):
 
     name = "planar"
     title = "Planar limbs"
-    about = "Two-bone legs by the law of cosines, longer ones by FABRIK, CCD or compensating angles. Drag the targets."
+    about = "Drag a green target: its leg bends to reach it. The sliders change the outlined leg."
     unit = "px"
     controls: tuple[Any, ...] = (
-        Switch("mirror", "MIRROR", False),
-        Slider("length_1", "L1", LENGTH, 10, 250, 1, "px"),
-        Slider("length_2", "L2 and on", LENGTH, 10, 250, 1, "px"),
-        Slider("bones", "Bones", 2, 2, 24, 1),
-        Choice("solver", "Solver, 3 bones on", "fabrik", ("fabrik", "ccd", "compensating")),
-        Switch("sprites", "Limbs as sprites", False),
-        Switch("rope", "A rope", False),
-        Switch("wander", "Targets wander", True),
+        Slider("length_1", "Upper bone", LENGTH, 10, 250, 1, "px", group=SELECTED),
+        Slider("length_2", "Other bones", LENGTH, 10, 250, 1, "px", group=SELECTED),
+        Slider("bones", "Number of bones", 2, 2, 24, 1, group=SELECTED),
+        Switch("flip", "Bend the other way", False, group=SELECTED),
+        Switch("mirror", "Mirror knees", False, group=ALL),
+        Choice("solver", "Three bones and more", "fabrik", tuple(SOLVERS), tuple(SOLVERS.values()), group=ALL),
+        Switch("wander", "Targets move by themselves", True, group=ALL),
+        Switch("sprites", "Legs as sprites", False, group=ALL),
+        Switch("rope", "A rope", False, group=ALL),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a green target"),
-        ("N", "a new chain at the pointer, its target 150 px to the right"),
-        ("Backspace", "remove the last chain"),
-        ("M", "MIRROR: knees bend towards their targets"),
+        ("N", "a new leg at the pointer, its target 150 px to the right"),
+        ("Backspace", "remove the last leg"),
+        ("B", "bend the outlined leg the other way"),
+        ("M", "mirror knees: they bend towards their targets"),
     )
+    hint = ("2", "Drag this target")
+    keys = (("n", "New leg"), ("Backspace", "Remove leg"), ("b", "Bend the other way"), ("m", "Mirror knees"))
 
     def __init__(self, seed: int = 0, chains: int = 5) -> None:
         super().__init__(seed)
@@ -120,6 +130,8 @@ class PlanarScene(Scene):
     def changed(self, name: str) -> None:
         if name in ("length_1", "length_2", "bones") and self.chains:
             self._reshape(self.chains[self.selected])
+        elif name == "flip" and self.chains:
+            self.chains[self.selected].bend = -1 if self.values["flip"] else 1
         elif name == "rope":
             self.rope = Rope2D(*ROPE_ENDS, links=ROPE_LINKS, **ROPE) if self.values["rope"] else None
 
@@ -139,12 +151,14 @@ class PlanarScene(Scene):
             self.chains[self.selected].target = to
 
     def _select(self, index: int) -> None:
-        """Select a chain and show its lengths on the sliders."""
+        """Select a chain and show its lengths and its bend in the panel."""
         if index == self.selected:
             return
         self.selected = index
-        lengths = self.chains[index].lengths
+        chain = self.chains[index]
+        lengths = chain.lengths
         shown = {"length_1": float(lengths[0]), "length_2": float(lengths[-1]), "bones": float(len(lengths))}
+        shown["flip"] = chain.bend < 0
         self.values |= shown
         self.revision += 1
 
@@ -158,8 +172,13 @@ class PlanarScene(Scene):
         elif key == "Backspace" and self.chains:
             self._take_over()
             self.chains.pop()
-            self.selected = max(min(self.selected, len(self.chains) - 1), 0)
+            selected = max(min(self.selected, len(self.chains) - 1), 0)
+            if self.chains:
+                self._select(selected)
+            self.selected = selected
             self.revision += 1
+        elif key == "b" and self.chains:
+            self.set("flip", not self.values["flip"])
 
     def be_still(self) -> None:
         self._take_over()
@@ -211,7 +230,8 @@ class PlanarScene(Scene):
         """Solve all limbs of two bones in one call."""
         roots, targets = np.array([chain.root for chain in limbs]), np.array([chain.target for chain in limbs])
         lengths = np.array([chain.lengths for chain in limbs])
-        solved = two_bone_2d(roots, targets, lengths, auto_bend=self.values["mirror"])
+        bends = np.array([chain.bend for chain in limbs], float)
+        solved = two_bone_2d(roots, targets, lengths, bend=bends, auto_bend=self.values["mirror"])
         errors = np.linalg.norm(solved.end - targets, axis=-1)
         joints = np.stack((roots, solved.knee, solved.end), axis=1)
         for chain, row, error in zip(limbs, joints, errors.tolist(), strict=True):
@@ -248,7 +268,8 @@ class PlanarScene(Scene):
         targets = np.array([chain.target for chain in limbs])
         roots = np.array([chain.root for chain in limbs])
         # Unless flipped, draw_limb bends to the left as seen: on this screen that is a bend of +1.
-        flip = (targets < roots)[:, 0] if self.values["mirror"] else np.zeros(len(limbs), bool)
+        bends = np.array([chain.bend for chain in limbs])
+        flip = (targets < roots)[:, 0] if self.values["mirror"] else bends < 0
         drawn = draw_limb(roots, targets, np.array([chain.lengths for chain in limbs]), flip)
         angles = (drawn.first_angle[:, np.newaxis], drawn.second_angle[:, np.newaxis])
         return np.hstack((drawn.first, angles[0], drawn.second, angles[1]))
@@ -302,7 +323,8 @@ def _limb_lines(limbs: Any, indices: list[int], mirror: bool) -> list[str]:
         _array_text("roots", [chain.root for chain in limbs]),
         _array_text("targets", [chain.target for chain in limbs]),
         _array_text("lengths", [chain.lengths for chain in limbs]),
-        f"limbs = km.two_bone_2d(roots, targets, lengths, auto_bend={mirror})",
+        f"bends = {[chain.bend for chain in limbs]}",
+        f"limbs = km.two_bone_2d(roots, targets, lengths, bend=bends, auto_bend={mirror})",
         f"for row, i in enumerate({indices}):",
         "    joints[i] = np.array([roots[row], limbs.knee[row], limbs.end[row]])",
     ]

@@ -12,7 +12,7 @@ from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
 
 SCENES: dict[str, type[Scene]] = {
-    kind.name: kind for kind in (PlanarScene, ArmScene, CharacterScene, CreatureScene, CrowdScene, LabScene)
+    kind.name: kind for kind in (CharacterScene, CreatureScene, PlanarScene, ArmScene, CrowdScene, LabScene)
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from kinema.errors import InputError
 
 # --- controls ----------------------------------------------------------------------------------------------------
+# Controls with the same `group` follow each other in the panel under that heading.
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Slider:
     high: float
     step: float
     unit: str = ""
+    group: str = ""
     kind: str = "slider"
 
     def checked(self, value: Any) -> float:
@@ -45,6 +47,7 @@ class Switch:
     name: str
     label: str
     value: bool
+    group: str = ""
     kind: str = "switch"
 
     def checked(self, value: Any) -> bool:
@@ -61,6 +64,9 @@ class Choice:
     label: str
     value: str
     options: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    """The options as the page shows them; by default as they are."""
+    group: str = ""
     kind: str = "choice"
 
     def checked(self, value: Any) -> str:
@@ -76,6 +82,7 @@ class Button:
     name: str
     label: str
     value: None = None
+    group: str = ""
     kind: str = "button"
 
     def checked(self, value: Any) -> None:
@@ -90,6 +97,7 @@ class Download:
     label: str
     file: str
     value: None = None
+    group: str = ""
     kind: str = "download"
 
     def checked(self, value: Any) -> None:
@@ -124,13 +132,17 @@ class Scene(ABC):
     title: ClassVar[str]
     """The text on its tab."""
     about: ClassVar[str]
-    """One sentence about what it shows."""
+    """One or two sentences that tell the user what to do."""
     unit: ClassVar[str]
     """Unit of its lengths: px or m."""
     controls: tuple[Control, ...]
     """Its controls. A scene whose controls change sets its own."""
     help: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Keys and pointer actions, each with what it does."""
+    hint: ClassVar[tuple[str, str] | None] = None
+    """A handle and what to do with it: shown beside the handle until the user drags something."""
+    keys: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Keys with a button on the page, each with what it does."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Suffixes of files that can be dropped on it, such as (".glb", ".bvh")."""
 
@@ -237,6 +249,8 @@ class Scene(ABC):
             "about": cls.about,
             "unit": cls.unit,
             "help": cls.help,
+            "hint": cls.hint,
+            "keys": cls.keys,
             "takes": cls.takes,
         }
 

@@ -3,15 +3,18 @@
 import { Connection } from "./connection";
 import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protocol";
 import { Film, keepPicture } from "./shell/capture";
-import { element, make, setIcon } from "./shell/dom";
+import { element, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
 import { Files } from "./shell/files";
 import { Figures } from "./shell/figures";
 import { Help } from "./shell/help";
+import { Hint } from "./shell/hint";
 import { History } from "./shell/history";
+import { KeyHints } from "./shell/key_hints";
 import { Keys } from "./shell/keys";
 import { Labels } from "./shell/labels";
 import { Panel } from "./shell/panel";
+import { ScriptSheet } from "./shell/script_sheet";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
@@ -34,6 +37,9 @@ export class App {
   private readonly history = new History(element("history"));
   private readonly labels = new Labels(element("labels"));
   private readonly help = new Help();
+  private readonly hint = new Hint();
+  private readonly scriptSheet = new ScriptSheet();
+  private readonly keyHints: KeyHints;
   private readonly film = new Film();
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
@@ -56,7 +62,7 @@ export class App {
 
   constructor() {
     new Themes((theme) => this.paint(theme));
-    new Keys(this.dragging, {
+    const keys = new Keys(this.dragging, {
       pause: () => this.pause(!this.paused),
       step: () => this.step(),
       reset: () => this.connection.send({ type: "reset" }),
@@ -66,6 +72,7 @@ export class App {
       follow: () => this.toggleFollowing(),
       scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
     });
+    this.keyHints = new KeyHints((key) => keys.press(key));
     this.connection = new Connection({
       message: (message) => this.receive(message),
       connected: (connected) => this.signs.connected(connected),
@@ -115,7 +122,7 @@ export class App {
         this.describe(message);
         break;
       case "python":
-        void this.copy(message.text);
+        void this.scriptSheet.show(message.text);
         break;
       case "notice":
         this.signs.notice(message.message);
@@ -184,6 +191,8 @@ export class App {
       this.help.fill(introduction);
       this.files.takes = introduction.takes;
       element("about").textContent = introduction.about;
+      this.keyHints.show(introduction.keys);
+      this.hint.start(name, introduction.hint);
     }
     this.history.start(introduction?.unit ?? "");
     this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches });
@@ -199,6 +208,7 @@ export class App {
   }
 
   private drag(handle: string, position: number[]): void {
+    this.hint.done();
     this.held = { handle, input: Infinity, dropped: false };
     this.waiting = { handle, position };
     this.view?.hold(handle, position);
@@ -248,18 +258,6 @@ export class App {
     element("pause").setAttribute("aria-pressed", String(paused));
   }
 
-  private async copy(text: string): Promise<void> {
-    const script = make("textarea", { className: "script", value: text, readOnly: true, ariaLabel: "The script" });
-    script.dataset["testid"] = "python";
-    try {
-      await navigator.clipboard.writeText(text);
-      this.signs.notice("Copied. Run it with Python: it computes what you see.", script);
-    } catch {
-      this.signs.notice("The browser does not allow access to the clipboard. Copy the script from here.", script);
-      script.select();
-    }
-  }
-
   // The picture.
 
   private paint(theme: Theme): void {
@@ -287,6 +285,7 @@ export class App {
     this.view.draw(elapsed);
     this.labels.show(this.view.labels());
     this.dragging.drawn(now);
+    this.hint.drawn(this.view.handles(), elapsed);
     this.showCamera();
     if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;

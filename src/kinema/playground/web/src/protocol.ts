@@ -6,6 +6,10 @@ export interface Introduction {
   about: string;
   unit: string;
   help: [string, string][];
+  /** A handle, and what to do with it. */
+  hint: [handle: string, text: string] | null;
+  /** Keys with a button on the page. */
+  keys: [key: string, text: string][];
   /** Endings of the files that may be dropped on it. */
   takes: string[];
 }
@@ -13,12 +17,14 @@ export interface Introduction {
 interface ControlBase {
   name: string;
   label: string;
+  /** Heading that it stands under; "" for none. */
+  group: string;
 }
 export type Control = ControlBase &
   (
     | { kind: "slider"; value: number; low: number; high: number; step: number; unit: string }
     | { kind: "switch"; value: boolean }
-    | { kind: "choice"; value: string; options: string[] }
+    | { kind: "choice"; value: string; options: string[]; labels: string[] }
     | { kind: "button"; value: null }
     | { kind: "download"; value: null; file: string }
   );

@@ -31,6 +31,8 @@ export interface Label {
   x: number;
   y: number;
   text: string;
+  /** Whether its middle is at the position, not its corner. */
+  centred?: boolean;
 }
 
 /** What a view may ask of the page. */

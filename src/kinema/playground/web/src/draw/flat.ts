@@ -4,8 +4,9 @@ import * as THREE from "three";
 import type { Theme } from "../view";
 import { Ink } from "./ink";
 
-/** Width and height that are always to be seen, px: on a smaller screen everything is smaller. */
+/** Width and height that are always to be seen, px: a smaller screen shows everything smaller, a larger one larger. */
 const AT_LEAST = { width: 740, height: 520 };
+const LARGEST_SCALE = 2;
 const GRID = 40;
 
 const GRID_VERTEX = /* glsl */ `
@@ -74,7 +75,7 @@ export class FlatStage {
   resize(width: number, height: number): void {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, height);
-    this.scale = Math.min(1, width / AT_LEAST.width, height / AT_LEAST.height);
+    this.scale = Math.min(LARGEST_SCALE, width / AT_LEAST.width, height / AT_LEAST.height);
     const halfWidth = width / this.scale / 2;
     const halfHeight = height / this.scale / 2;
     Object.assign(this.camera, { left: -halfWidth, right: halfWidth, top: -halfHeight, bottom: halfHeight });

@@ -7,13 +7,19 @@ import { SOFTWARE } from "./space";
 /** Metres from line to line. */
 const MESH = 0.5;
 const FLOOR = { height: -0.301, radius: 60 };
+/** Angle between two faces from which on their edge is drawn, degrees. */
+const EDGE = 24;
+/** Brightness of a vertical wall relative to level ground. */
+const WALL = 0.66;
 
 export class Terrain {
   readonly group = new THREE.Group();
   private readonly lines = gridTexture();
-  private readonly body = new THREE.MeshPhongMaterial({ flatShading: true, shininess: 6, specular: 0x111111, map: this.lines });
+  private readonly body = new THREE.MeshPhongMaterial({ flatShading: true, shininess: 6, specular: 0x111111, map: this.lines, vertexColors: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+  private readonly rim = new THREE.LineBasicMaterial({ transparent: true });
   private readonly floor = new THREE.MeshBasicMaterial({ map: this.lines });
   private mesh: THREE.Mesh | null = null;
+  private edges: THREE.LineSegments | null = null;
 
   constructor() {
     const disc = new THREE.CircleGeometry(FLOOR.radius, 96).rotateX(-Math.PI / 2);
@@ -33,20 +39,27 @@ export class Terrain {
     const shape = indexed.toNonIndexed();
     shape.computeVertexNormals();
     shape.setAttribute("uv", gridOf(shape));
-    this.mesh?.geometry.dispose();
-    this.mesh?.removeFromParent();
+    shape.setAttribute("color", shadesOf(shape));
+    for (const part of [this.mesh, this.edges]) {
+      part?.geometry.dispose();
+      part?.removeFromParent();
+    }
     this.mesh = new THREE.Mesh(shape, this.body);
     this.mesh.castShadow = this.mesh.receiveShadow = true;
-    this.group.add(this.mesh);
+    this.edges = new THREE.LineSegments(new THREE.EdgesGeometry(indexed, EDGE), this.rim);
+    this.group.add(this.mesh, this.edges);
   }
 
   paint(theme: Theme): void {
-    this.body.color.set(theme.dark ? 0x4b5563 : 0xefe9dc);
-    this.floor.color.set(theme.dark ? 0x22272f : 0xe9e4d9);
+    this.body.color.set(theme.dark ? 0x6a7686 : 0xdccfb4);
+    this.floor.color.set(theme.dark ? 0x1d2228 : 0xf0ede6);
+    this.rim.color.set(theme.dark ? 0xa9b6c8 : 0x7d6c4a);
+    this.rim.opacity = theme.dark ? 0.5 : 0.55;
   }
 
   dispose(): void {
     this.lines.dispose();
+    this.rim.dispose();
   }
 }
 
@@ -63,13 +76,21 @@ function gridOf(shape: THREE.BufferGeometry): THREE.BufferAttribute {
   return new THREE.BufferAttribute(uv, 2);
 }
 
+/** Brightness of each corner: walls and slopes are darker than level ground. */
+function shadesOf(shape: THREE.BufferGeometry): THREE.BufferAttribute {
+  const normal = shape.attributes["normal"]!;
+  const shades = new Float32Array(3 * normal.count);
+  for (let i = 0; i < normal.count; i++) shades.fill(WALL + (1 - WALL) * Math.max(normal.getY(i), 0) ** 2, 3 * i, 3 * i + 3);
+  return new THREE.BufferAttribute(shades, 3);
+}
+
 /** One cell: white, with a faint line around it. */
 function gridTexture(): THREE.CanvasTexture {
   const canvas = Object.assign(document.createElement("canvas"), { width: 128, height: 128 });
   const pen = canvas.getContext("2d")!;
   pen.fillStyle = "#ffffff";
   pen.fillRect(0, 0, 128, 128);
-  pen.strokeStyle = "#d9d9d9";
+  pen.strokeStyle = "#cfcfcf";
   pen.lineWidth = 3;
   pen.strokeRect(0, 0, 128, 128);
   const texture = new THREE.CanvasTexture(canvas);

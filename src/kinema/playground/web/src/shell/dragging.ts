@@ -129,6 +129,7 @@ export class Dragging {
   }
 
   private down(event: PointerEvent): void {
+    if (isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
     const handle = event.button === 0 && this.grab === null ? this.nearest(event) : null;
     if (!handle || !this.view) return;
@@ -144,6 +145,7 @@ export class Dragging {
   }
 
   private move(event: PointerEvent): void {
+    if (!this.grab && isOverButton(event)) return;
     if (this.grab && event.pointerId !== this.grab.pointer) return;
     this.at = { x: event.clientX, y: event.clientY };
     if (this.grab) {
@@ -186,6 +188,11 @@ export class Dragging {
   private frame(event: MouseEvent): void {
     if (event.target === this.view?.canvas && !this.nearest(event)) this.view.camera?.frameAt(event.clientX, event.clientY);
   }
+}
+
+/** Whether the pointer is over a button on the stage: a key pressed with it belongs where the pointer was before. */
+function isOverButton({ target }: PointerEvent): boolean {
+  return target instanceof Element && target.closest("button") !== null;
 }
 
 const ARROWS: Record<string, [number, number]> = {

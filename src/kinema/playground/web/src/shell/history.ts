@@ -47,7 +47,7 @@ export class History {
     const width = this.host.clientWidth;
     if (!this.theme || width === 0) return;
     const css = (colour: number) => `#${colour.toString(16).padStart(6, "0")}`;
-    const axis = { stroke: css(this.theme.ink), grid: { show: false }, ticks: { show: false }, font: "11px system-ui", size: 34 };
+    const axis = { stroke: css(this.theme.ink), grid: { show: false }, ticks: { show: false }, font: "11px system-ui", size: 46 };
     this.plot = new uPlot(
       {
         width,
@@ -57,8 +57,8 @@ export class History {
         scales: { x: { time: false }, error: { range: (_, __, high) => [0, Math.max(high, this.unit === "px" ? 1 : 0.01)] }, ms: { range: (_, __, high) => [0, Math.max(high, 0.1)] } },
         axes: [
           { show: false },
-          { ...axis, scale: "error", stroke: css(this.theme.root), label: `error, ${this.unit}`, labelSize: 16, labelFont: "11px system-ui" },
-          { ...axis, scale: "ms", side: 1, stroke: css(this.theme.palette[0]!), label: "solve, ms", labelSize: 16, labelFont: "11px system-ui" },
+          { ...axis, scale: "error", stroke: css(this.theme.root), label: `error, ${this.unit}`, labelSize: 14, labelFont: "11px system-ui" },
+          { ...axis, scale: "ms", side: 1, stroke: css(this.theme.palette[0]!), size: 34, label: "solve, ms", labelSize: 14, labelFont: "11px system-ui" },
         ],
         series: [
           {},

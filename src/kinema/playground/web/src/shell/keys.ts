@@ -34,6 +34,13 @@ export class Keys {
     addEventListener("click", ({ target }) => this.giveBack((target as Element).closest("button, input[type=checkbox]")));
   }
 
+  /** Press a key of the page or of the scene, as its button does. */
+  press(key: string): void {
+    const own = OWN[key];
+    if (own) this.actions[own]();
+    else this.actions.scene(key);
+  }
+
   private giveBack(control: Element | null): void {
     if (this.byPointer && control instanceof HTMLElement) control.blur();
   }
@@ -41,12 +48,10 @@ export class Keys {
   private down(event: KeyboardEvent): void {
     this.byPointer = false;
     if (event.ctrlKey || event.metaKey || event.altKey || isKept(event)) return;
-    const own = OWN[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (own) this.actions[own]();
-    else if (!this.dragging.key(event)) {
-      if (!SCENE_KEYS.has(keyName(event))) return;
-      this.actions.scene(keyName(event));
-    }
+    const key = keyName(event);
+    if (!(key in OWN) && this.dragging.key(event)) return event.preventDefault();
+    if (!(key in OWN) && !SCENE_KEYS.has(key)) return;
+    this.press(key);
     event.preventDefault();
   }
 }

@@ -20,6 +20,7 @@ export class Labels {
       span.hidden = !label;
       if (!label || !box) return;
       if (span.textContent !== label.text) span.textContent = label.text;
+      span.classList.toggle("centred", label.centred === true);
       span.style.transform = `translate(${(label.x - box.left).toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
     });
   }

@@ -40,7 +40,12 @@ export class Panel {
     this.gui = new GUI({ container: this.host, title: "Controls", width: undefined });
     this.controllers.clear();
     this.values = {};
-    for (const control of controls) this.add(this.gui, control);
+    const folders = new Map<string, GUI>([["", this.gui]]);
+    for (const control of controls) {
+      const folder = folders.get(control.group) ?? this.gui.addFolder(control.group);
+      folders.set(control.group, folder);
+      this.add(folder, control);
+    }
   }
 
   private add(gui: GUI, control: Control): void {
@@ -53,12 +58,19 @@ export class Panel {
     } else {
       this.values[name] = control.value;
       if (control.kind === "slider") controller = gui.add(this.values, name, control.low, control.high, control.step);
-      else if (control.kind === "choice") controller = gui.add(this.values, name, control.options);
+      else if (control.kind === "choice") controller = this.addChoice(gui, control);
       else controller = gui.add(this.values, name);
       controller.onChange(send);
       this.controllers.set(name, controller);
     }
     controller.name(control.kind === "slider" && control.unit ? `${control.label}, ${control.unit}` : control.label);
     controller.domElement.querySelector("input, select, button")?.setAttribute("data-testid", name);
+  }
+
+  private addChoice(gui: GUI, { name, options, labels }: Extract<Control, { kind: "choice" }>): Controller {
+    const named = Object.fromEntries(options.map((option, i) => [labels[i] ?? option, option]));
+    const controller = gui.add(this.values, name, named);
+    controller.domElement.querySelectorAll("option").forEach((item, i) => (item.value = options[i]!));
+    return controller;
   }
 }

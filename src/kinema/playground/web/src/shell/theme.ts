@@ -46,7 +46,7 @@ export class Themes {
       faint: colour("dots"),
       target: colour("target"),
       root: colour("root"),
-      palette: Array.from({ length: 8 }, (_, i) => colour(`chain-${i + 1}`)),
+      palette: Array.from({ length: 12 }, (_, i) => colour(`chain-${i + 1}`)),
     };
   }
 }

@@ -23,6 +23,8 @@ const GROUND = "ground.bin";
 interface CharacterDescription {
   model: number;
   name: string;
+  /** Its name on the card. */
+  title: string;
   guest: boolean;
   surface: boolean;
   nodes: number[];
@@ -133,7 +135,7 @@ export class CharacterView extends SpaceView {
     const shown = JSON.stringify([description.model, theme.dark]);
     if (shown === this.drawn.bones) return;
     this.drawn.bones = shown;
-    this.card.show(description.name, description.roles, description.doubts, colour);
+    this.card.show(description.title, description.roles, description.doubts, colour);
     const colours: (number | undefined)[] = description.roles.length ? [] : description.parents.map(() => theme.palette[0]);
     description.roles.forEach(({ joints }, i) => joints.forEach((joint) => (colours[joint] = colour(i))));
     this.bones.build(description.parents, colours);

@@ -14,6 +14,12 @@ const APART = 1.2;
 const MOST_BONES = 3 * 32;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
+/** The solvers' names on the page. */
+const TITLES: Record<string, string> = { fabrik: "FABRIK", ccd: "CCD", compensating: "Compensating angles" };
+
+function title(solver: string): string {
+  return TITLES[solver] ?? solver;
+}
 
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
@@ -59,7 +65,7 @@ export class LabView extends SpaceView {
     }
     for (const [i, trail] of this.trails.entries()) trail.line.material.color.set(this.colour(i));
     for (const target of this.targets) (target.material as THREE.MeshPhongMaterial).color.set(this.theme.target);
-    this.chart.paint(this.theme, this.solvers, this.solvers.map((_, i) => this.colour(i)));
+    this.chart.paint(this.theme, this.solvers.map(title), this.solvers.map((_, i) => this.colour(i)));
   }
 
   private colour(i: number): number {
@@ -137,7 +143,7 @@ export class LabView extends SpaceView {
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     return this.solvers.map((name, i) => {
       const [x, y] = this.stage.toPage(this.aside(i), 1.1, 0);
-      return { x: x - 58, y: y - 62, text: `${name}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
+      return { x: x - 58, y: y - 62, text: `${title(name)}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
     });
   }
 

@@ -12,6 +12,10 @@ const BONE = { start: 12, end: 7 };
 const ROOT = 10;
 const TARGET = 11;
 const HALO = 20;
+/** Width of the outline of the selected chain beyond its bones, px. */
+const OUTLINE = 6;
+/** Distance of a label from the bone it belongs to, px. */
+const LABEL_AWAY = 34;
 
 export class PlanarView extends BaseView<FlatStage> {
   readonly camera = null;
@@ -36,6 +40,7 @@ export class PlanarView extends BaseView<FlatStage> {
     for (const layer of [ink, top]) layer.clear(this.stage.pixel);
     this.drawRope(this.frame, this.theme);
     const chains = this.joints();
+    this.outline(chains[this.selected] ?? [], this.theme);
     const limbs = array(this.frame, "limbs");
     chains.forEach((joints, i) => {
       if (joints.length !== 3 || limbs.length === 0) this.drawBones(joints, this.colour(i));
@@ -44,6 +49,17 @@ export class PlanarView extends BaseView<FlatStage> {
     chains.forEach((joints, i) => this.drawEnds(joints, i, this.theme!));
     for (const layer of [ink, top]) layer.finish();
     this.stage.draw();
+  }
+
+  /** A halo around the chain that the sliders change. */
+  private outline(joints: Point[], theme: Theme): void {
+    const slim = joints.length > 3 ? 0.7 : 1;
+    for (let j = 0; j + 1 < joints.length; j++) {
+      this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, BONE.start * slim + OUTLINE, theme.ink, { taper: BONE.end * slim + OUTLINE });
+    }
+    for (let j = 0; j + 1 < joints.length; j++) {
+      this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, BONE.start * slim + OUTLINE - 2, theme.background, { taper: BONE.end * slim + OUTLINE - 2 });
+    }
   }
 
   private drawBones(joints: Point[], colour: number): void {
@@ -133,17 +149,17 @@ export class PlanarView extends BaseView<FlatStage> {
     let before = 0;
     return joints.slice(1).map((b, j) => {
       const a = joints[j]!;
-      const [x, y] = this.stage.toPage((a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
+      const [x, y] = this.stage.toPage(...beside(a, b, joints));
       const bend = Math.atan2(b[1] - a[1], b[0] - a[0]) - before;
       before += bend;
       const angle = Math.round((Math.atan2(Math.sin(bend), Math.cos(bend)) * 180) / Math.PI);
-      return { x: x + 14, y, text: `L${j + 1} ${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""}  θ${j + 1} ${angle}°` };
+      return { x, y, text: `${this.lengths[this.selected]?.[j]?.toFixed(0) ?? ""} px, ${angle}°`, centred: true };
     });
   }
 
   override state(): Record<string, unknown> {
     const rope = this.frame ? points(array(this.frame, "rope")).map((joint) => this.stage.toPage(...joint)) : [];
-    return { selected: this.selected, rope };
+    return { selected: this.selected, rope, scale: this.stage.scale };
   }
 
   override dispose(): void {
@@ -183,6 +199,16 @@ export class PlanarView extends BaseView<FlatStage> {
     const [x = 0, y = 0] = array(frame, "rope_target");
     return [x, y];
   }
+}
+
+/** A point beside the middle of a limb's bone, on the outer side of its bend. */
+function beside(a: Point, b: Point, joints: Point[]): Point {
+  const [root, knee, end] = joints as [Point, Point, Point];
+  const away = [knee[0] - (root[0] + end[0]) / 2, knee[1] - (root[1] + end[1]) / 2] as const;
+  const across = [a[1] - b[1], b[0] - a[0]] as const;
+  const length = Math.max(Math.hypot(...across), 1e-9);
+  const side = (away[0] * across[0] + away[1] * across[1] < 0 ? -LABEL_AWAY : LABEL_AWAY) / length;
+  return [(a[0] + b[0]) / 2 + side * across[0] * 1.6, (a[1] + b[1]) / 2 + side * across[1]];
 }
 
 function points(flat: Float32Array): Point[] {

@@ -1,0 +1,77 @@
+// The first hint of a scene: a bubble beside the handle to drag. It goes once the user has dragged something.
+
+import type { Handle } from "../view";
+import { element, make } from "./dom";
+
+/** Seconds for which the hint is shown. */
+const SECONDS = 10;
+/** Distance of the bubble from its handle, CSS pixels. */
+const AWAY = 26;
+const KEY = "kinema-dragged";
+
+export class Hint {
+  private readonly ring = make("i", { className: "pulse" });
+  private readonly bubble = make("span");
+  private readonly box = make("div", { id: "hint", hidden: true }, this.ring, this.bubble);
+  private scene = "";
+  private handle: string | null = null;
+  private left = 0;
+
+  constructor() {
+    this.bubble.dataset["testid"] = "hint";
+    this.bubble.setAttribute("role", "note");
+    element("labels").after(this.box);
+  }
+
+  /** Start with a scene: its hint, or none if the user has dragged there before. */
+  start(scene: string, hint: [handle: string, text: string] | null): void {
+    this.scene = scene;
+    this.box.hidden = true;
+    this.handle = hint && !dragged().includes(scene) ? hint[0] : null;
+    this.left = SECONDS;
+    this.bubble.textContent = hint?.[1] ?? "";
+  }
+
+  /** Move the bubble along with its handle, `elapsed` seconds after the last time. */
+  drawn(handles: Handle[], elapsed: number): void {
+    if (this.handle === null) return;
+    this.left -= elapsed;
+    const stage = element("stage").getBoundingClientRect();
+    const at = handles.find(({ id }) => id === this.handle);
+    const [x, y] = at ? [at.x - stage.left, at.y - stage.top] : [-1, -1];
+    this.box.hidden = this.left <= 0 || x < 0 || y < 0 || x > stage.width || y > stage.height;
+    if (this.left <= 0) this.handle = null;
+    this.arrange(x, stage.width);
+    this.box.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+  }
+
+  /** Put the bubble to the right of its handle, to the left where it would be cut off, or above on a narrow stage. */
+  private arrange(x: number, width: number): void {
+    const size = this.bubble.offsetWidth;
+    const side = x + AWAY + size < width ? "right" : x - AWAY - size > 0 ? "left" : "above";
+    this.box.className = side;
+    const aside = Math.min(Math.max(-size / 2, 8 - x), width - 8 - x - size);
+    this.bubble.style.left = side === "above" ? `${aside}px` : "";
+  }
+
+  /** The user has dragged something: the hint has served its purpose. */
+  done(): void {
+    this.handle = null;
+    this.box.hidden = true;
+    try {
+      const before = dragged();
+      if (!before.includes(this.scene)) localStorage.setItem(KEY, [...before, this.scene].join());
+    } catch {
+      // Private windows may refuse: then the hint comes again with the next page.
+    }
+  }
+}
+
+/** Scenes in which the user has dragged something. */
+function dragged(): string[] {
+  try {
+    return (localStorage.getItem(KEY) ?? "").split(",");
+  } catch {
+    return [];
+  }
+}
