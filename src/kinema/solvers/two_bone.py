@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from functools import cache
 from struct import Struct
+from struct import error as StructError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,8 +171,10 @@ def _solve_batch(start, stop, steps, root, target, lengths, pole, hint, soften, 
 _PACKED = 14
 """Numbers of one limb in a row: root 3, target 3, lengths 2, pole 3, hint 3."""
 
-_UNUSABLE = 8
-"""Flag beside those of `notices`: a number that is not finite, or a negative length."""
+_UNUSABLE, _REACHED = 8, 16
+"""Flags beside those of `notices`: a number that is not finite, or a negative length; every target is reached."""
+
+_TROUBLE = notices.OUT_OF_REACH | notices.ZERO_BONE | notices.DEGENERATE
 
 
 @batch
@@ -181,7 +184,7 @@ def _solve_few(packed, soften, tolerance, largest, out):
     Returns the flags of all of them together.
     """
     count = packed.size // _PACKED
-    flags = 0
+    flags = _REACHED
     for i in range(count):
         p = packed[i * _PACKED : (i + 1) * _PACKED]
         for c in range(_PACKED):
@@ -197,7 +200,10 @@ def _solve_few(packed, soften, tolerance, largest, out):
             out[3 * count + 3 * i + c] = end[c]
         out[6 * count + i] = error
         out[7 * count + i] = reach
-        out[8 * count + i] = error <= tolerance * whole
+        there = error <= tolerance * whole
+        out[8 * count + i] = there
+        if not there:
+            flags &= ~_REACHED
         zero = like(whole, 0.0)
         if length1 < zero or length2 < zero:
             flags |= _UNUSABLE
@@ -289,20 +295,32 @@ def two_bone(
     True
     """
     to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
-    packed = validation.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (to_pole, 3), (towards, 3))
+    packed = _packed(root, target, lengths, to_pole, towards)
     if packed is not None and type(soften) is float and type(tolerance) is float:
         out = np.empty(9)
         flags = _solve_few(packed, soften, tolerance, LARGEST_FLOAT64, out)
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
-            if flags:
+            if flags & _TROUBLE:
                 notices.report("two_bone", flags)
-            return TwoBoneResult(out[0:3], out[3:6], out[8] == 1.0, out[6], out[7], root)
+            reached = np.True_ if flags & _REACHED else np.False_
+            return TwoBoneResult(out[0:3], out[3:6], reached, out[6], out[7], root)
     elif validation.device(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers import cuda
 
         mid, end, reached, error, reach, start = cuda.two_bone(root, target, lengths, pole, hint, soften, tolerance)
         return TwoBoneResult(mid, end, reached, error, reach, start)
     return _two_bone_batch(root, target, lengths, pole, hint, soften, tolerance)
+
+
+def _packed(root: Any, target: Any, lengths: Any, pole: Any, hint: Any) -> Any:
+    """One limb as one float64 row, (_PACKED,). None for a batch, for float32 and for anything unusual."""
+    tuples = type(root) is type(target) is type(lengths) is type(pole) is type(hint) is tuple
+    if not (tuples and len(root) == len(target) == len(pole) == len(hint) == 3 and len(lengths) == 2):
+        return validation.one_row(_pack, (root, 3), (target, 3), (lengths, 2), (pole, 3), (hint, 3))
+    try:
+        return np.frombuffer(_pack(*root, *target, *lengths, *pole, *hint))
+    except (StructError, OverflowError):  # Not numbers, or integers too large for a float.
+        return None
 
 
 @cache
@@ -334,6 +352,7 @@ def _two_bone_batch(
         reached = out[8 * count :] == 1
         if flags & _UNUSABLE:
             _refuse(named)
+        flags &= _TROUBLE
     else:
         tiles = [validation.tiled(array, shape, TILE) for array in named.values()]
         arrays, steps = [tile[0] for tile in tiles], (tiles[0][1], tiles[1][1], tiles[2][1], tiles[3][1], tiles[4][1])
