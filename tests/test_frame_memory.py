@@ -34,18 +34,23 @@ STAGES = {
     "locomotion": km.Locomotion,
     "hands": km.Hands,
     "aim": lambda **more: km.Aim(joint=humanoid().rig.arms[0].joints[-1], **more),
+    "body": km.Body,
     "head": km.Head,
     "eyes": km.Eyes,
     "tail": lambda **more: km.Tail(chains=[["spine_1", "spine_2", "spine_3"]], **more),
 }
 
 
-def animator(name, weight=1.0):
+def slope(x, z):
+    return 0.1 * x
+
+
+def animator(name, weight=1.0, ground=slope, **settings):
     """Three people who walk over a slope, and do what this stage does to them."""
-    stages = [STAGES[name](weight=weight)]
+    stages = [STAGES[name](weight=weight, **settings)]
     if name != "play":
         stages.append(km.Play("walk", time=(0.1, 0.4, 0.8)))
-    made = km.Animator(humanoid(), stages, ground=lambda x, z: 0.1 * x, count=3)
+    made = km.Animator(humanoid(), stages, ground=ground, count=3)
     made.set_transform([(0, 0, 0), (2, 0.2, 0), (4, 0.4, 1)])
     ask(made, name)
     return made
@@ -59,6 +64,8 @@ def ask(made, name):
         made["aim"].aim_at((1.0, 1.2, 4.0))
     if name == "hands":
         made["hands"].reach("left", (0.3, 1.2, 0.4))
+    if name == "body":
+        made["body"].set(km.Effector("left_hand", (0.3, 1.2, 0.4)))
     if name == "recoil":
         made["recoil"].kick()
     if name == "locomotion":
@@ -94,10 +101,37 @@ def poison_new_memory(monkeypatch):
     monkeypatch.setattr(np, "empty_like", filled(np.empty_like))
 
 
+def test_every_public_stage_is_tried_here():
+    public = {getattr(km, name) for name in km.__all__}
+    stages = {kind for kind in public if isinstance(kind, type) and issubclass(kind, km.Stage)} - {km.Stage}
+    assert {type(make()) for make in STAGES.values()} == stages
+
+
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("name", STAGES)
 def test_no_stage_reads_memory_of_other_frames(name, weight, monkeypatch):
-    made, twin, expected, kept = animator(name, weight), animator(name, weight), [], []
+    compare_in_poisoned_memory([animator(name, weight) for _ in range(2)], monkeypatch)
+
+
+def test_a_weight_that_is_set_reads_no_memory_of_other_frames(monkeypatch):
+    pair = [animator("play") for _ in range(2)]
+    for made in pair:
+        made.set_weight("play", 0.4)
+    compare_in_poisoned_memory(pair, monkeypatch)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_that_fades_by_distance_reads_no_memory_of_other_frames(name, monkeypatch):
+    """One character stands near the viewer, one where the stage fades, one beyond."""
+    pair = [animator(name, max_distance=3.0) for _ in range(2)]
+    for made in pair:
+        made.viewer = (-0.5, 0.0, 0.0)
+    compare_in_poisoned_memory(pair, monkeypatch)
+
+
+def compare_in_poisoned_memory(pair, monkeypatch):
+    """Check that the second of two equal animators computes the same with every unused array full of NaN."""
+    (twin, made), expected, kept = pair, [], []
     for _ in range(FRAMES):
         expected.append([array.copy() for array in numbers(twin.update(DT))])
     poison_new_memory(monkeypatch)
@@ -342,6 +376,36 @@ def test_a_ground_is_an_object_a_height_or_a_function(ground):
     for _ in range(60 if COMPILED else 2):
         frame = made.update(DT)
     np.testing.assert_allclose(frame.reports["feet"].height + frame.transform[1, 3], 0.25, atol=1e-3)
+
+
+class BrokenGround:
+    """A slope whose answers in some frames have a point, a normal or a distance that is not finite."""
+
+    def __init__(self, field, broken):
+        self.field, self.broken, self.frame = field, broken, 0
+        self.slope = km.Ground.from_function(slope)
+
+    def cast(self, origins, directions, max_distance):
+        hits = self.slope.cast(origins, directions, max_distance)
+        if self.frame not in self.broken:
+            return hits
+        return hits._replace(**{self.field: np.full_like(getattr(hits, self.field), np.nan)})
+
+
+@pytest.mark.parametrize("field", ["point", "normal", "distance"])
+@pytest.mark.parametrize("name", ["feet", "locomotion", "tail"])
+def test_a_ground_that_answers_nan_for_a_moment_does_no_lasting_harm(name, field):
+    if not COMPILED:
+        pytest.skip("two seconds of frames take long uncompiled")
+    frames = []
+    for broken in ((), (5, 6, 20)):
+        ground = BrokenGround(field, broken)
+        made = animator(name, ground=ground)
+        for ground.frame in range(120):
+            frame = made.update(DT)
+            assert all(np.isfinite(array).all() for array in numbers(frame))
+        frames.append(frame)
+    np.testing.assert_allclose(frames[1].world, frames[0].world, atol=0.05)
 
 
 def test_float32_characters_stand_where_numbers_are_usable():
