@@ -251,6 +251,17 @@ def test_feet_that_are_told_to_stand_stand():
     assert not frame.reports["feet"].planted.any()
 
 
+def test_a_planted_foot_that_is_out_of_reach_is_warned_of_once(caplog):
+    """Feet that are told to stand, of a character that runs away from them at three times its speed."""
+    run = km.Play("run", root_motion="extract", root="root", speed=3.0)
+    for _ in range(2):
+        animator = km.Animator(humanoid(), [run, km.Feet()], ground=FLAT)
+        animator["feet"].set_contacts(np.array((True, True)))
+        for _ in range(40):
+            animator.update(1 / 60)
+    assert caplog.text.count("a planted foot cannot reach its ground") == 2
+
+
 @pytest.mark.parametrize("standing", [1, [1, 0], [True], [[True, False]] * 2, "left"])
 def test_what_feet_are_told_is_checked(standing):
     animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from kinema import roles
+from kinema.character import Character
 from kinema.errors import InputError
 from kinema.io import files
 from kinema.limits import Hinge, SwingTwist
 from kinema.math import arrays
+from kinema.pose import Pose
 from kinema.roles import limits
+from kinema.skeleton import Skeleton
 from tests.assets import asset
 from tests.roles.bodies import MADE, plain
 
@@ -57,6 +60,19 @@ def test_knees_and_elbows_of_a_person_are_hinges_about_the_axis_they_were_made_w
         assert limit.high - limit.low > np.radians(100)
     assert isinstance(found[made.skeleton.index("thigh_l")], SwingTwist)
     assert found[made.skeleton.index("hips")] is None
+
+
+@pytest.mark.parametrize("joint", ["thigh_l", "shin_l", "foot_l", "upper_arm_r", "forearm_r", "neck_2", "spine_1"])
+def test_bones_without_length_get_limits_too(joint):
+    made = MADE["humanoid"]()
+    old = made.skeleton
+    translations = old.rest.translations.copy()
+    translations[list(old.children(joint))] = 0.0
+    skeleton = Skeleton(old.names, old.parents, Pose(translations, old.rest.rotations))
+    clips = {name: replace(clip, skeleton=skeleton) for name, clip in made.clips.items()}
+    character = roles.with_limits(Character(skeleton, clips, replace(made.rig, skeleton=skeleton)))
+    assert character.skeleton.limits[old.index(joint)] is not None
+    assert largest_change(character) < np.radians(3.1)
 
 
 def test_limits_need_roles():

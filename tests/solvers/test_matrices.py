@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
+from kinema import notices
 from kinema.errors import InputError
 from kinema.solvers.matrices import apply_to_matrices
 from tests import naive, problems
@@ -116,8 +117,39 @@ def test_twelve_numbers_may_be_columns():
     assert report.reached.all()
     with pytest.raises(InputError, match="layout is 'diagonal'; allowed are 'rows', 'columns'"):
         apply_to_matrices(rows, LIMB, goal, layout="diagonal")
-    with pytest.raises(InputError, match=r"matrices must have shape \(..., bones, 12\)"):
-        apply_to_matrices(world, LIMB, goal, layout="columns")
+    with pytest.raises(InputError, match=r"must have shape \(..., bones, 4, 3\), .* \(..., bones, 12\), got"):
+        apply_to_matrices(world[..., :3, :], LIMB, goal, layout="columns")
+
+
+@pytest.mark.parametrize("height", [3, 4])
+def test_matrices_by_columns_are_transposed(height):
+    """As `Skeleton.palette` lays them out by columns, and as three.js and glm do."""
+    rng = problems.generator(98)
+    skeleton, pose = skeleton_and_pose(rng)
+    world = skeleton.world(pose)[..., :height, :]
+    goal = km.Goal(reachable(rng, world, LIMB))
+    expected, _ = apply_to_matrices(world, LIMB, goal, PARENTS)
+    moved, report = apply_to_matrices(np.swapaxes(world, -1, -2), LIMB, goal, PARENTS, layout="columns")
+    np.testing.assert_array_equal(moved, np.swapaxes(expected, -1, -2))
+    assert report.reached.all()
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_matrices_in_the_other_layout_are_warned_about(layout, caplog):
+    rng = problems.generator(99)
+    skeleton, pose = skeleton_and_pose(rng)
+    world = skeleton.world(pose)
+    rows = world[..., :3, :].reshape(COUNT, -1, 12)
+    columns = np.swapaxes(world[..., :3, :], -1, -2).reshape(COUNT, -1, 12)
+    right, wrong = (rows, columns) if layout == "rows" else (columns, rows)
+    goal = km.Goal(reachable(rng, world, LIMB))
+    notices.forget()
+    apply_to_matrices(right, LIMB, goal, layout=layout)
+    assert "layout" not in caplog.text
+    for _ in range(3):
+        apply_to_matrices(wrong, LIMB, goal, layout=layout)
+    other = "columns" if layout == "rows" else "rows"
+    assert caplog.text.count(f'these matrices look like layout="{other}"') == 1
 
 
 @pytest.mark.parametrize("form", [(3, 4), (4, 4), (12,)], ids=str)

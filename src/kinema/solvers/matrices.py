@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinema import validation
+from kinema import notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
@@ -30,6 +30,16 @@ from kinema.solvers.goal_task import Goal, as_goal
 from kinema.solvers.two_bone_rotations import two_bone_rotations, unit_vectors
 
 SOLVERS = ("two_bone", "ccd", "fabrik")
+
+ROW_SHAPES = ((3, 4), (4, 4))
+"""Shapes of a matrix by rows, besides 12 numbers."""
+
+COLUMN_SHAPES = ((4, 3), (4, 4))
+"""Shapes of a matrix by columns, besides 12 numbers."""
+
+SKEWED, SQUARE = 0.05, 1e-4
+"""Shears above and below which axes count as skewed and as at right angles. Only uneven scales skew the axes of bones,
+and these are then not at right angles in the wrong layout either."""
 
 
 @kernel
@@ -121,8 +131,8 @@ def apply_to_matrices(
     Parameters
     ----------
     matrices
-        (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12): bones in world space, not a skinning palette. They are not
-        modified.
+        (..., B, 3, 4), (..., B, 4, 4) or (..., B, 12): bones in world space, not a skinning palette. With
+        layout="columns" (..., B, 4, 3), (..., B, 4, 4) or (..., B, 12). They are not modified.
     joints
         Indices of the chain's bones, from its start to its end. Three bones are a limb, solved in closed form; longer
         chains use CCD.
@@ -138,7 +148,8 @@ def apply_to_matrices(
     soften, tolerance
         As in `solve`.
     layout
-        How 12 numbers make a matrix: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation.
+        How a matrix lies in memory: "rows", 3x4 row by row, or "columns", x axis, y axis, z axis, translation, as
+        OpenGL, glTF and three.js store it. Numbers that fit the other layout only are warned about.
 
     Returns
     -------
@@ -259,17 +270,19 @@ def _as_rows(matrices: Any, layout: str, dtype: Any) -> tuple[Any, Any]:
     """What was given, as an array, and (..., B, 12), row by row."""
     check_layout(layout)
     array = validation.real("matrices", matrices)
+    shapes = ROW_SHAPES if layout == "rows" else COLUMN_SHAPES
     if array.ndim >= 2 and array.shape[-1] == 12:
         rows = array if layout == "rows" else _transposed(array, 4, 3)
-    elif array.ndim >= 3 and array.shape[-2:] in ((3, 4), (4, 4)) and layout == "rows":
-        rows = array[..., :3, :].reshape(*array.shape[:-2], 12)
+    elif array.ndim >= 3 and array.shape[-2:] in shapes:
+        rows = array if layout == "rows" else np.swapaxes(array, -1, -2)
+        rows = rows[..., :3, :].reshape(*array.shape[:-2], 12)
     else:
-        allowed = (
-            "(..., bones, 12)" if layout == "columns" else "(..., bones, 3, 4), (..., bones, 4, 4) or (..., bones, 12)"
-        )
-        raise InputError(f"matrices must have shape {allowed}, got {array.shape}")
+        allowed = "".join(f"(..., bones, {height}, {width}), " for height, width in shapes)
+        raise InputError(f"matrices must have shape {allowed}or (..., bones, 12), got {array.shape}")
     rows = validation.contiguous(rows, dtype)
     validation.check_finite("matrices", rows)
+    if array.shape[-1] == 12:
+        _warn_of_layout(array, layout)
     return array, rows
 
 
@@ -278,16 +291,35 @@ def _transposed(array: Any, rows: int, columns: int) -> Any:
     return np.swapaxes(array.reshape(*array.shape[:-1], rows, columns), -1, -2).reshape(array.shape)
 
 
+def _warn_of_layout(array: Any, layout: str) -> None:
+    """Warn if the matrices of the first character, (..., B, 12), have axes at right angles in the other layout only."""
+    first = array.reshape(-1, 12)[: array.shape[-2]].astype(np.float64)
+    axes = {"rows": np.swapaxes(first.reshape(-1, 3, 4)[:, :, :3], -1, -2), "columns": first.reshape(-1, 4, 3)[:, :3]}
+    other = "columns" if layout == "rows" else "rows"
+    if _shear(axes[layout]) > SKEWED and _shear(axes[other]) < SQUARE:
+        notices.warn(f'apply_to_matrices: these matrices look like layout="{other}"')
+
+
+def _shear(axes: Any) -> float:
+    """How far three axes each, (N, 3, 3), are from right angles: 0 where all are at right angles, at most 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.abs(axes @ np.swapaxes(axes, -1, -2))
+        sizes = np.trace(products, axis1=-2, axis2=-1)
+        shear = np.triu(products, 1).max(axis=(-2, -1)) / np.where(sizes > 0, sizes, 1.0)
+    return float(shear.max(initial=0.0))
+
+
 def _like_given(given: Any, bones: Any, shape: tuple[int, ...], layout: str) -> Any:
     """(chains, B, 12) in the form it was given in."""
     count = bones.shape[1]
     if given.shape[-1] == 12:
         return (bones if layout == "rows" else _transposed(bones, 3, 4)).reshape(*shape, count, 12)
-    rows = bones.reshape(*shape, count, 3, 4)
-    if given.shape[-2] == 3:
-        return rows
-    last = np.broadcast_to(given[..., 3:, :].astype(bones.dtype), (*rows.shape[:-2], 1, 4))
-    return np.concatenate((rows, last), axis=-2)
+    whole = bones.reshape(*shape, count, 3, 4)
+    if given.shape[-2:] == (4, 4):
+        last = (given if layout == "rows" else np.swapaxes(given, -1, -2))[..., 3:, :]
+        last = np.broadcast_to(last.astype(bones.dtype), (*whole.shape[:-2], 1, 4))
+        whole = np.concatenate((whole, last), axis=-2)
+    return whole if layout == "rows" else np.ascontiguousarray(np.swapaxes(whole, -1, -2))
 
 
 def _each(array: Any, core: int, shape: tuple[int, ...]) -> Any:
