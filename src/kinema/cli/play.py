@@ -43,9 +43,12 @@ def play(
         for name, content in SCENES.items():
             typer.echo(f"{name:{width}}  {content}")
         return
+    from kinema.errors import InputError
     from kinema.playground.requirements import require
 
     with one_line_errors("play"):
+        if scene not in SCENES:
+            raise InputError(f"there is no scene {scene!r:.40}; there are {', '.join(SCENES)}")
         require()
         from kinema.playground.server import play as serve
 
