@@ -1,5 +1,7 @@
 """Compiling ahead of the first frame, and saying how far it is."""
 
+import subprocess
+import sys
 import threading
 
 from kinema.demo.scenes.planar import PlanarScene
@@ -27,11 +29,11 @@ def test_who_comes_second_hears_how_far_it_is_and_compiles_nothing():
     heard = {"first": [], "second": []}
 
     def listen(name):
-        kernels.make_ready(Slow, lambda *news: heard[name].append(news))
+        kernels.make_ready(Slow, heard[name].append)
 
     first = threading.Thread(target=listen, args=("first",))
     first.start()
-    while not any("one" in what for _, _, what in heard["first"]):
+    while not any("one" in news.what for news in heard["first"]):
         threading.Event().wait(0.005)
     second = threading.Thread(target=listen, args=("second",))
     second.start()
@@ -42,7 +44,7 @@ def test_who_comes_second_hears_how_far_it_is_and_compiles_nothing():
         thread.join(10)
         assert not thread.is_alive()
     assert Slow.compiled == 2
-    assert (0, 2, "Slow: one") in heard["second"] and (1, 2, "Slow: two") in heard["second"]
+    assert {(0, 2, "Slow: one"), (1, 2, "Slow: two")} <= {news[:3] for news in heard["second"]}
     listen("second")  # It is ready: nothing happens.
     assert Slow.compiled == 2
 
@@ -56,3 +58,46 @@ def test_the_other_process_ends_when_its_parent_is_gone():
 
 def test_the_other_process_compiles_every_scene():
     kernels.main(list(SCENES))
+
+
+def test_the_estimate_adapts_to_the_machine(monkeypatch):
+    clock = iter((0.0, 2.0, 4.0))  # Each job takes half of what is typical.
+    monkeypatch.setattr(kernels.time, "monotonic", lambda: next(clock))
+    heard = []
+    kernels.run_jobs("Scene", dict.fromkeys(("one", "two", "three"), lambda: None), heard.append)
+    assert [news.seconds for news in heard] == [12.0, 4.0, 2.0, 0.0]
+    assert heard[-1].done == heard[-1].count == 3
+
+
+def test_a_scene_that_is_asked_for_is_compiled_next():
+    queue = kernels.Queue(["planar", "arm", "lab"])
+    assert queue.next() == ("planar", True)
+    queue.move_to_front("lab")
+    queue.move_to_front("planar")  # Already done.
+    assert [queue.next() for _ in range(5)] == [
+        ("lab", True),
+        ("arm", True),
+        ("planar", False),
+        ("arm", False),
+        ("lab", False),
+    ]
+    assert queue.next() is None
+
+
+def test_who_opens_a_scene_waits_for_the_other_process_and_compiles_nothing_twice(monkeypatch):
+    """The other process says that it has compiled the scene; only then is it loaded here."""
+    program = 'import sys; name = sys.stdin.readline().strip(); print(f\'["{name}", 0, 1, "job", 3.0]\'); ' + (
+        'print(f\'["{name}", 1, 1, "ready", 0.0]\'); sys.stdout.flush(); sys.stdin.read(); sys.exit(1)'
+    )
+    started = subprocess.Popen
+    monkeypatch.setattr(
+        kernels.subprocess, "Popen", lambda command, **pipes: started([sys.executable, "-c", program], **pipes)
+    )
+    other = kernels.OtherProcess(["slow"])
+    heard = []
+    monkeypatch.setattr(kernels, "_listeners", [heard.append])
+    other.wait_for("slow")
+    assert [news[:3] for news in heard] == [(0, 1, "job")]
+    other.process.stdin.close()
+    other.process.wait(10)
+    other.wait_for("slow")  # It is done: no more waiting, even though the process is gone.

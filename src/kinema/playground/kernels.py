@@ -1,28 +1,62 @@
-"""Compile kernels: those of the first scene with a progress report, then all others in a separate process.
+"""Compile kernels, each once: those of the first scene here, with a progress report, then all others in a second
+process.
+
+A page that opens a scene which the second process has not reached yet moves that scene to the front of its queue, hears
+of its progress, and loads the result from the cache.
 
 `python -m kinema.playground.kernels planar arm` compiles what those scenes need and leaves it on disk.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from kinema.demo.scenes.registry import SCENES
 from kinema.demo.scenes.scene import Scene
 from kinema.playground.kinds import kind_played
 
-Tell = Callable[[int, int, str], None]
-"""Called with the number done, the total, and the name of the next one."""
+TYPICAL_SECONDS = {
+    "clips": 10.0,
+    "feet": 25.0,
+    "steps": 30.0,
+    "hands": 8.0,
+    "gaze": 8.0,
+    "FABRIK": 12.0,
+    "FABRIK and CCD": 25.0,
+}
+"""Compile time of the long jobs on a laptop: the estimate starts with it and adapts to the machine."""
+OTHER_SECONDS = 4.0
+"""Compile time of all other jobs."""
+
+
+class Progress(NamedTuple):
+    """How far the compilation of a scene is."""
+
+    done: int
+    """Number of jobs done."""
+    count: int
+    """Number of jobs."""
+    what: str
+    """The scene and the current job."""
+    seconds: float
+    """Estimated seconds left."""
+
+
+Tell = Callable[[Progress], None]
 
 _one_at_a_time = threading.Lock()
 _ready: set[type[Scene]] = set()
 _complete: set[type[Scene]] = set()
 _listeners: list[Tell] = []
-_latest: tuple[int, int, str] = (0, 1, "starting")
+_latest = Progress(0, 1, "starting", OTHER_SECONDS)
+_other: OtherProcess | None = None
 
 
 def make_ready(kind: type[Scene], listener: Tell) -> None:
@@ -32,37 +66,46 @@ def make_ready(kind: type[Scene], listener: Tell) -> None:
     """
     if kind in _ready:
         return
-    listener(*_latest)
+    listener(_latest)
     _listeners.append(listener)
     try:
+        if _other is not None:
+            _other.wait_for(kind.name)
         with _one_at_a_time:
             if kind not in _ready:
-                _compile(kind)
+                run_jobs(kind.title, kind.kernels(), _tell_all)
                 _ready.add(kind)
     finally:
         _listeners.remove(listener)
 
 
-def _compile(kind: type[Scene]) -> None:
-    jobs = kind.kernels()
+def run_jobs(title: str, jobs: Mapping[str, Callable[[], Any]], tell: Tell) -> None:
+    """Run jobs and report each one before it starts, with an estimate of the time that is left."""
+    expected = [TYPICAL_SECONDS.get(name, OTHER_SECONDS) for name in jobs]
+    began = time.monotonic()
     for done, (name, job) in enumerate(jobs.items()):
-        _tell_all(done, len(jobs), f"{kind.title}: {name}")
+        pace = (time.monotonic() - began) / sum(expected[:done]) if done else 1.0
+        tell(Progress(done, len(jobs), f"{title}: {name}", pace * sum(expected[done:])))
         job()
-    _tell_terminal(len(jobs), len(jobs), f"{kind.title} is ready")
+    tell(Progress(len(jobs), len(jobs), f"{title} is ready", 0.0))
 
 
-def _tell_all(done: int, count: int, what: str) -> None:
+def _tell_all(progress: Progress) -> None:
     global _latest
-    _latest = (done, count, what)
-    for tell in (_tell_terminal, *_listeners):
-        tell(done, count, what)
+    _latest = progress
+    _tell_terminal(progress)
+    if progress.done < progress.count:  # The session itself shows that its scene is ready.
+        for tell in tuple(_listeners):
+            tell(progress)
 
 
-def _tell_terminal(done: int, count: int, what: str) -> None:
+def _tell_terminal(progress: Progress) -> None:
     """Write a progress line to an interactive terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
+        done, count, what, seconds = progress
         bar = "#" * (20 * done // max(count, 1))
-        sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {what:<44}" + ("\n" if done == count else ""))
+        left = f"{what}, about {seconds:.0f} s" if done < count else what
+        sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {left:<56}" + ("\n" if done == count else ""))
         sys.stderr.flush()
 
 
@@ -71,29 +114,73 @@ def is_complete(kind: type[Scene]) -> bool:
     return kind in _complete
 
 
-def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
-    """Compile what all scenes need in another process, this scene's first, so that nothing stutters here.
+# --- the other process -------------------------------------------------------------------------------------------
 
-    This process then loads the result from the cache. Returns the other process; terminate it with this one.
+
+class OtherProcess:
+    """A process that compiles what scenes need, so that nothing stutters here.
+
+    Names on its standard input move to the front of its queue; the end of the input ends it, so it does not outlive
+    this process. It writes a line of JSON for each report: the scene's name and a `Progress`.
     """
-    names = [kind.name, *(name for name in SCENES if name != kind.name)]
-    other = subprocess.Popen(
-        [sys.executable, "-m", "kinema.playground.kernels", *names],
-        stdin=subprocess.PIPE,  # Its end tells the child that this process is gone, however that happened.
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    threading.Thread(target=_load_after, args=(other, names), daemon=True).start()
-    return other
+
+    def __init__(self, names: list[str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "kinema.playground.kernels", *names],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._compiled = {name: threading.Event() for name in names}
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def wait_for(self, name: str) -> None:
+        """Let it compile a scene next and wait until it has, or has ended."""
+        if name in self._compiled and not self._compiled[name].is_set():
+            self._write(name)
+            self._compiled[name].wait()
+
+    def _write(self, name: str) -> None:
+        try:
+            assert self.process.stdin is not None
+            self.process.stdin.write(f"{name}\n".encode())
+            self.process.stdin.flush()
+        except (OSError, ValueError):  # It has ended: this process compiles.
+            self._compiled[name].set()
+
+    def _listen(self) -> None:
+        """Pass reports on until it ends; then load here what it compiled."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            name, *report = json.loads(line)
+            progress = Progress(*report)
+            if progress.done < progress.count:
+                _tell_all(progress)
+            else:
+                self._compiled[name].set()
+        for compiled in self._compiled.values():
+            compiled.set()
+        if self.process.wait() == 0:
+            _load(list(self._compiled))
 
 
-def _load_after(other: subprocess.Popen[bytes], names: list[str]) -> None:
-    if other.wait() == 0:
-        for name in names:
-            with _one_at_a_time:
-                main([name])
-                _ready.add(kind_played(name))
-                _complete.add(kind_played(name))
+def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
+    """Compile what all scenes need in another process, what this scene can need later first.
+
+    Returns the other process; terminate it with this one.
+    """
+    global _other
+    _other = OtherProcess([kind.name, *(name for name in SCENES if name != kind.name)])
+    return _other.process
+
+
+def _load(names: list[str]) -> None:
+    """Load everything that these scenes need from the cache."""
+    for name in names:
+        with _one_at_a_time:
+            main([name])
+            _ready.add(kind_played(name))
+            _complete.add(kind_played(name))
 
 
 def main(names: list[str]) -> None:
@@ -104,14 +191,54 @@ def main(names: list[str]) -> None:
             job()
 
 
-def _end_with_parent() -> None:
-    """End this process as soon as the one that started it has closed its end of the pipe, or was killed."""
-    sys.stdin.buffer.read()
+class Queue:
+    """The scenes that this process still has to compile: what their first frames need, then what input needs later."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._lock = threading.Lock()
+        self._first, self._later = list(names), list(names)
+
+    def move_to_front(self, name: str) -> None:
+        with self._lock:
+            if name in self._first:
+                self._first.remove(name)
+                self._first.insert(0, name)
+
+    def next(self) -> tuple[str, bool] | None:
+        """Return the next scene and whether its first frame is due; None at the end."""
+        with self._lock:
+            if self._first:
+                return self._first.pop(0), True
+            return (self._later.pop(0), False) if self._later else None
+
+
+def _serve(names: list[str]) -> None:
+    """Compile a queue of scenes and report to standard output."""
+    queue = Queue(names)
+    threading.Thread(target=_read_names, args=(queue,), daemon=True).start()
+    while (job := queue.next()) is not None:
+        name, is_first = job
+        kind = kind_played(name)
+        if is_first:
+            run_jobs(kind.title, kind.kernels(), lambda progress, name=name: _report(name, progress))  # type: ignore[misc]
+        else:
+            for later in kind.later_kernels().values():
+                later()
+
+
+def _report(name: str, progress: Progress) -> None:
+    sys.stdout.write(json.dumps([name, *progress]) + "\n")
+    sys.stdout.flush()
+
+
+def _read_names(queue: Queue) -> None:
+    """Move requested scenes to the front. Ends this process as soon as the one that started it is gone."""
+    for line in sys.stdin:
+        queue.move_to_front(line.strip())
     os._exit(1)
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    main(sys.argv[1:])
+    _serve(sys.argv[1:])
     sys.stdout.flush()
     os._exit(0)  # Without waiting for the thread, which holds the lock of standard input.

@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import logging
 import socket
+import subprocess
 import threading
 import webbrowser
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.connection import Connection, refuse
@@ -235,12 +237,19 @@ def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = N
     logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are normal here.
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    threading.Thread(target=make_ready, args=(kind, lambda *_: None), daemon=True).start()
-    compiler = compile_the_rest(kind)
+    compilers: list[subprocess.Popen[bytes]] = []
+    threading.Thread(target=_compile, args=(kind, compilers), daemon=True).start()
     try:
         Server(settings(app)).run(sockets=[bound])
     finally:
-        compiler.terminate()
+        for compiler in compilers:
+            compiler.terminate()
+
+
+def _compile(first: type[Scene], compilers: list[subprocess.Popen[bytes]]) -> None:
+    """Compile what the first scene needs here, then the rest in another process: nothing is compiled twice."""
+    make_ready(first, lambda progress: None)
+    compilers.append(compile_the_rest(first))
 
 
 def settings(app: App) -> uvicorn.Config:

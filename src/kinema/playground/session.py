@@ -18,10 +18,13 @@ from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, SETTLE_TICKS, TICK
-from kinema.playground.kernels import is_complete, make_ready
+from kinema.playground.kernels import Progress, is_complete, make_ready
 from kinema.playground.kinds import kind_played
 
 logger = logging.getLogger("kinema.playground")
+
+TYPICAL_WAIT = 5.0
+"""Estimate of the time for kernels that a changed control needs, seconds."""
 
 Message = dict[str, Any] | bytes
 
@@ -89,8 +92,8 @@ class Session:
             logger.exception("a session of %s ended", self.kind.name)
             self._end(f"The scene stopped: {type(problem).__name__}: {problem}")
 
-    def _report_progress(self, done: int, count: int, what: str) -> None:
-        self.outbox.put("progress", {"type": "progress", "done": done, "count": count, "what": what})
+    def _report_progress(self, progress: Progress) -> None:
+        self.outbox.put("progress", {"type": "progress", **progress._asdict()})
 
     def _end(self, message: str) -> None:
         self.outbox.put("end", {"type": "end", "message": message[:400]})
@@ -183,7 +186,7 @@ class Session:
             case protocol.Set(_, name, value):
                 self.scene.set(name, value)
                 if not is_complete(self.kind):  # The next step may have to compile: show that.
-                    self._report_progress(0, 1, "what this needs")
+                    self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
             case protocol.Advance():

@@ -3,6 +3,7 @@
 import { Connection } from "./connection";
 import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protocol";
 import { Film, keepPicture } from "./shell/capture";
+import { Compiling } from "./shell/compiling";
 import { element, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
 import { Files } from "./shell/files";
@@ -33,6 +34,7 @@ export class App {
     (name, value) => this.connection.input({ type: "set", name, value }),
     (file) => void this.files.keep(file),
   );
+  private readonly compiling = new Compiling();
   private readonly figures = new Figures();
   private readonly history = new History(element("history"));
   private readonly labels = new Labels(element("labels"));
@@ -116,7 +118,7 @@ export class App {
         this.open(this.tabs.current);
         break;
       case "progress":
-        this.signs.progress(message.done, message.count, message.what);
+        this.compiling.show(message);
         break;
       case "scene":
         this.describe(message);
@@ -134,7 +136,7 @@ export class App {
   }
 
   private describe(message: SceneMessage): void {
-    this.signs.progress(1, 1, "");
+    this.compiling.hide();
     if (message.scene !== this.tabs.current) return;
     this.scene = message;
     this.described = false;

@@ -1,18 +1,15 @@
-// Progress, banners and notices.
+// Banners and notices.
 
 import { element, make } from "./dom";
 
 const NOTICE_MS = 6000;
-const PROGRESS_AFTER_MS = 300;
 
 export class Signs {
   isConnected = false;
   private readonly banner = element("banner");
   private readonly noticeBox = element("notice");
-  private readonly progressBox = element("progress");
   private over = false;
   private timer = 0;
-  private soon = 0;
 
   constructor(private readonly again: () => void) {}
 
@@ -31,17 +28,6 @@ export class Signs {
     button.onclick = () => this.again();
     this.banner.replaceChildren(make("p", { textContent: message }), button);
     this.banner.hidden = false;
-  }
-
-  progress(done: number, count: number, what: string): void {
-    clearTimeout(this.soon);
-    // Short work needs no message.
-    if (done >= count) this.progressBox.hidden = true;
-    else this.soon = window.setTimeout(() => (this.progressBox.hidden = false), PROGRESS_AFTER_MS);
-    const [text, bar] = [this.progressBox.querySelector("p")!, this.progressBox.querySelector("progress")!];
-    text.textContent = `Compiling for this machine (first use only): ${what}`;
-    bar.max = count;
-    bar.value = done;
   }
 
   notice(text: string, more?: HTMLElement): void {

@@ -1,0 +1,65 @@
+// What is shown while kernels are compiled: what is being done, how long it takes, and a leg to play with meanwhile.
+
+import type { ServerMessage } from "../protocol";
+import { element, make } from "./dom";
+import { WaitingLeg } from "./waiting_leg";
+
+type Progress = Extract<ServerMessage, { type: "progress" }>;
+
+/** Short work needs no message, milliseconds. */
+const SHOW_AFTER = 300;
+const UPDATE = 250;
+
+export class Compiling {
+  private readonly box = element("progress");
+  private readonly title = make("p");
+  private readonly bar = make("progress", { max: 1 });
+  private readonly left = make("small");
+  private readonly leg = new WaitingLeg();
+  private newest: Progress | null = null;
+  /** Milliseconds, when it began and when it should end. */
+  private began = 0;
+  private end = 0;
+  private timer = 0;
+
+  constructor() {
+    const about = make("p", { textContent: "This happens once. Meanwhile, this leg follows your pointer." });
+    this.box.replaceChildren(this.title, this.bar, this.left, this.leg.canvas, about);
+  }
+
+  show(progress: Progress): void {
+    const now = performance.now();
+    if (!this.newest) {
+      this.began = now;
+      this.timer = window.setInterval(() => this.update(), UPDATE);
+      window.setTimeout(() => this.reveal(), SHOW_AFTER);
+    }
+    this.newest = progress;
+    this.end = now + 1000 * progress.seconds;
+    this.update();
+  }
+
+  hide(): void {
+    this.newest = null;
+    clearInterval(this.timer);
+    this.box.hidden = true;
+    this.leg.stop();
+  }
+
+  private reveal(): void {
+    if (!this.newest || !this.box.hidden) return;
+    this.box.hidden = false;
+    this.leg.start();
+  }
+
+  private update(): void {
+    if (!this.newest) return;
+    const { what, done, count } = this.newest;
+    const now = performance.now();
+    const seconds = Math.ceil((this.end - now) / 1000);
+    this.title.textContent = `Compiling for this machine: ${what}`;
+    const share = (now - this.began) / Math.max(this.end - this.began, 1);
+    this.bar.value = Math.max(Math.min(share, 0.98), this.bar.value * Number(!this.box.hidden));
+    this.left.textContent = `Step ${done + 1} of ${count}, ${seconds > 1 ? `about ${seconds} s left` : "almost done"}`;
+  }
+}
