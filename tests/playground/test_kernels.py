@@ -66,7 +66,7 @@ def test_the_estimate_adapts_to_the_machine(monkeypatch):
     heard = []
     kernels.run_jobs("Scene", dict.fromkeys(("one", "two", "three"), lambda: None), heard.append)
     assert [news.seconds for news in heard] == [12.0, 4.0, 2.0, 0.0]
-    assert heard[-1].done == heard[-1].count == 3
+    assert heard[-1].done == heard[-1].total == 3
 
 
 def test_a_scene_that_is_asked_for_is_compiled_next():

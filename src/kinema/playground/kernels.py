@@ -41,7 +41,7 @@ class Progress(NamedTuple):
 
     done: int
     """Number of jobs done."""
-    count: int
+    total: int
     """Number of jobs."""
     what: str
     """The scene and the current job."""
@@ -94,7 +94,7 @@ def _tell_all(progress: Progress) -> None:
     global _latest
     _latest = progress
     _tell_terminal(progress)
-    if progress.done < progress.count:  # The session itself shows that its scene is ready.
+    if progress.done < progress.total:  # The session itself shows that its scene is ready.
         for tell in tuple(_listeners):
             tell(progress)
 
@@ -102,10 +102,10 @@ def _tell_all(progress: Progress) -> None:
 def _tell_terminal(progress: Progress) -> None:
     """Write a progress line to an interactive terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
-        done, count, what, seconds = progress
-        bar = "#" * (20 * done // max(count, 1))
-        left = f"{what}, about {seconds:.0f} s" if done < count else what
-        sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {left:<56}" + ("\n" if done == count else ""))
+        done, total, what, seconds = progress
+        bar = "#" * (20 * done // max(total, 1))
+        left = f"{what}, about {seconds:.0f} s" if done < total else what
+        sys.stderr.write(f"\rkinema: compiling [{bar:<20}] {left:<56}" + ("\n" if done == total else ""))
         sys.stderr.flush()
 
 
@@ -154,7 +154,7 @@ class OtherProcess:
         for line in self.process.stdout:
             name, *report = json.loads(line)
             progress = Progress(*report)
-            if progress.done < progress.count:
+            if progress.done < progress.total:
                 _tell_all(progress)
             else:
                 self._compiled[name].set()

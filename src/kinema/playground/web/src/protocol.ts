@@ -51,7 +51,7 @@ export interface SceneMessage {
 
 export type ServerMessage =
   | { type: "hello"; version: string; scenes: Introduction[]; session: string }
-  | { type: "progress"; done: number; count: number; what: string; seconds: number }
+  | { type: "progress"; done: number; total: number; what: string; seconds: number }
   | SceneMessage
   | { type: "python"; text: string }
   | { type: "notice"; message: string }

@@ -54,12 +54,12 @@ export class Compiling {
 
   private update(): void {
     if (!this.newest) return;
-    const { what, done, count } = this.newest;
+    const { what, done, total } = this.newest;
     const now = performance.now();
     const seconds = Math.ceil((this.end - now) / 1000);
     this.title.textContent = `Compiling for this machine: ${what}`;
     const share = (now - this.began) / Math.max(this.end - this.began, 1);
     this.bar.value = Math.max(Math.min(share, 0.98), this.bar.value * Number(!this.box.hidden));
-    this.left.textContent = `Step ${done + 1} of ${count}, ${seconds > 1 ? `about ${seconds} s left` : "almost done"}`;
+    this.left.textContent = `Step ${done + 1} of ${total}, ${seconds > 1 ? `about ${seconds} s left` : "almost done"}`;
   }
 }
