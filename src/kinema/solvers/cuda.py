@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import threading
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import from_dtype
+from numba import config, from_dtype, types
 
 from kinema import notices, validation
 from kinema._jit import kernel
@@ -41,7 +42,10 @@ _THREADS = 128
 """Threads a block: measured on an H200, 64 and 256 are 2% and 6% slower."""
 
 _UNUSABLE = 8
-"""Bit of the status word beside those of `notices`: a number that cannot be used."""
+"""Flag beside those of `notices`: a number that cannot be used."""
+
+_WORDS = 4
+"""Words of a status: one for each of these flags."""
 
 
 @cache
@@ -64,6 +68,20 @@ def _cuda() -> Any:
 # --- arrays ----------------------------------------------------------------------------------------------------
 
 
+class DeviceArray(NamedTuple):
+    """An array on the device, looked at without wrapping it: that takes longer than starting a kernel."""
+
+    array: Any
+    """The array as given."""
+    shape: tuple[int, ...]
+    pointer: int
+    """Its address."""
+
+    def wrapped(self) -> Any:
+        """The same memory as a numba device array."""
+        return self.array if hasattr(self.array, "copy_to_host") else _cuda().as_cuda_array(self.array)
+
+
 def _device_precision(*values: Any) -> Any:
     """The precision of the device arrays, which must agree: nothing is converted behind the caller's back."""
     kinds = {np.dtype(value.dtype) for value in values if hasattr(value, "__cuda_array_interface__")}
@@ -73,22 +91,42 @@ def _device_precision(*values: Any) -> Any:
     return kinds.pop().type
 
 
-def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> Any:
-    """A contiguous device array whose last axes are `tail` (0 there stands for any size)."""
-    if hasattr(value, "__cuda_array_interface__"):
-        array = value if hasattr(value, "__cuda_ndarray__") else _cuda().as_cuda_array(value)
-        if not array.is_c_contiguous():
-            raise InputError(f"{name} is not contiguous; on a GPU only C-contiguous arrays are taken")
+def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> DeviceArray:
+    """A contiguous array on the device whose last axes are `tail` (0 there stands for any size)."""
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None:
+        value = _cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
+        interface = value.__cuda_array_interface__
+    if SIMULATED:
+        found, contiguous = DeviceArray(value, tuple(value.shape), 0), value.is_c_contiguous()
     else:
-        array = _cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
-    shape = array.shape
+        found = DeviceArray(value, tuple(interface["shape"]), interface["data"][0])
+        contiguous = _is_contiguous(interface, np.dtype(dtype).itemsize)
+        if interface.get("stream") not in (None, 0, 1):  # 1 is the default stream, whose work is ordered with ours.
+            _cuda().external_stream(interface["stream"]).synchronize()
+    if not contiguous:
+        raise InputError(f"{name} is not contiguous; on a GPU only C-contiguous arrays are taken")
+    shape = found.shape
     fits = len(shape) >= len(tail) and all(
         t in (0, s) for t, s in zip(tail, shape[len(shape) - len(tail) :], strict=True)
     )
     if not fits:
         wanted = ", ".join(str(t) if t else "N" for t in tail)
         raise InputError(f"{name} must have shape (..., {wanted}), got {tuple(shape)}")
-    return array
+    return found
+
+
+def _is_contiguous(interface: dict[str, Any], itemsize: int) -> bool:
+    """Whether an array lies in C order without gaps, by its `__cuda_array_interface__`."""
+    strides = interface.get("strides")
+    if strides is None:
+        return True
+    step = itemsize
+    for size, stride in zip(reversed(interface["shape"]), reversed(strides), strict=True):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
 
 
 def _batch_shape(named: dict[str, tuple[Any, int]]) -> tuple[int, ...]:
@@ -101,21 +139,27 @@ def _batch_shape(named: dict[str, tuple[Any, int]]) -> tuple[int, ...]:
     return shape
 
 
-def _batch(named: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Any], list[int]]:
-    """The batch's shape, every array flat, and its step: 1, or 0 for one that serves all."""
-    shape = _batch_shape(named)
-    flat = [array.reshape(array.size) for array, _ in named.values()]
-    return shape, flat, [1 if a.shape[: len(a.shape) - core] == shape else 0 for a, core in named.values()]
+# --- memory ----------------------------------------------------------------------------------------------------
+
+SIMULATED = bool(config.ENABLE_CUDASIM)
+"""Whether kernels run in numba's simulator, which has no addresses: flat arrays take their place."""
 
 
-_own = threading.local()
-"""Each thread's status word on the device, 0 between calls: a new one for every call would cost more than a launch."""
+def _memory(array: DeviceArray) -> Any:
+    """An array as kernels take it: its address."""
+    return array.array.reshape(array.array.size) if SIMULATED else array.pointer
+
+
+def _compiled(function: Any, *kinds: Any) -> Any:
+    """A kernel for arguments of these types: launched without looking at what it is given."""
+    cuda = _cuda()
+    return cuda.jit(function) if SIMULATED else cuda.jit(types.void(*kinds))(function)
 
 
 @cache
-def _nothing(dtype: Any) -> Any:
+def _nothing(dtype: Any) -> DeviceArray:
     """The zero vector, on the device."""
-    return _cuda().to_device(np.zeros(3, dtype))
+    return _on_device("nothing", _cuda().to_device(np.zeros(3, dtype)), (3,), dtype)
 
 
 @cache
@@ -123,31 +167,100 @@ def _store() -> Store:
     return Store(_cuda())
 
 
-def _outputs(count: int, *kinds: tuple[Any, int]) -> list[Any]:
-    """Flat device arrays for `count` chains, given by type and numbers per chain, wider types first; one buffer."""
-    sizes = [count * width * np.dtype(kind).itemsize for kind, width in kinds]
-    buffer = _store().take(max(sum(sizes), 1))
-    ends = np.cumsum(sizes).tolist()
-    return [buffer[e - size : e].view(kind) for e, size, (kind, _) in zip(ends, sizes, kinds, strict=True)]
+class Field(NamedTuple):
+    """One output: its type, and the shape of what belongs to one chain."""
+
+    kind: Any
+    shape: tuple[int, ...] = ()
 
 
-def _launch(kernel: Any, count: int, *arguments: Any) -> int:
-    """Run a kernel over `count` chains with a status word as its last argument; returns the word."""
+class Outputs:
+    """The outputs of a call in one buffer. Kernels write to its addresses; arrays are made while they run."""
+
+    def __init__(self, count: int, *fields: Field) -> None:
+        """fields: wider types first, so that each is aligned."""
+        sizes = [count * math.prod(field.shape) * np.dtype(field.kind).itemsize for field in fields]
+        self._count, self._fields, self._size = count, fields, max(sum(sizes), 1)
+        self._ends = list(accumulate(sizes))
+        self._starts = [end - size for end, size in zip(self._ends, sizes, strict=True)]
+        self._raw = _store().take(self._size)
+
+    def memory(self) -> list[Any]:
+        """Every field as kernels take it."""
+        if SIMULATED:
+            return [self._part(self._raw, n) for n in range(len(self._fields))]
+        first = int(self._raw.__cuda_array_interface__["data"][0])
+        return [first + start for start in self._starts]
+
+    def arrays(self, shape: tuple[int, ...]) -> list[Any]:
+        """Every field as an array of the batch's shape. When the last of them is gone, the buffer is used again."""
+        buffer = _store().lend(self._raw, self._size)
+        return [self._part(buffer, n).reshape(*shape, *field.shape) for n, field in enumerate(self._fields)]
+
+    def part(self, n: int, *shape: int) -> Any:
+        """One field as an array for a kernel."""
+        return self._part(self._raw, n).reshape(*shape, *self._fields[n].shape)
+
+    def joined(self, first: int, last: int) -> Any:
+        """Some fields of one type as one flat array."""
+        return self._raw[self._starts[first] : self._ends[last - 1]].view(self._fields[first].kind)
+
+    def _part(self, buffer: Any, n: int) -> Any:
+        return buffer[self._starts[n] : self._ends[n]].view(self._fields[n].kind)
+
+
+# --- launches --------------------------------------------------------------------------------------------------
+
+
+class Status(NamedTuple):
+    """What a kernel reports: one word per trouble, on the device and on the host, 0 between calls."""
+
+    device: Any
+    host: Any
+    memory: Any
+
+
+_own = threading.local()
+"""Each thread's `Status`: a new one for every call would cost more than a launch."""
+
+
+def _status() -> Status:
     if not hasattr(_own, "status"):
-        _own.status = _cuda().to_device(np.zeros(1, np.int32))
+        array = _cuda().to_device(np.zeros(_WORDS, np.int32))
+        found = DeviceArray(array, (_WORDS,), 0 if SIMULATED else array.__cuda_array_interface__["data"][0])
+        _own.status = Status(array, np.zeros(_WORDS, np.int32), _memory(found))
+    return _own.status
+
+
+def _launch(kernel: Any, count: int, *arguments: Any) -> None:
+    """Start a kernel over `count` chains."""
     if count:
-        kernel[-(-count // _THREADS), _THREADS](*arguments, _own.status)
-    word = int(_own.status.copy_to_host()[0])
+        kernel[-(-count // _THREADS), _THREADS](*arguments)
+
+
+def _wait() -> int:
+    """Wait for the kernels of this thread. Returns the flags of `notices` that they reported, and `_UNUSABLE`."""
+    status = _status()
+    status.device.copy_to_host(status.host)
+    word = sum(1 << n for n in range(_WORDS) if status.host[n])
     if word:
-        _own.status.copy_to_device(np.zeros(1, np.int32))
+        status.device.copy_to_device(np.zeros(_WORDS, np.int32))
     return word
 
 
-def _refuse(status: int, named: dict[str, Any]) -> None:
+@kernel
+def report_flags(status, flags):
+    """Set the words of these flags. Every thread would write the same, so nothing has to be atomic."""
+    for n in range(_WORDS):
+        if flags & (1 << n):
+            status[n] = 1
+
+
+def _refuse(status: int, named: dict[str, DeviceArray]) -> None:
     """Name the first number that cannot be used: fetched to the host, because something is wrong already."""
     if status & _UNUSABLE:
         for name, array in named.items():
-            on_host = array.copy_to_host()
+            on_host = array.wrapped().copy_to_host()
             validation.check_finite(name, on_host)
             if name == "lengths":
                 validation.check_lengths(name, on_host)
@@ -156,65 +269,85 @@ def _refuse(status: int, named: dict[str, Any]) -> None:
 # --- two bones -------------------------------------------------------------------------------------------------
 
 
+class Limbs(NamedTuple):
+    """What a two-bone kernel reads, or how far it steps from limb to limb: 1, or 0 where one serves all."""
+
+    root: Any
+    target: Any
+    lengths: Any
+    pole: Any
+    hint: Any
+
+
+class LimbOptions(NamedTuple):
+    """What is the same for every limb. largest: the largest number that can be used."""
+
+    soften: Any
+    tolerance: Any
+    largest: Any
+
+
+class LimbOutputs(NamedTuple):
+    """Where a two-bone kernel writes."""
+
+    mid: Any
+    end: Any
+    error: Any
+    reach: Any
+    reached: Any
+
+
 @cache
-def _two_bone_kernel() -> Any:
+def _two_bone_kernel(dtype: Any) -> Any:
     cuda = _cuda()
     solve = two_bone_module.solve
     # Unsigned indices cannot be negative, so no access checks for it: 3.7 TB/s instead of 3.0 on an H200.
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
 
-    @cuda.jit
-    def kernel(
-        count,
-        root,
-        target,
-        lengths,
-        pole,
-        hint,
-        steps,
-        soften,
-        tolerance,
-        largest,
-        mid,
-        end,
-        reached,
-        error,
-        reach,
-        status,
-    ):
+    def kernel(count, limbs, steps, options, outputs, status):
         i = np.uint64(cuda.grid(1))
         if i >= np.uint64(count):
             return
-        r, t, l = three * i * steps[0], three * i * steps[1], two * i * steps[2]
-        p, h, to = three * i * steps[3], three * i * steps[4], three * i
-        length1, length2 = lengths[l], lengths[l + one]
+        r, t, l = three * i * steps.root, three * i * steps.target, two * i * steps.lengths
+        p, h, to = three * i * steps.pole, three * i * steps.hint, three * i
+        length1, length2 = limbs.lengths[l], limbs.lengths[l + one]
         m, e, miss, share, size = solve(
-            (root[r], root[r + one], root[r + two]),
-            (target[t], target[t + one], target[t + two]),
+            (limbs.root[r], limbs.root[r + one], limbs.root[r + two]),
+            (limbs.target[t], limbs.target[t + one], limbs.target[t + two]),
             length1,
             length2,
-            (pole[p], pole[p + one], pole[p + two]),
-            (hint[h], hint[h + one], hint[h + two]),
-            soften,
+            (limbs.pole[p], limbs.pole[p + one], limbs.pole[p + two]),
+            (limbs.hint[h], limbs.hint[h + one], limbs.hint[h + two]),
+            options.soften,
         )
-        mid[to], mid[to + one], mid[to + two] = m
-        end[to], end[to + one], end[to + two] = e
+        outputs.mid[to], outputs.mid[to + one], outputs.mid[to + two] = m
+        outputs.end[to], outputs.end[to + one], outputs.end[to + two] = e
         whole = length1 + length2
-        error[i] = miss
-        reach[i] = share
-        reached[i] = miss <= tolerance * whole
+        outputs.error[i] = miss
+        outputs.reach[i] = share
+        outputs.reached[i] = np.uint8(1) if miss <= options.tolerance * whole else np.uint8(0)
         shorter = min(length1, length2)
         flags = 0
-        if not (size <= largest and shorter >= 0):
+        if not (size <= options.largest and shorter >= 0):
             flags |= _UNUSABLE
         if shorter <= 0:
             flags |= notices.DEGENERATE if whole <= 0 else notices.ZERO_BONE
         if share > 1 or share * whole < abs(length1 - length2):
             flags |= notices.OUT_OF_REACH
-        if flags & ~status[0]:
-            cuda.atomic.or_(status, 0, flags)
+        if flags:
+            report_flags(status, flags)
 
-    return kernel
+    real = from_dtype(np.dtype(dtype))
+    memory = types.CPointer(real)
+    return _compiled(
+        kernel,
+        types.int64,
+        types.NamedUniTuple(memory, 5, Limbs),
+        types.NamedUniTuple(types.uint64, 5, Limbs),
+        types.NamedUniTuple(real, 3, LimbOptions),
+        types.NamedTuple((memory, memory, memory, memory, types.CPointer(types.uint8)), LimbOutputs),
+        types.CPointer(types.int32),
+    )
 
 
 def two_bone(
@@ -222,79 +355,98 @@ def two_bone(
 ) -> tuple[Any, ...]:
     """`kinema.two_bone` on the GPU: mid, end, reached, error, reach, root."""
     dtype = _device_precision(root, target, lengths, pole, hint)
+    start = _on_device("root", root, (3,), dtype)
     named = {
-        "root": _on_device("root", root, (3,), dtype),
+        "root": start,
         "target": _on_device("target", target, (3,), dtype),
         "lengths": _on_device("lengths", lengths, (2,), dtype),
+        "pole": start if pole is None else _on_device("pole", pole, (3,), dtype),
+        "hint": _nothing(dtype) if hint is None else _on_device("hint", hint, (3,), dtype),
     }
-    named["pole"] = named["root"] if pole is None else _on_device("pole", pole, (3,), dtype)
-    named["hint"] = _nothing(dtype) if hint is None else _on_device("hint", hint, (3,), dtype)
-    shape, flat, steps = _batch({name: (array, 1) for name, array in named.items()})
+    shape = _batch_shape({name: (array, 1) for name, array in named.items()})
     count = math.prod(shape)
-    mid, end, error, reach, reached = _outputs(count, (dtype, 3), (dtype, 3), (dtype, 1), (dtype, 1), (np.bool_, 1))
-    status = _launch(
-        _two_bone_kernel(),
-        count,
-        count,
-        *flat,
-        tuple(np.uint64(step) for step in steps),
+    outputs = Outputs(count, Field(dtype, (3,)), Field(dtype, (3,)), Field(dtype), Field(dtype), Field(np.bool_))
+    options = LimbOptions(
         dtype(validation.number("soften", soften, 0.0, 1.0)),
         dtype(validation.number("tolerance", tolerance, 0.0)),
         dtype(validation.largest(dtype)),
-        mid,
-        end,
-        reached,
-        error,
-        reach,
     )
+    memory = Limbs(*(_memory(array) for array in named.values()))
+    steps = Limbs(*(np.uint64(array.shape[:-1] == shape) for array in named.values()))
+    _launch(
+        _two_bone_kernel(dtype), count, count, memory, steps, options, LimbOutputs(*outputs.memory()), _status().memory
+    )
+    mid, end, error, reach, reached = outputs.arrays(shape)
+    root = start.wrapped()
+    status = _wait()
     _refuse(status, named)
     notices.report("two_bone", status & ~_UNUSABLE)
-    return (
-        mid.reshape(*shape, 3),
-        end.reshape(*shape, 3),
-        reached.reshape(shape),
-        error.reshape(shape),
-        reach.reshape(shape),
-        named["root"],
-    )
+    return mid, end, reached, error, reach, root
+
+
+class PlanarLimbs(NamedTuple):
+    """What a planar kernel reads, or how far it steps from limb to limb: 1, or 0 where one serves all."""
+
+    root: Any
+    target: Any
+    lengths: Any
+    bend: Any
+
+
+class PlanarOutputs(NamedTuple):
+    """Where a planar kernel writes. angles: six numbers per limb, each kind in a row of its own."""
+
+    signs: Any
+    knee: Any
+    end: Any
+    angles: Any
+    clamped: Any
 
 
 @cache
-def _two_bone_2d_kernel() -> Any:
+def _two_bone_2d_kernel(dtype: Any) -> Any:
     cuda = _cuda()
     solve = two_bone_2d_module.solve
 
-    @cuda.jit
-    def kernel(
-        count, root, target, lengths, bend, steps, auto_bend, largest, knee, end, angles, signs, clamped, status
-    ):
+    def kernel(count, limbs, steps, auto_bend, largest, outputs, status):
         i = cuda.grid(1)
         if i >= count:
             return
-        r, t, l, b = 2 * i * steps[0], 2 * i * steps[1], 2 * i * steps[2], i * steps[3]
-        answer = solve(
-            (root[r], root[r + 1]), (target[t], target[t + 1]), lengths[l], lengths[l + 1], bend[b], auto_bend
-        )
+        r, t, l, b = 2 * i * steps.root, 2 * i * steps.target, 2 * i * steps.lengths, i * steps.bend
+        root, target = (limbs.root[r], limbs.root[r + 1]), (limbs.target[t], limbs.target[t + 1])
+        length1, length2, bend = limbs.lengths[l], limbs.lengths[l + 1], limbs.bend[b]
+        answer = solve(root, target, length1, length2, bend, auto_bend)
         for c in range(2):
-            knee[2 * i + c] = answer[c]
-            end[2 * i + c] = answer[2 + c]
+            outputs.knee[2 * i + c] = answer[c]
+            outputs.end[2 * i + c] = answer[2 + c]
         for c in range(6):
-            angles[c * count + i] = answer[4 + c]
-        signs[i] = int(answer[10])
-        clamped[i] = answer[11] != 0
-        size = abs(root[r]) + abs(root[r + 1]) + abs(target[t]) + abs(target[t + 1]) + lengths[l] + lengths[l + 1]
-        shorter = min(lengths[l], lengths[l + 1])
+            outputs.angles[c * count + i] = answer[4 + c]
+        outputs.signs[i] = int(answer[10])
+        outputs.clamped[i] = np.uint8(1) if answer[11] != 0 else np.uint8(0)
+        size = abs(root[0]) + abs(root[1]) + abs(target[0]) + abs(target[1]) + length1 + length2
+        shorter = min(length1, length2)
         flags = 0
-        if not (size <= largest and shorter >= 0 and abs(bend[b]) == 1):
+        if not (size <= largest and shorter >= 0 and abs(bend) == 1):
             flags |= _UNUSABLE
         if shorter <= 0:
-            flags |= notices.DEGENERATE if lengths[l] + lengths[l + 1] <= 0 else notices.ZERO_BONE
+            flags |= notices.DEGENERATE if length1 + length2 <= 0 else notices.ZERO_BONE
         if answer[11] != 0:
             flags |= notices.OUT_OF_REACH
-        if flags & ~status[0]:
-            cuda.atomic.or_(status, 0, flags)
+        if flags:
+            report_flags(status, flags)
 
-    return kernel
+    real = from_dtype(np.dtype(dtype))
+    memory, bools = types.CPointer(real), types.CPointer(types.uint8)
+    return _compiled(
+        kernel,
+        types.int64,
+        types.NamedUniTuple(memory, 4, PlanarLimbs),
+        types.NamedUniTuple(types.int64, 4, PlanarLimbs),
+        types.boolean,
+        real,
+        types.NamedTuple((types.CPointer(types.int64), memory, memory, memory, bools), PlanarOutputs),
+        types.CPointer(types.int32),
+    )
 
 
 def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any) -> tuple[Any, ...]:
@@ -308,42 +460,52 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
         "lengths": _on_device("lengths", lengths, (2,), dtype),
         "bend": _on_device("bend", bend, (), dtype),
     }
-    shape, flat, steps = _batch({name: (array, 0 if name == "bend" else 1) for name, array in named.items()})
+    cores = {name: 0 if name == "bend" else 1 for name in named}
+    shape = _batch_shape({name: (array, cores[name]) for name, array in named.items()})
     count = math.prod(shape)
-    signs, knee, end, angles, clamped = _outputs(
-        count, (np.int64, 1), (dtype, 2), (dtype, 2), (dtype, 6), (np.bool_, 1)
+    outputs = Outputs(
+        count, Field(np.int64), Field(dtype, (2,)), Field(dtype, (2,)), *[Field(dtype)] * 6, Field(np.bool_)
     )
-    status = _launch(
-        _two_bone_2d_kernel(),
+    signs, knee, end, angles, *_, clamped = outputs.memory()
+    if SIMULATED:  # The angles are six fields, one after the other.
+        angles = outputs.joined(3, 9)
+    steps = (int(array.shape[: len(array.shape) - cores[name]] == shape) for name, array in named.items())
+    _launch(
+        _two_bone_2d_kernel(dtype),
         count,
         count,
-        *flat,
-        tuple(steps),
+        PlanarLimbs(*(_memory(array) for array in named.values())),
+        PlanarLimbs(*steps),
         bool(auto_bend),
         dtype(validation.largest(dtype)),
-        knee,
-        end,
-        angles,
-        signs,
-        clamped,
+        PlanarOutputs(signs, knee, end, angles, clamped),
+        _status().memory,
     )
+    signs, knee, end, *angles, clamped = outputs.arrays(shape)
+    status = _wait()
     _refuse(status, {name: array for name, array in named.items() if name != "bend"})
     if status & _UNUSABLE:
-        two_bone_2d_module.signs("bend", named["bend"].copy_to_host(), dtype)
+        two_bone_2d_module.signs("bend", named["bend"].wrapped().copy_to_host(), dtype)
     notices.report("two_bone_2d", status & ~_UNUSABLE)
-    fields = [angles[c * count : (c + 1) * count].reshape(shape) for c in range(6)]
-    return knee.reshape(*shape, 2), end.reshape(*shape, 2), *fields, signs.reshape(shape), clamped.reshape(shape)
+    return knee, end, *angles, signs, clamped
 
 
 # --- long chains -----------------------------------------------------------------------------------------------
 
 
-class ChainOutputs(NamedTuple):
-    """Where a kernel writes its results, one row per chain."""
+class ChainInputs(NamedTuple):
+    """The arrays that are different for every chain. Without poles the targets take their place; they are not read."""
 
-    joints: Any
-    error: Any
+    source: Any
+    targets: Any
+    poles: Any
+
+
+class ChainOutputs(NamedTuple):
+    """Where a kernel writes what it finds besides the joints, one number per chain."""
+
     iterations: Any
+    error: Any
     reached: Any
 
 
@@ -355,44 +517,51 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
         from_dtype(record.dtype(dtype)) for record in (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
     )
 
-    @cuda.jit
-    def kernel(source, targets, poles, table, settings, largest, outputs, status):
+    def kernel(inputs, table, settings, largest, joints, outputs, status):
         i = cuda.grid(1)
-        if i >= source.shape[0]:
+        if i >= inputs.source.shape[0]:
             return
-        t, p = (i if targets.shape[0] > 1 else 0), (i if poles.shape[0] > 1 else 0)
-        if not size_of(source[i], targets[t], poles[p], has_pole) <= largest:
-            cuda.atomic.or_(status, 0, _UNUSABLE)
+        t, p = (i if inputs.targets.shape[0] > 1 else 0), (i if inputs.poles.shape[0] > 1 else 0)
+        if not size_of(inputs.source[i], inputs.targets[t], inputs.poles[p], has_pole) <= largest:
+            report_flags(status, _UNUSABLE)
             return
         work = Workspace(
             cuda.local.array(size, joint_type), cuda.local.array(1, group_type), cuda.local.array(1, scratch_type)
         )
         outcomes = cuda.local.array(1, outcome_type)
-        answer = Answer(outputs.joints[i : i + 1], outcomes)
-        one_target, one_pole = targets[t : t + 1], poles[p : p + 1]
+        answer = Answer(joints[i : i + 1], outcomes)
+        source, target, pole = inputs.source[i : i + 1], inputs.targets[t : t + 1], inputs.poles[p : p + 1]
         if limited:
             if has_pole:
-                problem = ChainProblem(source[i : i + 1], one_target, one_pole, table, settings)
-                solve_one(main_pass, work, problem, answer, 0)
+                solve_one(main_pass, work, ChainProblem(source, target, pole, table, settings), answer, 0)
             else:
-                problem = ChainProblem(source[i : i + 1], one_target, None, table, settings)
-                solve_one(main_pass, work, problem, answer, 0)
+                solve_one(main_pass, work, ChainProblem(source, target, None, table, settings), answer, 0)
         elif has_pole:
-            problem = ChainProblem(source[i : i + 1], one_target, one_pole, None, settings)
-            solve_one(main_pass, work, problem, answer, 0)
+            solve_one(main_pass, work, ChainProblem(source, target, pole, None, settings), answer, 0)
         else:
-            problem = ChainProblem(source[i : i + 1], one_target, None, None, settings)
-            solve_one(main_pass, work, problem, answer, 0)
+            solve_one(main_pass, work, ChainProblem(source, target, None, None, settings), answer, 0)
         outcome = outcomes[0]
         outputs.error[i], outputs.iterations[i] = outcome.error, outcome.iterations
-        outputs.reached[i] = outcome.reached
+        outputs.reached[i] = np.uint8(1) if outcome.reached else np.uint8(0)
         flags = 0 if outcome.reached else notices.OUT_OF_REACH
         if outcome.zero_bones:
             flags |= notices.ZERO_BONE if outcome.length > 0 else notices.DEGENERATE
-        if flags & ~status[0]:
-            cuda.atomic.or_(status, 0, flags)
+        if flags:
+            report_flags(status, flags)
 
-    return kernel
+    real = from_dtype(np.dtype(dtype))
+    points, vectors = types.Array(real, 3, "C"), types.Array(real, 2, "C")
+    records = [types.Array(from_dtype(record.dtype(dtype)), 1, "C") for record in (LIMIT, SETTINGS)]
+    kinds = types.CPointer(types.int64), types.CPointer(real), types.CPointer(types.uint8)
+    return _compiled(
+        kernel,
+        types.NamedTuple((points, vectors, vectors), ChainInputs),
+        *records,
+        real,
+        points,
+        types.NamedTuple(kinds, ChainOutputs),
+        types.CPointer(types.int32),
+    )
 
 
 @kernel
@@ -409,7 +578,7 @@ def _resize_kernel() -> Any:
     cuda = _cuda()
 
     @cuda.jit
-    def kernel(count, source, source_width, target, target_width, status):
+    def kernel(count, source, source_width, target, target_width):
         """Vectors of one width to another: what is missing is 0, what is too much is left out."""
         i = cuda.grid(1)
         if i < count:
@@ -420,7 +589,7 @@ def _resize_kernel() -> Any:
 
 
 def _resized(array: Any, width: int) -> Any:
-    """A device array with its last axis made `width` long: planar vectors into space, and back."""
+    """A numba device array with its last axis made `width` long: planar vectors into space, and back."""
     before = array.shape[-1]
     if before == width:
         return array
@@ -428,6 +597,11 @@ def _resized(array: Any, width: int) -> Any:
     result = _cuda().device_array(count * width, array.dtype)
     _launch(_resize_kernel(), count, count, array.reshape(array.size), before, result, width)
     return result.reshape(*array.shape[:-1], width)
+
+
+def _in_rows(array: Any, *shape: int) -> Any:
+    """A numba device array in this shape; itself if it has it."""
+    return array if tuple(array.shape) == shape else array.reshape(*shape)
 
 
 @lru_cache(maxsize=64)
@@ -445,31 +619,37 @@ def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
     named["target"] = _on_device("target", given.target, (width,), dtype)
     if given.pole is not None:
         named["pole"] = _on_device("pole", given.pole, (width,), dtype)
-    in_space = {key: _resized(array, 3) for key, array in named.items()}
-    shape = _batch_shape({key: (array, 2 if key == "joints" else 1) for key, array in in_space.items()})
+    shape = _batch_shape({key: (array, 2 if key == "joints" else 1) for key, array in named.items()})
     count = math.prod(shape)
-    source = in_space["joints"].reshape(-1, size, 3) if count else in_space["joints"].reshape(0, size, 3)
-    if source.shape[0] != count:
+    if math.prod(named["joints"].shape[:-2]) != count:
         raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
     table, settings = chain_module.chain_settings(size, width == 2, dtype, given)
-    limit_type, settings_type = LIMIT.dtype(dtype), SETTINGS.dtype(dtype)
-    no_table = np.zeros(1, limit_type)
-    targets = in_space["target"].reshape(-1, 3) if count else in_space["target"].reshape(0, 3)
-    poles = in_space["pole"].reshape(-1, 3) if given.pole is not None and count else targets
-    iterations, joints, error, reached = _outputs(count, (np.int64, 1), (dtype, 3 * size), (dtype, 1), (np.bool_, 1))
-    joints = joints.reshape(count, size, 3)
-    status = _launch(
-        _chain_kernel(main_pass, dtype, size, table is not None, given.pole is not None),
+    inputs = _chain_inputs({key: _resized(array.wrapped(), 3) for key, array in named.items()}, count, size)
+    kernel = _chain_kernel(main_pass, dtype, size, table is not None, given.pole is not None)
+    outputs = Outputs(count, Field(np.int64), Field(dtype, (size, 3)), Field(dtype), Field(np.bool_))
+    iterations, _, error, reached = outputs.memory()
+    joints = outputs.part(1, count)
+    limit_type = LIMIT.dtype(dtype)
+    _launch(
+        kernel,
         count,
-        source,
-        targets,
-        poles,
-        _constant((no_table if table is None else table).tobytes(), limit_type),
-        _constant(settings.tobytes(), settings_type),
+        inputs,
+        _constant((np.zeros(1, limit_type) if table is None else table).tobytes(), limit_type),
+        _constant(settings.tobytes(), SETTINGS.dtype(dtype)),
         dtype(validation.largest(dtype)),
-        ChainOutputs(joints, error, iterations, reached),
+        joints,
+        ChainOutputs(iterations, error, reached),
+        _status().memory,
     )
+    iterations, joints, error, reached = outputs.arrays(shape)
+    status = _wait()
     _refuse(status, named)
     notices.report(name, status & ~_UNUSABLE)
-    moved = _resized(joints, width).reshape(*shape, size, width)
-    return moved, error.reshape(shape), iterations.reshape(shape), reached.reshape(shape)
+    return _resized(joints, width), error, iterations, reached
+
+
+def _chain_inputs(arrays: dict[str, Any], count: int, size: int) -> ChainInputs:
+    """Joints, targets and poles in rows."""
+    targets = _in_rows(arrays["target"], arrays["target"].size // 3, 3)
+    poles = _in_rows(arrays["pole"], arrays["pole"].size // 3, 3) if "pole" in arrays else targets
+    return ChainInputs(_in_rows(arrays["joints"], count, size, 3), targets, poles)

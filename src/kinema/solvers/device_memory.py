@@ -27,7 +27,7 @@ class Store:
         self._waiting: dict[int, list[Any]] = {}
 
     def take(self, size: int) -> Any:
-        """A device array of `size` bytes."""
+        """A device array of `size` bytes, for this call. `lend` makes the array that is handed out."""
         with self._lock:
             waiting = self._waiting.pop(size, [])
             raw = waiting.pop() if waiting else None
@@ -35,9 +35,10 @@ class Store:
                 self._waiting[size] = waiting
         if raw is None:
             raw = self._cuda.device_array(size, np.uint8)
-        return self._lend(raw, size)
+        return raw
 
-    def _lend(self, raw: Any, size: int) -> Any:
+    def lend(self, raw: Any, size: int) -> Any:
+        """The same memory as an array that gives it back to the store when the last view of it is gone."""
         try:
             from numba.cuda.cudadrv.devicearray import DeviceNDArray
             from numba.cuda.cudadrv.driver import MemoryPointer
