@@ -171,7 +171,8 @@ def test_many_moments_are_as_many_single_ones(dtype):
     clip = mixed_clip(dtype)
     moments = problems.generator(5).uniform(-1.0, 4.0, (3, 7))
     poses = clip.sample(moments, loop=True)
-    assert poses.shape == (3, 7) and poses.joints == 5
+    assert poses.shape == (3, 7)
+    assert poses.joints == 5
     for at in np.ndindex(3, 7):
         assert clip.sample(moments[at], loop=True).same(poses[at])
     assert clip.sample(0.3).shape == ()
@@ -181,7 +182,8 @@ def test_many_moments_are_as_many_single_ones(dtype):
 def test_either_side_of_the_clip_clamps_or_loops():
     clip = mixed_clip()
     end = clip.duration
-    assert clip.sample(-3.0).same(clip.sample(0.0)) and clip.sample(end + 9.0).same(clip.sample(end))
+    assert clip.sample(-3.0).same(clip.sample(0.0))
+    assert clip.sample(end + 9.0).same(clip.sample(end))
     assert clip.sample(end, loop=True).same(clip.sample(0.0))
     assert not clip.sample(end).same(clip.sample(0.0))
     assert clip.sample(-1e-30, loop=True).same(clip.sample(0.0))
@@ -356,7 +358,8 @@ def test_the_root_of_a_straight_walk_goes_straight():
     np.testing.assert_allclose(walk().root_motion(0.5, -1.5, loop=True).offset, [0.0, 0.0, -2.0], atol=1e-14)
     np.testing.assert_allclose(walk().root_motion(0.5, 9.0).offset, [0.0, 0.0, 0.5], atol=1e-14)
     many = walk().root_motion(np.zeros((2, 1)), np.array([0.1, 0.2, 0.3]))
-    assert many.offset.shape == (2, 3, 3) and many.yaw.shape == (2, 3)
+    assert many.offset.shape == (2, 3, 3)
+    assert many.yaw.shape == (2, 3)
 
 
 @given(st.lists(st.floats(-0.9, 1.7), min_size=1, max_size=12), st.floats(-2.0, 2.0))
@@ -367,7 +370,8 @@ def test_many_small_ways_make_one_long_one(steps, start):
     for t0, t1 in pairwise(moments):
         whole = follow(whole, as_plane(clip.root_motion(t0, t1, loop=True)))
     turn, shift = as_plane(clip.root_motion(moments[0], moments[-1], loop=True))
-    assert abs(whole[0] - turn) < 1e-9 and abs(whole[1] - shift) < 1e-9
+    assert abs(whole[0] - turn) < 1e-9
+    assert abs(whole[1] - shift) < 1e-9
 
 
 def test_the_way_of_a_root_under_turned_and_scaled_ancestors():
@@ -378,10 +382,12 @@ def test_the_way_of_a_root_under_turned_and_scaled_ancestors():
     before, after = bones.world(clip.sample([0.2, 0.9]))[:, 1, :3, 3]
     travel = clip.root_motion(0.2, 0.9)
     np.testing.assert_allclose(travel.offset, (after - before) * [1, 0, 1], atol=1e-12)
-    assert abs(travel.yaw) < 1e-12 and np.linalg.norm(travel.offset) > 0.1
+    assert abs(travel.yaw) < 1e-12
+    assert np.linalg.norm(travel.offset) > 0.1
     sideways = clip.root_motion(0.2, 0.9, up=(1.0, 0.0, 0.0))
     np.testing.assert_allclose(sideways.offset, (after - before) * [0, 1, 1], atol=1e-12)
-    assert clip.root == 1 and clip.root_motion(0.2, 0.9, joint="root").offset.tolist() == [0.0, 0.0, 0.0]
+    assert clip.root == 1
+    assert clip.root_motion(0.2, 0.9, joint="root").offset.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_in_place_keeps_everything_but_the_way():
@@ -423,9 +429,11 @@ def test_a_clip_through_poses_passes_through_them(dtype):
     times = np.linspace(0.0, clip.duration, 20)
     poses = clip.sample(times)
     again = Clip.from_poses("again", clip.skeleton, poses, times=times)
-    assert again.sample(times).same(poses) and again.duration == times[-1]
+    assert again.sample(times).same(poses)
+    assert again.duration == times[-1]
     at_25 = Clip.from_poses("again", clip.skeleton, poses, fps=25)
-    assert at_25.duration == 19 / 25 and at_25.sample(np.arange(20) / 25).same(poses)
+    assert at_25.duration == 19 / 25
+    assert at_25.sample(np.arange(20) / 25).same(poses)
 
 
 def test_what_rests_gets_no_track_and_what_holds_one_key():
@@ -460,7 +468,8 @@ def test_a_mirrored_clip_mirrors_every_pose_at_its_keys():
     expected = clip.skeleton.mirrored(clip.sample(times))
     np.testing.assert_allclose(mirrored.translations, expected.translations, atol=1e-12)
     assert arrays.angle_between(twice.sample(times).rotations, clip.sample(times).rotations).max() < 1e-6
-    assert twice.duration == clip.duration and not mirrored.same(clip.sample(times))
+    assert twice.duration == clip.duration
+    assert not mirrored.same(clip.sample(times))
 
 
 # --- what is refused -------------------------------------------------------------------------------------------
@@ -525,7 +534,8 @@ def test_a_clip_knows_its_keys_a_second():
     times = np.arange(31) / 30
     track = Track("hips", "scale", times, np.ones((31, 3)))
     assert Clip("a", upright(), [track, Track("hips", "translation", [0.0, 1.0], THREE)]).fps == pytest.approx(30)
-    assert Clip("a", upright(), []).fps == 0 and Clip("a", upright(), [Track(0, "scale", [0.0], THREE[:1])]).fps == 0
+    assert Clip("a", upright(), []).fps == 0
+    assert Clip("a", upright(), [Track(0, "scale", [0.0], THREE[:1])]).fps == 0
 
 
 def test_a_sampled_pose_knows_its_joints():
@@ -543,7 +553,8 @@ def test_tracks_around_known_arrays_are_taken_as_they_are():
     bones = upright()
     times, values = np.array((0.0, 1.0)), np.ones((2, 3))
     clip = Clip("a", bones, [Track.of(0, "translation", times, values), Track.of(1, "scale", times, values, "STEP")])
-    assert clip.tracks[0].times is times and clip.tracks[1].values is values
+    assert clip.tracks[0].times is times
+    assert clip.tracks[1].values is values
     checked = Clip("a", bones, [Track(0, "translation", times, values), Track(1, "scale", times, values, "STEP")])
     assert clip.sample(0.5).same(checked.sample(0.5))
     with pytest.raises(InputError, match="there is no joint 99"):

@@ -38,7 +38,8 @@ def test_each_sprite_ends_where_the_next_thing_begins(dtype):
 
 def test_up_on_the_screen_is_ninety_degrees():
     s = draw_limb((10.0, 100.0), (10.0, 40.0), (30.0, 30.0))
-    assert s.first_angle == pytest.approx(90) and s.second_angle == pytest.approx(90)
+    assert s.first_angle == pytest.approx(90)
+    assert s.second_angle == pytest.approx(90)
     np.testing.assert_allclose(s.second, (10, 70))
 
 
@@ -52,7 +53,8 @@ def test_the_joint_is_on_the_left_of_the_way_and_flipped_on_the_right():
 def test_one_limb_broadcasts_over_targets():
     targets = np.array([[30.0, 10.0], [0.0, -50.0], [500.0, 0.0]])
     s = draw_limb((0.0, 0.0), targets, (40.0, 30.0))
-    assert s.first.shape == s.second.shape == (3, 2) and s.first_angle.shape == (3,)
+    assert s.first.shape == s.second.shape == (3, 2)
+    assert s.first_angle.shape == (3,)
     for i, target in enumerate(targets):
         one = draw_limb(np.zeros(2), target, np.array([40.0, 30.0]))
         assert all(np.array_equal(a[i], b) for a, b in zip(s, one, strict=True))

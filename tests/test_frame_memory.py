@@ -207,7 +207,8 @@ def test_frames_of_a_character_that_stands_still_share_their_arrays():
     assert len({id(frame._arrays) for frame in frames}) == 1
     made.set_transform((1, 0, 0))
     moved = made.update(DT)
-    assert frames[0].transform[0, 3] == 0 and moved.transform[0, 3] == 1
+    assert frames[0].transform[0, 3] == 0
+    assert moved.transform[0, 3] == 1
 
 
 def test_those_who_stand_still_are_in_every_frame_though_others_move():
@@ -256,7 +257,8 @@ def test_a_report_is_there_when_nothing_moved():
     for _ in range(5):
         frame = made.update(DT)
     assert frame.trace[1].skipped == "nothing moved"
-    assert frame.reports["head"].yaw == first.reports["head"].yaw and frame.reports["play"].clips == ("walk",)
+    assert frame.reports["head"].yaw == first.reports["head"].yaw
+    assert frame.reports["play"].clips == ("walk",)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------
@@ -304,7 +306,8 @@ def test_a_weight_fades_smoothly_and_arrives():
     got = weights_of(made, 20)
     x = np.arange(1, 9) / 8
     np.testing.assert_allclose(got[1:, 0], 1 - 0.5 * (3 * x**2 - 2 * x**3), atol=1e-6)
-    assert (got[:, 1] == 1).all() and len(got) == 9  # Once there, nobody is kept awake.
+    assert (got[:, 1] == 1).all()  # Once settled, no character stays awake.
+    assert len(got) == 9
 
 
 def test_a_fade_begins_from_the_weight_there_is():

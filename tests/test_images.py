@@ -102,7 +102,8 @@ def test_few_colours_stay_exact(height, width, levels, seed):
     frames = np.random.default_rng(seed).integers(0, levels, (3, height, width, 3)).astype(np.uint8) * 50
     frames[1, 0, 0] = 255  # Identical frames would become one.
     film = decode_gif(gif_bytes(frames, 20))
-    assert film.loops and film.milliseconds.sum() == 150
+    assert film.loops
+    assert film.milliseconds.sum() == 150
     if len(film.frames) == 3:
         np.testing.assert_array_equal(film.frames, frames)
 
@@ -111,7 +112,8 @@ def test_many_colours_stay_close():
     y, x = np.mgrid[0:90, 0:120] / 120
     frames = [(255 * np.stack((x, y, (x + y + k / 8) % 1), axis=-1)).astype(np.uint8) for k in range(4)]
     away = np.abs(decode_gif(gif_bytes(frames, 25)).frames.astype(int) - frames)
-    assert away.max() < 48 and away.mean() < 8
+    assert away.max() < 48
+    assert away.mean() < 8
 
 
 def test_a_small_figure_before_a_large_background_keeps_its_colours():

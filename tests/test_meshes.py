@@ -17,7 +17,8 @@ def facing(mesh):
 def test_a_tube_is_closed_and_round_about_its_line():
     line = np.array(((0.0, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 1.0, 0.0)))
     mesh = tube(line, (0.1, 0.1, 0.1), 24, RED, bulge=0.0)
-    assert volume(mesh) == pytest.approx(np.pi * 0.01, rel=0.03) and open_edges(mesh) == 0
+    assert volume(mesh) == pytest.approx(np.pi * 0.01, rel=0.03)
+    assert open_edges(mesh) == 0
     assert facing(mesh) > 0.99
 
 
@@ -34,9 +35,11 @@ def test_a_bent_tube_does_not_twist():
 def test_a_globe_is_a_ball_with_sharp_rings():
     mesh = globe((1.0, 2.0, 3.0), 0.1, (0.0, 0.0, 1.0), [(0.5, RED), (np.pi, BLUE)], 24)
     off = mesh.vertices - (1.0, 2.0, 3.0)
-    assert np.allclose(np.linalg.norm(off, axis=1), 0.1) and facing(mesh) == 1.0
+    assert np.allclose(np.linalg.norm(off, axis=1), 0.1)
+    assert facing(mesh) == 1.0
     ahead = np.arccos(np.clip(off[:, 2] / 0.1, -1, 1))
-    assert (mesh.colours[ahead < 0.49] == RED).all() and (mesh.colours[ahead > 0.51] == BLUE).all()
+    assert (mesh.colours[ahead < 0.49] == RED).all()
+    assert (mesh.colours[ahead > 0.51] == BLUE).all()
     assert {tuple(c) for c in mesh.colours} == {RED, BLUE}
     of_one_colour = mesh.colours[mesh.triangles]
     assert (of_one_colour == of_one_colour[:, :1]).all(), "no triangle runs from one colour into the other"
@@ -44,7 +47,6 @@ def test_a_globe_is_a_ball_with_sharp_rings():
 
 def test_half_a_ball_covers_its_side_alone():
     mesh = half_ball((0.0, 0.0, 0.0), 0.1, (0.0, 1.0, 0.0), RED)
-    assert mesh.vertices[:, 1].min() == pytest.approx(0.0, abs=1e-12) and mesh.vertices[:, 1].max() == pytest.approx(
-        0.1
-    )
+    assert mesh.vertices[:, 1].min() == pytest.approx(0.0, abs=1e-12)
+    assert mesh.vertices[:, 1].max() == pytest.approx(0.1)
     assert volume(mesh) > 0

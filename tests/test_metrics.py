@@ -95,7 +95,8 @@ class Slope:
     edge: float = np.inf
 
     def cast(self, origins, directions, max_distance):
-        assert origins.shape == directions.shape and (directions == (0, -1, 0)).all()
+        assert origins.shape == directions.shape
+        assert (directions == (0, -1, 0)).all()
         level = self.height + np.tan(self.angle) * origins[:, 2]
         distance = origins[:, 1] - level
         hit = (distance >= 0) & (distance <= max_distance) & (origins[:, 0] < self.edge)
@@ -212,7 +213,9 @@ def test_soles_over_a_hole_are_left_out_and_counted():
     found = measure(world, Slope(edge=0.15))
     np.testing.assert_array_equal(found.missed, [[3, 0]] * 4 + [[3, 3]])
     assert found.no_ground == 18
-    assert (found.penetration[:, 0] == 0).all() and (found.slide[:, 0] == 0).all() and (found.hover[:, 0] == 0).all()
+    assert (found.penetration[:, 0] == 0).all()
+    assert (found.slide[:, 0] == 0).all()
+    assert (found.hover[:, 0] == 0).all()
     np.testing.assert_allclose(found.penetration[:4, 1], 0.02, atol=1e-12)
     assert found.worst_slide == pytest.approx(0.3)
 
@@ -394,9 +397,11 @@ def test_short_gaps_and_short_plants_are_noise():
     world[:, [ANKLE + 4, TOE + 4], 1, 3] += 0.5
     world[40:43, [ANKLE + 4, TOE + 4], 1, 3] -= 0.5  # A touch of the right foot.
     found = metrics.planted_from(RIG, world, DT)
-    assert found[:, 0].all() and not found[:, 1].any()
+    assert found[:, 0].all()
+    assert not found[:, 1].any()
     exact = metrics.planted_from(RIG, world, DT, shortest=0.0)
-    assert not exact[19:22, 0].any() and exact[41, 1]
+    assert not exact[19:22, 0].any()
+    assert exact[41, 1]
 
 
 def test_one_frame_stands_still():
@@ -430,7 +435,8 @@ def test_the_steps_of_a_captured_walk():
     order = np.argsort(found.steps.start[whole])
     assert found.steps.leg[whole][order].tolist() == [0, 1, 0, 1]
     seconds = (found.steps.stop - found.steps.start)[whole] * step
-    assert (seconds > 0.5).all() and (seconds < 0.75).all()
+    assert (seconds > 0.5).all()
+    assert (seconds < 0.75).all()
     assert found.knee_flips == 0
     size = skeleton.length(rig.legs[0].joints)
     assert 0.005 * size < found.worst_slide < 0.08 * size  # Captured feet slide a little: markers are not soles.
@@ -473,9 +479,11 @@ def test_a_turn_beyond_what_the_reference_does():
     found = measure(after, reference=reference)
     assert found.worst_rotation == pytest.approx(0.35)
     assert found.worst_beyond == pytest.approx(0.25)
-    assert found.rotation[SHIN] == found.worst_rotation and (np.delete(found.rotation, SHIN) < 1e-9).all()
+    assert found.rotation[SHIN] == found.worst_rotation
+    assert (np.delete(found.rotation, SHIN) < 1e-9).all()
     same = measure(reference, reference=RIG.skeleton.world(reference))
-    assert same.worst_rotation == pytest.approx(0.1) and same.worst_beyond == pytest.approx(0, abs=1e-7)
+    assert same.worst_rotation == pytest.approx(0.1)
+    assert same.worst_beyond == pytest.approx(0, abs=1e-7)
 
 
 def with_knees(ahead):
@@ -575,7 +583,8 @@ def test_the_table_has_what_was_measured():
     world = with_knees([0.1, 0.1, -0.1, -0.1])
     rows = {name: (value, unit) for name, value, unit in measure(world).table()}
     assert rows["knee flips"] == (1.0, "count")
-    assert "the same beyond the reference" not in rows and "farthest from a target" not in rows
+    assert "the same beyond the reference" not in rows
+    assert "farthest from a target" not in rows
     pose = turning([0, np.radians(5), 0])
     rows = {
         name: (value, unit)
@@ -596,8 +605,10 @@ def test_float32_matrices_are_taken():
 def test_a_rig_without_legs_or_arms():
     rig = Rig(skeleton=RIG.skeleton)
     found = metrics.measure(rig, still(5), Slope(), DT)
-    assert found.penetration.shape == (5, 0) and found.jerk.shape == (0,)
-    assert found.worst_penetration == 0 and found.steps.slide.size == 0
+    assert found.penetration.shape == (5, 0)
+    assert found.jerk.shape == (0,)
+    assert found.worst_penetration == 0
+    assert found.steps.slide.size == 0
     assert all(np.isfinite(value) for _, value, _ in found.table())
 
 
@@ -621,7 +632,8 @@ def test_finite_in_finite_out(seed, size, frames):
     )
     assert all(np.isfinite(value) for _, value, _ in found.table())
     for array in (found.penetration, found.hover, found.slide, found.path, found.rotation, found.beyond, found.jerk):
-        assert np.isfinite(array).all() and (array >= 0).all()
+        assert np.isfinite(array).all()
+        assert (array >= 0).all()
     assert np.isfinite(found.reach).all()
     assert (found.slide <= found.path * (1 + 1e-9)).all()
     np.testing.assert_array_equal(world, before)

@@ -71,10 +71,14 @@ def turned(joint, angle, axis=(1, 0, 0)):
 def test_without_stages_it_is_the_rest_pose():
     animator = km.Animator(SKELETON)
     frame = animator.update(DT)
-    assert frame.pose.same(SKELETON.rest) and frame.pose.shape == () and animator.stages == ()
+    assert frame.pose.same(SKELETON.rest)
+    assert frame.pose.shape == ()
+    assert animator.stages == ()
     np.testing.assert_array_equal(frame.world, SKELETON.rest_world)
     np.testing.assert_array_equal(frame.transform, np.eye(4))
-    assert frame.reports == {} and frame.trace == [] and set(frame.timings) == {"matrices", "total"}
+    assert frame.reports == {}
+    assert frame.trace == []
+    assert set(frame.timings) == {"matrices", "total"}
     assert animator.time == DT
 
 
@@ -83,8 +87,10 @@ def test_shapes_with_and_without_a_count(count):
     frame = km.Animator(person(), count=count).update(DT)
     batch = () if count is None else (count,)
     joints = len(SKELETON)
-    assert frame.pose.shape == batch and frame.world.shape == (*batch, joints, 4, 4)
-    assert frame.palette.shape == (*batch, joints, 3, 4) and frame.transform.shape == (*batch, 4, 4)
+    assert frame.pose.shape == batch
+    assert frame.world.shape == (*batch, joints, 4, 4)
+    assert frame.palette.shape == (*batch, joints, 3, 4)
+    assert frame.transform.shape == (*batch, 4, 4)
 
 
 @both_precisions
@@ -262,11 +268,13 @@ def test_where_nothing_moved_nothing_is_done():
     for _ in range(4):
         first = animator.update(DT)
     still = animator.update(0.0)
-    assert same(first, still) and still.reports == first.reports
+    assert same(first, still)
+    assert still.reports == first.reports
     assert [line.skipped for line in still.trace] == ["nothing moved", "nothing moved"]
     assert [line.characters for line in still.trace] == [0, 0]
     on = animator.update(DT)
-    assert not same(on, still) and [line.skipped for line in on.trace] == ["", ""]
+    assert not same(on, still)
+    assert [line.skipped for line in on.trace] == ["", ""]
 
 
 def test_a_character_comes_to_rest_and_only_who_moves_is_worked_on():
@@ -314,7 +322,8 @@ def test_a_stage_without_weight_leaves_the_clip_as_it_is():
     for _ in range(5):
         frame = animator.update(DT)
         assert same(frame, plain.update(DT))
-        assert frame.trace[1].skipped == "no weight" and not frame.reports["feet"].planted.any()
+        assert frame.trace[1].skipped == "no weight"
+        assert not frame.reports["feet"].planted.any()
     animator.set_weight("feet", 1)
     assert not same(animator.update(DT), plain.update(DT))
 
@@ -348,7 +357,8 @@ def test_stages_are_left_out_far_from_the_viewer():
     assert frame.trace[0].characters == 3
     animator.viewer = (0, 0, 100)
     frame = animator.update(DT)
-    assert turns(frame).max() == 0 and frame.trace[0].skipped == "too far"
+    assert turns(frame).max() == 0
+    assert frame.trace[0].skipped == "too far"
     animator.viewer = (0, 0, 10)
     np.testing.assert_allclose(turns(animator.update(0.0)), (0.0, 0.0, 0.0, 0.8), atol=1e-9)
     animator.viewer = None
@@ -433,7 +443,8 @@ def test_a_dropped_stage_fades_and_does_not_flicker(monkeypatch):
         frame = animator.update(DT)
         turns.append(float(naive.turn_between(frame.pose.rotations[head], SKELETON.rest.rotations[head])))
     turns = np.array(turns)
-    assert turns[0] == pytest.approx(0.8) and turns[-1] == 0
+    assert turns[0] == pytest.approx(0.8)
+    assert turns[-1] == 0
     assert (np.diff(turns) <= 1e-12).all()  # It goes, and does not come back.
     assert np.abs(np.diff(turns)).max() < 0.25 * 0.8
     assert frame.trace[1].skipped == "no time"
@@ -474,7 +485,8 @@ def test_a_trace_says_who_turned_what():
     first, second = animator.update(DT).trace
     assert (first.largest_joint, second.largest_joint) == ("chest", "head")
     assert (first.largest_rotation, second.largest_rotation) == (pytest.approx(0.3), pytest.approx(0.7))
-    assert (first.stage, first.characters, first.skipped) == ("layer", 2, "") and first.milliseconds > 0
+    assert (first.stage, first.characters, first.skipped) == ("layer", 2, "")
+    assert first.milliseconds > 0
     quiet = km.Animator(person(), stages).update(DT).trace
     assert [(line.largest_rotation, line.largest_joint) for line in quiet] == [(0.0, "")] * 2
 

@@ -35,7 +35,9 @@ def assert_poses_close(a, b, within):
 
 def test_plain_lists_are_taken_and_scales_are_1_where_not_given():
     pose = Pose([[0, 1, 2], [3, 4, 5]], [IDENTITY, (0, 1, 0, 0)])
-    assert pose.shape == () and pose.joints == 2 and pose.precision is np.float64
+    assert pose.shape == ()
+    assert pose.joints == 2
+    assert pose.precision is np.float64
     np.testing.assert_array_equal(pose.scales, np.ones((2, 3)))
     assert repr(pose) == "Pose(2 joints, batch (), float64)"
 
@@ -55,7 +57,8 @@ def test_one_array_of_float64_makes_it_float64():
 
 def test_the_three_arrays_broadcast():
     pose = Pose(np.zeros((4, 1, 7, 3)), np.tile(IDENTITY, (3, 7, 1)), (2, 2, 2))
-    assert pose.shape == (4, 3) and pose.joints == 7
+    assert pose.shape == (4, 3)
+    assert pose.joints == 7
     assert [array.shape for array in pose.arrays()] == [(4, 3, 7, 3), (4, 3, 7, 4), (4, 3, 7, 3)]
     assert all(array.flags.c_contiguous and array.flags.writeable for array in pose.arrays())
 
@@ -130,10 +133,12 @@ def test_parts_of_a_batch():
 def test_another_precision_is_a_copy():
     pose = random_pose(np.random.default_rng(6), 2)
     narrow = pose.astype(np.float32)
-    assert narrow.precision is np.float32 and narrow.same(pose.astype(np.dtype("float32")))
+    assert narrow.precision is np.float32
+    assert narrow.same(pose.astype(np.dtype("float32")))
     np.testing.assert_array_equal(narrow.rotations, pose.rotations.astype(np.float32))
     same = pose.astype(np.float64)
-    assert same.same(pose) and not np.shares_memory(same.rotations, pose.rotations)
+    assert same.same(pose)
+    assert not np.shares_memory(same.rotations, pose.rotations)
     with pytest.raises(InputError, match=r"dtype is .*int.*; allowed are float32 and float64"):
         pose.astype(int)
     with pytest.raises(InputError, match=r"translations\[0, 0\] is inf; allowed are finite numbers .* 1e\+17"):
@@ -142,7 +147,8 @@ def test_another_precision_is_a_copy():
 
 def test_same_looks_at_every_number():
     pose = random_pose(np.random.default_rng(7), 2)
-    assert pose.same(pose.copy()) and not pose.same(pose[0])
+    assert pose.same(pose.copy())
+    assert not pose.same(pose[0])
     for n in range(3):
         arrays = [array.copy() for array in pose.arrays()]
         arrays[n][1, 2, 0] += 1e-3
@@ -156,8 +162,10 @@ def test_same_looks_at_every_number():
 def test_weight_0_and_1_are_the_poses_bit_for_bit(dtype):
     rng = np.random.default_rng(8)
     a, b = (random_pose(rng, 3, dtype=dtype) for _ in range(2))
-    assert same_bits(a.blend(b, 0), a) and same_bits(a.blend(b, 1), b)
-    assert same_bits(a.blend(b, 0.0 * np.ones(3)), a) and same_bits(a.blend(b, np.ones((3, 5))), b)
+    assert same_bits(a.blend(b, 0), a)
+    assert same_bits(a.blend(b, 1), b)
+    assert same_bits(a.blend(b, 0.0 * np.ones(3)), a)
+    assert same_bits(a.blend(b, np.ones((3, 5))), b)
 
 
 @both_precisions
@@ -191,7 +199,8 @@ def test_a_mask_blends_each_joint_by_its_own_weight():
         alone = a[0].blend(b[0], weight)
         assert all((x[j] == y[j]).all() for x, y in zip(mixed.arrays(), alone.arrays(), strict=True))
     over_all = a.blend(b, mask[np.newaxis])
-    assert over_all.shape == (3,) and same_bits(over_all[0], mixed)
+    assert over_all.shape == (3,)
+    assert same_bits(over_all[0], mixed)
     each = rng.uniform(size=(3, 5))
     assert all(same_bits(a.blend(b, each)[i], a[i].blend(b[i], each[i])) for i in range(3))
 
@@ -272,7 +281,8 @@ def test_scales_of_nothing_and_next_to_nothing_have_no_factor(dtype):
     layer = pose.difference(base)
     assert np.isfinite(layer.scales).all()
     again = base.add(layer)
-    assert again.scales[0, 0] == 0 and again.scales[0, 2] == 3
+    assert again.scales[0, 0] == 0
+    assert again.scales[0, 2] == 3
 
 
 @given(st.data())
@@ -299,7 +309,8 @@ def test_nothing_is_changed_in_place():
     for out in (a.blend(b, 0.0), a.blend(b, 1.0), a.blend(b, 0.5), a.add(b), a.difference(b), a.copy(), a[:2]):
         for array in out.arrays():
             array[:] = 3
-    assert same_bits(a, before[0]) and same_bits(b, before[1])
+    assert same_bits(a, before[0])
+    assert same_bits(b, before[1])
 
 
 def test_a_joint_is_found_by_its_name():

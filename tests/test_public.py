@@ -27,12 +27,15 @@ def test_every_name_resolves_and_says_what_it_is(name):
     found = getattr(km, name)
     assert found.__name__ == name
     # A named tuple without a docstring of its own has one made up of its fields.
-    assert found.__doc__ and len(found.__doc__) > 20 and not found.__doc__.startswith(f"{name}(")
+    assert found.__doc__
+    assert len(found.__doc__) > 20
+    assert not found.__doc__.startswith(f"{name}(")
 
 
 def test_names_are_sorted_and_listed():
     assert list(km.__all__) == sorted(set(km.__all__))
-    assert set(km.__all__) <= set(dir(km)) and "__version__" in dir(km)
+    assert set(km.__all__) <= set(dir(km))
+    assert "__version__" in dir(km)
     assert dir(km) == sorted(dir(km))
     assert set(dir(km)) == {*km.__all__, "bake", "metrics", "quat", "render", "__version__"}, "public names only"
 
@@ -180,7 +183,8 @@ def test_results_have_the_contracts_fields(name):
     for field in FIELDS[name].split():
         assert hasattr(answer, field), field
     if "joints" in FIELDS[name].split():
-        assert answer.rotations().shape == (2, 4) and answer.rotations(axis=(1, 0, 0)).shape == (2, 4)
+        assert answer.rotations().shape == (2, 4)
+        assert answer.rotations(axis=(1, 0, 0)).shape == (2, 4)
 
 
 @pytest.mark.parametrize("name", [n for n in km.__all__ if n.endswith("Result")])
@@ -198,8 +202,10 @@ def test_every_field_of_a_result_is_documented(name):
 
 
 def test_errors_are_value_errors_and_ours():
-    assert issubclass(km.InputError, ValueError) and issubclass(km.InputError, km.KinemaError)
-    assert issubclass(km.DeviceError, km.KinemaError) and not issubclass(km.DeviceError, ValueError)
+    assert issubclass(km.InputError, ValueError)
+    assert issubclass(km.InputError, km.KinemaError)
+    assert issubclass(km.DeviceError, km.KinemaError)
+    assert not issubclass(km.DeviceError, ValueError)
     with pytest.raises(km.InputError):
         km.two_bone((0, 0), (1, 1, 1), (1, 1))
 

@@ -45,11 +45,14 @@ def test_roles_given_by_name_are_kept_as_indices():
     )
     index = skeleton.index
     assert (rig.hips, rig.spine, rig.neck, rig.head) == (0, (1, 2), (index("neck"),), index("head"))
-    assert rig.eyes == (index("eye_l"), index("eye_r")) and rig.tails == ((1, 2, index("head")),)
+    assert rig.eyes == (index("eye_l"), index("eye_r"))
+    assert rig.tails == ((1, 2, index("head")),)
     arm = rig.arm("left")
-    assert arm.joints == skeleton.chain("upper_l", "hand_l") and arm.shoulder == index("shoulder_l")
+    assert arm.joints == skeleton.chain("upper_l", "hand_l")
+    assert arm.shoulder == index("shoulder_l")
     assert arm.fingers == ((index("hand_l"),), (index("fore_l"), index("hand_l")))
-    assert Rig(skeleton=skeleton).hips == 0 and Rig(skeleton=skeleton).head is None
+    assert Rig(skeleton=skeleton).hips == 0
+    assert Rig(skeleton=skeleton).head is None
 
 
 def test_joints_may_be_left_out_of_a_limb():
@@ -98,7 +101,8 @@ def test_bad_roles_are_named(change, message):
 
 def test_limbs_are_found_by_name():
     rig = make_rig()
-    assert rig.leg("right") is rig.legs[1] and rig.arm("left") is rig.arms[0]
+    assert rig.leg("right") is rig.legs[1]
+    assert rig.arm("left") is rig.arms[0]
     with pytest.raises(InputError, match="there is no leg 'middle'; there are 'left', 'right'"):
         rig.leg("middle")
     with pytest.raises(InputError, match="there is no arm 'left'; there are none"):
@@ -182,7 +186,9 @@ def test_a_collapsed_joint_has_axes_all_the_same():
 
 def test_a_character_holds_what_belongs_together():
     character = km.Character(SKELETON, rig=make_rig())
-    assert character.clips == {} and character.skins == () and character.name == "character"
+    assert character.clips == {}
+    assert character.skins == ()
+    assert character.name == "character"
     with pytest.raises(InputError, match=r"rig is made for another skeleton: Skeleton\(12 joints"):
         km.Character(person().skeleton, rig=make_rig())
     with pytest.raises(InputError, match="skeleton must be a Skeleton, got list"):

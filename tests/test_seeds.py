@@ -54,7 +54,8 @@ def test_seed_two_bone_ik_2d_solve():
         r = km.two_bone_2d(root, target, (length1, length2), bend=-1)
         distance = np.linalg.norm(target - root)
         assert r.radius == pytest.approx(np.clip(distance, abs(length1 - length2), length1 + length2))
-        assert r.clamped == (abs(r.radius - distance) > 1e-9) and r.bend == -1
+        assert r.clamped == (abs(r.radius - distance) > 1e-9)
+        assert r.bend == -1
         np.testing.assert_allclose(np.linalg.norm(r.knee - root), length1)
         np.testing.assert_allclose(np.linalg.norm(r.end - r.knee), length2)
         np.testing.assert_allclose(r.end, root + (target - root) * r.radius / distance, atol=1e-9)
@@ -104,7 +105,8 @@ def test_the_planar_write_ups_own_example():
     r = km.two_bone_2d((0.0, 0.0), (150.0, 0.0), (100.0, 100.0), bend=1, auto_bend=False)
     np.testing.assert_allclose(r.end, (150, 0), atol=1e-9)
     np.testing.assert_allclose(r.knee, (75, -math.sqrt(100**2 - 75**2)), atol=1e-9)
-    assert not r.clamped and r.radius == 150
+    assert not r.clamped
+    assert r.radius == 150
 
 
 def test_a_target_at_the_root_does_not_divide_by_zero():
@@ -149,7 +151,8 @@ def test_flipping_mirrors_the_knee_in_the_line_to_the_target():
     r = [km.two_bone_2d((0, 0), (3, 4), (4, 3.5), bend=bend) for bend in (1, -1)]
     along, aside = np.array([0.6, 0.8]), np.array([-0.8, 0.6])
     assert r[0].knee @ along == pytest.approx(r[1].knee @ along)
-    assert r[0].knee @ aside == pytest.approx(-(r[1].knee @ aside)) and abs(r[0].knee @ aside) > 1
+    assert r[0].knee @ aside == pytest.approx(-(r[1].knee @ aside))
+    assert abs(r[0].knee @ aside) > 1
     np.testing.assert_allclose(r[0].end, r[1].end, atol=1e-12)
 
 
@@ -205,7 +208,8 @@ def test_seed_compensating_angles_on_the_chains_own_line_have_an_axis_to_turn_ab
     for _ in range(300):
         r = km.compensating(joints, (0.0, 1.0, 0.0), state=state)
         joints, state = r.joints, r.state
-    assert np.isfinite(joints).all() and r.error < 0.02 * 3
+    assert np.isfinite(joints).all()
+    assert r.error < 0.02 * 3
 
 
 def test_seed_compensating_angles_grow_near_the_target_and_relax_by_half():
@@ -254,7 +258,8 @@ def test_seed_solve_two_bone_ik():
         aside, to_pole = elbow - line * (elbow @ line), pole - line * (pole @ line)
         np.testing.assert_allclose(naive.unit(aside), naive.unit(to_pole), atol=1e-7)
     on_line = km.two_bone(SHOULDER, (0.0, 0.0, 1.2), LENGTHS, pole=(0.0, 0.0, 5.0), hint=(0.0, -1.0, 0.0))
-    assert on_line.mid[1] < -0.5 and abs(on_line.mid[0]) < 1e-12  # The pole says nothing: the preferred direction.
+    assert on_line.mid[1] < -0.5  # The pole has no direction: the preferred one counts.
+    assert abs(on_line.mid[0]) < 1e-12
     assert np.isfinite(turned((0.0, 0.0, 0.0), pole=pole)[1]).all()  # The target at the root.
 
 
@@ -284,11 +289,14 @@ def test_seed_fabrik_chain_and_ccd_solver(solve):
     """`FabrikChain::solve` and `CCDSolver::solve`: there, with the bones as they were; or not there, and saying so."""
     target = np.array([2.0, 3.0, 1.0])
     s = solve(CHAIN, target, tolerance=1e-3, max_iterations=100)
-    assert s.reached and np.linalg.norm(s.joints[-1] - target) <= 1e-3 * 6
-    assert naive.bones_kept(CHAIN, s.joints) and np.array_equal(s.joints[0], CHAIN[0])
+    assert s.reached
+    assert np.linalg.norm(s.joints[-1] - target) <= 1e-3 * 6
+    assert naive.bones_kept(CHAIN, s.joints)
+    assert np.array_equal(s.joints[0], CHAIN[0])
     far = solve(CHAIN, (20.0, 0.0, 0.0))
     np.testing.assert_allclose(far.joints[:, 0], np.arange(7), atol=1e-9)  # Stretched towards it.
-    assert not far.reached and far.error == pytest.approx(14.0)
+    assert not far.reached
+    assert far.error == pytest.approx(14.0)
 
 
 def test_seed_fabrik_chain_get_rotations():
@@ -308,14 +316,18 @@ def test_seed_fabrik_chain_apply_constraints():
     Inside the passes, not after them: the limits hold and the target is still reached. Hinge angles have a sign.
     """
     cones = km.fabrik(CHAIN, (2.0, 4.0, 1.0), limits=[km.Cone(0.5)] * 6)
-    assert cones.reached and naive.angles_to_parent(cones.joints).max() <= 0.5 + 1e-6
+    assert cones.reached
+    assert naive.angles_to_parent(cones.joints).max() <= 0.5 + 1e-6
     axis, inside = (0.0, 0.0, 1.0), [km.Hinge((0.0, 0.0, 1.0), 0.0, 0.6)] * 6
     x, y = naive.forward_2d((0.0, 0.0), np.ones(6), (0.1, 0.3, 0.5, 0.2, 0.4, 0.3))[-1]
     hinges = km.fabrik(CHAIN, (x, y, 0.0), limits=inside)
     angles = naive.hinge_angles(hinges.joints, axis)
-    assert hinges.reached and angles.min() >= -1e-6 and angles.max() <= 0.6 + 1e-6
+    assert hinges.reached
+    assert angles.min() >= -1e-6
+    assert angles.max() <= 0.6 + 1e-6
     other_way = km.fabrik(CHAIN, (-x, y, 0.0), limits=inside)
-    assert not other_way.reached and naive.hinge_angles(other_way.joints, axis).min() >= -1e-6
+    assert not other_way.reached
+    assert naive.hinge_angles(other_way.joints, axis).min() >= -1e-6
 
 
 def test_seed_constrain_to_plane():
@@ -345,7 +357,8 @@ def test_success_is_reported_only_by_who_got_there(solve):
 def test_a_straight_chain_can_be_aimed_along_itself(solve):
     """Passes of FABRIK or CCD never leave that line by themselves."""
     r = solve(problems.straight_chains(1, 6)[0], (0.0, 2.5, 0.0))
-    assert r.reached and np.linalg.norm(r.joints[-1] - [0, 2.5, 0]) < 1e-3
+    assert r.reached
+    assert np.linalg.norm(r.joints[-1] - [0, 2.5, 0]) < 1e-3
 
 
 def test_ccd_turns_the_last_degree():
@@ -353,7 +366,8 @@ def test_ccd_turns_the_last_degree():
     chain = problems.straight_chains(1, 6)[0]
     target = naive.quat_rotate(naive.quat_from_axis_angle((0, 0, 1), math.acos(0.99995)), chain[-1]) * 0.999
     r = km.ccd(chain, target, tolerance=1e-6)
-    assert r.reached and np.linalg.norm(r.joints[-1] - target) <= 1e-6 * 5
+    assert r.reached
+    assert np.linalg.norm(r.joints[-1] - target) <= 1e-6 * 5
 
 
 # --- looking ---------------------------------------------------------------------------------------------------
@@ -368,7 +382,8 @@ def test_seed_look_at_rotation():
         way = naive.unit(target - position)
         np.testing.assert_allclose(naive.quat_rotate(q, (1.0, 0.0, 0.0)), way, atol=1e-9)
         up = naive.quat_rotate(q, (0.0, 0.0, 1.0))
-        assert up[2] >= 0 and np.cross(up, way) @ (0.0, 0.0, 1.0) == pytest.approx(0.0, abs=1e-9)
+        assert up[2] >= 0
+        assert np.cross(up, way) @ (0.0, 0.0, 1.0) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_looking_exactly_behind_is_half_a_turn_about_the_given_up():
@@ -458,7 +473,8 @@ def test_seed_head_look_at():
         assert naive.angle_between(before, now) <= 3.0 / 60 + 1e-9
         before = now
     between_eyes = (place_of(frame, "eye_l") + place_of(frame, "eye_r")) / 2
-    assert missed_by(frame, "head", between_eyes, target) < 1e-6 and frame.reports["head"].reached[0]
+    assert missed_by(frame, "head", between_eyes, target) < 1e-6
+    assert frame.reports["head"].reached[0]
     settled = frame.pose
     for _ in range(100):  # Measured against the rotation that it changes, the angle would creep on.
         animator.wake()
@@ -469,7 +485,8 @@ def test_seed_head_look_at():
         for _ in range(60):
             animator.wake()
             report = animator.update(1 / 30).reports["head"]
-        assert abs(report.yaw[0]) <= 1.0 + 1e-6 and abs(report.pitch[0]) <= 0.5 + 1e-6
+        assert abs(report.yaw[0]) <= 1.0 + 1e-6
+        assert abs(report.pitch[0]) <= 0.5 + 1e-6
         assert max(abs(report.yaw[0]) / 1.0, abs(report.pitch[0]) / 0.5) == pytest.approx(1.0)  # As far as it may go.
 
 
@@ -526,7 +543,9 @@ def test_seed_eye_look_at_saccades():
     left = glances(1.0, seed=3)
     jumps = np.flatnonzero(np.abs(np.diff(left)) > 1e-9) * 0.01
     apart = np.diff(jumps)
-    assert len(jumps) > 10 and apart.min() >= 0.1 - 0.0101 and apart.max() <= 0.4 + 0.0101
+    assert len(jumps) > 10
+    assert apart.min() >= 0.1 - 0.0101
+    assert apart.max() <= 0.4 + 0.0101
     assert 0.01 < np.abs(left).max() <= 0.02 + 1e-9
     np.testing.assert_allclose(glances(100.0, seed=3), left, atol=1e-9)
 
@@ -546,7 +565,8 @@ def test_seed_weapon_aiming():
     r = km.aim(world, target, forward=(0.0, 0.0, 1.0), offset=muzzle)
     aimed = naive.quat_mul(turn, r.correction)
     start = world[:3, 3] + naive.quat_rotate(aimed, muzzle)
-    assert naive.angle_between(naive.quat_rotate(aimed, (0.0, 0.0, 1.0)), target - start) < 1e-7 and r.reached
+    assert naive.angle_between(naive.quat_rotate(aimed, (0.0, 0.0, 1.0)), target - start) < 1e-7
+    assert r.reached
 
 
 LEGS = LegPlacement(hip_height=0.9, thigh=0.45, shin=0.42, foot_offset=0.08)
@@ -571,7 +591,8 @@ def test_seed_foot_ik():
     np.testing.assert_allclose(ankle, np.array([0.1, 0.05, 0.0]) + normal * 0.08, atol=1e-6)
     np.testing.assert_allclose(naive.quat_rotate(foot, (0.0, 1.0, 0.0)), normal, atol=1e-6)
     forward = naive.quat_rotate(foot, (0.0, 0.0, 1.0))
-    assert forward[2] > 0.9 and abs(forward[0]) < 1e-9
+    assert forward[2] > 0.9
+    assert abs(forward[0]) < 1e-9
     knee = naive.quat_rotate(pose.left_thigh, (0.0, -0.45, 0.0))
     assert knee[2] > 0.02  # Ahead: knees do not bend backwards.
 
@@ -591,7 +612,8 @@ def test_seed_character_foot_ik():
     legs = LEGS.start()
     legs.update(*arguments, lambda x, z: (0.0, (0.0, 1.0, 0.0)), 1 / 60)
     eased = [legs.update(*arguments, stairs, 1 / 60).pelvis_offset for _ in range(60)]
-    assert -0.05 < eased[0] < 0 and eased[-1] == pytest.approx(pose.pelvis_offset)  # Over time, not in one frame.
+    assert -0.05 < eased[0] < 0
+    assert eased[-1] == pytest.approx(pose.pelvis_offset)  # Over time, not in one frame.
 
 
 def test_seed_character_leg_pose():
@@ -600,7 +622,8 @@ def test_seed_character_leg_pose():
     assert list(LegPose._fields[:7]) == fields
     pelvis = np.zeros((5, 3)) + (0.0, 0.9, 0.0)
     pose = LEGS.start().update(pelvis, (0.1, 0, 0), (-0.1, 0, 0), lambda x, z: (0.1 * x, (-0.1, 1.0, 0.0)), 1 / 60)
-    assert pose.pelvis_offset.shape == (5,) and all(part.shape == (5, 4) for part in pose[1:7])
+    assert pose.pelvis_offset.shape == (5,)
+    assert all(part.shape == (5, 4) for part in pose[1:7])
 
 
 def test_seed_mat4_to_3x4():
@@ -643,7 +666,8 @@ def test_seed_solve_priority():
     for first in (0, 1):
         goals = [km.Goal(spot, priority=int(i == first)) for i, spot in enumerate(spots)]
         _, reports = km.solve(skeleton, skeleton.rest, chains, goals)
-        assert reports[first].reached and not reports[1 - first].reached
+        assert reports[first].reached
+        assert not reports[1 - first].reached
     assert km.Feet.order < km.Head.order < km.Eyes.order  # And within a frame.
 
 
@@ -651,7 +675,8 @@ def test_seed_reduce_iterations():
     """Most problems take three to five FABRIK iterations."""
     chains = problems.random_chains(problems.generator(109), 200, 8)
     s = km.fabrik(chains, problems.targets_within(problems.generator(110), chains, 0.2, 0.8), tolerance=1e-3)
-    assert s.reached.all() and np.median(s.iterations) <= 5
+    assert s.reached.all()
+    assert np.median(s.iterations) <= 5
 
 
 def test_seed_skip_when_static():
@@ -661,8 +686,10 @@ def test_seed_skip_when_static():
     for _ in range(300):
         before = animator.update(1 / 30)
     after = animator.update(1 / 30)
-    assert after.trace[0].skipped == "nothing moved" and after.trace[0].characters == 0
-    assert after.pose.same(before.pose) and np.array_equal(after.palette, before.palette)
+    assert after.trace[0].skipped == "nothing moved"
+    assert after.trace[0].characters == 0
+    assert after.pose.same(before.pose)
+    assert np.array_equal(after.palette, before.palette)
     animator["head"].look_at((-1.0, 1.5, 2.0))
     assert animator.update(1 / 30).trace[0].characters == 1
 
@@ -697,7 +724,8 @@ def test_seed_blend_with_animation():
     goal = np.array([0.9, 0.9, 0.4])
     whole, report = km.solve(skeleton, pose, ("j0", "j1", "j2"), km.Goal(goal))
     turns = naive.turn_between(pose.rotations, whole.rotations)
-    assert report.reached and turns.max() > 0.3
+    assert report.reached
+    assert turns.max() > 0.3
     weights = np.linspace(0.0, 1.0, 11)
     blended, _ = km.solve(skeleton, pose, ("j0", "j1", "j2"), km.Goal(goal, weight=weights))
     for weight, rotations in zip(weights, blended.rotations, strict=True):
@@ -716,7 +744,8 @@ def test_seed_handle_unreachable(solver, caplog):
             r = getattr(km, solver)(CHAIN, target)
             end, length = r.joints[-1], 6.0
         np.testing.assert_allclose(end, target / 50 * length, atol=1e-6)
-        assert not r.reached and r.error == pytest.approx(50 - length)
+        assert not r.reached
+        assert r.error == pytest.approx(50 - length)
     assert caplog.text.count("out of reach") == 1
 
 
@@ -746,7 +775,8 @@ def test_seed_ik_chain():
     np.testing.assert_allclose(world[2, :3, :3], naive.quat_to_matrix(rotation), atol=1e-9)
     line = naive.unit(goal.position)
     aside = world[1, :3, 3] - line * (world[1, :3, 3] @ line)
-    assert aside[2] < 0 and report.reached
+    assert aside[2] < 0
+    assert report.reached
 
 
 def test_seed_two_bone_ik_solver():
@@ -797,9 +827,8 @@ def test_seed_uneven_voxel_terrain():
         filled, origin=(-1.0, -0.2, -1.0), size=(1.0, 0.2, 2.0)
     )  # To 0 on the right, to 0.2 on the left.
     frame = km.Animator(walker(), [km.Feet(follow=False)], ground=ground).update(1 / 60)
-    assert place_of(frame, "foot_l")[1] == pytest.approx(0.2 + 0.08) and place_of(frame, "foot_r")[1] == pytest.approx(
-        0.08
-    )
+    assert place_of(frame, "foot_l")[1] == pytest.approx(0.2 + 0.08)
+    assert place_of(frame, "foot_r")[1] == pytest.approx(0.08)
     assert frame.reports["feet"].error.max() < 1e-9
 
 
@@ -807,11 +836,13 @@ def test_seed_solve_ik_chain():
     """`solve_ik_chain`: two bones in closed form, longer chains by CCD, no weight no change, too few joints refused."""
     skeleton, pose = limb(2)
     _, report = km.solve(skeleton, pose, skeleton.chain("j0", "j2"), km.Goal((0.5, 1.2, 0.3)))
-    assert report.reached and report.iterations == 0
+    assert report.reached
+    assert report.iterations == 0
     skeleton, pose = limb(5)
     target = np.array([2.0, 2.0, 1.0])
     solved, report = km.solve(skeleton, pose, skeleton.chain("j0", "j5"), km.Goal(target))
-    assert report.reached and report.iterations > 0
+    assert report.reached
+    assert report.iterations > 0
     np.testing.assert_allclose(skeleton.world(solved)[5, :3, 3], target, atol=1e-3)
     untouched, _ = km.solve(skeleton, pose, skeleton.chain("j0", "j5"), km.Goal(target, weight=0.0))
     assert untouched.same(pose)
@@ -827,7 +858,8 @@ def test_seed_pipeline_ordering():
     animator.look_at((1.0, 1.2, 4.0))
     for _ in range(20):
         frame = animator.update(1 / 30)
-    assert [line.stage for line in frame.trace] == list(animator.stages) and "matrices" in frame.timings
+    assert [line.stage for line in frame.trace] == list(animator.stages)
+    assert "matrices" in frame.timings
     spine = walker().skeleton.index("spine")
     assert naive.turn_angle(frame.pose.rotations[spine]) > 0.1  # The clip is in there.
     skeleton = walker().skeleton
@@ -905,7 +937,8 @@ def test_ik_handles_unreachable_targets_gracefully(caplog):
     for knee, end in ((r.mid, r.end), (elbow, wrist)):
         np.testing.assert_allclose(knee, naive.unit(target), atol=1e-7)
         np.testing.assert_allclose(end, 2 * naive.unit(target), atol=1e-7)
-    assert not r.reached and not rotations.reached
+    assert not r.reached
+    assert not rotations.reached
     assert r.error == pytest.approx(np.linalg.norm(target) - 2)
     assert "out of reach" in caplog.text
 
@@ -930,7 +963,8 @@ def test_seed_apply_two_bone_ik():
     np.testing.assert_allclose(after[2, :, 3], target, atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(after[1, :, 3] - after[0, :, 3]), 1.0)
     np.testing.assert_allclose(np.linalg.norm(after[3, :, 3] - after[2, :, 3]), 0.3)
-    assert report.reached and after.shape == bones.shape
+    assert report.reached
+    assert after.shape == bones.shape
 
 
 def test_seed_hand_ik_target_and_system():

@@ -46,12 +46,18 @@ TREE = Skeleton(["hips", "spine", "head", "hip_l", "ankle_l", "hip_r"], [-1, 0, 
 
 
 def test_joints_are_found_by_name_and_by_index():
-    assert len(TREE) == 6 and repr(TREE) == "Skeleton(6 joints, root 'hips')"
-    assert TREE.index("head") == 2 and TREE.index(2) == 2 and TREE.index(np.int32(2)) == 2
-    assert TREE.children("hips") == (1, 3, 5) and TREE.children("head") == ()
-    assert TREE.chain("hips", "ankle_l") == (0, 3, 4) and TREE.chain(3, 3) == (3,)
+    assert len(TREE) == 6
+    assert repr(TREE) == "Skeleton(6 joints, root 'hips')"
+    assert TREE.index("head") == 2
+    assert TREE.index(2) == 2
+    assert TREE.index(np.int32(2)) == 2
+    assert TREE.children("hips") == (1, 3, 5)
+    assert TREE.children("head") == ()
+    assert TREE.chain("hips", "ankle_l") == (0, 3, 4)
+    assert TREE.chain(3, 3) == (3,)
     assert TREE.below(["spine", "hip_l"]).tolist() == [1, 2, 3, 4]
-    assert TREE.below([]).tolist() == [] and TREE.above([]).tolist() == []
+    assert TREE.below([]).tolist() == []
+    assert TREE.above([]).tolist() == []
     assert TREE.above(["ankle_l"]).tolist() == [0, 3, 4]
     assert TREE.above(["ankle_l", "head"]).tolist() == [0, 1, 2, 3, 4]
     assert TREE.length(("hips", "hip_l", "ankle_l")) == 2.0
@@ -67,7 +73,9 @@ def test_below_and_above_are_each_others_opposite():
         for b in range(30):
             if below[a, b]:
                 path = skeleton.chain(a, b)
-                assert path[0] == a and path[-1] == b and len(path) == (above[b] & below[a]).sum()
+                assert path[0] == a
+                assert path[-1] == b
+                assert len(path) == (above[b] & below[a]).sum()
             else:
                 with pytest.raises(InputError, match=f"'joint {b}' is not below 'joint {a}'"):
                     skeleton.chain(a, b)
@@ -194,7 +202,8 @@ def test_world_matrices_are_the_products_of_local_ones(dtype):
         skeleton = tree(rng, joints, dtype)
         pose = random_pose(rng, joints, dtype, shape=(3,))
         world = skeleton.world(pose)
-        assert world.dtype == dtype and world.shape == (3, joints, 4, 4)
+        assert world.dtype == dtype
+        assert world.shape == (3, joints, 4, 4)
         expected = by_hand(skeleton, pose)
         np.testing.assert_allclose(world, expected, atol=50 * eps(dtype) * np.abs(expected).max())
         np.testing.assert_array_equal(world[..., 3, :], np.broadcast_to((0, 0, 0, 1), (3, joints, 4)))
@@ -230,7 +239,8 @@ def test_a_batch_of_any_shape_is_many_singles(dtype):
     for shape in ((1,), (4,), (2, 3), (0,), (2, 0, 3)):
         pose = random_pose(rng, 9, dtype, shape=shape)
         world, palette = skeleton.world(pose), skeleton.palette(pose)
-        assert world.shape == (*shape, 9, 4, 4) and palette.shape == (*shape, 9, 3, 4)
+        assert world.shape == (*shape, 9, 4, 4)
+        assert palette.shape == (*shape, 9, 3, 4)
         for at in np.ndindex(*shape):
             np.testing.assert_array_equal(world[at], skeleton.world(pose[at]))
             np.testing.assert_array_equal(palette[at], skeleton.palette(pose[at]))
@@ -285,7 +295,8 @@ def test_a_palette_takes_points_from_where_they_were_bound(rows):
 def test_collapsed_joints_stay_finite():
     pose = Pose(np.ones((3, 3)), [IDENTITY] * 3, [(0, 0, 0), (1, 0, 1), (1, 1, 1)])
     skeleton = Skeleton(list("abc"), [-1, 0, 1], pose, {"a": km.Cone(1.0)})
-    assert np.isfinite(skeleton.world(pose)).all() and np.isfinite(skeleton.palette(pose)).all()
+    assert np.isfinite(skeleton.world(pose)).all()
+    assert np.isfinite(skeleton.palette(pose)).all()
     assert np.isfinite(skeleton.mirrored(pose).rotations).all()
 
 
@@ -299,7 +310,8 @@ def test_finite_in_finite_out(data):
         # Three of them multiplied, and a place, must stay below 3e38; and so must the inverse of that.
         s = np.where(np.abs(s) < 1e-6, 0, np.clip(s, -1e6, 1e6)).astype(dtype)
     skeleton = Skeleton(list("abc"), [-1, 0, 1], Pose(t, q, s))
-    assert np.isfinite(skeleton.rest_world).all() and np.isfinite(skeleton.inverse_bind).all()
+    assert np.isfinite(skeleton.rest_world).all()
+    assert np.isfinite(skeleton.inverse_bind).all()
 
 
 # --- mirrored --------------------------------------------------------------------------------------------------

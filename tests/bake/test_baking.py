@@ -37,9 +37,13 @@ def test_a_walk_in_place_goes_over_the_ground(body, ground):
     figures = metrics.measure(character.rig, world, under, baked.dt, planted=baked.after.planted)
     real = character.clips["walk"].root_motion(0.0, clip.duration, joint="root").offset[2] * loops
     went = world[-1, 0, :3, 3] - world[0, 0, :3, 3]
-    assert baked.in_place and went[2] == pytest.approx(real, rel=0.02) and abs(went[0]) < 0.02 * real
-    assert figures.worst_hover < 0.02 * leg and (figures.penetration * figures.planted).max() < 0.02 * leg
-    assert figures.worst_slide < 0.01 * leg and figures.knee_flips == 0
+    assert baked.in_place
+    assert went[2] == pytest.approx(real, rel=0.02)
+    assert abs(went[0]) < 0.02 * real
+    assert figures.worst_hover < 0.02 * leg
+    assert (figures.penetration * figures.planted).max() < 0.02 * leg
+    assert figures.worst_slide < 0.01 * leg
+    assert figures.knee_flips == 0
     assert baked.before.worst_slide > baked.after.worst_slide
     assert baked.before.worst_penetration > 0.05 * leg
 
@@ -48,7 +52,8 @@ def test_a_clip_that_travels_needs_no_travel_made():
     person = humanoid()
     one = bake(person, "walk", BakeSettings(ground=slope(12), loops=3))
     other = bake(*in_place(humanoid), BakeSettings(ground=slope(12), loops=3))
-    assert not one.in_place and other.in_place
+    assert not one.in_place
+    assert other.in_place
     assert np.abs(played(person, one) - played(person, other))[..., :3, 3].max() < 0.02
 
 
@@ -72,7 +77,9 @@ def test_it_starts_where_and_as_it_is_told():
     world = played(person, baked)
     assert np.allclose(world[0, 0, :3, 3], (3.0, 0.25, -2.0), atol=1e-3)
     went = world[-1, 0, :3, 3] - world[0, 0, :3, 3]
-    assert went[0] > 1.0 and abs(went[1]) < 1e-3 and abs(went[2]) < 0.02
+    assert went[0] > 1.0
+    assert abs(went[1]) < 1e-3
+    assert abs(went[2]) < 0.02
     ahead = world[0, person.rig.hips, :3, :3] @ np.linalg.inv(person.skeleton.rest_world[person.rig.hips, :3, :3])
     assert np.degrees(np.arccos(ahead[:, 2] @ (1.0, 0.0, 0.0))) < 15
 
@@ -92,7 +99,8 @@ def test_ground_that_ends_and_ground_that_is_not_there():
     person, rows = humanoid(), np.zeros((2, 2))
     small = km.HeightField(rows, (-0.5, -0.5), 1.0)
     baked = bake(*in_place(humanoid), BakeSettings(ground=small, loops=3))
-    assert baked.after.no_ground > 0 and np.isfinite(played(person, baked)).all()
+    assert baked.after.no_ground > 0
+    assert np.isfinite(played(person, baked)).all()
     with pytest.raises(InputError, match="no ground where"):
         bake(person, "walk", BakeSettings(ground=small, at=(10.0, 0.0)))
 
@@ -147,13 +155,15 @@ def test_a_hand_follows_a_moving_point_and_lets_go():
     assert np.linalg.norm(hand[round(1.4 * 60)] - way.at(1.4)) < 0.01
     alone = person.skeleton.world(person.clips["idle"].sample(np.arange(len(hand)) / 60))
     alone = alone[:, person.rig.arm("left").joints[-1], :3, 3]
-    assert np.linalg.norm(hand[0] - alone[0]) < 1e-6 and np.linalg.norm(hand[-1] - alone[-1]) < 0.02
+    assert np.linalg.norm(hand[0] - alone[0]) < 1e-6
+    assert np.linalg.norm(hand[-1] - alone[-1]) < 0.02
 
 
 def test_in_place_takes_the_travel_out():
     person = humanoid()
     hips = played(person, bake(person, "walk", BakeSettings(in_place=True)))[:, person.rig.hips, :3, 3]
-    assert np.ptp(hips[:, 2]) < 0.1 and np.ptp(hips[:, 0]) < 0.1
+    assert np.ptp(hips[:, 2]) < 0.1
+    assert np.ptp(hips[:, 0]) < 0.1
 
 
 def test_locked_feet_in_place_are_those_of_the_travelling_clip():
@@ -165,8 +175,11 @@ def test_locked_feet_in_place_are_those_of_the_travelling_clip():
     staying = bake(person, uneven, BakeSettings(lock_feet=True, in_place=True))
     going = bake(person, uneven, BakeSettings(lock_feet=True, travel=True))
     leg = person.skeleton.length(person.rig.legs[0].joints)
-    assert staying.in_place and not staying.travels and going.travels
-    assert going.before.worst_slide > 0.01 * leg and going.after.worst_slide < 0.2 * going.before.worst_slide
+    assert staying.in_place
+    assert not staying.travels
+    assert going.travels
+    assert going.before.worst_slide > 0.01 * leg
+    assert going.after.worst_slide < 0.2 * going.before.worst_slide
     assert np.ptp(played(person, staying)[:, person.rig.hips, 2, 3]) < 0.01 * leg
     apart = (played(person, going) - played(person, staying))[:, 1:, :3, 3]
     np.testing.assert_allclose(apart, apart[:, :1] + np.zeros_like(apart), atol=1e-5)
@@ -187,7 +200,8 @@ def test_nothing_asked_for_changes_nothing():
     baked = bake(person, "walk", BakeSettings())
     times = np.arange(len(baked.after.planted)) * baked.dt
     assert np.abs(played(person, baked) - person.skeleton.world(person.clips["walk"].sample(times))).max() < 1e-5
-    assert baked.clip.name == "walk baked" and baked.clip.duration == pytest.approx(person.clips["walk"].duration)
+    assert baked.clip.name == "walk baked"
+    assert baked.clip.duration == pytest.approx(person.clips["walk"].duration)
 
 
 def test_frames_a_second_are_the_clips_own_or_those_asked_for():
@@ -215,7 +229,8 @@ def test_the_same_again_gives_the_same_bits_and_changes_nothing():
 def test_progress_ends_at_one():
     told = []
     bake(humanoid(), "idle", BakeSettings(fps=10), progress=told.append)
-    assert told == sorted(told) and told[-1] == 1.0
+    assert told == sorted(told)
+    assert told[-1] == 1.0
 
 
 # --- what cannot be done ---------------------------------------------------------------------------------------

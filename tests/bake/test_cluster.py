@@ -97,7 +97,8 @@ def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, 
         items([str(folder / "in")], folder / "out"), order, folder / "out", on_dask(address), done=count
     )
     assert [report["status"] for report in reports] == ["baked"] * FILES + ["failed"], reports
-    assert workers[0].poll() == -signal.SIGKILL and workers[1].poll() is None
+    assert workers[0].poll() == -signal.SIGKILL
+    assert workers[1].poll() is None
     here = bake_file((folder / "in" / "0.glb").read_bytes(), "0.glb", ".glb", order)
     assert (folder / "out" / f"{FILES - 1}.glb").read_bytes() == here.data
 

@@ -71,16 +71,21 @@ def test_a_picture_of_heights(tmp_path, kind):
     rows[0, 4] = np.iinfo(kind).max
     (tmp_path / "map.png").write_bytes(png_bytes(rows))
     ground = grounds.parse(str(tmp_path / "map.png"), (8.0, 2.0), (-1.0, 3.0)).build()
-    assert height(ground, 4, -1) == pytest.approx(3.0) and height(ground, -4, 1) == pytest.approx(-1.0)
-    assert height(ground, 3, -1) == pytest.approx(1.0) and math.isnan(height(ground, 4.1, 0))
+    assert height(ground, 4, -1) == pytest.approx(3.0)
+    assert height(ground, -4, 1) == pytest.approx(-1.0)
+    assert height(ground, 3, -1) == pytest.approx(1.0)
+    assert math.isnan(height(ground, 4.1, 0))
 
 
 def test_a_table_of_heights_is_taken_as_it_is_or_stretched(tmp_path):
     np.save(tmp_path / "map.npy", np.array([[0, 1], [2, 5]], np.int16))
     plain = grounds.parse(str(tmp_path / "map.npy")).build()
-    assert height(plain, -0.5, -0.5) == 0 and height(plain, 0.5, -0.5) == 1 and height(plain, 0.5, 0.5) == 5
+    assert height(plain, -0.5, -0.5) == 0
+    assert height(plain, 0.5, -0.5) == 1
+    assert height(plain, 0.5, 0.5) == 5
     stretched = grounds.parse(str(tmp_path / "map.npy"), None, (10.0, 20.0)).build()
-    assert height(stretched, -0.5, -0.5) == 10 and height(stretched, 0.5, 0.5) == 20
+    assert height(stretched, -0.5, -0.5) == 10
+    assert height(stretched, 0.5, 0.5) == 20
 
 
 @pytest.mark.parametrize(
@@ -161,7 +166,8 @@ def test_a_mesh_stands_where_its_nodes_put_it(tmp_path):
 def test_a_real_scene_is_ground():
     plan = grounds.parse(str(asset("terrain/three_collision-world.glb")))
     vertices, triangles = plan.arrays
-    assert len(triangles) > 1000 and np.isfinite(vertices).all()
+    assert len(triangles) > 1000
+    assert np.isfinite(vertices).all()
     middle = vertices[triangles].mean(axis=(0, 1))
     assert math.isfinite(height(plan.build(), middle[0], middle[2]))
 

@@ -40,7 +40,8 @@ def test_patterns_and_files_each_once(folder):
 
 def test_one_file_to_one_file(folder):
     (one,) = items([str(folder / "in" / "deep" / "er" / "c.bvh")], folder / "new.glb")
-    assert one.output == folder / "new.glb" and one.kind == ".glb"
+    assert one.output == folder / "new.glb"
+    assert one.kind == ".glb"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,8 @@ def test_a_folder_without_characters(tmp_path):
 def test_a_gltf_with_files_beside_it_is_read_as_one():
     path = asset("torture/AnimatedMorphCube_quantized/AnimatedMorphCube.gltf")
     data = read(Item(path, path.name, path))
-    assert data.startswith(b"glTF") and len(data) > path.with_suffix(".bin").stat().st_size
+    assert data.startswith(b"glTF")
+    assert len(data) > path.with_suffix(".bin").stat().st_size
 
 
 def test_a_file_named_directly_may_be_called_anything(tmp_path):
@@ -113,7 +115,8 @@ def test_the_manifest_knows_what_is_done_and_how(tmp_path):
     item.output.write_bytes(b"new")
     manifest.add(item, b"old")
     again = Manifest(tmp_path / "out", "order")
-    assert again.is_done(item, b"old") and not again.is_done(item, b"other")
+    assert again.is_done(item, b"old")
+    assert not again.is_done(item, b"other")
     assert not Manifest(tmp_path / "out", "another order").is_done(item, b"old")
     item.output.unlink()
     assert not again.is_done(item, b"old")

@@ -49,7 +49,8 @@ def states(reports):
 def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
     told = []
     reports = bake_all(folder, one_by_one(), done=told.append)
-    assert states(reports) == ["baked", "failed", "baked"] and told == reports
+    assert states(reports) == ["baked", "failed", "baked"]
+    assert told == reports
     assert "neither glTF" in reports[1]["problem"]
     assert sorted(os.listdir(folder / "out")) == [".kinema-bake.json", "a.glb", "c.glb"]
     made = km.load(folder / "out" / "a.glb")
@@ -63,7 +64,8 @@ def test_what_was_made_otherwise_is_replaced_only_by_force(folder):
     bake_all(folder, one_by_one())
     other = Order(BakeSettings(fps=5), clips=("walk",), fingerprint="other")
     reports = bake_all(folder, one_by_one(), other)
-    assert states(reports) == ["failed"] * 3 and "--force" in reports[0]["problem"]
+    assert states(reports) == ["failed"] * 3
+    assert "--force" in reports[0]["problem"]
     assert states(bake_all(folder, one_by_one(), other, force=True)) == ["baked", "failed", "baked"]
     assert "walk baked" in km.load(folder / "out" / "a.glb").clips
 
@@ -93,15 +95,20 @@ def test_a_file_that_cannot_be_written_is_reported(folder):
     (folder / "out").mkdir()
     (folder / "out" / "a.glb").mkdir()
     reports = bake_all(folder, one_by_one(), force=True)
-    assert states(reports) == ["failed", "failed", "baked"] and "written" in reports[0]["problem"]
+    assert states(reports) == ["failed", "failed", "baked"]
+    assert "written" in reports[0]["problem"]
 
 
 def test_a_report_tells_before_and_after(folder):
     report = bake_all(folder, one_by_one())[0]
     (clip,) = report["clips"]
-    assert clip["clip"] == "idle" and clip["name"] == "idle baked" and clip["frames"] > 10
-    assert set(clip["before"]) == set(clip["after"]) and clip["after"]["knee_flips"] == 0
-    assert report["rig"]["legs"].keys() == {"left", "right"} and report["seconds"] > 0
+    assert clip["clip"] == "idle"
+    assert clip["name"] == "idle baked"
+    assert clip["frames"] > 10
+    assert set(clip["before"]) == set(clip["after"])
+    assert clip["after"]["knee_flips"] == 0
+    assert report["rig"]["legs"].keys() == {"left", "right"}
+    assert report["seconds"] > 0
 
 
 def test_clips_are_chosen_by_name_or_pattern(folder):
@@ -111,8 +118,11 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
         report = bake_file(data, "a.glb", ".glb", Order(BakeSettings(fps=5), clips=clips)).report
         return [clip["clip"] for clip in report["clips"]] if report["status"] == "baked" else report["problem"]
 
-    assert chosen("walk") == ["walk"] and chosen("*") == ["idle", "walk"] and chosen("w*", "walk") == ["walk"]
-    assert "choose a clip of a with --clip" in chosen() and "'walk'" in chosen("wlak")
+    assert chosen("walk") == ["walk"]
+    assert chosen("*") == ["idle", "walk"]
+    assert chosen("w*", "walk") == ["walk"]
+    assert "choose a clip of a with --clip" in chosen()
+    assert "'walk'" in chosen("wlak")
 
 
 def test_new_names_are_not_taken_and_bvh_holds_one(folder):
@@ -128,7 +138,8 @@ def test_new_names_are_not_taken_and_bvh_holds_one(folder):
 def test_folders_in_a_name_are_not_followed(folder):
     data = (folder / "in" / "a.glb").read_bytes()
     outcome = bake_file(data, "../../outside.glb", ".glb", order())
-    assert outcome.report["status"] == "baked" and not (folder.parent / "outside.glb").exists()
+    assert outcome.report["status"] == "baked"
+    assert not (folder.parent / "outside.glb").exists()
 
 
 def test_the_file_that_comes_out_is_the_one_that_went_in_with_a_clip_more(folder, person):

@@ -17,12 +17,11 @@ def test_a_moving_point_goes_straight_and_is_gone_outside(tmp_path):
     file = tmp_path / "way.csv"
     file.write_text("t,x,y,z\n0.5,0,0,0\n\n1.5, 2, 0, 4\n")
     point = MovingPoint.load(file)
-    assert (
-        np.allclose(point.at(1.0), (1, 0, 2))
-        and np.allclose(point.at(0.5), 0)
-        and np.allclose(point.at(1.5), (2, 0, 4))
-    )
-    assert point.at(0.49) is None and point.at(1.51) is None
+    assert np.allclose(point.at(1.0), (1, 0, 2))
+    assert np.allclose(point.at(0.5), 0)
+    assert np.allclose(point.at(1.5), (2, 0, 4))
+    assert point.at(0.49) is None
+    assert point.at(1.51) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,8 @@ def test_a_hand_that_nothing_is_asked_of_is_off_by_nothing():
     times = np.arange(len(baked.after.reach)) * baked.dt
     asked = (times >= 1.0) & (times <= 1.5)
     assert baked.before.reach[asked].min() > 0.1 and baked.after.reach[asked].max() > 0.05, "on its way there"
-    assert not baked.before.reach[~asked].any() and not baked.after.reach[~asked].any()
+    assert not baked.before.reach[~asked].any()
+    assert not baked.after.reach[~asked].any()
     assert not baked.problems, "a hand that is on its way is no problem"
 
 

@@ -86,7 +86,8 @@ def test_the_muzzle_points_at_the_target_and_the_second_hand_stays_on_the_weapon
     scene.state.aim_at(target)
     report = scene.settle()
     assert missed_by(scene, stage, target).max() < 1e-9
-    assert report.reached.all() and report.error.max() < 1e-9
+    assert report.reached.all()
+    assert report.error.max() < 1e-9
     held = report.grip_error < 1e-9 * scene.size()
     assert held.mean() > 0.9
     kept, animated = hand_on_gun(scene), hand_on_gun(scene, scene.animated)
@@ -100,8 +101,10 @@ def test_both_precisions(dtype):
     target = in_front(scene, rng.uniform(-0.5, 0.5, COUNT), rng.uniform(-0.4, 0.4, COUNT))
     scene.state.aim_at(target)
     report = scene.settle()
-    assert report.error.dtype == dtype and scene.work.r.dtype == dtype
-    assert missed_by(scene, stage, target).max() < (1e-9 if dtype is np.float64 else 2e-5) and report.reached.all()
+    assert report.error.dtype == dtype
+    assert scene.work.r.dtype == dtype
+    assert missed_by(scene, stage, target).max() < (1e-9 if dtype is np.float64 else 2e-5)
+    assert report.reached.all()
 
 
 def test_each_joint_takes_its_share():
@@ -112,7 +115,8 @@ def test_each_joint_takes_its_share():
     scene.state.aim_at(in_front(scene, 0.4, 0.0, 1e7))
     scene.settle()
     np.testing.assert_allclose([turned(scene, joint)[0] for joint in shares], np.array([1, 2, 5]) * 0.05, atol=1e-3)
-    assert not turned(scene, "shoulder_r").any() and not turned(scene, "neck").any()
+    assert not turned(scene, "shoulder_r").any()
+    assert not turned(scene, "neck").any()
 
 
 def test_spine_and_arm_turn_if_nothing_is_said():
@@ -163,7 +167,8 @@ def test_what_one_joint_may_not_do_the_others_make_up_for():
     for joint, limit in limits.items():
         assert turned(scene, joint).max() <= limit + 1e-6
     assert turned(scene, "upper_r").max() > 0.0099
-    assert missed_by(scene, stage, target).max() < 1e-9 and report.reached.all()
+    assert missed_by(scene, stage, target).max() < 1e-9
+    assert report.reached.all()
 
 
 def test_no_pops_while_joints_meet_their_limits():
@@ -190,7 +195,8 @@ def test_a_hand_that_cannot_reach_its_place_is_as_near_as_it_goes():
     place = world[:, scene.joint("gun")] @ hand_on_gun(scene, scene.animated)
     upper, fore, hand = (scene.at(joint, world)[0] for joint in ("upper_l", "fore_l", "hand_l"))
     off = np.linalg.norm(place[0, :3, 3] - hand)
-    assert off > 0.05 and report.grip_error[0] == pytest.approx(off)
+    assert off > 0.05
+    assert report.grip_error[0] == pytest.approx(off)
     bones = np.linalg.norm(fore - upper) + np.linalg.norm(hand - fore)
     assert np.linalg.norm(hand - upper) == pytest.approx(bones)
 
@@ -225,7 +231,9 @@ def test_it_comes_up_eases_over_and_lets_go():
     left = []
     for _ in range(90):
         left.append(scene.frame().error[0])
-    assert left[0] > 0.95 * first and np.diff(left).max() < 1e-9 and left[-1] < 1e-3
+    assert left[0] > 0.95 * first
+    assert np.diff(left).max() < 1e-9
+    assert left[-1] < 1e-3
     half = left[5]  # After six frames of a sixtieth: one half-life.
     assert half == pytest.approx(first / 2, rel=0.1)
     other = in_front(scene, -0.6)
@@ -278,7 +286,9 @@ def test_weights():
         poses_at[weight] = scene.work.r.copy()
         if weight == 0:
             np.testing.assert_array_equal(scene.work.r, scene.animated)
-            assert not report.reached.any() and report.error.min() > 0.1 and not report.grip_error.any()
+            assert not report.reached.any()
+            assert report.error.min() > 0.1
+            assert not report.grip_error.any()
     for joint in SPREAD:
         j = scene.joint(joint)
         for a, b, half in zip(*(poses_at[w][:, j] for w in (0.0, 1.0, 0.5)), strict=True):
@@ -322,7 +332,8 @@ def test_finite_in_finite_out(dtype, data):
     for _ in range(3):
         scene.state.aim_at(data.draw(st.one_of(problems.vectors(), st.sampled_from(marks))))
         report = scene.frame(data.draw(st.sampled_from([0.0, 1e-4, 1 / 60, 5.0])))
-        assert np.isfinite(scene.work.r).all() and all(np.isfinite(field).all() for field in report)
+        assert np.isfinite(scene.work.r).all()
+        assert all(np.isfinite(field).all() for field in report)
         np.testing.assert_allclose(np.linalg.norm(scene.work.r.astype(np.float64), axis=-1), 1, atol=1e-5)
         assert max(turned(scene, joint).max() for joint in SPREAD) <= 0.8 + (1e-6 if dtype is np.float64 else 1e-5)
 
@@ -335,7 +346,8 @@ def test_any_size(dtype, size):
     target = in_front(scene, 0.3, 0.2)
     scene.state.aim_at(target)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 2e-6
-    assert missed_by(scene, stage, target).max() < near and np.median(report.grip_error) < near * size
+    assert missed_by(scene, stage, target).max() < near
+    assert np.median(report.grip_error) < near * size
 
 
 # --- bad input -------------------------------------------------------------------------------------------------

@@ -68,7 +68,8 @@ def test_each_eye_looks_at_the_target_from_its_own_place(kind, character):
     target = ahead_of(scene, rng.uniform(-0.6, 0.6, COUNT), rng.uniform(-0.5, 0.5, COUNT), rng.uniform(0.3, 9, COUNT))
     scene.state.look_at(target)
     report = scene.settle()
-    assert missed_by(scene, target).max() < 1e-9 and report.error.max() < 1e-9
+    assert missed_by(scene, target).max() < 1e-9
+    assert report.error.max() < 1e-9
     np.testing.assert_allclose(np.hypot(report.left, report.up), off_centre(scene), atol=1e-9)
 
 
@@ -76,7 +77,8 @@ def test_eyes_converge_on_what_is_near():
     scene = Scene(Eyes(**STEADY))
     scene.state.look_at(ahead_of(scene, 0.0, 0.0, 0.2))
     left, right = scene.settle().left[0]
-    assert left == pytest.approx(-math.atan(0.035 / 0.2)) and right == pytest.approx(math.atan(0.035 / 0.2))
+    assert left == pytest.approx(-math.atan(0.035 / 0.2))
+    assert right == pytest.approx(math.atan(0.035 / 0.2))
     scene.state.look_at(ahead_of(scene, 0.0, 0.0, 1e5))
     np.testing.assert_allclose(scene.settle().left, 0, atol=1e-6)
 
@@ -111,7 +113,9 @@ def test_a_target_that_passes_behind_the_head_does_not_flip_the_eyes():
     for angle in np.linspace(0, 2 * math.pi, 200):  # The head turns, the target stays: nothing for the spring to ease.
         scene.animated[0, j] = naive.quat_mul(rest, naive.quat_from_axis_angle(axis, angle))
         left.append(scene.frame().left[0, 0])
-    assert np.abs(np.diff(left)).max() < 0.1 and max(left) > 0.59 and min(left) < -0.59
+    assert np.abs(np.diff(left)).max() < 0.1
+    assert max(left) > 0.59
+    assert min(left) < -0.59
 
 
 def test_on_a_new_target_within_a_twentieth_of_a_second():
@@ -137,7 +141,8 @@ def test_eyes_first_then_the_head_and_the_eyes_stay_on_the_target_all_the_while(
     for _ in range(60):
         scene.frame(1 / 60)
         assert missed_by(scene, target).max() < 0.01
-    assert missed_by(scene, target).max() < 1e-9 and off_centre(scene).max() < 0.05
+    assert missed_by(scene, target).max() < 1e-9
+    assert off_centre(scene).max() < 0.05
 
 
 def test_eyes_do_not_lag_when_the_head_moves_under_them():
@@ -160,7 +165,8 @@ def test_any_number_of_eyes(eyes):
     target = np.array([0.3, 1.5, 1.0])
     scene.state.look_at(target)
     report = scene.settle()
-    assert missed_by(scene, target, eyes).max() < 1e-9 and report.left.shape == (1, len(eyes))
+    assert missed_by(scene, target, eyes).max() < 1e-9
+    assert report.left.shape == (1, len(eyes))
 
 
 # --- glances ---------------------------------------------------------------------------------------------------
@@ -184,13 +190,15 @@ def test_glances_are_small_and_come_every_tenth_to_four_tenths_of_a_second():
     for one in np.moveaxis(seen, 1, 0):
         gaps.append(np.diff(np.flatnonzero(np.abs(np.diff(one[:, 0])) > 1e-6)) * dt)
     gaps = np.concatenate(gaps)
-    assert gaps.min() >= 0.1 - 1.01 * dt and gaps.max() <= 0.4 + 1.01 * dt
-    assert np.abs(seen[..., 0]).max() <= 0.02 + 1e-4 and np.abs(seen[..., 1]).max() <= 0.01 + 1e-4
+    assert gaps.min() >= 0.1 - 1.01 * dt
+    assert gaps.max() <= 0.4 + 1.01 * dt
+    assert np.abs(seen[..., 0]).max() <= 0.02 + 1e-4
+    assert np.abs(seen[..., 1]).max() <= 0.01 + 1e-4
     if COMPILED:
-        assert gaps.mean() == pytest.approx(0.25, abs=0.005) and gaps.std() == pytest.approx(0.3 / 12**0.5, abs=0.005)
-        assert np.abs(seen.mean(axis=(0, 1))).max() < 1e-3 and seen[..., 0].std() == pytest.approx(
-            0.02 / 3**0.5, rel=0.05
-        )
+        assert gaps.mean() == pytest.approx(0.25, abs=0.005)
+        assert gaps.std() == pytest.approx(0.3 / 12**0.5, abs=0.005)
+        assert np.abs(seen.mean(axis=(0, 1))).max() < 1e-3
+        assert seen[..., 0].std() == pytest.approx(0.02 / 3**0.5, rel=0.05)
 
 
 def test_both_eyes_glance_alike():
@@ -229,7 +237,8 @@ def test_without_a_target_they_glance_about_the_animation():
 def test_a_long_gap_is_made_up_for_in_one_frame():
     scene = Scene(Eyes())
     report = scene.frame(1e6)
-    assert all(np.isfinite(field).all() for field in report) and np.isfinite(scene.work.r).all()
+    assert all(np.isfinite(field).all() for field in report)
+    assert np.isfinite(scene.work.r).all()
     scene.frame(0.3)
 
 
@@ -245,13 +254,17 @@ def test_they_blink_every_two_to_six_seconds():
     scene = Scene(Eyes(saccade_size=0.0), count=10 if COMPILED else 2)
     dt = 1 / 60 if COMPILED else 0.1
     closed = blinks_of(scene, 60 if COMPILED else 15, dt)
-    assert closed.min() == 0 and closed.max() <= 1 and closed.max() > 0.8
+    assert closed.min() == 0
+    assert closed.max() <= 1
+    assert closed.max() > 0.8
     gaps = []
     for one in closed.T:
         starts = np.flatnonzero((one[1:] > 0) & (one[:-1] == 0))
         gaps.append(np.diff(starts) * dt)
     gaps = np.concatenate(gaps)
-    assert len(gaps) and gaps.min() >= 2 - 2 * dt and gaps.max() <= 6 + 2 * dt
+    assert len(gaps)
+    assert gaps.min() >= 2 - 2 * dt
+    assert gaps.max() <= 6 + 2 * dt
 
 
 def test_a_blink_closes_opens_and_takes_its_time():
@@ -262,10 +275,13 @@ def test_a_blink_closes_opens_and_takes_its_time():
     start = np.flatnonzero(closed > 0)[0]
     one = closed[start - 1 : start + 31]
     peak = int(one.argmax())
-    assert one[0] == 0 and one[peak] > 0.98 and one[-1] == 0 and peak < 15
-    assert (
-        (np.diff(one[: peak + 1]) > 0).all() and (np.diff(one[peak:]) <= 0).all() and np.abs(np.diff(one)).max() < 0.2
-    )
+    assert one[0] == 0
+    assert one[peak] > 0.98
+    assert one[-1] == 0
+    assert peak < 15
+    assert (np.diff(one[: peak + 1]) > 0).all()
+    assert (np.diff(one[peak:]) <= 0).all()
+    assert np.abs(np.diff(one)).max() < 0.2
 
 
 def test_a_far_jump_of_the_gaze_comes_with_a_blink_and_a_near_one_does_not():
@@ -276,7 +292,9 @@ def test_a_far_jump_of_the_gaze_comes_with_a_blink_and_a_near_one_does_not():
         scene.state.look_at(ahead_of(scene, yaw))
         return blinks_of(scene, 0.3).max() > 0
 
-    assert blinked(0.7) and blinked(-2.5) and not blinked(0.3)
+    assert blinked(0.7)
+    assert blinked(-2.5)
+    assert not blinked(0.3)
 
 
 def test_some_glances_come_with_a_blink():
@@ -377,7 +395,8 @@ def test_finite_in_finite_out(dtype, data):
     for _ in range(3):
         scene.state.look_at(data.draw(st.one_of(problems.vectors(), st.just(eye))))
         report = scene.frame(data.draw(st.sampled_from([0.0, 1e-4, 1 / 60, 5.0])))
-        assert np.isfinite(scene.work.r).all() and all(np.isfinite(field).all() for field in report)
+        assert np.isfinite(scene.work.r).all()
+        assert all(np.isfinite(field).all() for field in report)
         np.testing.assert_allclose(np.linalg.norm(scene.work.r.astype(np.float64), axis=-1), 1, atol=1e-5)
 
 

@@ -100,7 +100,8 @@ def test_a_normal_is_limited_to_the_steepest_slope(dtype):
     wall = np.array((0.0, 0.1, -1.0), dtype) / dtype(math.hypot(0.1, 1.0))
     limited(wall, UP.astype(dtype), dtype(math.cos(steepest)), out)
     assert math.acos(out[1]) == pytest.approx(steepest, abs=1e-6)
-    assert out[2] < 0 and abs(out[0]) < 1e-7
+    assert out[2] < 0
+    assert abs(out[0]) < 1e-7
 
 
 @both_precisions
@@ -129,7 +130,8 @@ def test_only_wanted_rays_are_cast_and_each_gets_its_own_answer():
     for i in rows:
         take_hits(rays[i], answers, batch.largest, hits[i])
     np.testing.assert_array_equal(hits.found, ((True, False), (True, True), (False, True)))
-    assert hits.point[0, 0, 0] == 0.0 and hits.point[2, 1, 0] == 5.0
+    assert hits.point[0, 0, 0] == 0.0
+    assert hits.point[2, 1, 0] == 5.0
 
 
 @both_precisions
@@ -143,7 +145,8 @@ def test_what_is_not_finite_or_starts_inside_is_a_miss(dtype):
     with np.errstate(over="ignore"):
         hits = cast_rays(answer(points, normals, hit, distance), rays, 1.0, dtype)
     np.testing.assert_array_equal(hits.found, [True] + [False] * 7)
-    assert np.isfinite(hits.point).all() and np.isfinite(hits.normal).all()
+    assert np.isfinite(hits.point).all()
+    assert np.isfinite(hits.normal).all()
     np.testing.assert_array_equal(hits.point[0], good)
 
 

@@ -110,11 +110,14 @@ def test_hands_are_where_they_are_asked_to_be_and_turned_as_asked(kind, characte
     for arm in ARMS:
         scene.state.reach(arm, targets[arm], turns[arm])
     report = scene.settle()
-    assert report.reached.all() and not report.limited.any() and (report.weight == 1).all()
+    assert report.reached.all()
+    assert not report.limited.any()
+    assert (report.weight == 1).all()
     before = scene.world(scene.animated)
     for n, arm in enumerate(ARMS):
         near = 1e-9 * length(scene, arm)
-        assert (missed_by(scene, targets[arm], arm) < near).all() and (report.error[:, n] < near).all()
+        assert (missed_by(scene, targets[arm], arm) < near).all()
+        assert (report.error[:, n] < near).all()
         np.testing.assert_allclose(hand_turn(scene, arm), naive.quat_to_matrix(turns[arm]), atol=1e-9)
         for a, b in zip(ARMS[arm], ARMS[arm][1:], strict=False):
             old = np.linalg.norm(scene.at(b, before) - scene.at(a, before), axis=-1)
@@ -138,8 +141,10 @@ def test_both_precisions(dtype):
     scene.state.reach("left", target, turn)
     report = scene.settle()
     near = 1e-9 if dtype is np.float64 else 1e-5
-    assert all(field.dtype in (dtype, bool) for field in report) and scene.work.r.dtype == dtype
-    assert missed_by(scene, target).max() < near and report.reached[:, LEFT].all()
+    assert all(field.dtype in (dtype, bool) for field in report)
+    assert scene.work.r.dtype == dtype
+    assert missed_by(scene, target).max() < near
+    assert report.reached[:, LEFT].all()
     np.testing.assert_allclose(hand_turn(scene), naive.quat_to_matrix(turn), atol=near)
     np.testing.assert_allclose(report.angle[:, LEFT], 0, atol=near)
 
@@ -191,8 +196,10 @@ def test_near_the_line_to_the_target_the_pole_fades():
     scene.state.reach("left", target)
     scene.frame()
     free = naive.signed_angle(aside, scene.at("fore_l")[0] - upper, line)
-    assert swings[0.5] == pytest.approx(0.0, abs=1e-7) and abs(free) > 0.5
-    assert swings[0.0] == pytest.approx(free, abs=1e-7) and swings[0.01] == pytest.approx(free / 2, abs=1e-7)
+    assert swings[0.5] == pytest.approx(0.0, abs=1e-7)
+    assert abs(free) > 0.5
+    assert swings[0.0] == pytest.approx(free, abs=1e-7)
+    assert swings[0.01] == pytest.approx(free / 2, abs=1e-7)
 
 
 def test_nothing_is_eased_that_nobody_saw():
@@ -234,7 +241,8 @@ def test_an_arm_that_is_straight_bends_with_the_elbow_to_the_back(mirrored):
         upper, fore, hand = (scene.at(joint)[0] for joint in ARMS[arm][1:])
         line = (hand - upper) / np.linalg.norm(hand - upper)
         elbow = (fore - upper) - line * (line @ (fore - upper))
-        assert elbow[2] < -0.05 and side * fore[0] > 0.3
+        assert elbow[2] < -0.05
+        assert side * fore[0] > 0.3
 
 
 def test_an_arm_held_almost_straight_does_not_flip_its_elbow():
@@ -257,7 +265,8 @@ def test_an_arm_whose_bones_have_no_length_does_no_harm():
     scene = Scene(Hands(), character=Character(skeleton, rig=rig))
     scene.state.reach("left", (1.0, 2.0, 3.0), pole=(0.0, 0.0, 1.0))
     report = scene.settle()
-    assert np.isfinite(scene.work.r).all() and report.error[0, 0] == pytest.approx(math.sqrt(14))
+    assert np.isfinite(scene.work.r).all()
+    assert report.error[0, 0] == pytest.approx(math.sqrt(14))
 
 
 # --- the end of the reach --------------------------------------------------------------------------------------
@@ -295,11 +304,13 @@ def test_the_shoulder_helps_smoothly_and_no_further_than_it_may(way):
         assert max(steps.all) < 15 * (shares[1] - shares[0])
     without, helped = np.array(errors[0.0]), np.array(errors[0.35])
     assert (helped <= without + 1e-9).all()
-    assert max(angles) <= 0.35 and max(angles[: int(0.3 * len(shares))]) == 0.0
+    assert max(angles) <= 0.35
+    assert max(angles[: int(0.3 * len(shares))]) == 0.0
     assert np.abs(np.diff(angles)).max() < 5 * (shares[1] - shares[0])
     if way in ((0, 0, 1), (0.3, 1, 0.2)):
         far = shares > 1.1
-        assert (without[far] - helped[far]).min() > 0.06 * length(scene)[0] and max(angles) > 0.25
+        assert (without[far] - helped[far]).min() > 0.06 * length(scene)[0]
+        assert max(angles) > 0.25
         assert helped[shares < 1.03].max() < 1e-9
 
 
@@ -322,7 +333,8 @@ def test_an_arm_without_a_shoulder_reaches_as_well():
     scene = Scene(Hands(), character=t_pose())
     target = np.array([[0.5, 0.1, 0.4]])
     scene.state.reach("left", target)
-    assert scene.settle().reached[0, LEFT] and missed_by(scene, target)[0] < 1e-9
+    assert scene.settle().reached[0, LEFT]
+    assert missed_by(scene, target)[0] < 1e-9
 
 
 def test_joints_between_elbow_and_hand_stay_as_animated_whether_the_rig_names_them_or_not():
@@ -334,7 +346,8 @@ def test_joints_between_elbow_and_hand_stay_as_animated_whether_the_rig_names_th
         scene = Scene(Hands(), character=Character(skeleton, rig=rig), count=COUNT, rotations=rotations)
         target = within_reach(problems.generator(86), scene, "right")
         scene.state.reach("right", target)
-        assert scene.settle().reached.all() and missed_by(scene, target, "right").max() < 1e-9
+        assert scene.settle().reached.all()
+        assert missed_by(scene, target, "right").max() < 1e-9
         twist = scene.joint("twist_r")
         np.testing.assert_array_equal(scene.work.r[:, twist], scene.animated[:, twist])
         solved.append(scene.work.r)
@@ -400,7 +413,8 @@ def test_whatever_can_be_reached_inside_limits_is_reached():
     report = scene.settle(0.2)
     assert broken_by(scene, LIMITS) < 1e-6
     np.testing.assert_allclose(report.error[:, LEFT], missed_by(scene, target), atol=1e-9)
-    assert report.reached[:, LEFT].mean() >= 0.99 and 0.2 < report.limited[:, LEFT].mean() < 0.9
+    assert report.reached[:, LEFT].mean() >= 0.99
+    assert 0.2 < report.limited[:, LEFT].mean() < 0.9
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0])
@@ -412,7 +426,8 @@ def test_limits_hold_at_any_weight_and_for_any_target(weight):
         "left", within_reach(rng, scene, low=0.0, high=2.0), problems.quaternions(rng, COUNT), None, weight
     )
     report = scene.settle()
-    assert broken_by(scene, limits) < 1e-6 and report.limited[:, LEFT].all()
+    assert broken_by(scene, limits) < 1e-6
+    assert report.limited[:, LEFT].all()
     assert turned(scene, "shoulder_l").max() > 0.01
 
 
@@ -428,7 +443,8 @@ def test_an_elbow_that_cannot_bend_further_leaves_the_hand_as_near_as_it_goes():
     bent[:, j] = naive.quat_mul(bent[:, j], naive.quat_from_axis_angle(limits["fore_l"].axis, 0.2))
     closest = np.linalg.norm(scene.at("hand_l", scene.world(bent)) - animated(scene, "upper_l"), axis=-1)
     np.testing.assert_allclose(report.error[:, LEFT], closest - 0.2 * length(scene), atol=1e-9)
-    assert report.limited[:, LEFT].all() and broken_by(scene, limits) < 1e-6
+    assert report.limited[:, LEFT].all()
+    assert broken_by(scene, limits) < 1e-6
 
 
 def test_no_pops_while_limits_come_and_go():
@@ -522,14 +538,19 @@ def test_a_reach_comes_in_and_goes_out_on_a_spring():
     for _ in range(100):
         reports.append(steps.frame())
     weights = np.array([report.weight[0, LEFT] for report in reports])
-    assert weights[0] < 0.06 and weights[5] == pytest.approx(0.5, abs=1e-9)  # Six sixtieths: one half-life.
-    assert (np.diff(weights) >= 0).all() and weights[-1] == 1.0 and reports[-1].reached[0, LEFT]
-    assert reports[0].error[0, LEFT] > 0.93 * first and max(steps.all) < 0.15
+    assert weights[0] < 0.06
+    assert weights[5] == pytest.approx(0.5, abs=1e-9)  # Six sixtieths: one half-life.
+    assert (np.diff(weights) >= 0).all()
+    assert weights[-1] == 1.0
+    assert reports[-1].reached[0, LEFT]
+    assert reports[0].error[0, LEFT] > 0.93 * first
+    assert max(steps.all) < 0.15
     scene.state.release("left")
     steps = Steps(scene)
     gone = [steps.frame().weight[0, LEFT] for _ in range(100)]
     np.testing.assert_allclose(gone, 1 - weights, atol=1e-5)
-    assert max(steps.all) < 0.15 and not scene.state.awake(1 / 60).any()
+    assert max(steps.all) < 0.15
+    assert not scene.state.awake(1 / 60).any()
     np.testing.assert_array_equal(scene.work.r, scene.animated)
 
 
@@ -558,7 +579,9 @@ def test_a_target_that_moves_is_followed_at_once():
         turn = naive.quat_from_axis_angle((1, 2, 3), 5 * angle)
         scene.state.reach("left", target, turn)
         report = scene.frame()
-        assert report.reached[0, LEFT] and missed_by(scene, target)[0] < 1e-9 and report.angle[0, LEFT] < 1e-9
+        assert report.reached[0, LEFT]
+        assert missed_by(scene, target)[0] < 1e-9
+        assert report.angle[0, LEFT] < 1e-9
 
 
 @pytest.mark.parametrize("with_target", [True, False], ids=["target goes along", "target stays"])
@@ -576,7 +599,8 @@ def test_a_character_that_moves_keeps_its_hand_on_the_target(with_target):
         target = (m @ np.append(offset, 1))[None, :3] if with_target else offset
         scene.state.reach("left", target, turn if with_target else NO_TURN)
         report = scene.frame()
-        assert missed_by(scene, target)[0] < 1e-9 and report.angle[0, LEFT] < 1e-9
+        assert missed_by(scene, target)[0] < 1e-9
+        assert report.angle[0, LEFT] < 1e-9
 
 
 def test_a_jump_is_eased():
@@ -588,8 +612,11 @@ def test_a_jump_is_eased():
     steps, gap, left = Steps(scene), np.linalg.norm(second - first), []
     for _ in range(40):
         left.append(steps.frame().error[0, LEFT])
-    assert left[0] > 0.93 * gap and left[5] == pytest.approx(gap / 2, rel=0.02) and np.diff(left).max() < 1e-9
-    assert max(steps.all) < 0.3 and scene.settle().error[0, LEFT] < 1e-9
+    assert left[0] > 0.93 * gap
+    assert left[5] == pytest.approx(gap / 2, rel=0.02)
+    assert np.diff(left).max() < 1e-9
+    assert max(steps.all) < 0.3
+    assert scene.settle().error[0, LEFT] < 1e-9
 
 
 @pytest.mark.parametrize("far", [1.0, 1e3, 1e9])
@@ -603,7 +630,9 @@ def test_a_jump_from_far_away_takes_no_longer(far):
         report = scene.frame()
         moved.append(np.linalg.norm(scene.at("hand_l") - before))
         before = scene.at("hand_l")
-    assert report.error[0, LEFT] < 1e-3 and moved[0] < 0.03 and max(moved) < 0.2 * length(scene)[0]
+    assert report.error[0, LEFT] < 1e-3
+    assert moved[0] < 0.03
+    assert max(moved) < 0.2 * length(scene)[0]
 
 
 @pytest.mark.parametrize("ask", ["pole", "rotation", "weight"])
@@ -623,7 +652,8 @@ def test_what_is_asked_for_besides_is_eased_too(ask):
         steps = Steps(scene)
         for _ in range(40):
             steps.frame()
-        assert 0.01 < max(steps.all) < 0.35 and steps.all[0] < 0.12
+        assert 0.01 < max(steps.all) < 0.35
+        assert steps.all[0] < 0.12
         assert scene.settle().reached[0, LEFT] or ask == "weight"
 
 
@@ -683,7 +713,8 @@ def test_at_once_if_there_is_no_easing():
     for way in ((0, 0.3, 1), (1, -0.3, 0.1)):
         target = around(scene, way, 0.8)
         scene.state.reach("left", target, NO_TURN)
-        assert scene.frame().reached[0, LEFT] and missed_by(scene, target)[0] < 1e-9
+        assert scene.frame().reached[0, LEFT]
+        assert missed_by(scene, target)[0] < 1e-9
 
 
 def test_after_a_reset_everything_starts_anew():
@@ -694,7 +725,8 @@ def test_after_a_reset_everything_starts_anew():
     scene.state.reset(np.array([1]))
     assert np.flatnonzero(scene.state.awake(1 / 60)).tolist() == [1]
     weight = scene.frame().weight[:, LEFT]
-    assert weight[1] < 0.1 and (np.delete(weight, 1) == 1).all()
+    assert weight[1] < 0.1
+    assert (np.delete(weight, 1) == 1).all()
     assert scene.settle().reached[:, LEFT].all()
 
 
@@ -750,7 +782,9 @@ def test_a_grip_that_is_not_given_is_as_animated(character):
     scene.state.reach("right", animated(scene, "hand_r") + 0.2 * towards_left)
     report = scene.settle()
     near = report.reached[:, LEFT]
-    assert near.sum() >= 0.5 * COUNT and report.angle.max() < 1e-9 and turned(scene, "upper_l").min() > 0.01
+    assert near.sum() >= 0.5 * COUNT
+    assert report.angle.max() < 1e-9
+    assert turned(scene, "upper_l").min() > 0.01
     unit = 1.0 / character.skeleton.rest.scales[0, 1]
     np.testing.assert_allclose(on_first(scene)[near], before[near], atol=1e-9 * unit)
     scene.animated = poses(character, rng, COUNT, 0.2)  # The clip goes on, and the hands with it.
@@ -778,9 +812,11 @@ def test_grips_come_and_go_without_a_jump():
         steps = Steps(scene)
         for _ in range(40):
             steps.frame()
-        assert 0.01 < max(steps.all) < 0.3 and steps.all[0] < 0.12
+        assert 0.01 < max(steps.all) < 0.3
+        assert steps.all[0] < 0.12
         report = scene.settle()
-    assert report.reached.tolist() == [[False, True]] and report.weight.tolist() == [[0.0, 1.0]]
+    assert report.reached.tolist() == [[False, True]]
+    assert report.weight.tolist() == [[0.0, 1.0]]
     for joint in ARMS["left"]:
         np.testing.assert_array_equal(scene.work.r[:, scene.joint(joint)], scene.animated[:, scene.joint(joint)])
 
@@ -922,7 +958,9 @@ def test_in_an_animator_it_sleeps_and_wakes():
     np.testing.assert_array_equal(frame.pose.rotations[0], character.skeleton.rest.rotations)
     animator["hands"].release("left")
     report = animator.update(1 / 60).reports["hands"]
-    assert isinstance(report, HandsReport) and report.weight[0, LEFT] == 0 and 0.8 < report.weight[1, LEFT] < 1
+    assert isinstance(report, HandsReport)
+    assert report.weight[0, LEFT] == 0
+    assert 0.8 < report.weight[1, LEFT] < 1
 
 
 # --- anything that comes ---------------------------------------------------------------------------------------
@@ -955,7 +993,8 @@ def test_finite_in_finite_out(dtype, data):
         else:
             scene.state.release("left")
         report = scene.frame(data.draw(st.sampled_from([0.0, 1e-4, 1 / 60, 5.0])))
-        assert np.isfinite(scene.work.r).all() and all(np.isfinite(field).all() for field in report)
+        assert np.isfinite(scene.work.r).all()
+        assert all(np.isfinite(field).all() for field in report)
         np.testing.assert_allclose(np.linalg.norm(scene.work.r.astype(np.float64), axis=-1), 1, atol=1e-5)
 
 
@@ -968,7 +1007,8 @@ def test_any_size(dtype, size):
     target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
     scene.state.reach("left", target, turn)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 1e-5
-    assert (missed_by(scene, target) / length(scene)).max() < near and report.reached[:, LEFT].all()
+    assert (missed_by(scene, target) / length(scene)).max() < near
+    assert report.reached[:, LEFT].all()
     assert report.angle.max() < near
 
 

@@ -68,7 +68,8 @@ def test_the_head_points_at_the_target(kind, character):
     scene.state.look_at(target)
     report = scene.settle()
     assert missed_by(scene, target).max() < 1e-9
-    assert report.reached.all() and report.error.max() < 1e-9
+    assert report.reached.all()
+    assert report.error.max() < 1e-9
     np.testing.assert_allclose([report.yaw, report.pitch], gaze(scene), atol=1e-9)
 
 
@@ -81,7 +82,8 @@ def test_at_once_with_neither_spring_nor_speed_limit(dtype):
         scene.state.look_at(target)
         report = scene.frame()
         assert missed_by(scene, target).max() < (1e-9 if dtype is np.float64 else 2e-5)
-        assert report.reached.all() and report.yaw.dtype == dtype
+        assert report.reached.all()
+        assert report.yaw.dtype == dtype
 
 
 def test_the_gaze_may_start_at_the_joint():
@@ -173,9 +175,13 @@ def test_limits_and_speed_hold_over_a_million_frames(dtype, frames):
         step = 0 if before is None else turns_between(before, now).max() - settings["speed"] * dt
         most = np.maximum(most, (np.abs(yaw).max(), np.abs(pitch).max(), step))
         before = now
-    assert most[0] <= settings["max_yaw"] + near and most[1] <= settings["max_pitch"] + near and most[2] <= near
+    assert most[0] <= settings["max_yaw"] + near
+    assert most[1] <= settings["max_pitch"] + near
+    assert most[2] <= near
     if COMPILED:  # The limits were met, or this says nothing.
-        assert most[0] > settings["max_yaw"] - 1e-3 and most[1] > settings["max_pitch"] - 1e-3 and most[2] > -1e-3
+        assert most[0] > settings["max_yaw"] - 1e-3
+        assert most[1] > settings["max_pitch"] - 1e-3
+        assert most[2] > -1e-3
 
 
 def rebuilt(scene):
@@ -190,7 +196,9 @@ def test_past_the_limits_it_stops_at_them():
     scene.state.look_at(seen_from_chest(scene, [1.7, -1.7, 0.0, 0.0], [0.0, 0.0, 1.2, -1.2]))
     report = scene.settle()
     np.testing.assert_allclose(gaze(scene), [[1.0, -1.0, 0, 0], [0, 0, 0.5, -0.5]], atol=0.03)
-    assert abs(report.yaw[0]) == 1.0 and abs(report.pitch[2]) == 0.5 and not report.reached.any()
+    assert abs(report.yaw[0]) == 1.0
+    assert abs(report.pitch[2]) == 0.5
+    assert not report.reached.any()
 
 
 def test_an_animation_outside_the_limits_is_brought_in_slowly_and_given_back():
@@ -204,7 +212,8 @@ def test_an_animation_outside_the_limits_is_brought_in_slowly_and_given_back():
     for _ in range(120):
         scene.frame()
         yaws.append(gaze(scene)[0][0])
-    assert -np.diff(yaws).min() <= 2.0 / 60 + 1e-9 and np.diff(yaws).max() < 1e-9
+    assert -np.diff(yaws).min() <= 2.0 / 60 + 1e-9
+    assert np.diff(yaws).max() < 1e-9
     assert missed_by(scene, np.array([[0.0, 1.7, 5.0]])) < 1e-3
     scene.state.look_ahead()
     scene.settle()
@@ -232,7 +241,8 @@ def test_neither_speed_nor_limits_are_exceeded_at_any_half_life(dtype, half_life
             report = scene.frame()
             now = np.array([report.yaw[0], report.pitch[0]], np.float64)
             assert np.linalg.norm(now - before) <= speed / 60 + near
-            assert abs(now[0]) <= 1.2 + near and abs(now[1]) <= 0.7 + near
+            assert abs(now[0]) <= 1.2 + near
+            assert abs(now[1]) <= 0.7 + near
             before = now
 
 
@@ -255,7 +265,8 @@ def test_a_target_that_passes_behind_is_looked_at_over_the_same_shoulder():
     behind = yaws_while(scene, np.linspace(3.0, 3.4, 40))
     np.testing.assert_allclose(behind, 1.0, atol=1e-6)
     across = yaws_while(scene, np.linspace(3.4, 4.0, 80))
-    assert across[-1] == pytest.approx(-1.0) and np.diff(across).max() < 1e-9
+    assert across[-1] == pytest.approx(-1.0)
+    assert np.diff(across).max() < 1e-9
     assert np.abs(np.diff(across)).max() <= 4.0 / 60 + 1e-9
     assert (np.abs(across) < 0.1).any()  # Through the front: there is no other way.
 
@@ -282,7 +293,8 @@ def test_a_target_straight_above_or_below_does_not_spin_the_head(height):
         scene.state.look_at(over + rng.normal(size=3) * 0.02)
         scene.frame()
         yaws.append(gaze(scene)[0][0])
-    assert np.abs(yaws).max() < 0.1 and gaze(scene)[1][0] == pytest.approx(0.6 * height)
+    assert np.abs(yaws).max() < 0.1
+    assert gaze(scene)[1][0] == pytest.approx(0.6 * height)
 
 
 @both_precisions
@@ -292,7 +304,8 @@ def test_a_target_on_the_head_itself(dtype):
         scene.state.look_at(place)
         for _ in range(5):
             report = scene.frame()
-            assert np.isfinite(scene.work.r).all() and all(np.isfinite(field).all() for field in report)
+            assert np.isfinite(scene.work.r).all()
+            assert all(np.isfinite(field).all() for field in report)
         scene.settle()
 
 
@@ -322,9 +335,11 @@ def test_finite_in_finite_out(dtype, data):
     for _ in range(3):
         scene.state.look_at(data.draw(problems.vectors()))
         report = scene.frame(data.draw(st.sampled_from([0.0, 1e-4, 1 / 60, 5.0])))
-        assert np.isfinite(scene.work.r).all() and all(np.isfinite(field).all() for field in report)
+        assert np.isfinite(scene.work.r).all()
+        assert all(np.isfinite(field).all() for field in report)
         np.testing.assert_allclose(np.linalg.norm(scene.work.r.astype(np.float64), axis=-1), 1, atol=1e-5)
-        assert abs(report.yaw[0]) <= 1.2 + 1e-6 and abs(report.pitch[0]) <= 0.7 + 1e-6
+        assert abs(report.yaw[0]) <= 1.2 + 1e-6
+        assert abs(report.pitch[0]) <= 0.7 + 1e-6
 
 
 # --- rest, weights, crowds -------------------------------------------------------------------------------------
@@ -491,7 +506,8 @@ def test_any_size(dtype, size):
     scene.stand(scene.work.transform * dtype(size))
     target = seen_from_chest(scene, 0.5, 0.2)
     scene.state.look_at(target)
-    assert scene.settle().reached.all() and missed_by(scene, target).max() < (1e-9 if dtype is np.float64 else 2e-6)
+    assert scene.settle().reached.all()
+    assert missed_by(scene, target).max() < (1e-9 if dtype is np.float64 else 2e-6)
 
 
 # --- bad input -------------------------------------------------------------------------------------------------

@@ -147,7 +147,9 @@ def test_weight_0_and_other_rows_stay_bit_for_bit(stage):
     for _ in range(3):
         state.update(work)
     now = work.pose()
-    assert now[0].same(before[0]) and now[1].same(before[1]) and not now[2].same(before[2])
+    assert now[0].same(before[0])
+    assert now[1].same(before[1])
+    assert not now[2].same(before[2])
 
 
 @each_stage
@@ -193,7 +195,8 @@ def test_without_time_the_same_input_gives_the_same_bits(stage):
     kicked(state)
     assert state.awake(0.0).all()
     before = [frame(state, work) for _ in range(5)][-1]
-    assert state.awake(DT).all() and not state.awake(0.0).any()
+    assert state.awake(DT).all()
+    assert not state.awake(0.0).any()
     assert frame(state, work, 0.0).same(before)
 
 
@@ -214,7 +217,8 @@ def test_a_crowd_is_not_in_step_and_a_seed_repeats(stage):
     for seed in (0, 0, 1):
         state, work = started(replace(stage, seed=seed), 4)
         poses.append(frame(state, work))
-    assert poses[0].same(poses[1]) and not poses[0].same(poses[2])
+    assert poses[0].same(poses[1])
+    assert not poses[0].same(poses[2])
     for i in range(1, 4):
         assert not poses[0][i].same(poses[0][0])
 
@@ -297,10 +301,12 @@ def test_a_kick_gets_as_far_as_it_says_and_comes_back():
     assert -chest[:, 1].min() == pytest.approx(0.05, rel=1e-3)
     assert -arms[:, 1].min() == pytest.approx(0.15, rel=1e-2)  # On top of the chest.
     top = int(np.argmin(chest[:, 1]))
-    assert top == pytest.approx(30, abs=2) and chest[top + 50, 1] == pytest.approx(chest[top, 1] / 2, rel=0.02)
+    assert top == pytest.approx(30, abs=2)
+    assert chest[top + 50, 1] == pytest.approx(chest[top, 1] / 2, rel=0.02)
     assert (chest[:, 1] <= 1e-9).all()  # Never past the rest pose.
     frame(state, work, 5.0)
-    assert not state.awake(DT).any() and work.pose()[1].same(work.pose()[0])
+    assert not state.awake(DT).any()
+    assert work.pose()[1].same(work.pose()[0])
 
 
 def test_kicks_add_up_and_any_step_gives_the_same_curve():
@@ -352,7 +358,8 @@ def test_a_function_gets_poses_and_times_and_its_answer_is_shown():
     now = frame(state, work, 0.25)
     np.testing.assert_allclose(now.translations[[0, 2]], rest.translations + np.array([0.75, 20.75])[:, None, None])
     assert now[1].same(Pose.of(*(array[None] for array in rest.arrays()))[0])
-    assert [shape for shape, _, _ in seen] == [(2,), (2,)] and seen[1][2] == 0.25
+    assert [shape for shape, _, _ in seen] == [(2,), (2,)]
+    assert seen[1][2] == 0.25
     work.weights[:] = 0.0
     frame(state, work, 0.25)
     assert len(seen) == 2  # Nobody to call it for.

@@ -85,7 +85,9 @@ def test_ankles_on_the_ground_knees_ahead_feet_along_it(dtype):
         terrain = slope(a, b, rng.uniform(-0.1, 0.1))
         pelvis, left, right = (np.asarray(v + rng.normal(size=3) * 0.03, dtype) for v in (PELVIS, LEFT, RIGHT))
         pose = settings.start().update(pelvis, left, right, terrain, DT)
-        assert pose.left_thigh.dtype == dtype == pose.pelvis_offset.dtype and pose.reached.all() and pose.grounded.all()
+        assert pose.left_thigh.dtype == dtype == pose.pelvis_offset.dtype
+        assert pose.reached.all()
+        assert pose.grounded.all()
         hips = [v.astype(np.float64) for v in (pelvis + left, pelvis + right)]
         for hip, (knee, ankle, foot) in zip(hips, legs_of(pose, hips), strict=True):
             target, normal = ankle_over(hip, terrain)
@@ -100,7 +102,8 @@ def test_ankles_on_the_ground_knees_ahead_feet_along_it(dtype):
             )
             np.testing.assert_allclose(naive.quat_rotate(foot, UP), normal, atol=near)
             heading = naive.quat_rotate(foot, AHEAD)
-            assert heading[2] > 0 and abs(heading[0]) < near
+            assert heading[2] > 0
+            assert abs(heading[0]) < near
 
 
 def test_at_rest_nothing_is_turned():
@@ -133,7 +136,8 @@ def test_too_steep_is_stood_on_at_the_largest_slope():
     pose = first_frame(slope(0.0, 3.0), max_slope=0.5)
     for _, ankle, foot in legs_of(pose, (PELVIS + LEFT, PELVIS + RIGHT)):
         up = naive.quat_rotate(foot, UP)
-        assert naive.angle_between(up, UP) == pytest.approx(0.5) and up[2] < 0
+        assert naive.angle_between(up, UP) == pytest.approx(0.5)
+        assert up[2] < 0
         sole = ankle - up * BODY["foot_offset"]
         assert sole[1] == pytest.approx(3.0 * sole[2], abs=1e-6)
 
@@ -230,10 +234,12 @@ def test_the_pelvis_follows_an_exact_spring(dtype):
     for dt in (0.02, 0.05, 0.03):
         x, v = naive.spring(x, v, float(goal), half_life, dt)
         pose = legs.update(*arguments, steps(-0.25, 0.0), dt)
-        assert pose.pelvis_offset == pytest.approx(x, abs=1e-6) and legs.pelvis_velocity == pytest.approx(v, abs=1e-4)
+        assert pose.pelvis_offset == pytest.approx(x, abs=1e-6)
+        assert legs.pelvis_velocity == pytest.approx(v, abs=1e-4)
     assert pose.pelvis_offset == pytest.approx(goal / 2, abs=1e-6)  # One half-life.
     # Meanwhile the lower foot is in the air, straight above where it belongs; and the report says so.
-    assert not pose.reached[0] and pose.reached[1]
+    assert not pose.reached[0]
+    assert pose.reached[1]
     hips = [np.float64(arguments[0]) + np.float64(v) for v in arguments[1:]]
     ankle = next(iter(legs_of(pose, hips)))[1]
     target = ankle_over(hips[0], steps(-0.25, 0.0))[0]
@@ -241,7 +247,9 @@ def test_the_pelvis_follows_an_exact_spring(dtype):
     assert pose.error[0] == pytest.approx(ankle[1] - target[1], abs=1e-6)
     for _ in range(120):
         pose = legs.update(*arguments, steps(-0.25, 0.0), DT)
-    assert pose.pelvis_offset == goal and legs.pelvis_velocity == 0 and pose.reached.all()  # It comes to rest.
+    assert pose.pelvis_offset == goal  # It comes to rest.
+    assert legs.pelvis_velocity == 0
+    assert pose.reached.all()
 
 
 def test_at_once_with_no_half_life():
@@ -302,7 +310,8 @@ def test_over_a_hole_the_foot_stays_as_it_usually_stands(hole):
     """No ground, ground out of range below, ground above the hips: all the same."""
     pose = first_frame(hole)
     plain = first_frame(flat)
-    assert pose.grounded.tolist() == [False, True] and pose.reached.all()
+    assert pose.grounded.tolist() == [False, True]
+    assert pose.reached.all()
     np.testing.assert_allclose(pose.left_thigh, plain.left_thigh, atol=1e-12)
     np.testing.assert_allclose(pose.left_foot, plain.left_foot, atol=1e-12)
     assert pose.pelvis_offset == pytest.approx(0.0, abs=1e-12)
@@ -330,7 +339,8 @@ class Level:
         self.height = height
 
     def cast(self, origins, directions, max_distance):
-        assert (directions == np.array([0, -1, 0])).all() and origins.shape == directions.shape
+        assert (directions == np.array([0, -1, 0])).all()
+        assert origins.shape == directions.shape
         distance = origins[..., 1] - self.height
         point = np.stack([origins[..., 0], np.full(distance.shape, self.height), origins[..., 2]], axis=-1)
         return Found((distance >= 0) & (distance <= max_distance), point, np.broadcast_to(UP, point.shape), distance)
@@ -341,7 +351,8 @@ def test_a_ground_is_cast_at(dtype):
     arguments = [np.asarray(v, dtype) for v in (PELVIS, LEFT, RIGHT)]
     mine = LegPlacement(**BODY).start().update(*arguments, Level(dtype(-0.125)), DT)
     function = LegPlacement(**BODY).start().update(*arguments, lambda x, z: (-0.125, (0.0, 1.0, 0.0)), DT)
-    assert all(np.array_equal(a, b) for a, b in zip(mine, function, strict=True)) and mine.reached.all()
+    assert all(np.array_equal(a, b) for a, b in zip(mine, function, strict=True))
+    assert mine.reached.all()
     assert mine.left_thigh.dtype == dtype
 
 
@@ -364,9 +375,11 @@ class Broken(Level):
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e300])
 def test_a_ground_with_unusable_answers_is_a_hole_or_level(value):
     pose = first_frame(Broken((value, 0.0, 0.0), UP))
-    assert not pose.grounded.any() and all(np.isfinite(part).all() for part in pose)
+    assert not pose.grounded.any()
+    assert all(np.isfinite(part).all() for part in pose)
     pose = first_frame(Broken((0.1, 0.0, 0.02), (0.1, value, 0.0)))
-    assert pose.grounded.all() and all(np.isfinite(part).all() for part in pose)
+    assert pose.grounded.all()
+    assert all(np.isfinite(part).all() for part in pose)
 
 
 def test_a_ray_that_starts_inside_something_has_found_no_ground():
@@ -421,9 +434,9 @@ def test_a_batch_is_many_singles(dtype):
     for _ in range(3):
         pelvis = pelvis + dtype(0.01)
         pose = many.update(pelvis, left, right, hills, DT, forward=forward)
-        assert (
-            pose.left_shin.shape == (3, 4, 4) and pose.reached.shape == (3, 4, 2) and pose.pelvis_offset.shape == (3, 4)
-        )
+        assert pose.left_shin.shape == (3, 4, 4)
+        assert pose.reached.shape == (3, 4, 2)
+        assert pose.pelvis_offset.shape == (3, 4)
         for i, j in np.ndindex(3, 4):
             one = single[i][j].update(pelvis[i, j], left, right, hills, DT, forward=forward[j])
             assert all(np.array_equal(a[i, j], b) for a, b in zip(pose, one, strict=True))
@@ -431,7 +444,8 @@ def test_a_batch_is_many_singles(dtype):
 
 def test_an_empty_batch():
     pose = LegPlacement(**BODY).start().update(np.zeros((0, 3)), LEFT, RIGHT, hills, DT)
-    assert pose.left_thigh.shape == (0, 4) and pose.pelvis_offset.shape == (0,)
+    assert pose.left_thigh.shape == (0, 4)
+    assert pose.pelvis_offset.shape == (0,)
 
 
 def test_inputs_are_not_changed_and_answers_stay_as_they_are():
@@ -517,7 +531,9 @@ def test_a_foot_stands_on_a_point_ahead_of_its_hip(dtype):
     normal = naive.unit((0.1, 1.0, -0.2))
     given = [np.asarray(value, dtype) for value in (hip, target, normal, lengths)]
     leg = solve_foot(*given, foot_offset=0.08)
-    assert leg.thigh.dtype == dtype and leg.reached and leg.error < 1e-5
+    assert leg.thigh.dtype == dtype
+    assert leg.reached
+    assert leg.error < 1e-5
     thigh, shin, foot = (np.asarray(part, np.float64) for part in (leg.thigh, leg.shin, leg.foot))
     knee = hip + naive.quat_rotate(thigh, (0.0, -0.45, 0.0))
     ankle = knee + naive.quat_rotate(naive.quat_mul(thigh, shin), (0.0, -0.42, 0.0))
@@ -537,7 +553,8 @@ def test_a_knee_bends_towards_its_pole():
 
 def test_a_foot_out_of_reach_is_reported():
     leg = solve_foot((0.0, 2.0, 0.0), (0.0, 0.0, 0.0), UP, (0.45, 0.42))
-    assert not leg.reached and leg.error == pytest.approx(2.0 - 0.87)
+    assert not leg.reached
+    assert leg.error == pytest.approx(2.0 - 0.87)
 
 
 def test_feet_in_a_batch_are_many_singles():
@@ -545,7 +562,8 @@ def test_feet_in_a_batch_are_many_singles():
     hips[..., 1] = np.linspace(0.6, 1.1, 6).reshape(3, 2)
     targets[..., 2] = np.linspace(-0.2, 0.3, 6).reshape(3, 2)
     many = solve_foot(hips, targets, UP, (0.45, 0.42))
-    assert many.thigh.shape == (3, 2, 4) and many.reached.shape == (3, 2)
+    assert many.thigh.shape == (3, 2, 4)
+    assert many.reached.shape == (3, 2)
     one = solve_foot(hips[1, 0], targets[1, 0], UP, (0.45, 0.42))
     for a, b in zip(many, one, strict=True):
         assert np.array_equal(a[1, 0], b)
@@ -562,7 +580,8 @@ def test_lengths_that_are_none_are_refused(lengths, named):
 def test_legs_of_different_lengths_both_reach():
     body = BODY | {"thigh": (0.45, 0.4), "shin": (0.42, 0.38), "hip_height": (0.9, 0.82)}
     pose = LegPlacement(**body).start().update(PELVIS, LEFT, RIGHT, flat, DT)
-    assert pose.reached.all() and pose.pelvis_offset < 0
+    assert pose.reached.all()
+    assert pose.pelvis_offset < 0
     sides = [{"thigh": body["thigh"][n], "shin": body["shin"][n]} for n in range(2)]
     for n, hip in enumerate((PELVIS + LEFT, PELVIS + RIGHT)):
         _, ankle, _ = list(legs_of(pose, (PELVIS + LEFT, PELVIS + RIGHT), sides[n]))[n]

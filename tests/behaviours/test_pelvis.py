@@ -85,14 +85,17 @@ def test_a_fresh_pelvis_is_there_at_once_and_another_eases():
     pelvis = PELVIS.zeros(1, np.float64)
     pelvis.fresh = True
     spring(settings_of(), pelvis, 0.5, 1 / 60)
-    assert pelvis.height[0] == 0.5 and pelvis.speed[0] == 0.0
+    assert pelvis.height[0] == 0.5
+    assert pelvis.speed[0] == 0.0
     pelvis.fresh = False
     heights = []
     for _ in range(120):
         spring(settings_of(), pelvis, 0.0, 1 / 60)
         heights.append(pelvis.height[0])
     assert heights[6] == pytest.approx(0.25, abs=0.05)
-    assert (np.diff(heights) <= 0).all() and heights[-1] == 0.0 and pelvis.speed[0] == 0.0
+    assert (np.diff(heights) <= 0).all()
+    assert heights[-1] == 0.0
+    assert pelvis.speed[0] == 0.0
 
 
 def test_a_body_leans_with_the_slope_under_four_feet():
@@ -114,7 +117,8 @@ def test_hips_are_moved_by_their_weight_and_feet_out_of_reach_hang_short():
     feet.contact = PLANTED
     feet.ankle[:] = (0.0, 0.3, 0.0), (0.0, -0.5, 0.0)
     carry(settings_of(), legs, pelvis, feet, world, 0.2)
-    assert pelvis.height[0] == 0.2 and pelvis.shift[0] == pytest.approx(0.1)
+    assert pelvis.height[0] == 0.2
+    assert pelvis.shift[0] == pytest.approx(0.1)
     np.testing.assert_allclose(pelvis.move[0], (0.0, 0.1, 0.0))
     np.testing.assert_array_equal(feet.contact, (PLANTED, RELEASED))
     np.testing.assert_allclose(feet.ankle, ((0.0, 0.3, 0.0), (0.0, 0.2, 0.0)), atol=1e-12)

@@ -97,9 +97,12 @@ def test_a_clip_plays_as_it_is_sampled(dtype):
     for n in range(1, 80):
         report = step(state, work)
         expected = clip.sample(0.3 + n * DT * 1.5, loop=True)
-        assert turned(shown(work)[0], expected) < 1e-5 and moved(shown(work)[0], expected) < 1e-5
-        assert 0.0 <= report.time[0] < 1.0 and not report.done[0]
-    assert report.clips == ("Walk",) and report.clip.tolist() == [0]
+        assert turned(shown(work)[0], expected) < 1e-5
+        assert moved(shown(work)[0], expected) < 1e-5
+        assert 0.0 <= report.time[0] < 1.0
+        assert not report.done[0]
+    assert report.clips == ("Walk",)
+    assert report.clip.tolist() == [0]
 
 
 def test_without_a_loop_the_end_is_held():
@@ -112,7 +115,8 @@ def test_without_a_loop_the_end_is_held():
     state.play("Walk", loop=False, speed=-1.0)
     for _ in range(4):
         report = step(state, work, 0.3)
-    assert report.done[0] and report.time[0] == 0.0
+    assert report.done[0]
+    assert report.time[0] == 0.0
 
 
 def test_no_time_changes_nothing_and_a_very_long_time_is_fine():
@@ -122,7 +126,8 @@ def test_no_time_changes_nothing_and_a_very_long_time_is_fine():
     state.play("Walk")
     before, place = shown(work), work.transform.copy()
     step(state, work, 0.0)
-    assert turned(before, shown(work)) < 1e-12 and moved(before, shown(work)) < 1e-12
+    assert turned(before, shown(work)) < 1e-12
+    assert moved(before, shown(work)) < 1e-12
     np.testing.assert_array_equal(work.transform, place)
     step(state, work, 1e9)
     assert all(np.isfinite(array).all() for array in (*shown(work).arrays(), work.transform))
@@ -139,11 +144,13 @@ def test_what_sleeps_stays_as_it_is_bit_for_bit():
     assert not state.awake(DT).any()
     before, place = shown(work), work.transform.copy()
     step(state, work)
-    assert shown(work).same(before) and np.array_equal(work.transform, place)
+    assert shown(work).same(before)
+    assert np.array_equal(work.transform, place)
     state.play("Idle", rows=[1])
     assert state.awake(DT).tolist() == [False, True, False]
     step(state, work)
-    assert state.awake(0.0).tolist() == [False] * 3 and state.awake(DT).tolist() == [False, True, False]
+    assert state.awake(0.0).tolist() == [False] * 3
+    assert state.awake(DT).tolist() == [False, True, False]
 
 
 # --- switches --------------------------------------------------------------------------------------------------
@@ -208,7 +215,8 @@ def test_a_switch_ends_in_the_new_clip(fade):
         step(state, work)
         left.append(turned(shown(work)[0], clip.sample(n * DT)))
     at_end = left[int(fade / DT)]
-    assert left[0] > 0.1 and at_end < 0.05 * max(left)
+    assert left[0] > 0.1
+    assert at_end < 0.05 * max(left)
     report = step(state, work)
     assert shown(work)[0].same(clip.sample(report.time[0]))
 
@@ -379,7 +387,8 @@ def test_only_its_rows_are_written_and_weight_0_changes_nothing():
     before, place = shown(work), work.transform.copy()
     step(state, work, 0.3)
     now = shown(work)
-    assert now[1].same(before[1]) and now[2].same(before[2])
+    assert now[1].same(before[1])
+    assert now[2].same(before[2])
     assert np.array_equal(work.transform[[1, 2]], place[[1, 2]])
     assert not now[0].same(before[0])
     np.testing.assert_allclose(work.transform[3, 0, 11], 0.5 * work.transform[0, 0, 11])

@@ -49,7 +49,10 @@ def test_the_mesh_lies_on_the_ground_and_faces_up(terrain):
     assert np.minimum(np.abs(y - here), np.abs(y - before)).max() < 1e-12
     a, b, c = (vertices[triangles[:, n]] for n in range(3))
     assert np.cross(b - a, c - a)[:, 1].min() > -1e-12
-    assert z.min() == 0.0 and z.max() == pytest.approx(terrain.length) and x.min() == -2.0 and x.max() == 2.0
+    assert z.min() == 0.0
+    assert z.max() == pytest.approx(terrain.length)
+    assert x.min() == -2.0
+    assert x.max() == 2.0
 
 
 def rays_down(terrain):
@@ -65,7 +68,8 @@ def test_a_ray_down_finds_the_ground(terrain):
     hits = terrain.cast(origins, DOWN, 10.0)
     height, normal = terrain.height_and_normal(origins[:, 0], origins[:, 2])
     assert hits.hit.all()
-    assert np.abs(hits.point[:, 1] - height).max() < 1e-9 and np.abs(hits.normal - normal).max() < 1e-9
+    assert np.abs(hits.point[:, 1] - height).max() < 1e-9
+    assert np.abs(hits.normal - normal).max() < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,8 @@ def test_the_mesh_is_the_same_ground(name, spacing, within):
     origins = rays_down(ALL[name])
     hits = ALL[name].triangles(spacing).cast(origins, DOWN, 10.0)
     height, _ = ALL[name].height_and_normal(origins[:, 0], origins[:, 2])
-    assert hits.hit.all() and np.abs(hits.point[:, 1] - height).max() < within
+    assert hits.hit.all()
+    assert np.abs(hits.point[:, 1] - height).max() < within
 
 
 def test_a_slope_is_as_steep_as_it_says():
@@ -98,7 +103,9 @@ def test_stairs_rise_by_steps():
     assert height == pytest.approx(0.18 * np.array((0, 1, 2, 3, 1, 2, 3, 4)))
     assert np.allclose(normal, (0.0, 1.0, 0.0))
     side = terrain.triangles().cast((0.0, 0.1, 0.0), (0.0, 0.0, 1.0), 10.0)
-    assert side.hit and side.distance == pytest.approx(2.0) and np.allclose(np.abs(side.normal), (0.0, 0.0, 1.0))
+    assert side.hit
+    assert side.distance == pytest.approx(2.0)
+    assert np.allclose(np.abs(side.normal), (0.0, 0.0, 1.0))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -106,7 +113,8 @@ def test_rocks_have_flat_tops_and_are_no_higher_than_they_should_be(seed):
     terrain = rocks(seed)
     x, z = np.meshgrid(np.linspace(-2.0, 2.0, 300), np.linspace(0.0, terrain.length, 500))
     height, _ = terrain.height_and_normal(x, z)
-    assert 0.08 < height.max() < 0.17 and height.min() == 0.0
+    assert 0.08 < height.max() < 0.17
+    assert height.min() == 0.0
     stones = terrain.stones[terrain.stones["rim"] < 1]
     assert len(stones) > 20
     x, z, radius = (stones[field] for field in ("x", "z", "radius"))
@@ -120,11 +128,16 @@ def test_the_course_has_all_of_it():
     height, normal = terrain.height_and_normal(0.0, z)
     jumps = np.diff(height)
     steep = np.degrees(np.arccos(normal[:, 1]))[away_from_corners(terrain, z, 1e-3)]
-    assert terrain.length > 10.0 and len(terrain.stones) > 8
-    assert (jumps > 0.17).sum() == 5 and (jumps < -0.17).sum() == 5
+    assert terrain.length > 10.0
+    assert len(terrain.stones) > 8
+    assert (jumps > 0.17).sum() == 5
+    assert (jumps < -0.17).sum() == 5
     ramps = np.degrees(np.arctan(terrain.pieces["slope"]))
-    assert ramps.max() == pytest.approx(25.0) and ramps.min() == pytest.approx(-25.0) and steep.max() >= 24.9
-    assert height[0] == pytest.approx(0.0, abs=1e-9) and height[-1] == pytest.approx(0.0, abs=1e-9)
+    assert ramps.max() == pytest.approx(25.0)
+    assert ramps.min() == pytest.approx(-25.0)
+    assert steep.max() >= 24.9
+    assert height[0] == pytest.approx(0.0, abs=1e-9)
+    assert height[-1] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_seeds_decide():
@@ -135,8 +148,10 @@ def test_seeds_decide():
 def test_places_of_any_shape_are_answered_in_that_shape():
     terrain = course()
     height, normal = terrain.height_and_normal(np.zeros((2, 3)), 1.0)
-    assert height.shape == (2, 3) and normal.shape == (2, 3, 3)
-    assert isinstance(terrain, Terrain) and np.shape(terrain.height_and_normal(0.0, 1.0)[0]) == ()
+    assert height.shape == (2, 3)
+    assert normal.shape == (2, 3, 3)
+    assert isinstance(terrain, Terrain)
+    assert np.shape(terrain.height_and_normal(0.0, 1.0)[0]) == ()
 
 
 def test_voxels_can_be_walked():
@@ -147,6 +162,9 @@ def test_voxels_can_be_walked():
     origins = np.stack((x, np.full_like(x, 3.0), z), axis=-1)
     hits = ground.cast(origins, DOWN, 10.0)
     levels = hits.point[..., 1] / size
-    assert hits.hit.all() and np.abs(levels - np.rint(levels)).max() < 1e-9
-    assert np.abs(np.diff(levels, axis=0)).max() <= 1 + 1e-9 and np.abs(np.diff(levels, axis=1)).max() <= 1 + 1e-9
-    assert np.abs(levels[z < 1.9]).max() < 1e-9 and levels.max() >= 2
+    assert hits.hit.all()
+    assert np.abs(levels - np.rint(levels)).max() < 1e-9
+    assert np.abs(np.diff(levels, axis=0)).max() <= 1 + 1e-9
+    assert np.abs(np.diff(levels, axis=1)).max() <= 1 + 1e-9
+    assert np.abs(levels[z < 1.9]).max() < 1e-9
+    assert levels.max() >= 2

@@ -25,7 +25,8 @@ KEYS = {
 
 
 def check_keys(found):
-    assert set(found) == KEYS[""] and found["version"] == 2
+    assert set(found) == KEYS[""]
+    assert found["version"] == 2
     assert set(found["space"]) == KEYS["space"]
     for what in ("joints", "clips", "skins"):
         assert all(set(each) == KEYS[what] for each in found[what])
@@ -44,13 +45,15 @@ def test_our_own_characters(make):
         {clip.name: clip.duration for clip in character.clips.values()}
     )
     hips = found["joints"][character.rig.hips]
-    assert hips["roles"] == ["hips"] and found["roles"]["hips"]["joints"] == [hips["name"]]
+    assert hips["roles"] == ["hips"]
+    assert found["roles"]["hips"]["joints"] == [hips["name"]]
     limbs = [f"legs.{leg.name}" for leg in character.rig.legs]
     assert set(limbs) <= set(found["roles"])
     for leg in character.rig.legs:
         names = [character.skeleton.names[joint] for joint in leg.joints]
         assert found["roles"][f"legs.{leg.name}"]["joints"][: len(names)] == names
-    assert found["space"]["up"] == [0, 1, 0] and found["space"]["forward"] == [0, 0, 1]
+    assert found["space"]["up"] == [0, 1, 0]
+    assert found["space"]["forward"] == [0, 0, 1]
     assert len(found["skins"]) == len(character.skins)
 
 
@@ -85,7 +88,9 @@ def bare(**options):
 def test_a_character_without_anything():
     found = facts(bare())
     check_keys(found)
-    assert found["roles"] == {} and found["clips"] == [] and found["space"]["up"] is None
+    assert found["roles"] == {}
+    assert found["clips"] == []
+    assert found["space"]["up"] is None
     assert facts(km.Character(km.Skeleton(["a"], [-1], km.Pose(np.zeros((1, 3)), [(0, 0, 0, 1)]))))["space"][
         "unit"
     ] == {
@@ -109,9 +114,12 @@ def test_clips_that_travel_are_told_from_those_that_stay():
     )
     check_keys(found)
     clips = {clip["name"]: clip for clip in found["clips"]}
-    assert clips["goes"]["travels"] and clips["goes"]["travel"] == pytest.approx(5)
+    assert clips["goes"]["travels"]
+    assert clips["goes"]["travel"] == pytest.approx(5)
     assert not any(clips[name]["travels"] for name in ("sways", "rises", "nothing"))
-    assert clips["goes"]["keys"] == 3 and clips["goes"]["fps"] == 1 and clips["nothing"]["keys"] == 0
+    assert clips["goes"]["keys"] == 3
+    assert clips["goes"]["fps"] == 1
+    assert clips["nothing"]["keys"] == 0
 
 
 @pytest.mark.parametrize(
@@ -162,5 +170,6 @@ def test_real_files(name, joints, clips, legs):
     found = facts(km.load(path), path)
     check_keys(found)
     assert found["file"] == {"name": path.name, "bytes": path.stat().st_size}
-    assert len(found["joints"]) == joints and clips <= {clip["name"] for clip in found["clips"]}
+    assert len(found["joints"]) == joints
+    assert clips <= {clip["name"] for clip in found["clips"]}
     assert sum(role.startswith("legs.") for role in found["roles"]) == legs

@@ -68,15 +68,21 @@ def test_joints_that_say_nothing_are_counted_unless_all_are_asked_for():
     track = km.Track("arm", "rotation", [0.0], [(0, 0, 0, 1)])
     character = km.Character(skeleton, {"wave": km.Clip("wave", skeleton, [track])})
     brief, all_of_it = shown(character), shown(character, everything=True)
-    assert "mesh" not in brief and "root  (+2)" in brief and "arm  (+1)" in brief
-    assert "mesh_part" in all_of_it and "tip" in all_of_it and "(+" not in all_of_it
+    assert "mesh" not in brief
+    assert "root  (+2)" in brief
+    assert "arm  (+1)" in brief
+    assert "mesh_part" in all_of_it
+    assert "tip" in all_of_it
+    assert "(+" not in all_of_it
     assert "mesh" in shown(km.Character(skeleton))  # Where none says anything, all are shown.
 
 
 def test_problems_and_doubts_are_told():
     source = SimpleNamespace(problems=[f"node {i} is odd [red]" for i in range(50)])
     text = shown(km.Character(chain(["a"]), source=source))
-    assert "node 0 is odd [red]" in text and "30 more" in text and "node 45" not in text
+    assert "node 0 is odd [red]" in text
+    assert "30 more" in text
+    assert "node 45" not in text
     assert "node 45" in shown(km.Character(chain(["a"]), source=source), everything=True)
 
 
@@ -84,7 +90,9 @@ def test_doubtful_roles_are_marked():
     skeleton = chain(["root", "thing"])
     rig = km.Rig(skeleton=skeleton, hips="root", head="thing", confidence={"head": 0.3}, doubts=["head: a guess"])
     text = shown(km.Character(skeleton, rig=rig))
-    assert "thing  head?" in text and "head: a guess" in text and "head 30%" in text
+    assert "thing  head?" in text
+    assert "head: a guess" in text
+    assert "head 30%" in text
 
 
 # --- the command -------------------------------------------------------------------------------------------------
@@ -103,13 +111,16 @@ def invoke(*arguments):
 
 def test_the_command_tells(file):
     result = invoke(file)
-    assert result.exit_code == 0 and "person.glb" in result.output and "walk" in result.output
+    assert result.exit_code == 0
+    assert "person.glb" in result.output
+    assert "walk" in result.output
 
 
 def test_the_command_gives_json(file):
     result = invoke(file, "--json")
     found = json.loads(result.output)
-    assert found["file"]["name"] == "person.glb" and {"walk", "idle"} <= {clip["name"] for clip in found["clips"]}
+    assert found["file"]["name"] == "person.glb"
+    assert {"walk", "idle"} <= {clip["name"] for clip in found["clips"]}
 
 
 def test_roles_can_be_given(file, tmp_path):
@@ -127,11 +138,13 @@ def test_roles_can_be_given(file, tmp_path):
 )
 def test_mistakes_are_told(file, words, says):
     result = invoke(file, *words)
-    assert result.exit_code == 2 and says in result.output
+    assert result.exit_code == 2
+    assert says in result.output
 
 
 def test_what_is_no_character_is_told(tmp_path):
     path = tmp_path / "note\x1b[2J.txt"
     path.write_text("hello")
     result = invoke(path)
-    assert result.exit_code == 2 and "\x1b[2J" not in result.output
+    assert result.exit_code == 2
+    assert "\x1b[2J" not in result.output

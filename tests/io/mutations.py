@@ -252,7 +252,8 @@ class Trial:
 
 
 def _check_message(problem, path):
-    assert problem.file == path.name and len(str(problem)) < 500
+    assert problem.file == path.name
+    assert len(str(problem)) < 500
 
 
 def _check(character):

@@ -102,7 +102,8 @@ def world_by_hand(text, every=1):
         put_back(word)
         roots.append(block())
     rest = [*words]
-    assert rest[0] == "Frames:" and rest[2:4] == ["Frame", "Time:"]
+    assert rest[0] == "Frames:"
+    assert rest[2:4] == ["Frame", "Time:"]
     frames = np.array([float(word) for word in rest[5:]]).reshape(int(rest[1]), -1)[::every]
 
     def walk(joint, above, numbers, out):
@@ -142,8 +143,10 @@ def test_a_small_file():
     np.testing.assert_array_equal(skeleton.parents, [-1, 0, 1, 2])
     np.testing.assert_array_equal(skeleton.rest.translations, [(1, 2, 3), (0, 1, 0), (0.5, 0, 0), (0, 0, 0.25)])
     np.testing.assert_array_equal(skeleton.rest.rotations, np.tile(NO_TURN, (4, 1)))
-    assert list(character.clips) == ["wave"] and character.name == "wave"
-    assert character.rig is None and character.skins == ()
+    assert list(character.clips) == ["wave"]
+    assert character.name == "wave"
+    assert character.rig is None
+    assert character.skins == ()
     clip = character.clips["wave"]
     assert clip.duration == 0.5
     # Hips turned a quarter about z: the arm, up at rest, points to -x.
@@ -268,7 +271,8 @@ MOTION Frames: 2 Frame Time: 0.1
 
 def test_no_frames_no_clip_and_one_frame_a_still():
     none = bvh.loads(ARM[: ARM.index("Frames")] + "Frames: 0\nFrame Time: 0\n")
-    assert none.clips == {} and len(none.skeleton) == 4
+    assert none.clips == {}
+    assert len(none.skeleton) == 4
     one = bvh.loads(ARM[: ARM.rindex("4 5 6")].replace("Frames: 2", "Frames: 1").replace("0.5\n", "0\n"))
     assert one.clips["clip"].duration == 0.0
 
@@ -281,7 +285,8 @@ def test_joints_without_channels_hold_still():
     assert {int(track.joint) for track in clip.tracks} == {0, 2}
     none = "HIERARCHY ROOT a { OFFSET 1 1 1 CHANNELS 0 } MOTION Frames: 3 Frame Time: 0.5"
     (clip,) = bvh.loads(none).clips.values()
-    assert clip.duration == 1.0 and not clip.tracks
+    assert clip.duration == 1.0
+    assert not clip.tracks
 
 
 # --- files that are wrong --------------------------------------------------------------------------------------
@@ -343,7 +348,8 @@ def test_what_is_wrong_is_named_with_its_line(old, new, line, message):
     with pytest.raises(FileError, match=message) as caught:
         bvh.loads(ARM.replace(old, new, 1), "broken.bvh")
     assert str(caught.value).startswith(f"broken.bvh, line {line}: ")
-    assert caught.value.line == line and caught.value.file == "broken.bvh"
+    assert caught.value.line == line
+    assert caught.value.file == "broken.bvh"
 
 
 def test_an_error_survives_the_way_to_another_process():
@@ -581,7 +587,8 @@ def test_position_channels_only_where_something_moves():
 def test_an_end_that_moves_is_a_joint():
     character = bvh.loads(ARM)
     still = bvh.dumps(character)
-    assert still.count("End Site") == 1 and "Hand_end" not in still
+    assert still.count("End Site") == 1
+    assert "Hand_end" not in still
     skeleton, clip = character.skeleton, character.clips["clip"]
     moving = Clip("m", skeleton, [*clip.tracks, Track("Hand_end", "rotation", (0.0, 0.5), [NO_TURN, (1, 0, 0, 0)])])
     text = bvh.dumps(Character(skeleton, {"m": moving}))

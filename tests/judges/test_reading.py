@@ -26,7 +26,8 @@ def played(characters):
 
 def test_there_are_files():
     asset("LICENCES.md")
-    assert len(GLTF) > 40 and len(BVH) == 39
+    assert len(GLTF) > 40
+    assert len(BVH) == 39
     assert set(GLTF) > REFUSED | ROUGH.keys()
 
 

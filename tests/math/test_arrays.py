@@ -48,7 +48,8 @@ def test_they_are_the_same_as_the_kernels():
 def test_leading_axes_broadcast():
     rng = np.random.default_rng(3)
     a, b, v = random_turns(rng, 4, 1), random_turns(rng, 5), rng.normal(size=(6, 1, 1, 3))
-    assert arrays.mul(a, b).shape == (4, 5, 4) and arrays.rotate(a, v).shape == (6, 4, 1, 3)
+    assert arrays.mul(a, b).shape == (4, 5, 4)
+    assert arrays.rotate(a, v).shape == (6, 4, 1, 3)
     assert arrays.slerp(a, b, np.full((4, 5), 0.5)).shape == (4, 5, 4) == arrays.slerp(a, b, 0.5).shape
     assert arrays.from_axis_angle([0.0, 1.0, 0.0], np.zeros((2, 7))).shape == (2, 7, 4)
     assert arrays.from_axis_angle(problems.units(rng, 7), 0.5).shape == (7, 4)
@@ -94,7 +95,8 @@ def test_slerp(dtype):
     b[:5], b[5:10] = a[:5], -a[5:10]  # No turn at all, also with the other sign.
     expected = [naive.slerp(p.astype(float), q.astype(float), s) for p, q, s in zip(a, b, share, strict=True)]
     out = arrays.slerp(a, b, share.astype(dtype))
-    assert out.dtype == dtype and arrays.slerp(a, b, 0.25).dtype == dtype
+    assert out.dtype == dtype
+    assert arrays.slerp(a, b, 0.25).dtype == dtype
     assert naive.turn_between(out, np.array(expected)).max() < 32 * eps(dtype)
     assert naive.turn_between(arrays.slerp(a, b, 0.0), a).max() < 8 * eps(dtype)
     assert naive.turn_between(arrays.slerp(a, b, 1.0), b).max() < 8 * eps(dtype)

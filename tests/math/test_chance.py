@@ -36,7 +36,8 @@ EACH = [
 @pytest.mark.parametrize("varied", EACH)
 def test_they_are_spread_evenly_and_do_not_follow_each_other(varied):
     x = draws(**varied)
-    assert x.min() >= 0 and x.max() < 1
+    assert x.min() >= 0
+    assert x.max() < 1
     error = 4 / np.sqrt(COUNT)  # Four standard deviations of a mean of unit variance.
     assert abs(x.mean() - 0.5) * np.sqrt(12) < error
     assert abs(x.var() * 12 - 1) < error
@@ -61,18 +62,23 @@ def test_every_bit_of_the_input_turns_about_half_of_those_of_the_output():
         for x in (0, 1, 12345, 0xFFFFFFFF, 0x80000000)
         for bit in range(32)
     ]
-    assert 14 < np.mean(flips) < 18 and min(flips) >= 5
+    assert 14 < np.mean(flips) < 18
+    assert min(flips) >= 5
 
 
 @both_precisions
 def test_both_precisions_draw_the_same_numbers(dtype):
     drawn = draws(dtype, count=np.arange(COUNT))
-    assert drawn.dtype == dtype and fits_float32(tuple(drawn[:50]))
+    assert drawn.dtype == dtype
+    assert fits_float32(tuple(drawn[:50]))
     np.testing.assert_array_equal(drawn, draws(count=np.arange(COUNT)))
 
 
 def test_between():
     between = from_python(chance.between)
     x = np.array([between(2.0, 6.0, 3, 1, n) for n in range(200)])
-    assert x.min() >= 2 and x.max() < 6 and x.min() < 2.2 and x.max() > 5.8
+    assert x.min() >= 2
+    assert x.max() < 6
+    assert x.min() < 2.2
+    assert x.max() > 5.8
     assert between(2.0, 2.0, 3, 1, 0) == 2

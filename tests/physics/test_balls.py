@@ -57,7 +57,8 @@ def test_whatever_comes_in_stays_finite_and_in_the_room(seed):
     room = rooms.random_room(rng)
     balls = rooms.random_balls(rng, room)
     after = step(room, balls, rooms.random_dt(rng))
-    assert np.isfinite(after.positions).all() and np.isfinite(after.velocities).all()
+    assert np.isfinite(after.positions).all()
+    assert np.isfinite(after.velocities).all()
     assert (rooms.wall_gaps(room, after) >= -rooms.SLOP * after.radii)[~after.held].all()
     np.testing.assert_array_equal(after.positions[after.held], balls.positions[after.held])
 
@@ -118,7 +119,8 @@ def test_all_sizes(size):
     )
     for dt in (1e-3, 1.0, 1e6):
         after = step(room, balls, dt)
-        assert np.isfinite(after.positions).all() and np.isfinite(after.velocities).all()
+        assert np.isfinite(after.positions).all()
+        assert np.isfinite(after.velocities).all()
         check_energy(room, balls, after)
         balls = after
 
@@ -231,7 +233,9 @@ def test_carried_and_dropped_into_a_bin():
     for _ in range(240):
         balls = step(room, balls, 1 / 60)
     x, y, z = balls.positions[0]
-    assert 0.42 < x < 0.78 and y == pytest.approx(0.05, abs=1e-5) and abs(z) < 0.18
+    assert 0.42 < x < 0.78
+    assert y == pytest.approx(0.05, abs=1e-5)
+    assert abs(z) < 0.18
     assert (balls.velocities == 0).all()
 
 
@@ -243,16 +247,21 @@ def test_add_and_remove():
     assert len(balls) == 2
     assert balls.positions.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert balls.velocities.tolist() == [[0, 0, 0], [7, 8, 9]]
-    assert balls.radii.tolist() == [0.2, 0.3] and balls.masses.tolist() == [1, 2]
+    assert balls.radii.tolist() == [0.2, 0.3]
+    assert balls.masses.tolist() == [1, 2]
     fewer = balls.hold(1).remove(0)
-    assert fewer.positions.tolist() == [[4, 5, 6]] and fewer.held.tolist() == [True] and len(fewer) == 1
+    assert fewer.positions.tolist() == [[4, 5, 6]]
+    assert fewer.held.tolist() == [True]
+    assert len(fewer) == 1
     assert len(fewer.remove(0)) == 0
 
 
 def test_no_balls():
     for empty in (Balls((), radii=0.1), Balls(np.zeros((0, 3)), radii=np.zeros(0), held=np.zeros(0, bool))):
         after = step(ROOM, empty, 0.1)
-        assert len(after) == 0 and after.work == 0 and energy(ROOM, after) == 0
+        assert len(after) == 0
+        assert after.work == 0
+        assert energy(ROOM, after) == 0
 
 
 def test_what_comes_in_is_never_changed_and_what_comes_out_cannot_be():
@@ -263,7 +272,8 @@ def test_what_comes_in_is_never_changed_and_what_comes_out_cannot_be():
     balls.hold(0).move(0, (0, 1, 0), 0.1)
     assert given_positions.tolist() == [[0, 0.05, 0], [0, 0.06, 0]] == balls.positions.tolist()
     given_positions[:], given_low[:] = 9, 9
-    assert balls.positions[0, 1] == 0.05 and room.low[0] == -1
+    assert balls.positions[0, 1] == 0.05
+    assert room.low[0] == -1
     for array in (after.positions, after.velocities, balls.radii, balls.held, room.boxes):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

@@ -196,7 +196,8 @@ def test_a_pile_in_a_bin_settles():
     after = run(room, balls, 4.0, dt=1 / 30)
     assert np.abs(after.velocities).max() < 1e-9
     assert rooms.lie_free(room, after).all()
-    assert (np.abs(after.positions[:, [0, 2]]) < 0.4).all() and (after.positions[:, 1] < 0.6).all()
+    assert (np.abs(after.positions[:, [0, 2]]) < 0.4).all()
+    assert (after.positions[:, 1] < 0.6).all()
 
 
 def test_a_ball_rolls_off_another():

@@ -93,13 +93,16 @@ PLATE = np.array([[[-10.0] * 3, [10.0] * 3], [[1.0, -1, -1], [1.0, 1, 1]]])
 def test_straight_ways_end_where_they_should():
     ball = table([[0, 0, 0]], 0.5)
     far, normal, met = go(ball, EMPTY, (30.0, 0, 0))
-    assert met == FIXED and far == pytest.approx(9.5 - 0.5 * CONTACT_GAP, abs=1e-12)
+    assert met == FIXED
+    assert far == pytest.approx(9.5 - 0.5 * CONTACT_GAP, abs=1e-12)
     np.testing.assert_array_equal(normal, (-1, 0, 0))
     far, normal, met = go(ball, PLATE, (30.0, 0, 0))
-    assert met == FIXED and far == pytest.approx(0.5 - 0.5 * CONTACT_GAP, abs=1e-12)
+    assert met == FIXED
+    assert far == pytest.approx(0.5 - 0.5 * CONTACT_GAP, abs=1e-12)
     np.testing.assert_array_equal(normal, (-1, 0, 0))
     far, normal, met = go(table([[0, 0, 0], [0, 3, 0]], 0.5), EMPTY, (0, 4.0, 0))
-    assert met == 1 and far == pytest.approx(2 - 0.5 * CONTACT_GAP, abs=1e-12)
+    assert met == 1
+    assert far == pytest.approx(2 - 0.5 * CONTACT_GAP, abs=1e-12)
     np.testing.assert_allclose(normal, (0, -1, 0), atol=1e-15)
     assert go(ball, EMPTY, (1.0, 0, 0))[2] == NOTHING
 
@@ -110,7 +113,8 @@ def test_nothing_is_too_thin_for_a_long_way(length):
     ball = table([[0, 0, 0]], 0.01)
     for towards in [(1.0, 0, 0), (1.0, 0.9, 0.3), (1.0, 1.0, 0), (1.0, 1.005, 0)]:
         far, _, met = go(ball, PLATE, np.array(towards) * length)
-        assert met == FIXED and far < np.linalg.norm(towards)
+        assert met == FIXED
+        assert far < np.linalg.norm(towards)
         assert go(ball, PLATE, -np.array(towards) * length)[0] > 9
     assert go(ball, PLATE, np.array([1.0, 1.02, 0]) * length)[0] > 9
 
@@ -138,7 +142,8 @@ def test_a_way_that_grazes_an_edge(depth, radius):
     gaps = gaps_along(ball, walls, way * far / np.linalg.norm(way), np.linspace(0, 1, SAMPLES))
     assert gaps.min() > -0.501 * skin
     if depth > 0.5:
-        assert met == FIXED and far < np.linalg.norm(way) / 2
+        assert met == FIXED
+        assert far < np.linalg.norm(way) / 2
     elif depth <= -2:
         assert met == NOTHING
 

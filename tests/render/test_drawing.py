@@ -67,8 +67,10 @@ def test_left_limbs_are_on_the_left(make):
     character, theme = make(), THEMES["light"]
     image = still(character, None, 0.0, Look(view="back", size=SIZE)) / 255.0
     warm, cold = image[..., 0] - image[..., 2] > 0.2, image[..., 2] - image[..., 0] > 0.2
-    assert theme.left[0] > theme.left[2] and theme.right[0] < theme.right[2]
-    assert warm.sum() > 30 and cold.sum() > 30
+    assert theme.left[0] > theme.left[2]
+    assert theme.right[0] < theme.right[2]
+    assert warm.sum() > 30
+    assert cold.sum() > 30
     assert np.argwhere(warm)[:, 1].mean() < np.argwhere(cold)[:, 1].mean() - 10
 
 
@@ -77,7 +79,8 @@ def test_left_limbs_are_on_the_left(make):
 def test_a_picture_is_the_same_every_time(person, show, theme):
     look = Look(size=SIZE, show=show, theme=theme)
     first, second = (still(person, person.clips["walk"], 0.4, look) for _ in range(2))
-    assert first.shape == (120, 160, 3) and first.dtype == np.uint8
+    assert first.shape == (120, 160, 3)
+    assert first.dtype == np.uint8
     np.testing.assert_array_equal(first, second)
     edge = np.concatenate((first[0], first[:, 0], first[:, -1]))
     assert np.abs(edge / 255.0 - THEMES[theme].background).max() < 0.15  # Nothing is cut off.
@@ -107,7 +110,8 @@ def test_units_and_axes_make_no_difference():
     pictures = [still(km.Character(each.skeleton, rig=each), None, 0.0, look).astype(int) for each in (plain.rig, rig)]
     # The grid has other cells: compare what is far from its colours.
     figure = [np.ptp(image, axis=-1) > 60 for image in pictures]
-    assert figure[0].sum() > 200 and (figure[0] ^ figure[1]).sum() <= 0.01 * figure[0].sum()
+    assert figure[0].sum() > 200
+    assert (figure[0] ^ figure[1]).sum() <= 0.01 * figure[0].sum()
 
 
 def test_a_body_in_the_ground_is_hidden_there(person):
@@ -116,7 +120,8 @@ def test_a_body_in_the_ground_is_hidden_there(person):
     standing = changed(person, look, **walking)
     sunk = changed(person, replace(look, ground=km.Plane((0.0, 0.7, 0.0))), **walking)
     top, bottom = slice(0, SIZE[1] // 3), slice(2 * SIZE[1] // 3, None)
-    assert standing[bottom].sum() > 40 and not sunk[bottom].any()
+    assert standing[bottom].sum() > 40
+    assert not sunk[bottom].any()
     np.testing.assert_array_equal(sunk[top], standing[top])
 
 
@@ -135,7 +140,8 @@ def test_poses_of_a_strip_stand_side_by_side(person):
     figures = np.ptp(image.astype(int), axis=-1) > 60
     columns = figures[: int(0.6 * len(figures))].any(axis=0)
     gaps = np.diff(np.flatnonzero(columns))
-    assert image.shape[1] == 960 and (gaps > 8).sum() == 2
+    assert image.shape[1] == 960
+    assert (gaps > 8).sum() == 2
 
 
 def test_a_strip_of_a_clip_that_travels_goes_along_its_way():

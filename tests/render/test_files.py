@@ -28,7 +28,8 @@ def test_a_picture(dog, tmp_path):
     out = tmp_path / "dog.png"
     result = invoke(dog, "-o", out, "--size", "120x90", "--clip", "walk", "--time", "0.3", "--view", "20,10")
     assert result.exit_code == 0, result.output
-    assert "'walk' at 0.3 s" in result.output and read_picture(out).shape == (90, 120, 3)
+    assert "'walk' at 0.3 s" in result.output
+    assert read_picture(out).shape == (90, 120, 3)
     assert [path.name for path in tmp_path.iterdir()] == ["dog.png"]
 
 
@@ -37,7 +38,9 @@ def test_a_film(dog, tmp_path):
     result = invoke(dog, "-o", out, "--size", "80x60", "--clip", "walk", "--time", "0:0.5", "--fps", "10")
     assert result.exit_code == 0, result.output
     shown = decode_gif(out.read_bytes())
-    assert len(shown.frames) == 5 and (shown.milliseconds == 100).all() and shown.loops
+    assert len(shown.frames) == 5
+    assert (shown.milliseconds == 100).all()
+    assert shown.loops
     assert (shown.frames[0] != shown.frames[2]).any()
 
 
@@ -45,14 +48,16 @@ def test_a_strip_on_a_slope(dog, tmp_path):
     out = tmp_path / "dog.png"
     result = invoke(dog, "-o", out, "--strip", 3, "--ground", "slope:5", "--theme", "dark", "--size", "200x80")
     assert result.exit_code == 0, result.output
-    assert "in 1 pose (3 would hide each other)" in result.output and read_picture(out).mean() < 100
+    assert "in 1 pose (3 would hide each other)" in result.output
+    assert read_picture(out).mean() < 100
 
 
 def test_poses_that_would_hide_each_other_on_a_ground_are_fewer(dog, tmp_path):
     words = ["--clip", "idle", "--strip", 7, "--size", "200x80"]
     apart = invoke(dog, "-o", tmp_path / "apart.png", *words)
     on_ground = invoke(dog, "-o", tmp_path / "on_ground.png", *words, "--ground", "0")
-    assert "in 7 poses" in apart.output and "in 1 pose (7 would hide each other)" in on_ground.output
+    assert "in 7 poses" in apart.output
+    assert "in 1 pose (7 would hide each other)" in on_ground.output
 
 
 def test_a_map_of_heights_has_its_size_and_height(dog, tmp_path):
@@ -63,7 +68,8 @@ def test_a_map_of_heights_has_its_size_and_height(dog, tmp_path):
         result = invoke(dog, "-o", out, "--size", "80x60", "--ground", tmp_path / "hills.npy", *words)
         assert result.exit_code == 0, result.output
         images.append(read_picture(out))
-    assert (images[0] != images[1]).any() and (images[1] != images[2]).any()
+    assert (images[0] != images[1]).any()
+    assert (images[1] != images[2]).any()
 
 
 def test_the_same_words_give_the_same_bytes(dog, tmp_path):
@@ -120,13 +126,15 @@ def test_a_film_needs_a_clip(tmp_path):
     dog = quadruped()
     km.save(still, km.Character(dog.skeleton, rig=dog.rig))
     result = invoke(still, "-o", tmp_path / "out.gif")
-    assert result.exit_code == 2 and "no clip" in result.output
+    assert result.exit_code == 2
+    assert "no clip" in result.output
     assert invoke(still, "-o", tmp_path / "out.png", "--size", "40x30").exit_code == 0
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
     result = invoke(tmp_path / "nothing.glb", "-o", tmp_path / "out.png")
-    assert result.exit_code == 2 and "nothing.glb" in result.output
+    assert result.exit_code == 2
+    assert "nothing.glb" in result.output
 
 
 @pytest.mark.parametrize("name", ["gltf/KayKit_Knight.glb", "gltf/Fox.glb", "gltf/m2m_spider.glb", "bvh/cmu_02_01.bvh"])
@@ -136,5 +144,6 @@ def test_real_files(name, tmp_path):
     result = invoke(asset(name), "-o", out, "--size", "160x120")
     assert result.exit_code == 0, result.output
     image = read_picture(out).astype(int)
-    assert (image[..., 0] - image[..., 2] > 60).sum() > 40 and (image[..., 2] - image[..., 0] > 60).sum() > 40
+    assert (image[..., 0] - image[..., 2] > 60).sum() > 40
+    assert (image[..., 2] - image[..., 0] > 60).sum() > 40
     assert np.ptp(image[0]) < 30

@@ -73,7 +73,8 @@ def test_walls_in_the_way_are_cut_away_down_to_a_kerb(walls):
 def test_walls_behind_stay():
     behind = box_at((-3.0, -0.1, -1.5), (3.0, 2.0, -1.2))
     seen = view_ground(km.Ground.union(FLOOR, behind), STAGE, camera((0.0, 10.0)), BOX, SHOWN[np.newaxis])
-    assert seen.hit[0].all() and (seen.place[0, :, 2] < 0.0).all()
+    assert seen.hit[0].all()
+    assert (seen.place[0, :, 2] < 0.0).all()
 
 
 def test_ground_that_rises_beside_the_way_is_no_wall():
@@ -84,5 +85,6 @@ def test_ground_that_rises_beside_the_way_is_no_wall():
     seen = view_ground(km.Ground.union(FLOOR, step), STAGE, eye, BOX, poses)
     x, y, z = seen.place[seen.hit].T
     on_top, in_front = np.isclose(y, 0.7), np.isclose(z, 1.8)
-    assert on_top.sum() > 50 and in_front.sum() > 50
+    assert on_top.sum() > 50
+    assert in_front.sum() > 50
     assert (on_top | in_front | (z > 1.8))[x > 0.01].all()

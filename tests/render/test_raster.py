@@ -71,7 +71,9 @@ def test_a_mesh_without_gaps_has_none_in_the_picture():
 def test_nothing_to_see_is_an_empty_picture(triangles):
     points = np.array([(500.0, 5.0, 0.0), (600.0, 5.0, 0.0), (600.0, 50.0, 0.0)])
     fragments = fill(points, triangles, (10, 10))
-    assert not fragments.seen.any() and np.isinf(fragments.depth).all() and fragments.shares.shape == (0, 3)
+    assert not fragments.seen.any()
+    assert np.isinf(fragments.depth).all()
+    assert fragments.shares.shape == (0, 3)
 
 
 def test_only_fronts_face():

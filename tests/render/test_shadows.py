@@ -25,8 +25,10 @@ def test_what_is_under_a_roof_is_dark(shadows, look):
 def test_edges_are_soft_and_even(shadows, look):
     x = np.linspace(0.5, 1.5, 101)
     light = look(shadows, np.stack((x, 0 * x, 0 * x), axis=-1))
-    assert light[0] == pytest.approx(0, abs=1e-9) and light[-1] == pytest.approx(1, abs=1e-9)
-    assert (np.diff(light) >= -1e-9).all() and ((light > 0.05) & (light < 0.95)).sum() >= 3
+    assert light[0] == pytest.approx(0, abs=1e-9)
+    assert light[-1] == pytest.approx(1, abs=1e-9)
+    assert (np.diff(light) >= -1e-9).all()
+    assert ((light > 0.05) & (light < 0.95)).sum() >= 3
     assert abs(x[np.argmin(np.abs(light - 0.5))] - 1.0) < 0.05
 
 

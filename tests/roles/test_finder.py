@@ -303,7 +303,9 @@ def test_a_table_of_human_bones_goes_over_what_is_found():
     index = character.skeleton.index
     known = {"hips": index("Spine"), "head": index("Neck"), "leftUpperLeg": index("Left leg")}
     rig = roles.find(character.skeleton, known=known, skins=character.skins)
-    assert rig.hips == index("Spine") and rig.head == index("Neck") and "head" not in rig.confidence
+    assert rig.hips == index("Spine")
+    assert rig.head == index("Neck")
+    assert "head" not in rig.confidence
     assert rig.leg("left").joints[0] == index("Left leg")  # A leg that is not whole in the table is found.
 
 
@@ -332,7 +334,8 @@ def assert_same_roles(made, disguised, rig, eyes=True):
     def now(joints):
         return tuple(joint[int(j)] for j in joints)
 
-    assert rig.hips == joint[truth.hips] and rig.head == joint[truth.head]
+    assert rig.hips == joint[truth.hips]
+    assert rig.head == joint[truth.head]
     assert (rig.spine, rig.neck) == (now(truth.spine), now(truth.neck))
     assert rig.tails == tuple(now(tail) for tail in truth.tails)
     assert {leg.joints for leg in rig.legs} == {now(leg.joints) for leg in truth.legs}
@@ -377,7 +380,8 @@ def test_names_that_contradict_the_shape_are_told():
     names = [name[:-2] + swapped.get(name[-2:], name[-2:]) for name in old.names]
     rig = roles.find(Skeleton(names, old.parents, old.rest))
     assert rig.forward == pytest.approx((0, 0, 1))
-    assert any("call the left side right" in doubt for doubt in rig.doubts) and rig.confidence["forward"] < 0.8
+    assert any("call the left side right" in doubt for doubt in rig.doubts)
+    assert rig.confidence["forward"] < 0.8
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -387,7 +391,8 @@ def test_a_character_that_lies_at_rest_stands_in_its_clips(name):
     character = disguised.character
     rig = roles.find(character.skeleton, character.clips, skins=character.skins)
     assert_same_roles(made, disguised, rig, eyes=False)
-    assert rig.up == (0, 1, 0) and rig.stance is not None
+    assert rig.up == (0, 1, 0)
+    assert rig.stance is not None
     np.testing.assert_allclose(rig.forward, (0, 0, 1), atol=0.03)
     for leg, truth in zip(rig.legs, made.rig.legs, strict=False):
         assert leg.sole == pytest.approx(truth.sole, abs=0.002)
@@ -492,7 +497,8 @@ def test_thighs_may_hang_from_the_spine():
     names = [old.names[j] for j in order]
     skeleton = Skeleton(names, [-1 if p < 0 else int(new[p]) for p in above], Pose(offsets, straight))
     rig = roles.find(skeleton)
-    assert names[rig.hips] == "hips" and [leg.name for leg in rig.legs] == ["left", "right"]
+    assert names[rig.hips] == "hips"
+    assert [leg.name for leg in rig.legs] == ["left", "right"]
     assert [names[j] for j in rig.spine] == ["spine_1", "spine_2", "spine_3", "chest"]
 
 
@@ -516,7 +522,8 @@ def test_of_several_bodies_in_a_file_the_largest_is_known(scene):
     skeleton = together(parts, scene)
     rig = roles.find(skeleton)
     assert [skeleton.names[j] for j in (rig.hips, rig.head)] == ["hips_1", "head_1"]
-    assert [leg.name for leg in rig.legs] == ["left", "right"] and len(rig.arms) == 2
+    assert [leg.name for leg in rig.legs] == ["left", "right"]
+    assert len(rig.arms) == 2
     assert any("3 bodies" in doubt for doubt in rig.doubts)
 
 
@@ -541,9 +548,13 @@ def test_overrides_go_over_everything_and_are_certain():
     rig = roles.find(character.skeleton, character.clips, overrides=said, skins=character.skins)
     name = character.skeleton.names
     assert (name[rig.hips], [name[j] for j in rig.spine], rig.neck, rig.head) == ("spine_1", ["spine_2"], (), None)
-    assert [name[j] for j in rig.eyes] == ["lid_l", "lid_r"] and rig.tails == () and rig.floor == -0.25
-    assert name[rig.leg("left").joints[-1]] == "toe_l" and rig.leg("left").toe is None
-    assert rig.leg("right").sole == 0.5 and name[rig.leg("right").joints[-1]] == "foot_r"
+    assert [name[j] for j in rig.eyes] == ["lid_l", "lid_r"]
+    assert rig.tails == ()
+    assert rig.floor == -0.25
+    assert name[rig.leg("left").joints[-1]] == "toe_l"
+    assert rig.leg("left").toe is None
+    assert rig.leg("right").sole == 0.5
+    assert name[rig.leg("right").joints[-1]] == "foot_r"
     assert {arm.name for arm in rig.arms} == {"left", "third"}  # It has joints of the right one, which goes.
     assert rig.forward == pytest.approx((0.6, 0, 0.8))
     assert not {"hips", "head", "forward", "up", "legs.left", "arms.third", "arms.right"} & set(rig.confidence)
@@ -556,8 +567,11 @@ def test_a_head_that_is_given_is_no_spine_and_in_no_doubt():
     assert any("head" in doubt for doubt in found.doubts)
     given = found.spine[-1]
     rig = km.load(asset("gltf/CesiumMan.glb"), roles=roles.Overrides(head=name[given])).rig
-    assert rig.head == given and rig.spine == found.spine[:-1] and rig.neck == ()
-    assert "head" not in rig.confidence and not any("head" in doubt for doubt in rig.doubts)
+    assert rig.head == given
+    assert rig.spine == found.spine[:-1]
+    assert rig.neck == ()
+    assert "head" not in rig.confidence
+    assert not any("head" in doubt for doubt in rig.doubts)
 
 
 def test_chains_of_many_joints_are_doubtful_legs():
@@ -572,7 +586,8 @@ def test_what_is_given_as_an_arm_is_no_leg():
     arm = Arm(name="left", joints=found.leg("front_left").joints[:3])
     rig = roles.find(character.skeleton, character.clips, overrides=roles.Overrides(arms=[arm]))
     assert {leg.name for leg in found.legs} - {leg.name for leg in rig.legs} == {"front_left"}
-    assert rig.arm("left").joints == arm.joints and "legs.front_left" not in rig.confidence
+    assert rig.arm("left").joints == arm.joints
+    assert "legs.front_left" not in rig.confidence
 
 
 def test_sides_that_are_given_say_which_way_it_faces():

@@ -37,7 +37,8 @@ def test_handles_of_an_animators_rig():
     rig = roles.find(character.skeleton, character.clips, skins=character.skins)
     names = character.skeleton.names
     found = {names[end]: [names[j] for j in joints] for end, joints in roles.handles(rig).items()}
-    assert found["foot.l"] == ["heelIK.l", "IK-foot.l"] and found["wrist.r"] == ["handIK.r"]
+    assert found["foot.l"] == ["heelIK.l", "IK-foot.l"]
+    assert found["wrist.r"] == ["handIK.r"]
     assert not rig.doubts  # No skin follows them.
 
 

@@ -55,7 +55,8 @@ def test_knees_and_elbows_of_a_person_are_hinges_about_the_axis_they_were_made_w
     found = limits.find(with_found_rig(plain(made).character))
     for name in ("shin_l", "shin_r", "forearm_l", "forearm_r"):
         limit, truth = found[made.skeleton.index(name)], made.skeleton.limits[made.skeleton.index(name)]
-        assert isinstance(limit, Hinge) and isinstance(truth, Hinge)
+        assert isinstance(limit, Hinge)
+        assert isinstance(truth, Hinge)
         assert abs(np.dot(limit.axis, truth.axis)) > 0.99
         assert limit.high - limit.low > np.radians(100)
     assert isinstance(found[made.skeleton.index("thigh_l")], SwingTwist)

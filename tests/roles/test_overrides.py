@@ -117,5 +117,6 @@ def test_one_goes_over_another():
     said = roles.Overrides(hips="p", head="x", legs=[Leg(name="left", joints=("a", "b", "c"), sole=0.1)])
     for word in words:
         said = parse_override(word).over(said)
-    assert said.hips == "p" and said.head == "h"
+    assert said.hips == "p"
+    assert said.head == "h"
     assert said.legs == (Leg(name="left", joints=("a", "b", "c"), toe="t", sole=0.2),)

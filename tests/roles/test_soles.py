@@ -62,8 +62,10 @@ def test_soles_of_generated_characters_are_as_made(name):
     assert rig.floor == pytest.approx(0.0, abs=0.001)
     for leg in rig.legs:
         was = truth[leg.joints]
-        assert leg.sole == pytest.approx(was.sole, abs=0.002) and leg.toe_sole == pytest.approx(was.toe_sole, abs=0.002)
-        assert leg.heel == pytest.approx(was.heel, abs=0.015) and leg.tip == pytest.approx(was.tip, abs=0.02)
+        assert leg.sole == pytest.approx(was.sole, abs=0.002)
+        assert leg.toe_sole == pytest.approx(was.toe_sole, abs=0.002)
+        assert leg.heel == pytest.approx(was.heel, abs=0.015)
+        assert leg.tip == pytest.approx(was.tip, abs=0.02)
 
 
 def test_without_a_skin_the_ground_is_at_zero_if_that_is_just_below_the_joints():

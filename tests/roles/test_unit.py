@@ -26,7 +26,9 @@ from tests.roles.bodies import MADE, placed, plain
 def test_units_of_real_files(file, metres):
     character = files.load(asset(file), rig=False)
     guess = roles.unit(roles.find(character.skeleton, character.clips, skins=character.skins))
-    assert guess.metres == metres and guess.word and 0 < guess.sure <= 1
+    assert guess.metres == metres
+    assert guess.word
+    assert 0 < guess.sure <= 1
 
 
 @pytest.mark.parametrize(

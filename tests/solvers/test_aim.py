@@ -106,7 +106,8 @@ def naive_units(v):
 def test_exactly_behind_and_there_already():
     r = km.aim(np.eye(4), (0, 0, -3))
     np.testing.assert_allclose(naive.quat_rotate(r.correction, (0, 0, 1)), [0, 0, -1], atol=1e-12)
-    assert r.reached and abs(r.correction[3]) < 1e-12
+    assert r.reached
+    assert abs(r.correction[3]) < 1e-12
     there = km.aim(np.eye(4), (0, 0, 3), offset=(0, 0, 1))
     np.testing.assert_allclose(there.correction, NO_TURN, atol=1e-12)
     assert there.reached
@@ -153,7 +154,8 @@ def test_nearer_than_the_axis_ever_comes_is_as_near_as_it_goes(kind):
     target = np.einsum("nij,nj->ni", world[:, :3, :3], local) + world[:, :3, 3]
     r = km.aim(world, target, forward=forward, offset=starts)
     assert all(np.isfinite(field).all() for field in r)
-    assert not r.reached[r.error > 1e-3].any() and (r.error > 1e-3).mean() > 0.9
+    assert not r.reached[r.error > 1e-3].any()
+    assert (r.error > 1e-3).mean() > 0.9
     scale = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3])))
     start, along = rays(world, r.correction, forward, starts)
     np.testing.assert_allclose(off_ray(start, along, target) / scale, nearest - inside, atol=1e-9)
@@ -205,7 +207,8 @@ def test_finite_in_finite_out(data):
     r = km.aim(world.astype(dtype), target.astype(dtype), forward, offset.astype(dtype), weight)
     assert all(np.isfinite(field).all() for field in r)
     np.testing.assert_allclose(np.linalg.norm(r.correction.astype(np.float64)), 1.0, atol=1e-5)
-    assert 0 <= r.error <= np.float32(np.pi) and r.reached == (r.error <= dtype(1e-3))
+    assert 0 <= r.error <= np.float32(np.pi)
+    assert r.reached == (r.error <= dtype(1e-3))
 
 
 @precisions
@@ -219,8 +222,10 @@ def test_any_size(dtype, size):
     r = km.aim(world.astype(dtype), (target * size).astype(dtype), forward, (starts * size).astype(dtype))
     start, along = rays(world, r.correction, forward, starts * size)
     limit = 1e-9 if dtype is np.float64 else 1e-5
-    assert (off_ray(start, along, target * size) / size).max() < limit and r.reached.all()
-    assert r.correction.dtype == dtype and r.error.dtype == dtype
+    assert (off_ray(start, along, target * size) / size).max() < limit
+    assert r.reached.all()
+    assert r.correction.dtype == dtype
+    assert r.error.dtype == dtype
 
 
 # --- guarantees ------------------------------------------------------------------------------------------------
@@ -241,7 +246,9 @@ def test_leading_axes_broadcast_and_both_matrix_shapes_are_taken():
     rng = problems.generator(88)
     world, target = np.stack([joint(rng, "scaled") for _ in range(4)]), rng.normal(size=(5, 4, 3))
     r = km.aim(world, target)
-    assert r.correction.shape == (5, 4, 4) and r.error.shape == (5, 4) and r.reached.shape == (5, 4)
+    assert r.correction.shape == (5, 4, 4)
+    assert r.error.shape == (5, 4)
+    assert r.reached.shape == (5, 4)
     short = km.aim(world[:, :3], target)
     assert all(np.array_equal(a, b) for a, b in zip(r, short, strict=True))
     assert km.aim(np.zeros((0, 4, 4)), np.zeros((0, 3))).correction.shape == (0, 4)

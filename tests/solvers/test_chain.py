@@ -98,7 +98,8 @@ def test_targets_made_by_hinges_are_reached_inside_them(solve):
     for joints in r.joints[::10]:
         hinge = naive.hinge_angles(joints, (1.0, 0.0, 0.0))[1:]
         np.testing.assert_allclose(np.abs(hinge), angles_to_parent(joints)[1:], atol=1e-6)  # nothing off its plane
-        assert hinge.min() > -1e-6 and hinge.max() < 1.8 + 1e-6
+        assert hinge.min() > -1e-6
+        assert hinge.max() < 1.8 + 1e-6
     assert angles_to_parent(r.joints)[:, 0].max() < 0.4 + 1e-6
 
 
@@ -113,7 +114,8 @@ def test_the_straight_chains_own_line(solve, bones, pole):
         r = solve(chain, (0.0, share * bones, 0.0), pole=pole)
         assert r.reached, share
         if pole is not None:
-            assert r.joints[:, 2].sum() > 0 and np.abs(r.joints[:, 0]).max() < 1e-6
+            assert r.joints[:, 2].sum() > 0
+            assert np.abs(r.joints[:, 0]).max() < 1e-6
 
 
 @solvers
@@ -122,7 +124,8 @@ def test_there_already_is_left_alone(solve):
     chain = problems.random_chains(rng, 1, 9)[0]
     r = solve(chain, chain[-1] + 1e-6)
     np.testing.assert_array_equal(r.joints, chain)
-    assert r.iterations == 0 and r.reached
+    assert r.iterations == 0
+    assert r.reached
 
 
 # --- what cannot be reached ------------------------------------------------------------------------------------
@@ -254,7 +257,8 @@ def test_the_chain_bulges_towards_its_pole(solve):
     size, off = np.linalg.norm(bulge, axis=-1), np.linalg.norm(aside, axis=-1) / np.linalg.norm(pole, axis=-1)
     clear = (size > 0.1) & (off > 0.05)
     cosine = (bulge * aside).sum(-1) / (size * np.linalg.norm(aside, axis=-1))
-    assert clear.mean() > 0.9 and cosine[clear].min() > 1 - 1e-9
+    assert clear.mean() > 0.9
+    assert cosine[clear].min() > 1 - 1e-9
 
 
 @pytest.mark.slow_uncompiled
@@ -264,7 +268,8 @@ def test_planar_chains_stay_planar_with_pole_and_limits(solve):
     chains = problems.straight_chains(200, 6, 2)
     target = problems.targets_within(rng, chains, 0.3, 0.9)
     r = solve(chains, target, pole=(30.0, 0.0))
-    assert r.joints.shape == (200, 6, 2) and r.reached.all()
+    assert r.joints.shape == (200, 6, 2)
+    assert r.reached.all()
     turn = rng.uniform(-0.6, 0.6, (200, 5)).cumsum(1)
     goal = np.stack([-np.sin(turn), np.cos(turn)], -1).sum(1)
     for limit in (km.Cone(0.6), km.Hinge((0, 0, 1), -0.6, 0.6), km.SwingTwist(0.6, -1, 1)):
@@ -335,7 +340,8 @@ def test_finite_in_finite_out_in_space(solve, data):
 @given(problems.chains(2), problems.vectors(2))
 def test_finite_in_finite_out_in_the_plane(solve, chain, target):
     r = solve(chain, target)
-    assert all(np.isfinite(field).all() for field in r) and np.isfinite(r.rotations()).all()
+    assert all(np.isfinite(field).all() for field in r)
+    assert np.isfinite(r.rotations()).all()
 
 
 @solvers
@@ -459,7 +465,9 @@ def test_inputs_are_never_changed(solve):
 def test_leading_axes_broadcast(solve):
     chain = problems.straight_chains(1, 4)[0]
     r = solve(chain, np.ones((2, 3, 3)), pole=np.ones((3, 3)))
-    assert r.joints.shape == (2, 3, 4, 3) and r.error.shape == (2, 3) and r.rotations().shape == (2, 3, 3, 4)
+    assert r.joints.shape == (2, 3, 4, 3)
+    assert r.error.shape == (2, 3)
+    assert r.rotations().shape == (2, 3, 3, 4)
     assert solve(np.zeros((0, 4, 3)), np.zeros((0, 3))).joints.shape == (0, 4, 3)
 
 
@@ -528,7 +536,8 @@ def test_one_warning_when_trouble_starts(solve, caplog):
     chain = problems.straight_chains(1, 4)[0]
     for _ in range(3):
         solve(chain, (0.0, 9.0, 0.0))
-    assert len(caplog.records) == 1 and "out of reach" in caplog.text
+    assert len(caplog.records) == 1
+    assert "out of reach" in caplog.text
     chain[2] = chain[1]
     solve(chain, (0.5, 0.5, 0.0))
     assert "a bone has length zero" in caplog.text

@@ -27,7 +27,9 @@ def frames(joints, target, count, **options):
 def check(before, r, target, tolerance=1e-4):
     """Finite, bones kept, the root in place, the report honest."""
     assert all(np.isfinite(field).all() for field in r)
-    assert r.joints.dtype == before.dtype and r.error.dtype == before.dtype and r.state.dtype == before.dtype
+    assert r.joints.dtype == before.dtype
+    assert r.error.dtype == before.dtype
+    assert r.state.dtype == before.dtype
     np.testing.assert_array_equal(r.joints[..., 0, :], before[..., 0, :])
     assert naive.bones_kept(before, r.joints)
     wide, goal = r.joints.astype(np.float64), np.asarray(target, np.float64)
@@ -38,7 +40,8 @@ def check(before, r, target, tolerance=1e-4):
     allowed = before.dtype.type(tolerance) * whole
     clear = np.abs(r.error - allowed) > relative * allowed
     assert (r.reached == (r.error <= allowed))[clear].all()
-    assert (r.state >= 0).all() and (r.state <= np.float32(np.pi)).all()
+    assert (r.state >= 0).all()
+    assert (r.state <= np.float32(np.pi)).all()
 
 
 # --- its character ---------------------------------------------------------------------------------------------
@@ -69,7 +72,8 @@ def test_a_near_target_is_backed_away_from_at_first(target):
     errors = [float(r.error) for r in frames(chain, target, 200)]
     farthest = int(np.argmax(errors))
     assert errors[farthest] > before * 1.01
-    assert farthest < 10 and (np.diff(errors[farthest:]) < 1e-9).all()
+    assert farthest < 10
+    assert (np.diff(errors[farthest:]) < 1e-9).all()
     assert errors[-1] < 0.02 * 3
 
 
@@ -78,7 +82,8 @@ def test_a_far_target_is_only_ever_neared():
     chain[:, 0] = 0.1 * np.sin(np.arange(4))
     target = (2.0, 1.2, 0.3)
     errors = [np.linalg.norm(chain[-1] - target), *(float(r.error) for r in frames(chain, target, 100))]
-    assert (np.diff(errors) < 1e-9).all() and errors[-1] < 0.06
+    assert (np.diff(errors) < 1e-9).all()
+    assert errors[-1] < 0.06
 
 
 def test_compensating_angles_grow_only_where_the_target_is_nearer_than_the_bone_is_long():
@@ -187,7 +192,8 @@ def test_finite_in_finite_out_bones_kept_and_honest(width, data):
         assert np.isfinite(r.rotations()).all()
     again = list(frames(chain, target, 3, steps=steps, dt=dt))[-1]
     assert all(np.array_equal(a, b) for a, b in zip(r, again, strict=True))
-    assert np.array_equal(chain, copies[0]) and np.array_equal(target, copies[1])
+    assert np.array_equal(chain, copies[0])
+    assert np.array_equal(target, copies[1])
 
 
 @precisions
@@ -252,7 +258,8 @@ def test_planar_chains_stay_planar():
     spatial = km.compensating(naive.in_space(chains), naive.in_space(target))
     np.testing.assert_array_equal(planar.joints, spatial.joints[..., :2])
     np.testing.assert_array_equal(spatial.joints[..., 2], 0.0)
-    assert planar.rotations().shape == (30, 5) and spatial.rotations().shape == (30, 5, 4)
+    assert planar.rotations().shape == (30, 5)
+    assert spatial.rotations().shape == (30, 5, 4)
 
 
 def test_rotations_rebuild_the_chain():
@@ -265,7 +272,9 @@ def test_rotations_rebuild_the_chain():
 
 def test_leading_axes_broadcast():
     r = km.compensating(problems.straight_chains(1, 4)[0], np.ones((2, 3, 3)), state=np.zeros((3, 3)))
-    assert r.joints.shape == (2, 3, 4, 3) and r.state.shape == (2, 3, 3) and r.error.shape == (2, 3)
+    assert r.joints.shape == (2, 3, 4, 3)
+    assert r.state.shape == (2, 3, 3)
+    assert r.error.shape == (2, 3)
     assert km.compensating(np.zeros((0, 4, 3)), np.zeros((0, 3))).joints.shape == (0, 4, 3)
 
 
@@ -276,7 +285,8 @@ def test_inputs_are_never_changed():
     r = km.compensating(chain, target, state=state)
     np.testing.assert_array_equal(chain, problems.straight_chains(3, 5))
     np.testing.assert_array_equal(state, np.full((3, 4), 0.25))
-    assert r.state.flags.writeable and r.joints.flags.writeable
+    assert r.state.flags.writeable
+    assert r.joints.flags.writeable
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,8 @@ if SIMULATED:
     def test_an_empty_batch(device):
         empty = device(np.zeros((0, 3)))
         r = km.two_bone(empty, empty, device(np.zeros((0, 2))))
-        assert r.mid.shape == (0, 3) and r.reached.shape == (0,)
+        assert r.mid.shape == (0, 3)
+        assert r.reached.shape == (0,)
         assert km.fabrik(device(np.zeros((0, 4, 3))), empty).joints.shape == (0, 4, 3)
 
     def test_inputs_are_never_changed(device):
@@ -194,7 +195,9 @@ if SIMULATED:
         for _ in range(3):
             km.two_bone(root, target, lengths)
         messages = [record.getMessage() for record in caplog.records]
-        assert len(messages) == 2 and "out of reach" in caplog.text and "a bone has length zero" in caplog.text
+        assert len(messages) == 2
+        assert "out of reach" in caplog.text
+        assert "a bone has length zero" in caplog.text
 
     # --- errors --------------------------------------------------------------------------------------------------
 

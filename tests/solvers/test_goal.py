@@ -109,12 +109,15 @@ def test_the_hand_is_at_the_target(who, solver, arm):
     check_sound(skeleton, pose, after, report, arm, target)
     share = report.error / size(skeleton, pose, arm)
     if solver == "compensating":  # A creature, not a machine: it comes near.
-        assert np.median(share) < 1e-3 and share.max() < 0.05
+        assert np.median(share) < 1e-3
+        assert share.max() < 0.05
         assert (report.iterations > 0).all()
     else:
-        assert report.reached.all() and not report.limited.any()
+        assert report.reached.all()
+        assert not report.limited.any()
         closed_form = solver in (None, "two_bone")
-        assert share.max() < (1e-9 if closed_form else 1e-4) and (report.iterations == 0).all() == closed_form
+        assert share.max() < (1e-9 if closed_form else 1e-4)
+        assert (report.iterations == 0).all() == closed_form
     np.testing.assert_allclose(
         report.reach,
         np.linalg.norm(target - places(skeleton, after, arm)[:, 0], axis=-1) / size(skeleton, pose, arm),
@@ -157,7 +160,9 @@ def test_near_and_far_from_the_origin_in_both_precisions(dtype, where):
     pose = Pose(moved, pose.rotations).astype(dtype)
     target = reachable(rng, skeleton, pose, ARM).astype(dtype)
     after, report = km.solve(skeleton, pose, ARM, km.Goal(target))
-    assert after.precision is dtype and report.error.dtype == dtype and report.reach.dtype == dtype
+    assert after.precision is dtype
+    assert report.error.dtype == dtype
+    assert report.reach.dtype == dtype
     assert report.error.max() < 64 * eps(dtype) * max(1, where)
 
 
@@ -166,7 +171,8 @@ def test_a_bone_that_aims():
     skeleton = line((1, 1, 1), (0, 2, 0))
     after, report = km.solve(skeleton, skeleton.rest, [*"ab"], km.Goal((4, 1, 1)))
     np.testing.assert_allclose(places(skeleton, after, "b")[0], (3, 1, 1), atol=1e-12)
-    assert not report.reached and report.error == pytest.approx(1)
+    assert not report.reached
+    assert report.error == pytest.approx(1)
 
 
 def test_joints_may_be_indices_and_the_batch_may_come_from_the_goal():
@@ -174,11 +180,16 @@ def test_joints_may_be_indices_and_the_batch_may_come_from_the_goal():
     target = reachable(problems.generator(5), skeleton, posed(person(), np.random.default_rng(0), 6, 0.0), ARM)
     chain = [skeleton.index(joint) for joint in ARM]
     after, report = km.solve(skeleton, skeleton.rest, np.array(chain), km.Goal(target.reshape(2, 3, 3)))
-    assert after.shape == (2, 3) and report.reached.shape == (2, 3) and report.reached.all()
+    assert after.shape == (2, 3)
+    assert report.reached.shape == (2, 3)
+    assert report.reached.all()
     one, single = km.solve(skeleton, skeleton.rest, ARM, km.Goal(target[4].tolist()))
-    assert same_bits(after[1, 1], one) and one.shape == () and single.error.shape == ()
+    assert same_bits(after[1, 1], one)
+    assert one.shape == ()
+    assert single.error.shape == ()
     nobody, empty = km.solve(skeleton, skeleton.rest, ARM, km.Goal(np.zeros((0, 3))))
-    assert nobody.shape == (0,) and empty.reached.shape == (0,)
+    assert nobody.shape == (0,)
+    assert empty.reached.shape == (0,)
 
 
 # --- out of reach ----------------------------------------------------------------------------------------------
@@ -198,14 +209,16 @@ def test_too_far_is_straight_at_the_target(who, solver):
         check_sound(skeleton, pose, after, report, chain, target)
         end = places(skeleton, after, chain)[:, -1]
         np.testing.assert_allclose((end - at[:, 0]) / whole[:, None], way, atol=1e-6)
-        assert not report.reached.any() and (report.reach > 1).all()
+        assert not report.reached.any()
+        assert (report.reach > 1).all()
 
 
 def test_too_near_is_the_edge_of_the_hole():
     skeleton = line((0, 0, 0), (0, 3, 0), (1, 0, 0))
     after, report = km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal((0.5, 0, 0.5)))
     np.testing.assert_allclose(places(skeleton, after, "c")[0], np.array((1, 0, 1)) * np.sqrt(2), atol=1e-7)
-    assert not report.reached and report.error == pytest.approx(2 - np.sqrt(0.5))
+    assert not report.reached
+    assert report.error == pytest.approx(2 - np.sqrt(0.5))
 
 
 @pytest.mark.parametrize("solver", [None, *SOLVERS])
@@ -331,7 +344,8 @@ def test_the_tolerance_of_the_rotation_is_an_angle():
     for tolerance, reached in ((0.3, False), (0.5, True)):
         goal = km.Goal(target, rotation=turned)
         _, report = km.solve(skeleton, skeleton.rest, [*"abc"], goal, rotation_tolerance=tolerance)
-        assert report.rotation_error == pytest.approx(0.4, abs=1e-6) and report.reached == reached
+        assert report.rotation_error == pytest.approx(0.4, abs=1e-6)
+        assert report.reached == reached
     assert km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal(target))[1].rotation_error == 0
 
 
@@ -357,7 +371,8 @@ def test_a_bare_point_is_a_goal():
     skeleton = person().skeleton
     after, report = km.solve(skeleton, skeleton.rest, ARM, (0.1, 1.2, 0.3))
     same, _ = km.solve(skeleton, skeleton.rest, ARM, km.Goal((0.1, 1.2, 0.3)))
-    assert report.reached and same_bits(after, same)
+    assert report.reached
+    assert same_bits(after, same)
     many, _ = km.solve(skeleton, skeleton.rest, ARM, np.full((2, 3), (0.1, 1.2, 0.3)))
     assert same_bits(many[1], same)
     _, reports = km.solve(skeleton, skeleton.rest, [ARM, OTHER_ARM], [(0.1, 1.2, 0.3), (-0.1, 1.2, 0.3)])
@@ -369,14 +384,16 @@ def test_the_tolerance_may_be_metres(tolerance):
     skeleton = line((0, 0, 0), *[(0, 1, 0)] * 6)
     target = problems.units(problems.generator(31), 20) * 4
     _, report = km.solve(skeleton, skeleton.rest, [*"abcdefg"], km.Goal(target), tolerance_m=tolerance)
-    assert (report.error <= tolerance).all() and report.reached.all()
+    assert (report.error <= tolerance).all()
+    assert report.reached.all()
 
 
 def test_passes_may_be_bounded():
     skeleton = line((0, 0, 0), *[(0, 1, 0)] * 6)
     target = problems.units(problems.generator(32), 20) * 5.9
     _, report = km.solve(skeleton, skeleton.rest, [*"abcdefg"], km.Goal(target), tolerance=1e-9, max_iterations=2)
-    assert report.iterations.max() <= 2 and not report.reached.all()
+    assert report.iterations.max() <= 2
+    assert not report.reached.all()
 
 
 def test_without_a_rotation_the_tip_keeps_its_local_one():
@@ -443,7 +460,9 @@ def test_without_a_pole_a_straight_limb_bends_as_it_does_at_rest():
     assert np.ptp(places(bent, straight, "abc")[:, 2]) < 1e-12
     after, report = km.solve(bent, straight, [*"abc"], km.Goal((0, 1.5, 0)))
     elbow = places(bent, after, "b")[0]
-    assert report.reached and elbow[2] > 0.3 and abs(elbow[0]) < 1e-9
+    assert report.reached
+    assert elbow[2] > 0.3
+    assert abs(elbow[0]) < 1e-9
 
 
 # --- weights ---------------------------------------------------------------------------------------------------
@@ -457,7 +476,8 @@ def test_weight_zero_is_the_pose_bit_for_bit(dtype, solver):
     pose = posed(person(), rng, 4, 2.0).astype(dtype)  # Outside its limits, most of it.
     goal = km.Goal(rng.normal(size=(4, 3)), rotation=problems.quaternions(rng, 4), pole=(1, 2, 3), weight=0)
     after, report = km.solve(skeleton, pose, ARM, goal, solver=solver)
-    assert same_bits(after, pose) and not report.limited.any()
+    assert same_bits(after, pose)
+    assert not report.limited.any()
     check_honest(skeleton, after, report, ARM, goal.position)
 
 
@@ -490,10 +510,12 @@ def test_everyone_may_have_a_weight_of_their_own():
     skeleton, pose = person().skeleton, posed(person(), rng, 5)
     target, weight = reachable(rng, skeleton, pose, ARM), np.array([0.0, 0.2, 0.5, 0.9, 1.0])
     after, report = km.solve(skeleton, pose, ARM, km.Goal(target, weight=weight))
-    assert same_bits(after[0], pose[0]) and report.reached.tolist() == [False, False, False, False, True]
+    assert same_bits(after[0], pose[0])
+    assert report.reached.tolist() == [False, False, False, False, True]
     for i in range(5):
         one, single = km.solve(skeleton, pose[i], ARM, km.Goal(target[i], weight=weight[i]))
-        assert same_bits(after[i], one) and report.error[i] == single.error
+        assert same_bits(after[i], one)
+        assert report.error[i] == single.error
 
 
 # --- places and lengths ----------------------------------------------------------------------------------------
@@ -509,7 +531,8 @@ def test_joints_without_length_do_not_count():
     target = problems.units(rng, 20) * rng.uniform(0.2, 1.9, (20, 1))
     after, report = km.solve(lean, lean.rest, [*"abc"], km.Goal(target))
     stuffed, same = km.solve(full, full.rest, [*"abcdefg"], km.Goal(target))
-    assert (same.iterations == 0).all() and same.reached.all()
+    assert (same.iterations == 0).all()
+    assert same.reached.all()
     np.testing.assert_array_equal(same.error, report.error)
     np.testing.assert_array_equal(places(full, stuffed, "acf"), places(lean, after, "abc"))
     check_sound(full, full.rest, stuffed, same, "abcdefg", target)
@@ -700,7 +723,9 @@ def test_limits_that_are_not_met_change_nothing():
     for chain in (ARM, REACHING):
         one, plain = km.solve(free, pose, chain, km.Goal(target))
         other, report = km.solve(wide, pose, chain, km.Goal(target))
-        assert same_bits(one, other) and not report.limited.any() and plain.reached.all()
+        assert same_bits(one, other)
+        assert not report.limited.any()
+        assert plain.reached.all()
 
 
 def test_a_hinge_says_which_way_a_limb_bends():
@@ -708,7 +733,9 @@ def test_a_hinge_says_which_way_a_limb_bends():
         skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0), limits={"b": km.Hinge((1, 0, 0), low, high)})
         after, report = km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal((0, 0.4, 1.2)))
         angle = naive.twist_angle(after.rotations[1], (1, 0, 0))
-        assert report.reached and low <= angle <= high and abs(angle) > 0.5
+        assert report.reached
+        assert low <= angle <= high
+        assert abs(angle) > 0.5
 
 
 def test_out_of_reach_inside_limits_is_as_near_as_it_gets():
@@ -728,7 +755,9 @@ def test_no_pops_past_a_limit(aside):
     skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0.1), limits=limits)
     path = np.linspace((0.1, 1.4, 0.1), np.array([0.1, 1.4, 0.1]) + 1.5 * naive.unit(aside), 400)
     after, report = km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal(path))
-    assert report.limited[-1] and not report.limited.all() and 0.05 < report.reached.mean() < 0.95
+    assert report.limited[-1]
+    assert not report.limited.all()
+    assert 0.05 < report.reached.mean() < 0.95
     moves = np.linalg.norm(np.diff(places(skeleton, after, "abc"), axis=0), axis=-1).max(axis=-1)
     assert moves.max() < 10 * np.linalg.norm(path[1] - path[0])
 
@@ -784,7 +813,8 @@ def test_the_higher_priority_is_met_and_the_lower_gives_way():
         goals = [km.Goal(high, priority=3), km.Goal(low)][::order]
         after, reports = km.solve(skeleton, skeleton.rest, chains, goals)
         met, missed = reports[::order]
-        assert met.reached.all() and not missed.reached.all()
+        assert met.reached.all()
+        assert not missed.reached.all()
         check_honest(skeleton, after, met, chains[::order][0], high)
         check_honest(skeleton, after, missed, chains[::order][1], low)
         # As near as its own arm gets it: straight at the target.
@@ -826,7 +856,8 @@ def test_a_goal_without_weight_has_no_say():
     )
     alone, report = km.solve(skeleton, pose, chains[0], km.Goal(left))
     after, (first, second) = km.solve(skeleton, pose, chains, [km.Goal(left), km.Goal(right, weight=0.0)])
-    assert same_bits(after, alone) and np.array_equal(first.error, report.error)
+    assert same_bits(after, alone)
+    assert np.array_equal(first.error, report.error)
     check_honest(skeleton, after, second, chains[1], right)
     none, _ = km.solve(skeleton, pose, chains, [km.Goal(left, weight=0), km.Goal(right, weight=0)])
     assert same_bits(none, pose)
@@ -838,7 +869,8 @@ def test_a_limb_with_two_goals_is_solved_without_complaint():
     at = places(skeleton, skeleton.rest, ["hand_l"])[0]
     goals = [km.Goal(at + (0.05, 0, 0), priority=1), km.Goal(at - (0.05, 0, 0))]
     _, (first, second) = km.solve(skeleton, skeleton.rest, [ARM, ARM], goals, solver="two_bone")
-    assert first.reached and second.error == pytest.approx(0.1)
+    assert first.reached
+    assert second.error == pytest.approx(0.1)
 
 
 # --- guarantees ------------------------------------------------------------------------------------------------
@@ -897,8 +929,10 @@ def test_inputs_are_never_changed_and_the_same_input_gives_the_same_bits():
         array.flags.writeable = False
     first, one = km.solve(skeleton, pose, ARM, km.Goal(*given_in))
     second, two = km.solve(skeleton, pose, ARM, km.Goal(*given_in))
-    assert all(np.array_equal(a, b) for a, b in zip(given_in, copies, strict=True)) and same_bits(pose, before)
-    assert same_bits(first, second) and all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(given_in, copies, strict=True))
+    assert same_bits(pose, before)
+    assert same_bits(first, second)
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     first.rotations[:] = first.translations[:] = 0
     assert same_bits(pose, before)
 
@@ -927,7 +961,8 @@ def test_finite_in_finite_out(data):
     pole = data.draw(st.one_of(st.none(), problems.vectors()))
     goal = km.Goal(data.draw(problems.vectors()).astype(dtype), pole=pole, weight=weight)
     after, report = km.solve(skeleton, pose, range(joints), goal, solver, soften)
-    assert all(np.isfinite(array).all() for array in after.arrays()) and all(np.isfinite(part) for part in report)
+    assert all(np.isfinite(array).all() for array in after.arrays())
+    assert all(np.isfinite(part) for part in report)
     np.testing.assert_allclose(np.linalg.norm(after.rotations.astype(float), axis=-1), 1, atol=1e-5)
     if dtype(weight) > 0:
         assert outside_any(skeleton, after) < (1e-6 if dtype == np.float64 else 1e-5)

@@ -118,7 +118,8 @@ def test_finite_in_finite_out_and_forward_is_there(position, target, forward, up
     position, target = position.astype(dtype), target.astype(dtype)
     forward, up = (v if v.any() else np.array([0.0, 0.0, 1.0]) for v in (forward, up))
     q = km.look_at(position, target, forward=forward, up=up)
-    assert np.isfinite(q).all() and q.dtype == dtype
+    assert np.isfinite(q).all()
+    assert q.dtype == dtype
     limit = 1e-5 if single else 1e-9
     assert abs(np.linalg.norm(q.astype(np.float64)) - 1.0) < limit
     gap = (target - position).astype(np.float64)

@@ -81,7 +81,8 @@ def test_the_end_is_at_the_goal_and_every_bone_keeps_its_place_in_its_parent(kin
     moved, report = apply_to_matrices(world, joints, km.Goal(target, turn), PARENTS)
     size = length(world, joints)
     miss = np.linalg.norm(places(moved, joints)[:, -1] - target, axis=-1)
-    assert report.reached.all() and (miss <= 1e-4 * size).all()
+    assert report.reached.all()
+    assert (miss <= 1e-4 * size).all()
     np.testing.assert_allclose(report.error, miss, atol=1e-12 * size.max())
     np.testing.assert_allclose(axes(moved, joints[-1]), naive.quat_to_matrix(turn), atol=1e-9)
     before, after = local(world), local(moved)
@@ -169,7 +170,8 @@ def test_without_parents_the_chain_moves_and_nothing_else():
     np.testing.assert_array_equal(alone[:, LIMB], along[:, LIMB])
     others = [b for b in range(len(PARENTS)) if b not in LIMB]
     np.testing.assert_array_equal(alone[:, others], world[:, others])
-    assert report.reached.all() and not np.array_equal(along[:, 4], world[:, 4])
+    assert report.reached.all()
+    assert not np.array_equal(along[:, 4], world[:, 4])
 
 
 def test_bones_that_a_chain_leaves_out_go_along():
@@ -208,7 +210,8 @@ def test_too_far_is_straight_at_the_goal():
         target = reachable(rng, world, joints, 2.0, 3.0)
         moved, report = apply_to_matrices(world, joints, km.Goal(target), PARENTS)
         at, size = places(moved, joints), length(world, joints)
-        assert not report.reached.any() and (report.reach > 1).all()
+        assert not report.reached.any()
+        assert (report.reach > 1).all()
         np.testing.assert_allclose(np.linalg.norm(at[:, -1] - at[:, 0], axis=-1), size, rtol=1e-6)
         np.testing.assert_allclose(report.error, np.linalg.norm(target - at[:, 0], axis=-1) - size, rtol=1e-6)
 
@@ -248,7 +251,8 @@ def test_a_hinge_bends_a_straight_limb(mirror):
     for axis in ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)):
         moved, report = apply_to_matrices(world, [0, 1, 2], km.Goal((0.0, 1.5, 0.0)), axis=axis)
         # A positive turn about +x takes +y to +z, so the end comes forward and the middle goes back.
-        assert report.reached and moved[1, 2, 3] * axis[0] * mirror < -0.5
+        assert report.reached
+        assert moved[1, 2, 3] * axis[0] * mirror < -0.5
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------
@@ -264,7 +268,8 @@ def test_every_form_of_matrix_gives_the_same(dtype):
     square, report = apply_to_matrices(world, LIMB, goal, PARENTS)
     wide, _ = apply_to_matrices(world[..., :3, :], LIMB, goal, PARENTS)
     flat, _ = apply_to_matrices(world[..., :3, :].reshape(COUNT, -1, 12), LIMB, goal, PARENTS)
-    assert square.shape == world.shape and square.dtype == wide.dtype == flat.dtype == dtype
+    assert square.shape == world.shape
+    assert square.dtype == wide.dtype == flat.dtype == dtype
     assert report.error.dtype == dtype
     np.testing.assert_array_equal(square[..., :3, :], wide)
     np.testing.assert_array_equal(wide.reshape(COUNT, -1, 12), flat)
@@ -296,7 +301,8 @@ def test_one_character_and_many_goals():
     world = skeleton.world(pose)[0]
     targets = reachable(rng, np.tile(world, (6, 1, 1, 1)), LIMB).reshape(2, 3, 3)
     moved, report = apply_to_matrices(world, LIMB, km.Goal(targets), PARENTS)
-    assert moved.shape == (2, 3, *world.shape) and report.error.shape == (2, 3)
+    assert moved.shape == (2, 3, *world.shape)
+    assert report.error.shape == (2, 3)
     np.testing.assert_allclose(moved[:, :, LIMB[-1], :3, 3], targets, atol=1e-9)
 
 
@@ -341,7 +347,8 @@ def test_finite_in_finite_out(dtype, data):
     pole = data.draw(st.one_of(st.none(), problems.vectors()))
     goal = km.Goal(data.draw(problems.vectors()), turn, pole, data.draw(st.sampled_from([0.0, 0.3, 1.0])))
     moved, report = apply_to_matrices(matrices, list(range(count)), goal, soften=data.draw(st.sampled_from([0.5, 1.0])))
-    assert np.isfinite(moved).all() and all(np.isfinite(field).all() for field in report)
+    assert np.isfinite(moved).all()
+    assert all(np.isfinite(field).all() for field in report)
     assert naive.bones_kept(matrices[:, :, 3], moved[:, :, 3])
 
 

@@ -21,7 +21,8 @@ def test_reaches_with_the_knee_on_the_poles_side():
     rng = problems.generator(11)
     root, target, lengths, pole = reachable_limbs(rng, 20_000)
     r = km.two_bone(root, target, lengths, pole=pole)
-    assert r.reached.all() and np.linalg.norm(r.end - target, axis=-1).max() < 1e-6
+    assert r.reached.all()
+    assert np.linalg.norm(r.end - target, axis=-1).max() < 1e-6
     line = (target - root) / np.linalg.norm(target - root, axis=-1, keepdims=True)
     across = np.cross(line, pole - root)
     # The knee lies in the half plane of the pole: nothing of it across that plane, nothing on the other side.
@@ -47,10 +48,13 @@ def test_agrees_with_the_naive_solver():
 def test_too_far_is_straight_at_the_target_and_too_near_is_the_holes_edge():
     far = km.two_bone((0, 0, 0), (0, 0, 9), (1, 0.5))
     np.testing.assert_allclose([far.mid, far.end], [[0, 0, 1], [0, 0, 1.5]], atol=1e-12)
-    assert not far.reached and far.error == pytest.approx(7.5) and far.reach == pytest.approx(6)
+    assert not far.reached
+    assert far.error == pytest.approx(7.5)
+    assert far.reach == pytest.approx(6)
     near = km.two_bone((0, 0, 0), (0, 0.1, 0), (1, 0.5))
     np.testing.assert_allclose(near.end, [0, 0.5, 0], atol=1e-12)
-    assert not near.reached and near.error == pytest.approx(0.4)
+    assert not near.reached
+    assert near.error == pytest.approx(0.4)
 
 
 def test_target_at_the_root():
@@ -62,7 +66,8 @@ def test_target_at_the_root():
 def test_hint_decides_where_the_pole_says_nothing():
     for pole in (None, (0, 5, 0), (0, 0, 0)):  # none, on the line, at the root
         r = km.two_bone((0, 0, 0), (0, 1, 0), (1, 1), pole=pole, hint=(0.3, 7, 0))
-        assert r.mid[0] > 0.8 and abs(r.mid[2]) < 1e-9
+        assert r.mid[0] > 0.8
+        assert abs(r.mid[2]) < 1e-9
     neither = [km.two_bone((0, 0, 0), (0, 1, 0), (1, 1), pole=pole).mid for pole in (None, (0, 5, 0))]
     np.testing.assert_array_equal(neither[0], neither[1])
 
@@ -75,8 +80,11 @@ def test_softening_has_a_continuous_slope_and_never_goes_straight():
     got = r.end[:, 1]
     np.testing.assert_allclose(got[distance <= 1.8], distance[distance <= 1.8], rtol=1e-15)
     slope = np.diff(got) / np.diff(distance)
-    assert np.abs(np.diff(slope)).max() < 2e-3 and slope.min() > 0 and slope.max() < 1 + 1e-9
-    assert got.max() < 2 and not r.reached[distance > 1.9].any()
+    assert np.abs(np.diff(slope)).max() < 2e-3
+    assert slope.min() > 0
+    assert slope.max() < 1 + 1e-9
+    assert got.max() < 2
+    assert not r.reached[distance > 1.9].any()
     hard = km.two_bone((0, 0, 0), target, (1, 1)).end[:, 1]
     assert np.abs(np.diff(np.diff(hard) / np.diff(distance))).max() > 0.4  # what softening takes away
 
@@ -160,7 +168,8 @@ def test_leading_axes_broadcast():
     rng = problems.generator(15)
     target = rng.normal(size=(4, 5, 3))
     r = km.two_bone((0, 0, 0), target, np.ones((5, 2)), pole=rng.normal(size=(4, 1, 3)))
-    assert r.mid.shape == (4, 5, 3) and r.error.shape == (4, 5)
+    assert r.mid.shape == (4, 5, 3)
+    assert r.error.shape == (4, 5)
     assert km.two_bone(np.zeros((0, 3)), np.zeros((0, 3)), (1, 1)).mid.shape == (0, 3)
 
 
@@ -237,7 +246,8 @@ def test_one_warning_when_trouble_starts(caplog):
     assert len(caplog.records) == 2
     km.two_bone((0, 0, 0), (0, 1, 0), (1, 0))
     km.two_bone((0, 0, 0), (0, 0, 0), (0, 0))
-    assert "a bone has length zero" in caplog.text and "the whole chain has length zero" in caplog.text
+    assert "a bone has length zero" in caplog.text
+    assert "the whole chain has length zero" in caplog.text
 
 
 @given(problems.vectors(), problems.vectors(), st.floats(0.1, 2), st.floats(0.1, 2))

@@ -73,9 +73,12 @@ def test_auto_bend_follows_the_targets_side():
 
 def test_target_at_the_root():
     folded = km.two_bone_2d((3, 4), (3, 4), (1, 1))
-    assert folded.end.tolist() == [3, 4] and not folded.clamped and folded.gamma == 0
+    assert folded.end.tolist() == [3, 4]
+    assert not folded.clamped
+    assert folded.gamma == 0
     too_near = km.two_bone_2d((0, 0), (0, 0), (2, 1))
-    assert np.linalg.norm(too_near.end) == pytest.approx(1) and too_near.clamped
+    assert np.linalg.norm(too_near.end) == pytest.approx(1)
+    assert too_near.clamped
     assert np.linalg.norm(too_near.knee) == pytest.approx(2)
 
 

@@ -27,13 +27,17 @@ def cast_checked(ground, origins, directions, max_distance):
     origins, directions = np.asarray(origins, np.float64), np.asarray(directions, np.float64)
     hit, point, normal, distance = hits
     shape = np.broadcast_shapes(origins.shape[:-1], directions.shape[:-1], np.shape(max_distance))
-    assert np.shape(hit) == shape == np.shape(distance) and point.shape == (*shape, 3) == normal.shape
-    assert hit.dtype == np.bool_ and point.dtype == normal.dtype == distance.dtype
+    assert np.shape(hit) == shape == np.shape(distance)
+    assert point.shape == (*shape, 3) == normal.shape
+    assert hit.dtype == np.bool_
+    assert point.dtype == normal.dtype == distance.dtype
     assert all(np.isfinite(field).all() for field in hits)
     eps = np.finfo(distance.dtype).eps
     units = naive_casts.unit(directions)
     reach = np.broadcast_to(np.asarray(max_distance).astype(distance.dtype), shape)
-    assert np.all(distance >= 0) and np.all(distance <= reach) and np.all(distance[~hit] == reach[~hit])
+    assert np.all(distance >= 0)
+    assert np.all(distance <= reach)
+    assert np.all(distance[~hit] == reach[~hit])
     ends = origins + units * np.asarray(distance, np.float64)[..., None]
     size = np.max(np.abs(origins), axis=-1, initial=0.0) + distance
     assert np.all(np.linalg.norm(point - ends, axis=-1) <= 8 * eps * size)

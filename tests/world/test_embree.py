@@ -27,7 +27,8 @@ def test_names_the_nearest_triangle(size):
     expected, which = naive_casts.triangles(origins, directions, reaches, vertices[triangles])
     hit = np.isfinite(expected)
     assert hit.sum() > 100
-    assert np.mean(found[hit] == which[hit]) > 0.99 and np.mean(found[~hit] == -1) > 0.99
+    assert np.mean(found[hit] == which[hit]) > 0.99
+    assert np.mean(found[~hit] == -1) > 0.99
 
 
 @pytest.mark.slow_uncompiled

@@ -44,7 +44,8 @@ def test_agrees_with_dense_steps(function):
     origins, directions, reaches = random_rays(problems.generator(1), COUNT, 3.0)
     hits = cast_checked(Ground.from_function(function, step=0.02), origins, directions, reaches)
     agrees(hits, naive_casts.function(origins, directions, reaches, waves))
-    assert hits.hit.any() and not hits.hit.all()
+    assert hits.hit.any()
+    assert not hits.hit.all()
 
 
 def test_normals_given_and_taken_from_the_slope_are_the_same():
@@ -87,7 +88,8 @@ def test_functions_of_floats_are_asked_point_by_point():
     hits = cast_checked(Ground.from_function(scalar_steps), origins, DOWN, 9.0)
     np.testing.assert_allclose(5.0 - hits.distance, [scalar_steps(x, z)[0] for x, _, z in origins], atol=1e-15)
     slanted = cast_checked(Ground.from_function(scalar_steps), (-0.55, 0.6, -1), (1.0, -0.1, 0), 9.0)
-    assert slanted.hit and slanted.point[0] == pytest.approx(2.0)  # The riser of the second step.
+    assert slanted.hit
+    assert slanted.point[0] == pytest.approx(2.0)  # The riser of the second step.
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -101,7 +103,8 @@ def test_a_function_of_floats_sees_floats(count):
         return 0.0
 
     assert Ground.from_function(picky).cast(np.ones((count, 3)), DOWN, 5.0).hit.all()
-    assert seen and set(seen) == {float}
+    assert seen
+    assert set(seen) == {float}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
@@ -128,7 +131,8 @@ def test_whatever_shape_the_answer_has(function, count):
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")  # NumPy warns when an array of one number is taken for a number.
             hits = cast_checked(Ground.from_function(function), origins, ways + (lean, 0, 0), 9.0)
-        assert hits.hit.all() and not heard
+        assert hits.hit.all()
+        assert not heard
         np.testing.assert_allclose(hits.point[:, 1], 0.5, atol=1e-12)
         np.testing.assert_allclose(hits.normal, -np.sign(ways), atol=1e-9)
 
@@ -159,7 +163,8 @@ def test_the_function_cannot_change_the_rays():
 
     origins = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]])
     hits = cast_checked(Ground.from_function(greedy), origins, [[0, -1, 0], [0.5, -1, 0]], 5.0)
-    assert hits.hit.all() and origins[0, 0] == 1.0
+    assert hits.hit.all()
+    assert origins[0, 0] == 1.0
 
 
 # --- holes, sides, ends ----------------------------------------------------------------------------------------
@@ -174,7 +179,9 @@ def test_where_the_height_is_not_finite_there_is_a_hole():
     assert not ground.cast((-0.5, 0.5, 0), (1, -1, 0), 1.0).hit  # Slanted, through it.
     assert not ground.cast((-1.5, 1.0, 0), (1, -1, 0), 9.0).hit  # In one side, and on underneath.
     from_below = ground.cast((0, -1.0, 0), (2, 1, 0), 9.0)
-    assert from_below.hit and from_below.point[0] == pytest.approx(2.0) and from_below.normal[1] == -1
+    assert from_below.hit
+    assert from_below.point[0] == pytest.approx(2.0)
+    assert from_below.normal[1] == -1
     edge = ground.cast([[1, 1, 0], [-1, 1, 0]], DOWN, 5.0)  # The slope next to a hole, from one side.
     np.testing.assert_array_equal(edge.normal, [[0, 1, 0], [0, 1, 0]])
     assert not Ground.from_function(lambda x, z: math.inf).cast((0, 1, 0), (0, -1, 0.5), 9.0).hit
@@ -189,9 +196,11 @@ def test_a_ray_that_comes_down_in_a_hole_goes_on_below(cliff):
 
     ray = (0, 0.5, 0), (1, -0.5, 0)
     hits = cast_checked(Ground.from_function(ground, step=0.3), *ray, 5.0)
-    assert hits.hit and hits.point[0] == pytest.approx(cliff)
+    assert hits.hit
+    assert hits.point[0] == pytest.approx(cliff)
     hits = cast_checked(Ground.from_function(ground, step=0.3, two_sided=False), *ray, 30.0)
-    assert hits.hit and hits.point[1] == pytest.approx(-10.0)
+    assert hits.hit
+    assert hits.point[1] == pytest.approx(-10.0)
 
 
 def test_from_below_and_on_the_surface():
@@ -199,18 +208,22 @@ def test_from_below_and_on_the_surface():
         ground, front = Ground.from_function(function), Ground.from_function(function, two_sided=False)
         for way in ((0.0, 1.0, 0.0), (0.3, 1.0, 0.1)):
             up, down = np.array(way), -np.array(way)
-            assert ground.cast((0, -1, 0), up, 9.0).normal[1] == -1 and not front.cast((0, -1, 0), up, 9.0).hit
+            assert ground.cast((0, -1, 0), up, 9.0).normal[1] == -1
+            assert not front.cast((0, -1, 0), up, 9.0).hit
             assert front.cast((0, 1, 0), down, 9.0).normal[1] == 1
             for reach in (0.0, 2.0):  # From the surface itself.
-                assert ground.cast((1, 0, 1), up, reach).hit and ground.cast((1, 0, 1), up, reach).distance == 0
-                assert front.cast((1, 0, 1), down, reach).hit and not front.cast((1, 0, 1), up, reach).hit
+                assert ground.cast((1, 0, 1), up, reach).hit
+                assert ground.cast((1, 0, 1), up, reach).distance == 0
+                assert front.cast((1, 0, 1), down, reach).hit
+                assert not front.cast((1, 0, 1), up, reach).hit
         assert not ground.cast((0, 0, 0), (1, 0, 1), 9.0).hit  # Along it.
 
 
 def test_one_sided_out_of_a_hill_and_into_the_next():
     ground = Ground.from_function(lambda x, z: np.sin(x), two_sided=False)
     hits = ground.cast((math.pi / 2, 0.0, 0.0), (1, 0, 0), 20.0)
-    assert hits.hit and hits.distance == pytest.approx(1.5 * math.pi)
+    assert hits.hit
+    assert hits.distance == pytest.approx(1.5 * math.pi)
 
 
 def test_the_end_of_the_ray_belongs_to_it():

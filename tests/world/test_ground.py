@@ -44,7 +44,8 @@ every_ground = pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS.k
 def test_a_batch_is_many_singles(ground, rays):
     origins, directions, reaches = rays(problems.generator(1), 120)
     batch = cast_checked(ground, origins, directions * 3, reaches)
-    assert batch.hit.any() and not batch.hit.all()
+    assert batch.hit.any()
+    assert not batch.hit.all()
     for i in range(0, len(origins), 5):
         assert same_bits(ground.cast(origins[i], directions[i] * 3, reaches[i]), [field[i] for field in batch])
 
@@ -70,7 +71,8 @@ def test_leading_axes_broadcast(ground):
             single = ground.cast(origins[4 * i + j], directions[j], reaches[i])
             assert same_bits(single, [field[i, j] for field in hits])
     one = cast_checked(ground, origins[0], DOWN, 9.0)
-    assert one.point.shape == (3,) and np.ndim(one.hit) == 0 == np.ndim(one.distance)
+    assert one.point.shape == (3,)
+    assert np.ndim(one.hit) == 0 == np.ndim(one.distance)
     assert cast_checked(ground, origins[:1], DOWN, 9.0).point.shape == (1, 3)
     assert cast_checked(ground, np.zeros((0, 3)), DOWN, 9.0).point.shape == (0, 3)
     assert cast_checked(ground, np.zeros((2, 0, 3)), np.ones((2, 1, 3)), 9.0).hit.shape == (2, 0)

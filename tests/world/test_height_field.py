@@ -39,7 +39,8 @@ def test_agrees_with_every_cell(rays, two_sided, with_holes):
     hits = cast_checked(ground, origins, directions, reaches)
     options = {"holes": holes, "front_only": not two_sided}
     agrees(hits, naive_casts.height_field(origins, directions, reaches, heights, ORIGIN, SPACING, **options))
-    assert hits.hit.any() and not hits.hit.all()
+    assert hits.hit.any()
+    assert not hits.hit.all()
 
 
 def test_long_flat_rays_over_steep_hills():
@@ -137,7 +138,8 @@ def test_no_ray_slips_through_where_patches_meet():
     )
     clear = np.isfinite(low) & np.isfinite(high)
     clear[clear] = np.abs(low[clear] - high[clear]) < 1e-4
-    assert clear.mean() > 0.7 and hits.hit[clear].all()
+    assert clear.mean() > 0.7
+    assert hits.hit[clear].all()
     assert np.all((hits.distance >= np.minimum(low, high) - 1e-9)[clear])
     assert np.all((hits.distance <= np.maximum(low, high) + 1e-9)[clear])
 
@@ -159,7 +161,8 @@ def test_no_ray_aimed_at_an_edge_or_a_corner_slips_through(roughness):
     assert through.mean() > 0.4
     origins, ends = origins[through], ends[through]
     hits = cast_checked(HeightField(heights), origins, ends - origins, 100.0)
-    assert hits.hit.all() and np.all(hits.normal[:, 1] > 0)
+    assert hits.hit.all()
+    assert np.all(hits.normal[:, 1] > 0)
     assert np.all(hits.distance <= np.linalg.norm(ends - origins, axis=1) + 1e-9)
     if roughness == 0.0:
         np.testing.assert_allclose(hits.point, ends, atol=1e-12)
@@ -173,7 +176,8 @@ def test_along_an_edge_between_two_cells_and_around_the_outside():
         expected = naive_casts.height_field(
             np.array([[x, 5.0, -1.0]]), naive_casts.unit([[0.0, -1.0, 0.5]]), np.array([20.0]), heights, (0, 0), 1.0
         )
-        assert hits.hit and hits.distance == pytest.approx(expected[0], abs=1e-12)
+        assert hits.hit
+        assert hits.distance == pytest.approx(expected[0], abs=1e-12)
     for outside in ((-1e-9, 5, 1), (2 + 1e-9, 5, 1), (1, 5, -1e-9), (1, 5, 2 + 1e-9)):
         assert not ground.cast(outside, DOWN, 50.0).hit
     assert not ground.cast((-1, 5, 1), (-1, -1, 0), 50.0).hit
@@ -184,7 +188,8 @@ def test_a_ray_that_starts_on_the_surface():
     for start in ((1.5, 0, 1.5), (1, 0, 2), (0, 0, 0), (3, 0, 3)):
         for way in ((0, -1, 0), (0.1, -1, 0.2), (0, 1, 0), (0.1, 1, 0.2)):
             hits = ground.cast(start, way, 0.0)
-            assert hits.hit and hits.distance == 0
+            assert hits.hit
+            assert hits.distance == 0
             np.testing.assert_array_equal(hits.normal, (0, -np.sign(way[1]), 0))
             assert one_sided.cast(start, way, 5.0).hit == (way[1] < 0)
         assert not ground.cast(start, (1, 0, 0.5), 5.0).hit  # Along it.
@@ -213,7 +218,8 @@ def test_one_sided_the_way_out_is_ignored_and_the_way_back_in_is_not():
     ridges = np.repeat(np.array([0.0, 1.0, 0.0, 1.0, 0.0])[:, None], 3, axis=1)
     ray = (1.0, 0.5, 1.0), (1.0, 0.0, 0.1)
     both, front = (HeightField(ridges, two_sided=sided).cast(*ray, 9.0) for sided in (True, False))
-    assert both.point[0] == pytest.approx(1.5) and front.point[0] == pytest.approx(2.5)
+    assert both.point[0] == pytest.approx(1.5)
+    assert front.point[0] == pytest.approx(2.5)
 
 
 def test_through_a_hole_and_up_from_below():
@@ -224,7 +230,8 @@ def test_through_a_hole_and_up_from_below():
     assert ground.cast((0.5, 3, 1.5), DOWN, 9.0).hit
     assert not ground.cast((0.5, 1, 1.5), (1, -1, 0), 9.0).hit  # Slanted into the hole, and on below.
     hits = ground.cast((1.5, -1, 1.5), (1, 1, 0), 9.0)  # And up again through the next cell.
-    assert hits.hit and hits.point[0] == pytest.approx(2.5)
+    assert hits.hit
+    assert hits.point[0] == pytest.approx(2.5)
     np.testing.assert_array_equal(hits.normal, (0, -1, 0))
 
 
@@ -234,7 +241,8 @@ def test_the_end_of_the_ray_belongs_to_it():
     origins, directions, _ = random_rays(rng, COUNT, 3.0)
     first = ground.cast(origins, directions, 20.0)
     again = ground.cast(origins, directions, first.distance)
-    assert np.array_equal(again.hit, first.hit) and np.array_equal(again.distance, first.distance)
+    assert np.array_equal(again.hit, first.hit)
+    assert np.array_equal(again.distance, first.distance)
     shorter = ground.cast(origins, directions, np.nextafter(first.distance, 0))
     assert not shorter.hit[first.distance > 0].any()
 

@@ -17,7 +17,8 @@ def test_directions_are_normalised_whatever_their_length():
         checked, shape, dtype = rays.checked(np.zeros(3), given, 1.0)
         lengths = np.linalg.norm(checked.units, axis=1)
         np.testing.assert_allclose(lengths, 1.0, rtol=1e-15)
-        assert shape == (50,) and dtype == np.float64
+        assert shape == (50,)
+        assert dtype == np.float64
     np.testing.assert_allclose(rays.checked(np.zeros(3), units * 7, 1.0)[0].units, units, atol=1e-15)
 
 
@@ -40,10 +41,13 @@ def test_every_array_is_of_the_one_type_the_kernels_are_compiled_for():
     for case in cases:
         checked = rays.checked(*case)[0]
         count = checked.reaches.size
-        assert checked.origins.shape == (count, 3) == checked.units.shape and checked.reaches.shape == (count,)
+        assert checked.origins.shape == (count, 3) == checked.units.shape
+        assert checked.reaches.shape == (count,)
         for array in checked:
-            assert array.dtype == np.float64 and array.dtype.isnative
-            assert array.flags.c_contiguous and array.flags.writeable
+            assert array.dtype == np.float64
+            assert array.dtype.isnative
+            assert array.flags.c_contiguous
+            assert array.flags.writeable
 
 
 @pytest.mark.parametrize(
@@ -65,4 +69,5 @@ def test_normals_face_the_side_that_the_ray_came_from():
     rng = problems.generator(2)
     for normal, unit in zip(problems.units(rng, 20), problems.units(rng, 20), strict=True):
         facing = run(rays.face_ray, np.float64, normal, unit)
-        assert facing @ unit <= 0 and (np.array_equal(facing, normal) or np.array_equal(facing, -normal))
+        assert facing @ unit <= 0
+        assert np.array_equal(facing, normal) or np.array_equal(facing, -normal)

@@ -17,7 +17,8 @@ def test_agrees_with_the_quadratic_formula(rays, two_sided):
     origins, directions, reaches = rays(problems.generator(1), 400)
     hits = cast_checked(Sphere(CENTRE, RADIUS, two_sided=two_sided), origins, directions, reaches)
     agrees(hits, naive_casts.sphere(origins, directions, reaches, CENTRE, RADIUS, front_only=not two_sided))
-    assert hits.hit.any() and not hits.hit.all()
+    assert hits.hit.any()
+    assert not hits.hit.all()
 
 
 def test_points_lie_on_it_and_normals_run_through_its_centre():
@@ -37,7 +38,8 @@ def test_all_the_way_round_a_small_planet_down_is_to_its_centre():
 
 def test_from_inside_the_normal_faces_the_centre():
     hits = Sphere((0, 0, 0), 2.0).cast((0, 0.5, 0), (0, 1, 0), 10.0)
-    assert hits.hit and hits.distance == 1.5
+    assert hits.hit
+    assert hits.distance == 1.5
     np.testing.assert_array_equal(hits.normal, (0, -1, 0))
     assert not Sphere((0, 0, 0), 2.0, two_sided=False).cast((0, 0.5, 0), (0, 1, 0), 10.0).hit
 
@@ -45,7 +47,8 @@ def test_from_inside_the_normal_faces_the_centre():
 def test_a_ray_that_starts_on_it_hits_at_once():
     for way in (-1.0, 1.0):
         hits = Sphere((0, 0, 0), 2.0).cast((0, 2, 0), (0, way, 0), 0.0)
-        assert hits.hit and hits.distance == 0
+        assert hits.hit
+        assert hits.distance == 0
         np.testing.assert_array_equal(hits.normal, (0, -way, 0))
     assert not Sphere((0, 0, 0), 2.0, two_sided=False).cast((0, 2, 0), (0, 1, 0), 9.0).hit
 
@@ -61,7 +64,8 @@ def test_the_end_of_the_ray_belongs_to_it():
     ground, ray = Sphere(CENTRE, RADIUS), ((4, 5, 6), (-1, -1.5, -1.25))
     distance = ground.cast(*ray, 100.0).distance
     again = ground.cast(*ray, distance)
-    assert again.hit and again.distance == distance
+    assert again.hit
+    assert again.distance == distance
     assert not ground.cast(*ray, np.nextafter(distance, 0)).hit
 
 

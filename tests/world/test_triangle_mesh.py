@@ -42,7 +42,8 @@ def test_agrees_with_every_triangle(accelerator, rays, two_sided, shape):
     hits = cast_checked(TriangleMesh(*mesh, accelerator=accelerator, two_sided=two_sided), origins, directions, reaches)
     expected, which = naive_casts.triangles(origins, directions, reaches, corners_of(mesh), front_only=not two_sided)
     agrees(hits, expected)
-    assert hits.hit.any() and not hits.hit.all()
+    assert hits.hit.any()
+    assert not hits.hit.all()
     a, b, c = np.moveaxis(corners_of(mesh)[which[hits.hit]], 1, 0)
     normals = naive_casts.unit(np.cross(b - a, c - a))
     normals *= -np.sign(np.sum(normals * directions[hits.hit], axis=1, keepdims=True))
@@ -53,7 +54,8 @@ def test_the_front_is_counter_clockwise():
     floor = np.array([[0.0, 0, 0], [0, 0, 2], [2, 0, 0]]), [[0, 1, 2]]
     for accelerator in ["kernel"] + ["embree"] * (find_spec("embreex") is not None):
         ground = TriangleMesh(*floor, accelerator=accelerator, two_sided=False)
-        assert ground.cast((0.5, 1, 0.5), DOWN, 5.0).hit and not ground.cast((0.5, -1, 0.5), -DOWN, 5.0).hit
+        assert ground.cast((0.5, 1, 0.5), DOWN, 5.0).hit
+        assert not ground.cast((0.5, -1, 0.5), -DOWN, 5.0).hit
         back = TriangleMesh(*floor, accelerator=accelerator).cast((0.5, -1, 0.5), -DOWN, 5.0)
         assert back.distance == 1.0
         np.testing.assert_array_equal(back.normal, (0, -1, 0))
@@ -129,7 +131,8 @@ def test_level_ground_is_exact(accelerator):
     ground = TriangleMesh(*meshes.grid(np.full((6, 6), 0.3)), accelerator=accelerator)
     x, z = np.meshgrid(np.linspace(0, 5, 11), np.linspace(0, 5, 11))
     hits = ground.cast(np.stack([x, np.full(x.shape, 1.3), z], axis=-1), DOWN, 5.0)
-    assert hits.hit.all() and np.all(hits.distance == 1.3 - 0.3)
+    assert hits.hit.all()
+    assert np.all(hits.distance == 1.3 - 0.3)
     np.testing.assert_array_equal(hits.normal, np.broadcast_to((0, 1, 0), hits.normal.shape))
 
 
@@ -147,7 +150,9 @@ def test_a_ray_that_starts_on_a_triangle_or_runs_along_one(accelerator):
     for start in ((1.25, 0, 1.5), (1, 0, 1), (1.5, 0, 1.5), (0, 0, 0)):
         for way in ((0, -1, 0), (0.3, -1, 0.1), (0, 1, 0)):
             hits = ground.cast(start, way, 0.0)
-            assert hits.hit and hits.distance == 0 and hits.normal[1] == -np.sign(way[1])
+            assert hits.hit
+            assert hits.distance == 0
+            assert hits.normal[1] == -np.sign(way[1])
             assert ground.cast(start, way, 9.0).distance == 0
             # Seen from its own front it is hit; from behind, the ceiling is.
             assert (front.cast(start, way, 9.0).distance == 0) == (way[1] < 0)
@@ -162,7 +167,8 @@ def test_the_end_of_the_ray_belongs_to_it(accelerator):
     origins, directions, _ = random_rays(rng, COUNT, 3.0)
     first = ground.cast(origins, directions, 20.0)
     again = ground.cast(origins, directions, first.distance)
-    assert first.hit.any() and same_bits(again._replace(point=0), first._replace(point=0))
+    assert first.hit.any()
+    assert same_bits(again._replace(point=0), first._replace(point=0))
     shorter = ground.cast(origins, directions, np.nextafter(first.distance, 0))
     assert not shorter.hit.any()
 
@@ -235,7 +241,8 @@ def test_the_largest_numbers_there_are():
     vertices = np.array([[-1.0, 0.0, -1.0], [-1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]) * 1e100
     ground = TriangleMesh(vertices, [[0, 1, 2]], accelerator="kernel")
     hits = cast_checked(ground, (0, 9e99, 0), (0.1, -1, 0), 1e100)
-    assert hits.hit and hits.distance == pytest.approx(9e99 * np.hypot(1, 0.1))
+    assert hits.hit
+    assert hits.distance == pytest.approx(9e99 * np.hypot(1, 0.1))
 
 
 # --- input -----------------------------------------------------------------------------------------------------

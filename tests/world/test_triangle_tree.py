@@ -60,7 +60,8 @@ def test_every_triangle_is_in_one_leaf_and_in_every_box_above_it(corners):
         else:
             found = np.concatenate([inside(first), inside(first + 1)])
         held = tree.corners[found]
-        assert np.all(held > low) and np.all(held < high)
+        assert np.all(held > low)
+        assert np.all(held < high)
         return found
 
     np.testing.assert_array_equal(np.sort(inside(0)), np.arange(len(corners)))
@@ -81,7 +82,8 @@ def test_boxes_are_tight_enough_to_be_of_use():
     found = list(nodes(triangle_tree.build(vertices[triangles])[0]))
     point = np.array([5.3, 0.0, 4.6])
     over = [leaf for _, box, leaf, _ in found if np.all((point >= box[0]) & (point <= box[1]))]
-    assert len(found) > 500 and len(over) < 25
+    assert len(found) > 500
+    assert len(over) < 25
     assert 1 <= sum(leaf is not None for leaf in over) <= 4
 
 

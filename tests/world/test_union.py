@@ -63,12 +63,14 @@ def test_of_two_in_the_same_place_the_first_is_hit():
     for first, second in (slopes, slopes[::-1]):
         hits = Ground.union(first, second).cast((0, 2, 0), DOWN, 2.0)
         np.testing.assert_array_equal(hits.normal, first.cast((0, 2, 0), DOWN, 2.0).normal)
-        assert hits.hit and hits.distance == 2.0
+        assert hits.hit
+        assert hits.distance == 2.0
 
 
 def test_float32_rays_and_somebody_elses_ground():
     hits = cast_checked(Ground.union(Elsewhere(Plane()), Sphere()), np.float32([0, 3, 0]), np.float32(DOWN), 9.0)
-    assert hits.distance == 2.0 and hits.distance.dtype == np.float32
+    assert hits.distance == 2.0
+    assert hits.distance.dtype == np.float32
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ def test_agrees_with_every_cell(rays, size):
     origins, directions, reaches = rays(rng, COUNT, 3.0)
     hits = cast_checked(VoxelGrid(filled, origin, size), origins, directions, reaches)
     agrees(hits, naive_casts.voxels(origins, directions, reaches, filled, origin, size))
-    assert hits.hit.any() and not hits.hit.all() and np.any(hits.hit & (hits.distance == 0))
+    assert hits.hit.any()
+    assert not hits.hit.all()
+    assert np.any(hits.hit & (hits.distance == 0))
 
 
 def test_normals_are_those_of_the_wall_that_was_hit():
@@ -40,14 +42,16 @@ def test_normals_are_those_of_the_wall_that_was_hit():
     assert np.all(np.sort(np.abs(normal), axis=1) == (0, 0, 1))
     into, out = (np.floor(point - way * normal * 1e-6).astype(int) for way in (1, -1))
     padded = np.pad(filled, 30)
-    assert padded[tuple((into + 30).T)].all() and not padded[tuple((out + 30).T)].any()
+    assert padded[tuple((into + 30).T)].all()
+    assert not padded[tuple((out + 30).T)].any()
 
 
 def test_a_ray_from_inside_hits_at_once_against_its_direction():
     ground = VoxelGrid(np.ones((2, 2, 2), bool))
     way = np.array([0.6, 0.0, 0.8])
     hits = ground.cast((0.5, 1.5, 0.5), way * 3, 5.0)
-    assert hits.hit and hits.distance == 0
+    assert hits.hit
+    assert hits.distance == 0
     np.testing.assert_allclose(hits.normal, -way, atol=1e-15)
     np.testing.assert_array_equal(hits.point, (0.5, 1.5, 0.5))
 
@@ -56,7 +60,8 @@ def test_down_onto_a_column_is_exact():
     filled = np.zeros((3, 8, 3), bool)
     filled[1, :5, 1] = True
     hits = VoxelGrid(filled, (-1.5, 0, -1.5), 1.0).cast((0.2, 7.3, -0.1), DOWN, 50.0)
-    assert hits.hit and hits.point[1] == 5.0
+    assert hits.hit
+    assert hits.point[1] == 5.0
     np.testing.assert_array_equal(hits.normal, (0, 1, 0))
 
 
@@ -70,7 +75,8 @@ def test_a_ray_that_starts_on_a_wall():
             start, direction = np.full(3, 1.5), np.zeros(3)
             start[axis], direction[axis] = place, way
             hits = ground.cast(start, direction, 0.0)
-            assert hits.hit and hits.distance == 0
+            assert hits.hit
+            assert hits.distance == 0
             np.testing.assert_array_equal(hits.normal, -direction)
             if place == 2.0:  # A cell owns its lower wall, and not its upper one.
                 assert not ground.cast(start, -direction, 9.0).hit
@@ -104,7 +110,8 @@ def test_along_walls_through_edges_and_corners():
     reaches, units = np.full(COUNT, 40.0), naive_casts.unit(directions)
     seen = naive_casts.voxels(origins, units, reaches - 1e-9, filled, (0, 0, 0), 1.0)
     touched = naive_casts.voxels(origins, units, reaches, filled, (0, 0, 0), 1.0, closed=True)
-    assert np.all(hits.hit[np.isfinite(seen)]) and np.all(np.isfinite(touched[hits.hit]))
+    assert np.all(hits.hit[np.isfinite(seen)])
+    assert np.all(np.isfinite(touched[hits.hit]))
     assert np.all(hits.distance <= np.where(np.isfinite(seen), seen, 40.0) + 1e-9)
     assert np.all(hits.distance[hits.hit] >= touched[hits.hit] - 1e-9)
     assert np.any(hits.distance < np.where(np.isfinite(seen), seen, 40.0) - 1e-9)  # A corner that was only touched.
@@ -149,7 +156,9 @@ def test_the_end_of_the_ray_belongs_to_it():
     ray = ((-2.3, 6.1, 1.2), (1.1, -1.3, 0.2))
     distance = ground.cast(*ray, 100.0).distance
     again = ground.cast(*ray, distance)
-    assert distance > 0 and again.hit and again.distance == distance
+    assert distance > 0
+    assert again.hit
+    assert again.distance == distance
     assert not ground.cast(*ray, np.nextafter(distance, 0)).hit
 
 

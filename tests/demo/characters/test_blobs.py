@@ -8,7 +8,8 @@ from tests.solids import open_edges, volume
 def test_distances_of_a_ball_and_of_a_limb_are_exact():
     points = np.array(((0.0, 0.5, 0.0), (0.3, 0.0, 0.0), (0.0, 0.05, 0.0), (0.0, -0.4, 0.0)))
     distance, out = lump((0.0, 0.0, 0.0), (0.1, 0.1, 0.1)).distance(points)
-    assert distance == pytest.approx((0.4, 0.2, -0.05, 0.3)) and np.allclose(out[1], (1.0, 0.0, 0.0))
+    assert distance == pytest.approx((0.4, 0.2, -0.05, 0.3))
+    assert np.allclose(out[1], (1.0, 0.0, 0.0))
     rod = limb(((0.0, 0.0, 0.0), 0.1), ((0.0, 0.0, 1.0), 0.2))
     assert rod.distance(np.array(((0.5, 0.0, 0.5), (0.0, 0.0, 1.7))))[0] == pytest.approx((0.35, 0.5))
 
@@ -18,12 +19,14 @@ def test_the_surface_of_an_ellipsoid_is_stretched_along_its_axes():
     egg = lump((0.0, 0.0, 0.0), (0.3, 0.1, 0.2), turned)
     on = np.array(((0.0, 0.3, 0.0), (0.1, 0.0, 0.0), (0.0, 0.0, 0.2)))
     assert np.abs(egg.distance(on)[0]).max() < 1e-12
-    assert (egg.distance(on * 0.9)[0] < 0).all() and (egg.distance(on * 1.1)[0] > 0).all()
+    assert (egg.distance(on * 0.9)[0] < 0).all()
+    assert (egg.distance(on * 1.1)[0] > 0).all()
 
 
 def test_the_middle_of_a_blob_is_inside():
     distance, out = lump((1.0, 2.0, 3.0), (0.3, 0.1, 0.2)).distance(np.array(((1.0, 2.0, 3.0),)))
-    assert distance[0] == pytest.approx(-0.1) and np.isfinite(out).all()
+    assert distance[0] == pytest.approx(-0.1)
+    assert np.isfinite(out).all()
 
 
 def test_a_ball_comes_out_round_closed_and_the_right_way_out():
@@ -49,13 +52,15 @@ def test_blobs_melt_into_each_other():
 def test_what_is_carved_is_gone():
     ball, bite = lump((0.0, 0.0, 0.0), (0.2, 0.2, 0.2)), lump((0.2, 0.0, 0.0), (0.1, 0.1, 0.1))
     mesh = surface([ball], 0.02, (1, 1, 1), carve=[bite], melt=0.005)
-    assert mesh.vertices[:, 0].max() < 0.19 and bite.distance(mesh.vertices)[0].min() > -0.006
+    assert mesh.vertices[:, 0].max() < 0.19
+    assert bite.distance(mesh.vertices)[0].min() > -0.006
     assert volume(mesh) < volume(surface([ball], 0.02, (1, 1, 1), melt=0.005)) * 0.99
 
 
 def test_below_the_floor_all_is_flat():
     mesh = surface([lump((0.0, 0.05, 0.0), (0.1, 0.1, 0.1))], 0.02, (1, 1, 1), floor=0.0)
-    assert mesh.vertices[:, 1].min() == 0.0 and (mesh.vertices[:, 1] == 0.0).sum() > 5
+    assert mesh.vertices[:, 1].min() == 0.0
+    assert (mesh.vertices[:, 1] == 0.0).sum() > 5
 
 
 def test_images_lie_across_the_middle():

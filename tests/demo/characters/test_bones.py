@@ -23,15 +23,18 @@ def test_joints_sit_where_bones_start_with_y_along_them():
 
 def test_limits_are_degrees_about_the_joints_own_axes():
     upper, lower = build(ARM).limits
-    assert isinstance(upper, SwingTwist) and upper.swing == pytest.approx(np.pi / 2)
+    assert isinstance(upper, SwingTwist)
+    assert upper.swing == pytest.approx(np.pi / 2)
     assert upper.twist_high == -upper.twist_low == pytest.approx(np.pi / 6)
-    assert isinstance(lower, Hinge) and lower.axis == (1.0, 0.0, 0.0)
+    assert isinstance(lower, Hinge)
+    assert lower.axis == (1.0, 0.0, 0.0)
     assert (lower.low, lower.high) == pytest.approx((np.radians(-5), np.radians(140)))
 
 
 def test_the_other_side_is_the_image_and_bends_the_same_way():
     left, right = build(ARM), build(mirrored(ARM))
-    assert right.names == ("upper_r", "lower_r") and right.limits == left.limits
+    assert right.names == ("upper_r", "lower_r")
+    assert right.limits == left.limits
     assert np.allclose(right.rest_world[:, :3, 3], left.rest_world[:, :3, 3] * (-1, 1, 1), atol=1e-6)
     bent = arrays.from_axis_angle(np.array((1.0, 0.0, 0.0)), 0.7)
     tips = []

@@ -33,9 +33,12 @@ each_gait = pytest.mark.parametrize("clip", ["walk", "run"])
 @each
 def test_it_is_complete(who):
     character = CHARACTERS[who]()
-    assert character.name == who and set(character.clips) == set(CLIPS)
-    assert character.rig.skeleton is character.skeleton and len(character.skins) == 1
-    assert character.skeleton.names[0] == "root" and character.skeleton.parents.tolist().count(-1) == 1
+    assert character.name == who
+    assert set(character.clips) == set(CLIPS)
+    assert character.rig.skeleton is character.skeleton
+    assert len(character.skins) == 1
+    assert character.skeleton.names[0] == "root"
+    assert character.skeleton.parents.tolist().count(-1) == 1
     assert character.skeleton.rest.precision == np.float32
 
 
@@ -52,9 +55,11 @@ def test_the_skin_is_whole(who):
     skin = CHARACTERS[who]().skins[0]
     assert 2000 <= len(skin.vertices) <= 6000
     assert np.unique(skin.triangles).size == len(skin.vertices)
-    assert np.abs(skin.weights.sum(axis=1) - 1).max() < 1e-5 and skin.weights.min() >= 0
+    assert np.abs(skin.weights.sum(axis=1) - 1).max() < 1e-5
+    assert skin.weights.min() >= 0
     assert np.abs(np.linalg.norm(skin.normals, axis=1) - 1).max() < 1e-5
-    assert skin.colours.min() >= 0 and skin.colours.max() <= 1
+    assert skin.colours.min() >= 0
+    assert skin.colours.max() <= 1
 
 
 @each
@@ -100,7 +105,8 @@ def test_clips_keep_to_the_limits(who, clip):
 @each_clip
 def test_clips_loop(who, clip):
     moved, turned = checks.loop_gap(CHARACTERS[who](), clip)
-    assert moved < 1e-6 and turned < 1e-6
+    assert moved < 1e-6
+    assert turned < 1e-6
 
 
 @each
@@ -124,7 +130,8 @@ def test_the_root_travels_at_the_speed_of_the_gait(who, clip):
 @each_gait
 def test_planted_feet_are_on_the_ground_and_do_not_slide(who, clip):
     height, slide = checks.contact(CHARACTERS[who](), clip)
-    assert height < 1e-3 and slide < 2e-3
+    assert height < 1e-3
+    assert slide < 2e-3
 
 
 @each
@@ -148,7 +155,8 @@ def test_feet_stay_where_they_are_while_it_stands(who):
     _, _, turns, places = checks.played(character, "idle")
     for leg in character.rig.legs:
         points = checks.sole_points(character.rig, leg, turns, places)
-        assert np.abs(points[:, :, 1]).max() < 1e-3 and np.ptp(points, axis=0).max() < 1e-3
+        assert np.abs(points[:, :, 1]).max() < 1e-3
+        assert np.ptp(points, axis=0).max() < 1e-3
 
 
 @each

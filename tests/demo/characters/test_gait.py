@@ -35,17 +35,22 @@ STRIDE = 1.2
 
 def test_a_wave_peaks_where_it_says():
     assert Wave(2.0, 0.3, mean=1.0)(0.3) == pytest.approx(3.0)
-    assert Wave(2.0, 0.3)(0.8) == pytest.approx(-2.0) and Wave(2.0, 0.3, 2)(0.8) == pytest.approx(2.0)
+    assert Wave(2.0, 0.3)(0.8) == pytest.approx(-2.0)
+    assert Wave(2.0, 0.3, 2)(0.8) == pytest.approx(2.0)
     assert degrees(90.0, mean=90.0)(0.0) == pytest.approx(np.pi)
 
 
 def test_phases_are_keys():
-    assert len(phases(0.5)) == FPS / 2 + 1 and phases(0.5)[0] == 0.0 and phases(0.5)[-1] == 1.0
+    assert len(phases(0.5)) == FPS / 2 + 1
+    assert phases(0.5)[0] == 0.0
+    assert phases(0.5)[-1] == 1.0
 
 
 def test_footfalls_wrap_around():
     down, up = footfalls("left", 0.5, 0.6, 2.0)
-    assert (down.name, down.time) == ("left_down", 1.0) and up.name == "left_up" and up.time == pytest.approx(0.2)
+    assert (down.name, down.time) == ("left_down", 1.0)
+    assert up.name == "left_up"
+    assert up.time == pytest.approx(0.2)
 
 
 def test_curves_go_through_their_keys_and_never_beyond():
@@ -53,7 +58,8 @@ def test_curves_go_through_their_keys_and_never_beyond():
     assert np.allclose(through(KEYS, at), values)
     assert np.allclose(through(KEYS, at + 3), values)
     fine = through(KEYS, np.linspace(0.0, 1.0, 2001))
-    assert fine.min() >= values.min() - 1e-12 and fine.max() <= values.max() + 1e-12
+    assert fine.min() >= values.min() - 1e-12
+    assert fine.max() <= values.max() + 1e-12
     assert (through(KEYS, np.linspace(0.1, 0.35, 50)) == 0).all(), "level between equal keys"
 
 
@@ -119,7 +125,8 @@ def test_what_is_down_stays_where_it_is(first, last, point):
 def test_toes_stay_level_until_they_roll():
     phase = np.linspace(0.35, 0.6, 60)
     toes = foot_path(SOLE, STEP, STRIDE, phase).toes
-    assert (toes[phase < 0.5] == 0).all() and (np.diff(toes[phase > 0.5]) > 0).all()
+    assert (toes[phase < 0.5] == 0).all()
+    assert (np.diff(toes[phase > 0.5]) > 0).all()
     assert toes[-1] == pytest.approx(STEP.roll)
 
 
@@ -141,4 +148,6 @@ def test_a_foot_in_the_air_goes_through_its_keys():
 def test_a_foot_that_never_lifts_stays():
     still = FootStep(ahead=0.2, side=0.1, heel_off=1.0, tip_off=1.0, lift=1.0)
     path = foot_path(SOLE, still, 0.0, np.linspace(0.0, 1.0, 9))
-    assert np.allclose(path.ankle, (0.1, SOLE.ankle, 0.2)) and (path.pitch == 0).all() and (path.toes == 0).all()
+    assert np.allclose(path.ankle, (0.1, SOLE.ankle, 0.2))
+    assert (path.pitch == 0).all()
+    assert (path.toes == 0).all()

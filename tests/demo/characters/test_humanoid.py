@@ -29,7 +29,8 @@ def test_it_is_as_tall_as_a_person_and_faces_z(person):
     at = dict(zip(person.skeleton.names, person.skeleton.rest_world[:, :3, 3], strict=True))
     assert np.ptp(person.skins[0].vertices[:, 1]) == pytest.approx(1.75, abs=0.01)
     assert np.array_equal(person.skeleton.rest_world[0], np.eye(4))
-    assert at["toe_l"][2] > at["foot_l"][2] and at["eye_l"][2] > at["head"][2]
+    assert at["toe_l"][2] > at["foot_l"][2]
+    assert at["eye_l"][2] > at["head"][2]
     assert at["hand_l"][0] > 0.3 > -0.3 > at["hand_r"][0]
 
 
@@ -48,7 +49,8 @@ def test_every_joint_but_the_carriers_is_limited(person):
     limits = dict(zip(person.skeleton.names, person.skeleton.limits, strict=True))
     assert {name for name, limit in limits.items() if limit is None} == {"root", "hips"}
     for side in "lr":
-        assert isinstance(limits[f"shin_{side}"], Hinge) and isinstance(limits[f"forearm_{side}"], Hinge)
+        assert isinstance(limits[f"shin_{side}"], Hinge)
+        assert isinstance(limits[f"forearm_{side}"], Hinge)
         assert isinstance(limits[f"thigh_{side}"], SwingTwist)
 
 
@@ -72,9 +74,12 @@ def test_the_rig_knows_who_is_who(person):
     assert [names[j] for j in rig.leg("left").joints] == ["thigh_l", "shin_l", "foot_l"]
     assert names[rig.leg("right").toe] == "toe_r"
     assert [names[j] for j in rig.arm("left").joints] == ["upper_arm_l", "forearm_l", "hand_l"]
-    assert len(rig.arm("right").fingers) == 5 and all(len(finger) == 3 for finger in rig.arm("right").fingers)
-    assert names[rig.head] == "head" and [names[j] for j in rig.eyes] == ["eye_l", "eye_r"]
-    assert len(rig.spine) == 4 and len(rig.neck) == 2
+    assert len(rig.arm("right").fingers) == 5
+    assert all(len(finger) == 3 for finger in rig.arm("right").fingers)
+    assert names[rig.head] == "head"
+    assert [names[j] for j in rig.eyes] == ["eye_l", "eye_r"]
+    assert len(rig.spine) == 4
+    assert len(rig.neck) == 2
 
 
 def test_the_soles_of_the_rig_are_those_of_the_skin(person):
@@ -83,8 +88,10 @@ def test_the_soles_of_the_rig_are_those_of_the_skin(person):
         ankle, toe = (skeleton.rest_world[j, :3, 3] for j in (leg.joints[-1], leg.toe))
         near = (np.abs(skin.vertices[:, 0] - ankle[0]) < 0.08) & (skin.vertices[:, 1] < 1e-5)
         back, front = skin.vertices[near, 2].min() - ankle[2], skin.vertices[near, 2].max() - ankle[2]
-        assert -back == pytest.approx(leg.heel, abs=0.015) and front == pytest.approx(leg.tip, abs=0.015)
-        assert ankle[1] == pytest.approx(leg.sole, abs=1e-6) and toe[1] == pytest.approx(leg.toe_sole, abs=1e-6)
+        assert -back == pytest.approx(leg.heel, abs=0.015)
+        assert front == pytest.approx(leg.tip, abs=0.015)
+        assert ankle[1] == pytest.approx(leg.sole, abs=1e-6)
+        assert toe[1] == pytest.approx(leg.toe_sole, abs=1e-6)
 
 
 def test_eyes_and_fingers_follow_their_joints(person):
@@ -98,8 +105,10 @@ def test_eyes_and_fingers_follow_their_joints(person):
 @pytest.mark.parametrize("side", ["l", "r"])
 def test_knees_and_elbows_bend_the_right_way_and_are_never_locked(person, clip, side):
     knee, elbow = (checks.bend(person, clip, [f"{name}_{side}" for name in limb]) for limb in LIMBS)
-    assert knee.min() > 3.0 and knee.max() < 125.0
-    assert elbow.min() > 5.0 and elbow.max() < 120.0
+    assert knee.min() > 3.0
+    assert knee.max() < 125.0
+    assert elbow.min() > 5.0
+    assert elbow.max() < 120.0
 
 
 def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_does_not(person):
@@ -108,8 +117,10 @@ def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_does_not(person):
         clip = person.clips[name]
         times = np.linspace(0.0, clip.duration, 400, endpoint=False)
         down[name] = sum(checks.planted(clip, leg, times).astype(int) for leg in person.rig.legs)
-    assert down["walk"].min() == 1 and down["walk"].max() == 2
-    assert down["run"].min() == 0 and down["run"].max() == 1
+    assert down["walk"].min() == 1
+    assert down["walk"].max() == 2
+    assert down["run"].min() == 0
+    assert down["run"].max() == 1
 
 
 def test_a_walk_rolls_from_heel_to_toe(person):
@@ -122,7 +133,8 @@ def test_a_walk_rolls_from_heel_to_toe(person):
     flat = (share > 0.12) & (share < 0.30)
     assert max(np.abs(part[flat]).max() for part in (heel, ball, tip)) < 1e-3
     late = (share > 0.45) & (share < 0.53)
-    assert heel[late].min() > 0.02 and np.abs(tip[late]).max() < 1e-3
+    assert heel[late].min() > 0.02
+    assert np.abs(tip[late]).max() < 1e-3
     bent = np.degrees(arrays.angle_between(turns[:, leg.toe], turns[:, leg.joints[-1]]))
     assert bent[late].max() > 15.0
 
@@ -139,11 +151,13 @@ def test_it_blinks_while_it_stands(person):
     _, _, turns, _ = checks.played(person, "idle")
     lid, head = person.skeleton.index("lid_l"), person.skeleton.index("head")
     shut = np.degrees(arrays.angle_between(turns[:, head], turns[:, lid]))
-    assert shut.min() < 0.1 and shut.max() > 40.0
+    assert shut.min() < 0.1
+    assert shut.max() > 40.0
 
 
 def test_seeds_change_the_looks_alone(person):
     other = humanoid(3)
-    assert other.skeleton is person.skeleton and other.clips["walk"] is person.clips["walk"]
+    assert other.skeleton is person.skeleton
+    assert other.clips["walk"] is person.clips["walk"]
     assert not np.array_equal(other.skins[0].colours, person.skins[0].colours)
     assert np.array_equal(other.skins[0].vertices, person.skins[0].vertices)

@@ -47,7 +47,8 @@ def test_it_reaches_with_a_pure_hinge_towards_where_it_should(x, y, z, yaw, tilt
     world = played(puppet)[0, :, :3, 3]
     assert np.allclose(world[3], target, atol=1e-5)
     bent = puppet.rotations[0, 2]
-    assert np.abs(bent[1:3]).max() < 1e-12 and bent[0] * bent[3] > -0.2
+    assert np.abs(bent[1:3]).max() < 1e-12
+    assert bent[0] * bent[3] > -0.2
     across = np.cross(world[2] - world[1], world[3] - world[2])
     assert across @ aside > 0, "the knee bends the way the hinge says"
 
@@ -101,7 +102,9 @@ def test_a_clip_has_its_keys_at_even_times():
     puppet = Puppet(LEG, 5)
     puppet.rotate("knee", rotation(X, np.linspace(0.0, 1.0, 5)))
     clip = puppet.clip("bend", 2.0, [Event(1.0, "half")])
-    assert clip.name == "bend" and clip.duration == 2.0 and clip.events == (Event(1.0, "half"),)
+    assert clip.name == "bend"
+    assert clip.duration == 2.0
+    assert clip.events == (Event(1.0, "half"),)
     assert [LEG.names[track.joint] for track in clip.tracks] == ["knee"]
     assert np.allclose(clip.tracks[0].times, (0.0, 0.5, 1.0, 1.5, 2.0))
 
@@ -109,4 +112,5 @@ def test_a_clip_has_its_keys_at_even_times():
 def test_framed_axes_are_at_right_angles():
     axes = framed(np.array((1.0, 2.0, 3.0)), X)
     assert np.allclose(axes.T @ axes, np.eye(3), atol=1e-12)
-    assert axes[:, 0] @ np.array((1.0, 2.0, 3.0)) == pytest.approx(np.sqrt(14)) and axes[0, 1] > 0
+    assert axes[:, 0] @ np.array((1.0, 2.0, 3.0)) == pytest.approx(np.sqrt(14))
+    assert axes[0, 1] > 0

@@ -16,15 +16,19 @@ def test_it_has_four_legs_of_four_joints_and_a_tail(fox):
     assert {leg.name for leg in rig.legs} == {"front_left", "front_right", "hind_left", "hind_right"}
     assert [names[j] for j in rig.leg("hind_left").joints] == ["thigh_l", "shin_l", "hock_l", "hind_foot_l"]
     assert [names[j] for j in rig.leg("front_right").joints] == ["upper_arm_r", "forearm_r", "wrist_r", "front_foot_r"]
-    assert len(rig.tails) == 1 and len(rig.tails[0]) == 5
-    assert names[rig.head] == "head" and len(rig.eyes) == 2 and len(rig.spine) == 3
+    assert len(rig.tails) == 1
+    assert len(rig.tails[0]) == 5
+    assert names[rig.head] == "head"
+    assert len(rig.eyes) == 2
+    assert len(rig.spine) == 3
 
 
 def test_every_joint_but_the_carriers_is_limited(fox):
     limits = dict(zip(fox.skeleton.names, fox.skeleton.limits, strict=True))
     assert {name for name, limit in limits.items() if limit is None} == {"root", "hips"}
     for name in ("shin", "hock", "forearm", "wrist"):
-        assert isinstance(limits[f"{name}_l"], Hinge) and isinstance(limits[f"{name}_r"], Hinge)
+        assert isinstance(limits[f"{name}_l"], Hinge)
+        assert isinstance(limits[f"{name}_r"], Hinge)
 
 
 @pytest.mark.parametrize("clip", ["idle", "walk", "run"])
@@ -48,7 +52,9 @@ def test_it_walks_in_four_beats_hind_before_front_on_each_side(fox):
 def test_it_trots_on_diagonals_and_leaves_the_ground(fox):
     clip = fox.clips["run"]
     at = {event.name: event.time for event in clip.events}
-    assert at["hind_left_down"] == at["front_right_down"] and at["hind_right_down"] == at["front_left_down"]
+    assert at["hind_left_down"] == at["front_right_down"]
+    assert at["hind_right_down"] == at["front_left_down"]
     times = np.linspace(0.0, clip.duration, 400, endpoint=False)
     down = sum(checks.planted(clip, leg, times).astype(int) for leg in fox.rig.legs)
-    assert down.min() == 0 and down.max() == 2
+    assert down.min() == 0
+    assert down.max() == 2

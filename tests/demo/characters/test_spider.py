@@ -15,7 +15,9 @@ def test_it_has_eight_legs_from_coxa_to_tip(creature):
     rig, names = creature.rig, creature.skeleton.names
     assert [leg.name for leg in rig.legs] == ["l1", "l2", "l3", "l4", "r1", "r2", "r3", "r4"]
     assert [names[j] for j in rig.leg("r3").joints] == [f"{j}_3_r" for j in ("coxa", "femur", "tibia", "tarsus", "tip")]
-    assert names[rig.hips] == "body" and names[rig.head] == "head" and "abdomen" in names
+    assert names[rig.hips] == "body"
+    assert names[rig.head] == "head"
+    assert "abdomen" in names
 
 
 def test_every_joint_of_a_leg_is_a_hinge(creature):
@@ -46,7 +48,8 @@ def test_half_of_the_legs_stand_at_any_time(creature, clip):
     played = creature.clips[clip]
     times = np.linspace(0.0, played.duration, 400, endpoint=False)
     down = sum(checks.planted(played, leg, times).astype(int) for leg in creature.rig.legs)
-    assert down.min() >= 3 and down.mean() > 4.0
+    assert down.min() >= 3
+    assert down.mean() > 4.0
 
 
 def test_neighbours_take_turns(creature):

@@ -75,7 +75,8 @@ def test_one_key_and_none():
     made.animation((0, "translation", (0,), [(1, 2, 3)]), name="still")
     made.add("animations", name="empty", channels=[], samplers=[])
     clips = made.read().clips
-    assert clips["still"].duration == 0 and clips["empty"].duration == 0
+    assert clips["still"].duration == 0
+    assert clips["empty"].duration == 0
     np.testing.assert_array_equal(clips["still"].sample((0, 9)).translations[:, 0], [(1, 2, 3)] * 2)
     assert clips["empty"].tracks == ()
 

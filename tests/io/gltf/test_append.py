@@ -126,7 +126,8 @@ def test_a_matrix_that_is_animated_becomes_what_it_is_made_of():
     again, _ = with_clip(character, Track("a", "rotation", TIMES, turns(3)))
     node = again.source.json["nodes"][0]
     assert "matrix" not in node
-    assert node["extras"] == {"kept": True} and node["name"] == "a"
+    assert node["extras"] == {"kept": True}
+    assert node["name"] == "a"
     assert np.allclose(again.skeleton.rest_world, character.skeleton.rest_world, atol=1e-12)
     assert "matrix" in character.source.json["nodes"][0]  # The file that was read is as it was.
 

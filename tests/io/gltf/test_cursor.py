@@ -23,14 +23,20 @@ def refused(path, message, call):
 def test_what_is_there_is_given():
     first = ROOT.each("list")[0]
     assert first.whole("n", 0, 3) == 3
-    assert first.whole("half", 0, 9) == 4 and type(first.whole("half", 0, 9)) is int
+    assert first.whole("half", 0, 9) == 4
+    assert type(first.whole("half", 0, 9)) is int
     assert first.whole("none", 0, 9, otherwise=-5) == -5
-    assert first.text("t") == "x" and first.text("none", "z") == "z"
+    assert first.text("t") == "x"
+    assert first.text("none", "z") == "z"
     assert first.one_of("t", ("x", "y")) == "x"
-    assert first.flag("yes") is True and first.flag("none") is False
-    assert first.numbers("v", (0.0, 0.0)) == (1.0, 2.5) and first.numbers("none", (9.0,)) == (9.0,)
-    assert ROOT.maybe("none") is None and ROOT.maybe("word").value == "w"
-    assert len(ROOT.each("none")) == 0 and [p.path for p in ROOT.each("list")] == ["list[0]", "list[1]"]
+    assert first.flag("yes") is True
+    assert first.flag("none") is False
+    assert first.numbers("v", (0.0, 0.0)) == (1.0, 2.5)
+    assert first.numbers("none", (9.0,)) == (9.0,)
+    assert ROOT.maybe("none") is None
+    assert ROOT.maybe("word").value == "w"
+    assert len(ROOT.each("none")) == 0
+    assert [p.path for p in ROOT.each("list")] == ["list[0]", "list[1]"]
 
 
 @pytest.mark.parametrize(

@@ -15,19 +15,25 @@ PLAIN = {"asset": {"version": "2.0"}}
 def refused(data, message):
     with pytest.raises(FileError, match=message) as caught:
         parse(data, "a.glb")
-    assert str(caught.value).startswith("a.glb: ") and len(str(caught.value)) < 250
+    assert str(caught.value).startswith("a.glb: ")
+    assert len(str(caught.value)) < 250
 
 
 def test_everything_is_kept_as_it_lies():
     tree = {**PLAIN, "extras": {"mine": [1, None, "ä", 2.5]}, "extensions": {"X": {}}}
     data = glb(tree, b"\1\2\3\4")
     document = parse(data, "a.glb")
-    assert document.json == tree and document.binary == b"\1\2\3\4" and document.original == data
-    assert document.container == "glb" and document.problems == []
+    assert document.json == tree
+    assert document.binary == b"\1\2\3\4"
+    assert document.original == data
+    assert document.container == "glb"
+    assert document.problems == []
     text = json.dumps(tree).encode()
     for plain in (text, b"\xef\xbb\xbf" + text, b"\n  " + text):
         document = parse(plain, "a.gltf")
-        assert document.json == tree and document.binary is None and document.container == "gltf"
+        assert document.json == tree
+        assert document.binary is None
+        assert document.container == "gltf"
 
 
 def test_a_file_without_binary_and_one_with_more_chunks():

@@ -68,7 +68,8 @@ def test_a_character_comes_back(make):
 def test_a_character_without_a_surface_has_bones():
     made = again(Character(row_of_joints(3), name="bare")).source.json
     assert made["skins"][0]["joints"] == [0, 1, 2]
-    assert "meshes" not in made and "materials" not in made
+    assert "meshes" not in made
+    assert "materials" not in made
 
 
 def test_several_roots_get_one_above_them():

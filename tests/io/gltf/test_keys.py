@@ -41,7 +41,8 @@ def test_times_that_are_none(values):
 def test_keys_at_one_time_follow_each_other_at_once():
     """A jump, as some write it: the value before holds until then, the one after from then on."""
     found, problems = times([0, 1, 1, 1, 2])
-    assert (np.diff(found) > 0).all() and np.abs(found - [0, 1, 1, 1, 2]).max() < 1e-15
+    assert (np.diff(found) > 0).all()
+    assert np.abs(found - [0, 1, 1, 1, 2]).max() < 1e-15
     assert problems == ["accessors[0] has several keys at one time; they are kept as a jump"]
 
 

@@ -29,7 +29,8 @@ def test_what_was_there_is_the_beginning(length):
     start = view.get("byteOffset", 0)
     assert start % 4 == 0
     assert made.binary[start : start + view["byteLength"]] == b"new"
-    assert len(made.binary) % 4 == 0 and len(made.original) % 4 == 0
+    assert len(made.binary) % 4 == 0
+    assert len(made.original) % 4 == 0
     assert start + 3 <= made.json["buffers"][0]["byteLength"] <= len(made.binary)
 
 

@@ -118,7 +118,8 @@ def test_compressed_meshes_are_left_out_where_nothing_else_is_there():
     assert len(made.read().skins) == 1
     made.json["extensionsRequired"] = [DRACO]
     character = made.read()
-    assert character.skins == [] and DRACO in character.source.problems[0]
+    assert character.skins == []
+    assert DRACO in character.source.problems[0]
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,10 @@ def test_the_source_is_the_file(tmp_path):
     path = tmp_path / "Arm of mine.glb"
     path.write_bytes(arm().glb())
     character = km.load(path)
-    assert character.name == "Arm of mine" and character.source.name == "Arm of mine.glb"
-    assert character.source.original == path.read_bytes() and character.source.folder == tmp_path
+    assert character.name == "Arm of mine"
+    assert character.source.name == "Arm of mine.glb"
+    assert character.source.original == path.read_bytes()
+    assert character.source.folder == tmp_path
     assert len(repr(character.source)) < 300
 
 

@@ -64,7 +64,8 @@ def test_buffers_beside_a_file_come_inside(folder):
     buffers = alone.json["buffers"]
     numbers = np.arange(12, dtype="<f4")
     assert alone.binary[:20] == numbers[:5].tobytes()
-    assert "uri" not in buffers[0] and buffers[0]["name"] == "first"
+    assert "uri" not in buffers[0]
+    assert buffers[0]["name"] == "first"
     assert base64.b64decode(buffers[1]["uri"].partition(",")[2]) == numbers[5:8].tobytes()
     assert buffers[1]["extras"] == 3
     assert buffers[2] == source.json["buffers"][2]
@@ -78,7 +79,8 @@ def test_pictures_beside_a_file_come_inside(folder):
     for image, data, kind in ((images[0], PNG, "image/png"), (images[1], JPEG, "image/jpeg")):
         view = alone.json["bufferViews"][image["bufferView"]]
         assert alone.binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == data
-        assert image["mimeType"] == kind and "uri" not in image
+        assert image["mimeType"] == kind
+        assert "uri" not in image
     assert images[0]["name"] == "a"
     assert base64.b64decode(images[2]["uri"].partition(",")[2]) == b"no picture"
     assert images[6] == {"bufferView": 0, "mimeType": "image/png"}

@@ -97,7 +97,8 @@ def test_two_skins_that_differ_by_where_their_mesh_lies():
 
 def test_two_skins_that_differ_joint_by_joint():
     character = check_made(skinned([0, 1, 2], random_binds(5), made=skinned([0, 1, 2], random_binds(6))))
-    assert character.skins[0].rebind is None and character.skins[1].rebind.shape == (5, 3, 4)
+    assert character.skins[0].rebind is None
+    assert character.skins[1].rebind.shape == (5, 3, 4)
 
 
 def test_matrices_without_an_inverse():
@@ -114,7 +115,8 @@ def test_a_surface_without_a_skin_follows_its_node():
     hidden = made.add("nodes", scale=[0, 0, 0], mesh=made.triangle())
     character = check_made(made)
     assert set(character.skins[-1].joints[:, 0]) == {character.source.joint_of_node[hidden]}
-    assert mirrored == 4 and character.skins[-2].triangles.tolist() == [[2, 1, 0]]
+    assert mirrored == 4
+    assert character.skins[-2].triangles.tolist() == [[2, 1, 0]]
 
 
 def test_a_missing_inverse_bind_does_nothing():

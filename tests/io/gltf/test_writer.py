@@ -164,7 +164,8 @@ def test_bones_of_a_real_file_as_bvh(tmp_path):
     clip = knight.clips["Walking_A"]
     files.save(tmp_path / "a.bvh", knight, clip=clip, fps=30)
     read = files.load(tmp_path / "a.bvh", rig=False)
-    assert "Knight_Body" in knight.skeleton.names and "Knight_Body" not in read.skeleton.names
+    assert "Knight_Body" in knight.skeleton.names
+    assert "Knight_Body" not in read.skeleton.names
     assert (read.skeleton.parents < 0).sum() == 1
     moments = np.arange(round(clip.duration * 30)) / 30
     ours = knight.skeleton.world(clip.sample(moments))[..., :3, 3]
