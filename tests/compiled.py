@@ -1,4 +1,4 @@
-"""What every test of a kernel needs: a way in from Python, and vectors and turns of either precision to feed it."""
+"""What every test of a kernel needs: a way in from Python, and vectors and rotations of either precision to feed it."""
 
 from functools import cache
 
@@ -96,8 +96,8 @@ def planar_units():
     return numbers(-np.pi, np.pi).map(lambda angle: np.array([np.cos(angle), np.sin(angle), 0.0]))
 
 
-def turns():
-    """Unit quaternions, half turns and no turn among them."""
+def rotations():
+    """Unit quaternions, half revolutions and no rotation among them."""
     return units(4)
 
 

@@ -24,7 +24,7 @@ def quat_conj(q):
 
 
 def quat_rotate(q, v):
-    """v turned by q, from the definition q v q*. (..., 3)"""
+    """v rotated by q, from the definition q v q*. (..., 3)"""
     v = np.asarray(v, np.float64)
     pure = np.concatenate([v, np.zeros((*v.shape[:-1], 1))], axis=-1)
     return quat_mul(quat_mul(q, pure), quat_conj(q))[..., :3]
@@ -40,15 +40,15 @@ def quat_to_matrix(q):
     return np.stack([quat_rotate(q, axis) for axis in np.eye(3)], axis=-1)
 
 
-def turn_angle(q):
+def rotation_angle(q):
     """How far a unit quaternion turns, 0 to pi, whichever sign it comes with. (...)"""
     q = np.asarray(q, np.float64)
     return 2.0 * np.arctan2(np.linalg.norm(q[..., :3], axis=-1), np.abs(q[..., 3]))
 
 
-def turn_between(a, b):
+def angle_between_rotations(a, b):
     """The angle between two rotations, 0 to pi. (...)"""
-    return turn_angle(quat_mul(quat_conj(a), b))
+    return rotation_angle(quat_mul(quat_conj(a), b))
 
 
 def slerp(a, b, share):
@@ -63,11 +63,11 @@ def slerp(a, b, share):
 
 
 def swing_twist(q, axis):
-    """q = swing after twist. By definition the twist turns about the axis, and the swing is the smallest turn that
+    """q = swing after twist. By definition the twist rotates about the axis; the swing is the smallest rotation that
     takes the axis where q takes it. Undefined where q turns the axis round to its opposite.
     """
     axis = np.asarray(axis, np.float64)
-    swing = smallest_turn(axis, quat_rotate(q, axis))
+    swing = smallest_rotation(axis, quat_rotate(q, axis))
     return swing, quat_mul(quat_conj(swing), q)
 
 
@@ -107,8 +107,8 @@ def any_perpendicular(v):
     return unit(np.cross(v, np.eye(3)[np.argmin(np.abs(v))]))
 
 
-def smallest_turn(a, b):
-    """The smallest turn that takes the direction of a to that of b; any half turn where they are opposite."""
+def smallest_rotation(a, b):
+    """The smallest rotation that takes the direction of a to that of b; any half turn where they are opposite."""
     a, b = unit(a), unit(b)
     axis = np.cross(a, b)
     if np.linalg.norm(axis) < 1e-12:
@@ -117,7 +117,7 @@ def smallest_turn(a, b):
 
 
 def signed_angle(a, b, axis):
-    """The angle, -pi to pi, of the turn about an axis that takes a to b, both seen along the axis."""
+    """The angle, -pi to pi, of the rotation about an axis that takes a to b, both seen along the axis."""
     axis = unit(axis)
     a = np.asarray(a, np.float64) - axis * (axis @ a)
     b = np.asarray(b, np.float64) - axis * (axis @ b)
@@ -179,7 +179,7 @@ def in_space(vector):
 
 
 def forward(root, lengths, rotations, base=(0.0, 1.0, 0.0)):
-    """Forward kinematics: joints (N, 3) of a chain whose bones point along `base` until turned.
+    """Forward kinematics: joints (N, 3) of a chain whose bones point along `base` until rotated.
 
     rotations (N-1, 4) are local: each one turns its bone and everything after it.
     """
@@ -195,8 +195,8 @@ def forward_2d(root, lengths, turns, base=(0.0, 1.0)):
     """The same in the plane: each angle is relative to the bone before. (N, 2)"""
     joints = [np.asarray(root, np.float64)]
     heading = math.atan2(base[1], base[0])
-    for length, turn in zip(lengths, turns, strict=True):
-        heading += turn
+    for length, rotation in zip(lengths, turns, strict=True):
+        heading += rotation
         joints.append(joints[-1] + length * np.array([math.cos(heading), math.sin(heading)]))
     return np.array(joints)
 
@@ -242,15 +242,15 @@ def angles_to_parent(joints, base=(0.0, 1.0, 0.0)):
 
 
 def carried_frames(joints, base=(0.0, 1.0, 0.0)):
-    """Parallel transport: the turn that each bone's parent frame has collected, (N-1, 4). The first is no turn.
+    """Parallel transport: the rotation that each bone's parent frame has collected, (N-1, 4). The first is no rotation.
 
-    Bones known by their ends have no twist, so each one carries the frame on by the smallest turn.
+    Bones known by their ends have no twist, so each one carries the frame on by the smallest rotation.
     """
     frame = np.array([0.0, 0.0, 0.0, 1.0])
     frames = []
     for parent, direction in zip(parents(joints, base), directions(joints), strict=True):
         frames.append(frame)
-        frame = quat_mul(smallest_turn(parent, direction), frame)
+        frame = quat_mul(smallest_rotation(parent, direction), frame)
     return np.array(frames)
 
 
@@ -261,15 +261,15 @@ def hinge_angles(joints, axis, base=(0.0, 1.0, 0.0)):
     """
     bones = directions(joints)
     axes = np.broadcast_to(np.asarray(axis, np.float64), bones.shape)
-    turned = [quat_rotate(f, a) for f, a in zip(carried_frames(joints, base), axes, strict=True)]
-    return np.array([signed_angle(p, b, a) for p, b, a in zip(parents(joints, base), bones, turned, strict=True)])
+    rotated = [quat_rotate(f, a) for f, a in zip(carried_frames(joints, base), axes, strict=True)]
+    return np.array([signed_angle(p, b, a) for p, b, a in zip(parents(joints, base), bones, rotated, strict=True)])
 
 
 # --- skeletons -------------------------------------------------------------------------------------------------
 
 
 def local_matrices(translations, rotations, scales):
-    """(..., J, 4, 4): scaled, then turned, then moved."""
+    """(..., J, 4, 4): scaled, then rotated, then moved."""
     m = np.zeros((*np.shape(translations)[:-1], 4, 4))
     m[..., :3, :3] = quat_to_matrix(rotations) * np.asarray(scales, np.float64)[..., np.newaxis, :]
     m[..., :3, 3] = translations
@@ -311,13 +311,13 @@ def rotated_about(v, axis, angle):
     return v * cosine + np.cross(axis, v) * sine + axis * (axis @ v) * (1.0 - cosine)
 
 
-def turns_about(axis, low, high, steps=20_001):
-    """Quaternions of all turns about an axis from low to high. (M, 4)"""
+def rotations_about(axis, low, high, steps=20_001):
+    """Quaternions of all rotates about an axis from low to high. (M, 4)"""
     half = np.linspace(low, high, steps)[:, None] / 2.0
     return np.concatenate([unit(axis) * np.sin(half), np.cos(half)], axis=-1)
 
 
-def turns_into_cone(bone, angle, twists, rings=24, spokes=48):
+def rotations_into_cone(bone, angle, twists, rings=24, spokes=48):
     """Rotations that keep a bone within a cone about itself: every swing after every given twist angle. (M, 4)"""
     bone = unit(bone)
     polar, around = np.meshgrid(np.linspace(0.0, angle, rings), np.linspace(0.0, 2.0 * np.pi, spokes))
@@ -336,10 +336,10 @@ def nearest_direction(direction, allowed):
     return float(apart[at]), allowed[at]
 
 
-def nearest_turn(q, allowed):
-    """The smallest turn from a rotation to any of those allowed, and that one."""
+def nearest_rotation(q, allowed):
+    """The smallest rotation from a rotation to any of those allowed, and that one."""
     at = int(np.argmax(np.abs(allowed @ np.asarray(q, np.float64))))
-    return float(turn_between(q, allowed[at])), allowed[at]
+    return float(angle_between_rotations(q, allowed[at])), allowed[at]
 
 
 def angle_outside(angle, low, high):

@@ -22,7 +22,7 @@ PARENTS = [-1, 0, 1, 1, 1]
 
 
 def skeleton(dtype=np.float64, seed=1):
-    """Five joints whose axes point anywhere, under a root that is turned and scaled."""
+    """Five joints whose axes point anywhere, under a root that is rotated and scaled."""
     rng = problems.generator(seed)
     scales = np.ones((5, 3))
     scales[0] = 0.5
@@ -203,23 +203,23 @@ def test_a_clip_of_no_length_can_be_sampled_anywhere():
 
 
 def test_what_has_no_track_rests_and_what_has_one_key_holds():
-    turn = arrays.from_axis_angle([0.0, 1.0, 0.0], 0.5)
+    rotation = arrays.from_axis_angle([0.0, 1.0, 0.0], 0.5)
     tracks = [
-        Track("spine", "rotation", [0.7], [turn]),
+        Track("spine", "rotation", [0.7], [rotation]),
         Track("hips", "scale", [0.0, 2.0], [[2.0, 2.0, 2.0]] * 2),
         Track(
             "root",
             "rotation",
             [0.0, 1.0],
-            np.stack([np.zeros((2, 4)), [2 * turn] * 2, np.zeros((2, 4))], 1),
+            np.stack([np.zeros((2, 4)), [2 * rotation] * 2, np.zeros((2, 4))], 1),
             "CUBICSPLINE",
         ),
     ]
     bones = skeleton()
     clip = Clip("held", bones, tracks)
     pose = clip.sample(np.linspace(0, 3, 5))
-    np.testing.assert_array_equal(pose.rotations[:, 2], [turn] * 5)
-    np.testing.assert_allclose(pose.rotations[:, 0], [turn] * 5, atol=1e-15)
+    np.testing.assert_array_equal(pose.rotations[:, 2], [rotation] * 5)
+    np.testing.assert_allclose(pose.rotations[:, 0], [rotation] * 5, atol=1e-15)
     np.testing.assert_array_equal(pose.scales[:, 1], [[2.0, 2.0, 2.0]] * 5)
     for j in (3, 4):
         np.testing.assert_array_equal(pose.translations[:, j], [bones.rest.translations[j]] * 5)
@@ -339,12 +339,12 @@ def follow(a, b):
 def circling():
     """A root that walks on a bend, with hips under it that do as they like."""
     times = np.linspace(0.0, 1.0, 9)
-    turns = arrays.from_axis_angle([0.0, 1.0, 0.0], 0.8 * times)
+    rotations = arrays.from_axis_angle([0.0, 1.0, 0.0], 0.8 * times)
     places = np.stack((1 - np.cos(0.8 * times) + 0.2, 0.05 * np.sin(9 * times), np.sin(0.8 * times)), -1)
     hips = arrays.from_axis_angle([1.0, 0.0, 0.0], 0.3 * np.sin(6 * times))
     tracks = [
         Track("root", "translation", times, places),
-        Track("root", "rotation", times, turns),
+        Track("root", "rotation", times, rotations),
         Track("hips", "rotation", times, hips),
     ]
     return Clip("bend", upright(), tracks)
@@ -369,12 +369,12 @@ def test_many_small_ways_make_one_long_one(steps, start):
     whole = (1.0 + 0j, 0j)
     for t0, t1 in pairwise(moments):
         whole = follow(whole, as_plane(clip.root_motion(t0, t1, loop=True)))
-    turn, shift = as_plane(clip.root_motion(moments[0], moments[-1], loop=True))
-    assert abs(whole[0] - turn) < 1e-9
+    rotation, shift = as_plane(clip.root_motion(moments[0], moments[-1], loop=True))
+    assert abs(whole[0] - rotation) < 1e-9
     assert abs(whole[1] - shift) < 1e-9
 
 
-def test_the_way_of_a_root_under_turned_and_scaled_ancestors():
+def test_root_motion_below_rotated_and_scaled_ancestors():
     """What counts is where the joint gets to in the character's space, in metres there."""
     bones = skeleton()
     track = random_track(problems.generator(7), "hips", "translation", "LINEAR")
@@ -530,7 +530,7 @@ def test_paths_and_interpolations_that_are_none_are_refused(wrong):
         Track("hips", "scale", [0.0], THREE[:1], wrong)
 
 
-def test_a_clip_knows_its_keys_a_second():
+def test_fps_is_the_rate_of_the_keys():
     times = np.arange(31) / 30
     track = Track("hips", "scale", times, np.ones((31, 3)))
     assert Clip("a", upright(), [track, Track("hips", "translation", [0.0, 1.0], THREE)]).fps == pytest.approx(30)
@@ -538,7 +538,7 @@ def test_a_clip_knows_its_keys_a_second():
     assert Clip("a", upright(), [Track(0, "scale", [0.0], THREE[:1])]).fps == 0
 
 
-def test_a_sampled_pose_knows_its_joints():
+def test_a_sampled_pose_has_joint_names():
     clip = Clip("a", upright(), [Track("hips", "translation", [0.0, 1.0], THREE)])
     np.testing.assert_array_equal(clip.sample([0.0, 1.0])["hips"].translation, THREE)
 

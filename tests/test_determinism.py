@@ -126,8 +126,8 @@ def compensating(dtype):
 def rotations(dtype):
     start = chains(20, 6, 3, 18, dtype)
     yield (km.fabrik(start, fractions(20, 3, 19, dtype)).rotations(),)
-    turns = fractions(50, 4, 20, dtype) + np.array([0, 0, 0, 4], dtype)
-    yield tuple(limit.project(turns) for limit in LIMITS if limit is not None)
+    rotations = fractions(50, 4, 20, dtype) + np.array([0, 0, 0, 4], dtype)
+    yield tuple(limit.project(rotations) for limit in LIMITS if limit is not None)
 
 
 SOLVERS = (

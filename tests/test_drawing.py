@@ -19,7 +19,7 @@ def tip(place, angle, length):
 
 
 @both_precisions
-def test_each_sprite_ends_where_the_next_thing_begins(dtype):
+def test_each_sprite_ends_where_the_next_one_begins(dtype):
     rng = problems.generator(401)
     origin, lengths = rng.uniform(-100, 100, (200, 2)).astype(dtype), rng.uniform(20, 90, (200, 2)).astype(dtype)
     target = (origin + rng.uniform(-120, 120, (200, 2))).astype(dtype)
@@ -88,7 +88,7 @@ def test_flip_is_also_given_by_one_and_zero():
         )
 
 
-def test_angles_are_within_half_a_turn():
+def test_angles_are_between_minus_pi_and_pi():
     angle = np.linspace(-np.pi, np.pi, 97)
     targets = 3.0 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
     for flip in (False, True):

@@ -166,7 +166,7 @@ def test_part_of_a_clip_starts_from_a_pose_that_is_given():
     np.testing.assert_allclose(made.update(0.1, given).pose.rotations, wanted.rotations, atol=1e-6)
 
 
-def test_who_keeps_no_frame_gets_the_same_arrays_again():
+def test_arrays_are_reused_when_no_frame_is_kept():
     made = animator("breathing")
     seen = set()
     for _ in range(6):
@@ -211,7 +211,7 @@ def test_frames_of_a_character_that_stands_still_share_their_arrays():
     assert moved.transform[0, 3] == 1
 
 
-def test_those_who_stand_still_are_in_every_frame_though_others_move():
+def test_resting_characters_are_in_every_frame_while_others_move():
     character = humanoid()
     made = km.Animator(character, [km.Play("walk", speed=0.0)], count=3)
     made.update(DT)
@@ -328,7 +328,7 @@ def test_a_fade_waits_while_no_time_passes():
     assert weights_of(made, 30)[-1] == np.float32(0.5)
 
 
-def test_who_comes_back_is_reset():
+def test_returning_characters_are_reset():
     made = km.Animator(humanoid(), [Bent()], count=2)
     made.update(0.1)
     made.set_weight("bent", (0.0, 1.0), fade=0.2)
@@ -354,8 +354,8 @@ def test_a_stage_that_fades_out_and_in_again_never_pops(name):
             made.set_weight(name, 1.0, fade=0.3)
         now = [frame.pose.rotations for frame in (made.update(DT), steady.update(DT), bare.update(DT))]
         if n > 30:
-            step, with_it, without = (naive.turn_between(a, b) for a, b in zip(now, before, strict=True))
-            away = naive.turn_between(now[1], now[2])
+            step, with_it, without = (naive.angle_between_rotations(a, b) for a, b in zip(now, before, strict=True))
+            away = naive.angle_between_rotations(now[1], now[2])
             largest = max(largest, float((step - np.maximum(with_it, without)).max()))
             usual = max(usual, float(away.max()))
         before = now
@@ -434,7 +434,7 @@ def test_the_longest_step_gives_finite_frames():
         assert all(np.isfinite(array).all() for array in numbers(made.update(dt)))
 
 
-def test_after_an_error_in_a_stage_everyone_is_worked_on_again():
+def test_after_an_error_in_a_stage_all_characters_are_updated_again():
     fails = [False]
 
     def layer(pose, time, dt):

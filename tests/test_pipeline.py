@@ -13,7 +13,7 @@ from kinema.pose import Pose
 from tests import naive, problems
 from tests.behaviours.bodies import person
 from tests.compiled import COMPILED, both_precisions
-from tests.test_metrics import Slope, make_rig
+from tests.standing_rig import Slope, make_rig
 
 DT = 1 / 60
 SKELETON = person().skeleton
@@ -21,7 +21,7 @@ SKELETON = person().skeleton
 
 def walker(dtype=np.float64):
     """A body with two legs that walks on the spot and dips its hips, and stands."""
-    rig = make_rig(turned=True)
+    rig = make_rig(own_axes=True)
     if dtype is not np.float64:
         plain = rig.skeleton
         skeleton = km.Skeleton(plain.names, plain.parents, plain.rest.astype(dtype))
@@ -30,8 +30,8 @@ def walker(dtype=np.float64):
     tracks = []
     for joint, swing, phase in (("thigh_l", 0.5, 0.0), ("thigh_r", 0.5, 0.5), ("shin_l", 0.4, 0.2), ("arm", 0.3, 0.1)):
         j = skeleton.index(joint)
-        turns = [naive.quat_from_axis_angle((1, 2, 3), swing * np.sin(2 * np.pi * (t + phase))) for t in times]
-        tracks.append(km.Track(joint, "rotation", times, naive.quat_mul(skeleton.rest.rotations[j], turns)))
+        rotations = [naive.quat_from_axis_angle((1, 2, 3), swing * np.sin(2 * np.pi * (t + phase))) for t in times]
+        tracks.append(km.Track(joint, "rotation", times, naive.quat_mul(skeleton.rest.rotations[j], rotations)))
     dip = skeleton.rest.translations[0] - np.outer(np.sin(2 * np.pi * times) ** 2, (0, 0.05, 0))
     tracks.append(km.Track("hips", "translation", times, dip))
     clips = [km.Clip("Walk", skeleton, tracks), km.Clip("Stand", skeleton, [])]
@@ -94,7 +94,7 @@ def test_shapes_with_and_without_a_count(count):
 
 
 @both_precisions
-def test_world_and_palette_belong_to_the_pose_and_the_place(dtype):
+def test_world_and_palette_belong_to_the_pose_and_the_transform(dtype):
     rng = problems.generator(1)
     character = walker(dtype)
     more = [km.Feet()] if dtype is np.float64 else []  # Feet of the other precision take long to compile.
@@ -164,8 +164,8 @@ def test_a_pose_may_come_from_elsewhere():
     frame = animator.update(DT, pose)
     others = [j for j in range(len(SKELETON)) if j != SKELETON.index("head")]
     np.testing.assert_array_equal(frame.pose.rotations[:, others], pose.rotations[:, others])
-    turn = naive.turn_between(frame.pose.rotations, pose.rotations)[:, SKELETON.index("head")]
-    np.testing.assert_allclose(turn, 0.3)
+    rotation = naive.angle_between_rotations(frame.pose.rotations, pose.rotations)[:, SKELETON.index("head")]
+    np.testing.assert_allclose(rotation, 0.3)
     frame = animator.update(DT, pose[1])
     assert (frame.pose.rotations[:, others] == pose.rotations[1, others]).all()
     # A pose that is no longer given is gone, also where nothing else moves.
@@ -183,16 +183,16 @@ def test_a_crowd_is_many_singles():
     character, count, frames = walker(), 5, 40 if COMPILED else 4
     times, speeds = rng.uniform(0, 1, count), rng.uniform(0.5, 1.5, count)
     places = rng.normal(size=(count, 3)) * (1, 0.05, 1)
-    turns = np.array([naive.quat_from_axis_angle((0, 1, 0), angle) for angle in rng.uniform(0, 6, count)])
+    rotations = np.array([naive.quat_from_axis_angle((0, 1, 0), angle) for angle in rng.uniform(0, 6, count)])
     weights = np.array([1.0, 0.0, 0.5, 1.0, 0.25])
     ground = Slope(0.15, edge=0.8)
     crowd = km.Animator(character, [km.Play("Walk", time=times), km.Feet()], ground=ground, count=count)
     singles = [km.Animator(character, [km.Play("Walk", time=t), km.Feet()], ground=ground) for t in times]
-    crowd.set_transform(places, turns)
+    crowd.set_transform(places, rotations)
     crowd.set_weight("feet", weights)
     crowd["play"].play("Walk", speed=speeds, time=times)
     for i, one in enumerate(singles):
-        one.set_transform(places[i], turns[i])
+        one.set_transform(places[i], rotations[i])
         one.set_weight("feet", weights[i])
         one["play"].play("Walk", speed=speeds[i], time=times[i])
     for n in range(frames):
@@ -241,7 +241,7 @@ def test_a_frame_that_is_kept_does_not_change(looked):
         assert all(np.array_equal(a, b) for a, b in zip(single_row(frame), expected, strict=True))
 
 
-def test_a_frame_is_as_it_was_though_characters_are_put_elsewhere_before_it_is_read():
+def test_a_frame_keeps_its_transform_when_characters_move_before_it_is_read():
     animator = km.Animator(person(), count=2)
     frame = animator.update(DT)
     animator.set_transform((1, 2, 3), rows=[1])
@@ -263,7 +263,7 @@ def test_what_users_do_to_a_frame_does_not_reach_the_animator():
 # --- who is left out -------------------------------------------------------------------------------------------
 
 
-def test_where_nothing_moved_nothing_is_done():
+def test_resting_characters_cost_no_work():
     animator = km.Animator(walker(), [km.Play("Walk"), km.Feet()], ground=Slope(0.1))
     for _ in range(4):
         first = animator.update(DT)
@@ -277,7 +277,7 @@ def test_where_nothing_moved_nothing_is_done():
     assert [line.skipped for line in on.trace] == ["", ""]
 
 
-def test_a_character_comes_to_rest_and_only_who_moves_is_worked_on():
+def test_characters_come_to_rest_and_only_moving_ones_are_updated():
     stages = [km.Play("Stand"), km.Feet()]
     animator = km.Animator(walker(), stages, ground=Slope(0.1), count=3)
     for _ in range(200):
@@ -328,7 +328,7 @@ def test_a_stage_without_weight_leaves_the_clip_as_it_is():
     assert not same(animator.update(DT), plain.update(DT))
 
 
-def test_a_stage_without_weight_does_not_keep_anybody_awake():
+def test_a_stage_of_weight_zero_keeps_no_character_awake():
     animator = km.Animator(walker(), [km.Play("Stand"), km.Feet(weight=0.0)], ground=Slope(0.3))
     animator.update(DT)
     assert animator.update(DT).trace[0].skipped == "nothing moved"
@@ -338,8 +338,10 @@ def test_part_of_a_weight_is_part_of_the_way():
     whole, half = (km.Animator(person(), [km.Layer(turned("head", 0.8), weight=weight)]) for weight in (1.0, 0.5))
     head = SKELETON.index("head")
     for animator, angle in ((whole, 0.8), (half, 0.4)):
-        turn = naive.turn_between(animator.update(DT).pose.rotations[head], SKELETON.rest.rotations[head])
-        assert turn == pytest.approx(angle)
+        rotation = naive.angle_between_rotations(
+            animator.update(DT).pose.rotations[head], SKELETON.rest.rotations[head]
+        )
+        assert rotation == pytest.approx(angle)
 
 
 def test_stages_are_left_out_far_from_the_viewer():
@@ -350,7 +352,7 @@ def test_stages_are_left_out_far_from_the_viewer():
     head = SKELETON.index("head")
 
     def turns(frame):
-        return naive.turn_between(frame.pose.rotations[:, head], SKELETON.rest.rotations[head])
+        return naive.angle_between_rotations(frame.pose.rotations[:, head], SKELETON.rest.rotations[head])
 
     frame = animator.update(DT)
     np.testing.assert_allclose(turns(frame), (0.8, 0.8, 0.4, 0.0), atol=1e-9)
@@ -366,7 +368,7 @@ def test_stages_are_left_out_far_from_the_viewer():
     assert animator.viewer is None
 
 
-def test_whoever_moves_the_viewers_array_does_not_move_the_viewer():
+def test_changing_the_viewers_array_does_not_move_the_viewer():
     where = np.zeros(3)
     animator = km.Animator(person(), viewer=where)
     where[:] = 9
@@ -438,15 +440,17 @@ def test_a_dropped_stage_fades_and_does_not_flicker(monkeypatch):
 
     animator = km.Animator(person(), [clock.layer([1.0], priority=1), km.Layer(slow)], max_ms=5.0)
     head = SKELETON.index("head")
-    turns = []
+    rotations = []
     for _ in range(100):
         frame = animator.update(DT)
-        turns.append(float(naive.turn_between(frame.pose.rotations[head], SKELETON.rest.rotations[head])))
-    turns = np.array(turns)
-    assert turns[0] == pytest.approx(0.8)
-    assert turns[-1] == 0
-    assert (np.diff(turns) <= 1e-12).all()  # It goes, and does not come back.
-    assert np.abs(np.diff(turns)).max() < 0.25 * 0.8
+        rotations.append(
+            float(naive.angle_between_rotations(frame.pose.rotations[head], SKELETON.rest.rotations[head]))
+        )
+    rotations = np.array(rotations)
+    assert rotations[0] == pytest.approx(0.8)
+    assert rotations[-1] == 0
+    assert (np.diff(rotations) <= 1e-12).all()  # It goes, and does not come back.
+    assert np.abs(np.diff(rotations)).max() < 0.25 * 0.8
     assert frame.trace[1].skipped == "no time"
 
 
@@ -473,13 +477,13 @@ def test_clips_are_never_dropped(monkeypatch):
         frame = animator.update(DT)
     assert [line.skipped for line in frame.trace] == ["", "no time"]
     sampled = character.clips["Walk"].sample(80 * DT, loop=True)
-    assert naive.turn_between(frame.pose.rotations, sampled.rotations).max() < 1e-9
+    assert naive.angle_between_rotations(frame.pose.rotations, sampled.rotations).max() < 1e-9
 
 
 # --- traces ----------------------------------------------------------------------------------------------------
 
 
-def test_a_trace_says_who_turned_what():
+def test_a_trace_lists_the_joints_that_each_stage_rotated():
     stages = [km.Layer(turned("chest", 0.3)), km.Layer(turned("head", -0.7))]
     animator = km.Animator(person(), stages, count=2, trace=True)
     first, second = animator.update(DT).trace
@@ -505,24 +509,24 @@ def test_timings_are_those_of_the_stages():
 # --- where characters are --------------------------------------------------------------------------------------
 
 
-def test_characters_are_put_somewhere():
+def test_set_transform_moves_characters():
     animator = km.Animator(person(), count=3)
-    turn = naive.quat_from_axis_angle((0, 1, 0), 0.5)
+    rotation = naive.quat_from_axis_angle((0, 1, 0), 0.5)
     animator.set_transform((1, 2, 3))
-    animator.set_transform([(4, 5, 6), (7, 8, 9)], turn * 2, rows=[2, 0])
+    animator.set_transform([(4, 5, 6), (7, 8, 9)], rotation * 2, rows=[2, 0])
     frame = animator.update(DT)
     np.testing.assert_array_equal(frame.transform[:, :3, 3], [(7, 8, 9), (1, 2, 3), (4, 5, 6)])
-    for i, q in enumerate((turn, (0, 0, 0, 1), turn)):
+    for i, q in enumerate((rotation, (0, 0, 0, 1), rotation)):
         np.testing.assert_allclose(frame.transform[i, :3, :3], naive.quat_to_matrix(q), atol=1e-12)
     np.testing.assert_allclose(frame.world, frame.transform[:, None] @ SKELETON.rest_world, atol=1e-12)
-    animator.set_transform((0, 0, 0), rows=[1])  # How it is turned stays.
+    animator.set_transform((0, 0, 0), rows=[1])  # How it is rotated stays.
     animator.set_transform((7, 8, 9), rows=[0])  # Where it is already.
     frame = animator.update(0.0)
-    np.testing.assert_allclose(frame.transform[0, :3, :3], naive.quat_to_matrix(turn), atol=1e-12)
+    np.testing.assert_allclose(frame.transform[0, :3, :3], naive.quat_to_matrix(rotation), atol=1e-12)
     np.testing.assert_array_equal(frame.transform[1], np.eye(4))
 
 
-def test_to_be_put_where_one_is_wakes_nobody():
+def test_setting_the_same_transform_wakes_no_character():
     animator = km.Animator(walker(), [km.Play("Stand")], count=2)
     animator.update(DT)
     animator.set_transform([(0, 0, 0), (1, 0, 0)])
@@ -532,7 +536,7 @@ def test_to_be_put_where_one_is_wakes_nobody():
     assert animator.update(DT).trace[0].skipped == "nothing moved"
 
 
-def test_heads_and_eyes_are_told_where_to_look():
+def test_look_at_sets_the_targets_of_head_and_eyes():
     animator = km.Animator(person(), [km.Head(), km.Eyes()])
     for _ in range(3):
         frame = animator.update(DT)

@@ -27,7 +27,7 @@ def same_bits(a, b):
 def assert_poses_close(a, b, within):
     np.testing.assert_allclose(a.translations, b.translations, atol=within)
     np.testing.assert_allclose(a.scales, b.scales, atol=within)
-    assert naive.turn_between(a.rotations, b.rotations).max() < within
+    assert naive.angle_between_rotations(a.rotations, b.rotations).max() < within
 
 
 # --- what is taken in ------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_rotations_come_out_at_length_1(dtype):
     sizes = np.array([1e-15, 1e-6, 0.5, 1, 2, 1e10], dtype)
     pose = Pose(np.zeros((6, 30, 3), dtype), q * sizes[:, None, None])
     np.testing.assert_allclose(np.linalg.norm(pose.rotations.astype(float), axis=-1), 1, atol=4 * eps(dtype))
-    assert naive.turn_between(pose.rotations, q.astype(float)).max() < 8 * eps(dtype)
+    assert naive.angle_between_rotations(pose.rotations, q.astype(float)).max() < 8 * eps(dtype)
     assert (pose.rotations[3] == q).all()  # What is of length 1 already is not touched.
 
 
@@ -178,16 +178,16 @@ def test_between_rotations_are_slerped_and_the_rest_in_proportion(dtype):
             x, y = (getattr(p, name).astype(float) for p in (a, b))
             np.testing.assert_allclose(getattr(mixed, name), x + (y - x) * dtype(weight), atol=8 * eps(dtype))
         expected = [naive.slerp(p, q, float(dtype(weight))) for p, q in zip(a.rotations, b.rotations, strict=True)]
-        assert naive.turn_between(mixed.rotations, np.array(expected)).max() < 32 * eps(dtype)
+        assert naive.angle_between_rotations(mixed.rotations, np.array(expected)).max() < 32 * eps(dtype)
 
 
-@given(compiled.turns(), compiled.turns(), st.floats(0, 1))
-def test_a_blend_stays_of_length_1_and_never_turns_more_than_the_whole_way(p, q, weight):
+@given(compiled.rotations(), compiled.rotations(), st.floats(0, 1))
+def test_a_blend_stays_unit_length_and_never_rotates_past_the_goal(p, q, weight):
     a, b = Pose([[0, 0, 0]], [p]), Pose([[0, 0, 0]], [q])
     mixed = a.blend(b, weight).rotations
     np.testing.assert_allclose(np.linalg.norm(mixed), 1, atol=1e-15 * 4)
-    whole = float(naive.turn_between(p, q))
-    np.testing.assert_allclose(naive.turn_between(p, mixed[0]), whole * weight, atol=1e-7)
+    whole = float(naive.angle_between_rotations(p, q))
+    np.testing.assert_allclose(naive.angle_between_rotations(p, mixed[0]), whole * weight, atol=1e-7)
 
 
 def test_a_mask_blends_each_joint_by_its_own_weight():
@@ -257,7 +257,7 @@ def test_adding_the_difference_gives_the_pose_back(dtype):
     nothing = pose.difference(pose)
     np.testing.assert_array_equal(nothing.translations, 0)
     np.testing.assert_array_equal(nothing.scales, 1)
-    assert naive.turn_angle(nothing.rotations).max() < 8 * eps(dtype)
+    assert naive.rotation_angle(nothing.rotations).max() < 8 * eps(dtype)
 
 
 def test_part_of_a_layer_is_added_by_its_weight():
@@ -269,8 +269,8 @@ def test_part_of_a_layer_is_added_by_its_weight():
     np.testing.assert_allclose(added.translations, other.translations + layer.translations * weights[:, None])
     np.testing.assert_allclose(added.scales, other.scales * (1 + (layer.scales - 1) * weights[:, None]))
     for j, weight in enumerate(weights):
-        turn = naive.slerp(np.array(IDENTITY), layer.rotations[j], weight)
-        assert naive.turn_between(added.rotations[j], naive.quat_mul(other.rotations[j], turn)) < 1e-12
+        rotation = naive.slerp(np.array(IDENTITY), layer.rotations[j], weight)
+        assert naive.angle_between_rotations(added.rotations[j], naive.quat_mul(other.rotations[j], rotation)) < 1e-12
 
 
 @both_precisions
@@ -292,7 +292,7 @@ def test_finite_in_finite_out(data):
     def pose():
         return Pose(
             np.array([data.draw(problems.vectors())], dtype),
-            np.array([data.draw(compiled.turns())], dtype),
+            np.array([data.draw(compiled.rotations())], dtype),
             np.array([data.draw(problems.vectors())], dtype),
         )
 

@@ -23,7 +23,7 @@ def in_a_fresh_process(code):
 
 
 @pytest.mark.parametrize("name", km.__all__)
-def test_every_name_resolves_and_says_what_it_is(name):
+def test_every_name_resolves_and_has_a_docstring(name):
     found = getattr(km, name)
     assert found.__name__ == name
     # A named tuple without a docstring of its own has one made up of its fields.

@@ -14,8 +14,8 @@ from kinema.rig import Arm, Leg, Rig
 from kinema.skeleton import Skeleton
 from tests import naive
 from tests.behaviours.bodies import STRANGE, person
-from tests.behaviours.test_layers import person as walker
-from tests.test_metrics import make_rig
+from tests.behaviours.symmetric_person import person as walker
+from tests.standing_rig import make_rig
 
 SKELETON = make_rig().skeleton
 LEG = {"name": "left", "joints": ("thigh_l", "shin_l", "ankle_l"), "toe": "toe_l"}
@@ -144,14 +144,14 @@ def test_lengths_that_are_given_count():
     np.testing.assert_allclose(sole(lower, lower.legs[0])[:, 1], -0.5, atol=1e-12)
 
 
-def test_a_foot_that_is_turned_out_is_measured_along_itself():
-    turn = naive.quat_from_axis_angle((0, 1, 0), 1.0)
+def test_a_foot_rotated_outwards_is_measured_along_itself():
+    rotation = naive.quat_from_axis_angle((0, 1, 0), 1.0)
     rest, ankle = SKELETON.rest, SKELETON.index("ankle_l")
     rotations = rest.rotations.copy()
-    rotations[ankle] = turn
+    rotations[ankle] = rotation
     skeleton = Skeleton(SKELETON.names, SKELETON.parents, Pose(rest.translations, rotations))
     rig = Rig(skeleton=skeleton, legs=[Leg(**LEG)])
-    ahead = naive.quat_rotate(turn, (0, 0, 1))
+    ahead = naive.quat_rotate(rotation, (0, 0, 1))
     under = np.array([0.2, 0, 0])
     expected = [under - 0.05 * ahead, under + 0.15 * ahead, under + 0.2 * ahead]
     np.testing.assert_allclose(sole(rig, rig.legs[0]), expected, atol=1e-12)
@@ -163,7 +163,7 @@ def test_a_foot_that_is_turned_out_is_measured_along_itself():
 @pytest.mark.parametrize(
     "character", [person(), walker(), *STRANGE], ids=["person", "walker", "scaled", "mirrored chest", "mirrored head"]
 )
-def test_a_joint_turned_about_its_own_axes_turns_about_the_characters(character):
+def test_rotating_about_own_axes_rotates_about_the_characters_axes(character):
     rig, skeleton = character.rig, character.skeleton
     axis, angle = naive.unit((1, -2, 3)), 0.8
     for joint in range(len(skeleton)):

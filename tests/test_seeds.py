@@ -33,7 +33,7 @@ def upright():
 
 
 def posed(start, mid):
-    """Elbow and wrist of that arm once both joints have been turned: forward kinematics by hand."""
+    """Elbow and wrist of that arm once both joints have been rotated: forward kinematics by hand."""
     elbow = naive.quat_rotate(start, ELBOW - SHOULDER)
     return elbow, elbow + naive.quat_rotate(naive.quat_mul(start, mid), WRIST - ELBOW)
 
@@ -175,8 +175,8 @@ def test_seed_draw_ik(flip):
         np.testing.assert_array_equal(s.first, origin)
         np.testing.assert_allclose(s.second, joint, atol=1e-4)
         np.testing.assert_allclose(s.end, end, atol=1e-4)
-        turned = np.array([s.first_angle - angle1, s.second_angle - angle2])
-        np.testing.assert_allclose((turned + 180) % 360 - 180, 0, atol=1e-4)
+        rotated = np.array([s.first_angle - angle1, s.second_angle - angle2])
+        np.testing.assert_allclose((rotated + 180) % 360 - 180, 0, atol=1e-4)
 
 
 def test_seed_draw_ik_at_its_own_origin():
@@ -202,7 +202,7 @@ def test_seed_compensating_angles_bring_a_six_bone_arm_to_a_near_target():
     assert naive.bones_kept(problems.straight_chains(1, 7)[0], joints)
 
 
-def test_seed_compensating_angles_on_the_chains_own_line_have_an_axis_to_turn_about():
+def test_seed_compensating_angles_on_the_chains_own_line_have_a_rotation_axis():
     """There a x b, the axis of the write-up, is nothing."""
     joints, state = problems.straight_chains(1, 4)[0], None
     for _ in range(300):
@@ -263,7 +263,7 @@ def test_seed_solve_two_bone_ik():
     assert np.isfinite(turned((0.0, 0.0, 0.0), pole=pole)[1]).all()  # The target at the root.
 
 
-def test_two_bone_turns_do_reach():
+def test_two_bone_rotations_do_reach():
     """Turns made of a fixed up axis and multiplied into local frames do not; these go through forward kinematics."""
     rng = problems.generator(104)
     for target in problems.units(rng, 50) * rng.uniform(0.1, 1.95, (50, 1)):
@@ -304,7 +304,7 @@ def test_seed_fabrik_chain_get_rotations():
     s = km.fabrik(CHAIN, (2.0, 3.0, 1.0))
     rotations = s.rotations()
     np.testing.assert_allclose(naive.quat_rotate(rotations, (0.0, 1.0, 0.0)), naive.directions(s.joints), atol=1e-9)
-    downwards = km.fabrik(CHAIN, (0.0, -20.0, 0.0)).rotations()  # Half a turn, not a division by zero.
+    downwards = km.fabrik(CHAIN, (0.0, -20.0, 0.0)).rotations()  # Half a rotation, not a division by zero.
     np.testing.assert_allclose(
         naive.quat_rotate(downwards, (0.0, 1.0, 0.0)), np.tile((0.0, -1.0, 0.0), (6, 1)), atol=1e-7
     )
@@ -341,7 +341,7 @@ def test_seed_constrain_to_plane():
 
 
 @pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
-def test_success_is_reported_only_by_who_got_there(solve):
+def test_only_reached_targets_are_reported_as_reached(solve):
     """One pass is not enough for these; the write-up's FABRIK answers yes when its passes are used up."""
     rng = problems.generator(103)
     chains = problems.straight_chains(50, 9)
@@ -361,7 +361,7 @@ def test_a_straight_chain_can_be_aimed_along_itself(solve):
     assert np.linalg.norm(r.joints[-1] - [0, 2.5, 0]) < 1e-3
 
 
-def test_ccd_turns_the_last_degree():
+def test_ccd_rotates_the_last_degree():
     """Skipping joints whose direction is right to a cosine of 0.9999 leaves nearly a degree in each."""
     chain = problems.straight_chains(1, 6)[0]
     target = naive.quat_rotate(naive.quat_from_axis_angle((0, 0, 1), math.acos(0.99995)), chain[-1]) * 0.999
@@ -386,7 +386,7 @@ def test_seed_look_at_rotation():
         assert np.cross(up, way) @ (0.0, 0.0, 1.0) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_looking_exactly_behind_is_half_a_turn_about_the_given_up():
+def test_looking_exactly_behind_rotates_by_pi_about_the_given_up():
     """Not about y, whatever up is."""
     np.testing.assert_allclose(np.abs(km.look_at((0, 0, 0), (0, 0, -1))), [0, 1, 0, 0], atol=1e-12)
     np.testing.assert_allclose(np.abs(km.look_at((0, 0, 0), (0, 0, -1), up=(1, 0, 0))), [1, 0, 0, 0], atol=1e-12)
@@ -398,7 +398,7 @@ def test_looking_nearly_ahead_and_nearly_behind_is_exact():
         way = (math.sin(angle), 0.0, math.cos(angle))
         q = km.look_at((0, 0, 0), way)
         np.testing.assert_allclose(naive.quat_rotate(q, (0, 0, 1)), way, atol=1e-12)
-        assert naive.turn_angle(q) == pytest.approx(angle, abs=1e-9)
+        assert naive.rotation_angle(q) == pytest.approx(angle, abs=1e-9)
 
 
 # Name, parent and place at rest of a small person's joints.
@@ -440,8 +440,8 @@ def walker():
         eyes=["eye_l", "eye_r"],
         legs=legs,
     )
-    turns = [naive.quat_from_axis_angle((1.0, 0.0, 0.0), angle) for angle in (0.0, 0.3, 0.0)]
-    nod = km.Clip("nod", skeleton, [km.Track("spine", "rotation", [0.0, 0.5, 1.0], turns)])
+    rotations = [naive.quat_from_axis_angle((1.0, 0.0, 0.0), angle) for angle in (0.0, 0.3, 0.0)]
+    nod = km.Clip("nod", skeleton, [km.Track("spine", "rotation", [0.0, 0.5, 1.0], rotations)])
     return km.Character(skeleton, clips={"nod": nod}, rig=rig, name="walker")
 
 
@@ -479,7 +479,7 @@ def test_seed_head_look_at():
     for _ in range(100):  # Measured against the rotation that it changes, the angle would creep on.
         animator.wake()
         frame = animator.update(1 / 60)
-    assert naive.turn_between(settled.rotations, frame.pose.rotations).max() < 1e-9
+    assert naive.angle_between_rotations(settled.rotations, frame.pose.rotations).max() < 1e-9
     for point in ((5.0, 1.6, -3.0), (0.0, 9.0, 1.0), (0.0, 1.65, -4.0)):  # Beside, above and behind.
         animator["head"].look_at(point)
         for _ in range(60):
@@ -514,7 +514,7 @@ def test_seed_eye_look_at():
         assert naive.angle_between(axis_of(frame, eye, 2), (0.0, 0.0, 1.0)) == pytest.approx(0.5, abs=1e-6)
 
 
-def test_seed_head_and_eyes_look_from_numbers_alone():
+def test_seed_head_and_eyes_look_without_a_skeleton():
     """Both structs take a head's position or matrix, a target and dt. No skeleton is needed."""
     target, head = np.array([1.0, 1.7, 2.0]), np.eye(4)
     looking = km.HeadLook(max_yaw=math.radians(70), max_pitch=math.radians(40), speed=math.radians(180)).start()
@@ -531,7 +531,7 @@ def test_seed_head_and_eyes_look_from_numbers_alone():
 
 
 def glances(distance, seed, seconds=6.0, dt=0.01):
-    """How far the left eye is turned, over time, while it looks at a point straight ahead of it."""
+    """How far the left eye is rotated, over time, while it looks at a point straight ahead of it."""
     stage = km.Eyes(saccade_size=0.02, half_life=0.0, blink_interval=(0, 0), seed=seed)
     animator = km.Animator(walker(), [stage])
     animator["eyes"].look_at((0.03, 1.65, 0.1 + distance))
@@ -558,12 +558,12 @@ def test_seed_random_f32():
 
 def test_seed_weapon_aiming():
     """A muzzle on its target, from where the muzzle is."""
-    turn = naive.quat_from_axis_angle((0.3, 1.0, 0.2), 0.8)
+    rotation = naive.quat_from_axis_angle((0.3, 1.0, 0.2), 0.8)
     world = np.eye(4)
-    world[:3, :3], world[:3, 3] = naive.quat_to_matrix(turn), (0.2, 1.4, 0.1)
+    world[:3, :3], world[:3, 3] = naive.quat_to_matrix(rotation), (0.2, 1.4, 0.1)
     target, muzzle = np.array([3.0, 0.5, 4.0]), np.array([0.05, 0.1, 0.4])
     r = km.aim(world, target, forward=(0.0, 0.0, 1.0), offset=muzzle)
-    aimed = naive.quat_mul(turn, r.correction)
+    aimed = naive.quat_mul(rotation, r.correction)
     start = world[:3, 3] + naive.quat_rotate(aimed, muzzle)
     assert naive.angle_between(naive.quat_rotate(aimed, (0.0, 0.0, 1.0)), target - start) < 1e-7
     assert r.reached
@@ -699,11 +699,11 @@ def test_seed_lod_for_ik():
     animator = km.Animator(walker(), [km.Head(max_distance=10.0, half_life=0.0, speed=1e3)], viewer=(0.0, 1.0, 30.0))
     animator["head"].look_at((2.0, 1.65, 2.0))
     assert animator.update(1 / 60).trace[0].skipped == "too far"
-    turned_by = []
+    rotated_by = []
     for away in (9.5, 9.0, 8.5, 5.0):
         animator.viewer = (0.0, 0.0, away)
-        turned_by.append(naive.angle_between(axis_of(animator.update(1 / 60), "head", 2), (0.0, 0.0, 1.0)))
-    assert 0 < turned_by[0] < turned_by[1] < turned_by[2] < turned_by[3]
+        rotated_by.append(naive.angle_between(axis_of(animator.update(1 / 60), "head", 2), (0.0, 0.0, 1.0)))
+    assert 0 < rotated_by[0] < rotated_by[1] < rotated_by[2] < rotated_by[3]
 
 
 def test_seed_use_pole_vectors():
@@ -723,13 +723,13 @@ def test_seed_blend_with_animation():
     skeleton, pose = limb(2)
     goal = np.array([0.9, 0.9, 0.4])
     whole, report = km.solve(skeleton, pose, ("j0", "j1", "j2"), km.Goal(goal))
-    turns = naive.turn_between(pose.rotations, whole.rotations)
+    turns = naive.angle_between_rotations(pose.rotations, whole.rotations)
     assert report.reached
     assert turns.max() > 0.3
     weights = np.linspace(0.0, 1.0, 11)
     blended, _ = km.solve(skeleton, pose, ("j0", "j1", "j2"), km.Goal(goal, weight=weights))
     for weight, rotations in zip(weights, blended.rotations, strict=True):
-        np.testing.assert_allclose(naive.turn_between(pose.rotations, rotations), turns * weight, atol=1e-7)
+        np.testing.assert_allclose(naive.angle_between_rotations(pose.rotations, rotations), turns * weight, atol=1e-7)
 
 
 @pytest.mark.parametrize("solver", ["two_bone", "fabrik", "ccd"])
@@ -797,7 +797,7 @@ def test_seed_foot_ik_system(up):
     """`foot_ik_system`, `FootIkConfig {chain, ray_length, foot_offset}`: down is the planet's, wherever one stands."""
     up, radius = naive.unit(up), 20.0
     animator = km.Animator(walker(), [km.Feet()], ground=Sphere(radius=radius))
-    animator.set_transform(up * (radius + 0.1), naive.smallest_turn((0, 1, 0), up))
+    animator.set_transform(up * (radius + 0.1), naive.smallest_rotation((0, 1, 0), up))
     frame = animator.update(1 / 60)
     assert frame.reports["feet"].error.max() < 1e-9
     for side in ("l", "r"):
@@ -861,7 +861,7 @@ def test_seed_pipeline_ordering():
     assert [line.stage for line in frame.trace] == list(animator.stages)
     assert "matrices" in frame.timings
     spine = walker().skeleton.index("spine")
-    assert naive.turn_angle(frame.pose.rotations[spine]) > 0.1  # The clip is in there.
+    assert naive.rotation_angle(frame.pose.rotations[spine]) > 0.1  # The clip is in there.
     skeleton = walker().skeleton
     np.testing.assert_allclose(frame.world, frame.transform @ skeleton.world(frame.pose), atol=1e-9)
     np.testing.assert_allclose(frame.palette, (frame.world @ skeleton.inverse_bind)[:, :3], atol=1e-9)
@@ -944,7 +944,7 @@ def test_ik_handles_unreachable_targets_gracefully(caplog):
 
 
 def test_half_a_weight_keeps_the_bones_as_long_as_they_are():
-    """Half way between two positions, as the write-up blends, the forearm is shorter; half of a turn keeps it."""
+    """Half way between two positions, as the write-up blends, the forearm is shorter; half of a rotation keeps it."""
     target = (1.0, 0.0, 0.0)
     _, whole_elbow, whole_wrist = turned(target)
     blended = np.linalg.norm((WRIST + whole_wrist) / 2 - (ELBOW + whole_elbow) / 2)

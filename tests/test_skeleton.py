@@ -13,7 +13,7 @@ from kinema.pose import Pose
 from kinema.skeleton import Skeleton, mirror_names
 from tests import naive, problems
 from tests.behaviours.bodies import person, poses, quat_from_matrix
-from tests.behaviours.test_layers import person as symmetric_person
+from tests.behaviours.symmetric_person import person as symmetric_person
 from tests.compiled import both_precisions, eps
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
@@ -324,10 +324,10 @@ def with_mirrors(skeleton, joints):
     for j, parent in enumerate(skeleton.parents):
         above = np.eye(4) if parent < 0 else world[parent]
         axes, goal = (m[:3, :3] / np.cbrt(abs(np.linalg.det(m[:3, :3]))) for m in (above, skeleton.rest_world[j]))
-        turn = quat_from_matrix(axes.T @ goal @ np.diag([np.linalg.det(axes), 1, 1]))
+        rotation = quat_from_matrix(axes.T @ goal @ np.diag([np.linalg.det(axes), 1, 1]))
         scale = np.abs(skeleton.rest.scales[j]) * (-1 if skeleton.names[j] in joints else 1, 1, 1)
         place = np.linalg.solve(above, skeleton.rest_world[j, :, 3])[:3]
-        parts.append((place, turn, scale))
+        parts.append((place, rotation, scale))
         world[j] = above @ naive.local_matrices(*parts[-1])
     return Skeleton(skeleton.names, skeleton.parents, Pose(*(np.array(part) for part in zip(*parts, strict=True))))
 
@@ -347,11 +347,11 @@ def test_a_mirrored_pose_is_the_mirror_image(mirrors, dtype):
     plain = with_mirrors(symmetric_person().skeleton, mirrors)
     skeleton = Skeleton(plain.names, plain.parents, plain.rest.astype(dtype))
     rng = np.random.default_rng(11)
-    turns = poses(symmetric_person(), rng, 8, 1.5)
-    turns = naive.quat_mul(plain.rest.rotations, naive.quat_mul(naive.quat_conj(person_rest()), turns))
+    rotations = poses(symmetric_person(), rng, 8, 1.5)
+    rotations = naive.quat_mul(plain.rest.rotations, naive.quat_mul(naive.quat_conj(person_rest()), rotations))
     # Places move too, as hips do, and bones that a clip stretches.
     moved = plain.rest.translations + rng.normal(size=(8, len(plain), 3)) * 0.1
-    pose = Pose(moved, turns, plain.rest.scales).astype(dtype)
+    pose = Pose(moved, rotations, plain.rest.scales).astype(dtype)
     image = skeleton.mirrored(pose)
     assert image.precision is dtype
     at, at_image = (skeleton.world(p)[..., :3, 3] for p in (pose, image))
@@ -360,10 +360,10 @@ def test_a_mirrored_pose_is_the_mirror_image(mirrors, dtype):
     again = skeleton.mirrored(image)
     np.testing.assert_allclose(again.translations, pose.translations, atol=64 * eps(dtype))
     np.testing.assert_array_equal(again.scales, pose.scales)
-    assert naive.turn_between(again.rotations, pose.rotations).max() < 64 * eps(dtype)
+    assert naive.angle_between_rotations(again.rotations, pose.rotations).max() < 64 * eps(dtype)
     back = skeleton.mirrored(skeleton.rest)
     np.testing.assert_allclose(back.translations, skeleton.rest.translations, atol=64 * eps(dtype))
-    assert naive.turn_between(back.rotations, skeleton.rest.rotations).max() < 64 * eps(dtype)
+    assert naive.angle_between_rotations(back.rotations, skeleton.rest.rotations).max() < 64 * eps(dtype)
 
 
 def person_rest():
@@ -395,9 +395,9 @@ def test_pairs_may_be_given():
     for pairs in ({"one": "two"}, {"two": "one"}, {"one": "two", "two": "one"}, {1: 2}):
         image = skeleton.mirrored(pose, pairs)
         np.testing.assert_allclose(image.rotations[1], IDENTITY, atol=1e-15)
-        assert naive.turn_between(image.rotations[2], naive.quat_from_axis_angle((0, 1, 1), -0.7)) < 1e-12
+        assert naive.angle_between_rotations(image.rotations[2], naive.quat_from_axis_angle((0, 1, 1), -0.7)) < 1e-12
     alone = skeleton.mirrored(pose)  # Nothing in the names says that they belong together.
-    assert naive.turn_between(alone.rotations[1], naive.quat_from_axis_angle((0, 1, 1), -0.7)) < 1e-12
+    assert naive.angle_between_rotations(alone.rotations[1], naive.quat_from_axis_angle((0, 1, 1), -0.7)) < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_number_takes_one_number(value):
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, -math.inf])
-def test_number_says_what_came_and_what_is_allowed(value):
+def test_number_errors_name_the_value_and_the_allowed_range(value):
     message = complaint(validation.number, "soften", value, 0.0, 1.0)
     assert f"soften is {value}" in message
     assert "from 0 to 1" in message
@@ -208,7 +208,7 @@ def test_whole_takes_whole_numbers(value):
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, 2.5, "3", None, True, np.bool_(True), [1], math.nan])
-def test_whole_says_what_came_and_what_is_allowed(value):
+def test_whole_errors_name_the_value_and_the_allowed_range(value):
     message = complaint(validation.whole, "max_iterations", value, 1)
     assert "max_iterations must be a whole number of 1 or more" in message
     assert repr(value)[:60] in message
@@ -218,7 +218,7 @@ def test_whole_says_what_came_and_what_is_allowed(value):
     direction=st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda v: max(map(abs, v)) > 0.1),
     exponent=st.integers(-300, 99),
 )
-def test_axis_has_length_one_whatever_its_size(direction, exponent):
+def test_axis_has_length_one_for_any_input_size(direction, exponent):
     result = validation.axis("axis", np.array(direction) * 10.0**exponent)
     assert all(type(x) is float for x in result)
     np.testing.assert_allclose(result, np.array(direction) / np.linalg.norm(direction), rtol=0, atol=1e-15)
@@ -457,7 +457,7 @@ class _OnDevice:
     __cuda_array_interface__: dict = {}  # noqa: RUF012
 
 
-def test_place_is_the_gpu_as_soon_as_one_array_is_there():
+def test_the_device_is_the_gpu_if_any_array_is_there():
     assert validation.device(np.zeros(3), [1, 2], None) == "cpu"
     assert validation.device(np.zeros(3), _OnDevice()) == "gpu"
     assert validation.device() == "cpu"

@@ -71,7 +71,7 @@ def test_the_ground_can_be_a_mesh_or_a_map_of_heights():
         assert np.abs(played(person, other) - first)[..., :3, 3].max() < 0.015
 
 
-def test_it_starts_where_and_as_it_is_told():
+def test_it_starts_at_the_given_transform():
     person = humanoid()
     baked = bake(*in_place(humanoid), BakeSettings(ground=km.Plane((0, 0.25, 0)), at=(3.0, -2.0), heading=np.pi / 2))
     world = played(person, baked)
@@ -88,11 +88,11 @@ def test_the_first_frame_is_as_steady_as_any_other():
     """A loop that has walked before: no foot is caught up with in the first frames."""
     person = humanoid()
     baked = bake(*in_place(humanoid), BakeSettings(ground=slope(0.0), loops=2))
-    turns = metrics.rotation_steps(
+    rotations = metrics.rotation_steps(
         person.skeleton, baked.clip.sample(np.arange(len(baked.after.planted)) * baked.dt)
     ).max(axis=1)
-    per = len(turns) // 2
-    assert np.abs(turns[:5] - turns[per : per + 5]).max() < 0.02
+    per = len(rotations) // 2
+    assert np.abs(rotations[:5] - rotations[per : per + 5]).max() < 0.02
 
 
 def test_ground_that_ends_and_ground_that_is_not_there():
@@ -131,7 +131,7 @@ def test_feet_that_slide_are_locked():
     assert baked.before.worst_slide > 0.04 > 5 * baked.after.worst_slide
 
 
-def test_hands_reach_and_heads_turn_from_the_first_frame_on():
+def test_hands_reach_and_heads_rotate_from_the_first_frame_on():
     person = humanoid()
     point = np.array((0.25, 1.2, 0.45))
     settings = BakeSettings(reach={"left": MovingPoint.fixed(point)}, look_at=MovingPoint.fixed((2.0, 1.6, 2.0)))

@@ -103,7 +103,7 @@ def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, 
     assert (folder / "out" / f"{FILES - 1}.glb").read_bytes() == here.data
 
 
-def test_nobody_there(monkeypatch):
+def test_a_missing_scheduler_is_an_error(monkeypatch):
     monkeypatch.setattr("kinema.bake.cluster.DASK_PATIENCE", 0.5)
     with pytest.raises(InputError, match="no Dask scheduler"):
         next(on_dask("tcp://127.0.0.1:9")(iter(()), Order(BakeSettings())), None)

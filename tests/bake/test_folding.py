@@ -18,14 +18,14 @@ def places(count, draw, turn=True):
 
 
 def skeleton(scale, draw):
-    """A scene: a turned, moved and scaled node above a body of three joints, and a prop beside it."""
+    """A scene: a rotated, moved and scaled node above a body of three joints, and a prop beside it."""
     names, parents = ("scene", "prop", "hips", "knee", "foot"), (-1, 0, 0, 2, 3)
     rest = km.Pose(draw.normal(size=(5, 3)), arrays.unit(draw.normal(size=(5, 4))), np.array([scale, *[(1, 1, 1)] * 4]))
     return km.Skeleton(names, parents, rest)
 
 
 @pytest.mark.parametrize("scale", [(1, 1, 1), (0.01, 0.01, 0.01), (-2, 2, 2)])
-def test_the_body_goes_where_its_place_is_and_the_rest_stays(scale):
+def test_the_body_moves_to_its_position_and_the_rest_stays(scale):
     draw = np.random.default_rng(3)
     bones = skeleton(scale, draw)
     poses = km.Pose(*(np.repeat(array[np.newaxis], 6, axis=0) for array in bones.rest.arrays()))
@@ -38,7 +38,7 @@ def test_the_body_goes_where_its_place_is_and_the_rest_stays(scale):
     assert ((folded.rotations[1:] * folded.rotations[:-1]).sum(axis=-1) >= 0).all()
 
 
-def test_below_uneven_scale_moving_is_exact_and_turning_is_said_not_to_be():
+def test_below_uneven_scale_positions_are_exact_and_rotations_are_reported_inexact():
     draw = np.random.default_rng(4)
     bones = skeleton((1.0, 2.0, 0.5), draw)
     poses = km.Pose(*(np.repeat(array[np.newaxis], 4, axis=0) for array in bones.rest.arrays()))

@@ -59,7 +59,7 @@ def test_words(text, heights):
         "0.1,0.2",
     ],
 )
-def test_words_that_mean_nothing(text):
+def test_meaningless_name_tokens(text):
     with pytest.raises(InputError, match="ground is"):
         grounds.parse(text)
 
@@ -142,7 +142,7 @@ def test_what_is_too_small_or_in_colour(tmp_path):
         grounds.parse(str(tmp_path / "map.npy"), (0.0, 1.0))
 
 
-def test_a_mesh_stands_where_its_nodes_put_it(tmp_path):
+def test_a_mesh_is_transformed_by_its_nodes(tmp_path):
     """Our own slope as a file, below a node that moves and scales it."""
     vertices, triangles = slope(20).mesh()
     bones = km.Skeleton(

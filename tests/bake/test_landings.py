@@ -25,14 +25,14 @@ def clip_frames():
     ("frame", "seconds", "swings"),
     [(0, (0.0, 1.0), (0.0, 1.0)), (1, (1.0, 0.5), (1.5, 1.0)), (4, (0.0, np.inf), None), (5, (np.inf, np.inf), None)],
 )
-def test_seconds_until_they_land_and_how_long_they_are_aloft(clip_frames, frame, seconds, swings):
+def test_seconds_until_landing_and_duration_of_the_swing(clip_frames, frame, seconds, swings):
     left, _, whole = Landings(clip_frames).after(frame)
     np.testing.assert_array_equal(left, seconds)
     if swings is not None:
         np.testing.assert_allclose(whole, swings)
 
 
-def test_the_place_is_where_the_ball_stands_in_most_of_the_plant(clip_frames):
+def test_the_position_is_the_median_of_the_ball_while_planted(clip_frames):
     balls = metrics.sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL]
     points = Landings(clip_frames).after(1)[1]
     np.testing.assert_allclose(points[0], np.median(balls[3:5, 0], axis=0))
@@ -60,7 +60,7 @@ def test_feet_refuse_what_is_wrong_and_keep_what_they_knew(seconds, points, swin
     )
 
 
-def test_a_landing_that_is_not_known_is_left_to_the_feet():
+def test_an_unknown_landing_is_predicted_by_the_feet():
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     feet.set_landings((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
     assert feet.feet.landing_given.tolist() == [[True, False]]

@@ -101,13 +101,13 @@ def test_what_a_file_refers_to_travels_along(tmp_path, name):
         read(Item(tmp_path / name, name, tmp_path / "out.glb"))
 
 
-def test_files_that_cannot_be_read_say_so(tmp_path):
+def test_unreadable_files_are_reported(tmp_path):
     for name in ("none.glb", "none.gltf"):
         with pytest.raises(FileError, match="none"):
             read(Item(tmp_path / name, name, tmp_path / "out.glb"))
 
 
-def test_the_manifest_knows_what_is_done_and_how(tmp_path):
+def test_the_manifest_records_finished_files_and_their_settings(tmp_path):
     item = Item(tmp_path / "a.glb", "a.glb", tmp_path / "out" / "deep" / "a.glb")
     item.output.parent.mkdir(parents=True)
     manifest = Manifest(tmp_path / "out", "order")

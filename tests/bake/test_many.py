@@ -60,7 +60,7 @@ def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
     assert (folder / "out" / "a.glb").stat().st_mtime_ns == before
 
 
-def test_what_was_made_otherwise_is_replaced_only_by_force(folder):
+def test_files_baked_with_other_settings_are_replaced_only_with_force(folder):
     bake_all(folder, one_by_one())
     other = Order(BakeSettings(fps=5), clips=("walk",), fingerprint="other")
     reports = bake_all(folder, one_by_one(), other)
@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_written_is_reported(folder):
     assert "written" in reports[0]["problem"]
 
 
-def test_a_report_tells_before_and_after(folder):
+def test_a_report_has_figures_before_and_after(folder):
     report = bake_all(folder, one_by_one())[0]
     (clip,) = report["clips"]
     assert clip["clip"] == "idle"

@@ -155,7 +155,7 @@ NOT_WALKING = {
 
 
 @pytest.mark.parametrize("name", NOT_WALKING)
-def test_only_who_walks_is_moved(name):
+def test_only_walking_characters_move(name):
     """Put on a floor, what falls, throws or dodges goes as far as it does by itself."""
     character = km.load(asset(name))
     for clip in NOT_WALKING[name]:

@@ -23,7 +23,7 @@ def clean():
     return rig, metrics.measure(rig, world, floor, 1 / 60, planted=stands, reference=world)
 
 
-def test_nothing_is_said_of_what_is_clean(clean):
+def test_clean_files_have_no_findings(clean):
     assert list(shortfalls(*clean, TIMES)) == []
 
 
@@ -55,7 +55,7 @@ def test_a_joint_that_pops_is_named(clean):
         ("shin", 0.05, "a shin is 5.0% of a leg inside the ground at 0.10 s"),
     ],
 )
-def test_each_length_is_told_with_its_moment(clean, field, share, words):
+def test_each_length_is_reported_with_its_time(clean, field, share, words):
     rig, figures = clean
     values = np.zeros((len(TIMES), len(rig.legs)))
     values[6, 0] = share * figures.leg

@@ -10,7 +10,7 @@ def column(values):
     return np.asarray(values, float)[:, np.newaxis]
 
 
-def test_what_goes_on_as_it_came_is_left_alone():
+def test_straight_lines_and_constants_are_not_changed():
     line = column(np.linspace(-3.0, 5.0, 40))
     assert np.allclose(smoothed(line, 6.0, "slope"), line)
     assert np.allclose(smoothed(column(np.ones(9)), 3.0, "edge"), 1.0)

@@ -38,7 +38,7 @@ def test_a_moving_point_goes_straight_and_is_gone_outside(tmp_path):
         ("t;x;y;z\n0,5;1;2;3\n", "expected commas"),
     ],
 )
-def test_files_that_are_wrong_say_where(tmp_path, text, told):
+def test_errors_of_broken_files_name_the_position(tmp_path, text, told):
     file = tmp_path / "way.csv"
     file.write_text(text)
     with pytest.raises(FileError, match=told):
@@ -58,7 +58,7 @@ def test_numbers_that_are_wrong(times, points):
         MovingPoint(times, np.reshape(points, (-1, 3)) if len(points) else points)
 
 
-def test_a_hand_that_nothing_is_asked_of_is_off_by_nothing():
+def test_a_hand_without_a_goal_reports_zero_error():
     person = humanoid()
     way = MovingPoint((1.0, 1.5), ((0.25, 1.2, 0.45), (0.3, 1.2, 0.45)))
     baked = bake(person, "idle", BakeSettings(reach={"left": way}, fps=30))

@@ -49,7 +49,7 @@ def test_planted_feet_stay_where_they_are(body):
 
 @pytest.mark.parametrize("clip", ["walk", "idle"])
 @pytest.mark.parametrize("body", BODIES)
-def test_who_travels_or_stands_needs_no_travel(body, clip):
+def test_travelling_or_standing_clips_get_no_travel(body, clip):
     character = BODIES[body]()
     times, dt = frames(character.clips[clip])
     world = character.skeleton.world(character.clips[clip].sample(times))

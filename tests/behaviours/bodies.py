@@ -42,8 +42,8 @@ def person(seed=1, scale=1.0, mirrored=()):
     world = np.zeros((len(names), 4, 4))
     local_t, local_r, local_s = (np.zeros((len(names), n)) for n in (3, 4, 3))
     for j, (name, (_, place, along)) in enumerate(PERSON.items()):
-        turn = naive.quat_mul(
-            naive.smallest_turn((0, 1, 0), along), naive.quat_from_axis_angle((0, 1, 0), rng.normal())
+        rotation = naive.quat_mul(
+            naive.smallest_rotation((0, 1, 0), along), naive.quat_from_axis_angle((0, 1, 0), rng.normal())
         )
         size = (scale if j == 0 else 1.0) * np.ones(3)
         size[0] *= -1.0 if name in mirrored else 1.0
@@ -51,7 +51,7 @@ def person(seed=1, scale=1.0, mirrored=()):
         linear = above[:3, :3]
         flips = np.sign(np.linalg.det(linear))
         # The local rotation that makes the joint stand as `turn` says, up to the mirror it may hang below.
-        upright = np.linalg.inv(linear / np.cbrt(abs(np.linalg.det(linear)))) @ naive.quat_to_matrix(turn)
+        upright = np.linalg.inv(linear / np.cbrt(abs(np.linalg.det(linear)))) @ naive.quat_to_matrix(rotation)
         upright = upright @ np.diag([flips, 1.0, 1.0])
         local_t[j] = np.linalg.solve(linear, np.array(place) - above[:3, 3])
         local_r[j] = quat_from_matrix(upright)
@@ -97,7 +97,7 @@ def transform(t, r, s):
 
 
 def poses(character, rng, count, amount=0.3):
-    """Local rotations (count, J, 4): rest with every joint turned a little its own way."""
+    """Local rotations (count, J, 4): rest with every joint rotated a little its own way."""
     rest = character.skeleton.rest.rotations
     axis = problems.units(rng, count, len(rest))
     half = rng.uniform(0, amount / 2, (count, len(rest), 1))
@@ -105,7 +105,7 @@ def poses(character, rng, count, amount=0.3):
 
 
 def places(rng, count, kind):
-    """Where characters stand, (count, 1, 12). kind: still, moved, turned, scaled or mirrored."""
+    """Where characters stand, (count, 1, 12). kind: still, moved, rotated, scaled or mirrored."""
     result = np.zeros((count, 1, 12))
     for i in range(count):
         m = np.eye(4)
@@ -221,8 +221,8 @@ def ways(frames, yaw, pitch):
     return np.einsum("nij,nj->ni", frames, np.broadcast_to(local, (len(frames), 3)))
 
 
-def turns_between(a, b):
-    """(N,): the angle of the turn between rotation matrices (N, 3, 3), exact for small ones."""
+def angles_between_rotations(a, b):
+    """(N,): the angle of the rotation between rotation matrices (N, 3, 3), exact for small ones."""
     return 2 * np.arcsin(np.clip(np.linalg.norm(a - b, axis=(-2, -1)) / (2 * np.sqrt(2)), 0, 1))
 
 

@@ -69,9 +69,9 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, character=None, **s
 
 
 def turned(scene, joint):
-    """(N,): how far a joint was turned from where the animation has it."""
+    """(N,): how far a joint was rotated from where the animation has it."""
     j = scene.joint(joint)
-    return naive.turn_between(scene.animated[:, j], scene.work.r[:, j])
+    return naive.angle_between_rotations(scene.animated[:, j], scene.work.r[:, j])
 
 
 # --- the muzzle ------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_each_joint_takes_its_share():
     assert not turned(scene, "neck").any()
 
 
-def test_spine_and_arm_turn_if_nothing_is_said():
+def test_spine_and_arm_rotate_by_default():
     scene = Scene(gun(person()), character=person())
     scene.state.aim_at(in_front(scene, 0.4, 0.2))
     scene.settle()
@@ -128,7 +128,7 @@ def test_spine_and_arm_turn_if_nothing_is_said():
     assert set(changed.tolist()) == expected
 
 
-def test_a_weapon_that_nothing_else_carries_turns_itself():
+def test_a_weapon_without_a_parent_rotates_itself():
     skeleton = person().skeleton
     stage = gun(person(), grip=None, **LIMITLESS)
     scene = Scene(stage, character=Character(skeleton, rig=Rig(skeleton=skeleton)))
@@ -180,7 +180,7 @@ def test_no_pops_while_joints_meet_their_limits():
         scene.state.aim_at(in_front(scene, yaw, 0.1))
         scene.frame()
         if before is not None:
-            assert naive.turn_between(before, scene.work.r).max() < 3 * (sweep[1] - sweep[0])
+            assert naive.angle_between_rotations(before, scene.work.r).max() < 3 * (sweep[1] - sweep[0])
         before = scene.work.r.copy()
 
 
@@ -210,7 +210,7 @@ def test_the_hand_holds_on_at_every_weight():
         np.testing.assert_allclose(hand_on_gun(scene), hand_on_gun(scene, scene.animated), atol=1e-9)
 
 
-def test_without_a_grip_the_other_arm_is_left_alone():
+def test_without_a_grip_the_other_arm_is_not_changed():
     scene = Scene(gun(person(), grip=None), character=person())
     scene.state.aim_at(in_front(scene, 0.4, 0.2))
     report = scene.settle()
@@ -244,7 +244,7 @@ def test_it_comes_up_eases_over_and_lets_go():
     scene.state.release()
     before = scene.work.r.copy()
     scene.frame()
-    assert 0 < naive.turn_between(before, scene.work.r).max() < 0.05
+    assert 0 < naive.angle_between_rotations(before, scene.work.r).max() < 0.05
     scene.settle()
     np.testing.assert_array_equal(scene.work.r, scene.animated)
 
@@ -292,7 +292,7 @@ def test_weights():
     for joint in SPREAD:
         j = scene.joint(joint)
         for a, b, half in zip(*(poses_at[w][:, j] for w in (0.0, 1.0, 0.5)), strict=True):
-            assert naive.turn_between(half, naive.slerp(a, b, 0.5)) < 1e-7
+            assert naive.angle_between_rotations(half, naive.slerp(a, b, 0.5)) < 1e-7
 
 
 @both_precisions

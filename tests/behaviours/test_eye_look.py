@@ -56,14 +56,14 @@ def test_near_things_make_the_eyes_converge():
     assert math.atan2(-left[0], left[2]) == pytest.approx(math.atan2(0.03, 0.3))
 
 
-def test_eyes_turn_no_further_than_they_may():
+def test_eyes_stay_within_their_largest_angle():
     look = km.EyeLook(**OFFSETS, max_angle=0.4).start()
     rng = problems.generator(2)
     for n in range(200):
         if n % 20 == 0:
             target = rng.normal(size=3)
         pose = look.update(np.eye(4), target, 1 / 60)
-        assert max(naive.turn_angle(pose.left), naive.turn_angle(pose.right)) <= 0.4 + 1e-7
+        assert max(naive.rotation_angle(pose.left), naive.rotation_angle(pose.right)) <= 0.4 + 1e-7
 
 
 def test_glances_stay_near_the_target_and_repeat_with_the_seed():
@@ -86,7 +86,7 @@ def test_lids_blink():
     assert min(blinks) == 0.0
 
 
-def test_a_batch_is_many_singles_of_the_same_place_in_it():
+def test_a_batch_equals_singles_at_every_index():
     rng = problems.generator(3)
     head, targets = heads(rng, 3), rng.normal(size=(4, 3, 3))
     many, first = km.EyeLook(**OFFSETS).start(), km.EyeLook(**OFFSETS).start()

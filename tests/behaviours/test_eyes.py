@@ -62,7 +62,7 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, settings=None, char
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("character", [person(), *STRANGE], ids=["person", "scaled", "mirrored", "mirrored_head"])
-def test_each_eye_looks_at_the_target_from_its_own_place(kind, character):
+def test_each_eye_looks_at_the_target_from_its_own_position(kind, character):
     rng = problems.generator(21)
     scene = crowd(rng, kind, settings=STEADY | {"max_angle": 1.2}, character=character)
     target = ahead_of(scene, rng.uniform(-0.6, 0.6, COUNT), rng.uniform(-0.5, 0.5, COUNT), rng.uniform(0.3, 9, COUNT))
@@ -308,7 +308,7 @@ def test_some_glances_come_with_a_blink():
         assert least * count * 6 / 0.35 * 0.9 <= starts <= most * count * 6 / 0.35 * 1.1
 
 
-def test_no_blinks_if_told_so():
+def test_blinks_can_be_disabled():
     scene = Scene(Eyes(blink_interval=(0, 0), blink_chance=1.0), count=2)
     scene.state.look_at((0.0, 2.0, 1.0))
     assert not blinks_of(scene, 8, 0.1).any()
@@ -342,20 +342,20 @@ def test_restless_eyes_are_always_awake():
 
 
 def test_weights():
-    turned = {}
+    rotated = {}
     for weight in (0.0, 0.5, 1.0):
         scene = crowd(np.random.default_rng(26), settings={"half_life": 0.0, "saccade_size": 0.01})
         scene.work.weights[:] = weight
         scene.state.look_at(ahead_of(scene, 0.3, -0.2))
         report = scene.frames(3)
-        turned[weight] = scene.work.r.copy()
+        rotated[weight] = scene.work.r.copy()
         if weight == 0:
             np.testing.assert_array_equal(scene.work.r, scene.animated)
             assert not report.blink.any()
     for eye in EYES:
         j = scene.joint(eye)
-        for a, b, half in zip(turned[0.0][:, j], turned[1.0][:, j], turned[0.5][:, j], strict=True):
-            assert naive.turn_between(half, naive.slerp(a, b, 0.5)) < 1e-7
+        for a, b, half in zip(rotated[0.0][:, j], rotated[1.0][:, j], rotated[0.5][:, j], strict=True):
+            assert naive.angle_between_rotations(half, naive.slerp(a, b, 0.5)) < 1e-7
 
 
 @both_precisions
@@ -469,4 +469,4 @@ def test_it_is_the_write_ups_eye_look_at_with_two_offsets():
     scene.state.look_at(place[:, 3] + head @ np.array([3.0, 0.0, 0.5]))
     scene.frames(30)
     for rotation in scene.work.r[0, 1:]:
-        assert naive.turn_angle(rotation) == pytest.approx(math.radians(30), abs=0.011)
+        assert naive.rotation_angle(rotation) == pytest.approx(math.radians(30), abs=0.011)

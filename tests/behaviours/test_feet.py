@@ -25,22 +25,22 @@ def walked(character, ground, hz, seconds, clip="walk", start=(0.0, 0.0, 0.0), f
         stages.append(feet or km.Feet())
     animator = km.Animator(character, stages, ground=ground)
     animator.set_transform(start, rotation)
-    world, turns, planted = [], [], []
+    world, rotations, planted = [], [], []
     for frame in range(int(seconds * hz)):
         made = animator.update(1.0 / hz if frame else 0.0)
         world.append(made.world)
-        turns.append(made.pose.rotations)
+        rotations.append(made.pose.rotations)
         if ground is not None:
             planted.append(made.reports["feet"].planted[0])
-    return np.array(world), np.array(turns), np.array(planted)
+    return np.array(world), np.array(rotations), np.array(planted)
 
 
 @cache
 def clip_alone(make, hz, seconds, clip="walk"):
     """The same travel without inverse kinematics, and when the clip plants which foot."""
     character = make()
-    world, turns, _ = walked(character, None, hz, seconds, clip)
-    return turns, metrics.planted_from(character.rig, world, 1.0 / hz, ground=FLAT)
+    world, rotations, _ = walked(character, None, hz, seconds, clip)
+    return rotations, metrics.planted_from(character.rig, world, 1.0 / hz, ground=FLAT)
 
 
 def turned(rotations):
@@ -57,8 +57,8 @@ def turned(rotations):
 def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
     """19 m of the course: slopes to 25 degrees, stairs of 0.18 m up and down, rocks; stride and treads do not match."""
     seconds, ground, person = 14.2, course(), humanoid()
-    world, turns, planted = walked(person, ground, hz, seconds, start=(0.0, 0.0, start))
-    clip_turns, clip_planted = clip_alone(humanoid, hz, seconds)
+    world, rotations, planted = walked(person, ground, hz, seconds, start=(0.0, 0.0, start))
+    clip_rotations, clip_planted = clip_alone(humanoid, hz, seconds)
     assert np.isfinite(world).all()
     assert world[-1, 0, 2, 3] - world[0, 0, 2, 3] > 18.0
     for standing in (planted, clip_planted):
@@ -69,7 +69,7 @@ def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
         assert figures.knee_flips == 0 and figures.no_ground == 0
     soles = metrics.soles_over(person.rig, world, ground)
     assert metrics.penetration(soles)[planted].max() < 0.01
-    assert (turned(turns) - turned(clip_turns)).max() < 25.0 * 60 / hz
+    assert (turned(rotations) - turned(clip_rotations)).max() < 25.0 * 60 / hz
 
 
 @pytest.mark.slow_uncompiled
@@ -158,10 +158,10 @@ class Holes:
 def test_holes_and_the_end_of_the_ground(hole, end, hz):
     """Finite always; where there is no ground the foot keeps to the clip; nothing jumps at the edges."""
     person = humanoid()
-    world, turns, _ = walked(person, Holes(hole, end), hz, 5.0)
-    clip_turns, _ = clip_alone(humanoid, hz, 5.0)
+    world, rotations, _ = walked(person, Holes(hole, end), hz, 5.0)
+    clip_rotations, _ = clip_alone(humanoid, hz, 5.0)
     assert np.isfinite(world).all()
-    assert (turned(turns) - turned(clip_turns)).max() < 25.0 * 60 / hz
+    assert (turned(rotations) - turned(clip_rotations)).max() < 25.0 * 60 / hz
     # A foot whose toes hang over a hole rolls over its edge, no deeper than it may sink.
     points = metrics.sole_points(person.rig, world)
     assert points[..., 1].min() > -LARGEST_SINK * person.skeleton.length(person.rig.legs[0].joints) - 0.005
@@ -199,10 +199,10 @@ def test_a_small_planet():
     person, planet = humanoid(), km.Sphere((0.0, 0.0, 0.0), 12.0)
     for angle in (0.0, 2.0, 4.0):
         axis = np.array((0.6, 0.0, 0.8))
-        turn = arrays.from_axis_angle(axis, angle)
-        place = arrays.rotate(turn, np.array((0.0, 12.0, 0.0)))
+        rotation = arrays.from_axis_angle(axis, angle)
+        place = arrays.rotate(rotation, np.array((0.0, 12.0, 0.0)))
         animator = km.Animator(person, [km.Play("idle", root="root"), km.Feet()], ground=planet)
-        animator.set_transform(place, turn)
+        animator.set_transform(place, rotation)
         for _ in range(30):
             frame = animator.update(1 / 30)
         points = metrics.sole_points(person.rig, frame.world[np.newaxis])
@@ -232,7 +232,7 @@ def test_a_walk_on_the_spot_is_let_go_before_it_overstretches():
     assert held > 20
 
 
-def test_feet_that_are_told_to_stand_stand():
+def test_a_contact_override_plants_feet():
     """Whoever knows the contacts says so: a treadmill's feet are held until they are told to go."""
     person = humanoid()
     still = km.Character(person.skeleton, {"walk": person.clips["walk"].in_place(joint=0)}, person.rig)
@@ -263,7 +263,7 @@ def test_a_planted_foot_that_is_out_of_reach_is_warned_of_once(caplog):
 
 
 @pytest.mark.parametrize("standing", [1, [1, 0], [True], [[True, False]] * 2, "left"])
-def test_what_feet_are_told_is_checked(standing):
+def test_contact_overrides_are_checked(standing):
     animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)
     with pytest.raises(InputError, match="standing must be true or false"):
         animator["feet"].set_contacts(standing)
@@ -303,7 +303,7 @@ def test_a_crowd_is_many_singles_bit_for_bit():
         assert np.array_equal(many.world[1], one.world) and np.array_equal(many.pose.rotations[1], one.pose.rotations)
 
 
-def test_weight_nothing_changes_nothing_and_half_is_between():
+def test_weight_zero_changes_nothing_and_half_is_between():
     person, ground = humanoid(), stairs()
     alone = km.Animator(person, [km.Play("walk", time=0.3)]).update(0.0).pose
     for weight, same in ((0.0, True), (1.0, False)):
@@ -312,7 +312,7 @@ def test_weight_nothing_changes_nothing_and_half_is_between():
         assert np.array_equal(made.update(0.0).pose.rotations, alone.rotations) == same
 
 
-def test_who_stands_still_comes_to_rest():
+def test_standing_characters_come_to_rest():
     """Once everything has eased, frames are skipped, with the same bits."""
     person = humanoid()
     pose = km.Character(person.skeleton, {"stand": km.Clip("stand", person.skeleton, [])}, person.rig)

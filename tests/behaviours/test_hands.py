@@ -1,4 +1,4 @@
-"""Hands: where they are, how they are turned and which way elbows point is rebuilt from the pose."""
+"""Hands: where they are, how they are rotated and which way elbows point is rebuilt from the pose."""
 
 import math
 
@@ -26,7 +26,7 @@ AT_ONCE = {"ease": 0.0}
 ARMS = {"left": ("shoulder_l", "upper_l", "fore_l", "hand_l"), "right": ("shoulder_r", "upper_r", "fore_r", "hand_r")}
 LEFT, RIGHT = 0, 1
 MIRRORED_ARMS = person(seed=4, mirrored=("upper_l", "hand_l", "upper_r", "shoulder_r"))
-NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, character=None, amount=0.3, **settings):
@@ -65,8 +65,8 @@ def within_reach(rng, scene, arm="left", low=0.45, high=0.9):
     return around(scene, problems.units(rng, count), rng.uniform(low, high, count), arm)
 
 
-def hand_turn(scene, arm="left"):
-    """(N, 3, 3): how the hand is turned, its own negative scales left out; mirrored in x where its parent is."""
+def hand_rotation(scene, arm="left"):
+    """(N, 3, 3): how the hand is rotated, its own negative scales left out; mirrored in x where its parent is."""
     j = scene.joint(ARMS[arm][3])
     m = scene.world()[:, j, :3, :3] * np.sign(scene.work.s[:, j].astype(np.float64))[:, None, :]
     m = m / np.linalg.norm(m, axis=1, keepdims=True)
@@ -79,9 +79,9 @@ def missed_by(scene, target, arm="left"):
 
 
 def turned(scene, joint):
-    """(N,): how far a joint was turned from where the animation has it."""
+    """(N,): how far a joint was rotated from where the animation has it."""
     j = scene.joint(joint)
-    return naive.turn_between(scene.animated[:, j], scene.work.r[:, j])
+    return naive.angle_between_rotations(scene.animated[:, j], scene.work.r[:, j])
 
 
 class Steps:
@@ -92,7 +92,7 @@ class Steps:
 
     def frame(self, dt=1 / 60):
         report = self.scene.frame(dt)
-        self.all.append(float(naive.turn_between(self.before, self.scene.work.r).max()))
+        self.all.append(float(naive.angle_between_rotations(self.before, self.scene.work.r).max()))
         self.before = self.scene.work.r.copy()
         return report
 
@@ -102,13 +102,13 @@ class Steps:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("character", [person(), *STRANGE, MIRRORED_ARMS])
-def test_hands_are_where_they_are_asked_to_be_and_turned_as_asked(kind, character):
+def test_hands_reach_their_goals_with_the_wanted_rotation(kind, character):
     rng = problems.generator(61)
     scene = crowd(rng, kind, character=character)
     targets = {arm: within_reach(rng, scene, arm) for arm in ARMS}
-    turns = {arm: problems.quaternions(rng, COUNT) for arm in ARMS}
+    rotations = {arm: problems.quaternions(rng, COUNT) for arm in ARMS}
     for arm in ARMS:
-        scene.state.reach(arm, targets[arm], turns[arm])
+        scene.state.reach(arm, targets[arm], rotations[arm])
     report = scene.settle()
     assert report.reached.all()
     assert not report.limited.any()
@@ -118,15 +118,15 @@ def test_hands_are_where_they_are_asked_to_be_and_turned_as_asked(kind, characte
         near = 1e-9 * length(scene, arm)
         assert (missed_by(scene, targets[arm], arm) < near).all()
         assert (report.error[:, n] < near).all()
-        np.testing.assert_allclose(hand_turn(scene, arm), naive.quat_to_matrix(turns[arm]), atol=1e-9)
+        np.testing.assert_allclose(hand_rotation(scene, arm), naive.quat_to_matrix(rotations[arm]), atol=1e-9)
         for a, b in zip(ARMS[arm], ARMS[arm][1:], strict=False):
             old = np.linalg.norm(scene.at(b, before) - scene.at(a, before), axis=-1)
             np.testing.assert_allclose(np.linalg.norm(scene.at(b) - scene.at(a), axis=-1), old, rtol=1e-9)
 
 
-def test_only_the_arm_that_reaches_is_turned():
+def test_only_the_reaching_arm_rotates():
     scene = crowd(problems.generator(62))
-    scene.state.reach("left", within_reach(problems.generator(63), scene), NO_TURN)
+    scene.state.reach("left", within_reach(problems.generator(63), scene), IDENTITY)
     scene.settle()
     changed = set(np.flatnonzero((scene.work.r != scene.animated).any(axis=(0, 2))).tolist())
     assert changed <= {scene.joint(name) for name in ARMS["left"]}
@@ -137,15 +137,15 @@ def test_only_the_arm_that_reaches_is_turned():
 def test_both_precisions(dtype):
     rng = problems.generator(64)
     scene = crowd(rng, dtype=dtype)
-    target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
-    scene.state.reach("left", target, turn)
+    target, rotation = within_reach(rng, scene), problems.quaternions(rng, COUNT)
+    scene.state.reach("left", target, rotation)
     report = scene.settle()
     near = 1e-9 if dtype is np.float64 else 1e-5
     assert all(field.dtype in (dtype, bool) for field in report)
     assert scene.work.r.dtype == dtype
     assert missed_by(scene, target).max() < near
     assert report.reached[:, LEFT].all()
-    np.testing.assert_allclose(hand_turn(scene), naive.quat_to_matrix(turn), atol=near)
+    np.testing.assert_allclose(hand_rotation(scene), naive.quat_to_matrix(rotation), atol=near)
     np.testing.assert_allclose(report.angle[:, LEFT], 0, atol=near)
 
 
@@ -154,7 +154,7 @@ def test_a_hand_that_is_there_already_stays_as_it_is():
     scene = crowd(problems.generator(65), shoulder=0.0)
     scene.state.reach("right", animated(scene, "hand_r"))
     scene.settle()
-    assert naive.turn_between(scene.work.r, scene.animated).max() < 1e-7
+    assert naive.angle_between_rotations(scene.work.r, scene.animated).max() < 1e-7
 
 
 def test_without_a_rotation_the_arm_carries_the_hand():
@@ -202,7 +202,7 @@ def test_near_the_line_to_the_target_the_pole_fades():
     assert swings[0.01] == pytest.approx(free / 2, abs=1e-7)
 
 
-def test_nothing_is_eased_that_nobody_saw():
+def test_jumps_while_left_out_are_not_eased():
     """While the stage has no weight the pole jumps; when it is back the elbow is there, without a swing."""
     scene = Scene(Hands(shoulder=0.0))
     upper, target = animated(scene, "upper_l"), around(scene, (0.2, 0.1, 1), 0.7)
@@ -224,7 +224,7 @@ def t_pose(mirrored=False):
     x = [0, 0.2, 0.3, 0.3 * side, -0.2, -0.3, -0.3 * side]
     scales = np.ones((7, 3))
     scales[[2, 5], 0] = side
-    rest = Pose(np.stack([x, np.zeros(7), np.zeros(7)], axis=-1), np.tile(NO_TURN, (7, 1)), scales)
+    rest = Pose(np.stack([x, np.zeros(7), np.zeros(7)], axis=-1), np.tile(IDENTITY, (7, 1)), scales)
     skeleton = Skeleton(names, [-1, 0, 1, 2, 0, 4, 5], rest)
     arms = [Arm(name=arm, joints=names[k : k + 3]) for arm, k in (("left", 1), ("right", 4))]
     return Character(skeleton, rig=Rig(skeleton=skeleton, arms=arms), name="t")
@@ -257,9 +257,9 @@ def test_an_arm_held_almost_straight_does_not_flip_its_elbow():
     assert max(steps.all) < 0.2
 
 
-def test_an_arm_whose_bones_have_no_length_does_no_harm():
+def test_an_arm_with_zero_length_bones_is_finite():
     skeleton = Skeleton(
-        ["chest", "upper", "fore", "hand"], [-1, 0, 1, 2], Pose(np.zeros((4, 3)), np.tile(NO_TURN, (4, 1)))
+        ["chest", "upper", "fore", "hand"], [-1, 0, 1, 2], Pose(np.zeros((4, 3)), np.tile(IDENTITY, (4, 1)))
     )
     rig = Rig(skeleton=skeleton, arms=[Arm(name="left", joints=("upper", "fore", "hand"), shoulder="chest")])
     scene = Scene(Hands(), character=Character(skeleton, rig=rig))
@@ -274,7 +274,7 @@ def test_an_arm_whose_bones_have_no_length_does_no_harm():
 WAYS = [(0, 0, 1), (1, 0, 0), (0.3, 1, 0.2), (-1, 0, 0.3), (1, 0.02, 0.02), (0, -1, 0)]
 
 
-def test_too_far_is_straight_at_the_target_and_says_so():
+def test_a_target_out_of_reach_gives_the_straight_chain_and_is_reported():
     scene = crowd(problems.generator(69), shoulder=0.0)
     target = around(scene, problems.units(problems.generator(70), COUNT), np.full(COUNT, 1.7))
     scene.state.reach("left", target)
@@ -315,7 +315,7 @@ def test_the_shoulder_helps_smoothly_and_no_further_than_it_may(way):
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0], ids=["outwards", "across"])
-def test_the_shoulder_does_not_flip_where_no_turn_helps(side):
+def test_the_shoulder_does_not_flip_where_no_rotation_helps(side):
     """Straight on from the shoulder or straight back, any axis would do: a far target passes there without a jump."""
     scene = Scene(Hands(**AT_ONCE))
     way = (animated(scene, "upper_l") - animated(scene, "shoulder_l"))[0] * side
@@ -325,7 +325,7 @@ def test_the_shoulder_does_not_flip_where_no_turn_helps(side):
         scene.state.reach("left", around(scene, way + across * math.tan(angle) + np.cross(way, across) * 1e-3, 1.3))
         scene.frame()
         now = scene.work.r[0, scene.joint("shoulder_l")].copy()
-        assert before is None or naive.turn_between(before, now) < 0.01
+        assert before is None or naive.angle_between_rotations(before, now) < 0.01
         before = now
 
 
@@ -388,7 +388,7 @@ def broken_by(scene, limits):
     """By how much limits are broken, radians."""
     bones = scene.body.skeleton.joint_limits(np.float64).bones
     return max(
-        naive.turn_between(limit.project(q, bones[scene.joint(joint)]), q).max()
+        naive.angle_between_rotations(limit.project(q, bones[scene.joint(joint)]), q).max()
         for joint, limit in limits.items()
         for q in [away(scene, joint)]
     )
@@ -399,12 +399,12 @@ def inside(rng, scene, limits):
     r, bones = scene.animated.copy(), scene.body.skeleton.joint_limits(np.float64).bones
     for joint, limit in limits.items():
         j = scene.joint(joint)
-        turn = limit.project(problems.quaternions(rng, len(r)), bones[j])
-        r[:, j] = naive.quat_mul(scene.body.skeleton.rest.rotations[j], turn)
+        rotation = limit.project(problems.quaternions(rng, len(r)), bones[j])
+        r[:, j] = naive.quat_mul(scene.body.skeleton.rest.rotations[j], rotation)
     return scene.at("hand_l", scene.world(r))
 
 
-def test_whatever_can_be_reached_inside_limits_is_reached():
+def test_targets_reachable_inside_limits_are_reached():
     rng = problems.generator(71)
     count = 200 if COMPILED else 3
     scene = Scene(Hands(shoulder=0.0, soften=1.0), character=limited(LIMITS), count=count)
@@ -468,17 +468,19 @@ def fastest_joint(character, arm, rng, frames, rotates):
     shoulder = world[joints[0], :3, 3]
     size = np.linalg.norm(np.diff(world[list(joints), :3, 3], axis=0), axis=-1).sum()
     at = goal = shoulder + (0, 0, size / 2)
-    turn, largest, before = NO_TURN, 0.0, None
+    rotation, largest, before = IDENTITY, 0.0, None
     for n in range(frames):
         if np.linalg.norm(goal - at) < 1e-6:
             goal = shoulder + rng.uniform(-1.2, 1.2, 3) * size
         at = at + (goal - at) * min(1.0, 2 / 60 / np.linalg.norm(goal - at))
         if rotates:
-            turn = naive.unit(naive.quat_mul(naive.quat_from_axis_angle((1, 2, 3 * math.sin(n / 40)), 0.05), turn))
-        animator["hands"].reach(arm, at, turn if rotates else None)
+            rotation = naive.unit(
+                naive.quat_mul(naive.quat_from_axis_angle((1, 2, 3 * math.sin(n / 40)), 0.05), rotation)
+            )
+        animator["hands"].reach(arm, at, rotation if rotates else None)
         now = animator.update(1 / 60).pose.rotations.astype(np.float64)
         if before is not None:
-            largest = max(largest, float(naive.turn_between(before, now).max()))
+            largest = max(largest, float(naive.angle_between_rotations(before, now).max()))
         before = now
     return largest
 
@@ -565,19 +567,19 @@ def test_the_target_is_kept_while_a_reach_goes_out():
     for joint in ("upper_l", "fore_l"):
         j = scene.joint(joint)
         half = naive.slerp(scene.animated[0, j], there[0, j], 0.5)
-        assert naive.turn_between(half, scene.work.r[0, j]) < 1e-6
+        assert naive.angle_between_rotations(half, scene.work.r[0, j]) < 1e-6
 
 
 def test_a_target_that_moves_is_followed_at_once():
     """As a dragged gizmo is: two arm lengths a second, or the rotation at five radians a second, without a lag."""
     scene = Scene(Hands())
-    scene.state.reach("left", around(scene, (0, 0, 1), 0.7), NO_TURN)
+    scene.state.reach("left", around(scene, (0, 0, 1), 0.7), IDENTITY)
     scene.settle()
     for n in range(40):
         angle = n / 60
         target = around(scene, (math.sin(3 * angle), 0.2, math.cos(3 * angle)), 0.7)
-        turn = naive.quat_from_axis_angle((1, 2, 3), 5 * angle)
-        scene.state.reach("left", target, turn)
+        rotation = naive.quat_from_axis_angle((1, 2, 3), 5 * angle)
+        scene.state.reach("left", target, rotation)
         report = scene.frame()
         assert report.reached[0, LEFT]
         assert missed_by(scene, target)[0] < 1e-9
@@ -589,15 +591,15 @@ def test_a_character_that_moves_keeps_its_hand_on_the_target(with_target):
     """On a vehicle at 40 metres a second the target moves with it; on foot the target stays. Neither is a jump."""
     scene = Scene(Hands())
     offset = around(scene, (0, 0.2, 1), 0.7)
-    scene.state.reach("left", offset, NO_TURN)
+    scene.state.reach("left", offset, IDENTITY)
     scene.settle()
     for n in range(1, 10):
-        turn = naive.quat_from_axis_angle((0, 1, 0), 0.3 * n if with_target else 0.02 * n)
+        rotation = naive.quat_from_axis_angle((0, 1, 0), 0.3 * n if with_target else 0.02 * n)
         m = np.eye(4)
-        m[:3, :3], m[:3, 3] = naive.quat_to_matrix(turn), (0, 0, n * (40 / 60 if with_target else 0.02))
+        m[:3, :3], m[:3, 3] = naive.quat_to_matrix(rotation), (0, 0, n * (40 / 60 if with_target else 0.02))
         scene.stand(m[:3].reshape(12))
         target = (m @ np.append(offset, 1))[None, :3] if with_target else offset
-        scene.state.reach("left", target, turn if with_target else NO_TURN)
+        scene.state.reach("left", target, rotation if with_target else IDENTITY)
         report = scene.frame()
         assert missed_by(scene, target)[0] < 1e-9
         assert report.angle[0, LEFT] < 1e-9
@@ -636,7 +638,7 @@ def test_a_jump_from_far_away_takes_no_longer(far):
 
 
 @pytest.mark.parametrize("ask", ["pole", "rotation", "weight"])
-def test_what_is_asked_for_besides_is_eased_too(ask):
+def test_additional_goals_are_eased_too(ask):
     """A pole or a rotation that comes, jumps or goes while the hand reaches, or another weight."""
     scene = Scene(Hands(ease=0.1))
     target = around(scene, (0.5, 0.2, 1), 0.7)
@@ -658,7 +660,7 @@ def test_what_is_asked_for_besides_is_eased_too(ask):
 
 
 @pytest.mark.parametrize("aside", [0.0, 1e-3, 0.05])
-def test_reaching_straight_opposite_the_animated_arm_turns_the_elbow_over_in_time(aside):
+def test_reaching_opposite_the_animated_arm_eases_the_elbow_over(aside):
     """There the bend plane of the animation turns over within no distance at all; the hand stays on its target."""
     scene = Scene(Hands(shoulder=0.0))
     upper = animated(scene, "upper_l")
@@ -681,18 +683,18 @@ def test_it_rests_and_gives_the_same_bits(dtype):
     scene.frame()
     np.testing.assert_array_equal(scene.work.r, scene.animated)
     assert not scene.state.awake(1 / 60).any()
-    target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
-    scene.state.reach("left", target, turn)
+    target, rotation = within_reach(rng, scene), problems.quaternions(rng, COUNT)
+    scene.state.reach("left", target, rotation)
     scene.state.grip("left", "right")
     assert scene.state.awake(1 / 60).all()
     scene.settle()
     there = scene.work.r.copy()
-    scene.state.reach("left", target, turn)
+    scene.state.reach("left", target, rotation)
     scene.state.grip("left", "right")
     assert not scene.state.awake(1 / 60).any()  # The same again is no news.
     scene.frames(3, 0.2)
     np.testing.assert_array_equal(scene.work.r, there)
-    scene.state.reach("left", target[1] + 1e-3, turn[1], rows=[1])
+    scene.state.reach("left", target[1] + 1e-3, rotation[1], rows=[1])
     assert np.flatnonzero(scene.state.awake(1 / 60)).tolist() == [1]
 
 
@@ -712,7 +714,7 @@ def test_at_once_if_there_is_no_easing():
     scene = Scene(Hands(**AT_ONCE))
     for way in ((0, 0.3, 1), (1, -0.3, 0.1)):
         target = around(scene, way, 0.8)
-        scene.state.reach("left", target, NO_TURN)
+        scene.state.reach("left", target, IDENTITY)
         assert scene.frame().reached[0, LEFT]
         assert missed_by(scene, target)[0] < 1e-9
 
@@ -746,8 +748,8 @@ def test_a_grip_is_exact_in_the_same_frame(kind, character):
     rng = problems.generator(77)
     scene = crowd(rng, kind, character=character, amount=0.1, soften=1.0, **AT_ONCE)
     unit = 1.0 / character.skeleton.rest.scales[0, 1]
-    offset, turn = np.array([0.08, 0.05, 0.02]) * unit, naive.unit([0.1, 0.3, -0.2, 1.0])
-    scene.state.grip("right", "left", offset, turn)
+    offset, rotation = np.array([0.08, 0.05, 0.02]) * unit, naive.unit([0.1, 0.3, -0.2, 1.0])
+    scene.state.grip("right", "left", offset, rotation)
     exact = 0
     for _ in range(4):
         scene.state.reach("right", around(scene, (0.6, -0.3, 1), rng.uniform(0.5, 0.8, COUNT), "right"))
@@ -760,8 +762,10 @@ def test_a_grip_is_exact_in_the_same_frame(kind, character):
         np.testing.assert_allclose(report.error[:, LEFT], missed_by(scene, place), atol=1e-9 * length(scene).max())
         assert report.angle[:, LEFT].max() < 1e-9
         flip = np.where(_mirrored_at(scene, "right"), -1, 1)
-        given = turn * np.stack([np.ones(COUNT), flip, flip, np.ones(COUNT)], axis=-1)
-        np.testing.assert_allclose(hand_turn(scene), hand_turn(scene, "right") @ naive.quat_to_matrix(given), atol=1e-9)
+        given = rotation * np.stack([np.ones(COUNT), flip, flip, np.ones(COUNT)], axis=-1)
+        np.testing.assert_allclose(
+            hand_rotation(scene), hand_rotation(scene, "right") @ naive.quat_to_matrix(given), atol=1e-9
+        )
     assert exact >= COUNT
 
 
@@ -777,7 +781,7 @@ def test_a_grip_that_is_not_given_is_as_animated(character):
     before = on_first(scene)
     scene.state.grip("right", "left")
     scene.frames(2)
-    assert naive.turn_between(scene.work.r, scene.animated).max() < 1e-7
+    assert naive.angle_between_rotations(scene.work.r, scene.animated).max() < 1e-7
     towards_left = animated(scene, "hand_l") - animated(scene, "hand_r")
     scene.state.reach("right", animated(scene, "hand_r") + 0.2 * towards_left)
     report = scene.settle()
@@ -868,27 +872,27 @@ def test_weights(of):
     for joint in ("shoulder_l", "upper_l", "fore_l"):
         j = scene.joint(joint)
         for a, b, half in zip(*(poses_at[w][:, j] for w in (0.0, 1.0, 0.5)), strict=True):
-            assert naive.turn_between(half, naive.slerp(a, b, 0.5)) < 1e-7
+            assert naive.angle_between_rotations(half, naive.slerp(a, b, 0.5)) < 1e-7
 
 
 def test_the_hand_is_slerped_to_its_rotation_in_the_world():
     rng = problems.generator(80)
     scene = crowd(rng, **AT_ONCE)
-    target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
+    target, rotation = within_reach(rng, scene), problems.quaternions(rng, COUNT)
     scene.state.reach("left", target, weight=0.5)
     scene.frame()
-    carried = hand_turn(scene)
-    scene.state.reach("left", target, turn, weight=0.5)
+    carried = hand_rotation(scene)
+    scene.state.reach("left", target, rotation, weight=0.5)
     scene.frame()
-    wanted = naive.quat_to_matrix(turn)
-    halves = [naive.turn_angle(_turn(a, b)) for a, b in zip(carried, wanted, strict=True)]
+    wanted = naive.quat_to_matrix(rotation)
+    halves = [naive.rotation_angle(_turn(a, b)) for a, b in zip(carried, wanted, strict=True)]
     for now in (carried, wanted):
-        left = [naive.turn_angle(_turn(a, b)) for a, b in zip(now, hand_turn(scene), strict=True)]
+        left = [naive.rotation_angle(_turn(a, b)) for a, b in zip(now, hand_rotation(scene), strict=True)]
         np.testing.assert_allclose(left, np.array(halves) / 2, atol=1e-7)
 
 
 def _turn(a, b):
-    """The turn from one rotation matrix to another as a quaternion whose angle counts."""
+    """The rotation from one rotation matrix to another as a quaternion whose angle counts."""
     m = a.T @ b
     cosine = np.clip((np.trace(m) - 1) / 2, -1, 1)
     return naive.quat_from_axis_angle((1, 0, 0), math.acos(cosine))
@@ -983,13 +987,13 @@ def test_finite_in_finite_out(dtype, data):
     scene = Scene(Hands(**settings), character=limited(limits), dtype=dtype)
     marks = [scene.at(joint)[0] for joint in (*ARMS["left"], "hips")]
     points = st.one_of(problems.vectors(), st.sampled_from(marks))
-    turns = st.one_of(st.none(), st.sampled_from([[0, 0, 0, 1], [1, 0, 0, 0], [0.5, -0.5, 0.5, -0.5]]))
+    rotations = st.one_of(st.none(), st.sampled_from([[0, 0, 0, 1], [1, 0, 0, 0], [0.5, -0.5, 0.5, -0.5]]))
     for _ in range(3):
         ask = data.draw(st.sampled_from(["reach", "grip", "release"]))
         if ask == "reach":
-            scene.state.reach("left", data.draw(points), data.draw(turns), data.draw(st.one_of(st.none(), points)))
+            scene.state.reach("left", data.draw(points), data.draw(rotations), data.draw(st.one_of(st.none(), points)))
         elif ask == "grip":
-            scene.state.grip("right", "left", data.draw(st.one_of(st.none(), points)), data.draw(turns))
+            scene.state.grip("right", "left", data.draw(st.one_of(st.none(), points)), data.draw(rotations))
         else:
             scene.state.release("left")
         report = scene.frame(data.draw(st.sampled_from([0.0, 1e-4, 1 / 60, 5.0])))
@@ -1004,8 +1008,8 @@ def test_any_size(dtype, size):
     rng = problems.generator(82)
     scene = crowd(rng, dtype=dtype)
     scene.stand(scene.work.transform * dtype(size))
-    target, turn = within_reach(rng, scene), problems.quaternions(rng, COUNT)
-    scene.state.reach("left", target, turn)
+    target, rotation = within_reach(rng, scene), problems.quaternions(rng, COUNT)
+    scene.state.reach("left", target, rotation)
     report, near = scene.settle(), 1e-9 if dtype is np.float64 else 1e-5
     assert (missed_by(scene, target) / length(scene)).max() < near
     assert report.reached[:, LEFT].all()
@@ -1014,12 +1018,12 @@ def test_any_size(dtype, size):
 
 def test_inputs_are_never_changed():
     scene = crowd(problems.generator(83))
-    target, turn, pole = np.ones((COUNT, 3)), np.tile(NO_TURN, (COUNT, 1)), np.zeros((COUNT, 3))
-    given = [array.copy() for array in (target, turn, pole)]
-    scene.state.reach("left", target, turn, pole)
-    scene.state.grip("left", "right", pole, turn)
+    target, rotation, pole = np.ones((COUNT, 3)), np.tile(IDENTITY, (COUNT, 1)), np.zeros((COUNT, 3))
+    given = [array.copy() for array in (target, rotation, pole)]
+    scene.state.reach("left", target, rotation, pole)
+    scene.state.grip("left", "right", pole, rotation)
     scene.frames(3)
-    for array, old in zip((target, turn, pole), given, strict=True):
+    for array, old in zip((target, rotation, pole), given, strict=True):
         np.testing.assert_array_equal(array, old)
 
 

@@ -14,7 +14,7 @@ from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 from tests import naive, problems
-from tests.behaviours.bodies import KINDS, STRANGE, Scene, places, poses, turns_between, ways, yaw_pitch
+from tests.behaviours.bodies import KINDS, STRANGE, Scene, angles_between_rotations, places, poses, ways, yaw_pitch
 from tests.compiled import COMPILED, both_precisions
 
 WIDE = {"max_yaw": 1.6, "max_pitch": 1.4}
@@ -108,7 +108,7 @@ def test_the_error_is_the_angle_that_is_left():
 
 
 def test_the_head_stays_upright():
-    """Turned to the side and up, the line between the eyes stays level."""
+    """Rotated to the side and up, the line between the eyes stays level."""
     scene = Scene(Head(**WIDE), count=9)
     yaw, pitch = (a.ravel() for a in np.meshgrid([-1.0, 0.2, 1.0], [-0.6, 0.1, 0.6]))
     scene.state.look_at(seen_from_chest(scene, yaw, pitch))
@@ -126,7 +126,7 @@ def test_spine_and_neck_take_their_shares():
 
 
 @pytest.mark.parametrize(("settings", "still"), [({"spine_share": 0}, "chest"), ({"neck_share": 0}, "neck")])
-def test_joints_without_a_share_are_left_alone(settings, still):
+def test_joints_without_a_share_are_not_changed(settings, still):
     scene = Scene(Head(**settings))
     scene.state.look_at((2.0, 1.0, 1.0))
     scene.frames(30)
@@ -135,7 +135,7 @@ def test_joints_without_a_share_are_left_alone(settings, still):
     assert not np.array_equal(scene.work.r, scene.animated)
 
 
-def test_a_rig_without_spine_and_neck_turns_the_head_alone():
+def test_a_rig_without_spine_and_neck_rotates_only_the_head():
     rig = Rig(skeleton=PERSON.skeleton, head="head")
     scene = Scene(Head(**WIDE), character=Character(PERSON.skeleton, rig=rig))
     target = np.array([[1.0, 2.0, 1.0]])
@@ -172,7 +172,7 @@ def test_limits_and_speed_hold_over_a_million_frames(dtype, frames):
         scene.frame(dt)
         now = rebuilt(scene)
         yaw, pitch = yaw_pitch(chest, now @ own)
-        step = 0 if before is None else turns_between(before, now).max() - settings["speed"] * dt
+        step = 0 if before is None else angles_between_rotations(before, now).max() - settings["speed"] * dt
         most = np.maximum(most, (np.abs(yaw).max(), np.abs(pitch).max(), step))
         before = now
     assert most[0] <= settings["max_yaw"] + near
@@ -204,7 +204,7 @@ def test_past_the_limits_it_stops_at_them():
 def test_an_animation_outside_the_limits_is_brought_in_slowly_and_given_back():
     scene = Scene(Head(max_yaw=0.3, speed=2.0, half_life=0.1))
     j = scene.joint("head")
-    scene.animated[0, j] = naive.quat_mul(scene.animated[0, j], local_turn(scene, "head", (0, 1, 0), 0.9))
+    scene.animated[0, j] = naive.quat_mul(scene.animated[0, j], local_rotation(scene, "head", (0, 1, 0), 0.9))
     scene.frame()
     assert gaze(scene)[0][0] == pytest.approx(0.9)
     scene.state.look_at((0.0, 1.7, 5.0))
@@ -220,8 +220,8 @@ def test_an_animation_outside_the_limits_is_brought_in_slowly_and_given_back():
     np.testing.assert_array_equal(scene.work.r, scene.animated)
 
 
-def local_turn(scene, joint, axis, angle):
-    """A turn about an axis of the character at rest, in a joint's own space."""
+def local_rotation(scene, joint, axis, angle):
+    """A rotation about an axis of the character at rest, in a joint's own space."""
     own = scene.body.rig.own_axes(joint)
     return naive.quat_from_axis_angle(naive.quat_rotate(naive.quat_conj(own), axis), angle)
 
@@ -317,14 +317,14 @@ def test_a_head_thrown_back_past_the_vertical_does_not_flip():
     before = None
     for angle in np.linspace(1.2, 1.9, 100):
         sway = naive.quat_mul(
-            local_turn(scene, "head", (0, 0, 1), 0.02 * math.sin(angle * 20)),
-            local_turn(scene, "head", (1, 0, 0), -angle),
+            local_rotation(scene, "head", (0, 0, 1), 0.02 * math.sin(angle * 20)),
+            local_rotation(scene, "head", (1, 0, 0), -angle),
         )
         scene.animated[0, j] = naive.quat_mul(rest, sway)
         scene.frame()
         now = scene.world()[:, j, :3, :3]
         if before is not None:
-            assert turns_between(before, now).max() < 0.12
+            assert angles_between_rotations(before, now).max() < 0.12
         before = now
 
 
@@ -393,16 +393,16 @@ def test_weights():
     rng = problems.generator(9)
     settings = WIDE | {"half_life": 0.0, "speed": 1e3}
     target = rng.normal(size=3) * 1e6
-    turned = {}
+    rotated = {}
     for weight in (0.0, 0.25, 1.0):
         scene = crowd(np.random.default_rng(10), settings=settings)
         scene.work.weights[:] = weight
         scene.state.look_at(target)
         scene.frame()
-        turned[weight] = np.array(gaze(scene))
+        rotated[weight] = np.array(gaze(scene))
         if weight == 0:
             np.testing.assert_array_equal(scene.work.r, scene.animated)
-    np.testing.assert_allclose(turned[0.25], turned[0.0] + (turned[1.0] - turned[0.0]) * 0.25, atol=1e-5)
+    np.testing.assert_allclose(rotated[0.25], rotated[0.0] + (rotated[1.0] - rotated[0.0]) * 0.25, atol=1e-5)
 
 
 def test_a_released_head_follows_the_animation_at_once():
@@ -414,7 +414,7 @@ def test_a_released_head_follows_the_animation_at_once():
     j, rest = scene.joint("head"), scene.animated[0, scene.joint("head")].copy()
     left = []
     for n in range(100):
-        scene.animated[0, j] = naive.quat_mul(rest, local_turn(scene, "head", (1, 0, 0), 0.3 * math.sin(n / 5)))
+        scene.animated[0, j] = naive.quat_mul(rest, local_rotation(scene, "head", (1, 0, 0), 0.3 * math.sin(n / 5)))
         scene.frame(0.04)
         left.append(np.subtract(gaze(scene), yaw_of_animated(scene))[:, 0])
     assert np.diff(np.linalg.norm(left, axis=-1)).max() < 1e-6  # Dies away however the animation moves.
@@ -475,21 +475,21 @@ def test_the_gaze_stays_on_the_target_while_the_body_sways_under_it():
     rest = scene.animated.copy()
     for n in range(60):
         for joint, axis, amount in (("hips", (0, 1, 0), 0.2), ("chest", (0, 0, 1), 0.1), ("spine", (1, 0, 0), 0.15)):
-            turn = local_turn(scene, joint, axis, amount * math.sin(n / 10))
-            scene.animated[0, scene.joint(joint)] = naive.quat_mul(rest[0, scene.joint(joint)], turn)
+            rotation = local_rotation(scene, joint, axis, amount * math.sin(n / 10))
+            scene.animated[0, scene.joint(joint)] = naive.quat_mul(rest[0, scene.joint(joint)], rotation)
         scene.frame()
         assert missed_by(scene, target).max() < 1e-9
 
 
-def test_a_body_that_spins_faster_than_the_head_may_turn():
+def test_a_body_that_spins_faster_than_the_head_may_rotate():
     scene = Scene(Head(max_yaw=1.2, speed=2.0))
     scene.state.look_at((0.0, 1.7, 50.0))
     scene.settle()
     before = gaze(scene)[0][0]
-    for n in range(61):  # A whole turn in a second.
+    for n in range(61):  # A full revolution in a second.
         angle = 2 * math.pi * n / 60
-        turn = naive.quat_to_matrix(naive.quat_from_axis_angle((0, 1, 0), angle))
-        scene.stand(np.column_stack([turn, np.zeros(3)]).reshape(12))
+        rotation = naive.quat_to_matrix(naive.quat_from_axis_angle((0, 1, 0), angle))
+        scene.stand(np.column_stack([rotation, np.zeros(3)]).reshape(12))
         scene.frame()
         now = gaze(scene)[0][0]
         assert abs(now - before) <= 2.0 / 60 + 1e-6
@@ -564,6 +564,6 @@ def test_it_is_the_write_ups_head_look_at_with_one_joint():
     scene.state.look_at(target)
     for n in range(1, 30):
         scene.frame(dt)
-        turn = naive.turn_angle(scene.work.r[0, 0])
-        assert turn == pytest.approx(min(n * math.radians(3), math.pi / 4), abs=1e-9)
+        rotation = naive.rotation_angle(scene.work.r[0, 0])
+        assert rotation == pytest.approx(min(n * math.radians(3), math.pi / 4), abs=1e-9)
     np.testing.assert_allclose(naive.quat_rotate(scene.work.r[0, 0], (0, 0, 1)), naive.unit((1, 0, 1)), atol=1e-12)

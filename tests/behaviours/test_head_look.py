@@ -55,7 +55,7 @@ def test_neither_speed_nor_limits_are_exceeded(half_life):
         if n % 20 == 0:
             target = rng.normal(size=3) * 3
         pose = look.update(AT, target, 1 / 60)
-        assert naive.turn_between(before, pose.rotation) <= 2.0 / 60 + 1e-7
+        assert naive.angle_between_rotations(before, pose.rotation) <= 2.0 / 60 + 1e-7
         assert abs(pose.yaw) <= 1.0 + 3e-15
         assert abs(pose.pitch) <= 0.5 + 3e-15
         before = pose.rotation

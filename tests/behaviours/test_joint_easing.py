@@ -64,7 +64,7 @@ def coordinates(record, q, near=NOWHERE):
 def test_coordinates_and_back(limit):
     record = record_of(limit)
     for q in allowed(limit, problems.quaternions(problems.generator(1), 40)):
-        assert naive.turn_between(from_coordinates(record, coordinates(record, q)), q) < 1e-7
+        assert naive.angle_between_rotations(from_coordinates(record, coordinates(record, q)), q) < 1e-7
 
 
 @each_limit
@@ -73,7 +73,7 @@ def test_coordinates_inside_the_limit_are_rotations_it_allows(limit):
     for v in problems.generator(2).normal(size=(40, 3)) * 3:
         inside = from_python(joint_easing.nearest_inside)(record, as_tuple(v))
         q = from_coordinates(record, inside)
-        assert naive.turn_between(allowed(limit, q), q) < 1e-6
+        assert naive.angle_between_rotations(allowed(limit, q), q) < 1e-6
 
 
 @each_limit
@@ -83,7 +83,7 @@ def test_half_way_between_allowed_rotations_is_allowed(limit):
     for a, b in zip(*(allowed(limit, problems.quaternions(rng, 40)) for _ in range(2)), strict=True):
         start = coordinates(record, a)
         middle = from_coordinates(record, (start + coordinates(record, b, start)) / 2)
-        assert naive.turn_between(allowed(limit, middle), middle) < 1e-6
+        assert naive.angle_between_rotations(allowed(limit, middle), middle) < 1e-6
 
 
 @each_limit
@@ -99,11 +99,11 @@ def test_a_rotation_that_jumps_is_eased_inside_the_limit_and_below_the_largest_s
             goal = allowed(limit, problems.quaternions(rng, 1))[0]
         r[:] = goal
         ease(record, easing, r, shown is not None, 0.1, 12.0, dt)
-        assert naive.turn_between(allowed(limit, r), r) < 1e-6
+        assert naive.angle_between_rotations(allowed(limit, r), r) < 1e-6
         if shown is not None:
-            assert naive.turn_between(shown, r) <= joint_easing.JOINT_SPEED * dt + 1e-6
+            assert naive.angle_between_rotations(shown, r) <= joint_easing.JOINT_SPEED * dt + 1e-6
         shown = r.copy()
-    assert naive.turn_between(goal, r) < 0.1
+    assert naive.angle_between_rotations(goal, r) < 0.1
 
 
 @each_limit

@@ -11,72 +11,12 @@ from kinema.character import Character
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
-from kinema.rig import Arm, Leg, Rig
-from kinema.skeleton import Skeleton
 
 from .. import problems
 from ..compiled import both_precisions, eps
+from .symmetric_person import JOINTS, NAMES, person
 
 DT = 1.0 / 60.0
-
-# Name, parent, where it is in the character's space.
-JOINTS = [
-    ("root", -1, (0.0, 0.0, 0.0)),
-    ("hips", 0, (0.0, 1.0, 0.0)),
-    ("spine", 1, (0.0, 1.1, 0.0)),
-    ("chest", 2, (0.0, 1.3, 0.0)),
-    ("neck", 3, (0.0, 1.5, 0.0)),
-    ("head", 4, (0.0, 1.6, 0.0)),
-    ("shoulder_l", 3, (0.05, 1.45, 0.0)),
-    ("arm_l", 6, (0.2, 1.45, 0.0)),
-    ("forearm_l", 7, (0.45, 1.45, 0.0)),
-    ("hand_l", 8, (0.7, 1.45, 0.0)),
-    ("shoulder_r", 3, (-0.05, 1.45, 0.0)),
-    ("arm_r", 10, (-0.2, 1.45, 0.0)),
-    ("forearm_r", 11, (-0.45, 1.45, 0.0)),
-    ("hand_r", 12, (-0.7, 1.45, 0.0)),
-    ("thigh_l", 1, (0.1, 0.95, 0.0)),
-    ("shin_l", 14, (0.1, 0.5, 0.0)),
-    ("foot_l", 15, (0.1, 0.1, 0.0)),
-    ("thigh_r", 1, (-0.1, 0.95, 0.0)),
-    ("shin_r", 17, (-0.1, 0.5, 0.0)),
-    ("foot_r", 18, (-0.1, 0.1, 0.0)),
-]
-NAMES = [name for name, _, _ in JOINTS]
-
-
-def person(dtype=np.float64, roles=True):
-    """A person whose joints have axes of their own, under a root that is turned and scaled."""
-    rng = np.random.default_rng(1)
-    turns = problems.quaternions(rng, len(JOINTS))
-    scale = 0.5
-    local_t, local_r = [], []
-    for i, (_, parent, at) in enumerate(JOINTS):
-        above, origin = (
-            (turns[parent], np.array(JOINTS[parent][2])) if parent >= 0 else (np.array([0, 0, 0, 1.0]), np.zeros(3))
-        )
-        local_t.append(arrays.rotate(arrays.conj(above), np.array(at) - origin) / (scale if parent >= 0 else 1.0))
-        local_r.append(arrays.mul(arrays.conj(above), turns[i]))
-    scales = np.ones((len(JOINTS), 3))
-    scales[0] = scale
-    bones = Skeleton(
-        NAMES, [parent for _, parent, _ in JOINTS], Pose(np.array(local_t), np.array(local_r), scales).astype(dtype)
-    )
-    if not roles:
-        return Character(bones, rig=Rig(skeleton=bones), name="nobody")
-    rig = Rig(
-        skeleton=bones,
-        hips="hips",
-        spine=["spine", "chest"],
-        neck=["neck"],
-        head="head",
-        arms=[
-            Arm(name=n, joints=[f"arm_{s}", f"forearm_{s}", f"hand_{s}"], shoulder=f"shoulder_{s}")
-            for n, s in (("left", "l"), ("right", "r"))
-        ],
-        legs=[Leg(name=n, joints=[f"thigh_{s}", f"shin_{s}", f"foot_{s}"]) for n, s in (("left", "l"), ("right", "r"))],
-    )
-    return Character(bones, rig=rig, name="person")
 
 
 def started(stage, count=1, dtype=np.float64, character=None):
@@ -99,14 +39,14 @@ def world(work, name):
     return work.crowd.skeleton.world(work.pose())[:, NAMES.index(name)].astype(np.float64)
 
 
-def turned_by(work, name):
-    """(N, 3): how far a joint has turned from rest in the character's space, axis times angle, to first order."""
+def rotated_by(work, name):
+    """(N, 3): how far a joint has rotated from rest in the character's space, axis times angle, to first order."""
     rest = work.crowd.skeleton.rest_world[NAMES.index(name), :3, :3]
-    turn = world(work, name)[:, :3, :3] @ np.linalg.inv(rest)
-    return arrays.from_matrix(turn)[:, :3] * 2
+    rotation = world(work, name)[:, :3, :3] @ np.linalg.inv(rest)
+    return arrays.from_matrix(rotation)[:, :3] * 2
 
 
-def test_the_person_stands_where_the_test_says():
+def test_the_person_is_built_as_listed():
     at = person().skeleton.rest_world[:, :3, 3]
     np.testing.assert_allclose(at, [place for _, _, place in JOINTS], atol=1e-12)
 
@@ -116,9 +56,9 @@ def test_the_person_stands_where_the_test_says():
 
 def nodding(pose, time, dt):
     """A head that nods, and hips that bob."""
-    turn = arrays.from_axis_angle([1.0, 0.0, 0.0], 0.2 * np.sin(time))
+    rotation = arrays.from_axis_angle([1.0, 0.0, 0.0], 0.2 * np.sin(time))
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
-    rotations[:, 5] = arrays.mul(rotations[:, 5], turn)
+    rotations[:, 5] = arrays.mul(rotations[:, 5], rotation)
     translations[:, 1, 1] += 0.1 * np.cos(time)
     return Pose(translations, rotations, pose.scales)
 
@@ -238,10 +178,10 @@ def test_any_step_is_finite(stage):
 def test_breathing_in_lifts_the_shoulders_and_keeps_the_head_level():
     state, work = started(Breathing(rate=0.25, depth=1.0, phase=0.0))
     frame(state, work, 0.0)
-    np.testing.assert_allclose(turned_by(work, "chest"), 0.0, atol=1e-12)  # Empty lungs.
+    np.testing.assert_allclose(rotated_by(work, "chest"), 0.0, atol=1e-12)  # Empty lungs.
     frame(state, work, 0.41 / 0.25)
-    np.testing.assert_allclose(turned_by(work, "chest"), [[-0.03, 0.0, 0.0]], atol=1e-4)  # Full: leaning back.
-    np.testing.assert_allclose(turned_by(work, "head"), 0.0, atol=1e-9)
+    np.testing.assert_allclose(rotated_by(work, "chest"), [[-0.03, 0.0, 0.0]], atol=1e-4)  # Full: leaning back.
+    np.testing.assert_allclose(rotated_by(work, "head"), 0.0, atol=1e-9)
     rest = work.crowd.skeleton.rest_world
     for side in "lr":
         risen = world(work, f"hand_{side}")[0, 1, 3] - rest[NAMES.index(f"hand_{side}"), 1, 3]
@@ -254,7 +194,7 @@ def test_deeper_is_more_and_the_legs_do_not_breathe():
     for depth in (1.0, 2.0):
         state, work = started(Breathing(depth=depth, phase=0.41))
         pose = frame(state, work, 0.0)
-        assert -turned_by(work, "chest")[0, 0] == pytest.approx(0.03 * depth, rel=1e-3)
+        assert -rotated_by(work, "chest")[0, 0] == pytest.approx(0.03 * depth, rel=1e-3)
         np.testing.assert_array_equal(pose.rotations[0, 14:], work.crowd.skeleton.rest.rotations[14:])
 
 
@@ -267,12 +207,12 @@ def test_a_sway_is_slow_small_and_stands_on_its_feet():
     before, hips, leans = None, [], []
     for _ in range(40):
         now = frame(state, work, 1.0)
-        leans.append(turned_by(work, "chest"))
+        leans.append(rotated_by(work, "chest"))
         hips.append(world(work, "hips")[:, :3, 3] - rest[1, :3, 3])
         for foot in ("foot_l", "foot_r"):
             slip = world(work, foot)[:, :3, 3] - rest[NAMES.index(foot), :3, 3]
             assert np.abs(slip).max() < 3e-4
-            assert np.abs(turned_by(work, foot)).max() < 1e-9
+            assert np.abs(rotated_by(work, foot)).max() < 1e-9
         if before is not None:
             assert arrays.angle_between(now.rotations, before.rotations).max() < 2 * 0.02 * 2 * np.pi * 0.1
         before = now
@@ -285,7 +225,7 @@ def test_a_sway_is_slow_small_and_stands_on_its_feet():
 # --- recoil ----------------------------------------------------------------------------------------------------
 
 
-def test_a_kick_gets_as_far_as_it_says_and_comes_back():
+def test_a_kick_reaches_its_strength_and_returns():
     state, work = started(Recoil(spine=0.1, arms=0.2, half_life=0.1), 2)
     frame(state, work)
     assert not state.awake(DT).any()
@@ -294,8 +234,8 @@ def test_a_kick_gets_as_far_as_it_says_and_comes_back():
     chest, arms = [], []
     for _ in range(200):
         frame(state, work, 2e-3)
-        chest.append(turned_by(work, "chest")[:, 0].copy())
-        arms.append(turned_by(work, "arm_l")[:, 0].copy())
+        chest.append(rotated_by(work, "chest")[:, 0].copy())
+        arms.append(rotated_by(work, "arm_l")[:, 0].copy())
     chest, arms = np.array(chest), np.array(arms)
     assert np.abs(chest[:, 0]).max() < 1e-15
     assert -chest[:, 1].min() == pytest.approx(0.05, rel=1e-3)
@@ -317,12 +257,12 @@ def test_kicks_add_up_and_any_step_gives_the_same_curve():
         state.kick([2.0])
         for _ in range(steps):
             frame(state, work, 0.1 / steps)
-        ends.append(turned_by(work, "chest")[0])
+        ends.append(rotated_by(work, "chest")[0])
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
     single, work = started(Recoil())
     single.kick(1.0)
     frame(single, work, 0.1)
-    assert ends[0][0] == pytest.approx(3 * turned_by(work, "chest")[0, 0], rel=0.01)
+    assert ends[0][0] == pytest.approx(3 * rotated_by(work, "chest")[0, 0], rel=0.01)
     single.reset(np.array([0]))
     frame(single, work, 0.0)
     assert not single.awake(DT).any()

@@ -106,14 +106,14 @@ def test_ankles_on_the_ground_knees_ahead_feet_along_it(dtype):
             assert abs(heading[0]) < near
 
 
-def test_at_rest_nothing_is_turned():
+def test_at_rest_no_joint_is_rotated():
     """A leg that is straight in its usual stance."""
     body = {"hip_height": 0.95, "thigh": 0.45, "shin": 0.42, "foot_offset": 0.08}
     pose = LegPlacement(**body).start().update((0.0, 0.95, 0.0), (0.1, 0, 0), (-0.1, 0, 0), flat, DT)
     assert pose.pelvis_offset == pytest.approx(0.0, abs=1e-12)
     for side in ("left", "right"):
-        for turn in turns(pose, side):
-            assert naive.turn_angle(turn) < 1e-6
+        for rotation in turns(pose, side):
+            assert naive.rotation_angle(rotation) < 1e-6
 
 
 def test_the_knee_is_a_hinge():
@@ -145,18 +145,18 @@ def test_too_steep_is_stood_on_at_the_largest_slope():
 @pytest.mark.parametrize("yaw", [0.7, -2.0, math.pi])
 def test_a_character_that_faces_elsewhere(yaw):
     """Turning body and ground together turns the legs with them."""
-    turn = naive.quat_from_axis_angle(UP, yaw)
+    rotation = naive.quat_from_axis_angle(UP, yaw)
     plain = first_frame(slope(0.3, 0.2))
-    a, _, b = -naive.quat_rotate(turn, (-0.3, 0.0, -0.2))
-    offsets = [naive.quat_rotate(turn, v) for v in (LEFT, RIGHT)]
-    forward = naive.quat_rotate(turn, AHEAD) * 3.0 + UP
+    a, _, b = -naive.quat_rotate(rotation, (-0.3, 0.0, -0.2))
+    offsets = [naive.quat_rotate(rotation, v) for v in (LEFT, RIGHT)]
+    forward = naive.quat_rotate(rotation, AHEAD) * 3.0 + UP
     pose = LegPlacement(**BODY).start().update(PELVIS, *offsets, slope(a, b), DT, forward=forward)
     assert pose.pelvis_offset == pytest.approx(plain.pelvis_offset)
     for side in ("left", "right"):
         expected = turns(plain, side)
-        expected[0] = naive.quat_mul(turn, expected[0])
+        expected[0] = naive.quat_mul(rotation, expected[0])
         for mine, theirs in zip(turns(pose, side), expected, strict=True):
-            assert naive.turn_between(mine, theirs) < 1e-7
+            assert naive.angle_between_rotations(mine, theirs) < 1e-7
 
 
 def test_without_a_heading_it_faces_along_z():
@@ -175,7 +175,7 @@ def test_small_steps_move_every_joint_a_little():
         pose = legs.update(pelvis, LEFT, RIGHT, hills, DT)
         now = turns(pose, "left") + turns(pose, "right")
         if before is not None:
-            most = max(most, *(float(naive.turn_between(a, b)) for a, b in zip(before, now, strict=True)))
+            most = max(most, *(float(naive.angle_between_rotations(a, b)) for a, b in zip(before, now, strict=True)))
         before = now
     assert 1e-4 < most < 0.02
 
@@ -412,7 +412,7 @@ def test_normals_may_have_any_length_and_point_either_way():
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
-def test_what_a_function_raises_comes_through():
+def test_an_error_of_a_function_is_passed_on():
     def broken(x, z):
         raise KeyError("no tile")
 
@@ -480,8 +480,8 @@ def test_finite_in_finite_out(pelvis, left, right, lengths, heights, normal, for
         pose = legs.update(*given_, terrain, dt, forward=np.asarray(forward, dtype))
         assert all(np.isfinite(part).all() for part in pose)
         for side in ("left", "right"):
-            for turn in turns(pose, side):
-                assert abs(np.linalg.norm(turn) - 1) < 1e-5
+            for rotation in turns(pose, side):
+                assert abs(np.linalg.norm(rotation) - 1) < 1e-5
 
 
 @pytest.mark.parametrize(

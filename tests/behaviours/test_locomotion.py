@@ -104,7 +104,7 @@ def test_legs_are_never_stretched_beyond_their_reach():
 
 
 @pytest.mark.slow_uncompiled
-def test_it_turns_on_the_spot_then_stands_and_sleeps():
+def test_it_turns_in_place_then_stands_and_sleeps():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk((0.0, 0.0, 0.0), turn=1.0)
     walk.go(2.0)
@@ -168,7 +168,7 @@ def test_it_waits_at_an_edge_and_comes_back():
 
 
 @pytest.mark.slow_uncompiled
-def test_feet_are_put_beside_holes():
+def test_feet_land_beside_holes():
     ground = km.Ground.from_function(holes)
     walk = Walk(exact("spider"), ground)
     walk.state.walk(AHEAD)
@@ -196,16 +196,16 @@ def test_a_crowd_is_many_singles():
     draw = np.random.default_rng(5)
     at = np.column_stack((draw.uniform(-1.5, 1.5, count), np.zeros(count), draw.uniform(1.0, 8.0, count)))
     velocity = draw.uniform(-0.7, 0.7, (count, 3)) * (1, 0, 1)
-    turn = draw.uniform(-1, 1, count)
+    rotation = draw.uniform(-1, 1, count)
     crowd = km.Animator(demo.spider(), [km.Locomotion()], ground=ground, count=count)
     crowd.set_transform(at)
-    crowd["locomotion"].walk(velocity, turn)
+    crowd["locomotion"].walk(velocity, rotation)
     for _ in range(frames):
         frame = crowd.update(1 / 30)
     for i in (0, 7, 123, 499):
         one = km.Animator(demo.spider(), [km.Locomotion()], ground=ground)
         one.set_transform(at[i])
-        one["locomotion"].walk(velocity[i], turn[i])
+        one["locomotion"].walk(velocity[i], rotation[i])
         for _ in range(frames):
             alone = one.update(1 / 30)
         assert np.array_equal(alone.world, frame.world[i])
@@ -224,7 +224,7 @@ def test_any_step_of_time(dt):
 
 
 @pytest.mark.slow_uncompiled
-def test_weight_nothing_changes_nothing_and_half_is_between():
+def test_weight_zero_changes_nothing_and_half_is_between():
     spider = demo.spider()
     still = km.Animator(spider, [km.Locomotion(weight=0.0)], ground=FLAT)
     still["locomotion"].walk(AHEAD)
@@ -238,7 +238,7 @@ def test_weight_nothing_changes_nothing_and_half_is_between():
     assert 0.3 < half.place[-1, 2, 3] < 0.9 and np.isfinite(half.world).all()
 
 
-def test_put_elsewhere_it_stands_there_at_once():
+def test_after_a_teleport_it_stands_at_once():
     walk = Walk(exact("spider"), demo.rocks())
     walk.go(0.5)
     walk.animator.set_transform((0.5, 0.0, 5.0))

@@ -163,7 +163,8 @@ ANY_CLIP = st.sampled_from(["Walk", "Run", "Idle", "Hold"])
 def test_a_switch_never_jumps(second, third, first_frames, second_frames, fade):
     """From any moment, in the middle of another switch too: as little time as passes, so little changes."""
     instant = 1e-6
-    # Half a turn at most has to go within the fade, on top of two movements' own speeds of up to 10 radians a second.
+    # Half a rotation at most has to go within the fade, on top of two movements' own speeds of up to 10 radians a
+    # second.
     fastest = 40.0 + 4.0 * 1.7 * 4.0 / fade
     state, work = started(Play("Walk", root_motion="extract"))
     for frames, name in ((first_frames, second), (second_frames, third), (5, "Walk")):
@@ -189,8 +190,8 @@ def test_at_the_switch_speed_goes_on():
                 state.play("Idle", fade=0.3, time=0.9)
             step(state, work, dt)
             poses.append(shown(work)[0])
-        turns = [arrays.mul(b.rotations, arrays.conj(a.rotations))[:, :3] * 2 / dt for a, b in pairwise(poses)]
-        kinks.append(max(np.abs(b - a).max() for a, b in pairwise(turns)))
+        rotations = [arrays.mul(b.rotations, arrays.conj(a.rotations))[:, :3] * 2 / dt for a, b in pairwise(poses)]
+        kinks.append(max(np.abs(b - a).max() for a, b in pairwise(rotations)))
     assert kinks[1] < 0.2 * kinks[0]
 
 
@@ -221,7 +222,7 @@ def test_a_switch_ends_in_the_new_clip(fade):
     assert shown(work)[0].same(clip.sample(report.time[0]))
 
 
-def test_playing_what_plays_goes_on():
+def test_playing_the_current_clip_continues_it():
     state, work = started(Play("Walk"))
     other, other_work = started(Play("Walk"))
     for _ in range(20):
@@ -273,14 +274,14 @@ def test_what_is_taken_out_of_the_pose_moves_the_character(name):
     assert np.abs(taken_work.transform - np.eye(4)[:3].reshape(12)).max() > 0.5
 
 
-def test_a_root_under_turned_and_scaled_ancestors_can_be_taken_out():
+def test_root_motion_is_removed_below_rotated_and_scaled_ancestors():
     skeleton = bones()
     rest = skeleton.rest
     scales = rest.scales.copy()
     scales[0] = 0.5
-    turned_root = rest.rotations.copy()
-    turned_root[0] = problems.quaternions(np.random.default_rng(5), 1)[0]
-    skeleton = Skeleton(skeleton.names, skeleton.parents, Pose(rest.translations, turned_root, scales))
+    rotated_root = rest.rotations.copy()
+    rotated_root[0] = problems.quaternions(np.random.default_rng(5), 1)[0]
+    skeleton = Skeleton(skeleton.names, skeleton.parents, Pose(rest.translations, rotated_root, scales))
     rng = np.random.default_rng(6)
     times = np.linspace(0.0, 1.0, 5)
     tracks = [
@@ -342,7 +343,7 @@ def test_up_is_the_rigs():
 # --- events ----------------------------------------------------------------------------------------------------
 
 
-def test_events_are_heard_by_those_who_pass_them():
+def test_events_are_reported_for_the_characters_that_pass_them():
     state, work = started(Play("Walk", time=[0.0, 0.2, 0.6], root_motion="extract"), 3)
     assert step(state, work, 0.1).events == {1: ("left",)}
     assert step(state, work, 0.1).events == {2: ("right",)}
@@ -399,7 +400,7 @@ def test_only_its_rows_are_written_and_weight_0_changes_nothing():
 # --- what is refused -------------------------------------------------------------------------------------------
 
 
-def test_what_is_refused_changes_nothing():
+def test_refused_input_changes_nothing():
     state, work = started(Play("Walk"), 2)
     step(state, work)
     for arguments, message in [

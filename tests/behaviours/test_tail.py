@@ -79,7 +79,7 @@ def test_gravity_draws_it_down_and_the_ground_holds_it():
     assert not animator["tail"].awake(1 / 60).any()
 
 
-def test_no_joint_turns_farther_than_it_may():
+def test_no_joint_rotates_further_than_its_limit():
     animator = km.Animator(FOX, [km.Tail(max_angle=0.3)])
     animator.update(0.0)
     for k in range(30):

@@ -110,14 +110,14 @@ def test_the_entry_point_is_the_app(monkeypatch, capsys):
     assert capsys.readouterr().out.strip() == f"kinema {km.__version__}"
 
 
-def test_warmup_says_how_long_it_took(monkeypatch):
+def test_warmup_reports_its_duration(monkeypatch):
     monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", lambda *parts: 1.25)
     result = invoke("warmup")
     assert result.exit_code == 0 and "Everything: compiled (1.2 s)" in result.output
     assert "two_bone, feet: compiled" in invoke("warmup", "two_bone", "feet").output
 
 
-def test_an_interrupted_warmup_does_not_say_that_it_is_done(monkeypatch):
+def test_an_interrupted_warmup_does_not_report_success(monkeypatch):
     def interrupted(*parts):
         raise KeyboardInterrupt
 

@@ -97,7 +97,7 @@ def test_only_reports_of_kinema_are_replaced(file, tmp_path, text):
     assert (tmp_path / "figures.json").read_text() == text and not (tmp_path / "new.glb").exists()
 
 
-def test_what_is_written_is_said(file, tmp_path):
+def test_written_files_are_reported(file, tmp_path):
     made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--fps", 5)
     assert f"written to {tmp_path / 'new.glb'}" in made.stdout
     wrong = typed(file, "-o", tmp_path / "other.glb", "--clip", "idel", "--fps", 5)
@@ -152,13 +152,13 @@ def test_points_and_paths(file, tmp_path):
         (("--ground-size", "1,x", "--ground", "0"), "--ground-size"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_done(file, tmp_path, arguments, told):
+def test_errors_are_reported_before_any_work(file, tmp_path, arguments, told):
     made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", *arguments)
     assert made.exit_code == 2 and told in made.stderr.replace("\n", " "), made.output
     assert list(tmp_path.iterdir()) == []
 
 
-def test_headings_of_more_than_a_turn_are_those_of_less(file, tmp_path):
+def test_headings_beyond_a_full_circle_wrap(file, tmp_path):
     for name, degrees in (("a.glb", 400), ("b.glb", 40), ("c.glb", -320)):
         made = typed(file, "-o", tmp_path / name, "--clip", "idle", "--fps", 5, "--heading", degrees)
         assert made.exit_code == 0, made.output
@@ -206,7 +206,7 @@ def test_an_output_that_cannot_be_written_is_noticed_before_any_work(file, tmp_p
     assert terminal.exit_code == 2 and "--output is '-'" in terminal.stderr
 
 
-def test_a_walk_in_place_that_stays_in_place_is_called_so(file, tmp_path):
+def test_a_walk_in_place_without_travel_is_reported_as_such(file, tmp_path):
     made = typed(file, "-o", tmp_path / "new.glb", "--clip", "walk", "--lock-feet", "--in-place")
     assert made.exit_code == 0, made.output
     assert re.search(r"walks in place at 1\.3\d* metres per second", made.stdout)

@@ -19,19 +19,19 @@ def played(character, name):
     """Moments of a clip, (F,), its pose there, every joint's turn away from rest, (F, J, 4), and place, (F, J, 3)."""
     times = moments(character.clips[name])
     pose = character.clips[name].sample(times).astype(np.float64)
-    return times, pose, *turns_and_places(character.skeleton, pose)
+    return times, pose, *rotations_and_positions(character.skeleton, pose)
 
 
-def turns_and_places(skeleton, pose):
+def rotations_and_positions(skeleton, pose):
     """Every joint's turn away from rest, (F, J, 4), and place, (F, J, 3), by definition."""
     rest = skeleton.rest.astype(np.float64)
-    turns, places, own = pose.rotations.copy(), pose.translations.copy(), rest.rotations.copy()
+    rotations, places, own = pose.rotations.copy(), pose.translations.copy(), rest.rotations.copy()
     for j, parent in enumerate(skeleton.parents):
         if parent >= 0:
-            places[:, j] = places[:, parent] + arrays.rotate(turns[:, parent], pose.translations[:, j])
-            turns[:, j] = arrays.mul(turns[:, parent], pose.rotations[:, j])
+            places[:, j] = places[:, parent] + arrays.rotate(rotations[:, parent], pose.translations[:, j])
+            rotations[:, j] = arrays.mul(rotations[:, parent], pose.rotations[:, j])
             own[j] = arrays.mul(own[parent], rest.rotations[j])
-    return arrays.mul(turns, arrays.conj(own)), places
+    return arrays.mul(rotations, arrays.conj(own)), places
 
 
 def sole_points(rig, leg, turns, places):
@@ -60,10 +60,10 @@ def contact(character, name):
     point of the sole moves at most over the ground while it touches it.
     """
     clip, rig = character.clips[name], character.rig
-    times, _, turns, places = played(character, name)
+    times, _, rotations, places = played(character, name)
     height = slide = 0.0
     for leg in rig.legs:
-        points, down = sole_points(rig, leg, turns, places), planted(clip, leg, times)
+        points, down = sole_points(rig, leg, rotations, places), planted(clip, leg, times)
         height = max(height, float(np.abs(points[down][:, :, 1].min(axis=1)).max()))
         for n in range(3):
             touching = down & (points[:, n, 1] < 1e-3)
@@ -101,11 +101,11 @@ def beyond_limits(character, name):
     """Radians that a clip goes beyond its skeleton's limits, for the joint that does so most, and its name."""
     skeleton = character.skeleton
     pose = played(character, name)[1][::2]
-    turned = arrays.mul(arrays.conj(skeleton.rest.rotations.astype(np.float64)), pose.rotations)
+    rotated = arrays.mul(arrays.conj(skeleton.rest.rotations.astype(np.float64)), pose.rotations)
     worst = (0.0, "")
     for j, limit in enumerate(skeleton.limits):
         if limit is not None:
-            off = float(arrays.angle_between(turned[:, j], limit.project(turned[:, j])).max())
+            off = float(arrays.angle_between(rotated[:, j], limit.project(rotated[:, j])).max())
             worst = max(worst, (off, skeleton.names[j]))
     return worst
 
@@ -124,12 +124,12 @@ def bend(character, name, joints):
 
     Forwards is the way it is bent at rest.
     """
-    _, _, turns, places = played(character, name)
+    _, _, rotations, places = played(character, name)
     start, middle, end = (character.skeleton.index(joint) for joint in joints)
     rest = character.skeleton.rest_world[:, :3, 3].astype(np.float64)
     hinge = arrays.unit(np.cross(rest[middle] - rest[start], rest[end] - rest[middle]))
     upper, lower = places[:, middle] - places[:, start], places[:, end] - places[:, middle]
-    sine = np.sum(np.cross(upper, lower) * arrays.rotate(turns[:, start], hinge), axis=1)
+    sine = np.sum(np.cross(upper, lower) * arrays.rotate(rotations[:, start], hinge), axis=1)
     return np.degrees(np.arctan2(sine, np.sum(upper * lower, axis=1)))
 
 

@@ -145,7 +145,7 @@ def test_seeds_decide():
     assert not np.array_equal(rocks(3).stones, rocks(4).stones)
 
 
-def test_places_of_any_shape_are_answered_in_that_shape():
+def test_heights_have_the_shape_of_the_positions():
     terrain = course()
     height, normal = terrain.height_and_normal(np.zeros((2, 3)), 1.0)
     assert height.shape == (2, 3)

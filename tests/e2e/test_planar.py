@@ -69,7 +69,7 @@ def test_n_adds_a_chain_at_the_pointer_and_backspace_removes_it(open_tab):
     assert tab.wait("state.chains.length === 5")["chains"][4]["joints"] == state["chains"][4]["joints"]
 
 
-def test_mirror_turns_the_knees_to_their_targets(open_tab):
+def test_mirror_bends_the_knees_to_their_targets(open_tab):
     tab = open_tab("planar")
     root = tab.state["chains"][1]["joints"][0]
     tab.drag("1", root[0] - 60, root[1] + 70)
@@ -102,7 +102,7 @@ def test_sprites_more_bones_and_a_rope(open_tab):
     assert distance(tab.state["rope"][-1], (end[0] + 60, end[1] + 20)) < 1.0
 
 
-def test_the_keyboard_alone_moves_a_target(open_tab):
+def test_the_keyboard_moves_a_target(open_tab):
     tab = open_tab("planar")
     before = tab.state["chains"][0]["target"]
     tab.page.locator("#stage canvas").focus()

@@ -37,7 +37,7 @@ def test_the_lab_shares_one_target(open_tab):
     assert np.abs(np.array(ends) - state["chains"][0]["target"]).max() < 0.02
 
 
-def test_the_crowd_says_how_long_it_took(open_tab):
+def test_the_crowd_reports_its_frame_time(open_tab):
     tab = open_tab("crowd", viewport={"width": 640, "height": 420})
     state = tab.wait("state.limbs === 2000 && state.call_ms > 0")
     assert state["count"] == 2000 and state["reached"] > 1800

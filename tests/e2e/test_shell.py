@@ -17,7 +17,7 @@ def test_every_scene_opens_by_its_address_and_draws(open_tab, scene):
     assert tab.control(f"scene-{scene}").get_attribute("aria-selected") == "true"
 
 
-def test_the_first_screen_is_alive_and_still_for_those_who_ask(open_tab):
+def test_the_first_screen_moves_and_respects_reduced_motion(open_tab):
     lively = open_tab("planar", reduced_motion="no-preference")
     before = lively.state["chains"][0]["target"]
     lively.wait("state.chains[0].target[0] !== before[0]", before=before)

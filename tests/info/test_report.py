@@ -63,7 +63,7 @@ def test_every_joint_of_a_long_chain_is_listed():
     assert all(name in text for name in names)
 
 
-def test_joints_that_say_nothing_are_counted_unless_all_are_asked_for():
+def test_unremarkable_joints_are_only_counted_unless_all_are_listed():
     skeleton = chain(["root", "arm", "tip", "mesh", "mesh_part"], [-1, 0, 1, 0, 3])
     track = km.Track("arm", "rotation", [0.0], [(0, 0, 0, 1)])
     character = km.Character(skeleton, {"wave": km.Clip("wave", skeleton, [track])})
@@ -77,7 +77,7 @@ def test_joints_that_say_nothing_are_counted_unless_all_are_asked_for():
     assert "mesh" in shown(km.Character(skeleton))  # Where none says anything, all are shown.
 
 
-def test_problems_and_doubts_are_told():
+def test_problems_and_doubts_are_reported():
     source = SimpleNamespace(problems=[f"node {i} is odd [red]" for i in range(50)])
     text = shown(km.Character(chain(["a"]), source=source))
     assert "node 0 is odd [red]" in text
@@ -109,7 +109,7 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["info", *map(str, arguments)])
 
 
-def test_the_command_tells(file):
+def test_the_command_prints_the_report(file):
     result = invoke(file)
     assert result.exit_code == 0
     assert "person.glb" in result.output
@@ -136,13 +136,13 @@ def test_roles_can_be_given(file, tmp_path):
     ("words", "says"),
     [(["--role", "hips=nobody"], "nobody"), (["--role", "wing"], "="), (["--roles", "none.toml"], "none")],
 )
-def test_mistakes_are_told(file, words, says):
+def test_mistakes_are_reported(file, words, says):
     result = invoke(file, *words)
     assert result.exit_code == 2
     assert says in result.output
 
 
-def test_what_is_no_character_is_told(tmp_path):
+def test_files_without_a_character_are_reported(tmp_path):
     path = tmp_path / "note\x1b[2J.txt"
     path.write_text("hello")
     result = invoke(path)

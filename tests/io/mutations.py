@@ -63,10 +63,10 @@ def everything():
     made = arm(extensions={"VRMC_vrm": {"humanoid": {"humanBones": {"hips": {"node": 0}, "spine": {"node": 1}}}}})
     made.add("nodes", matrix=[0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1], mesh=1)
     made.add("nodes", mesh=0, skin=0)
-    turns = np.array([(0, 0, 0, 1), (0, 0, 0.6, 0.8)])
-    made.animation((0, "translation", (0, 1), np.eye(3)[:2]), (1, "rotation", (0.5, 2), turns), name="move")
+    rotations = np.array([(0, 0, 0, 1), (0, 0, 0.6, 0.8)])
+    made.animation((0, "translation", (0, 1), np.eye(3)[:2]), (1, "rotation", (0.5, 2), rotations), name="move")
     made.animation(
-        (2, "scale", (0, 1), np.ones((6, 3))), (0, "rotation", (0, 1), np.tile(turns[1], (6, 1))), how="CUBICSPLINE"
+        (2, "scale", (0, 1), np.ones((6, 3))), (0, "rotation", (0, 1), np.tile(rotations[1], (6, 1))), how="CUBICSPLINE"
     )
     made.animation((1, "weights", (0, 1), (0, 1)), (None, "scale", (0,), [(1, 1, 1)]), how="STEP")
     pulls = {

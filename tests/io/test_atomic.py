@@ -28,7 +28,7 @@ def test_an_old_file_is_replaced_whole_and_stays_private(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_new_file_may_be_read_by_whom_any_new_file_may(tmp_path):
+def test_a_new_file_has_the_default_permissions(tmp_path):
     (tmp_path / "other").write_bytes(b"")
     atomic.write(tmp_path / "a.bin", [b"new"])
     assert (tmp_path / "a.bin").stat().st_mode == (tmp_path / "other").stat().st_mode

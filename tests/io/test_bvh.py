@@ -22,7 +22,7 @@ from kinema.skeleton import Skeleton
 from tests.assets import asset
 
 REAL = ["cmu_02_01", "cmu_03_01", "three_pirouette"]
-NO_TURN = (0.0, 0.0, 0.0, 1.0)
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
 ARM = """HIERARCHY
 ROOT Hips
@@ -142,14 +142,14 @@ def test_a_small_file():
     assert skeleton.names == ("Hips", "Arm", "Hand", "Hand_end")
     np.testing.assert_array_equal(skeleton.parents, [-1, 0, 1, 2])
     np.testing.assert_array_equal(skeleton.rest.translations, [(1, 2, 3), (0, 1, 0), (0.5, 0, 0), (0, 0, 0.25)])
-    np.testing.assert_array_equal(skeleton.rest.rotations, np.tile(NO_TURN, (4, 1)))
+    np.testing.assert_array_equal(skeleton.rest.rotations, np.tile(IDENTITY, (4, 1)))
     assert list(character.clips) == ["wave"]
     assert character.name == "wave"
     assert character.rig is None
     assert character.skins == ()
     clip = character.clips["wave"]
     assert clip.duration == 0.5
-    # Hips turned a quarter about z: the arm, up at rest, points to -x.
+    # Hips rotated a quarter about z: the arm, up at rest, points to -x.
     np.testing.assert_allclose(positions(character)[1, :2], [(4, 5, 6), (3, 5, 6)], atol=1e-12)
     # The hand's x and z come from its channels, y from its offset.
     np.testing.assert_allclose(clip.sample(0.5).translations[2], (8, 0, 7), atol=1e-12)
@@ -230,7 +230,7 @@ MOTION Frames: 1 Frame Time: 1 {" ".join(map(str, angles))}"""
         lambda text: "\ufeff" + text.rstrip(),
     ],
 )
-def test_however_it_is_spaced_and_spelled(change, tmp_path):
+def test_any_spacing_and_spelling_is_parsed(change, tmp_path):
     path = tmp_path / "odd.bvh"
     path.write_bytes(change(ARM).encode())
     found = bvh.load(path)
@@ -424,7 +424,7 @@ def test_hostile_files_are_refused(make):
     assert len(str(caught.value)) < 300
 
 
-def test_memory_is_not_set_aside_for_what_is_only_declared():
+def test_declared_sizes_do_not_reserve_memory():
     text = HEAD + MOTION.format(600_000) + "0 " * 1000
     tracemalloc.start()
     with pytest.raises(FileError):
@@ -482,8 +482,8 @@ def random_character(seed, joints=7, keys=5, scaled=False):
     """A tree with axes of its own at every joint, moving everywhere."""
     rng = np.random.default_rng(seed)
     parents = [-1, *(int(rng.integers(-1 if i == 3 else 0, i)) for i in range(1, joints))]
-    turns = arrays.unit(rng.normal(size=(joints, 4)))
-    rest = Pose(rng.normal(size=(joints, 3)), turns, rng.uniform(0.5, 2, (joints, 3)) if scaled else None)
+    rotations = arrays.unit(rng.normal(size=(joints, 4)))
+    rest = Pose(rng.normal(size=(joints, 3)), rotations, rng.uniform(0.5, 2, (joints, 3)) if scaled else None)
     skeleton = Skeleton([f"joint {i}" for i in range(joints)], parents, rest)
     times = np.arange(keys) * 0.25
     tracks = [Track(j, "rotation", times, arrays.unit(rng.normal(size=(keys, 4)))) for j in range(joints)]
@@ -503,7 +503,7 @@ def by_name(character, times):
 
 @pytest.mark.parametrize("scaled", [False, True])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_any_character_keeps_its_places(scaled, seed):
+def test_any_character_keeps_its_joint_positions(scaled, seed):
     character = random_character(seed, scaled=scaled)
     with every_digit():
         text = bvh.dumps(character)
@@ -548,30 +548,30 @@ def test_what_is_written_can_be_read_back(monkeypatch):
     assert outcomes == {"refused", "read"}
 
 
-def turned_to(rotations):
-    skeleton = Skeleton(("a", "b"), (-1, 0), Pose([(0, 0, 0), (0.3, 0.5, 0.7)], [NO_TURN, NO_TURN]))
+def rotated_to(rotations):
+    skeleton = Skeleton(("a", "b"), (-1, 0), Pose([(0, 0, 0), (0.3, 0.5, 0.7)], [IDENTITY, IDENTITY]))
     times = np.arange(len(rotations)) / 10
     return Character(skeleton, {"c": Clip("c", skeleton, [Track("a", "rotation", times, rotations)])}), times
 
 
 @given(st.floats(-1e-6, 1e-6), st.floats(-4, 4), st.floats(-4, 4), st.sampled_from([-1, 1]))
-def test_quarter_turns_about_x_lose_nothing(off, z, y, side):
-    """Where the first and the last of the three angles turn about the same axis."""
+def test_quarter_revolutions_about_x_are_exact(off, z, y, side):
+    """Where the first and the last of the three angles rotation about the same axis."""
     axes, angles = ((0, 0, 1), (1, 0, 0), (0, 1, 0)), (z, side * np.pi / 2 + off, y)
-    q = np.array(NO_TURN)
+    q = np.array(IDENTITY)
     for axis, angle in zip(axes, angles, strict=True):
         q = arrays.mul(q, arrays.from_axis_angle(np.array(axis, float), np.array(angle)))
-    character, times = turned_to(arrays.unit(q)[np.newaxis])
+    character, times = rotated_to(arrays.unit(q)[np.newaxis])
     with every_digit():
         again = bvh.loads(bvh.dumps(character))
     np.testing.assert_allclose(positions(again, times)[:, :2], positions(character, times), atol=1e-10)
 
 
 def test_written_angles_do_not_jump():
-    """A slow turn is written as slow angles, though it goes round and round and past a quarter turn about x."""
+    """A slow turn is written as slow angles, though it goes round and round and past a quarter rotation about x."""
     angles = np.linspace(0, 15, 400)
     for axis in ((0, 0, 1), (1, 0, 0), (0, 1, 0), arrays.unit((1.0, 2.0, 3.0))):
-        character, _ = turned_to(arrays.from_axis_angle(np.array(axis, float), angles))
+        character, _ = rotated_to(arrays.from_axis_angle(np.array(axis, float), angles))
         rows = bvh.dumps(character).split("Frame Time: ")[1].split("\n")[1:-1]
         written = np.array([[float(word) for word in row.split()] for row in rows])[:, 3:6]
         assert np.abs(np.diff(written, axis=0)).max() < 20
@@ -590,7 +590,7 @@ def test_an_end_that_moves_is_a_joint():
     assert still.count("End Site") == 1
     assert "Hand_end" not in still
     skeleton, clip = character.skeleton, character.clips["clip"]
-    moving = Clip("m", skeleton, [*clip.tracks, Track("Hand_end", "rotation", (0.0, 0.5), [NO_TURN, (1, 0, 0, 0)])])
+    moving = Clip("m", skeleton, [*clip.tracks, Track("Hand_end", "rotation", (0.0, 0.5), [IDENTITY, (1, 0, 0, 0)])])
     text = bvh.dumps(Character(skeleton, {"m": moving}))
     assert "JOINT Hand_end" in text
     assert bvh.loads(text).skeleton.names == (*skeleton.names, "Hand_end_end")
@@ -643,7 +643,7 @@ def test_too_many_frames_to_write():
 
 
 def test_names_are_written_so_that_everyone_can_read_them():
-    rest = Pose(np.zeros((4, 3)), np.tile(NO_TURN, (4, 1)))
+    rest = Pose(np.zeros((4, 3)), np.tile(IDENTITY, (4, 1)))
     skeleton = Skeleton(("a b", "a_b", "c{}\n", ""), (-1, 0, 1, 2), rest)
     again = bvh.loads(bvh.dumps(Character(skeleton)))
     assert again.skeleton.names[:4] == ("a_b", "a_b_2", "c_", "_")

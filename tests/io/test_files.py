@@ -37,7 +37,7 @@ def test_what_is_neither(content, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".fbx", ".dae", ".usd", ".c3d"])
-def test_other_formats_say_how_to_convert_them(tmp_path, suffix, monkeypatch):
+def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: None)
     path = tmp_path / f"walk{suffix}"
     path.write_bytes(b"whatever it holds")

@@ -10,7 +10,7 @@ def test_the_first_keeps_its_name():
     assert names.unique(["a", "b", "a", "a"]) == ("a", "b", "a_2", "a_3")
 
 
-def test_a_name_that_somebody_has_is_not_given_away():
+def test_a_name_in_use_is_not_given_again():
     assert names.unique(["a", "a", "a_2", "a"]) == ("a", "a_3", "a_2", "a_4")
     assert names.unique(["a", "a", "a_2", "a_2"]) == ("a", "a_3", "a_2", "a_2_2")
 

@@ -47,7 +47,7 @@ def test_they_are_spread_evenly_and_do_not_follow_each_other(varied):
     assert np.abs(tenths - 0.1).max() < 0.3 * error * 4
 
 
-def test_who_asks_matters_as_much_as_how_often():
+def test_ids_matter_as_much_as_counts():
     one, other = draws(count=np.arange(COUNT)), draws(count=np.arange(COUNT), who=1)
     another = draws(count=np.arange(COUNT), seed=1)
     assert abs(np.corrcoef(one, other)[0, 1]) < 4 / np.sqrt(COUNT)
@@ -55,7 +55,7 @@ def test_who_asks_matters_as_much_as_how_often():
     np.testing.assert_array_equal(one, draws(count=np.arange(COUNT)))
 
 
-def test_every_bit_of_the_input_turns_about_half_of_those_of_the_output():
+def test_every_input_bit_flips_about_half_of_the_output_bits():
     scrambled = from_python(chance.scrambled)
     flips = [
         bin(scrambled(x) ^ scrambled(x ^ (1 << bit))).count("1")

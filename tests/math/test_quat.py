@@ -19,18 +19,18 @@ from tests.compiled import (
     from_python,
     numbers,
     planar_units,
+    rotations,
     rounded,
     run,
     small_angles,
-    turns,
     units,
     vectors,
 )
 
-NO_TURN = (0.0, 0.0, 0.0, 1.0)
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
 
-def same_turn(a, b, near):
+def same_rotation(a, b, near):
     """Two quaternions of the same rotation: equal, or each other's negative."""
     return min(np.max(np.abs(a - b)), np.max(np.abs(a + b))) <= near
 
@@ -43,7 +43,7 @@ def any_hinge(a):
 
 
 @both_precisions
-@given(a=turns(), b=turns(), c=turns())
+@given(a=rotations(), b=rotations(), c=rotations())
 def test_mul_is_associative(dtype, a, b, c):
     left = run(quat.mul, dtype, run(quat.mul, dtype, a, b), c)
     right = run(quat.mul, dtype, a, run(quat.mul, dtype, b, c))
@@ -51,7 +51,7 @@ def test_mul_is_associative(dtype, a, b, c):
 
 
 @both_precisions
-@given(a=turns(), b=turns())
+@given(a=rotations(), b=rotations())
 def test_mul_is_hamiltons_product_and_keeps_the_norm(dtype, a, b):
     product = run(quat.mul, dtype, a, b)
     np.testing.assert_allclose(product, naive.quat_mul(a, b), rtol=0, atol=8 * eps(dtype))
@@ -59,46 +59,46 @@ def test_mul_is_hamiltons_product_and_keeps_the_norm(dtype, a, b):
 
 
 @both_precisions
-@given(a=turns(), b=turns(), v=vectors())
-def test_mul_turns_by_b_then_by_a(dtype, a, b, v):
+@given(a=rotations(), b=rotations(), v=vectors())
+def test_mul_rotates_by_b_then_by_a(dtype, a, b, v):
     at_once = run(quat.rotate, dtype, run(quat.mul, dtype, a, b), v)
-    in_turn = run(quat.rotate, dtype, a, run(quat.rotate, dtype, b, v))
-    np.testing.assert_allclose(at_once, in_turn, rtol=0, atol=500 * eps(dtype))
+    one_by_one = run(quat.rotate, dtype, a, run(quat.rotate, dtype, b, v))
+    np.testing.assert_allclose(at_once, one_by_one, rtol=0, atol=500 * eps(dtype))
 
 
 @both_precisions
-@given(q=turns(), v=vectors())
+@given(q=rotations(), v=vectors())
 def test_rotate_is_the_definition_and_keeps_lengths(dtype, q, v):
-    turned = run(quat.rotate, dtype, q, v)
-    np.testing.assert_allclose(turned, naive.quat_rotate(q, v), rtol=0, atol=200 * eps(dtype))
-    assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(v), abs=200 * eps(dtype))
+    rotated = run(quat.rotate, dtype, q, v)
+    np.testing.assert_allclose(rotated, naive.quat_rotate(q, v), rtol=0, atol=200 * eps(dtype))
+    assert np.linalg.norm(rotated) == pytest.approx(np.linalg.norm(v), abs=200 * eps(dtype))
 
 
 @both_precisions
-@given(q=turns(), v=vectors())
+@given(q=rotations(), v=vectors())
 def test_conj_is_the_inverse(dtype, q, v):
     back = run(quat.conj, dtype, q)
-    np.testing.assert_allclose(run(quat.mul, dtype, q, back), NO_TURN, rtol=0, atol=8 * eps(dtype))
+    np.testing.assert_allclose(run(quat.mul, dtype, q, back), IDENTITY, rtol=0, atol=8 * eps(dtype))
     returned = run(quat.rotate, dtype, back, run(quat.rotate, dtype, q, v))
     np.testing.assert_allclose(returned, v, rtol=0, atol=400 * eps(dtype))
 
 
 @both_precisions
-@given(a=turns(), b=turns())
+@given(a=rotations(), b=rotations())
 def test_dot_is_numpys(dtype, a, b):
     assert run(quat.dot, dtype, a, b) == pytest.approx(a @ b, abs=8 * eps(dtype))
 
 
 @both_precisions
-@given(q=turns(), size=numbers(-12.0, 12.0))
+@given(q=rotations(), size=numbers(-12.0, 12.0))
 def test_unit_at_every_size(dtype, q, size):
     result = run(quat.unit, dtype, q * 10.0**size)
     np.testing.assert_allclose(result, q, rtol=0, atol=8 * eps(dtype))
 
 
 @both_precisions
-def test_unit_of_nothing_is_no_turn(dtype):
-    np.testing.assert_array_equal(run(quat.unit, dtype, (0, 0, 0, 0)), NO_TURN)
+def test_unit_of_zero_is_the_identity(dtype):
+    np.testing.assert_array_equal(run(quat.unit, dtype, (0, 0, 0, 0)), IDENTITY)
 
 
 # --- from an axis and an angle ---------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_from_cos_sin_agrees_with_the_angle_all_the_way_round(dtype, axis, angle
     cosine, sine = rounded(dtype, math.cos(angle)), rounded(dtype, math.sin(angle))
     result = run(quat.from_cos_sin, dtype, axis, cosine, sine)
     expected = naive.quat_from_axis_angle(axis, math.atan2(sine, cosine))
-    assert same_turn(result, expected, 8 * eps(dtype))
+    assert same_rotation(result, expected, 8 * eps(dtype))
     assert result[3] >= 0.0
 
 
@@ -134,7 +134,7 @@ def test_from_cos_sin_keeps_every_digit_of_a_small_angle(axis, small, sign):
     assert back[3] == pytest.approx(math.sin(small / 2), rel=1e-14)
 
 
-# --- the smallest turn -----------------------------------------------------------------------------------------
+# --- the smallest rotation -----------------------------------------------------------------------------------------
 
 
 @both_precisions
@@ -146,12 +146,12 @@ def test_between_takes_a_to_b_the_shortest_way(dtype, a, b):
     q = run(quat.between, dtype, a, b, any_hinge(a))
     assert np.linalg.norm(q) == pytest.approx(1.0, abs=8 * eps(dtype))
     np.testing.assert_allclose(naive.quat_rotate(q, a), b, rtol=0, atol=100 * eps(dtype))
-    assert naive.turn_angle(q) == pytest.approx(naive.angle_between(a, b), abs=100 * eps(dtype))
+    assert naive.rotation_angle(q) == pytest.approx(naive.angle_between(a, b), abs=100 * eps(dtype))
 
 
 @both_precisions
 @given(a=units())
-def test_between_opposite_vectors_is_half_a_turn_about_the_axis_given(dtype, a):
+def test_between_opposite_vectors_rotates_by_pi_about_the_given_axis(dtype, a):
     a = rounded(dtype, a)
     hinge = run(vec.hinge_of, dtype, a)
     q = run(quat.between, dtype, a, -a, hinge)
@@ -168,12 +168,12 @@ def test_between_nearly_opposite_vectors(a, around, short):
     # The axis comes from a cross product of length `short`: eps / short is all it can be known to.
     known_to = 1e-15 + 8 * eps(np.float64) / short
     np.testing.assert_allclose(naive.quat_rotate(q, a), b, rtol=0, atol=known_to)
-    assert naive.turn_angle(q) == pytest.approx(math.pi - short, abs=1e-14)
+    assert naive.rotation_angle(q) == pytest.approx(math.pi - short, abs=1e-14)
 
 
 @both_precisions
-def test_between_arrives_however_near_to_opposite(dtype):
-    """The turn takes a to b to a few units in the last place, also where the two are not quite of length 1."""
+def test_between_is_exact_for_nearly_opposite_vectors(dtype):
+    """The rotation takes a to b to a few units in the last place, also where the two are not quite of length 1."""
     random = np.random.default_rng(7)
     for short in [0.0, *10.0 ** np.arange(-16.0, 0.0)]:
         for i in range(30):
@@ -186,7 +186,7 @@ def test_between_arrives_however_near_to_opposite(dtype):
 
 
 @given(a=planar_units(), b=planar_units())
-def test_between_planar_vectors_turns_about_z(a, b):
+def test_between_planar_vectors_rotates_about_z(a, b):
     q = run(quat.between, np.float64, a, b, (0, 0, 1))
     assert q[0] == 0.0
     assert q[1] == 0.0
@@ -210,54 +210,54 @@ def test_limited_cuts_the_angle_and_keeps_the_axis(dtype, axis, angle, limit):
 
 @both_precisions
 @given(axis=units(), short=st.one_of(st.just(0.0), small_angles(1e-30, 1e-6)), limit=small_angles(1e-30, 1e-6))
-def test_limited_is_finite_where_there_is_next_to_no_turn(dtype, axis, short, limit):
-    """A turn that rounding left a little short of length 1, cut to next to nothing."""
+def test_limited_is_finite_for_tiny_rotations(dtype, axis, short, limit):
+    """A rotation that rounding left a little short of length 1, cut to next to nothing."""
     q = (*(axis * short), 1.0 - eps(dtype))
     assert np.all(np.isfinite(run(quat.limited, dtype, q, 1.0, limit)))
 
 
 @both_precisions
-@given(q=turns(), share=numbers(0.0, 1.0))
-def test_part_turns_by_that_share_about_the_same_axis(dtype, q, share):
+@given(q=rotations(), share=numbers(0.0, 1.0))
+def test_part_rotates_by_that_share_about_the_same_axis(dtype, q, share):
     result = run(quat.part, dtype, q, share)
     short_way = q if q[3] >= 0.0 else -q
-    assert naive.turn_angle(result) == pytest.approx(share * naive.turn_angle(q), abs=16 * eps(dtype))
+    assert naive.rotation_angle(result) == pytest.approx(share * naive.rotation_angle(q), abs=16 * eps(dtype))
     np.testing.assert_allclose(np.cross(result[:3], short_way[:3]), 0.0, atol=16 * eps(dtype))
     assert result[:3] @ short_way[:3] >= -16 * eps(dtype)
 
 
 @both_precisions
-@given(q=turns())
+@given(q=rotations())
 def test_part_at_its_ends_is_exact(dtype, q):
-    np.testing.assert_array_equal(run(quat.part, dtype, q, 0.0), NO_TURN)
+    np.testing.assert_array_equal(run(quat.part, dtype, q, 0.0), IDENTITY)
     whole = run(quat.part, dtype, q, 1.0)
-    given_turn = rounded(dtype, q)
-    assert np.array_equal(whole, given_turn) or np.array_equal(whole, -given_turn)
+    given_rotation = rounded(dtype, q)
+    assert np.array_equal(whole, given_rotation) or np.array_equal(whole, -given_rotation)
 
 
 @both_precisions
-@given(a=turns(), b=turns())
+@given(a=rotations(), b=rotations())
 def test_slerp_at_its_ends(dtype, a, b):
     np.testing.assert_array_equal(run(quat.slerp, dtype, a, b, 0.0), rounded(dtype, a))
-    assert same_turn(run(quat.slerp, dtype, a, b, 1.0), b, 8 * eps(dtype))
+    assert same_rotation(run(quat.slerp, dtype, a, b, 1.0), b, 8 * eps(dtype))
 
 
 @both_precisions
-@given(a=turns(), b=turns(), share=numbers(0.0, 1.0))
+@given(a=rotations(), b=rotations(), share=numbers(0.0, 1.0))
 def test_slerp_goes_at_constant_speed(dtype, a, b, share):
     between = run(quat.slerp, dtype, a, b, share)
-    whole = naive.turn_between(a, b)
+    whole = naive.angle_between_rotations(a, b)
     near = 32 * eps(dtype)
     assert np.linalg.norm(between) == pytest.approx(1.0, abs=near)
-    assert naive.turn_between(a, between) == pytest.approx(share * whole, abs=near)
-    assert naive.turn_between(between, b) == pytest.approx((1.0 - share) * whole, abs=near)
+    assert naive.angle_between_rotations(a, between) == pytest.approx(share * whole, abs=near)
+    assert naive.angle_between_rotations(between, b) == pytest.approx((1.0 - share) * whole, abs=near)
 
 
-@given(a=turns(), b=turns(), share=numbers(0.0, 1.0))
+@given(a=rotations(), b=rotations(), share=numbers(0.0, 1.0))
 def test_slerp_is_shoemakes(a, b, share):
-    # Half a turn apart both ways are as short, and the two formulas may choose differently.
+    # Half a rotation apart both ways are as short, and the two formulas may choose differently.
     if abs(a @ b) > 1e-3:
-        assert same_turn(run(quat.slerp, np.float64, a, b, share), naive.slerp(a, b, share), 1e-12)
+        assert same_rotation(run(quat.slerp, np.float64, a, b, share), naive.slerp(a, b, share), 1e-12)
 
 
 # --- rotation vectors ------------------------------------------------------------------------------------------
@@ -280,17 +280,17 @@ def test_log_inverts_exp(dtype, axis, angle):
 
 
 @both_precisions
-@given(q=turns())
+@given(q=rotations())
 def test_to_vector_is_the_log_in_the_hemisphere_of_the_identity(dtype, q):
-    near = run(quat.same_hemisphere, dtype, q, NO_TURN)
+    near = run(quat.same_hemisphere, dtype, q, IDENTITY)
     np.testing.assert_array_equal(run(quat.to_vector, dtype, q), run(quat.log, dtype, near))
 
 
 @both_precisions
-@given(q=turns(), reference=turns())
+@given(q=rotations(), reference=rotations())
 def test_same_hemisphere_keeps_the_rotation_and_takes_the_nearer_sign(dtype, q, reference):
     result = run(quat.same_hemisphere, dtype, q, reference)
-    assert same_turn(result, rounded(dtype, q), 0.0)
+    assert same_rotation(result, rounded(dtype, q), 0.0)
     assert result @ rounded(dtype, reference) >= -eps(dtype)
 
 
@@ -298,29 +298,29 @@ def test_same_hemisphere_keeps_the_rotation_and_takes_the_nearer_sign(dtype, q, 
 
 
 @both_precisions
-@given(q=turns())
+@given(q=rotations())
 @example(q=np.array([0.0, 0.0, 0.0, 1.0]))
 @example(q=np.array([1.0, 0.0, 0.0, 0.0]))
 @example(q=np.array([0.0, 1.0, 0.0, 0.0]))
 @example(q=np.array([0.0, 0.0, 1.0, 0.0]))
 @example(q=np.array([0.5, 0.5, 0.5, 0.5]))
-def test_from_columns_gives_the_turn_back(dtype, q):
+def test_from_columns_inverts_to_matrix(dtype, q):
     x, y, z = naive.quat_to_matrix(q).T
-    assert same_turn(run(quat.from_columns, dtype, x, y, z), q, 16 * eps(dtype))
+    assert same_rotation(run(quat.from_columns, dtype, x, y, z), q, 16 * eps(dtype))
 
 
 @given(axis=units(), short=small_angles(1e-12, 1e-3))
-def test_from_columns_near_half_a_turn(axis, short):
+def test_from_columns_near_pi(axis, short):
     q = naive.quat_from_axis_angle(axis, math.pi - short)
     x, y, z = naive.quat_to_matrix(q).T
-    assert same_turn(run(quat.from_columns, np.float64, x, y, z), q, 1e-14)
+    assert same_rotation(run(quat.from_columns, np.float64, x, y, z), q, 1e-14)
 
 
 # --- precision -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not COMPILED, reason="plain Python has one precision of its own")
-@given(a=turns(), b=turns(), u=units(), v=units(), share=numbers(0.1, 0.9))
+@given(a=rotations(), b=rotations(), u=units(), v=units(), share=numbers(0.1, 0.9))
 def test_float32_stays_float32(a, b, u, v, share):
     x, y, z = (cast(np.float32, column) for column in naive.quat_to_matrix(a).T)
     a, b, u, v = (cast(np.float32, item) for item in (a, b, u, v))

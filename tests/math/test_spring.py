@@ -53,13 +53,13 @@ def test_critical_in_two_steps_is_one(dtype, x, velocity, goal, half_life, dt, s
 
 @settings(max_examples=25)
 @given(x=places, velocity=places, goal=places, half_life=numbers(0.1, 5.0), dt=numbers(0.0, 2.0))
-def test_critical_is_the_spring_it_says(x, velocity, goal, half_life, dt):
+def test_critical_agrees_with_the_reference_spring(x, velocity, goal, half_life, dt):
     result = run(spring.critical, np.float64, x, velocity, goal, half_life, dt)
     np.testing.assert_allclose(result, naive.spring(x, velocity, goal, half_life, dt), rtol=0, atol=1e-7)
 
 
 @given(x=places, goal=places, half_life=numbers(0.1, 5.0), dt=numbers(0.0, 2.0))
-def test_damp_is_the_damper_it_says(x, goal, half_life, dt):
+def test_damp_agrees_with_the_reference_damper(x, goal, half_life, dt):
     expected = naive.damper(x, goal, half_life, dt)
     assert run(spring.damp, np.float64, x, goal, half_life, dt) == pytest.approx(expected, abs=1e-10)
 
@@ -108,7 +108,7 @@ def test_no_half_life_is_there_at_once(dtype, x, velocity, goal, dt):
     half_life=numbers(-15.0, 12.0),
     dt=numbers(-12.0, 12.0),
 )
-def test_finite_whatever_the_sizes(dtype, x, velocity, goal, half_life, dt):
+def test_results_are_finite_for_all_sizes(dtype, x, velocity, goal, half_life, dt):
     half_life, dt = 10.0**half_life, 10.0**dt
     assert 0.0 <= run(spring.decay, dtype, half_life, dt) <= 1.0
     assert np.isfinite(run(spring.damp, dtype, x, goal, half_life, dt))

@@ -68,7 +68,7 @@ def test_unit_or_keeps_the_direction_at_every_size(dtype, direction, size, fallb
 
 @both_precisions
 @given(fallback=units())
-def test_unit_or_of_nothing_is_the_fallback(dtype, fallback):
+def test_unit_or_of_zero_is_the_fallback(dtype, fallback):
     np.testing.assert_array_equal(run(vec.unit_or, dtype, (0, 0, 0), fallback), rounded(dtype, fallback))
 
 

@@ -17,9 +17,9 @@ from tests.compiled import (
     fits_float32,
     from_python,
     numbers,
+    rotations,
     run,
     sizes,
-    turns,
     vectors,
 )
 
@@ -33,7 +33,7 @@ def scales(low=0.2, high=5.0):
 
 
 def transforms():
-    return st.tuples(vectors(), turns(), scales())
+    return st.tuples(vectors(), rotations(), scales())
 
 
 def as_matrix(transform):
@@ -96,7 +96,7 @@ def test_inverse_undoes(dtype, transform, p):
 
 
 @both_precisions
-@given(r=turns(), shape=scales(0.5, 2.0), size=sizes(), p=vectors(1.0))
+@given(r=rotations(), shape=scales(0.5, 2.0), size=sizes(), p=vectors(1.0))
 def test_inverse_at_every_size(dtype, r, shape, size, p):
     m = columns(as_matrix((p * size, r, shape * size)))
     inverse = run(xform.inverse, dtype, m)
@@ -105,7 +105,7 @@ def test_inverse_at_every_size(dtype, r, shape, size, p):
 
 
 @both_precisions
-@given(t=vectors(), r=turns(), s=scales(), flat=st.sets(st.integers(0, 2), min_size=1))
+@given(t=vectors(), r=rotations(), s=scales(), flat=st.sets(st.integers(0, 2), min_size=1))
 def test_inverse_of_a_collapsed_matrix_is_finite(dtype, t, r, s, flat):
     s = np.where(np.isin(np.arange(3), list(flat)), 0.0, s)
     inverse = run(xform.inverse, dtype, columns(as_matrix((t, r, s))))
@@ -126,7 +126,7 @@ def test_axes_of_a_collapsed_matrix_are_those_of_the_world(dtype):
 
 
 @both_precisions
-@given(r=turns(), mirror=st.tuples(_signs, _signs, _signs), v=vectors())
+@given(r=rotations(), mirror=st.tuples(_signs, _signs, _signs), v=vectors())
 def test_into_gives_coordinates_in_a_frame_mirrored_or_not(dtype, r, mirror, v):
     frame = (naive.quat_to_matrix(r) * mirror).T
     inside = run(xform.into, dtype, frame, v)
@@ -134,7 +134,7 @@ def test_into_gives_coordinates_in_a_frame_mirrored_or_not(dtype, r, mirror, v):
 
 
 @both_precisions
-@given(r=turns(), mirror=st.tuples(_signs, _signs, _signs))
+@given(r=rotations(), mirror=st.tuples(_signs, _signs, _signs))
 def test_handedness_is_the_sign_of_the_determinant(dtype, r, mirror):
     frame = (naive.quat_to_matrix(r) * mirror).T
     assert run(xform.handedness, dtype, frame) == math.prod(mirror)

@@ -257,11 +257,11 @@ def _shins(ground: Any, world: Any, rig: Any, leg: float) -> float:
 
 def _beyond(case: Case, before: Any, after: Any) -> tuple[Any, str]:
     """(F-2,): degrees in a 60 Hz frame beyond the clip, of the joint that has most; and that joint's name."""
-    turned = []
+    rotated = []
     for world in (before, after):
         local = _local(case, world)
-        turned.append(np.degrees(arrays.angle_between(local[:-FRAME], local[FRAME:])))
-    more = np.maximum(turned[1] - turned[0], 0.0)
+        rotated.append(np.degrees(arrays.angle_between(local[:-FRAME], local[FRAME:])))
+    more = np.maximum(rotated[1] - rotated[0], 0.0)
     if not more.size:
         return np.zeros(1), ""
     return more.max(axis=1), case.clip_frames.rig.skeleton.names[int(np.argmax(more.max(axis=0)))]

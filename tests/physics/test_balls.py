@@ -52,7 +52,7 @@ def test_free_balls_stay_free_and_take_no_energy_from_anywhere(seed):
 
 
 @given(st.integers(0, 2**32))
-def test_whatever_comes_in_stays_finite_and_in_the_room(seed):
+def test_any_input_stays_finite_and_inside_the_room(seed):
     rng = np.random.default_rng(seed)
     room = rooms.random_room(rng)
     balls = rooms.random_balls(rng, room)
@@ -264,7 +264,7 @@ def test_no_balls():
         assert energy(ROOM, after) == 0
 
 
-def test_what_comes_in_is_never_changed_and_what_comes_out_cannot_be():
+def test_inputs_are_not_modified_and_outputs_are_read_only():
     given_positions, given_low = np.array([[0, 0.05, 0], [0, 0.06, 0.0]]), np.array([-1.0, 0, -1])
     room = Room(given_low, (1, 3, 1))
     balls = Balls(given_positions, radii=0.1)

@@ -210,7 +210,7 @@ def test_a_ball_rolls_off_another():
     assert 0.5 < after.velocities[1, 0] < 1.5
 
 
-def test_rounding_holds_nobody():
+def test_rounding_keeps_no_character_awake():
     """Set down touching, at many angles, on balls and on the edges of boxes: every one of them slides off."""
     angles = np.linspace(0.1, 1.4, 24)
     out = np.stack([np.sin(angles), np.cos(angles), 0 * angles], axis=1)

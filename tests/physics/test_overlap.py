@@ -68,7 +68,7 @@ def test_a_ball_outside_the_room_is_brought_in():
     np.testing.assert_allclose(after.positions, [[0.9, 0.1, 0.2], [0, 1.9, 0]])
 
 
-def test_what_a_ball_is_lifted_by_it_pays_or_work_says():
+def test_the_energy_of_lifting_a_ball_is_accounted_for():
     room = Room((-1, 0, -1), (1, 2, 1), boxes=[[[-1, 0, -1], [1, 0.5, 1]]], drag=0.0)
     lift = 9.81 * (0.1 + 0.1 * CONTACT_GAP)
     at_rest = cleared(room, Balls([[0, 0.5, 0]], radii=0.1, masses=2.0))
@@ -84,7 +84,7 @@ def test_what_a_ball_is_lifted_by_it_pays_or_work_says():
 # --- each other ------------------------------------------------------------------------------------------------
 
 
-def test_balls_at_one_place_go_apart_always_the_same_way():
+def test_coinciding_balls_separate_deterministically():
     room = Room((-9, -9, -9), (9, 9, 9))
     balls = Balls([[1, 2, 3]] * 2, radii=[0.1, 0.2], masses=[3, 1])
     after = cleared(room, balls)
@@ -97,7 +97,7 @@ def test_balls_at_one_place_go_apart_always_the_same_way():
 
 
 @pytest.mark.parametrize("gravity", [(0, -9.81, 0), (0, 0, 0), (1, 2, 3)])
-def test_many_balls_at_one_place_go_apart(gravity):
+def test_many_coinciding_balls_separate(gravity):
     room = Room((-9, -9, -9), (9, 9, 9), gravity=gravity, drag=0.0)
     balls = Balls([[0, 0, 0]] * 12, radii=0.1)
     before = energy(room, balls)

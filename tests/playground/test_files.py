@@ -72,7 +72,7 @@ def test_a_file_goes_to_the_scene_and_comes_back(served):
     run(scenario)
 
 
-def test_what_the_scene_refuses_is_said(served):
+def test_refusals_of_the_scene_are_reported(served):
     async def scenario():
         page = await connect(served, scene="keeper")
         await page.frame()
@@ -87,7 +87,7 @@ def test_what_the_scene_refuses_is_said(served):
     run(scenario)
 
 
-def test_a_scene_that_throws_on_a_file_ends_alone(served):
+def test_a_scene_that_raises_on_a_file_ends_only_its_session(served):
     async def scenario():
         page, neighbour = await connect(served, scene="keeper"), await connect(served)
         await page.frame()

@@ -25,7 +25,7 @@ class Slow(PlanarScene):
         return {"one": job, "two": job}
 
 
-def test_who_comes_second_hears_how_far_it_is_and_compiles_nothing():
+def test_a_second_process_shows_progress_and_compiles_nothing():
     heard = {"first": [], "second": []}
 
     def listen(name):

@@ -35,7 +35,7 @@ def test_the_built_page_is_whole():
         assert name.decode() in built
 
 
-def test_the_page_asks_nobody_else_for_anything():
+def test_the_page_makes_no_external_requests():
     built = server.page()
     assert not re.findall(rb'(?:src|href)="https?:', built["index.html"])
     assert not re.findall(rb"url\(['\"]?https?:", built["app.css"])

@@ -174,7 +174,7 @@ def test_another_scene_on_the_same_connection(served):
     run(scenario)
 
 
-def test_a_value_the_scene_refuses_is_said_and_changes_nothing(served):
+def test_a_refused_value_is_reported_and_changes_nothing(served):
     async def scenario():
         page = await connect(served)
         await page.frame()
@@ -269,7 +269,7 @@ def test_our_own_page_is_let_in(served):
     run(scenario)
 
 
-def test_a_scene_that_throws_ends_its_session_alone(served, monkeypatch):
+def test_a_scene_that_raises_ends_only_its_session(served, monkeypatch):
     class Broken(PlanarScene):
         name = "broken"
 
@@ -341,7 +341,7 @@ def test_a_hundred_connections(served):
 # --- ports ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_taken_port_gives_the_next_free_one_and_says_so(capsys):
+def test_a_port_in_use_gives_the_next_free_one_and_a_notice(capsys):
     with server.listen("127.0.0.1", 18400) as first:
         wanted = first.getsockname()[1]
         with server.listen("127.0.0.1", wanted) as second:
@@ -373,7 +373,7 @@ def test_answers_are_sent_without_delay():
     asyncio.run(scenario())
 
 
-def test_idle_connections_lock_nobody_out_and_are_closed(served, monkeypatch):
+def test_idle_connections_are_closed_and_block_no_others(served, monkeypatch):
     monkeypatch.setattr(server, "LONGEST_IDLE", 0.5)
     idle = [socket.create_connection(("127.0.0.1", served.port), timeout=10) for _ in range(300)]
     try:

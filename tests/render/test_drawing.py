@@ -42,7 +42,7 @@ def _painted(character, look, theme, shift, time=0.0, clip=None):
 
 
 @pytest.mark.parametrize("view", [*VIEWS, (200.0, 35.0), (-20.0, -15.0)])
-def test_bones_are_where_the_projection_says(person, view):
+def test_bones_are_drawn_where_they_project(person, view):
     """Joints, and the middles of bones, are inside what is drawn, and nothing is drawn far from them."""
     clip = person.clips["walk"]
     look = Look(view=view, size=SIZE, ground=km.Plane((0, -50, 0)))
@@ -90,13 +90,13 @@ def test_a_picture_is_the_same_every_time(person, show, theme):
 def test_units_and_axes_make_no_difference():
     """The same creature in centimetres, lying in a file whose up is Z."""
     plain = quadruped()
-    turn = np.array((np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)))  # Y to Z, Z to -Y
+    rotation = np.array((np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)))  # Y to Z, Z to -Y
     rest = plain.skeleton.rest
     t, r = rest.translations.astype(float) * 100, rest.rotations.astype(float).copy()
     from kinema.math import arrays
 
     roots = plain.skeleton.parents < 0
-    t[roots], r[roots] = arrays.rotate(turn, t[roots]), arrays.mul(turn, r[roots])
+    t[roots], r[roots] = arrays.rotate(rotation, t[roots]), arrays.mul(rotation, r[roots])
     skeleton = km.Skeleton(plain.skeleton.names, plain.skeleton.parents, km.Pose(t, r))
     rig = replace(
         plain.rig,
@@ -193,7 +193,7 @@ def skeleton_of(parents, translations):
     ],
     ids=["one joint", "no size", "tiny", "far", "two roots"],
 )
-def test_whatever_is_finite_is_drawn(character):
+def test_any_finite_input_is_drawn(character):
     assert still(character, None, 0.0, Look(size=(40, 30))).shape == (30, 40, 3)
 
 

@@ -78,7 +78,7 @@ def test_the_same_words_give_the_same_bytes(dog, tmp_path):
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
-def test_nothing_is_written_over_unasked(dog, tmp_path):
+def test_existing_files_are_not_overwritten_without_force(dog, tmp_path):
     out = tmp_path / "dear.png"
     out.write_text("something dear")
     assert invoke(dog, "-o", out).exit_code == 2
@@ -110,7 +110,7 @@ def test_nothing_is_written_over_unasked(dog, tmp_path):
         (["--role", "hips=nowhere"], "nowhere"),
     ],
 )
-def test_mistakes_are_told(dog, tmp_path, words, says):
+def test_mistakes_are_reported(dog, tmp_path, words, says):
     result = invoke(dog, "-o", tmp_path / "out.png", *words)
     assert result.exit_code == 2 and says in result.output, result.output
     assert list(tmp_path.iterdir()) == []
@@ -131,7 +131,7 @@ def test_a_film_needs_a_clip(tmp_path):
     assert invoke(still, "-o", tmp_path / "out.png", "--size", "40x30").exit_code == 0
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     result = invoke(tmp_path / "nothing.glb", "-o", tmp_path / "out.png")
     assert result.exit_code == 2
     assert "nothing.glb" in result.output

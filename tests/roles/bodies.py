@@ -1,4 +1,4 @@
-"""The generated characters made hard to know: nameless, in another order, turned, in another unit, lying down."""
+"""The generated characters made hard to know: nameless, in another order, rotated, in another unit, lying down."""
 
 from dataclasses import dataclass, replace
 
@@ -87,9 +87,9 @@ def lying(disguised):
     """On its back at rest, and standing in its clips only."""
     old = disguised.character.skeleton
     down = arrays.from_axis_angle((1.0, 0.0, 0.0), -np.pi / 2)
-    turns = old.rest.rotations.astype(np.float64)
-    turns[0] = arrays.mul(down, turns[0])
-    rest = Pose(old.rest.translations, turns.astype(np.float32), old.rest.scales)
+    rotations = old.rest.rotations.astype(np.float64)
+    rotations[0] = arrays.mul(down, rotations[0])
+    rest = Pose(old.rest.translations, rotations.astype(np.float32), old.rest.scales)
     skeleton = Skeleton(old.names, old.parents, rest, None, old.inverse_bind)
     clips = {
         name: Clip.from_poses(name, skeleton, clip.sample(np.linspace(0.0, clip.duration, 40)), fps=39 / clip.duration)
@@ -180,9 +180,10 @@ def _rebuilt(character, names, parents, places, frames):
     bind = np.linalg.inv(Skeleton(names, parents, rest).rest_world.astype(np.float64))
     bind[: len(old)] = old.inverse_bind
     skeleton = Skeleton(names, parents, rest, None, bind)
-    turn = arrays.from_axis_angle((0.0, 1.0, 0.0), 0.2)
+    rotation = arrays.from_axis_angle((0.0, 1.0, 0.0), 0.2)
     tracks = [
-        Track(j, "rotation", [0.0, 0.5], [rotations[j], arrays.mul(rotations[j], turn)]) for j in range(len(old), count)
+        Track(j, "rotation", [0.0, 0.5], [rotations[j], arrays.mul(rotations[j], rotation)])
+        for j in range(len(old), count)
     ]
     clips = {
         name: replace(clip, skeleton=skeleton, tracks=[*clip.tracks, *tracks[:-2]])

@@ -23,16 +23,16 @@ def test_peoples_knees_point_ahead_and_elbows_back(file):
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_positive_turn_about_the_axis_bends_the_limb_further(name):
+def test_a_positive_rotation_about_the_axis_bends_the_limb_further(name):
     made = plain(MADE[name]()).character
     rig = roles.find(made.skeleton, made.clips, skins=made.skins)
     limbs = {f"legs.{leg.name}": leg.joints for leg in rig.legs} | {f"arms.{arm.name}": arm.joints for arm in rig.arms}
     for role, pole in roles.poles(rig).items():
-        turns = made.skeleton.rest.rotations.astype(np.float64)
+        rotations = made.skeleton.rest.rotations.astype(np.float64)
         reach = []
         for angle in (0.0, 0.2):
-            bent = turns.copy()
-            bent[pole.joint] = arrays.mul(turns[pole.joint], arrays.from_axis_angle(np.array(pole.axis), angle))
+            bent = rotations.copy()
+            bent[pole.joint] = arrays.mul(rotations[pole.joint], arrays.from_axis_angle(np.array(pole.axis), angle))
             at = made.skeleton.world(
                 Pose.of(
                     made.skeleton.rest.translations.astype(np.float64),

@@ -353,28 +353,28 @@ def assert_same_roles(made, disguised, rig, eyes=True):
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", MADE)
 def test_generated_characters_are_known_without_names_in_any_place_and_unit(name, place):
-    made, (turn, size) = MADE[name](), PLACES[place]
-    disguised = placed(shuffled(nameless(plain(made)), 3), turn, size)
+    made, (rotation, size) = MADE[name](), PLACES[place]
+    disguised = placed(shuffled(nameless(plain(made)), 3), rotation, size)
     character = disguised.character
     for clips, skins in ((character.clips, character.skins), (character.clips, ()), ({}, character.skins), ({}, ())):
         if name == "spider" and not clips:
             continue  # Nothing but its walk tells the front of a nameless spider.
         rig = roles.find(character.skeleton, clips, skins=skins)
         assert_same_roles(made, disguised, rig)
-        np.testing.assert_allclose(rig.up, arrays.rotate(turn, np.array(made.rig.up)), atol=1e-6)
-        np.testing.assert_allclose(rig.forward, arrays.rotate(turn, np.array(made.rig.forward)), atol=1e-3)
-        left = arrays.rotate(turn, np.array((1.0, 0.0, 0.0)))
+        np.testing.assert_allclose(rig.up, arrays.rotate(rotation, np.array(made.rig.up)), atol=1e-6)
+        np.testing.assert_allclose(rig.forward, arrays.rotate(rotation, np.array(made.rig.forward)), atol=1e-3)
+        left = arrays.rotate(rotation, np.array((1.0, 0.0, 0.0)))
         for leg in rig.legs:
             outwards = rig.skeleton.rest_world[leg.joints[-1], :3, 3] @ left
             assert (outwards > 0) == ("left" in leg.name), leg.name
 
 
-def test_what_tells_no_front_from_back_is_doubted():
+def test_an_ambiguous_front_is_a_doubt():
     skeleton = nameless(plain(MADE["spider"]())).character.skeleton
     assert any("which way it faces" in doubt for doubt in roles.find(skeleton).doubts)
 
 
-def test_names_that_contradict_the_shape_are_told():
+def test_names_that_contradict_the_shape_are_reported():
     old = MADE["quadruped"]().skeleton
     swapped = {"_l": "_r", "_r": "_l"}
     names = [name[:-2] + swapped.get(name[-2:], name[-2:]) for name in old.names]
@@ -530,7 +530,7 @@ def test_of_several_bodies_in_a_file_the_largest_is_known(scene):
 # --- the user's word -------------------------------------------------------------------------------------------
 
 
-def test_overrides_go_over_everything_and_are_certain():
+def test_overrides_take_precedence_and_are_certain():
     character = plain(MADE["humanoid"]()).character
     said = roles.Overrides(
         hips="spine_1",
@@ -590,7 +590,7 @@ def test_what_is_given_as_an_arm_is_no_leg():
     assert "legs.front_left" not in rig.confidence
 
 
-def test_sides_that_are_given_say_which_way_it_faces():
+def test_given_sides_decide_which_way_it_faces():
     character = nameless(plain(MADE["humanoid"]())).character
     legs = {leg.name: leg.joints for leg in roles.find(character.skeleton, character.clips).legs}
     said = roles.Overrides(legs=[Leg(name="left", joints=legs["right"])])
@@ -599,7 +599,7 @@ def test_sides_that_are_given_say_which_way_it_faces():
     assert {leg.name: leg.joints for leg in rig.legs} == {"left": legs["right"], "right": legs["left"]}
 
 
-def test_overrides_of_joints_that_are_not_there_are_told():
+def test_overrides_of_unknown_joints_are_reported():
     skeleton = MADE["humanoid"]().skeleton
     with pytest.raises(InputError, match="did you mean 'head'"):
         roles.find(skeleton, overrides=roles.Overrides(head="haed"))
@@ -627,8 +627,8 @@ def trees(draw):
     places = chance.normal(size=(count, 3)) * size
     if draw(st.booleans()):
         places = np.round(places / max(size, 1e-9)) * size  # Straight rows, joints in one place, exact mirrors.
-    turns = arrays.unit(chance.normal(size=(count, 4)))
-    return Skeleton(names, parents, Pose(places, turns))
+    rotations = arrays.unit(chance.normal(size=(count, 4)))
+    return Skeleton(names, parents, Pose(places, rotations))
 
 
 @settings(max_examples=150, deadline=None)
@@ -638,9 +638,9 @@ def test_nothing_crashes_and_whatever_is_found_is_a_rig(skeleton, moving):
     if moving:
         times = np.linspace(0, 1, 4)
         rest = skeleton.rest
-        turns = np.tile(rest.rotations, (4, 1, 1))
-        turns[1:] = arrays.unit(turns[1:] + 0.2)
-        poses = Pose(np.tile(rest.translations, (4, 1, 1)), turns, np.tile(rest.scales, (4, 1, 1)))
+        rotations = np.tile(rest.rotations, (4, 1, 1))
+        rotations[1:] = arrays.unit(rotations[1:] + 0.2)
+        poses = Pose(np.tile(rest.translations, (4, 1, 1)), rotations, np.tile(rest.scales, (4, 1, 1)))
         clips = [km.Clip.from_poses("walk", skeleton, poses, times=times)]
     rig = roles.find(skeleton, clips)
     if rig is not None:
@@ -653,8 +653,8 @@ def test_large_trees_take_no_forever(shape):
     count = 700
     up = {"star": lambda j: 0, "chain": lambda j: j - 1, "twigs": lambda j: (j - 1) // 2, "roots": lambda j: -1}[shape]
     places = np.random.default_rng(0).normal(size=(count, 3))
-    turns = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
-    skeleton = Skeleton([f"q{j}" for j in range(count)], [-1, *map(up, range(1, count))], Pose(places, turns))
+    rotations = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
+    skeleton = Skeleton([f"q{j}" for j in range(count)], [-1, *map(up, range(1, count))], Pose(places, rotations))
     began = time.perf_counter()
     roles.find(skeleton)
     assert time.perf_counter() - began < 10  # Well under a second, on a machine that does nothing else.

@@ -21,9 +21,9 @@ def test_a_robots_feet_go_along_with_its_legs():
     assert roles.handles(rig)[ankle] == (foot,)
     assert any("'Foot.L', which hangs from elsewhere" in doubt for doubt in rig.doubts)
     before = character.clips["Walking"].sample(np.linspace(0.0, 0.9, 7))
-    turns = np.array(before.rotations, np.float64)
-    turns[:, knee] = arrays.mul(turns[:, knee], arrays.from_axis_angle((1.0, 0.0, 0.0), 0.4))
-    after = Pose.of(before.translations.astype(np.float64), arrays.unit(turns), before.scales.astype(np.float64))
+    rotations = np.array(before.rotations, np.float64)
+    rotations[:, knee] = arrays.mul(rotations[:, knee], arrays.from_axis_angle((1.0, 0.0, 0.0), 0.4))
+    after = Pose.of(before.translations.astype(np.float64), arrays.unit(rotations), before.scales.astype(np.float64))
     moved = roles.take_along(rig, before, after)
     was, now = skeleton.world(before).astype(np.float64), skeleton.world(moved)
     together = np.linalg.inv(was[:, ankle]) @ was[:, foot]

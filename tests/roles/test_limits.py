@@ -28,10 +28,10 @@ def largest_change(character):
     _, bones, rest = skeleton.joint_limits(np.float64)
     largest = 0.0
     for clip in character.clips.values():
-        turns = clip.sample(np.linspace(0.0, clip.duration, 37)).rotations.astype(np.float64)
+        rotations = clip.sample(np.linspace(0.0, clip.duration, 37)).rotations.astype(np.float64)
         for j, limit in enumerate(skeleton.limits):
             if limit is not None:
-                away = arrays.mul(arrays.conj(rest[j]), turns[:, j])
+                away = arrays.mul(arrays.conj(rest[j]), rotations[:, j])
                 largest = max(largest, float(arrays.angle_between(away, limit.project(away, bones[j])).max()))
     return largest
 

@@ -80,7 +80,7 @@ def test_words(text, same):
         ("forward=-w", "forward is '-w'"),
     ],
 )
-def test_wrong_words_are_told(text, problem):
+def test_wrong_overrides_are_errors(text, problem):
     with pytest.raises(InputError, match=problem):
         parse_override(text)
 
@@ -99,7 +99,7 @@ def test_wrong_words_are_told(text, problem):
         (b"#" * 2_000_000, "larger than"),
     ],
 )
-def test_wrong_files_are_told(tmp_path, content, problem):
+def test_wrong_files_are_reported(tmp_path, content, problem):
     path = tmp_path / "roles.toml"
     path.write_bytes(content)
     with pytest.raises(FileError, match=problem) as raised:
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there(tmp_path):
         read_overrides(tmp_path / "none.toml")
 
 
-def test_one_goes_over_another():
+def test_later_overrides_take_precedence():
     words = ("leg.left.sole=0.2", "leg.left.toe=t", "head=h")
     said = roles.Overrides(hips="p", head="x", legs=[Leg(name="left", joints=("a", "b", "c"), sole=0.1)])
     for word in words:

@@ -41,14 +41,14 @@ def test_feet_that_hang_at_rest_are_measured_where_they_stand():
     """A person whose feet point down at rest, as in a jump."""
     made = MADE["humanoid"]()
     rest = made.skeleton.rest
-    turns = rest.rotations.astype(np.float64)
+    rotations = rest.rotations.astype(np.float64)
     for side in "lr":
         foot = made.skeleton.index(f"foot_{side}")
-        turns[foot] = arrays.mul(turns[foot], arrays.from_axis_angle((1.0, 0.0, 0.0), 1.0))  # Toes a radian down.
+        rotations[foot] = arrays.mul(rotations[foot], arrays.from_axis_angle((1.0, 0.0, 0.0), 1.0))  # Toes down.
     skeleton = km.Skeleton(
         made.skeleton.names,
         made.skeleton.parents,
-        km.Pose(rest.translations, turns.astype(np.float32)),
+        km.Pose(rest.translations, rotations.astype(np.float32)),
         None,
         made.skeleton.inverse_bind,
     )

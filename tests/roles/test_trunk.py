@@ -39,7 +39,7 @@ def bird(names):
         (("hips", "spine1", "spine2", "spine3", "head"), ["spine1", "spine2", "spine3"], []),
     ],
 )
-def test_a_spine_is_no_neck_though_nothing_hangs_from_it(names, spine, neck):
+def test_a_spine_without_limbs_is_not_a_neck(names, spine, neck):
     skeleton = bird(names)
     rig = roles.find(skeleton)
     assert [skeleton.names[j] for j in rig.spine] == spine

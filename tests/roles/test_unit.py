@@ -41,6 +41,6 @@ def test_a_person_in_other_units(size, word):
     assert guess.height == pytest.approx(1.56, rel=0.01)  # Up to the head's joint.
 
 
-def test_nothing_to_go_by():
+def test_the_unit_is_unknown_without_legs():
     skeleton = MADE["spider"]().skeleton
     assert roles.unit(Rig(skeleton=skeleton, hips="tip_1_l")).sure == 0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import kinema as km
 from tests import naive, problems
 
-NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
@@ -37,9 +37,9 @@ def rays(world, correction, forward, offset):
     start = np.empty((len(world), 3))
     along = np.empty((len(world), 3))
     for i, (m, q) in enumerate(zip(world.astype(np.float64), correction, strict=True)):
-        turned = m[:3, :3] @ naive.quat_to_matrix(q)
-        start[i] = turned @ offset[i] + m[:3, 3]
-        along[i] = naive.unit(turned @ forward[i])
+        rotated = m[:3, :3] @ naive.quat_to_matrix(q)
+        start[i] = rotated @ offset[i] + m[:3, 3]
+        along[i] = naive.unit(rotated @ forward[i])
     return start, along
 
 
@@ -88,13 +88,13 @@ def test_the_axis_goes_through_the_target(kind, offset):
 
 
 @placed
-def test_without_an_offset_it_is_the_smallest_turn(kind):
+def test_without_an_offset_it_is_the_smallest_rotation(kind):
     rng = problems.generator(82)
     world, target, forward, starts = problem(rng, kind, 100, "none")
     r = km.aim(world, target, forward=forward)
     for m, t, f, q in zip(world, target, forward, r.correction, strict=True):
         local = np.linalg.solve(m[:3, :3], t - m[:3, 3])
-        assert naive.turn_between(q, naive.smallest_turn(f, local)) < 1e-7
+        assert naive.angle_between_rotations(q, naive.smallest_rotation(f, local)) < 1e-7
     _, along = rays(world, r.correction, forward, starts)
     np.testing.assert_allclose(along, naive_units(target - world[:, :3, 3]), atol=1e-9)
 
@@ -109,7 +109,7 @@ def test_exactly_behind_and_there_already():
     assert r.reached
     assert abs(r.correction[3]) < 1e-12
     there = km.aim(np.eye(4), (0, 0, 3), offset=(0, 0, 1))
-    np.testing.assert_allclose(there.correction, NO_TURN, atol=1e-12)
+    np.testing.assert_allclose(there.correction, IDENTITY, atol=1e-12)
     assert there.reached
 
 
@@ -122,20 +122,20 @@ def test_weights():
     whole = km.aim(world, target, forward=forward, offset=starts)
     for weight in (0.0, 0.25, 0.5, 1.0):
         r = km.aim(world, target, forward=forward, offset=starts, weight=weight)
-        expected = np.array([naive.slerp(NO_TURN, q, weight) for q in whole.correction])
-        assert naive.turn_between(r.correction, expected).max() < 1e-9
+        expected = np.array([naive.slerp(IDENTITY, q, weight) for q in whole.correction])
+        assert naive.angle_between_rotations(r.correction, expected).max() < 1e-9
         np.testing.assert_array_equal(r.error, whole.error)
     nothing = km.aim(world, target, forward=forward, offset=starts, weight=0)
-    np.testing.assert_array_equal(nothing.correction, np.tile(NO_TURN, (60, 1)))
+    np.testing.assert_array_equal(nothing.correction, np.tile(IDENTITY, (60, 1)))
     assert not np.signbit(nothing.correction).any()
     half = km.aim(world[0], target[0], forward=forward[0], offset=starts[0], weight=0.5)
-    assert naive.turn_angle(half.correction) == pytest.approx(naive.turn_angle(whole.correction[0]) / 2)
+    assert naive.rotation_angle(half.correction) == pytest.approx(naive.rotation_angle(whole.correction[0]) / 2)
 
 
 def test_every_joint_may_have_a_weight_of_its_own():
     weights = np.array([0.0, 0.5, 1.0])
     r = km.aim(np.eye(4), (1, 0, 0), weight=weights)
-    np.testing.assert_allclose(naive.turn_angle(r.correction), weights * np.pi / 2, atol=1e-12)
+    np.testing.assert_allclose(naive.rotation_angle(r.correction), weights * np.pi / 2, atol=1e-12)
 
 
 # --- what cannot be hit ----------------------------------------------------------------------------------------
@@ -143,7 +143,8 @@ def test_every_joint_may_have_a_weight_of_its_own():
 
 @placed
 def test_nearer_than_the_axis_ever_comes_is_as_near_as_it_goes(kind):
-    """A turn keeps distances from the joint: the nearest point of the axis is brought on to the line to the target."""
+    """A rotation keeps distances from the joint: the nearest point of the axis is brought on to the line to the
+    target."""
     rng = problems.generator(84)
     count = 100
     world, _, forward, _ = problem(rng, kind, count, "none")
@@ -191,7 +192,7 @@ def test_a_target_at_the_joint_is_not_rotated_to_and_the_error_is_the_angle_ther
     """No rotation about the joint moves it; it lies on an axis that starts there, and behind one that starts ahead."""
     for offset, error in (((0, 0, 0), 0.0), ((0, 0.5, 0), np.pi / 2), ((0, 0, 1), np.pi), ((0, 0, -2), 0.0)):
         r = km.aim(np.eye(4), (0, 0, 0), offset=offset)
-        np.testing.assert_array_equal(r.correction, NO_TURN)
+        np.testing.assert_array_equal(r.correction, IDENTITY)
         assert r.error == pytest.approx(error, abs=1e-12)
         assert r.reached == (error == 0.0)
 

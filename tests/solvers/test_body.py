@@ -27,20 +27,20 @@ kinds = pytest.mark.parametrize("limit", LIMITS, ids=NAMES)
 
 @given(compiled.vectors(4.0), st.floats(0.01, 3.0))
 def test_a_rotation_vector_is_its_axis_times_its_angle(v, largest):
-    turn = run(quat.from_vector, np.float64, v, largest)
+    rotation = run(quat.from_vector, np.float64, v, largest)
     angle = min(float(np.linalg.norm(v)), largest)
-    assert naive.turn_angle(turn) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
+    assert naive.rotation_angle(rotation) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
     if angle > 1e-9:
         expected = naive.quat_from_axis_angle(v, angle)
-        np.testing.assert_allclose(turn, expected, atol=1e-12)
+        np.testing.assert_allclose(rotation, expected, atol=1e-12)
 
 
-@given(compiled.turns())
+@given(compiled.rotations())
 def test_a_rotation_is_its_vector(q):
     v = run(quat.to_vector, np.float64, q)
     assert np.linalg.norm(v) <= np.pi + 1e-9
     back = run(quat.from_vector, np.float64, v, 4.0)
-    assert naive.turn_between(back, q) < 1e-7
+    assert naive.angle_between_rotations(back, q) < 1e-7
 
 
 # --- limits ----------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def some_rotation(bone, limit, u, v, w):
 def test_a_scattered_rotation_is_inside_its_limit(limit, u, v, w):
     bone = naive.unit((1, 2, -1))
     q = some_rotation(bone, limit, u, v, w)
-    assert naive.turn_between(q, limit.project(q, bone)) < 1e-7
+    assert naive.angle_between_rotations(q, limit.project(q, bone)) < 1e-7
 
 
 def test_scattered_rotations_cover_the_allowed_range():
@@ -107,11 +107,11 @@ def test_what_pushes_past_an_edge_is_blocked(limit):
 
 
 def past(limit, away, bone, turn, step=1e-6):
-    """How fast a turn leaves a limit, radians per radian."""
+    """How fast a rotation leaves a limit, radians per radian."""
     if not np.any(turn):
         return 0.0
     after = naive.quat_mul(away, naive.quat_from_axis_angle(turn, step * np.linalg.norm(turn)))
-    return naive.turn_between(after, limit.project(after, bone)) / step
+    return naive.angle_between_rotations(after, limit.project(after, bone)) / step
 
 
 # --- the system ------------------------------------------------------------------------------------------------

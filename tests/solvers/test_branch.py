@@ -97,14 +97,14 @@ def test_only_the_rows_that_are_named_are_worked_on():
 
 @given(compiled.vectors(), compiled.vectors(), compiled.sizes(), compiled.sizes())
 def test_the_smallest_rotation_between_vectors_of_any_size(a, b, a_size, b_size):
-    turn = run(branch.smallest_rotation, np.float64, a * a_size, b * b_size)
-    np.testing.assert_allclose(np.linalg.norm(turn), 1, atol=1e-12)
+    rotation = run(branch.smallest_rotation, np.float64, a * a_size, b * b_size)
+    np.testing.assert_allclose(np.linalg.norm(rotation), 1, atol=1e-12)
     if np.linalg.norm(a) > 1e-6 and np.linalg.norm(b) > 1e-6:
-        assert naive.angle_between(naive.quat_rotate(turn, a), b) < 1e-9
-        assert naive.turn_angle(turn) == pytest.approx(naive.angle_between(a, b), abs=1e-9)
+        assert naive.angle_between(naive.quat_rotate(rotation, a), b) < 1e-9
+        assert naive.rotation_angle(rotation) == pytest.approx(naive.angle_between(a, b), abs=1e-9)
 
 
-def test_a_vector_without_direction_is_no_turn():
+def test_a_zero_vector_gives_the_identity():
     for a, b in (((0, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 0))):
         np.testing.assert_allclose(run(branch.smallest_rotation, np.float64, a, b), IDENTITY)
 
@@ -126,8 +126,8 @@ def test_joints_are_moved_into_their_limits_and_no_further(limit, dtype):
     branch.hold_limits(*arguments, r, moved)
     away = naive.quat_mul(naive.quat_conj(rest[0]), q)
     expected = naive.quat_mul(rest[0], limit.project(away, bone))
-    assert naive.turn_between(r[:, 0], expected).max() < 64 * eps(dtype)
-    np.testing.assert_array_equal(moved, naive.turn_between(away, limit.project(away, bone)) > 1e-6)
+    assert naive.angle_between_rotations(r[:, 0], expected).max() < 64 * eps(dtype)
+    np.testing.assert_array_equal(moved, naive.angle_between_rotations(away, limit.project(away, bone)) > 1e-6)
     np.testing.assert_array_equal(r[~moved, 0], q[~moved])
     again, still = r.copy(), np.zeros(40, bool)
     branch.hold_limits(*arguments, again, still)
@@ -167,13 +167,13 @@ def test_tips_are_rotated_below_any_parent():
     wanted = problems.quaternions(rng, 8)
     branch.rotate_tips(b.rows, tip, parent, wanted, b.transforms, b.world, b.r)
     above = b.by_hand()[:, parent, :3, :3]
-    turned = above / np.linalg.norm(above, axis=-2, keepdims=True) @ naive.quat_to_matrix(b.r[:, tip])
+    rotated = above / np.linalg.norm(above, axis=-2, keepdims=True) @ naive.quat_to_matrix(b.r[:, tip])
     expected = naive.quat_to_matrix(wanted)
     expected[..., 0] *= np.sign(np.linalg.det(above))[:, None]
-    np.testing.assert_allclose(turned, expected, atol=1e-12)
+    np.testing.assert_allclose(rotated, expected, atol=1e-12)
     # A root is below the transform of the character.
     branch.rotate_tips(b.rows, 0, -1, wanted, b.transforms, b.world, b.r)
-    assert naive.turn_between(b.r[:, 0], wanted).max() < 1e-12
+    assert naive.angle_between_rotations(b.r[:, 0], wanted).max() < 1e-12
 
 
 @both_precisions
@@ -191,4 +191,4 @@ def test_blending_back(dtype):
                 np.testing.assert_array_equal(r[i, j], (before if weight == 0 else now)[i, j])
             else:
                 expected = naive.slerp(before[i, j].astype(float), now[i, j].astype(float), float(weight))
-                assert naive.turn_between(r[i, j], expected) < 16 * eps(dtype)
+                assert naive.angle_between_rotations(r[i, j], expected) < 16 * eps(dtype)

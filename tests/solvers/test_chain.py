@@ -86,11 +86,11 @@ def test_targets_made_by_hinges_are_reached_inside_them(solve):
     target = []
     for a in angles:
         first = problems.bent_inside_cones(rng, 1, 2, 0.4)[0, 1]
-        frame = naive.smallest_turn(np.array([0.0, 1.0, 0.0]), first)
-        point, turn = first.copy(), frame
+        frame = naive.smallest_rotation(np.array([0.0, 1.0, 0.0]), first)
+        point, rotation = first.copy(), frame
         for angle in a:
-            turn = naive.quat_mul(turn, naive.quat_from_axis_angle(np.array([1.0, 0, 0]), angle))
-            point = point + naive.quat_rotate(turn, np.array([0.0, 1.0, 0.0]))
+            rotation = naive.quat_mul(rotation, naive.quat_from_axis_angle(np.array([1.0, 0, 0]), angle))
+            point = point + naive.quat_rotate(rotation, np.array([0.0, 1.0, 0.0]))
         target.append(point)
     target = np.array(target)
     r = solve(problems.straight_chains(500, 5), target, limits=limits)
@@ -119,7 +119,7 @@ def test_the_straight_chains_own_line(solve, bones, pole):
 
 
 @solvers
-def test_there_already_is_left_alone(solve):
+def test_a_chain_at_its_target_is_not_changed(solve):
     rng = problems.generator(24)
     chain = problems.random_chains(rng, 1, 9)[0]
     r = solve(chain, chain[-1] + 1e-6)
@@ -205,12 +205,12 @@ def closest_by_brute_force(rng, target, angle, bones):
         end = np.zeros((count, 3))
         for bend in np.moveaxis(bends, 1, 0):
             size = np.linalg.norm(bend, axis=-1, keepdims=True)
-            turned = forward * np.cos(size) + (across * bend[:, :1] + aside * bend[:, 1:]) * np.sinc(size / np.pi)
-            axis, cosine = np.cross(forward, turned), (forward * turned).sum(-1, keepdims=True)
+            rotated = forward * np.cos(size) + (across * bend[:, :1] + aside * bend[:, 1:]) * np.sinc(size / np.pi)
+            axis, cosine = np.cross(forward, rotated), (forward * rotated).sum(-1, keepdims=True)
             across, aside = (
                 v + np.cross(axis, v) + np.cross(axis, np.cross(axis, v)) / (1 + cosine) for v in (across, aside)
             )
-            forward = turned
+            forward = rotated
             end = end + forward / bones
         return np.linalg.norm(end - target, axis=-1)
 
@@ -270,8 +270,8 @@ def test_planar_chains_stay_planar_with_pole_and_limits(solve):
     r = solve(chains, target, pole=(30.0, 0.0))
     assert r.joints.shape == (200, 6, 2)
     assert r.reached.all()
-    turn = rng.uniform(-0.6, 0.6, (200, 5)).cumsum(1)
-    goal = np.stack([-np.sin(turn), np.cos(turn)], -1).sum(1)
+    rotation = rng.uniform(-0.6, 0.6, (200, 5)).cumsum(1)
+    goal = np.stack([-np.sin(rotation), np.cos(rotation)], -1).sum(1)
     for limit in (km.Cone(0.6), km.Hinge((0, 0, 1), -0.6, 0.6), km.SwingTwist(0.6, -1, 1)):
         r = solve(chains, goal, limits=[limit] * 5)
         assert r.reached.mean() > 0.98

@@ -103,13 +103,13 @@ def test_compensating_angles_relax_by_half_each_step():
     np.testing.assert_allclose(r.state, state / 8, rtol=1e-12)
 
 
-def test_the_tip_turns_first():
+def test_the_tip_rotates_first():
     """In the first frame the bones near the tip turn the most."""
     chain = problems.straight_chains(1, 6)[0]
     r = km.compensating(chain, (5.0, 2.0, 0.0))
-    turned = naive.angles_to_parent(r.joints)
+    rotated = naive.angles_to_parent(r.joints)
     assert (np.diff(naive.angle_between(np.diff(r.joints, axis=0), [0.0, 1.0, 0.0])) > 0).all()
-    assert turned.max() < 1.0
+    assert rotated.max() < 1.0
 
 
 @pytest.mark.slow_uncompiled
@@ -198,7 +198,7 @@ def test_finite_in_finite_out_bones_kept_and_honest(width, data):
 
 @precisions
 @widths
-def test_the_places_where_directions_vanish(dtype, width):
+def test_singular_directions(dtype, width):
     """Target at the root, at a joint, at the end, on the chain's line; folded chains; bones without length."""
     straight = problems.straight_chains(1, 5, width)[0]
     folded, no_bones = straight.copy(), np.zeros_like(straight)

@@ -115,7 +115,7 @@ if SIMULATED:
         answer = km.two_bone(device(root), device(target), device(lengths), **on_device)
         check_same(answer, km.two_bone(root, target, lengths, **on_host))
 
-    def test_two_bone_with_small_things_left_on_the_host_and_one_that_serves_all(device):
+    def test_two_bone_with_host_arguments_and_shared_arguments(device):
         root, target, lengths, _ = limbs(np.float64)
         expected = km.two_bone((0.1, 0.2, 0.3), target, (1.0, 0.8), pole=(1.0, 1.0, 1.0))
         answer = km.two_bone((0.1, 0.2, 0.3), device(target), [1.0, 0.8], pole=(1.0, 1.0, 1.0))

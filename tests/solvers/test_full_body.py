@@ -84,8 +84,8 @@ def world_of(skeleton, pose):
 
 
 def effectors_at(skeleton, pose, joints, rotations=True):
-    world, turned = skeleton.world(pose), skeleton.world_rotations(pose)
-    return [km.Effector(j, world[..., j, :3, 3], rotation=turned[..., j, :] if rotations else None) for j in joints]
+    world, rotated = skeleton.world(pose), skeleton.world_rotations(pose)
+    return [km.Effector(j, world[..., j, :3, 3], rotation=rotated[..., j, :] if rotations else None) for j in joints]
 
 
 def outside(skeleton, pose):
@@ -95,7 +95,7 @@ def outside(skeleton, pose):
         if limit is not None:
             rest, r = skeleton.rest.rotations[j].astype(float), pose.rotations[..., j, :].astype(float)
             away = naive.quat_mul(naive.quat_conj(rest), r)
-            worst = max(worst, float(np.max(naive.turn_between(away, limit.project(away, bones[j])))))
+            worst = max(worst, float(np.max(naive.angle_between_rotations(away, limit.project(away, bones[j])))))
     return worst
 
 
@@ -233,11 +233,11 @@ def test_a_direction_is_met_and_the_rotation_about_it_is_free():
     forward = naive.quat_rotate(naive.quat_conj(character.rig.own_axes("head")), (0, 0, 1))
     pose, report = body.solve(at_rest(character.skeleton), [km.Effector("head", direction=direction, axis=forward)])
     assert report.reached
-    turned = character.skeleton.world_rotations(pose)[body.joint("head")]
-    assert naive.angle_between(naive.quat_rotate(turned, forward), direction) < 2e-3
+    rotated = character.skeleton.world_rotations(pose)[body.joint("head")]
+    assert naive.angle_between(naive.quat_rotate(rotated, forward), direction) < 2e-3
 
 
-def test_a_plane_is_not_crossed_and_what_is_above_it_is_let_be():
+def test_a_plane_is_not_crossed_and_points_above_it_stay():
     character = humanoid()
     body, pose = km.FullBody(character), at_rest(character.skeleton)
     hand = world_of(character.skeleton, pose)[body.joint("left_hand"), :3, 3]
@@ -375,7 +375,7 @@ def test_warm_frames_follow_a_target_beyond_reach_without_pops():
     frame, fastest, slip, steps = pose, 0.0, 0.0, []
     for offset in loop:
         after, report = body.solve(pose, pulled(character, hand + offset), warm=frame)
-        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        fastest = max(fastest, float(naive.angle_between_rotations(after.rotations, frame.rotations).max()))
         slip = max(slip, np.linalg.norm(world_of(skeleton, after)[feet][:, :3, 3] - stood, axis=-1).max())
         steps.append(int(report.steps))
         frame = after
@@ -392,7 +392,7 @@ def test_a_warm_start_goes_back_to_the_pose_when_nothing_pulls():
     frame, _ = body.solve(pose, [km.Effector("left_hand", hand + (0.1, 0.3, 0.2))])
     for _ in range(60 if compiled.COMPILED else 20):
         frame, _ = body.solve(pose, [km.Effector("left_hand", hand)], warm=frame)
-    assert naive.turn_between(frame.rotations, pose.rotations).max() < 0.05
+    assert naive.angle_between_rotations(frame.rotations, pose.rotations).max() < 0.05
 
 
 # --- errors ----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ everyone = pytest.mark.parametrize("who", PEOPLE)
 
 
 def posed(character, rng, count, amount=1.0):
-    """Poses with every joint turned a little."""
+    """Poses with every joint rotated a little."""
     rest = character.skeleton.rest
     return Pose(rest.translations, poses(character, rng, count, amount), rest.scales)
 
@@ -65,8 +65,8 @@ def check_sound(skeleton, before, after, report, joints, target, tolerance=1e-4)
     np.testing.assert_array_equal(after.translations, np.broadcast_to(before.translations, after.translations.shape))
     np.testing.assert_array_equal(after.scales, np.broadcast_to(before.scales, after.scales.shape))
     np.testing.assert_allclose(np.linalg.norm(after.rotations.astype(float), axis=-1), 1, atol=within)
-    turned = [skeleton.index(joint) for joint in joints]
-    others = [j for j in range(len(skeleton)) if j not in turned]
+    rotated = [skeleton.index(joint) for joint in joints]
+    others = [j for j in range(len(skeleton)) if j not in rotated]
     start = np.broadcast_to(before.rotations, after.rotations.shape)
     np.testing.assert_array_equal(after.rotations[..., others, :], start[..., others, :])
     check_honest(skeleton, after, report, joints, target, tolerance)
@@ -290,7 +290,7 @@ def test_hinges_at_one_point_are_a_joint_of_several_axes(caplog):
 
 @everyone
 @pytest.mark.parametrize("chain", [ARM, "long"], ids=str)
-def test_the_tip_is_turned_as_the_goal_wants_it(who, chain):
+def test_the_tip_has_the_rotation_of_the_goal(who, chain):
     rng = problems.generator(7)
     skeleton = PEOPLE[who].skeleton
     chain = skeleton.chain("spine", "hand_l") if chain == "long" else chain
@@ -324,9 +324,9 @@ def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
     world = world_of(skeleton, after)
     above = world[:, skeleton.parents[tip], :3, :3]
     above = above / np.linalg.norm(above, axis=-2, keepdims=True)
-    turned = above @ naive.quat_to_matrix(after.rotations[:, tip].astype(float))
-    turned[..., 0] *= np.sign(np.linalg.det(above))[:, None]
-    difference = turned @ np.swapaxes(naive.quat_to_matrix(wanted), -1, -2)
+    rotated = above @ naive.quat_to_matrix(after.rotations[:, tip].astype(float))
+    rotated[..., 0] *= np.sign(np.linalg.det(above))[:, None]
+    difference = rotated @ np.swapaxes(naive.quat_to_matrix(wanted), -1, -2)
     angle = np.arccos(np.clip((np.trace(difference, axis1=-2, axis2=-1) - 1) / 2, -1, 1))
     np.testing.assert_allclose(report.rotation_error, angle, atol=1e-3 if dtype == np.float32 else 1e-6)
     assert report.rotation_error.dtype == dtype
@@ -339,10 +339,10 @@ def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
 @pytest.mark.slow_uncompiled
 def test_the_tolerance_of_the_rotation_is_an_angle():
     skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0), limits={"c": km.Cone(0.5)})
-    turned = naive.quat_from_axis_angle((1, 0, 0), 0.9)
+    rotated = naive.quat_from_axis_angle((1, 0, 0), 0.9)
     target = places(skeleton, skeleton.rest, "c")[0]
     for tolerance, reached in ((0.3, False), (0.5, True)):
-        goal = km.Goal(target, rotation=turned)
+        goal = km.Goal(target, rotation=rotated)
         _, report = km.solve(skeleton, skeleton.rest, [*"abc"], goal, rotation_tolerance=tolerance)
         assert report.rotation_error == pytest.approx(0.4, abs=1e-6)
         assert report.reached == reached
@@ -429,7 +429,7 @@ def test_the_elbow_lies_towards_the_pole(who, arm):
     assert np.abs((elbow * across).sum(-1) / np.linalg.norm(across, axis=-1) / whole)[clear].max() < 1e-7
 
 
-def test_a_pole_on_the_line_to_the_goal_says_little():
+def test_a_pole_on_the_line_to_the_goal_has_little_effect():
     skeleton = line((0, 0, 0), (0, 1, 0.3), (0, 1, -0.3))
     for pole, little in (((0, 0, 3), True), ((0, 0, 0), True), ((0, 0.01, 1), True), ((0, 0.1, 1), False)):
         for solver in SOLVERS:
@@ -454,9 +454,9 @@ def test_a_long_chain_bows_towards_the_pole(solver):
 
 def test_without_a_pole_a_straight_limb_bends_as_it_does_at_rest():
     bent = line((0, 0, 0), (0, 1, 0.2), (0, 1, -0.2))
-    turn = naive.smallest_turn((0, 1, 0.2), (0, 1, 0))
-    back = naive.smallest_turn((0, 1, -0.2), naive.quat_rotate(naive.quat_conj(turn), (0, 1, 0)))
-    straight = Pose(bent.rest.translations, [turn, back, IDENTITY])
+    rotation = naive.smallest_rotation((0, 1, 0.2), (0, 1, 0))
+    back = naive.smallest_rotation((0, 1, -0.2), naive.quat_rotate(naive.quat_conj(rotation), (0, 1, 0)))
+    straight = Pose(bent.rest.translations, [rotation, back, IDENTITY])
     assert np.ptp(places(bent, straight, "abc")[:, 2]) < 1e-12
     after, report = km.solve(bent, straight, [*"abc"], km.Goal((0, 1.5, 0)))
     elbow = places(bent, after, "b")[0]
@@ -502,10 +502,10 @@ def test_between_the_weights_local_rotations_are_slerped(who, chain):
             for joint in chain:
                 j = skeleton.index(joint)
                 part = naive.slerp(pose.rotations[i, j], whole.rotations[i, j], weight)
-                assert naive.turn_between(after.rotations[i, j], part) < 1e-9
+                assert naive.angle_between_rotations(after.rotations[i, j], part) < 1e-9
 
 
-def test_everyone_may_have_a_weight_of_their_own():
+def test_each_character_may_have_its_own_weight():
     rng = problems.generator(13)
     skeleton, pose = person().skeleton, posed(person(), rng, 5)
     target, weight = reachable(rng, skeleton, pose, ARM), np.array([0.0, 0.2, 0.5, 0.9, 1.0])
@@ -540,7 +540,7 @@ def test_joints_without_length_do_not_count():
     assert same_bits(named, stuffed)
 
 
-def test_who_has_length_where_is_told_apart_in_a_batch():
+def test_zero_length_bones_are_detected_per_item_of_a_batch():
     """A clip that lets a bone vanish for some characters."""
     rng = problems.generator(15)
     skeleton = line((0, 0, 0), (0, 1, 0.1), (0, 0.5, -0.1), (0, 0.7, 0.1))
@@ -583,7 +583,7 @@ def test_bones_that_a_clip_lengthens_count_as_they_are(who):
 
 
 def test_scales_of_the_joints_themselves_count():
-    """A joint is scaled before it is turned, each axis by its own number, and may be mirrored by it."""
+    """A joint is scaled before it is rotated, each axis by its own number, and may be mirrored by it."""
     rng = problems.generator(18)
     scales = rng.uniform(0.5, 2.0, (3, 1)) * rng.choice([-1, 1], (3, 3))
     scales[1, 1] *= 3.0  # Only the joint before the tip may be stretched: what is below it would be sheared.
@@ -628,21 +628,23 @@ def bone_of(skeleton, j):
 
 def inside(rng, skeleton, joints, count):
     """Poses in which these joints are inside their limits, spread over all of what is allowed; the rest at rest."""
-    turns = np.tile(skeleton.rest.rotations, (count, 1, 1))
+    rotations = np.tile(skeleton.rest.rotations, (count, 1, 1))
     for joint in joints:
         j = skeleton.index(joint)
         limit, bone = skeleton.limits[j], bone_of(skeleton, j)
         for i in range(count):
             if isinstance(limit, km.Hinge):
-                turn = naive.quat_from_axis_angle(limit.axis, rng.uniform(limit.low, limit.high))
+                rotation = naive.quat_from_axis_angle(limit.axis, rng.uniform(limit.low, limit.high))
             else:
                 cone = isinstance(limit, km.Cone)
                 swing = (limit.angle if cone else limit.swing) * np.sqrt(rng.uniform())
                 twist = rng.uniform(-1.5, 1.5) if cone else rng.uniform(limit.twist_low, limit.twist_high)
                 aside = np.cross(bone, problems.units(rng))
-                turn = naive.quat_mul(naive.quat_from_axis_angle(aside, swing), naive.quat_from_axis_angle(bone, twist))
-            turns[i, j] = naive.quat_mul(skeleton.rest.rotations[j], turn)
-    return Pose(skeleton.rest.translations, turns, skeleton.rest.scales)
+                rotation = naive.quat_mul(
+                    naive.quat_from_axis_angle(aside, swing), naive.quat_from_axis_angle(bone, twist)
+                )
+            rotations[i, j] = naive.quat_mul(skeleton.rest.rotations[j], rotation)
+    return Pose(skeleton.rest.translations, rotations, skeleton.rest.scales)
 
 
 def outside(skeleton, pose, joints):
@@ -651,20 +653,22 @@ def outside(skeleton, pose, joints):
     for joint in joints:
         j = skeleton.index(joint)
         limit, bone = skeleton.limits[j], bone_of(skeleton, j)
-        for turn in naive.quat_mul(naive.quat_conj(skeleton.rest.rotations[j]), pose.rotations[..., j, :]).reshape(
+        for rotation in naive.quat_mul(naive.quat_conj(skeleton.rest.rotations[j]), pose.rotations[..., j, :]).reshape(
             -1, 4
         ):
             if isinstance(limit, km.Hinge):
-                swing, _ = naive.swing_twist(turn, limit.axis)
+                swing, _ = naive.swing_twist(rotation, limit.axis)
                 off = [
-                    naive.turn_angle(swing),
-                    naive.angle_outside(naive.twist_angle(turn, limit.axis), limit.low, limit.high),
+                    naive.rotation_angle(swing),
+                    naive.angle_outside(naive.twist_angle(rotation, limit.axis), limit.low, limit.high),
                 ]
             elif limit is not None:
                 swing = limit.angle if isinstance(limit, km.Cone) else limit.swing
-                off = [naive.angle_between(bone, naive.quat_rotate(turn, bone)) - swing]
+                off = [naive.angle_between(bone, naive.quat_rotate(rotation, bone)) - swing]
                 if isinstance(limit, km.SwingTwist):
-                    off.append(naive.angle_outside(naive.twist_angle(turn, bone), limit.twist_low, limit.twist_high))
+                    off.append(
+                        naive.angle_outside(naive.twist_angle(rotation, bone), limit.twist_low, limit.twist_high)
+                    )
             else:
                 off = [0.0]
             worst = max(worst, *(float(x) for x in off))
@@ -687,10 +691,10 @@ def test_what_can_be_reached_inside_the_limits_is_reached(limits, chain, start, 
     if start == "inside":
         pose = inside(rng, skeleton, chain[:-1], count)
     elif start == "broken":
-        turns = np.tile(skeleton.rest.rotations, (count, 1, 1))
+        rotations = np.tile(skeleton.rest.rotations, (count, 1, 1))
         turning = [skeleton.index(joint) for joint in chain[:-1]]
-        turns[:, turning] = problems.quaternions(rng, count, len(turning))
-        pose = Pose(skeleton.rest.translations, turns, skeleton.rest.scales)
+        rotations[:, turning] = problems.quaternions(rng, count, len(turning))
+        pose = Pose(skeleton.rest.translations, rotations, skeleton.rest.scales)
     after, report = km.solve(skeleton, pose, chain, km.Goal(target))
     check_sound(skeleton, pose, after, report, chain, target)
     assert report.reached.mean() > 0.99
@@ -701,7 +705,7 @@ def test_what_can_be_reached_inside_the_limits_is_reached(limits, chain, start, 
 @pytest.mark.parametrize("chain", [ARM, REACHING], ids=["arm", "long"])
 @pytest.mark.parametrize("solver", [None, "fabrik", "compensating"])
 @both_precisions
-def test_limits_hold_whatever_is_asked(limits, chain, solver, dtype):
+def test_limits_hold_for_every_target(limits, chain, solver, dtype):
     rng = problems.generator(20)
     skeleton, count = with_limits(person(), limits), 20 if compiled.COMPILED else 1
     pose = posed(person(), rng, count, 3.0).astype(dtype)
@@ -728,7 +732,7 @@ def test_limits_that_are_not_met_change_nothing():
         assert plain.reached.all()
 
 
-def test_a_hinge_says_which_way_a_limb_bends():
+def test_a_hinge_decides_which_way_a_limb_bends():
     for low, high in ((-2.5, 0.0), (0.0, 2.5)):
         skeleton = line((0, 0, 0), (0, 1, 0), (0, 1, 0), limits={"b": km.Hinge((1, 0, 0), low, high)})
         after, report = km.solve(skeleton, skeleton.rest, [*"abc"], km.Goal((0, 0.4, 1.2)))
@@ -789,12 +793,12 @@ def test_goals_that_share_a_spine_are_all_met_where_they_can_be():
     rng = problems.generator(22)
     character, count = person(), 100 if compiled.COMPILED else 3
     skeleton, chains = character.skeleton, hands(person().skeleton)
-    turned = sorted({*chains[0], *chains[1]})
+    rotated = sorted({*chains[0], *chains[1]})
     for amount in (0.5, 1.5):
         pose = posed(character, rng, count, 0.3)
-        turns = pose.rotations.copy()
-        turns[:, turned] = poses(character, rng, count, amount)[:, turned]
-        left, right = np.moveaxis(places(skeleton, Pose(pose.translations, turns), ["hand_l", "hand_r"]), 1, 0)
+        rotations = pose.rotations.copy()
+        rotations[:, rotated] = poses(character, rng, count, amount)[:, rotated]
+        left, right = np.moveaxis(places(skeleton, Pose(pose.translations, rotations), ["hand_l", "hand_r"]), 1, 0)
         after, reports = km.solve(skeleton, pose, chains, [km.Goal(left), km.Goal(right)])
         for chain, report, target in zip(chains, reports, (left, right), strict=True):
             check_honest(skeleton, after, report, chain, target)
@@ -829,7 +833,7 @@ def test_the_higher_priority_is_met_and_the_lower_gives_way():
 
 @pytest.mark.slow_uncompiled
 def test_goals_above_one_another():
-    """The chest is turned as wanted, and the hand is on its target all the same."""
+    """The chest is rotated as wanted, and the hand is on its target all the same."""
     rng = problems.generator(24)
     skeleton, pose = person().skeleton, posed(person(), rng, 10, 0.2)
     chains = [("hips", "spine", "chest"), ARM]
@@ -843,11 +847,11 @@ def test_goals_above_one_another():
         check_honest(skeleton, after, second, ARM, at)
         assert second.reached.all()
         if priorities != (0, 1):
-            turns = skeleton.world_rotations(after)[:, skeleton.index("chest")]
-            assert naive.turn_between(turns, upright).max() < 1e-9
+            rotations = skeleton.world_rotations(after)[:, skeleton.index("chest")]
+            assert naive.angle_between_rotations(rotations, upright).max() < 1e-9
 
 
-def test_a_goal_without_weight_has_no_say():
+def test_a_goal_of_weight_zero_has_no_effect():
     rng = problems.generator(25)
     skeleton, pose = person().skeleton, posed(person(), rng, 6)
     chains = hands(skeleton)
@@ -951,11 +955,11 @@ def test_finite_in_finite_out(data):
     )
     rest = Pose(
         np.array([data.draw(problems.vectors()) for _ in range(joints)], dtype),
-        np.array([data.draw(compiled.turns()) for _ in range(joints)], dtype),
+        np.array([data.draw(compiled.rotations()) for _ in range(joints)], dtype),
     )
     limits = data.draw(st.lists(limit, min_size=joints, max_size=joints))
     skeleton = Skeleton([f"j{j}" for j in range(joints)], range(-1, joints - 1), rest, limits)
-    pose = Pose(rest.translations, np.array([data.draw(compiled.turns()) for _ in range(joints)], dtype))
+    pose = Pose(rest.translations, np.array([data.draw(compiled.rotations()) for _ in range(joints)], dtype))
     solver = data.draw(st.sampled_from([None, "ccd", "fabrik", "compensating"]))
     weight, soften = data.draw(st.floats(0, 1)), data.draw(st.floats(0, 1))
     pole = data.draw(st.one_of(st.none(), problems.vectors()))
@@ -976,9 +980,9 @@ def outside_any(skeleton, pose):
     worst = 0.0
     for j, limit in enumerate(skeleton.limits[:-1]):
         if limit is not None:
-            rest, turn = skeleton.rest.rotations[j].astype(float), pose.rotations[j].astype(float)
-            away = naive.quat_mul(naive.quat_conj(rest), turn)
-            worst = max(worst, float(naive.turn_between(away, limit.project(away, bones[j]))))
+            rest, rotation = skeleton.rest.rotations[j].astype(float), pose.rotations[j].astype(float)
+            away = naive.quat_mul(naive.quat_conj(rest), rotation)
+            worst = max(worst, float(naive.angle_between_rotations(away, limit.project(away, bones[j]))))
     return worst
 
 

@@ -10,7 +10,7 @@ from tests import naive, problems
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
-NO_TURN = [0.0, 0.0, 0.0, 1.0]
+IDENTITY = [0.0, 0.0, 0.0, 1.0]
 
 
 def by_columns(direction, forward=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0)):
@@ -37,10 +37,10 @@ def test_custom_forward_and_up():
     rng = problems.generator(72)
     for _ in range(100):
         forward, up, way = rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
-        turned = naive.quat_to_matrix(km.look_at((1, 2, 3), way + (1, 2, 3), forward=forward, up=up))
+        rotated = naive.quat_to_matrix(km.look_at((1, 2, 3), way + (1, 2, 3), forward=forward, up=up))
         # Of up it is the part across forward that is kept upright.
         upright = naive.unit(up - naive.unit(forward) * (naive.unit(forward) @ up))
-        np.testing.assert_allclose(turned, by_columns(way, forward, upright), atol=1e-9)
+        np.testing.assert_allclose(rotated, by_columns(way, forward, upright), atol=1e-9)
 
 
 def test_no_other_roll_is_more_upright():
@@ -54,7 +54,7 @@ def test_no_other_roll_is_more_upright():
         assert rolled[:, 1].max() <= up[1] + 1e-12
 
 
-def test_exactly_behind_is_half_a_turn_about_up():
+def test_a_target_exactly_behind_rotates_by_pi_about_up():
     np.testing.assert_array_equal(np.abs(km.look_at((0, 0, 0), (0, 0, -5))), [0, 1, 0, 0])
     q = km.look_at((1, 1, 1), (1, 1, -2), up=(0.3, 2, 9))  # The part of it across forward is what counts.
     np.testing.assert_allclose(np.abs(q), [*np.abs(naive.unit((0.3, 2, 0))), 0], atol=1e-12)
@@ -63,7 +63,7 @@ def test_exactly_behind_is_half_a_turn_about_up():
         forward, up = rng.normal(size=3), rng.normal(size=3)
         q = km.look_at((0, 0, 0), -forward, forward=forward, up=up)
         across = naive.unit(up - naive.unit(forward) * (naive.unit(forward) @ up))
-        assert naive.turn_between(q, [*across, 0.0]) < 1e-7
+        assert naive.angle_between_rotations(q, [*across, 0.0]) < 1e-7
 
 
 @precisions
@@ -76,7 +76,7 @@ def test_close_to_behind_is_as_good(dtype):
             np.testing.assert_allclose(naive.quat_to_matrix(q), expected, atol=1e-9 if dtype is np.float64 else 1e-5)
 
 
-def test_straight_up_and_down_are_the_smallest_turn():
+def test_straight_up_and_down_are_the_smallest_rotation():
     quarter = np.sqrt(0.5)
     np.testing.assert_allclose(km.look_at((0, 0, 0), (0, 3, 0)), [-quarter, 0, 0, quarter], atol=1e-12)
     np.testing.assert_allclose(km.look_at((5, 5, 5), (5, -3, 5)), [quarter, 0, 0, quarter], atol=1e-12)
@@ -84,10 +84,10 @@ def test_straight_up_and_down_are_the_smallest_turn():
     np.testing.assert_allclose(naive.quat_rotate(ahead_is_up, (1, 0, 0)), [0, 0, -1], atol=1e-12)
 
 
-def test_there_already_and_at_the_eye_is_no_turn():
-    np.testing.assert_array_equal(km.look_at((0, 0, 0), (0, 0, 7)), NO_TURN)
-    np.testing.assert_array_equal(km.look_at((3, 2, 1), (3, 2, 1)), NO_TURN)
-    np.testing.assert_array_equal(km.look_at((3, 2, 1), (3, 2, 1), forward=(1, 1, 0), up=(0, 0, 1)), NO_TURN)
+def test_targets_straight_ahead_and_at_the_eye_give_the_identity():
+    np.testing.assert_array_equal(km.look_at((0, 0, 0), (0, 0, 7)), IDENTITY)
+    np.testing.assert_array_equal(km.look_at((3, 2, 1), (3, 2, 1)), IDENTITY)
+    np.testing.assert_array_equal(km.look_at((3, 2, 1), (3, 2, 1), forward=(1, 1, 0), up=(0, 0, 1)), IDENTITY)
 
 
 @pytest.mark.parametrize("up", [(0, 0, 1), (0, 0, -3), (0, 1e-12, 1), (0, 0, 1e-12)])
@@ -126,18 +126,18 @@ def test_finite_in_finite_out_and_forward_is_there(position, target, forward, up
     if gap.any():
         assert naive.angle_between(naive.quat_rotate(q, naive.unit(forward)), gap) < 10 * limit
     else:
-        np.testing.assert_array_equal(q, NO_TURN)
+        np.testing.assert_array_equal(q, IDENTITY)
 
 
-def test_small_steps_are_small_turns_but_over_the_pole():
+def test_small_steps_give_small_rotations_except_over_the_pole():
     """Round the horizon and up to the zenith: no jump on the way there; and below it all the way round behind."""
-    turn = np.linspace(-np.pi, np.pi, 2001)
+    rotation = np.linspace(-np.pi, np.pi, 2001)
     for height in (0.0, 0.5, -2.0):
-        q = km.look_at((0, 0, 0), np.stack([np.sin(turn), np.full_like(turn, height), np.cos(turn)], -1))
-        assert naive.turn_between(q[:-1], q[1:]).max() < 1.5 * (turn[1] - turn[0])
+        q = km.look_at((0, 0, 0), np.stack([np.sin(rotation), np.full_like(rotation, height), np.cos(rotation)], -1))
+        assert naive.angle_between_rotations(q[:-1], q[1:]).max() < 1.5 * (rotation[1] - rotation[0])
     rise = np.linspace(-np.pi / 2, np.pi / 2, 1001)
     q = km.look_at((0, 0, 0), np.stack([np.zeros_like(rise), np.sin(rise), np.cos(rise)], -1))
-    assert naive.turn_between(q[:-1], q[1:]).max() < 1.5 * (rise[1] - rise[0])
+    assert naive.angle_between_rotations(q[:-1], q[1:]).max() < 1.5 * (rise[1] - rise[0])
 
 
 @precisions

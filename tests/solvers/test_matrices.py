@@ -16,7 +16,7 @@ COUNT = 20 if COMPILED else 3
 # A hip with two legs of four joints and a toe each, a tail, and a prop that hangs on nothing.
 PARENTS = np.array([-1, 0, 1, 2, 3, 0, 5, 6, 7, 0, -1])
 LIMB, LONG = [1, 2, 3], [0, 1, 2, 3, 4]
-NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 KINDS = ["still", "moved", "turned", "scaled", "mirrored"]
 
 
@@ -27,7 +27,7 @@ def skeleton_and_pose(rng, count=COUNT, kind="turned"):
     rotations, scales = problems.quaternions(rng, count, joints), np.ones((count, joints, 3))
     translations, roots = np.tile(translations, (count, 1, 1)), PARENTS < 0
     if kind in ("still", "moved"):
-        rotations[:, roots] = NO_TURN
+        rotations[:, roots] = IDENTITY
     if kind != "still":
         translations[:, roots] += rng.normal(size=(count, 1, 3)) * 3
     if kind in ("scaled", "mirrored"):
@@ -73,18 +73,18 @@ def axes(world, joint):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("joints", [LIMB, LONG], ids=["limb", "long"])
-def test_the_end_is_at_the_goal_and_every_bone_keeps_its_place_in_its_parent(kind, joints):
+def test_the_end_is_at_the_goal_and_every_bone_keeps_its_translation(kind, joints):
     rng = problems.generator(91)
     skeleton, pose = skeleton_and_pose(rng, kind=kind)
     world = skeleton.world(pose)
-    target, turn = reachable(rng, world, joints), problems.quaternions(rng, COUNT)
-    moved, report = apply_to_matrices(world, joints, km.Goal(target, turn), PARENTS)
+    target, rotation = reachable(rng, world, joints), problems.quaternions(rng, COUNT)
+    moved, report = apply_to_matrices(world, joints, km.Goal(target, rotation), PARENTS)
     size = length(world, joints)
     miss = np.linalg.norm(places(moved, joints)[:, -1] - target, axis=-1)
     assert report.reached.all()
     assert (miss <= 1e-4 * size).all()
     np.testing.assert_allclose(report.error, miss, atol=1e-12 * size.max())
-    np.testing.assert_allclose(axes(moved, joints[-1]), naive.quat_to_matrix(turn), atol=1e-9)
+    np.testing.assert_allclose(axes(moved, joints[-1]), naive.quat_to_matrix(rotation), atol=1e-9)
     before, after = local(world), local(moved)
     np.testing.assert_allclose(after[..., 3], before[..., 3], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def test_matrices_in_the_other_layout_are_warned_about(layout, caplog):
 
 
 @pytest.mark.parametrize("form", [(3, 4), (4, 4), (12,)], ids=str)
-def test_a_batch_of_nobody(form):
+def test_an_empty_batch(form):
     moved, report = apply_to_matrices(np.zeros((0, 4, *form)), [0, 1, 2], (0, 0, 0))
     assert moved.shape == (0, 4, *form)
     assert report.reached.shape == (0,)
@@ -250,7 +250,7 @@ def test_a_hinge_bends_a_straight_limb(mirror):
     world[:, 1, 3] = range(3)
     for axis in ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)):
         moved, report = apply_to_matrices(world, [0, 1, 2], km.Goal((0.0, 1.5, 0.0)), axis=axis)
-        # A positive turn about +x takes +y to +z, so the end comes forward and the middle goes back.
+        # A positive rotation about +x takes +y to +z, so the end comes forward and the middle goes back.
         assert report.reached
         assert moved[1, 2, 3] * axis[0] * mirror < -0.5
 
@@ -281,15 +281,15 @@ def test_a_batch_is_many_singles():
     skeleton, pose = skeleton_and_pose(rng)
     world = skeleton.world(pose)
     for joints in (LIMB, LONG):
-        target, turn, pole = (
+        target, rotation, pole = (
             reachable(rng, world, joints),
             problems.quaternions(rng, COUNT),
             rng.normal(size=(COUNT, 3)),
         )
         weight = rng.uniform(0, 1, COUNT)
-        many, report = apply_to_matrices(world, joints, km.Goal(target, turn, pole, weight), PARENTS)
+        many, report = apply_to_matrices(world, joints, km.Goal(target, rotation, pole, weight), PARENTS)
         for i in range(COUNT):
-            goal = km.Goal(target[i], turn[i], pole[i], weight[i])
+            goal = km.Goal(target[i], rotation[i], pole[i], weight[i])
             one, single = apply_to_matrices(world[i], joints, goal, PARENTS)
             np.testing.assert_array_equal(one, many[i])
             assert all(np.array_equal(a[i], b) for a, b in zip(report, single, strict=True))
@@ -313,7 +313,7 @@ def test_weight_zero_gives_back_every_bit_and_nothing_that_came_in_changes():
     given = world.copy()
     weight = np.where(np.arange(COUNT) % 2, 1.0, 0.0)
     target = reachable(rng, world, LIMB)
-    moved, report = apply_to_matrices(world, LIMB, km.Goal(target, NO_TURN, weight=weight), PARENTS)
+    moved, report = apply_to_matrices(world, LIMB, km.Goal(target, IDENTITY, weight=weight), PARENTS)
     np.testing.assert_array_equal(world, given)
     np.testing.assert_array_equal(moved[weight == 0], world[weight == 0])
     np.testing.assert_array_equal(report.reached, weight == 1)
@@ -343,9 +343,9 @@ def test_finite_in_finite_out(dtype, data):
     matrices = np.array(data.draw(numbers)).reshape(count, 3, 4).astype(dtype)
     if data.draw(st.booleans()):
         matrices[..., :3] = np.eye(3)
-    turn = data.draw(st.one_of(st.none(), st.just([0.5, 0.5, -0.5, 0.5])))
+    rotation = data.draw(st.one_of(st.none(), st.just([0.5, 0.5, -0.5, 0.5])))
     pole = data.draw(st.one_of(st.none(), problems.vectors()))
-    goal = km.Goal(data.draw(problems.vectors()), turn, pole, data.draw(st.sampled_from([0.0, 0.3, 1.0])))
+    goal = km.Goal(data.draw(problems.vectors()), rotation, pole, data.draw(st.sampled_from([0.0, 0.3, 1.0])))
     moved, report = apply_to_matrices(matrices, list(range(count)), goal, soften=data.draw(st.sampled_from([0.5, 1.0])))
     assert np.isfinite(moved).all()
     assert all(np.isfinite(field).all() for field in report)

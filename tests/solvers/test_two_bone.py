@@ -63,7 +63,7 @@ def test_target_at_the_root():
     np.testing.assert_allclose(r.mid, [1, 2, 4], atol=1e-9)
 
 
-def test_hint_decides_where_the_pole_says_nothing():
+def test_the_hint_decides_where_the_pole_has_no_direction():
     for pole in (None, (0, 5, 0), (0, 0, 0)):  # none, on the line, at the root
         r = km.two_bone((0, 0, 0), (0, 1, 0), (1, 1), pole=pole, hint=(0.3, 7, 0))
         assert r.mid[0] > 0.8
@@ -204,7 +204,7 @@ def test_inputs_are_never_changed():
         ("lengths", -1.0, r"lengths\[.*\] is -1.0; a length must be 0 or more"),
     ],
 )
-def test_bad_numbers_are_named_with_their_place(name, value, message, count):
+def test_bad_numbers_are_named_with_their_index(name, value, message, count):
     """In a single limb (0), below a tile and above one."""
     shape = (count,) if count else ()
     arguments = {

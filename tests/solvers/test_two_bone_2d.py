@@ -45,7 +45,7 @@ def test_angles_rebuild_the_limb():
     np.testing.assert_allclose(r.theta2, r.bend * (math.pi - r.gamma), atol=1e-15)
 
 
-def test_reaches_what_can_be_reached_and_says_so():
+def test_reachable_targets_are_reached_and_reported():
     rng = problems.generator(3)
     root, target, lengths = random_limbs(rng, 5000)
     r = km.two_bone_2d(root, target, lengths)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import kinema as km
 from tests import naive, problems
 
-NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
@@ -16,8 +16,8 @@ precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["fl
 # --- limbs and their forward kinematics ------------------------------------------------------------------------
 
 
-def matrix(rotation=NO_TURN, translation=(0.0, 0.0, 0.0), scale=1.0, mirror=False):
-    """One 4x4 matrix: mirrored in x first if asked, scaled, turned, moved."""
+def matrix(rotation=IDENTITY, translation=(0.0, 0.0, 0.0), scale=1.0, mirror=False):
+    """One 4x4 matrix: mirrored in x first if asked, scaled, rotated, moved."""
     m = np.eye(4)
     m[:3, :3] = naive.quat_to_matrix(rotation) * scale @ np.diag([-1.0 if mirror else 1.0, 1.0, 1.0])
     m[:3, 3] = translation
@@ -47,12 +47,12 @@ def places(world):
 
 def parents(rng, kind):
     """A parent's world matrix."""
-    turn, place = problems.quaternions(rng), rng.normal(size=3) * 3
+    rotation, place = problems.quaternions(rng), rng.normal(size=3) * 3
     if kind in ("still", "moved"):
         return matrix(translation=place if kind == "moved" else np.zeros(3))
     if kind == "turned":
-        return matrix(turn)
-    return matrix(turn, place, 10.0 ** rng.uniform(-2, 2), mirror=kind == "mirrored")
+        return matrix(rotation)
+    return matrix(rotation, place, 10.0 ** rng.uniform(-2, 2), mirror=kind == "mirrored")
 
 
 PARENTS = ["still", "moved", "turned", "scaled", "mirrored"]
@@ -61,7 +61,7 @@ placed = pytest.mark.parametrize("kind", PARENTS)
 
 
 def limbs(rng, count, kind="still", bend=(0.2, 2.8), inner=False):
-    """World matrices (count, 3, 4, 4) of limbs whose joints are turned any way, bent by an angle in a range.
+    """World matrices (count, 3, 4, 4) of limbs whose joints are rotated any way, bent by an angle in a range.
 
     inner: the start and the middle joint have scales and mirrors of their own as well.
     """
@@ -135,13 +135,13 @@ def test_the_tip_is_at_the_target_by_a_given_hinge(kind):
     axis, target = natural_axes(world), reachable(rng, world)
     r = km.two_bone_rotations(world, target, axis=axis)
     check_reached(world, r, target)
-    # The middle joint turns about nothing but its hinge.
+    # The middle joint rotates about nothing but its hinge.
     np.testing.assert_allclose(np.cross(r.mid[:, :3], axis), 0.0, atol=1e-9)
     bent = naive.angle_between(*_bones(forward(world, r.start, r.mid)))
     was = naive.angle_between(*_bones(world))
-    turn = 2.0 * np.arctan2((r.mid[:, :3] * axis).sum(-1), r.mid[:, 3])
-    np.testing.assert_allclose(np.cos(turn), np.cos(bent - was), atol=1e-7)
-    np.testing.assert_allclose(np.sin(turn), np.sin(bent - was), atol=1e-7)
+    rotation = 2.0 * np.arctan2((r.mid[:, :3] * axis).sum(-1), r.mid[:, 3])
+    np.testing.assert_allclose(np.cos(rotation), np.cos(bent - was), atol=1e-7)
+    np.testing.assert_allclose(np.sin(rotation), np.sin(bent - was), atol=1e-7)
 
 
 def _bones(world):
@@ -279,16 +279,16 @@ def test_tiny_and_huge_limbs(dtype):
 
 
 @precisions
-def test_weight_zero_is_exactly_no_turn(dtype):
+def test_weight_zero_is_exactly_the_identity(dtype):
     rng = problems.generator(49)
     world, target = limbs(rng, 30, "mirrored").astype(dtype), rng.normal(size=(30, 3)).astype(dtype)
     r = km.two_bone_rotations(world, target, pole=(1, 2, 3), weight=0)
     for field in (r.start, r.mid):
-        np.testing.assert_array_equal(field, np.tile(NO_TURN, (30, 1)))
+        np.testing.assert_array_equal(field, np.tile(IDENTITY, (30, 1)))
         assert not np.signbit(field).any()
 
 
-def test_weight_between_is_the_slerp_of_the_whole_turn_and_bones_keep_their_length():
+def test_partial_weights_slerp_the_whole_rotation_and_keep_bone_lengths():
     rng = problems.generator(50)
     world = limbs(rng, 60, "mirrored")
     target, pole = reachable(rng, world), places(world)[:, 0] + rng.normal(size=(60, 3))
@@ -296,11 +296,11 @@ def test_weight_between_is_the_slerp_of_the_whole_turn_and_bones_keep_their_leng
     for weight in (1e-3, 0.25, 0.5, 0.9, 1.0):
         r = km.two_bone_rotations(world, target, pole=pole, weight=weight)
         for part, full in ((r.start, whole.start), (r.mid, whole.mid)):
-            expected = np.array([naive.slerp(NO_TURN, q, weight) for q in full])
-            assert naive.turn_between(part, expected).max() < 1e-9
+            expected = np.array([naive.slerp(IDENTITY, q, weight) for q in full])
+            assert naive.angle_between_rotations(part, expected).max() < 1e-9
             np.testing.assert_allclose(np.linalg.norm(part, axis=-1), 1.0, atol=1e-12)
         np.testing.assert_allclose(lengths(forward(world, r.start, r.mid)), lengths(world), rtol=1e-9)
-        # What is reported is what the whole turn does.
+        # What is reported is what the full revolution does.
         np.testing.assert_array_equal(r.error, whole.error)
 
 
@@ -320,18 +320,18 @@ def test_every_limb_may_have_a_weight_of_its_own():
 
 @placed
 @pytest.mark.parametrize("hinged", [False, True], ids=["", "axis"])
-def test_where_the_tip_is_already_nothing_turns(kind, hinged):
+def test_a_tip_at_its_target_rotates_nothing(kind, hinged):
     rng = problems.generator(52)
     world = limbs(rng, 100, kind, bend=(0.05, 2.8))
     axis = natural_axes(world) if hinged else None
     r = km.two_bone_rotations(world, places(world)[:, 2], axis=axis)
-    assert naive.turn_angle(r.start).max() < 1e-9
-    assert naive.turn_angle(r.mid).max() < 1e-9
+    assert naive.rotation_angle(r.start).max() < 1e-9
+    assert naive.rotation_angle(r.mid).max() < 1e-9
     assert r.reached.all()
 
 
 @placed
-def test_a_small_step_of_the_target_is_a_small_turn(kind):
+def test_a_small_step_of_the_target_gives_a_small_rotation(kind):
     rng = problems.generator(53)
     world = limbs(rng, 100, kind, bend=(0.5, 2.0))
     whole = lengths(world).sum(-1)
@@ -339,8 +339,8 @@ def test_a_small_step_of_the_target_is_a_small_turn(kind):
         target = places(world)[:, 2] + problems.units(rng, 100) * (whole * step)[:, None]
         r = km.two_bone_rotations(world, target)
         check_reached(world, r, target)
-        assert naive.turn_angle(r.start).max() < 20 * step
-        assert naive.turn_angle(r.mid).max() < 20 * step
+        assert naive.rotation_angle(r.start).max() < 20 * step
+        assert naive.rotation_angle(r.mid).max() < 20 * step
 
 
 def largest_move(world, path, **options):
@@ -352,7 +352,7 @@ def largest_move(world, path, **options):
 
 
 def bent_limb(rng, kind):
-    """A limb of bones 1 and 1 whose middle joint is off to +x of the way up, turned and placed by a parent."""
+    """A limb of bones 1 and 1 whose middle joint is off to +x of the way up, rotated and placed by a parent."""
     points = np.array([[0.0, 0.0, 0.0], [0.5, np.sqrt(0.75), 0.0], [0.0, 2 * np.sqrt(0.75), 0.0]])
     own = np.stack([matrix(problems.quaternions(rng), point) for point in points])
     parent = parents(rng, kind)
@@ -394,8 +394,10 @@ def test_no_pops_when_every_frame_starts_from_the_one_before():
     """The corrected pose goes back in: the limb follows a closed path and keeps its bend plane."""
     rng = problems.generator(56)
     world, parent = bent_limb(rng, "turned")
-    turn = np.linspace(0.0, 2.0 * np.pi, 800)
-    path = through(parent, np.stack([0.6 * np.sin(turn), 1.2 + 0.5 * np.cos(2 * turn), 0.4 * np.sin(2 * turn)], -1))
+    rotation = np.linspace(0.0, 2.0 * np.pi, 800)
+    path = through(
+        parent, np.stack([0.6 * np.sin(rotation), 1.2 + 0.5 * np.cos(2 * rotation), 0.4 * np.sin(2 * rotation)], -1)
+    )
     r = km.two_bone_rotations(world, path[0])
     here = forward(world[None], r.start[None], r.mid[None])[0]
     moves = []

@@ -65,7 +65,7 @@ def test_a_plane_as_a_function():
     np.testing.assert_allclose(np.abs(hits.normal[hits.hit] @ flat), 1.0, atol=1e-9)
 
 
-def test_straight_down_is_exact_and_asks_once():
+def test_straight_down_is_exact_and_calls_the_function_once():
     calls = []
 
     def level(x, z):
@@ -83,7 +83,7 @@ def test_straight_down_is_exact_and_asks_once():
 # --- kinds of functions ----------------------------------------------------------------------------------------
 
 
-def test_functions_of_floats_are_asked_point_by_point():
+def test_functions_of_floats_are_called_point_by_point():
     origins = np.stack([np.linspace(-1.5, 3.5, 11), np.full(11, 5.0), np.linspace(-1, 1, 11)], axis=1)
     hits = cast_checked(Ground.from_function(scalar_steps), origins, DOWN, 9.0)
     np.testing.assert_allclose(5.0 - hits.distance, [scalar_steps(x, z)[0] for x, _, z in origins], atol=1e-15)
@@ -124,7 +124,7 @@ def test_a_function_of_floats_sees_floats(count):
         lambda x, z: (0.5, (0, -2, 0)),  # Upside down.
     ],
 )
-def test_whatever_shape_the_answer_has(function, count):
+def test_any_shape_of_the_answer_is_accepted(function, count):
     origins = np.array([[1.0, 2.0, 3.0], [0.0, 4.0, 1.0], [-1.0, 0.0, 1.0], [3.0, 1.0, 2.0]])[:count]
     ways = np.array([[0, -1, 0], [0, -2, 0], [0, 1, 0], [0, -1, 0]], np.float64)[:count]
     for lean in (0.0, 0.5):
@@ -137,7 +137,7 @@ def test_whatever_shape_the_answer_has(function, count):
         np.testing.assert_allclose(hits.normal, -np.sign(ways), atol=1e-9)
 
 
-def test_what_a_function_of_floats_raises_is_passed_on_with_the_place():
+def test_an_error_of_a_function_of_floats_is_passed_on_with_its_position():
     def broken(x, z):
         if x > 0:
             raise KeyError("no such tile")

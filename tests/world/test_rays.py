@@ -9,7 +9,7 @@ from tests import problems
 from tests.compiled import run
 
 
-def test_directions_are_normalised_whatever_their_length():
+def test_directions_of_any_length_are_normalised():
     units = problems.units(problems.generator(1), 50)
     for scale in (5e-324, 1e-300, 1e-12, 1.0, 1e12, 9e99):
         given = units * scale

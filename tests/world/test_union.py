@@ -58,7 +58,7 @@ def test_one_ground_is_itself_and_unions_nest():
     assert same_bits(nested, Ground.union(plane, sphere, voxels).cast(origins, directions, reaches))
 
 
-def test_of_two_in_the_same_place_the_first_is_hit():
+def test_of_two_coinciding_surfaces_the_first_is_hit():
     slopes = Plane((0, 0, 0), (0, 1, 0)), Plane((0, 0, 0), (0.5, 1, 0))
     for first, second in (slopes, slopes[::-1]):
         hits = Ground.union(first, second).cast((0, 2, 0), DOWN, 2.0)
@@ -67,7 +67,7 @@ def test_of_two_in_the_same_place_the_first_is_hit():
         assert hits.distance == 2.0
 
 
-def test_float32_rays_and_somebody_elses_ground():
+def test_float32_rays_and_a_third_party_ground():
     hits = cast_checked(Ground.union(Elsewhere(Plane()), Sphere()), np.float32([0, 3, 0]), np.float32(DOWN), 9.0)
     assert hits.distance == 2.0
     assert hits.distance.dtype == np.float32

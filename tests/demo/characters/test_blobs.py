@@ -15,8 +15,8 @@ def test_distances_of_a_ball_and_of_a_limb_are_exact():
 
 
 def test_the_surface_of_an_ellipsoid_is_stretched_along_its_axes():
-    turned = np.array(((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
-    egg = lump((0.0, 0.0, 0.0), (0.3, 0.1, 0.2), turned)
+    rotated = np.array(((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    egg = lump((0.0, 0.0, 0.0), (0.3, 0.1, 0.2), rotated)
     on = np.array(((0.0, 0.3, 0.0), (0.1, 0.0, 0.0), (0.0, 0.0, 0.2)))
     assert np.abs(egg.distance(on)[0]).max() < 1e-12
     assert (egg.distance(on * 0.9)[0] < 0).all()

@@ -104,9 +104,9 @@ def test_clips_keep_to_the_limits(who, clip):
 @each
 @each_clip
 def test_clips_loop(who, clip):
-    moved, turned = checks.loop_gap(CHARACTERS[who](), clip)
+    moved, rotated = checks.loop_gap(CHARACTERS[who](), clip)
     assert moved < 1e-6
-    assert turned < 1e-6
+    assert rotated < 1e-6
 
 
 @each
@@ -139,9 +139,9 @@ def test_planted_feet_are_on_the_ground_and_do_not_slide(who, clip):
 def test_feet_off_the_ground_are_off_the_ground(who, clip):
     """The events say when a foot stands: half-way between, in the air, its sole is clear of the ground."""
     character = CHARACTERS[who]()
-    times, _, turns, places = checks.played(character, clip)
+    times, _, rotations, places = checks.played(character, clip)
     for leg in character.rig.legs:
-        points = checks.sole_points(character.rig, leg, turns, places)
+        points = checks.sole_points(character.rig, leg, rotations, places)
         at = {event.name: event.time for event in character.clips[clip].events}
         length = character.clips[clip].duration
         up, down = at[f"{leg.name}_up"], at[f"{leg.name}_down"]
@@ -152,9 +152,9 @@ def test_feet_off_the_ground_are_off_the_ground(who, clip):
 @each
 def test_feet_stay_where_they_are_while_it_stands(who):
     character = CHARACTERS[who]()
-    _, _, turns, places = checks.played(character, "idle")
+    _, _, rotations, places = checks.played(character, "idle")
     for leg in character.rig.legs:
-        points = checks.sole_points(character.rig, leg, turns, places)
+        points = checks.sole_points(character.rig, leg, rotations, places)
         assert np.abs(points[:, :, 1]).max() < 1e-3
         assert np.ptp(points, axis=0).max() < 1e-3
 

@@ -37,8 +37,8 @@ def test_it_is_as_tall_as_a_person_and_faces_z(person):
 def test_joints_have_axes_of_their_own(person):
     """Bones run along their own +Y: code that takes every joint's axes for the character's goes wrong."""
     skeleton = person.skeleton
-    turned = arrays.angle_between(np.array((0.0, 0.0, 0.0, 1.0)), skeleton.rest.rotations.astype(np.float64))
-    assert (turned > 0.1).sum() > len(skeleton) / 3
+    rotated = arrays.angle_between(np.array((0.0, 0.0, 0.0, 1.0)), skeleton.rest.rotations.astype(np.float64))
+    assert (rotated > 0.1).sum() > len(skeleton) / 3
     for upper, lower in (("thigh_l", "shin_l"), ("forearm_r", "hand_r"), ("index_1_l", "index_2_l")):
         world = skeleton.rest_world[skeleton.index(upper)]
         to_child = skeleton.rest_world[skeleton.index(lower), :3, 3] - world[:3, 3]
@@ -69,7 +69,7 @@ def test_knees_and_elbows_cannot_bend_backwards(person, limb, side):
     assert limit.high + straight > np.radians(130)
 
 
-def test_the_rig_knows_who_is_who(person):
+def test_the_rig_has_the_expected_roles(person):
     rig, names = person.rig, person.skeleton.names
     assert [names[j] for j in rig.leg("left").joints] == ["thigh_l", "shin_l", "foot_l"]
     assert names[rig.leg("right").toe] == "toe_r"
@@ -125,9 +125,9 @@ def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_does_not(person):
 
 def test_a_walk_rolls_from_heel_to_toe(person):
     """The heel touches first, then the foot is flat, then the heel leaves while the toes stay, bent."""
-    times, _, turns, places = checks.played(person, "walk")
+    times, _, rotations, places = checks.played(person, "walk")
     leg = person.rig.leg("left")
-    heel, ball, tip = (checks.sole_points(person.rig, leg, turns, places)[:, n, 1] for n in range(3))
+    heel, ball, tip = (checks.sole_points(person.rig, leg, rotations, places)[:, n, 1] for n in range(3))
     share = times / times[-1]
     assert ball[share < 0.02].min() > 0.02
     flat = (share > 0.12) & (share < 0.30)
@@ -135,7 +135,7 @@ def test_a_walk_rolls_from_heel_to_toe(person):
     late = (share > 0.45) & (share < 0.53)
     assert heel[late].min() > 0.02
     assert np.abs(tip[late]).max() < 1e-3
-    bent = np.degrees(arrays.angle_between(turns[:, leg.toe], turns[:, leg.joints[-1]]))
+    bent = np.degrees(arrays.angle_between(rotations[:, leg.toe], rotations[:, leg.joints[-1]]))
     assert bent[late].max() > 15.0
 
 
@@ -148,14 +148,14 @@ def test_left_and_right_do_the_same_half_a_cycle_apart(person):
 
 
 def test_it_blinks_while_it_stands(person):
-    _, _, turns, _ = checks.played(person, "idle")
+    _, _, rotations, _ = checks.played(person, "idle")
     lid, head = person.skeleton.index("lid_l"), person.skeleton.index("head")
-    shut = np.degrees(arrays.angle_between(turns[:, head], turns[:, lid]))
+    shut = np.degrees(arrays.angle_between(rotations[:, head], rotations[:, lid]))
     assert shut.min() < 0.1
     assert shut.max() > 40.0
 
 
-def test_seeds_change_the_looks_alone(person):
+def test_seeds_change_only_the_looks(person):
     other = humanoid(3)
     assert other.skeleton is person.skeleton
     assert other.clips["walk"] is person.clips["walk"]

@@ -25,14 +25,14 @@ def played(puppet):
     return LEG.world(puppet.pose().astype(np.float64))
 
 
-def test_turns_are_about_the_characters_axes_whatever_the_joints_are():
+def test_rotations_are_about_the_characters_axes_for_any_joint_axes():
     puppet = Puppet(LEG, 1)
     puppet.rotate("hip", rotation(X, np.pi / 2))
     knee = played(puppet)[0, 2, :3, 3]
     assert np.allclose(knee, (0.1, 0.9 - 0.05, -0.4), atol=1e-5)  # Down goes back, ahead goes down.
 
 
-def test_the_last_of_a_row_ends_up_with_the_whole_turn():
+def test_the_last_joint_ends_up_with_the_whole_rotation():
     puppet, by = Puppet(LEG, 2), rotation(Z, np.array((0.3, -0.9)))
     puppet.rotate_along(("hip", "knee", "ankle"), by)
     assert arrays.angle_between(puppet.transform("ankle")[0], by).max() < 1e-6

@@ -35,25 +35,25 @@ def test_ours_travel_by_their_root(clip):
     assert motion.extract and motion.speed == 0.0 and np.allclose(motion.ahead, (0, 0, 1), atol=1e-6)
 
 
-def test_who_stands_does_not_travel():
+def test_standing_characters_do_not_travel():
     actor = Actor(humanoid())
     assert not actor.motion("idle").extract and not actor.motion(None).extract
 
 
-def test_a_recording_that_starts_anywhere_is_put_over_the_way():
+def test_the_root_motion_of_a_recording_is_extracted():
     actor = Actor(km.load(asset("bvh/cmu_02_01.bvh")), file="walk.bvh")
     motion = actor.motion(next(iter(actor.character.clips)))
     assert motion.extract and abs(np.linalg.norm(motion.ahead) - 1) < 1e-6
 
 
 @pytest.mark.parametrize("up", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)])
-def test_whatever_is_up_stands_upright_and_faces_ahead(up):
+def test_any_up_axis_gives_an_upright_character_facing_ahead(up):
     forward = (0.0, 1.0, 0.0) if up[1] == 0 else (0.0, 0.0, -1.0)
     character = humanoid()
     actor = Actor(replace(character, rig=replace(character.rig, up=up, forward=forward)))
-    turn = actor.upright(actor.motion(None))
-    assert np.allclose(arrays.rotate(turn, np.array(up)), (0, 1, 0), atol=1e-6)
-    assert np.allclose(arrays.rotate(turn, np.array(forward)), (0, 0, 1), atol=1e-6)
+    rotation = actor.upright(actor.motion(None))
+    assert np.allclose(arrays.rotate(rotation, np.array(up)), (0, 1, 0), atol=1e-6)
+    assert np.allclose(arrays.rotate(rotation, np.array(forward)), (0, 0, 1), atol=1e-6)
 
 
 def test_long_names_are_shown_short_and_all_different():

@@ -75,7 +75,7 @@ def test_a_foot_that_is_taken_is_there_and_comes_back():
     assert np.linalg.norm(joint(scene, "foot_r") - before) < 2e-3
 
 
-def test_the_head_turns_to_what_is_dragged():
+def test_the_head_rotates_to_the_dragged_target():
     scene = CharacterScene()
     scene.be_still()
     aside = joint(scene, "head") - scene.walker.frame.transform[:3, 3] + (1.5, 0.0, 1.0)
@@ -138,7 +138,7 @@ def test_what_is_not_there_is_refused_or_passed_over():
     assert np.isfinite(walked(scene, 0.2).frame()["world"]).all()
 
 
-def test_what_is_said_of_it_goes_through_json():
+def test_the_report_round_trips_through_json():
     import json
 
     said = json.loads(json.dumps(CharacterScene().description()))

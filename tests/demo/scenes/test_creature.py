@@ -37,7 +37,7 @@ def test_a_goal_stays_on_the_ground():
     assert abs(scene.goal[0]) < 2.0 and 0.0 < scene.goal[2] < scene.length
 
 
-def test_it_wanders_until_it_is_told_otherwise():
+def test_it_wanders_until_it_gets_a_goal():
     scene = CreatureScene(seed=3)
     first = scene.goal.copy()
     play(scene, 8.0)

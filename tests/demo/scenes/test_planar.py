@@ -13,7 +13,7 @@ def lengths(joints):
     return np.linalg.norm(np.diff(joints, axis=0), axis=1)
 
 
-def test_targets_wander_in_reach_until_somebody_takes_over():
+def test_targets_wander_within_reach_until_the_user_takes_over():
     scene = PlanarScene()
     before = np.array([chain.target for chain in scene.chains])
     for _ in range(300):

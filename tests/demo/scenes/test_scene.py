@@ -35,7 +35,7 @@ def test_the_same_seed_plays_the_same(name):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_everything_shown_is_finite_and_can_be_said_in_json(name):
+def test_everything_shown_is_finite_and_serialisable_to_json(name):
     one = played(name)
     for array in one.frame().values():
         assert np.isfinite(np.asarray(array, float)).all()
@@ -189,10 +189,10 @@ def test_a_scene_that_does_not_exist_is_refused():
 
 
 @pytest.mark.parametrize("wrong", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0), ("a", 0.0)])
-def test_places_are_checked(wrong):
+def test_positions_are_checked(wrong):
     with pytest.raises(InputError, match="position"):
         clamped_position(wrong, 2, 100.0)
 
 
-def test_places_far_away_are_brought_nearer():
+def test_far_positions_are_moved_nearer():
     assert clamped_position((1e9, -3.0), 2, 100.0).tolist() == [100.0, -3.0]

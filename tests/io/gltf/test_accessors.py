@@ -169,7 +169,7 @@ def test_views_that_lie(change, message):
         array(made)
 
 
-def test_what_is_only_declared_takes_no_memory():
+def test_declared_sizes_allocate_no_memory():
     """A billion zeros, or fifty times a hundred million: refused before any are made."""
     made = Build()
     for count in (10**9, 40_000_000):

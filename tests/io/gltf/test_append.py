@@ -16,11 +16,11 @@ from tests.io.gltf.build import Build
 
 TIMES = np.array([0.0, 0.25, 1.0])
 MATRIX = [0, 0, -2, 0, 0, 2, 0, 0, 2, 0, 0, 0, 3, 4, 5, 1]
-"""Twice as large, a quarter turn about y, moved."""
+"""Twice as large, a quarter rotation about y, moved."""
 
 
 def two_nodes():
-    """A parent with a matrix, and a child that is moved and turned; one clip."""
+    """A parent with a matrix, and a child that is moved and rotated; one clip."""
     build = Build()
     build.add("nodes", name="a", matrix=MATRIX, children=[1], extras={"kept": True})
     build.add("nodes", name="b", translation=[0, 1, 0], rotation=[0, 0, 0.6, 0.8])

@@ -14,14 +14,14 @@ FINE = [
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_what_changes_nothing_in_skeletons(name):
+def test_extensions_that_do_not_affect_skeletons_are_accepted(name):
     assert len(arm(extensionsRequired=[name]).read().skeleton) == 3
 
 
 @pytest.mark.parametrize(
     "name", ["EXT_meshopt_compression", "KHR_meshopt_compression", "ACME_bones", "", "VRMX", "KHR_"]
 )
-def test_what_is_not_known_is_refused_by_name(name):
+def test_unsupported_required_extensions_are_errors(name):
     with pytest.raises(FileError, match=rf"made\.glb: extensionsRequired\[1\] is '{name}', which is not supported"):
         arm(extensionsRequired=["KHR_materials_unlit", name]).read()
 

@@ -37,14 +37,14 @@ def check_same_surface(one, other, character, read_again):
     """Deformed by the same pose, corner by corner. Our joints come back at other places in the skeleton."""
     rng = np.random.default_rng(5)
     rest = character.skeleton.rest
-    turned = Pose(rest.translations, rest.rotations + rng.normal(0, 0.2, rest.rotations.shape), rest.scales)
+    rotated = Pose(rest.translations, rest.rotations + rng.normal(0, 0.2, rest.rotations.shape), rest.scales)
     both = read_again.skeleton.rest.arrays()
     at = [read_again.skeleton.index(name) for name in character.skeleton.names]
     parts = [array.copy() for array in both]
-    for part, ours in zip(parts, turned.arrays(), strict=True):
+    for part, ours in zip(parts, rotated.arrays(), strict=True):
         part[at] = ours
     theirs = other.deform(read_again.skeleton.palette(Pose(*parts)))
-    ours = one.deform(character.skeleton.palette(turned))
+    ours = one.deform(character.skeleton.palette(rotated))
     assert np.allclose(ours[one.triangles], theirs[other.triangles], atol=1e-5 * np.abs(ours).max())
 
 
@@ -101,7 +101,7 @@ def test_more_corners_than_two_bytes_can_tell():
     check_same_surface(skin, back.skins[0], character, back)
 
 
-def test_weights_are_made_what_the_format_wants():
+def test_weights_are_converted_to_the_format():
     """No joint twice in a vertex, none without a weight, all together 1; the surface is the same."""
     skin = triangle((2, 1, 2, 1), (0.25, 0.25, 0.25, 0.25))
     character = Character(row_of_joints(3), skins=[skin])

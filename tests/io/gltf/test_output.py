@@ -34,7 +34,7 @@ def test_what_was_there_is_the_beginning(length):
     assert start + 3 <= made.json["buffers"][0]["byteLength"] <= len(made.binary)
 
 
-def test_every_array_is_where_its_accessor_says():
+def test_every_accessor_points_to_its_array():
     arrays = [
         np.arange(3, dtype="<f4").reshape(-1, 1),
         np.arange(5, dtype="u1").reshape(-1, 1),

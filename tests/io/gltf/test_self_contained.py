@@ -86,7 +86,7 @@ def test_pictures_beside_a_file_come_inside(folder):
     assert images[6] == {"bufferView": 0, "mimeType": "image/png"}
 
 
-def test_pictures_that_are_elsewhere_stay_there_and_it_is_said(folder, caplog):
+def test_images_that_cannot_be_embedded_stay_external_and_are_reported(folder, caplog):
     alone = made(load(folder / "file.gltf").source)
     assert [image["uri"] for image in alone.json["images"][3:6]] == ["gone.png", "../out.png", "http://localhost/d.png"]
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3

@@ -37,7 +37,7 @@ def check_shown(character, viewer, pose):
 
 
 def random_pose(skeleton, seed):
-    """Every joint moved, turned and scaled."""
+    """Every joint moved, rotated and scaled."""
     rng, rest = np.random.default_rng(seed), skeleton.rest
     size = np.abs(rest.translations).max() + 1
     moved = rest.translations + 0.1 * size * rng.normal(size=rest.translations.shape)
@@ -146,7 +146,7 @@ def test_the_four_strongest_of_eight():
     ]
 
 
-def test_weights_that_add_up_to_nothing():
+def test_weights_that_sum_to_zero():
     character = skinned([0, 1, 2], random_binds(1), weights=[(0, 0, 0, 0), (2, 2, 0, 0), (-1, 1, 0, 0)]).read()
     np.testing.assert_array_equal(character.skins[0].weights, [(1, 0, 0, 0), (0.5, 0.5, 0, 0), (0, 1, 0, 0)])
 

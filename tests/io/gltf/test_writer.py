@@ -29,8 +29,8 @@ def character():
 
 
 def nod(character, name="Nod"):
-    turns = [(0.0, 0.0, 0.0, 1.0), (0.6, 0.0, 0.0, 0.8)]
-    return Clip(name, character.skeleton, [Track("a", "rotation", [0.0, 0.5], turns)])
+    rotations = [(0.0, 0.0, 0.0, 1.0), (0.6, 0.0, 0.0, 0.8)]
+    return Clip(name, character.skeleton, [Track("a", "rotation", [0.0, 0.5], rotations)])
 
 
 def saved(path, character, **clips):
@@ -102,7 +102,7 @@ def test_what_cannot_be_written_leaves_the_old_file(character, tmp_path):
 # --- by the path's ending --------------------------------------------------------------------------------------
 
 
-def test_the_path_says_the_format(character, tmp_path):
+def test_the_path_decides_the_format(character, tmp_path):
     files.save(tmp_path / "a.GLB", character)
     files.save(tmp_path / "a.bvh", character, clip="Walk", fps=10)
     assert (tmp_path / "a.GLB").read_bytes()[:4] == b"glTF"
@@ -119,7 +119,7 @@ def test_the_path_says_the_format(character, tmp_path):
         ("a.bvh", {}, "choose one with clip="),
     ],
 )
-def test_what_cannot_be_saved_is_said(character, tmp_path, name, options, said):
+def test_parts_that_cannot_be_saved_are_reported(character, tmp_path, name, options, said):
     with pytest.raises(InputError, match=said):
         files.save(tmp_path / name, character, **options)
     with pytest.raises(InputError, match="must be a Character"):
