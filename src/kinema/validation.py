@@ -355,7 +355,12 @@ Device = Literal["cpu", "gpu"]
 
 def device(*values: Any) -> Device:
     """Return where the arrays are: "gpu" if any of them has `__cuda_array_interface__`."""
-    for value in values:
-        if hasattr(value, "__cuda_array_interface__"):
-            return "gpu"
-    return "cpu"
+    return "gpu" if any(on_gpu(value) for value in values) else "cpu"
+
+
+def on_gpu(value: Any) -> bool:
+    """Return whether this is an array on a GPU."""
+    if value is None or type(value) is np.ndarray:
+        return False
+    # numba's device arrays say so by an attribute of their class; the interface they would work out first.
+    return hasattr(value, "__cuda_ndarray__") or hasattr(value, "__cuda_array_interface__")

@@ -84,7 +84,7 @@ class DeviceArray(NamedTuple):
 
 def _device_precision(*values: Any) -> Any:
     """The precision of the device arrays, which must agree: nothing is converted behind the caller's back."""
-    kinds = {np.dtype(value.dtype) for value in values if hasattr(value, "__cuda_array_interface__")}
+    kinds = {np.dtype(value.dtype) for value in values if validation.on_gpu(value)}
     if kinds not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
         seen = ", ".join(sorted(str(kind) for kind in kinds))
         raise InputError(f"arrays on a GPU must all be float32 or all float64, got {seen}")
@@ -93,17 +93,18 @@ def _device_precision(*values: Any) -> Any:
 
 def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> DeviceArray:
     """A contiguous array on the device whose last axes are `tail` (0 there stands for any size)."""
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is None:
+    if not validation.on_gpu(value):
         value = _cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
-        interface = value.__cuda_array_interface__
-    if SIMULATED:
-        found, contiguous = DeviceArray(value, tuple(value.shape), 0), value.is_c_contiguous()
+    if hasattr(value, "__cuda_ndarray__"):  # numba's own, which would have to work the interface out.
+        found = DeviceArray(value, tuple(value.shape), _address(value))
+        contiguous, stream = value.is_c_contiguous(), None
     else:
+        interface = value.__cuda_array_interface__
         found = DeviceArray(value, tuple(interface["shape"]), interface["data"][0])
         contiguous = _is_contiguous(interface, np.dtype(dtype).itemsize)
-        if interface.get("stream") not in (None, 0, 1):  # 1 is the default stream, whose work is ordered with ours.
-            _cuda().external_stream(interface["stream"]).synchronize()
+        stream = interface.get("stream")
+    if stream not in (None, 0, 1):  # 1 is the default stream, whose work is ordered with ours.
+        _cuda().external_stream(stream).synchronize()
     if not contiguous:
         raise InputError(f"{name} is not contiguous; on a GPU only C-contiguous arrays are taken")
     shape = found.shape
@@ -114,6 +115,11 @@ def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> Devi
         wanted = ", ".join(str(t) if t else "N" for t in tail)
         raise InputError(f"{name} must have shape (..., {wanted}), got {tuple(shape)}")
     return found
+
+
+def _address(array: Any) -> int:
+    """The address of a numba device array; 0 in the simulator."""
+    return 0 if SIMULATED else int(array.device_ctypes_pointer.value or 0)
 
 
 def _is_contiguous(interface: dict[str, Any], itemsize: int) -> bool:
@@ -180,33 +186,30 @@ class Outputs:
     def __init__(self, count: int, *fields: Field) -> None:
         """fields: wider types first, so that each is aligned."""
         sizes = [count * math.prod(field.shape) * np.dtype(field.kind).itemsize for field in fields]
-        self._count, self._fields, self._size = count, fields, max(sum(sizes), 1)
-        self._ends = list(accumulate(sizes))
-        self._starts = [end - size for end, size in zip(self._ends, sizes, strict=True)]
+        self._fields, self._size = fields, max(sum(sizes), 1)
+        self._starts = list(accumulate(sizes, initial=0))
         self._raw = _store().take(self._size)
+        self._lent: Any = None
 
-    def memory(self) -> list[Any]:
-        """Every field as kernels take it."""
+    def memory(self, n: int) -> Any:
+        """The memory from field n on, as kernels take it."""
         if SIMULATED:
-            return [self._part(self._raw, n) for n in range(len(self._fields))]
-        first = int(self._raw.__cuda_array_interface__["data"][0])
-        return [first + start for start in self._starts]
+            end = next(k for k in range(n, len(self._starts)) if not self._same_kind(n, k))
+            return self._raw[self._starts[n] : self._starts[end]].view(self._fields[n].kind)
+        return _address(self._raw) + self._starts[n]
+
+    def _same_kind(self, n: int, k: int) -> bool:
+        return k < len(self._fields) and self._fields[n].kind == self._fields[k].kind
+
+    def array(self, n: int, shape: tuple[int, ...]) -> Any:
+        """Field n as an array of the batch's shape. When the last of them is gone, the buffer is used again."""
+        if self._lent is None:
+            self._lent = _store().lend(self._raw, self._size)
+        return _store().part(self._lent, self._starts[n], (*shape, *self._fields[n].shape), self._fields[n].kind)
 
     def arrays(self, shape: tuple[int, ...]) -> list[Any]:
-        """Every field as an array of the batch's shape. When the last of them is gone, the buffer is used again."""
-        buffer = _store().lend(self._raw, self._size)
-        return [self._part(buffer, n).reshape(*shape, *field.shape) for n, field in enumerate(self._fields)]
-
-    def part(self, n: int, *shape: int) -> Any:
-        """One field as an array for a kernel."""
-        return self._part(self._raw, n).reshape(*shape, *self._fields[n].shape)
-
-    def joined(self, first: int, last: int) -> Any:
-        """Some fields of one type as one flat array."""
-        return self._raw[self._starts[first] : self._ends[last - 1]].view(self._fields[first].kind)
-
-    def _part(self, buffer: Any, n: int) -> Any:
-        return buffer[self._starts[n] : self._ends[n]].view(self._fields[n].kind)
+        """All fields."""
+        return [self.array(n, shape) for n in range(len(self._fields))]
 
 
 # --- launches --------------------------------------------------------------------------------------------------
@@ -227,8 +230,8 @@ _own = threading.local()
 def _status() -> Status:
     if not hasattr(_own, "status"):
         array = _cuda().to_device(np.zeros(_WORDS, np.int32))
-        found = DeviceArray(array, (_WORDS,), 0 if SIMULATED else array.__cuda_array_interface__["data"][0])
-        _own.status = Status(array, np.zeros(_WORDS, np.int32), _memory(found))
+        memory = _memory(DeviceArray(array, (_WORDS,), _address(array)))
+        _own.status = Status(array, np.zeros(_WORDS, np.int32), memory)
     return _own.status
 
 
@@ -270,7 +273,7 @@ def _refuse(status: int, named: dict[str, DeviceArray]) -> None:
 
 
 class Limbs(NamedTuple):
-    """What a two-bone kernel reads, or how far it steps from limb to limb: 1, or 0 where one serves all."""
+    """What a two-bone kernel reads."""
 
     root: Any
     target: Any
@@ -280,36 +283,41 @@ class Limbs(NamedTuple):
 
 
 class LimbOptions(NamedTuple):
-    """What is the same for every limb. largest: the largest number that can be used."""
+    """What is the same for every limb.
+
+    single: bits of 0 for what each limb has its own of, of 1 for what serves all, in the order of `Limbs`.
+    """
 
     soften: Any
     tolerance: Any
-    largest: Any
+    single: Any
 
 
-class LimbOutputs(NamedTuple):
-    """Where a two-bone kernel writes."""
-
-    mid: Any
-    end: Any
-    error: Any
-    reach: Any
-    reached: Any
+@kernel
+def step_of(single, n):
+    """How far input n steps from limb to limb: 1, or 0 where one serves all."""
+    return np.uint64(0) if single & np.uint64(1 << n) else np.uint64(1)
 
 
 @cache
 def _two_bone_kernel(dtype: Any) -> Any:
     cuda = _cuda()
-    solve = two_bone_module.solve
+    solve, largest = two_bone_module.solve, dtype(validation.largest(dtype))
     # Unsigned indices cannot be negative, so no access checks for it: 3.7 TB/s instead of 3.0 on an H200.
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    to_end, to_error, to_reach = np.uint64(3), np.uint64(6), np.uint64(7)
 
-    def kernel(count, limbs, steps, options, outputs, status):
+    def kernel(count, limbs, options, found, reached, status):
+        """found: mid, end, error and reach of all limbs, one after the other."""
         i = np.uint64(cuda.grid(1))
-        if i >= np.uint64(count):
+        if i >= count:
             return
-        r, t, l = three * i * steps.root, three * i * steps.target, two * i * steps.lengths
-        p, h, to = three * i * steps.pole, three * i * steps.hint, three * i
+        r, t, l = (
+            three * i * step_of(options.single, 0),
+            three * i * step_of(options.single, 1),
+            two * i * step_of(options.single, 2),
+        )
+        p, h = three * i * step_of(options.single, 3), three * i * step_of(options.single, 4)
         length1, length2 = limbs.lengths[l], limbs.lengths[l + one]
         m, e, miss, share, size = solve(
             (limbs.root[r], limbs.root[r + one], limbs.root[r + two]),
@@ -320,15 +328,17 @@ def _two_bone_kernel(dtype: Any) -> Any:
             (limbs.hint[h], limbs.hint[h + one], limbs.hint[h + two]),
             options.soften,
         )
-        outputs.mid[to], outputs.mid[to + one], outputs.mid[to + two] = m
-        outputs.end[to], outputs.end[to + one], outputs.end[to + two] = e
+        mid = three * i
+        found[mid], found[mid + one], found[mid + two] = m
+        end = mid + to_end * count
+        found[end], found[end + one], found[end + two] = e
+        found[to_error * count + i] = miss
+        found[to_reach * count + i] = share
         whole = length1 + length2
-        outputs.error[i] = miss
-        outputs.reach[i] = share
-        outputs.reached[i] = np.uint8(1) if miss <= options.tolerance * whole else np.uint8(0)
+        reached[i] = np.uint8(1) if miss <= options.tolerance * whole else np.uint8(0)
         shorter = min(length1, length2)
         flags = 0
-        if not (size <= options.largest and shorter >= 0):
+        if not (size <= largest and shorter >= 0):
             flags |= _UNUSABLE
         if shorter <= 0:
             flags |= notices.DEGENERATE if whole <= 0 else notices.ZERO_BONE
@@ -341,11 +351,11 @@ def _two_bone_kernel(dtype: Any) -> Any:
     memory = types.CPointer(real)
     return _compiled(
         kernel,
-        types.int64,
+        types.uint64,
         types.NamedUniTuple(memory, 5, Limbs),
-        types.NamedUniTuple(types.uint64, 5, Limbs),
-        types.NamedUniTuple(real, 3, LimbOptions),
-        types.NamedTuple((memory, memory, memory, memory, types.CPointer(types.uint8)), LimbOutputs),
+        types.NamedTuple((real, real, types.uint64), LimbOptions),
+        memory,
+        types.CPointer(types.uint8),
         types.CPointer(types.int32),
     )
 
@@ -369,13 +379,11 @@ def two_bone(
     options = LimbOptions(
         dtype(validation.number("soften", soften, 0.0, 1.0)),
         dtype(validation.number("tolerance", tolerance, 0.0)),
-        dtype(validation.largest(dtype)),
+        np.uint64(sum(1 << n for n, array in enumerate(named.values()) if array.shape[:-1] != shape)),
     )
-    memory = Limbs(*(_memory(array) for array in named.values()))
-    steps = Limbs(*(np.uint64(array.shape[:-1] == shape) for array in named.values()))
-    _launch(
-        _two_bone_kernel(dtype), count, count, memory, steps, options, LimbOutputs(*outputs.memory()), _status().memory
-    )
+    limbs = Limbs(*(_memory(array) for array in named.values()))
+    found, reached = outputs.memory(0), outputs.memory(4)
+    _launch(_two_bone_kernel(dtype), count, np.uint64(count), limbs, options, found, reached, _status().memory)
     mid, end, error, reach, reached = outputs.arrays(shape)
     root = start.wrapped()
     status = _wait()
@@ -466,9 +474,6 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
     outputs = Outputs(
         count, Field(np.int64), Field(dtype, (2,)), Field(dtype, (2,)), *[Field(dtype)] * 6, Field(np.bool_)
     )
-    signs, knee, end, angles, *_, clamped = outputs.memory()
-    if SIMULATED:  # The angles are six fields, one after the other.
-        angles = outputs.joined(3, 9)
     steps = (int(array.shape[: len(array.shape) - cores[name]] == shape) for name, array in named.items())
     _launch(
         _two_bone_2d_kernel(dtype),
@@ -478,7 +483,7 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
         PlanarLimbs(*steps),
         bool(auto_bend),
         dtype(validation.largest(dtype)),
-        PlanarOutputs(signs, knee, end, angles, clamped),
+        PlanarOutputs(*(outputs.memory(n) for n in (0, 1, 2, 3, 9))),
         _status().memory,
     )
     signs, knee, end, *angles, clamped = outputs.arrays(shape)
@@ -627,8 +632,7 @@ def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
     inputs = _chain_inputs({key: _resized(array.wrapped(), 3) for key, array in named.items()}, count, size)
     kernel = _chain_kernel(main_pass, dtype, size, table is not None, given.pole is not None)
     outputs = Outputs(count, Field(np.int64), Field(dtype, (size, 3)), Field(dtype), Field(np.bool_))
-    iterations, _, error, reached = outputs.memory()
-    joints = outputs.part(1, count)
+    joints = outputs.array(1, (count,))
     limit_type = LIMIT.dtype(dtype)
     _launch(
         kernel,
@@ -638,10 +642,11 @@ def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
         _constant(settings.tobytes(), SETTINGS.dtype(dtype)),
         dtype(validation.largest(dtype)),
         joints,
-        ChainOutputs(iterations, error, reached),
+        ChainOutputs(*(outputs.memory(n) for n in (0, 2, 3))),
         _status().memory,
     )
-    iterations, joints, error, reached = outputs.arrays(shape)
+    iterations, error, reached = (outputs.array(n, shape) for n in (0, 2, 3))
+    joints = _in_rows(joints, *shape, size, 3)
     status = _wait()
     _refuse(status, named)
     notices.report(name, status & ~_UNUSABLE)
