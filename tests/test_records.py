@@ -84,3 +84,7 @@ def test_matrix_rows_are_stored_row_by_row():
 def test_a_name_that_numpy_uses_is_an_error():
     with pytest.raises(TypeError, match="flat"):
         Record(flat=REAL)
+
+
+def test_an_array_of_one_is_an_array():
+    assert Record(lane=(REAL, 1)).dtype(np.float64)["lane"].shape == (1,)

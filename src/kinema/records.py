@@ -75,11 +75,7 @@ def kernel_views(*arrays: Any) -> tuple[Any, ...]:
 
 
 def _field(kind: Any, real: np.dtype[Any]) -> tuple[Any, ...]:
-    """Return the type of a field and, for an array, its shape."""
-    shape: tuple[Any, ...] = ()
-    if isinstance(kind, tuple):
-        kind, *rest = kind
-        shape = tuple(rest)
-    if isinstance(kind, Record):
-        return (kind.dtype(real), *shape)
-    return (real if kind is REAL else np.dtype(kind), *shape)
+    """Return the type of a field and its shape: (n,) for n, since NumPy 1 takes a plain 1 for no array at all."""
+    kind, shape = kind if isinstance(kind, tuple) else (kind, ())
+    kind = kind.dtype(real) if isinstance(kind, Record) else real if kind is REAL else np.dtype(kind)
+    return kind, shape if isinstance(shape, tuple) else (shape,)
