@@ -29,6 +29,12 @@ PAGE = PACKAGE / "playground" / "page"
 KERNELS = PACKAGE / "_kernels"
 
 
+WITHOUT_PAGE = (
+    "Everything but `kinema play` works. Building the page needs the npm registry; source distributions and wheels "
+    "contain it ready-made."
+)
+
+
 class KinemaHook(BuildHookInterface):
     """Called by hatchling before it collects the files of a distribution."""
 
@@ -48,10 +54,7 @@ class KinemaHook(BuildHookInterface):
         try:
             build_page()
         except (OSError, subprocess.SubprocessError) as problem:
-            self.app.display_warning(
-                f"The playground's page was not built ({problem}). Everything but `kinema play` works. It needs the "
-                "npm registry; a source distribution or a wheel brings the page along."
-            )
+            self.app.display_warning(f"The playground's page was not built: {_reason(problem)}. {WITHOUT_PAGE}")
 
     def _build_kernels(self, build_data: dict[str, Any]) -> None:
         """Compile the kernels and make the wheel one for this platform and Python."""
@@ -96,10 +99,18 @@ def check_page() -> None:
 
 
 def _is_fresh() -> bool:
+    """Whether the page is newer than its sources. Folders do not count: they are as old as their unpacking."""
     built = PAGE / "index.html"
     sources = [WEB / "index.html", WEB / "icon.svg", WEB / "package-lock.json", *(WEB / "src").rglob("*")]
-    sources = [source for source in sources if source.exists()]
+    sources = [source for source in sources if source.is_file()]
     return built.exists() and all(built.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+def _reason(problem: Exception) -> str:
+    """Describe what went wrong in a few words."""
+    if isinstance(problem, subprocess.CalledProcessError):
+        return f"{Path(problem.cmd[1]).stem} failed with status {problem.returncode}"
+    return str(problem)
 
 
 def _install(*options: str) -> None:

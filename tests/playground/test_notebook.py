@@ -1,5 +1,6 @@
 """The playground in a notebook's cell."""
 
+import logging
 import re
 import urllib.error
 import urllib.request
@@ -25,6 +26,23 @@ def test_a_cell_shows_the_page_until_it_is_closed():
     cell.close()
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(address.split("#")[0], timeout=5)
+
+
+def test_a_notebook_on_another_machine_is_told_how_to_forward_the_port():
+    cell = km.play("arm", port=18171)
+    try:
+        port = re.search(r":(\d+)/", cell.address)[1]
+        assert f"ssh -L {port}:127.0.0.1:{port} " in cell._repr_html_()
+        assert repr(cell) == f"Cell({cell.address})"
+    finally:
+        cell.close()
+
+
+def test_the_loggers_of_the_process_stay_as_they_are():
+    loggers = [logging.getLogger(name) for name in ("", "kinema")]
+    before = [(logger.level, list(logger.handlers), logger.disabled) for logger in loggers]
+    km.play("arm", port=18172).close()
+    assert [(logger.level, list(logger.handlers), logger.disabled) for logger in loggers] == before
 
 
 def test_a_scene_that_does_not_exist_is_refused():

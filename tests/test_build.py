@@ -1,0 +1,105 @@
+"""The build: what happens without an npm registry, and what a source distribution contains."""
+
+import os
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kinema.cli import app
+from kinema.playground import server
+
+hatch_build = pytest.importorskip("hatch_build", reason="the build backend is not installed")
+
+ROOT = Path(__file__).parents[1]
+
+
+class Notes:
+    """Stands for hatchling's terminal."""
+
+    def __init__(self):
+        self.warnings = []
+
+    def display_warning(self, text):
+        self.warnings.append(text)
+
+
+class Hook:
+    """The parts of the hook's context that its page step uses."""
+
+    def __init__(self):
+        self.app = Notes()
+
+
+def sources_and_page(tmp_path, monkeypatch):
+    """A page and its sources, all equally old, as hatchling packs them; the folders are new."""
+    web, page = tmp_path / "web", tmp_path / "page"
+    for path in (web / "src" / "main.ts", web / "index.html", web / "package-lock.json", page / "index.html"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+        os.utime(path, (1_580_601_600, 1_580_601_600))
+    monkeypatch.setattr(hatch_build, "WEB", web)
+    monkeypatch.setattr(hatch_build, "PAGE", page)
+    return web
+
+
+def no_registry(*arguments):
+    raise subprocess.CalledProcessError(1, ["node", "npm-cli.js", *arguments])
+
+
+def test_the_page_of_an_unpacked_source_distribution_is_used(tmp_path, monkeypatch):
+    web = sources_and_page(tmp_path, monkeypatch)
+    monkeypatch.setattr(hatch_build, "_install", no_registry)
+    hatch_build.build_page()
+    os.utime(web / "src" / "main.ts")
+    with pytest.raises(subprocess.CalledProcessError):
+        hatch_build.build_page()
+
+
+def test_without_a_registry_the_build_goes_on_and_says_so(tmp_path, monkeypatch):
+    web = sources_and_page(tmp_path, monkeypatch)
+    os.utime(web / "src" / "main.ts")
+    monkeypatch.setattr(hatch_build, "_install", no_registry)
+    monkeypatch.delenv("KINEMA_WITHOUT_PAGE", raising=False)
+    hook = Hook()
+    hatch_build.KinemaHook._build_page(hook)
+    (told,) = hook.app.warnings
+    assert told.startswith("The playground's page was not built: npm-cli failed with status 1. ")
+    assert "Everything but `kinema play` works" in told
+
+
+def test_without_a_page_the_command_says_what_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setattr(server, "files", lambda package: tmp_path)
+    result = CliRunner().invoke(app, ["play", "--no-browser"])
+    assert result.exit_code == 2
+    assert "the playground's page is not built" in result.stderr
+
+
+def test_a_source_distribution_has_all_of_the_project(tmp_path, monkeypatch):
+    builders = pytest.importorskip("hatchling.builders.sdist")
+    monkeypatch.setenv("KINEMA_WITHOUT_PAGE", "1")
+    (path,) = builders.SdistBuilder(str(ROOT)).build(directory=str(tmp_path))
+    with tarfile.open(path) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    pages = {
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CODE_OF_CONDUCT.md",
+        "CITATION.cff",
+        "LICENSE",
+    }
+    assert names >= pages | {"Makefile", "hatch_build.py", "pyproject.toml"}
+    assert names >= {path.relative_to(ROOT).as_posix() for path in (ROOT / "src" / "kinema").rglob("*.py")}
+    assert not [name for name in names if "node_modules" in name]
+
+
+def test_a_built_page_travels_with_both_distributions():
+    """It is ignored by git, so the build has to be told."""
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    for target in ("sdist", "wheel"):
+        assert "src/kinema/playground/page" in targets[target]["artifacts"]
