@@ -1,4 +1,4 @@
-"""What the documents say is run: every Python block of them, and every example."""
+"""The documents: every Python block and every example runs, and every link resolves."""
 
 import re
 import runpy
@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITHOUT_CODE = {"conventions.md", "glossary.md"}
 
 
 def python_blocks(document):
@@ -16,23 +17,35 @@ def python_blocks(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_python_blocks_run(document):
-    """All blocks of a document in one go, as a reader would type them one after the other."""
-    names = {}
-    for block in python_blocks(document):
+    """Run all blocks of a document in one session, as a reader would type them one after the other."""
+    names, blocks = {}, python_blocks(document)
+    for block in blocks:
         exec(compile(block, document.name, "exec"), names)
+    assert bool(blocks) == (document.name not in WITHOUT_CODE)
 
 
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(example, capsys, tmp_path, monkeypatch):
-    """In an empty folder, where those that draw leave their pictures, and without a window."""
+    """Run an example in an empty folder, where it may write pictures, without a window."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
 
 
-def test_links_lead_somewhere():
-    for document in [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]:
-        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
-            assert (document.parent / link).exists(), f"{document.name}: {link}"
+def anchors(document):
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(
+    "document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"], ids=lambda path: path.name
+)
+def test_links_resolve(document):
+    for link in re.findall(r"\]\(([^):]+)\)", document.read_text()):
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
