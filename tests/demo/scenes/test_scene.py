@@ -92,8 +92,11 @@ def test_unknown_handles_and_keys_are_ignored(name):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_its_script_runs(name):
-    assert run(played(name).python())
+def test_its_script_runs_and_imports_only_what_is_public(name):
+    text = played(name).python()
+    assert run(text)
+    imports = {line for line in text.splitlines() if "import" in line and "kinema" in line}
+    assert imports <= {"import kinema as km", "from kinema import demo", "from kinema.physics import step"}
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -252,9 +252,9 @@ class ArmScene(Scene):
 
 
 def _script(arm: ArmScene) -> str:
-    """Write a script that sets up the room as it is now and runs it for a second."""
+    """Write a script that sets up arm and balls as they are now, with a function that goes on from there."""
     room, balls = arm.room, arm.balls
-    return f'''"""The arm and the balls as they are now, then a second of what comes. Metres, y up."""
+    return f'''"""The arm and the balls as they are on the screen, and what moves them. Metres, y up."""
 
 import numpy as np
 
@@ -275,12 +275,11 @@ balls = km.Balls(
     velocities={nested(balls.velocities, DECIMALS)},
     held={balls.held.tolist()},
 )
-joints = np.array({nested(arm.joints, DECIMALS)})
-target = np.array({numbers(arm.goal, DECIMALS)})
-
-print("hand:", np.round(joints[-1], 3).tolist(), " balls:", np.round(balls.positions, 3).tolist())
+target = np.array({numbers(arm.hand, DECIMALS)})
+start = np.array({nested(arm.joints, DECIMALS)})
 {_motion(arm)}
-print("hand:", np.round(joints[-1], 3).tolist(), " balls:", np.round(balls.positions, 3).tolist())
+print("hand:", np.round(joints[-1], 3).tolist())
+print("balls:", np.round(balls.positions, 3).tolist())
 '''
 
 
@@ -288,10 +287,21 @@ def _motion(arm: ArmScene) -> str:
     if arm.values["solver"] == "compensating":
         state = "None" if arm.state is None else f"np.array({numbers(arm.state, DECIMALS)})"
         return f"""state = {state}
-for _ in range(60):
-    arm = km.compensating(joints, target, state, dt=1 / 60)
-    joints, state = arm.joints, arm.state
-    balls = step(room, balls, 1 / 60)"""
-    return f"""for _ in range(60):
-    balls = step(room, balls, 1 / 60)
-joints = km.{arm.values["solver"]}(joints, target, pole=(0, 3, 0)).joints"""
+joints = km.compensating(start, target, state, steps=0).joints
+
+
+def go_on(joints, state, balls, dt=1 / 60):
+    \"\"\"One frame: the arm moves on towards its target, the balls fall.\"\"\"
+    moved = km.compensating(joints, target, state, dt=dt)
+    return moved.joints, moved.state, step(room, balls, dt)
+
+"""
+    return f"""joints = km.{arm.values["solver"]}(start, target, pole={numbers(POLE, DECIMALS)}).joints
+
+
+def go_on(joints, balls, dt=1 / 60):
+    \"\"\"One frame: the arm reaches for its target, the balls fall.\"\"\"
+    joints = km.{arm.values["solver"]}(joints, target, pole={numbers(POLE, DECIMALS)}).joints
+    return joints, step(room, balls, dt)
+
+"""

@@ -6,7 +6,6 @@ Space: metres, y up.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -24,7 +23,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
-from kinema.demo.scenes.script_text import nested, numbers
+from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
@@ -48,10 +47,6 @@ WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of the area it wanders in, m: near the tentacles, but out of their way."""
 ASIDE = 0.5
 """Offset of the camera's target from the creature towards the tentacles, m."""
-SECOND = 1.0
-"""Seconds that a script replays."""
-TICK = 1 / 60
-"""Seconds per frame of a script."""
 DECIMALS = 5
 """Of a metre, in scripts."""
 
@@ -112,7 +107,6 @@ class CreatureScene(Scene):
         self.length = grounds.round_of(self.values["ground"]).far + grounds.TURNING + grounds.MARGIN
         self.animator = Animator(self.actor.character, stages_of(self.actor.character), ground=self.ground)
         self.animator.set_transform((0.0, self._height(0.0, START), START))
-        self.past: deque[tuple[float, Any]] = deque()
         self.shown: Frame = self.animator.update(0.0)
         self.report = self.shown.reports["locomotion"]
         self.goal = self._on_ground((0.4, 0.0, START + 1.2))
@@ -194,9 +188,6 @@ class CreatureScene(Scene):
     def step(self, dt: float) -> None:
         if dt <= 0.0:
             return
-        self.past.append((dt, np.array(self.shown.transform)))
-        while sum(seconds for seconds, _ in self.past) - self.past[0][0] > SECOND:
-            self.past.popleft()
         self.shown = self.animator.update(dt)
         self.report = self.shown.reports.get("locomotion", self.report)
         if self.values["wander"] and bool(self.report.arrived[0]):
@@ -270,41 +261,43 @@ class CreatureScene(Scene):
 
 
 def _script(scene: CreatureScene) -> str:
-    """Write a script that replays the last second: it ends with `world`, (J, 4, 4), and `tentacles`, (T, joints, 3)."""
-    past = list(scene.past)
-    start = past[0][1] if past else np.array(scene.shown.transform)
-    ticks = round(sum(dt for dt, _ in past) / TICK)
-    tails = "km.Tail()" if "tail" in scene.animator.stages else ""
-    stages = ", ".join(filter(None, ("km.Locomotion()", tails)))
-    ground = "\n".join(grounds.script_of(scene.values["ground"], 1.0))
-    return f'''"""A creature that steps by itself, the last second of its way; tentacles by FABRIK. Metres, y up."""
+    """Write a script that computes `world`, (J, 4, 4), and `tentacles`, (T, joints, 3), as they are on the screen."""
+    shown, stages = scene.shown, ["km.Locomotion()", *(["km.Tail()"] if "tail" in scene.animator.stages else [])]
+    position, rotation = shown.transform[:3, 3], arrays.from_matrix(np.asarray(shown.transform[:3, :3], float))
+    lines = [
+        '"""A creature and tentacles as they are on the screen. `world`: the matrices of its joints. Metres, y up."""',
+        "",
+        "import numpy as np",
+        "",
+        "import kinema as km",
+        "from kinema import demo",
+        "",
+        f"creature = demo.{scene.values['creature']}()",
+        "",
+        *pose_lines("creature", scene.actor.character.skeleton, shown.pose, shown.transform),
+        *printed_joints("creature"),
+        *_tentacles(scene),
+        "",
+        "# To go on from here: it walks to its goal by itself.",
+        *grounds.script_of(scene.values["ground"], 1.0),
+        f"animator = km.Animator(creature, [{', '.join(stages)}], ground=ground)",
+        f"animator.set_transform({digits(position)}, {digits(rotation)})",
+        "frame = animator.update(0.0)",
+        f"animator['locomotion'].walk_to({digits(scene.goal)}, speed={scene.values['speed']:g})",
+        "frame = animator.update(1 / 60)  # Once per frame.",
+        "",
+    ]
+    return "\n".join(lines)
 
-import numpy as np
 
-import kinema as km
-from kinema import demo
-
-{ground}
-creature = demo.{scene.values["creature"]}()
-animator = km.Animator(creature, [{stages}], ground=ground)
-animator.set_transform({numbers(start[:3, 3], DECIMALS)}, {numbers(arrays.from_matrix(start[:3, :3]), DECIMALS)})
-frame = animator.update(0.0)
-animator["locomotion"].walk_to({numbers(scene.goal, DECIMALS)}, speed={scene.values["speed"]:g})
-for _ in range({ticks}):
-    frame = animator.update({TICK:.6g})
-world = frame.world
-{_tentacles(scene)}
-for name, place in zip(creature.skeleton.names, world[:, :3, 3], strict=True):
-    print(f"{{name}}:", np.round(place, 3).tolist())
-'''
-
-
-def _tentacles(scene: CreatureScene) -> str:
+def _tentacles(scene: CreatureScene) -> list[str]:
     if not len(scene.tentacles.joints):
-        return ""
-    return f"""
-joints = np.array({nested(scene.tentacles.joints, DECIMALS)})
-targets = np.array({nested(scene.tentacles.targets, DECIMALS)})
-tentacles = km.fabrik(joints, targets).joints
-print("tips of the tentacles:", np.round(tentacles[:, -1], 3).tolist())
-"""
+        return []
+    return [
+        "",
+        "# Tentacles: all of them in one call.",
+        f"joints = np.array({nested(scene.tentacles.joints, DECIMALS)})",
+        f"targets = np.array({nested(scene.tentacles.targets, DECIMALS)})",
+        "tentacles = km.fabrik(joints, targets).joints",
+        'print("tips of the tentacles:", np.round(tentacles[:, -1], 3).tolist())',
+    ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
+from kinema.demo.scenes.script_text import numbers
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.two_bone import two_bone
@@ -28,6 +29,8 @@ FARTHEST = 32.0
 BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
 TARGET_HEIGHT = 1.1
 """Height of the target above the ground, m."""
+DECIMALS = 6
+"""Of a metre, in scripts."""
 CURIOUS = 3.0
 """Distance within which limbs reach for the target, m."""
 
@@ -165,31 +168,50 @@ class CrowdScene(Scene):
         return Status(float(self.errors.max()), reached, len(self.roots))
 
     def python(self) -> str:
-        count, bones, solver = len(self.roots), self.bones, self.values["solver"]
-        target = tuple(np.round(self.target.astype(float), 4).tolist())
-        call = (
-            "km.two_bone(roots, targets, (0.45, 0.45), hint=(0, 0, 1))" if bones == 2 else f"km.{solver}(rest, targets)"
-        )
-        return f'''"""{count} limbs, each with a target of its own, in one call. Metres, y up."""
+        return _script(self)
+
+
+# --- as a script -----------------------------------------------------------------------------------------------
+
+
+def _script(crowd: CrowdScene) -> str:
+    """Write a script that places all limbs and their targets and solves them in one call."""
+    count, bones, solver = len(crowd.roots), crowd.bones, crowd.values["solver"]
+    half = HEIGHT / 2
+    call = f"km.two_bone(roots, targets, np.full(2, {half:g}, np.float32), hint=np.array((0, 0, 1), np.float32))"
+    joints = "np.stack((roots, solved.mid, solved.end), axis=1)"
+    if bones > 2:
+        call, joints = f"km.{solver}(rest, targets)", "solved.joints"
+    return f'''"""{count} limbs, each with a target of its own, in one call. Metres, y up."""
 
 import time
 
 import numpy as np
 
 import kinema as km
-from kinema.demo.scenes.crowd import CrowdScene
 
-field = CrowdScene(seed={self.seed})
-field.set("count", {count})
-field.set("solver", "{solver}")
-field.set("bones", {self.values["bones"]:g})
-field.time, field.wanders, field.target = {self.time!r}, False, np.array({target}, np.float32)
-field.step(0.0)
-roots, rest, targets = field.roots, field.rest, field.targets
+# Limbs on a square grid, each moved a little.
+side = {math.ceil(math.sqrt(count))}
+grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:{count}]
+places = (grid - (side - 1) / 2 + np.random.default_rng({crowd.seed}).uniform(-0.3, 0.3, ({count}, 2))) * {APART}
+roots = np.zeros(({count}, 3), np.float32)
+roots[:, [0, 2]] = places
+rest = np.repeat(roots[:, np.newaxis], {bones + 1}, axis=1)
+rest[:, :, 1] = np.linspace(0, {HEIGHT}, {bones + 1}, dtype=np.float32)
+
+# Targets sway in a wave; limbs near the common target reach for it.
+target = np.array({numbers(crowd.target, DECIMALS)}, np.float32)
+x, z = roots[:, 0], roots[:, 2]
+phase = np.float32({1.6 * crowd.time!r}) + 0.8 * x
+height, back = 0.55 + 0.12 * np.cos(phase + z), 0.3 * np.cos(0.7 * phase - 0.9 * z)
+sway = np.stack((0.35 * np.sin(phase), height, back), axis=-1)
+near = np.clip(1 - np.linalg.norm((target - roots)[:, [0, 2]], axis=-1, keepdims=True) / {CURIOUS:g}, 0, 1)
+near = near * near * (3 - 2 * near)
+targets = (roots + sway * (1 - near) + (target - roots) * near).astype(np.float32)
 
 began = time.perf_counter()
 solved = {call}
 seconds = time.perf_counter() - began
+joints = {joints}
 print(f"{count} limbs of {bones} bones: {{seconds * 1e3:.2f}} ms, {{solved.reached.sum()}} reached")
-joints = field.joints
 '''

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from inspect import getsource
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.script_text import nested, numbers
 from kinema.limits import Cone
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
@@ -29,6 +29,8 @@ PASSES = 24
 FARTHEST = 4.0
 """Largest coordinate of the target, m."""
 BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
+DECIMALS = 6
+"""Of a metre, in scripts."""
 TIME_SHARE = 0.1
 """How much of a new measurement goes into the time that is shown."""
 
@@ -238,32 +240,34 @@ def _script(lab: LabScene) -> str:
     """Write a script that solves the problem with every solver and prints the error after each pass."""
     bones, degrees = int(lab.values["bones"]), lab.values["limit"]
     limits = f"[km.Cone(np.radians({degrees:g}))] * {bones}" if degrees < 180 else "None"
-    target = ", ".join(f"{x:g}" for x in np.round(lab.target, 5).tolist())
-    cones = f"\n\n{getsource(inside_cones)}\n" if degrees < 180 else ""
-    keep = f'    joints["compensating"] = inside_cones(walked.joints, np.radians({degrees:g}))\n' if cones else ""
+    starts = ["rest", "rest"] if lab.values["from_rest"] else [_rows(joints) for joints in lab.joints[:2]]
+    state = "None" if lab.state is None else f"np.array({numbers(lab.state, DECIMALS)})"
     return f'''"""One chain, one target, every solver: poses and the error pass by pass. Metres, y up."""
 
 import numpy as np
 
 import kinema as km
-{cones}
+
 rest = np.zeros(({bones + 1}, 3))
 rest[:, 1] = np.linspace(0, 1, {bones + 1})
-target = np.array(({target}))
+target = np.array({numbers(lab.target, DECIMALS)})
 limits = {limits}
 
 joints = {{}}
-for solver in (km.fabrik, km.ccd):
-    solved = solver(rest, target, limits=limits)
+for solver, start in ((km.fabrik, {starts[0]}), (km.ccd, {starts[1]})):
+    solved = solver(start, target, limits=limits)
     joints[solver.__name__] = solved.joints
-    errors = [float(solver(rest, target, limits=limits, max_iterations=n).error) for n in range(1, 25)]
+    errors = [float(solver(rest, target, limits=limits, max_iterations=n).error) for n in range(1, {PASSES + 1})]
     print(f"{{solver.__name__}}: error {{solved.error:.2e}} m after {{solved.iterations}} passes")
-    print("  pass by pass:", " ".join(f"{{error:.1e}}" for error in errors))
+    print("  from rest, pass by pass:", " ".join(f"{{error:.1e}}" for error in errors))
 
-joints["compensating"], state = rest, None
-for frame in range(120):  # It walks there, ten steps a frame.
-    walked = km.compensating(joints["compensating"], target, state, dt=1 / 60)
-    joints["compensating"], state = walked.joints, walked.state
-{keep}error = np.linalg.norm(joints["compensating"][-1] - target)
-print(f"compensating: error {{error:.2e}} m after 120 frames")
+# Compensating angles move on from frame to frame: `steps=0` leaves the chain as it is, more steps go on.
+start = {_rows(lab.joints[2])}
+moved = km.compensating(start, target, {state}, steps=0)
+joints["compensating"] = moved.joints
+print(f"compensating: error {{moved.error:.2e}} m")
 '''
+
+
+def _rows(joints: Any) -> str:
+    return f"np.array({nested(joints, DECIMALS)})"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
 
-REMEMBERED = 61
-"""Ticks kept for the script: one second, long enough for springs to reach their current state."""
 HIGHEST = 20.0
 """Distance above and below the floor within which ground is searched, leg lengths."""
 GAZE_AHEAD = 0.6
@@ -34,19 +31,6 @@ GAZE_AHEAD = 0.6
 SAME_FLOOR = 0.02
 """Difference up to which the floors of two clips count as one, metres for a person."""
 STAGES = ("play", "breathing", "feet", "hands", "head", "eyes")
-
-
-class Moment(NamedTuple):
-    """A walker's state after a tick."""
-
-    transform: Any
-    """(4, 4): of the character's space."""
-    time: float
-    """Time in the clip, seconds."""
-    dt: float
-    """Length of the tick, seconds."""
-    clock: float
-    """Time since the stages were created, seconds."""
 
 
 class Walker:
@@ -77,7 +61,6 @@ class Walker:
         self.actor, self.ground, self.clip, self.speed, self.still = actor, ground, clip, speed, still
         self.weights = dict.fromkeys(STAGES, 1.0) | dict(weights)
         self.held = Held(actor.character.rig, GAZE_AHEAD * actor.extent)
-        self.past: deque[Moment] = deque(maxlen=REMEMBERED)
         self.way = 0.0
         """Distance travelled along the path, metres for a person."""
         self._height: float | None = None
@@ -112,7 +95,6 @@ class Walker:
         self._alone = Animator(self.character, [] if self.clip is None else [self._play()])
         for name in self._animator.stages:
             self._animator.set_weight(name, self.weights[name])
-        self.past.clear()
         self.step(0.0)
 
     def play(self, clip: str | None) -> None:
@@ -124,7 +106,6 @@ class Walker:
         if not goes_on:
             return self._begin()
         self.motion, self._upright = motion, self.actor.upright(motion)
-        self.past.clear()
         return self._set_play()
 
     def move_to(self, ground: str) -> None:
@@ -179,7 +160,6 @@ class Walker:
         skeleton = self.character.skeleton
         self.pose, pulled = self.held.pull_feet(skeleton, self.frame.pose, self.weights["feet"], dt)
         self.world = self.frame.transform @ skeleton.world(self.pose) if pulled else self.frame.world
-        self.past.append(Moment(np.array(self.frame.transform, float), self._time(), dt, self._animator.time))
 
     def settle(self, dt: float) -> None:
         """Let hands, feet and gaze follow their handles for dt seconds while clip and path stand still."""
@@ -226,11 +206,16 @@ class Walker:
         if self.motion.extract:
             self.way += float(np.hypot(self._stride[0], self._stride[2])) / self.actor.size
 
-    def _time(self) -> float:
+    @property
+    def time(self) -> float:
+        """Time in the clip, seconds; 0 without a clip."""
         report = self.frame.reports.get("play")
-        if report is not None:
-            return float(report.time[0])
-        return self.past[-1].time if self.past else 0.0
+        return 0.0 if report is None else float(report.time[0])
+
+    @property
+    def clock(self) -> float:
+        """Time since the stages were created, seconds."""
+        return float(self._animator.time)
 
     @property
     def alone(self) -> Any:
