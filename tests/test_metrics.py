@@ -5,13 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinema as km
 from kinema import metrics
+from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.io import bvh
 from kinema.math import arrays
+from kinema.metrics.balance import distance_inside
+from kinema.metrics.capsules import segment_distance
 from kinema.pose import Pose
 from kinema.rig import Leg, Rig
 from kinema.skeleton import Skeleton
+from tests import problems
 from tests.assets import asset
 from tests.standing_rig import ANKLE, HAND, HIPS, SHIN, THIGH, TOE, Slope, make_rig
 
@@ -602,3 +607,62 @@ def test_wrong_input_is_named(change, message):
 def test_one_pose_is_not_a_motion():
     with pytest.raises(InputError, match="motion is one pose"):
         metrics.rotation_steps(RIG.skeleton, RIG.skeleton.rest)
+
+
+# --- balance and self-intersection -----------------------------------------------------------------------------
+
+
+def frames_at_rest(character):
+    return km.Pose(*(array[np.newaxis].astype(float) for array in character.skeleton.rest.arrays()))
+
+
+def test_a_person_at_rest_stands_on_two_feet_and_falls_off_one():
+    character = humanoid()
+    pose = frames_at_rest(character)
+    assert 0.01 < metrics.balance(character.rig, pose)[0] < 0.3
+    assert metrics.balance(character.rig, pose, planted=[[True, False]])[0] < 0
+    assert metrics.balance(character.rig, pose, planted=[[False, False]])[0] == -np.inf
+
+
+def test_the_balance_is_that_of_the_solver():
+    character = humanoid()
+    body, feet = km.FullBody(character), [km.Effector(f"{side}_foot", pin=True) for side in ("left", "right")]
+    hand = km.Effector("left_hand", (0.3, 1.0, 0.6))
+    pose, report = body.solve(frames_at_rest(character), [hand, *feet])
+    np.testing.assert_allclose(metrics.balance(character.rig, pose), report.balance, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("at", "inside"), [((0.5, 0.5), 0.5), ((0.9, 0.5), 0.1), ((1.5, 0.5), -0.5), ((2.0, 2.0), -np.sqrt(2)), ((0, 0), 0)]
+)
+def test_distances_inside_a_square(at, inside):
+    square = np.array([(0.0, 0.0), (1, 0), (1, 1), (0, 1), (0.5, 0.2)])
+    found = distance_inside(square, np.ones(5, bool), np.array(at, float))
+    assert found == pytest.approx(inside, abs=1e-12)
+
+
+def test_a_hand_through_the_chest_is_found():
+    character = humanoid()
+    pose = frames_at_rest(character)
+    assert metrics.self_intersection(character, pose)[0] == 0
+    body = km.FullBody(character, root="fixed", mobility={"chest": 0.0})
+    chest = character.skeleton.rest_world[body.joint("chest"), :3, 3]
+    inside, _ = body.solve(pose, [km.Effector("left_hand", chest + (-0.15, -0.05, 0.0))])
+    assert metrics.self_intersection(character, inside)[0] > 0.02
+
+
+def test_capsules_are_as_thick_as_the_skin():
+    capsules = metrics.capsules_of(humanoid())
+    radius = dict(zip(capsules.names, capsules.radii, strict=True))
+    assert 0.02 < radius["left_forearm"] < 0.08
+    assert 0.04 < radius["left_thigh"] < 0.15
+
+
+def test_distances_of_segments():
+    rng = problems.generator(11)
+    ends = rng.normal(size=(4, 50, 3))
+    share = np.linspace(0, 1, 201)[:, np.newaxis, np.newaxis]
+    first, second = (a + (b - a) * share for a, b in ((ends[0], ends[1]), (ends[2], ends[3])))
+    gap = np.linalg.norm(first[:, np.newaxis] - second[np.newaxis], axis=-1).min(axis=(0, 1))
+    np.testing.assert_allclose(segment_distance(*ends), gap, atol=0.02)
+    assert (segment_distance(*ends) <= gap + 1e-12).all()

@@ -131,6 +131,44 @@ def test_feet_that_slide_are_locked():
     assert baked.before.worst_slide > 0.04 > 5 * baked.after.worst_slide
 
 
+@pytest.mark.slow_uncompiled
+def test_a_pulled_hand_takes_the_body_along_and_pinned_feet_stay():
+    person = humanoid()
+    hand = person.clips["idle"].sample(0.0)
+    start = person.skeleton.world(hand)[person.rig.arm("left").joints[-1], :3, 3]
+    point = start + (0.35, -0.3, 0.5)
+    settings = BakeSettings(pull={"left_hand": MovingPoint.fixed(point)}, pin=("left_foot", "right_foot"), fps=30)
+    baked = bake(person, "idle", settings)
+    assert baked.before.worst_reach > 0.3
+    assert baked.after.worst_reach < 5e-3
+    feet = [leg.joints[-1] for leg in person.rig.legs]
+    times = np.linspace(0, person.clips["idle"].duration, 5)
+    before, after = (person.skeleton.world(clip.sample(times)) for clip in (person.clips["idle"], baked.clip))
+    np.testing.assert_allclose(after[:, feet, :3, 3], before[:, feet, :3, 3], atol=3e-3)
+    hips = person.rig.hips
+    assert np.linalg.norm(after[:, hips, :3, 3] - before[:, hips, :3, 3], axis=-1).max() > 0.02
+
+
+@pytest.mark.slow_uncompiled
+def test_a_foot_reaches_by_its_leg_alone():
+    person = humanoid()
+    world = person.skeleton.world(person.clips["idle"].sample(0.0))
+    ankle = person.rig.leg("left").joints[-1]
+    point = world[ankle, :3, 3] + (0.0, 0.2, 0.25)
+    baked = bake(person, "idle", BakeSettings(reach={"left_foot": MovingPoint.fixed(point)}, fps=30))
+    assert baked.after.worst_reach < 5e-3
+    after = person.skeleton.world(baked.clip.sample(0.0))
+    np.testing.assert_allclose(after[person.rig.hips], world[person.rig.hips], atol=1e-5)
+
+
+def test_parts_that_are_not_there_are_named():
+    person = humanoid()
+    with pytest.raises(InputError, match="there is no joint or role 'tail'"):
+        bake(person, "idle", BakeSettings(pull={"tail": MovingPoint.fixed((0, 1, 1))}))
+    with pytest.raises(InputError, match="pin holds parts of a body that is pulled"):
+        BakeSettings(pin=("left_foot",))
+
+
 def test_hands_reach_and_heads_rotate_from_the_first_frame_on():
     person = humanoid()
     point = np.array((0.25, 1.2, 0.45))

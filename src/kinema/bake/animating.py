@@ -13,6 +13,7 @@ from kinema.bake.landings import Landings
 from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import SETTLING
 from kinema.behaviours.eyes import Eyes
+from kinema.behaviours.full_body import Body
 from kinema.behaviours.hands import Hands
 from kinema.behaviours.head import Head
 from kinema.behaviours.stage import Stage
@@ -20,6 +21,10 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
+from kinema.solvers.body.targets import Effector
+
+PULL_FADE = 0.3
+"""Seconds in which a part is pulled in when its target begins to exist, and let go when it ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +70,13 @@ def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
         stages.append(replace(settings.feet, follow=False))
-    if settings.reach:
+    if settings.reaching_hands:
         stages.append(Hands())
+    if settings.moves_body:
+        stages.append(Body(root="free" if settings.pull else "fixed"))
     if settings.look_at is not None:
         stages.append(
-            Head(spine_share=0.0) if settings.reach else Head()
+            Head(spine_share=0.0) if settings.goals else Head()
         )  # A spine that rotates would take the hands along.
         if clip_frames.rig.eyes:
             stages.append(Eyes(saccade_size=0.0, blink_interval=(0.0, 0.0)))
@@ -87,7 +94,7 @@ class _Player:
 
     def settle(self) -> None:
         """Hold the first pose until hands and head have settled. Feet are off: they would take it for a step."""
-        if self._settings.look_at is None and not self._settings.reach:
+        if self._settings.look_at is None and not self._settings.goals:
             return
         if self._settings.places_feet:
             self._animator.set_weight("feet", 0.0)
@@ -111,9 +118,23 @@ class _Player:
         """Set the targets of head, eyes and hands."""
         if self._settings.look_at is not None:
             self._animator.look_at(self._settings.look_at.at(seconds))
-        for arm, target in self._settings.reach.items():
+        if self._settings.moves_body:
+            self._pull(seconds)
+        for arm, target in self._settings.reaching_hands.items():
             point = target.at(seconds)
             if point is None:
                 self._animator["hands"].release(arm)
             else:
                 self._animator["hands"].reach(arm, point)
+
+    def _pull(self, seconds: float) -> None:
+        """Set the effectors of the whole body. Feet that reach come before what is pulled."""
+        goals = {**self._settings.reaching_feet, **self._settings.pull}
+        points = {role: target.at(seconds) for role, target in goals.items()}
+        effectors = [
+            Effector(role, point, priority=int(role in self._settings.reaching_feet))
+            for role, point in points.items()
+            if point is not None
+        ]
+        pins = [Effector(role, pin=True) for role in self._settings.pin]
+        self._animator["body"].set(*effectors, *pins, fade=PULL_FADE)

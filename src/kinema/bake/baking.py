@@ -24,6 +24,7 @@ from kinema.metrics import Metrics
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.roles import take_along
+from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
 
 
@@ -118,17 +119,19 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
         raise InputError(f"no legs were found in {name}: say which joints they are, or leave its feet alone")
     if settings.look_at is not None and rig.head is None:
         raise InputError(f"no head was found in {name}: say which joint it is, or leave out what to look at")
-    for arm in settings.reach:
+    for arm in settings.reaching_hands:
         if arm not in (known := [each.name for each in rig.arms]):
             hands = ", ".join(f"{each}_hand" for each in known) or "none"
             raise InputError(f"there is no {arm}_hand in {name}; there are {hands}")
+    for role in (*settings.reaching_feet, *settings.pull, *settings.pin):
+        joint_of(rig.skeleton, rig, role)
     return rig
 
 
 def _measure(clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip. played: (F, J, 4, 4), the new clip."""
     rig, dt, planted, alone = clip_frames.rig, clip_frames.dt, clip_frames.planted, clip_frames.world
-    asked = [targets_of(rig, world, clip_frames.times, settings.reach) for world in (alone, played)]
+    asked = [targets_of(rig, world, clip_frames.times, settings.goals) for world in (alone, played)]
     stride = clip_frames.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
     before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0], key_stride=stride)
     after = metrics.measure(
@@ -145,7 +148,7 @@ def _problems(
     if settings.places_feet:
         yield from missing_ground(after)
         yield from shortfalls(clip_frames.rig, after, clip_frames.times)
-    yield from out_of_reach(clip_frames.rig, played, clip_frames.times, settings.reach)
+    yield from out_of_reach(clip_frames.rig, played, clip_frames.times, settings.goals)
 
 
 def _new_clip(clip: Clip, poses: Pose, times: Any, settings: BakeSettings, below: Any) -> Clip:

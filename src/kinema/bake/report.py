@@ -46,7 +46,7 @@ FIGURES = (
     MotionFigure(
         "no_ground", "planted sole points without ground", "count", lambda m: float((m.missed * m.planted).sum())
     ),
-    MotionFigure("reach_error", "farthest from what a hand reaches for", "length", lambda m: m.worst_reach),
+    MotionFigure("reach_error", "farthest from a target", "length", lambda m: m.worst_reach),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,11 @@ class BakeSettings:
     look_at: MovingPoint | None = None
     """Target of the head and the eyes."""
     reach: Mapping[str, MovingPoint] = field(default_factory=dict)
-    """Targets of the hands by the name of their arm: "left" or "left_hand"."""
+    """Targets of hands and feet: "left_hand", or "left" for short, and "left_foot". Only the limb moves."""
+    pull: Mapping[str, MovingPoint] = field(default_factory=dict)
+    """Targets of any part by its role, such as "left_hand", "head" or "hips". The whole body follows."""
+    pin: Sequence[str] = ()
+    """Roles of parts that stay where the clip has them, however the body is pulled."""
     fps: float | None = None
     """Keys at exactly this many frames per second; None: near the clip's own rate."""
     loops: int = 1
@@ -71,9 +75,33 @@ class BakeSettings:
         if len(reach) < len(self.reach):
             raise InputError(f"reach names a hand twice: {', '.join(self.reach)}")
         object.__setattr__(self, "reach", reach)
-        for name, target in {"look_at": self.look_at, **self.reach}.items():
+        object.__setattr__(self, "pin", tuple(self.pin))
+        if self.pin and not self.moves_body:
+            raise InputError("pin holds parts of a body that is pulled; give pull too")
+        for name, target in {"look_at": self.look_at, **self.reach, **self.pull}.items():
             if target is not None and not isinstance(target, MovingPoint):
                 raise InputError(f"{name} must be a MovingPoint, got {type(target).__name__}")
+
+    @property
+    def reaching_hands(self) -> dict[str, MovingPoint]:
+        """Those of `reach` that are hands, by the name of their arm."""
+        return {name: target for name, target in self.reach.items() if not name.endswith("_foot")}
+
+    @property
+    def reaching_feet(self) -> dict[str, MovingPoint]:
+        """Those of `reach` that are feet, by role."""
+        return {name: target for name, target in self.reach.items() if name.endswith("_foot")}
+
+    @property
+    def moves_body(self) -> bool:
+        """Whether the full-body solver runs."""
+        return bool(self.pull or self.reaching_feet)
+
+    @property
+    def goals(self) -> dict[str, MovingPoint]:
+        """All targets of hands, feet and other parts by role."""
+        hands = {f"{arm}_hand": target for arm, target in self.reaching_hands.items()}
+        return hands | self.reaching_feet | dict(self.pull)
 
     @property
     def places_feet(self) -> bool:

@@ -1,10 +1,10 @@
-"""Targets for the head and the hands: `MovingPoint`, and whether the hands can reach it."""
+"""Targets for the head, hands, feet and other parts: `MovingPoint`, and whether they reach it."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.errors import FileError, InputError
 from kinema.rig import Rig
+from kinema.solvers.body.roles import joint_of
 
 SETTLING = 1.5
 """Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
@@ -79,28 +80,33 @@ class MovingPoint:
         return np.array([np.interp(seconds, self.times, axis) for axis in self.points.T])
 
 
-def targets_of(rig: Rig, world: Any, times: Any, reach: Mapping[str, MovingPoint]) -> dict[Any, Any] | None:
-    """Return the target of each hand joint in each frame, {joint: (F, 3)}; None if no hand has one.
+def targets_of(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> dict[Any, Any] | None:
+    """Return the target of each joint in each frame, {joint: (F, 3)}; None if there are none.
 
-    Where a target does not exist, the hand's own position stands in, so that its error is zero. world: (F, J, 4, 4),
-    the motion. times: (F,), seconds.
+    Where a target does not exist, the joint's own position stands in, so that its error is zero. world: (F, J, 4, 4),
+    the motion. times: (F,), seconds. goals: by role.
     """
     targets = {}
-    for name, target in reach.items():
-        hand = int(rig.arm(name).joints[-1])
+    for role, target in goals.items():
+        joint = joint_of(rig.skeleton, rig, role)
         points = [target.at(float(t)) for t in times]
-        targets[hand] = np.array([world[k, hand, :3, 3] if p is None else p for k, p in enumerate(points)])
+        targets[joint] = np.array([world[k, joint, :3, 3] if p is None else p for k, p in enumerate(points)])
     return targets or None
 
 
-def out_of_reach(rig: Rig, world: Any, times: Any, reach: Mapping[str, MovingPoint]) -> Iterator[str]:
-    """Yield a sentence for each hand that stops short of its target. world: (F, J, 4, 4). times: (F,), seconds."""
-    targets = targets_of(rig, world, times, reach) or {}
-    for name, target in reach.items():
-        arm = rig.arm(name)
-        length, first, last = rig.skeleton.length(arm.joints), int(arm.joints[0]), int(arm.joints[-1])
+def out_of_reach(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> Iterator[str]:
+    """Yield a sentence for each part that stops short of its target.
+
+    world: (F, J, 4, 4). times: (F,), seconds. goals: by role.
+    """
+    targets = targets_of(rig, world, times, goals) or {}
+    for role, target in goals.items():
+        last, limb = joint_of(rig.skeleton, rig, role), _limb_of(rig, role)
+        length = rig.leg_length if limb is None else rig.skeleton.length(limb)
         error = np.linalg.norm(world[:, last, :3, 3] - targets[last], axis=-1)
-        too_far = np.linalg.norm(world[:, first, :3, 3] - targets[last], axis=-1) > length
+        too_far = np.zeros(len(error), bool)
+        if limb is not None:
+            too_far = np.linalg.norm(world[:, int(limb[0]), :3, 3] - targets[last], axis=-1) > length
         # A hand still moving to the start of its target's path is late, which is not the path's fault.
         settled = (target.times[0] <= 0.0) | (times > target.times[0] + SETTLING)
         short = np.where(too_far | settled, error, 0.0)
@@ -108,9 +114,15 @@ def out_of_reach(rig: Rig, world: Any, times: Any, reach: Mapping[str, MovingPoi
         if short[worst] > REACHED * length:
             x, y, z = targets[last][worst]
             yield (
-                f"the {name} hand cannot reach ({x:.3g}, {y:.3g}, {z:.3g}), {times[worst]:.2f} s from the start: "
-                f"it stops {short[worst]:.3g} short"
+                f"the {role.replace('_', ' ')} cannot reach ({x:.3g}, {y:.3g}, {z:.3g}), {times[worst]:.2f} s from the "
+                f"start: it stops {short[worst]:.3g} short"
             )
+
+
+def _limb_of(rig: Rig, role: str) -> Sequence[Any] | None:
+    """The joints of the limb that a hand or a foot belongs to."""
+    limbs = {f"{arm.name}_hand": arm.joints for arm in rig.arms} | {f"{leg.name}_foot": leg.joints for leg in rig.legs}
+    return limbs.get(role)
 
 
 def _rows(path: Path) -> list[list[float]]:

@@ -19,6 +19,8 @@ kinema bake person.glb -o out.glb --clip walk --ground stairs.glb --loops 4
 
 kinema bake person.glb -o out.glb --clip idle --look-at 1,1.6,2 --reach left_hand=0.3,1.1,0.4
 
+kinema bake person.glb -o out.glb --clip idle --pull left_hand=0.6,0.4,0.7 --pin left_foot --pin right_foot
+
 kinema bake captures/ -o clean/ --lock-feet --jobs 4 --report figures.json"""
 
 
@@ -75,8 +77,24 @@ class BakeOptions(GroundOptions, RoleOptions):
     reach: Annotated[
         list[str],
         typer.Option(
-            metavar="HAND=X,Y,Z|CSV",
-            help="Target of a hand: left_hand=0.4,1.2,0.5. Once per hand.",
+            metavar="ROLE=X,Y,Z|CSV",
+            help="Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
+            rich_help_panel=_CHANGES,
+        ),
+    ] = field(default_factory=list)
+    pull: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ROLE=X,Y,Z|CSV",
+            help="Pull a part, such as left_hand, head or hips; the whole body follows. Once per part.",
+            rich_help_panel=_CHANGES,
+        ),
+    ] = field(default_factory=list)
+    pin: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ROLE",
+            help="Keep a part, such as left_foot, where the clip has it while others are pulled; repeatable.",
             rich_help_panel=_CHANGES,
         ),
     ] = field(default_factory=list)
@@ -87,7 +105,7 @@ class BakeOptions(GroundOptions, RoleOptions):
 
 
 def bake(options: BakeOptions) -> None:
-    """Adapt clips to a ground, to targets for the hands, head and eyes, and add them to the file as new clips.
+    """Adapt clips to a ground, to targets for the body, head and eyes, and add them to the file as new clips.
 
     Lengths are in the unit of the file. Files that are done are skipped when you run the same command again.
     """

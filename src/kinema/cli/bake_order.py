@@ -64,9 +64,10 @@ def _output_folder(listed: list[Item], output: Path) -> Path | None:
 def _check_something_asked(options: BakeOptions) -> None:
     moved = options.ground or options.lock_feet or options.travel or options.in_place or options.at != "0,0"
     timed = options.fps is not None or options.loops != 1
-    if not (moved or timed or options.look_at or options.reach or options.heading is not None):
+    aimed = options.look_at or options.reach or options.pull or options.pin
+    if not (moved or timed or aimed or options.heading is not None):
         raise InputError(
-            "no change is asked for; give at least one of --ground, --lock-feet, --look-at, --reach, --travel, "
+            "no change is asked for; give at least one of --ground, --lock-feet, --look-at, --reach, --pull, --travel, "
             "--in-place, --at, --heading, --loops, --fps"
         )
 
@@ -83,7 +84,9 @@ def order_of(options: BakeOptions) -> Order:
         travel=options.travel,
         in_place=options.in_place,
         look_at=None if options.look_at is None else _point("--look-at", options.look_at),
-        reach=_reach(options.reach),
+        reach=_targets("--reach", options.reach),
+        pull=_targets("--pull", options.pull),
+        pin=options.pin,
         fps=options.fps,
         loops=options.loops,
         name=options.name,
@@ -107,17 +110,16 @@ def _heading(degrees: float | None) -> float | None:
     return math.radians(math.fmod(degrees, 360.0))
 
 
-def _reach(texts: list[str]) -> dict[str, MovingPoint]:
-    """Parse the target of each hand, by the name of its arm."""
+def _targets(option: str, texts: list[str]) -> dict[str, MovingPoint]:
+    """Parse the target of each part of the body, by its role."""
     found: dict[str, MovingPoint] = {}
     for text in texts:
-        hand, equals, target = text.partition("=")
-        if not equals or not hand:
-            raise InputError(f"--reach is {text!r:.60}; expected HAND=X,Y,Z, such as left_hand=0.4,1.2,0.5")
-        arm = hand.removesuffix("_hand")
-        if arm in found:
-            raise InputError(f"--reach names {hand} twice; a hand has one target, which may move: {hand}=path.csv")
-        found[arm] = _point(f"--reach {hand}", target)
+        role, equals, target = text.partition("=")
+        if not equals or not role:
+            raise InputError(f"{option} is {text!r:.60}; expected ROLE=X,Y,Z, such as left_hand=0.4,1.2,0.5")
+        if role in found:
+            raise InputError(f"{option} names {role} twice; it has one target, which may move: {role}=path.csv")
+        found[role] = _point(f"{option} {role}", target)
     return found
 
 
@@ -125,7 +127,8 @@ def _fingerprint(options: BakeOptions) -> str:
     """Hash every option that affects the result, and the files that the options name."""
     asked = {name: value for name, value in asdict(options).items() if name not in _NOT_IN_FINGERPRINT}
     digest = hashlib.sha256(json.dumps({"kinema": __version__, **asked}, sort_keys=True, default=str).encode())
-    named = [options.ground, options.look_at, options.roles, *(text.partition("=")[2] for text in options.reach)]
+    targets = [text.partition("=")[2] for text in (*options.reach, *options.pull)]
+    named = [options.ground, options.look_at, options.roles, *targets]
     for path in (Path(text) for text in named if text):
         if path.is_file():
             digest.update(path.read_bytes())

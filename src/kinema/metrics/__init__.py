@@ -5,6 +5,8 @@ rig's order. Everything is computed in float64. Where the ground has a hole ther
 left out of every figure and counted on their own.
 """
 
+from kinema.metrics.balance import balance, mass_centre
+from kinema.metrics.capsules import Capsules, capsules_of, self_intersection
 from kinema.metrics.joints import jerk, knee_flips, reach_error, rotation_steps
 from kinema.metrics.measuring import Metrics, measure
 from kinema.metrics.sliding import Slides, Steps, slides, steps_of
@@ -21,18 +23,23 @@ from kinema.metrics.soles import (
 
 __all__ = [
     "PARTS",
+    "Capsules",
     "Metrics",
     "Slides",
     "Soles",
     "Steps",
+    "balance",
+    "capsules_of",
     "clearance",
     "jerk",
     "knee_flips",
+    "mass_centre",
     "measure",
     "penetration",
     "planted_from",
     "reach_error",
     "rotation_steps",
+    "self_intersection",
     "shin_penetration",
     "slides",
     "sole_points",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,11 +16,12 @@ from kinema.errors import InputError
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton
+from kinema.solvers.body import masses as body_masses
 from kinema.solvers.body import records, targets
 from kinema.solvers.body.descent import solve_bodies
-from kinema.solvers.body.plan import Plan
+from kinema.solvers.body.plan import Plan, Weights
 from kinema.solvers.body.roles import default_mobility, joint_of
-from kinema.solvers.body.targets import Effector
+from kinema.solvers.body.targets import Effector, Target
 
 TOLERANCE = 1e-4
 """Share of the body's size within which a position counts as reached."""
@@ -36,6 +38,23 @@ poses that can be reached, eight reach 99.8%."""
 
 SLIDE = 0.3
 """Mobility of a free root, squared body sizes: beside limbs of mobility 1 the hips lead without taking over."""
+
+FRAME = 1 / 60
+"""Seconds from one frame to the next, if not given."""
+
+SPEED = 20.0
+"""Fastest that a joint rotates from frame to frame, rad/s: 19 degrees in a sixtieth of a second. A throwing arm is
+faster, everything else is slower."""
+
+SOFTNESS = 0.3
+"""Compliance per body size that a target is missed by, while frames follow each other: the force on a target out of
+reach is then as large as the stiffness of a limb, so that a stretched body does not snap."""
+
+WARM_STEPS = 10
+"""Steps of one frame. A target that moves on needs one to three."""
+
+SETTLED = 1e-3
+"""Angle from the animated pose below which a joint that nothing pulls at any more is back, radians."""
 
 MOST_PLANS = 64
 """Sets of effectors that a solver keeps what it has prepared for."""
@@ -57,6 +76,11 @@ class BodyReport(NamedTuple):
     """(...): Gauss-Newton steps taken."""
     limited: Any
     """(...): whether a joint is held back by its limit."""
+    limited_joints: NDArray[np.bool_]
+    """(..., J): which joints are held back by their limits."""
+    balance: Any
+    """(...): metres that the centre of mass is inside the support of the pinned feet, seen from above; below 0 it is
+    outside. 0 if no foot is pinned."""
 
 
 class FullBody:
@@ -67,21 +91,30 @@ class FullBody:
     body
         A `Character` or a `Skeleton`.
     rig
-        The roles of the joints. None: those of the character. Without a rig, joints go by name and the first one is the
-        root.
+        The roles of the joints. Default: those of the character. Without a rig, joints go by name and the first one is
+        the root.
     root
-        "free" lets the hips move and rotate; "fixed" keeps them as in the input pose.
+        "free" lets the hips move and rotate; "fixed" keeps them as the input pose has them.
     mobility
-        How easily joints rotate, by role, name or index: 1 for a limb, 0 freezes a joint. Joints that are not listed
+        How easily joints rotate, by role, name or index; 1 is a limb's, 0 freezes a joint. Joints that are not named
         have the default of their role.
+    masses
+        Masses of joints by role, name or index, in any unit. Default: those of a body with these proportions.
     tolerance
-        Distance that counts as reached, as a fraction of the body's largest extent at rest.
+        Share of the body's size, its largest extent at rest, within which a position counts as reached.
     rotation_tolerance
-        Angle that counts as reached, radians.
+        Radians within which a rotation counts as reached.
     max_steps
         Gauss-Newton steps from one start.
     attempts
-        Starts, if the first one does not reach all targets.
+        Starts that are tried where the first does not reach all targets.
+    speed
+        Fastest that a joint rotates from one frame to the next where `solve` is given the frame before, rad/s.
+
+    Raises
+    ------
+    InputError
+        For settings that are out of range, and for names that are neither role nor joint.
 
     Examples
     --------
@@ -98,10 +131,12 @@ class FullBody:
         *,
         root: str = "free",
         mobility: Mapping[Joint, float] | None = None,
+        masses: Mapping[Joint, float] | None = None,
         tolerance: float = TOLERANCE,
         rotation_tolerance: float = ROTATION_TOLERANCE,
         max_steps: int = MOST_STEPS,
         attempts: int = ATTEMPTS,
+        speed: float = SPEED,
     ) -> None:
         if isinstance(body, Character):
             self.skeleton, self.rig = body.skeleton, body.rig if rig is None else rig
@@ -117,7 +152,10 @@ class FullBody:
         self._joints: dict[Joint, int] = {}
         self.mobility = self._mobility(mobility or {})
         self._settings = self._shared_settings(tolerance, rotation_tolerance, max_steps, attempts)
-        self._plans: dict[tuple[int, ...], Plan] = {}
+        self.speed = validation.number("speed", speed, 0.0)
+        self.mass = self._masses(masses)
+        self._mass_offsets = body_masses.mass_offsets(self.skeleton)
+        self._plans: dict[Any, Plan] = {}
 
     def __repr__(self) -> str:
         return f"FullBody({self.skeleton!r}, root {'free' if self.slide else 'fixed'})"
@@ -134,18 +172,35 @@ class FullBody:
         effectors: Sequence[Effector],
         *,
         warm: Pose | None = None,
+        dt: float | None = FRAME,
         transform: ArrayLike | None = None,
     ) -> tuple[Pose, BodyReport]:
         """Move the body so that its effectors meet their targets, and nothing moves that need not.
 
-        pose: the animated pose, any batch; joints that no effector needs stay as they are.
-        effectors: what is wanted; their batch and that of the pose broadcast.
-        warm: a pose to start from, such as the one returned for the frame before. It saves steps and keeps frames
-            continuous; where the effectors leave the body free, it goes back to `pose` over a few frames.
-        transform: (..., 12), where the character stands, 3x4 row by row. Default: at the world's origin.
+        Parameters
+        ----------
+        pose
+            The animated pose, any batch; joints that no effector needs stay as they are.
+        effectors
+            What is wanted; their batch and that of the pose broadcast.
+        warm
+            A pose to start from, such as the one returned for the frame before. It saves steps and keeps frames
+            continuous: no joint rotates faster than `speed`. Where the effectors leave the body free, it goes back to
+            `pose` over a few frames.
+        dt
+            Seconds since the frame that `warm` is of. None lets joints rotate at any speed.
+        transform
+            (..., 12): where the character stands, 3x4 row by row. Default: at the world's origin.
 
-        Returns the new pose and a `BodyReport`. Limits of the skeleton hold, bones keep their length.
-        Raises InputError for effectors that name no joint, want nothing or do not broadcast.
+        Returns
+        -------
+        tuple of Pose and BodyReport
+            The new pose, inside the limits of the skeleton, its bones as long as before.
+
+        Raises
+        ------
+        InputError
+            For effectors that name no joint, want nothing or do not broadcast.
         """
         self.skeleton.check(pose)
         wanted = targets.parse(effectors, self.joint)
@@ -154,26 +209,38 @@ class FullBody:
         if warm is not None:
             self.skeleton.check(warm)
             warm = _spread(warm, shape)
-        plan = self._plan(tuple(joint for target in wanted for joint in target.joints))
-        states = plan.states(*start.flat(), warm)
-        settings = np.repeat(self._settings, len(states))
-        settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
+        unsettled = None if warm is None else self._unsettled(start, warm)
+        plan = self._plan(wanted, () if unsettled is None else tuple(np.flatnonzero(unsettled.any(axis=0)).tolist()))
+        states = plan.states(*start.flat(), warm, unsettled)
+        settings = self._settings_of(plan, wanted, len(states), transform, shape)
         settings["warm"], settings["single"] = warm is not None, start.precision == np.float32
-        if transform is not None:
-            space = validation.vectors("transform", transform, 12, np.float64)
-            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
+        if warm is not None:
+            settings["softness"] = SOFTNESS / targets.COMPLIANCE
+            settings["most_steps"] = np.minimum(settings["most_steps"], WARM_STEPS)
+        if warm is not None and dt is not None:
+            settings["largest_rotation"] = self.speed * validation.number("dt", dt, 0.0)
         goals = targets.as_records(wanted, plan.index, shape)
         outcomes = records.zeros(records.OUTCOME, len(states))
         arrays = (plan.joints, states, goals, settings, outcomes)
         validation.in_chunks(
             lambda first, last: solve_bodies(first, last, *arrays, plan.room(len(wanted))), len(states), THREADS_FROM, 1
         )
-        return plan.pose(start, states), _report(goals, outcomes, self.size, shape, start.precision)
+        report = _report(goals, outcomes, self.size, shape, start.precision)
+        return plan.pose(start, states), report._replace(limited_joints=self._limited_joints(plan, states, shape))
 
-    def moved(self, effectors: Sequence[Effector]) -> NDArray[np.int64]:
-        """Indices of the joints that some effectors may move, in order."""
-        joints = tuple(joint for target in targets.parse(effectors, self.joint) for joint in target.joints)
-        return self._plan(joints).nodes
+    def is_settled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
+        """(characters,): whether a pose is back where it is animated, as good as.
+
+        Parameters
+        ----------
+        pose
+            The animated pose.
+        warm
+            The pose of the frame before, of as many characters.
+        """
+        way = warm.translations[..., self.root, :] - pose.translations[..., self.root, :]
+        near = np.linalg.norm(way.astype(np.float64), axis=-1).reshape(-1) <= SETTLED * self.size
+        return near & ~self._unsettled(pose, warm).any(axis=-1)
 
     def check(self, effectors: Sequence[Effector], count: int) -> None:
         """Raise InputError unless these are effectors for this many characters, with one value for all or one each."""
@@ -193,18 +260,58 @@ class FullBody:
             values[self.joint(name)] = validation.number(f"mobility[{name!r}]", value, 0.0)
         return values
 
-    def _plan(self, tips: tuple[int, ...]) -> Plan:
-        plan = self._plans.get(tips)
+    def _masses(self, given: Mapping[Joint, float] | None) -> NDArray[np.float64]:
+        """(J,): shares of the body's mass."""
+        if given is None:
+            return body_masses.default_masses(self.skeleton, self.rig)
+        return body_masses.given_masses(self.skeleton, given, self.joint)
+
+    def _plan(self, wanted: Sequence[Target], unsettled: tuple[int, ...]) -> Plan:
+        """What the kernels need for some effectors, prepared once for each set of them."""
+        tips = tuple(joint for target in wanted for joint in target.joints)
+        pins = tuple((target.joint, k) for k, target in enumerate(wanted) if target.pin and not target.weighs)
+        weighs = any(target.weighs for target in wanted)
+        key = (tips, pins, weighs, unsettled)
+        plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[tips] = Plan(self.skeleton, tips, self.mobility, self.root, self.slide)
+            support = body_masses.support_points(self.skeleton, self.rig, pins)
+            weights = Weights(self.mass, self._mass_offsets, support)
+            all_tips = (*tips, *np.flatnonzero(self.mass).tolist()) if weighs else tips
+            plan = Plan(self.skeleton, all_tips, self.mobility, self.root, self.slide, weights, unsettled)
+            self._plans[key] = plan
         return plan
+
+    def _unsettled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
+        """(characters, J): joints that are not back where they are animated."""
+        cosines = np.abs(np.einsum("...jc,...jc->...j", pose.rotations, warm.rotations, dtype=np.float64))
+        off = (cosines < math.cos(0.5 * SETTLED)) & (self.mobility > 0)
+        return off.reshape(-1, len(self.skeleton))
+
+    def _settings_of(
+        self, plan: Plan, wanted: Sequence[Target], count: int, transform: ArrayLike | None, shape: tuple[int, ...]
+    ) -> Any:
+        """(count,) SETTINGS of one call."""
+        settings = np.repeat(self._settings, count)
+        settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
+        settings["moving"], settings["weighs"] = plan.moving.size, any(target.weighs for target in wanted)
+        if transform is not None:
+            space = validation.vectors("transform", transform, 12, np.float64)
+            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
+        return settings
+
+    def _limited_joints(self, plan: Plan, states: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        """(..., J): joints that are held back."""
+        held = np.zeros((len(states), len(self.skeleton)), bool)
+        held[:, plan.nodes] = states["no_swing"] | states["no_twist"]
+        return held.reshape(*shape, -1)
 
     def _shared_settings(self, tolerance: float, rotation_tolerance: float, max_steps: int, attempts: int) -> Any:
         """(1,) SETTINGS without what is a character's own."""
         settings = records.zeros(records.SETTINGS, 1)
         settings["root_space"] = np.eye(4)[:3].reshape(12)
+        settings["up"] = (0.0, 1.0, 0.0) if self.rig is None else self.rig.up
         settings["body_size"] = self.size
         settings["tolerance"] = validation.number("tolerance", tolerance, 0.0)
         settings["rotation_tolerance"] = validation.number("rotation_tolerance", rotation_tolerance, 0.0)
@@ -240,4 +347,6 @@ def _report(goals: Any, outcomes: Any, size: float, shape: tuple[int, ...], prec
         goals["rotation_error"].astype(precision).reshape(each),
         outcomes["steps"].reshape(shape)[()],
         outcomes["limited"].reshape(shape)[()],
+        np.zeros((*shape, 0), bool),
+        outcomes["balance"].astype(precision).reshape(shape)[()],
     )

@@ -56,6 +56,7 @@ def solve_chains(
     states = plan.states(posed.t[rows], posed.r[rows], posed.s[rows])
     settings = _settings(posed, tasks, options, rows, chains)
     settings["root"], settings["single"] = plan.root, posed.dtype == np.float32
+    settings["moving"] = plan.moving.size
     wanted = _targets(tasks, plan, rows, rotations)
     settings["ranks"] = int(wanted["rank"].max(initial=0)) + 1
     _pull_in(posed, wanted, settings, rows, chains)

@@ -13,6 +13,9 @@ from kinema.solvers.branch import into_limit
 LARGEST_ROTATION = 0.8
 """Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
 
+LARGEST_PULL = 0.5
+"""Share of what a warm start allows by which a joint goes back towards the reference in one frame."""
+
 EDGE_SLACK = 16.0
 """How near to the edge of its limit a joint counts as at it, in roundings of a rotation."""
 
@@ -137,8 +140,11 @@ def allowed(joint, state, v):
 def find_pull(problem, n, share):
     """A share of the rotation and of the movement back to the reference."""
     joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
-    back = quat.mul(quat.conj(load4(state.rotation)), load4(state.reference))
-    store3(state.pull, vec.scale(to_world(state, quat.to_vector(back)), share))
+    back = vec.scale(quat.to_vector(quat.mul(quat.conj(load4(state.rotation)), load4(state.reference))), share)
+    most = settings.largest_rotation * like(share, LARGEST_PULL)
+    size = vec.length(back)
+    back = vec.scale(back, most / size if like(share, 0.0) < most < size else like(share, 1.0))
+    store3(state.pull, to_world(state, back))
     if joint.slide > like(share, 0.0):
         way = vec.sub(load3(state.reference_translation), load3(state.translation))
         store3(state.pull_slide, vec.scale(xform.linear(above(problem, n), way), share / settings.body_size))
@@ -152,7 +158,7 @@ def move_joint(problem, n, rotation, slide):
     if joint.slide > zero:
         own = xform.linear(xform.inverse(above(problem, n)), vec.scale(slide, settings.body_size))
         store3(state.translation, vec.add(load3(state.translation), own))
-    if joint.mobility > zero:
+    if joint.mobility > zero and vec.dot(rotation, rotation) > zero:
         own = to_own(state, rotation)
         q = quat.mul(load4(state.rotation), quat.from_vector(own, like(zero, LARGEST_ROTATION)))
         store4(state.rotation, quat.unit(q))

@@ -22,22 +22,44 @@ class SolveBuffers(NamedTuple):
     sweep: Any
     matrix: Any
     pulls: Any
+    support: Any
+
+
+class Weights(NamedTuple):
+    """How a character's mass is spread, and what it stands on."""
+
+    mass: NDArray[np.float64]
+    """(J,): shares of the whole, which add up to 1."""
+    offset: NDArray[np.float64]
+    """(J, 3): where in each joint's own space its mass is."""
+    support: Any
+    """(P,) SUPPORT, joints by their index in the skeleton."""
 
 
 class Plan:
-    """Every joint above some effectors, parents first, with its settings.
+    """Every joint above some effectors, parents first, with its settings; then the joints that they only carry along.
 
     skeleton: whose. tips: joints that carry effectors. mobility: (J,), of every joint of the skeleton. root: the joint
-    that may move. slide: its mobility, squared body sizes; 0 keeps it where it is.
+    that may move. slide: its mobility, squared body sizes; 0 keeps it where it is. weights: for the balance; None
+    leaves it out. unsettled: joints that are only on their way back to the animated pose.
     """
 
     def __init__(
-        self, skeleton: Skeleton, tips: tuple[int, ...], mobility: NDArray[np.float64], root: int, slide: float
+        self,
+        skeleton: Skeleton,
+        tips: tuple[int, ...],
+        mobility: NDArray[np.float64],
+        root: int,
+        slide: float,
+        weights: Weights | None = None,
+        unsettled: tuple[int, ...] = (),
     ) -> None:
-        self.nodes = skeleton.above([*tips, root])
+        self.moving = skeleton.above([*tips, *unsettled, root])
+        self.nodes = np.concatenate([self.moving, self._carried(skeleton, weights)])
         self.index = np.full(len(skeleton) + 1, -1)
         self.index[self.nodes] = np.arange(self.nodes.size)
         self.root = int(self.index[root])
+        self.on_path = np.isin(self.nodes, skeleton.above([*tips, root]))
         held = skeleton.joint_limits(np.float64)
         self.joints = records.zeros(records.JOINT, self.nodes.size)
         self.joints["parent"] = self.index[skeleton.parents[self.nodes]]
@@ -46,9 +68,25 @@ class Plan:
         self.joints["rest"] = held.rest[self.nodes]
         self.joints["bone"] = held.bones[self.nodes]
         self.joints["limit"] = held.limits[self.nodes]
+        self.support = records.zeros(records.SUPPORT, 0)
+        if weights is not None:
+            self.joints["mass"], self.joints["mass_offset"] = weights.mass[self.nodes], weights.offset[self.nodes]
+            self.support = weights.support.copy()
+            self.support["joint"] = self.index[weights.support["joint"]]
 
-    def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None) -> Any:
-        """(characters, N) JOINT_STATE of local transforms, (characters, J, ...). warm: the pose to start from."""
+    def _carried(self, skeleton: Skeleton, weights: Weights | None) -> NDArray[np.int64]:
+        """Joints that do not move by themselves, but that the balance depends on."""
+        if weights is None or not len(weights.support):
+            return np.zeros(0, np.int64)
+        needed = skeleton.above([*np.flatnonzero(weights.mass).tolist(), *weights.support["joint"].tolist()])
+        return np.setdiff1d(needed, self.moving)
+
+    def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None, unsettled: Any = None) -> Any:
+        """(characters, N) JOINT_STATE of local transforms, (characters, J, ...).
+
+        warm: the pose to start from. unsettled: (characters, J), joints that are on their way back; those that are not,
+        and that no effector moves, start as animated.
+        """
         t, r, s = (array[:, self.nodes] for array in (t, r, s))
         states = records.zeros(records.JOINT_STATE, t.shape[:2])
         states["translation"] = states["reference_translation"] = t
@@ -56,8 +94,9 @@ class Plan:
         states["scale"] = s
         if warm is not None:
             t_warm, r_warm, _ = (array[:, self.nodes] for array in warm.flat())
-            states["start"], states["start_translation"] = r_warm, t
-            states["start_translation"][:, self.root] = t_warm[:, self.root]
+            kept = (self.joints["mobility"] > 0) & (self.on_path | unsettled[:, self.nodes])
+            states["start"] = np.where(kept[..., np.newaxis], r_warm, r)
+            states["start_translation"] = np.where(self.joints["slide"][:, np.newaxis] > 0, t_warm, t)
         return states
 
     def room(self, effectors: int) -> SolveBuffers:
@@ -65,14 +104,16 @@ class Plan:
         rows = ROWS * effectors
         return SolveBuffers(
             records.zeros(records.ROW, rows),
-            np.zeros((self.nodes.size, 6, rows)),
+            np.zeros((self.moving.size, 6, rows)),
             np.zeros((rows, rows)),
             np.zeros(rows),
+            self.support.copy(),
         )
 
     def pose(self, before: Pose, states: Any) -> Pose:
         """The pose with the joints as they were solved."""
         t, r, s = (array.copy() for array in before.arrays())
-        r.reshape(len(states), -1, 4)[:, self.nodes] = states["rotation"]
+        moving = self.moving.size
+        r.reshape(len(states), -1, 4)[:, self.moving] = states["rotation"][:, :moving]
         t.reshape(len(states), -1, 3)[:, self.nodes[self.root]] = states["translation"][:, self.root]
         return Pose.of(t, r, s)

@@ -16,6 +16,8 @@ JOINT = Record(
     rest=(REAL, 4),  # Its local rotation at rest, from which its limit is measured.
     bone=(REAL, 3),  # The direction of its bone in its own space.
     limit=LIMIT,
+    mass=REAL,  # Share of the body's mass that it carries,
+    mass_offset=(REAL, 3),  # and where, in its own space.
 )
 """Settings of one joint, the same for all characters of a skeleton."""
 
@@ -31,6 +33,7 @@ JOINT_STATE = Record(
     best_translation=(REAL, 3),
     world=(REAL, 12),  # World matrix, metres.
     origin=(REAL, 3),  # Its position in body sizes from the centre.
+    mass_point=(REAL, 3),  # Where its mass is, in body sizes from the centre.
     x=(REAL, 3),  # The axes that its local rotation has rotated, in world space: a rotation about the own x axis is
     y=(REAL, 3),  # one about this x, also below a mirror.
     z=(REAL, 3),
@@ -54,7 +57,7 @@ JOINT_STATE = Record(
 """One joint of one character while it is solved."""
 
 EFFECTOR = Record(
-    joint=np.int64,
+    joint=np.int64,  # -1 for the centre of mass.
     offset=(REAL, 3),  # The point, in the joint's own space.
     position=(REAL, 3),  # Where it is wanted, metres.
     goal=(REAL, 3),  # The same in body sizes from the centre.
@@ -65,7 +68,8 @@ EFFECTOR = Record(
     other=np.int64,  # Another joint
     other_offset=(REAL, 3),  # whose point is
     distance=REAL,  # this far away, metres.
-    kind=np.int64,  # Which of these count: a sum of POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, MASS_CENTRE.
+    balance=REAL,  # How far inside the support the centre of mass stays, metres.
+    kind=np.int64,  # Which of these count: a sum of POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, BALANCE.
     weight=REAL,  # Share of the way from the input pose; below 1 it gives way more, and without any it has no say.
     rotation_weight=REAL,
     pin=bool,  # Wanted where the input pose has it.
@@ -76,21 +80,37 @@ EFFECTOR = Record(
 )
 """One effector of one character."""
 
-POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, MASS_CENTRE = 1, 2, 4, 8, 16, 32
+POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, BALANCE = 1, 2, 4, 8, 16, 32
 
 ROW = Record(
-    joint=np.int64,
+    joint=np.int64,  # -1 for the centre of mass: the force is then spread over all joints by their mass.
     moment=(REAL, 3),  # The wrench, about the centre, with which it pulls at the joint
     force=(REAL, 3),
     other=np.int64,  # and, the other way round, at another one; -1 for none.
     other_moment=(REAL, 3),
     residual=REAL,
+    softness=REAL,  # Compliance that is added while frames follow each other: the more, the farther it is off.
     compliance=REAL,
+    one_sided=bool,  # Whether it only pushes, never pulls: an inequality.
+    off=bool,  # An inequality that does not bind in this step.
 )
 """One row of the system: a number that is wanted of the pose."""
 
+SUPPORT = Record(
+    joint=np.int64,  # The joint that carries the point.
+    effector=np.int64,  # The pin that holds it.
+    offset=(REAL, 3),  # The point, in the joint's own space.
+    at=(REAL, 2),  # Where it is, seen from above, in body sizes from the centre.
+)
+"""One point on which a character stands."""
+
 SETTINGS = Record(
     root_space=(REAL, 12),  # World matrix above the roots.
+    up=(REAL, 3),  # Away from the ground, in the space of `root_space`.
+    moving=np.int64,  # Joints that are solved; the others are carried along.
+    weighs=bool,  # Whether an effector is about the centre of mass.
+    softness=REAL,  # Compliance per miss.
+    largest_rotation=REAL,  # Farthest that a joint may rotate from a warm start, radians; 0 for any.
     root=np.int64,  # The joint that may move,
     centre=(REAL, 3),  # and where the input pose has it, metres.
     body_size=REAL,  # Metres.
@@ -108,7 +128,7 @@ SETTINGS = Record(
 )
 """Settings of one solve."""
 
-OUTCOME = Record(steps=np.int64, limited=bool, reached=bool)
+OUTCOME = Record(steps=np.int64, limited=bool, reached=bool, balance=REAL)
 """What became of one character."""
 
 
@@ -131,6 +151,8 @@ class BodyProblem(NamedTuple):
     """(R,): the right-hand side, then the forces l."""
     settings: Any
     """(1,) SETTINGS."""
+    support: Any
+    """(P,) SUPPORT."""
 
 
 def zeros(record: Record, shape: int | tuple[int, ...]) -> Any:

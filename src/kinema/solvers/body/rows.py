@@ -7,8 +7,9 @@ import math
 from kinema._jit import kernel, like, routine
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
+from kinema.solvers.body.balance import balance_margin, ground_axes, mass_centre
 from kinema.solvers.body.joints import point_of, to_world, world_rotation
-from kinema.solvers.body.records import DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
+from kinema.solvers.body.records import BALANCE, DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
 
 LARGEST_MISS = 0.2
 """Distance that a step tries to bring a point nearer, body sizes (0.35 m of a person): beyond it the linear model is
@@ -19,6 +20,10 @@ LEAST_WEIGHT = 1e-6
 
 LARGEST_TWIST = 0.8
 """The same for rotations, radians."""
+
+
+NEAR_EDGE = 0.05
+"""Distance from the edge of an inequality, body sizes, within which a step heeds it before it is crossed."""
 
 
 @kernel
@@ -34,6 +39,7 @@ def add_row(problem, count, joint, moment, force):
     row = problem.rows[count]
     row.joint = joint
     row.other = -1
+    row.one_sided = row.off = False
     store3(row.moment, moment)
     store3(row.force, force)
     return row
@@ -47,20 +53,38 @@ def unit_axis(one, c):
 
 
 @routine
+def inequality(problem, effector, short, wrench, count):
+    """One row that pushes where something is short, or about to be. wrench: moment about the centre, and force."""
+    effector.error = max(short, like(short, 0.0))
+    if short < like(short, -NEAR_EDGE):
+        return count
+    row = add_row(problem, count, effector.joint, wrench[0], wrench[1])
+    row.one_sided = True
+    row.residual = min(short, like(short, LARGEST_MISS))
+    return count + 1
+
+
+@routine
+def balance_row(problem, effector, point, count):
+    """One row that pushes the centre of mass over the support."""
+    side, ahead = ground_axes(problem.settings[0])
+    margin, inwards, some = balance_margin(problem, vec.dot(point, side), vec.dot(point, ahead))
+    effector.error = like(margin, 0.0)
+    if not some:
+        return count
+    force = vec.add(vec.scale(side, inwards[0]), vec.scale(ahead, inwards[1]))
+    short = effector.balance / problem.settings[0].body_size - margin
+    return inequality(problem, effector, short, (force, force), count)
+
+
+@routine
 def position_rows(problem, effector, point, count):
     """Three rows that bring a point to a position, or one that lifts it out of a plane."""
-    zero = like(effector.compliance, 0.0)
-    one = like(zero, 1.0)
+    one = like(effector.compliance, 1.0)
     miss = vec.sub(load3(effector.goal), point)
     if effector.kind & PLANE:
         normal = load3(effector.normal)
-        depth = vec.dot(miss, normal)
-        effector.error = max(depth, zero)
-        if depth > zero:
-            row = add_row(problem, count, effector.joint, vec.cross(point, normal), normal)
-            row.residual = min(depth, like(one, LARGEST_MISS))
-            count += 1
-        return count
+        return inequality(problem, effector, vec.dot(miss, normal), (vec.cross(point, normal), normal), count)
     effector.error = vec.length(miss)
     miss = clamped(miss, like(one, LARGEST_MISS))
     for c in range(3):
@@ -125,13 +149,33 @@ def distance_row(problem, effector, point, count):
 
 
 @routine
-def build_rows(problem):
-    """Write the rows of all effectors, and how far each is off. Returns how many rows there are."""
+def mass_rows(problem):
+    """Write the rows of effectors on the centre of mass. Returns how many there are."""
     count = 0
-    settings = problem.settings[0]
+    point = mass_centre(problem)
     for e in range(problem.effectors.size):
         effector = problem.effectors[e]
-        if effector.rank > settings.rank:
+        if effector.rank > problem.settings[0].rank or effector.joint >= 0:
+            continue
+        first = count
+        if effector.kind & (POSITION | PLANE):
+            count = position_rows(problem, effector, point, count)
+        if effector.kind & BALANCE:
+            count = balance_row(problem, effector, point, count)
+        loosen(problem, first, count, effector.compliance, effector.weight)
+    return count
+
+
+@routine
+def build_rows(problem):
+    """Write the rows of all effectors, those on the centre of mass first, and how far each is off. Returns how many
+    rows there are.
+    """
+    settings = problem.settings[0]
+    count = mass_rows(problem) if settings.weighs else 0
+    for e in range(problem.effectors.size):
+        effector = problem.effectors[e]
+        if effector.rank > settings.rank or effector.joint < 0:
             continue
         point = point_of(problem.states[effector.joint], load3(effector.offset), settings)
         first = count
@@ -154,28 +198,43 @@ def loosen(problem, first, last, compliance, weight):
     """Let some rows give way, the more the less weight they have: without any they have no say."""
     share = max(weight, like(weight, LEAST_WEIGHT))
     loose = compliance / (share * share * share * share)
+    square = like(weight, 0.0)
+    for r in range(first, last):
+        square += problem.rows[r].residual * problem.rows[r].residual
     for r in range(first, last):
         problem.rows[r].compliance = loose
+        problem.rows[r].softness = math.sqrt(square) * loose
 
 
 @routine
 def aim_effectors(problem):
     """Pins are wanted where the pose has them; what has less than its whole weight only part of the way from there."""
     settings = problem.settings[0]
-    one = like(settings.body_size, 1.0)
+    if settings.weighs:
+        centre = mass_centre(problem)
+        for e in range(problem.effectors.size):
+            if problem.effectors[e].joint < 0:
+                aim_point(problem.effectors[e], centre, settings)
     for e in range(problem.effectors.size):
         effector = problem.effectors[e]
-        if effector.kind == 0:
+        if effector.kind == 0 or effector.joint < 0:
             continue
-        point = point_of(problem.states[effector.joint], load3(effector.offset), settings)
+        aim_point(effector, point_of(problem.states[effector.joint], load3(effector.offset), settings), settings)
         now = world_rotation(problem, effector.joint)
-        goal = vec.scale(vec.sub(load3(effector.position), load3(settings.centre)), one / settings.body_size)
         if effector.pin:
-            goal = point
             store4(effector.rotation, now)
-        if effector.weight < one and effector.kind & POSITION:
-            goal = vec.add(point, vec.scale(vec.sub(goal, point), effector.weight))
-        store3(effector.goal, goal)
         share = effector.weight * effector.rotation_weight
-        if share < one and effector.kind & ROTATION:
+        if share < like(share, 1.0) and effector.kind & ROTATION:
             store4(effector.rotation, quat.unit(quat.slerp(now, load4(effector.rotation), share)))
+
+
+@kernel
+def aim_point(effector, point, settings):
+    """Set where an effector's point is wanted. point: where the pose has it."""
+    one = like(settings.body_size, 1.0)
+    goal = vec.scale(vec.sub(load3(effector.position), load3(settings.centre)), one / settings.body_size)
+    if effector.pin:
+        goal = point
+    if effector.weight < one and effector.kind & POSITION:
+        goal = vec.add(point, vec.scale(vec.sub(goal, point), effector.weight))
+    store3(effector.goal, goal)

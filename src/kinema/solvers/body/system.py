@@ -15,6 +15,9 @@ from kinema.math import vec
 from kinema.math.rows import load3, store3
 from kinema.solvers.body.joints import allowed, mobile
 
+NO_EFFECT = 1e12
+"""Compliance of a row that is off."""
+
 SMALLEST_PIVOT = 1e-14
 """Pivots of the Cholesky factor below this are rounding; the row then pulls at nothing."""
 
@@ -23,6 +26,27 @@ SMALLEST_PIVOT = 1e-14
 def cover(state, first, last):
     """Widen the range of rows that pull at a joint."""
     state.first_row, state.last_row = min(state.first_row, first), max(state.last_row, last)
+
+
+@kernel
+def mass_wrench(joint, state, force):
+    """The wrench on a joint of a force on the centre of mass: moment about the centre, and force."""
+    share = vec.scale(force, joint.mass)
+    return vec.cross(load3(state.mass_point), share), share
+
+
+@routine
+def place_mass(problem, k):
+    """Write the wrenches of a row that pulls at the centre of mass."""
+    zero = like(problem.settings[0].body_size, 0.0)
+    for n in range(problem.joints.size):
+        joint, state = problem.joints[n], problem.states[n]
+        if joint.mass > zero:
+            cover(state, k, k + 1)
+            moment, force = mass_wrench(joint, state, load3(problem.rows[k].force))
+            for c in range(3):
+                problem.sweep[n, c, k] += moment[c]
+                problem.sweep[n, 3 + c, k] += force[c]
 
 
 @routine
@@ -36,6 +60,9 @@ def place_wrenches(problem, count):
                 sweep[n, c, k] = like(sweep[n, c, k], 0.0)
     for k in range(count):
         row = problem.rows[k]
+        if row.joint < 0:
+            place_mass(problem, k)
+            continue
         cover(problem.states[row.joint], k, k + 1)
         for c in range(3):
             sweep[row.joint, c, k] += row.moment[c]
@@ -118,37 +145,44 @@ def sweep_down(problem, count):
 
 
 @routine
+def add_power(matrix, twists, r, moment, force):
+    """Add the power of a wrench in the twists that one joint has under rows 0 to r, to row r of a matrix."""
+    m, f = moment, force
+    for k in range(r + 1):
+        matrix[r, k] += (
+            m[0] * twists[0, k]
+            + m[1] * twists[1, k]
+            + m[2] * twists[2, k]
+            + f[0] * twists[3, k]
+            + f[1] * twists[4, k]
+            + f[2] * twists[5, k]
+        )
+
+
+@routine
 def fill_matrix(problem, count):
-    """J S J^T + D, its lower triangle."""
+    """J S J^T + D, its lower triangle. Rows of the centre of mass come first: all others pull at one joint or two."""
     sweep_up(problem, count)
     sweep_down(problem, count)
     matrix, sweep = problem.matrix, problem.sweep
+    zero = like(problem.settings[0].body_size, 0.0)
     for r in range(count):
         row = problem.rows[r]
-        n = row.joint
-        m, f = load3(row.moment), load3(row.force)
         for k in range(r + 1):
-            matrix[r, k] = (
-                m[0] * sweep[n, 0, k]
-                + m[1] * sweep[n, 1, k]
-                + m[2] * sweep[n, 2, k]
-                + f[0] * sweep[n, 3, k]
-                + f[1] * sweep[n, 4, k]
-                + f[2] * sweep[n, 5, k]
-            )
+            matrix[r, k] = zero
+        if row.joint >= 0:
+            add_power(matrix, sweep[row.joint], r, load3(row.moment), load3(row.force))
+        else:
+            for n in range(problem.joints.size):
+                if problem.joints[n].mass > zero:
+                    moment, force = mass_wrench(problem.joints[n], problem.states[n], load3(row.force))
+                    add_power(matrix, sweep[n], r, moment, force)
         if row.other >= 0:
-            n = row.other
-            m = load3(row.other_moment)
-            for k in range(r + 1):
-                matrix[r, k] -= (
-                    m[0] * sweep[n, 0, k]
-                    + m[1] * sweep[n, 1, k]
-                    + m[2] * sweep[n, 2, k]
-                    + f[0] * sweep[n, 3, k]
-                    + f[1] * sweep[n, 4, k]
-                    + f[2] * sweep[n, 5, k]
-                )
-        matrix[r, r] += row.compliance
+            back = like(zero, -1.0)
+            add_power(
+                matrix, sweep[row.other], r, vec.scale(load3(row.other_moment), back), vec.scale(load3(row.force), back)
+            )
+        matrix[r, r] += like(zero, NO_EFFECT) if row.off else row.compliance
 
 
 @routine
@@ -207,12 +241,29 @@ def power(state, moment, force):
 
 
 @routine
+def moved_mass(problem, force):
+    """How far the centre of mass moves along a force once everything has followed its pull."""
+    total = like(force[0], 0.0)
+    for n in range(problem.joints.size):
+        if problem.joints[n].mass > like(total, 0.0):
+            moment, share = mass_wrench(problem.joints[n], problem.states[n], force)
+            total += power(problem.states[n], moment, share)
+    return total
+
+
+@routine
 def fill_pulls(problem, count):
     """r - J w_ref: what the rows are short of once everything has followed its pull."""
     spread_pulls(problem)
     for r in range(count):
         row = problem.rows[r]
-        moved = power(problem.states[row.joint], load3(row.moment), load3(row.force))
+        if row.off:
+            problem.pulls[r] = like(row.residual, 0.0)
+            continue
+        if row.joint < 0:
+            moved = moved_mass(problem, load3(row.force))
+        else:
+            moved = power(problem.states[row.joint], load3(row.moment), load3(row.force))
         if row.other >= 0:
             moved -= power(problem.states[row.other], load3(row.other_moment), load3(row.force))
         problem.pulls[r] = row.residual - moved
@@ -228,17 +279,30 @@ def gather_wrenches(problem, count):
         store3(problem.states[n].force, (zero, zero, zero))
     for r in range(count):
         row = problem.rows[r]
-        push = problem.pulls[r]
-        add_wrench(problem.states[row.joint], vec.scale(load3(row.moment), push), vec.scale(load3(row.force), push))
+        force = vec.scale(load3(row.force), problem.pulls[r])
+        if row.joint < 0:
+            gather_mass(problem, force)
+        else:
+            add_wrench(problem.states[row.joint], vec.scale(load3(row.moment), problem.pulls[r]), force)
         if row.other >= 0:
+            minus = -problem.pulls[r]
             other = problem.states[row.other]
-            add_wrench(other, vec.scale(load3(row.other_moment), -push), vec.scale(load3(row.force), -push))
+            add_wrench(other, vec.scale(load3(row.other_moment), minus), vec.scale(load3(row.force), minus))
     for back in range(joints):
         n = joints - 1 - back
         parent = problem.joints[n].parent
         if parent >= 0:
             state = problem.states[n]
             add_wrench(problem.states[parent], load3(state.moment), load3(state.force))
+
+
+@routine
+def gather_mass(problem, force):
+    """Spread a force on the centre of mass over the joints."""
+    for n in range(problem.joints.size):
+        if problem.joints[n].mass > like(force[0], 0.0):
+            moment, share = mass_wrench(problem.joints[n], problem.states[n], force)
+            add_wrench(problem.states[n], moment, share)
 
 
 @kernel

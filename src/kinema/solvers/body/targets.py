@@ -24,6 +24,9 @@ RANK_RATIO = 1e-4
 """Compliance of one priority as a share of that of the next lower one."""
 
 
+CENTRE_OF_MASS = "centre_of_mass"
+"""Instead of a joint: the centre of mass of the whole body."""
+
 WHOLE = 1.0
 """The weight of an effector for which none was given."""
 
@@ -32,17 +35,20 @@ WHOLE = 1.0
 class Effector:
     """A target for one part of the body. ... is the batch of the pose.
 
-    Give one or more of: `position`, `rotation`, `direction`, `distance`, or `pin`.
+    Give one or more of: `position`, `rotation`, `direction`, `distance`, `balance` or `pin`.
 
     Examples
     --------
-    >>> hand = km.Effector("left_hand", (0.4, 1.2, 0.5))
-    >>> foot = km.Effector("right_foot", pin=True)
-    >>> gaze = km.Effector("head", direction=(0, 0, 1), axis=(0, 0, 1))
+    >>> reach = km.Effector("left_hand", (0.4, 1.2, 0.5))
+    >>> stand = km.Effector("right_foot", pin=True)
+    >>> look = km.Effector("head", direction=(0, 0, 1), axis=(0, 0, 1))
+    >>> above_the_floor = km.Effector("left_knee", (0, 0, 0), normal=(0, 1, 0))
+    >>> balanced = km.Effector("centre_of_mass", balance=0.02)
     """
 
     joint: Joint
-    """A role ("left_hand", "head", "hips", "chest", "left_elbow", "front_left_foot"), or a joint by name or index."""
+    """A role ("left_hand", "head", "hips", "chest", "left_elbow", "front_left_foot"), a joint by name or index, or
+    "centre_of_mass", which takes `position`, `normal`, `balance` and `pin`."""
     position: ArrayLike | None = None
     """(..., 3): where the point is to be, world space, metres."""
     rotation: ArrayLike | None = None
@@ -59,6 +65,8 @@ class Effector:
     """Another joint, for `distance`."""
     distance: ArrayLike | None = None
     """(...): metres that the point is to be from the origin of `other`."""
+    balance: ArrayLike | None = None
+    """(...): metres that the centre of mass is to stay inside the support of the pinned feet, seen from above."""
     weight: ArrayLike = WHOLE
     """(...): 0 to 1. The target is this share of the way from the input pose, and the effector gives way more."""
     rotation_weight: ArrayLike = WHOLE
@@ -75,17 +83,18 @@ class Target:
     def __init__(self, k: int, effector: Effector, joint_of: Callable[[Joint], int]) -> None:
         if not isinstance(effector, Effector):
             raise InputError(f"effectors[{k}] must be an Effector, got {effector!r:.60}")
-        self.joint = joint_of(effector.joint)
+        self.weighs = isinstance(effector.joint, str) and effector.joint == CENTRE_OF_MASS
+        self.joint = -1 if self.weighs else joint_of(effector.joint)
         self.other = -1 if effector.other is None else joint_of(effector.other)
         self.rank_key = math.inf if effector.pin else validation.number("priority", effector.priority)
         self.pin = bool(effector.pin)
         self.fields = _fields(effector)
-        self.kind = _kind(k, effector)
+        self.kind = _kind(k, effector, self.weighs)
 
     @property
     def joints(self) -> tuple[int, ...]:
-        """The joints that it takes part in."""
-        return (self.joint,) if self.other < 0 else (self.joint, self.other)
+        """The joints that it takes part in, apart from all those that carry mass."""
+        return tuple(joint for joint in (self.joint, self.other) if joint >= 0)
 
 
 def _fields(effector: Effector) -> dict[str, Any]:
@@ -101,8 +110,9 @@ def _fields(effector: Effector) -> dict[str, Any]:
         fields["axis"] = _units("axis", validation.vectors("axis", effector.axis, 3, np.float64))
     if effector.rotation is not None:
         fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
-    if effector.distance is not None:
-        fields["distance"] = validation.lengths("distance", np.asarray(effector.distance)[..., None], 1, np.float64)
+    for name in ("distance", "balance"):
+        if (value := getattr(effector, name)) is not None:
+            fields[name] = validation.lengths(name, np.asarray(value)[..., None], 1, np.float64)
     for name in ("weight", "rotation_weight"):
         if (value := getattr(effector, name)) is not WHOLE:
             fields[name] = validation.weights(name, value, np.float64)
@@ -119,7 +129,11 @@ def _units(name: str, array: Any) -> Any:
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
-def _kind(k: int, effector: Effector) -> int:
+_OF_MASS = records.POSITION | records.PLANE | records.BALANCE
+"""Kinds that are possible for the centre of mass."""
+
+
+def _kind(k: int, effector: Effector, weighs: bool) -> int:
     """Which kinds of rows an effector has."""
     if effector.normal is not None and effector.position is None:
         raise InputError(f"effectors[{k}] has a normal but no position; a plane needs a point on it")
@@ -131,10 +145,17 @@ def _kind(k: int, effector: Effector) -> int:
         records.DIRECTION: effector.direction is not None,
         records.PLANE: effector.normal is not None,
         records.DISTANCE: effector.distance is not None,
+        records.BALANCE: effector.balance is not None,
     }
+    if weighs:
+        kinds[records.ROTATION] = effector.rotation is not None
     kind = sum(bit for bit, wanted in kinds.items() if wanted)
     if not kind:
-        raise InputError(f"effectors[{k}] wants nothing: give position, rotation, direction, distance or pin")
+        raise InputError(f"effectors[{k}] wants nothing: give position, rotation, direction, distance, balance or pin")
+    if weighs and kind & ~_OF_MASS:
+        raise InputError(f"effectors[{k}] is the centre of mass; it takes position, normal, balance and pin only")
+    if not weighs and kind & records.BALANCE:
+        raise InputError(f"effectors[{k}] has `balance`, which is for {CENTRE_OF_MASS!r} only")
     return kind
 
 
