@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from kinema.solvers.goal import Report as Report
     from kinema.solvers.goal import solve as solve
     from kinema.solvers.goal_task import Goal as Goal
+    from kinema.solvers.hinges import hinge_angles as hinge_angles
     from kinema.solvers.look_at import look_at as look_at
     from kinema.solvers.matrices import apply_to_matrices as apply_to_matrices
     from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
@@ -203,6 +204,7 @@ _HOME = {
     "FullBody": "kinema.solvers.full_body",
     "BodyReport": "kinema.solvers.full_body",
     "Effector": "kinema.solvers.body.targets",
+    "hinge_angles": "kinema.solvers.hinges",
     "look_at": "kinema.solvers.look_at",
     "TwoBoneResult": "kinema.solvers.two_bone",
     "two_bone": "kinema.solvers.two_bone",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,13 @@ def arrivals(joints: Any, problem: Any) -> float:
     return float((whole & rooted & there).mean())
 
 
-def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Measurement]:
-    """Figures of each contestant on its problem, by name. One that is missing or fails has a note instead."""
+def hold(
+    entries: dict[str, tuple[Peer, Any]], seconds: float, judge: Callable[[Any, Any], float] = arrivals
+) -> dict[str, Measurement]:
+    """Figures of each contestant on its problem, by name. One that is missing or fails has a note instead.
+
+    judge: the share of answers that count, from answers and problem.
+    """
     figures: dict[str, Measurement] = {}
     ready: dict[str, tuple[Peer, Any]] = {}
     for name, (peer, problem) in entries.items():
@@ -44,6 +50,6 @@ def hold(entries: dict[str, tuple[Peer, Any]], seconds: float) -> dict[str, Meas
             figures[name] = Measurement.missing(f"failed: {type(trouble).__name__}")
     times = take_turns({name: peer.solve for name, (peer, _) in ready.items()}, seconds)
     for name, (peer, problem) in ready.items():
-        arrived = arrivals(peer.joints(), problem)
+        arrived = judge(peer.joints(), problem)
         figures[name] = Measurement(*times[name], arrived=arrived, count=problem.count, version=peer.version())
     return figures

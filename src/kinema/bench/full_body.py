@@ -1,0 +1,108 @@
+"""The full body next to peers: a person with five effectors, and a KUKA iiwa with one."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import kinema as km
+from kinema.bench import body_problems, contest
+from kinema.bench.body_problems import BodyPoses
+from kinema.bench.peers.ikpy_arm_peer import IkpyArm
+from kinema.bench.peers.mink_body_peer import MinkBody
+from kinema.bench.peers.pink_body_peer import PinkBody
+from kinema.bench.peers.placo_body_peer import PlacoBody
+from kinema.bench.peers.roboticstoolbox_arm_peer import RoboticsToolboxArm
+from kinema.bench.report import Row
+
+PERSON = "60 joints, hands, feet and head with rotations, from rest, to 1 mm and 1 degree"
+ARM = "KUKA iiwa inside its limits, random poses, from rest, to 1 mm and 1 degree"
+
+
+class OurBody:
+    """`km.FullBody`, all poses in one call, or one call a pose."""
+
+    name = "kinema"
+
+    def __init__(self, single: bool = False) -> None:
+        self._single = single
+
+    def available(self) -> bool:
+        return True
+
+    def version(self) -> str | None:
+        return None  # Reported with the machine.
+
+    def prepare(self, problem: BodyPoses) -> None:
+        self._problem = problem
+        frozen: dict[Any, float] = {0: 0.0} if problem.hinged else {}
+        root = "free" if problem.free else "fixed"
+        self._body = km.FullBody(
+            problem.skeleton, root=root, mobility=frozen, rotation_tolerance=0.5 * problem.rotation_tolerance
+        )
+        self._calls = [self._effectors(slice(None))]
+        if self._single:
+            self._calls = [self._effectors(i) for i in range(problem.count)]
+
+    def _effectors(self, which: Any) -> list[km.Effector]:
+        p = self._problem
+        return [km.Effector(tip, p.position[which, e], rotation=p.rotation[which, e]) for e, tip in enumerate(p.tips)]
+
+    def solve(self) -> float:
+        p, body = self._problem, self._body
+        rest, options = p.skeleton.rest, {} if p.start is None else {"warm": p.start}
+        pose = rest if p.start is None else p.start
+        start = perf_counter()
+        self._found = [body.solve(pose, effectors, **options)[0] for effectors in self._calls]
+        return (perf_counter() - start) / p.count
+
+    @property
+    def poses(self) -> km.Pose:
+        """The poses of the latest answers."""
+        return self._found[0]
+
+    def joints(self) -> Any:
+        tips, skeleton = list(self._problem.tips), self._problem.skeleton
+        if self._single:
+            return [skeleton.world(pose)[tips] for pose in self._found]
+        return skeleton.world(self._found[0])[:, tips]
+
+
+def rows(quick: bool) -> list[Row]:
+    """A person, in batches, alone and from the frame before; an arm, in batches and alone."""
+    seconds, many, few = (0.1, 50, 3) if quick else (2.0, 500, 20)
+    person, arm = body_problems.person(many), body_problems.iiwa(many)
+    before = OurBody()
+    before.prepare(person)
+    before.solve()
+    warm = body_problems.next_frame(person, before.poses)
+    people = _contest(person, few, [MinkBody(), PinkBody(), PlacoBody()], {"warm": (OurBody(), warm)}, seconds)
+    arms = _contest(arm, few, [MinkBody(), PinkBody(), PlacoBody(), RoboticsToolboxArm(), IkpyArm()], {}, seconds)
+    alone = "one call from Python"
+    return [
+        Row(
+            "full_body_batch", f"{PERSON}, {many} at once, one core", "us", people["batch"], _peers(people), 150.0, 50.0
+        ),
+        Row("full_body_single", f"{PERSON}, {alone}", "us", people["single"], _peers(people)),
+        Row(
+            "full_body_warm",
+            f"the same from the frame before, {many} at once, one core",
+            "us",
+            people["warm"],
+            {},
+            50.0,
+        ),
+        Row("arm_batch", f"{ARM}, {many} at once, one core", "us", arms["batch"], _peers(arms), 150.0),
+        Row("arm_single", f"{ARM}, {alone}", "us", arms["single"], _peers(arms)),
+    ]
+
+
+def _contest(problem: BodyPoses, few: int, peers: list[Any], more: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Figures by name: ours in batches, ours alone, and the peers on the first poses."""
+    first = problem.first(few)
+    ours: dict[str, Any] = {"batch": (OurBody(), problem), "single": (OurBody(single=True), first), **more}
+    return contest.hold(ours | {peer.name: (peer, first) for peer in peers}, seconds, body_problems.arrivals)
+
+
+def _peers(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: figure for name, figure in figures.items() if name not in ("batch", "single", "warm")}
