@@ -29,6 +29,16 @@ def test_one_section_is_measured_shown_and_written(bench, tmp_path):
     assert "numpy" in result.output
 
 
+def test_the_full_body_arrives_beside_its_peers(bench, tmp_path):
+    result = bench("--only", "full_body", "--quick", "--json", str(tmp_path / "body.json"))
+    assert result.exit_code == 0, result.output
+    rows = {row["name"]: row for row in json.loads((tmp_path / "body.json").read_text())["rows"]}
+    assert {"full_body_batch", "full_body_warm", "arm_batch"} <= set(rows)
+    assert rows["full_body_batch"]["kinema"]["arrived"] >= 0.995
+    assert rows["arm_batch"]["kinema"]["arrived"] >= 0.98
+    assert set(rows["arm_batch"]["peers"]) == {"mink", "pink", "placo", "roboticstoolbox", "ikpy"}
+
+
 def test_an_unknown_section_is_refused_with_those_there_are(bench):
     result = bench("--only", "juggling")
     assert result.exit_code == 2

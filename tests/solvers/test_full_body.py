@@ -569,7 +569,7 @@ def test_pulls_in_all_directions_beyond_reach_never_pop(hands):
     for far in path:
         goals = [km.Effector(hand, start[body.joint(hand), :3, 3] + away * far) for hand in hands]
         after, _ = body.solve(tiled, [*goals, *FEET], warm=frame, dt=1 / 60)
-        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        fastest = max(fastest, float(naive.angle_between_rotations(after.rotations, frame.rotations).max()))
         worlds.append(world_of(skeleton, after))
         slip = max(slip, np.linalg.norm((worlds[-1] - start)[:, feet][..., :3, 3], axis=-1).max())
         frame = after
@@ -588,7 +588,7 @@ def test_a_body_held_beyond_reach_comes_to_rest():
     for _ in range(120 if compiled.COMPILED else 3):
         last, (frame, _) = frame, body.solve(pose, pulled(character, hand + (0.8, 0.6, 1.5)), warm=frame)
     if compiled.COMPILED:
-        assert np.degrees(naive.turn_between(last.rotations, frame.rotations).max()) < 0.05
+        assert np.degrees(naive.angle_between_rotations(last.rotations, frame.rotations).max()) < 0.05
 
 
 def test_an_arm_that_is_let_go_does_not_jump_back():
@@ -599,10 +599,10 @@ def test_an_arm_that_is_let_go_does_not_jump_back():
     fastest = 0.0
     for _ in range(60):
         after, _ = body.solve(pose, FEET, warm=frame)
-        fastest = max(fastest, float(naive.turn_between(after.rotations, frame.rotations).max()))
+        fastest = max(fastest, float(naive.angle_between_rotations(after.rotations, frame.rotations).max()))
         frame = after
     assert 1 < np.degrees(fastest) < 25
-    assert naive.turn_between(frame.rotations, pose.rotations).max() < 2e-3
+    assert naive.angle_between_rotations(frame.rotations, pose.rotations).max() < 2e-3
 
 
 @both_precisions

@@ -58,7 +58,7 @@ def test_angles_of_a_solved_robot_make_its_pose_again():
     for angle, j in zip(angles, moving, strict=True):
         limit = skeleton.limits[j]
         again = naive.quat_mul(skeleton.rest.rotations[j], naive.quat_from_axis_angle(limit.axis, angle))
-        assert naive.turn_between(again, pose.rotations[j]) < 1e-6
+        assert naive.angle_between_rotations(again, pose.rotations[j]) < 1e-6
         assert limit.low - 1e-6 <= angle <= limit.high + 1e-6
 
 

@@ -61,9 +61,14 @@ class BodyPoses:
         """Joints above the tips, parents first: those that a peer's model has."""
         return self.skeleton.above(list(self.tips)).tolist()
 
+    @cached_property
+    def hinges(self) -> dict[int, km.Hinge]:
+        """Joints that are hinges, about their z axes."""
+        return {j: limit for j, limit in enumerate(self.skeleton.limits) if isinstance(limit, km.Hinge)}
+
     @property
     def hinged(self) -> bool:
-        return any(limit is not None for limit in self.skeleton.limits)
+        return bool(self.hinges)
 
     def first(self, count: int) -> BodyPoses:
         """Return the problem with fewer poses, for slow libraries."""
@@ -99,12 +104,13 @@ def person(count: int) -> BodyPoses:
     rig = character.rig
     assert rig is not None
     assert rig.head is not None
-    tips = tuple(int(limb.joints[-1]) for limb in (*rig.arms, *rig.legs)) + (int(rig.head),)
+    ends = [arm.joints[-1] for arm in rig.arms] + [leg.joints[-1] for leg in rig.legs] + [rig.head]
+    tips, hips = tuple(int(joint) for joint in ends), int(rig.hips)
     rng = np.random.default_rng(SEED)
     t, r, s = (np.tile(array.astype(np.float64), (count, 1, 1)) for array in skeleton.rest.arrays())
-    moving = [j for j in range(len(skeleton)) if j not in skeleton.above([rig.hips])[:-1]]
+    moving = [j for j in range(len(skeleton)) if j not in skeleton.above([hips])[:-1]]
     r[:, moving] = _bent(rng, r[:, moving], BENT)
-    t[:, rig.hips] += rng.uniform(-MOVED, MOVED, (count, 3)) * km.FullBody(skeleton).size
+    t[:, hips] += rng.uniform(-MOVED, MOVED, (count, 3)) * km.FullBody(skeleton).size
     return _posed(skeleton, tips, True, km.Pose(t, r, s))
 
 
@@ -138,7 +144,7 @@ def iiwa(count: int) -> BodyPoses:
 
 def _posed(skeleton: km.Skeleton, tips: tuple[int, ...], free: bool, poses: km.Pose) -> BodyPoses:
     at = list(tips)
-    rotation = skeleton.world_turns(poses)[:, at]
+    rotation = skeleton.world_rotations(poses)[:, at]
     return BodyPoses(skeleton, tips, free, skeleton.world(poses)[:, at][..., :3, 3], rotation)
 
 

@@ -26,7 +26,7 @@ class IkpyArm(OneByOne):
         from ikpy.chain import Chain
         from ikpy.link import OriginLink, URDFLink
 
-        rest, limits, nodes = problem.skeleton.rest, problem.skeleton.limits, problem.nodes[1:]
+        rest, limits, nodes = problem.skeleton.rest, problem.hinges, problem.nodes[1:]
         links = [
             URDFLink(
                 f"l{j}",

@@ -61,7 +61,7 @@ def _xml(problem: BodyPoses) -> str:
 
     def body(j: int) -> str:
         t, (x, y, z, w) = rest.translations[j], rest.rotations[j]
-        limit, first = problem.skeleton.limits[j], problem.skeleton.parents[j] < 0
+        limit, first = problem.hinges.get(j), problem.skeleton.parents[j] < 0
         joint = "<freejoint/>" if first and problem.free else "" if first else '<joint type="ball"/>'
         if limit is not None:
             joint = (

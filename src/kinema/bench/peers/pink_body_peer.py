@@ -34,7 +34,7 @@ class PinkBody(SteppingBody):
         names = [f"b{tip}" for tip in problem.tips]
         self._frames = [self._model.getFrameId(name) for name in names]
         self._tasks = [pink.FrameTask(name, position_cost=1.0, orientation_cost=0.5) for name in names]
-        self._limits = None if problem.hinged else []
+        self._limits: Any = None if problem.hinged else []
         self.begin(None)
 
     def begin(self, rng: Any) -> None:
@@ -69,7 +69,7 @@ def pinocchio_model(problem: BodyPoses) -> Any:
 
     model, rest, made = pinocchio.Model(), problem.skeleton.rest, {-1: 0}
     for j in problem.nodes:
-        parent, limit = int(problem.skeleton.parents[j]), problem.skeleton.limits[j]
+        parent, limit = int(problem.skeleton.parents[j]), problem.hinges.get(j)
         placement = pinocchio.SE3(arrays.to_matrix(rest.rotations[j].astype(float)), rest.translations[j].astype(float))
         if parent < 0 and not problem.free:
             model.addFrame(pinocchio.Frame(f"b{j}", 0, placement, pinocchio.FrameType.BODY))

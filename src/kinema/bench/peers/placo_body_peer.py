@@ -84,7 +84,7 @@ def _urdf(problem: BodyPoses) -> str:
         )
 
     for j in problem.nodes:
-        parent, limit = int(parents[j]), problem.skeleton.limits[j]
+        parent, limit = int(parents[j]), problem.hinges.get(j)
         if parent < 0:
             links.append(f'<link name="b{j}">{inertial}</link>')
             continue

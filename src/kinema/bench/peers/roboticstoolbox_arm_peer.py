@@ -24,8 +24,8 @@ class RoboticsToolboxArm(OneByOne):
     def prepare(self, problem: BodyPoses) -> None:
         from roboticstoolbox import ET
 
-        rest, limits = problem.skeleton.rest, problem.skeleton.limits
-        arm = None
+        rest, limits = problem.skeleton.rest, problem.hinges
+        arm: Any = None
         for number, j in enumerate(problem.nodes[1:]):
             placement = np.eye(4)
             placement[:3, :3] = arrays.to_matrix(rest.rotations[j].astype(float))
