@@ -36,20 +36,28 @@ def test_what_is_neither(content, tmp_path):
         km.load(path)
 
 
-@pytest.mark.parametrize("suffix", [".fbx", ".dae", ".usd", ".c3d"])
+@pytest.mark.parametrize("suffix", [".fbx", ".dae", ".usd", ".usda", ".usdz"])
 def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: None)
     path = tmp_path / f"walk{suffix}"
     path.write_bytes(b"whatever it holds")
-    with pytest.raises(km.FileError, match=r"convert it to \.glb first\. Install Blender .* blender --background"):
+    with pytest.raises(km.FileError, match=r"convert it to \.glb first\. Install Blender .* blender --background") as e:
         km.load(path)
+    assert f"filepath='{path.as_posix()}'" in str(e.value)
+    assert f"filepath='{path.with_suffix('.glb').as_posix()}'" in str(e.value)
+
+
+def test_the_error_for_markers_says_that_they_are_no_joints(tmp_path):
+    (tmp_path / "walk.c3d").write_bytes(b"\x02P")
+    with pytest.raises(km.FileError, match=r"they hold markers, not joints\. Export BVH"):
+        km.load(tmp_path / "walk.c3d")
 
 
 def test_fbx_is_known_by_its_content_and_an_installed_converter_is_named(tmp_path, monkeypatch):
     path = tmp_path / "my walk.bin"
     path.write_bytes(b"Kaydara FBX Binary  \x00")
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
-    with pytest.raises(km.FileError, match=r"FBX2glTF --binary --input 'my walk\.bin' --output 'my walk\.glb'"):
+    with pytest.raises(km.FileError, match=r'FBX2glTF --binary --input ".*my walk\.bin" --output ".*my walk\.glb"'):
         km.load(path)
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "blender" else None)
     with pytest.raises(km.FileError, match=r"first: blender --background .*import_scene\.fbx"):

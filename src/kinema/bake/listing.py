@@ -91,7 +91,7 @@ def _kind(path: Path) -> str:
         return kind
     try:
         with path.open("rb") as file:
-            return ".bvh" if files.format_of(file.read(1024), path.name) == "bvh" else ".glb"
+            return ".bvh" if files.format_of(file.read(1024), path.name, path.parent) == "bvh" else ".glb"
     except OSError as problem:
         raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
 

@@ -23,6 +23,7 @@ from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import MovingPoint
 from kinema.cli.bake import BakeOptions
 from kinema.cli.bake_output import print_reports, print_skipped
+from kinema.cli.convert import offer_conversion
 from kinema.cli.options import parse_numbers
 from kinema.errors import InputError
 from kinema.io import atomic
@@ -36,13 +37,14 @@ def run(options: BakeOptions) -> int:
     """Run the command. Returns how many of several files failed; raises the problem of an only file."""
     order = order_of(options)
     _check_something_asked(options)
-    listed = items(options.files, options.output)
+    files = [_readable(text) for text in options.files]
+    listed = items(files, options.output)
     folder = _output_folder(listed, options.output)
     figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
     with _progress(len(listed)) as (share, done):
         reports = bake_many(listed, order, folder, _runner(options, share), force=options.force, done=done)
     print_reports(reports)
-    print_skipped(skipped_formats(options.files))
+    print_skipped(skipped_formats(files))
     if figures is not None:
         asked = {name: value for name, value in asdict(options).items() if value not in (None, [], False)}
         figures.write(reports, __version__, asked)
@@ -50,6 +52,12 @@ def run(options: BakeOptions) -> int:
     if failed and len(reports) == 1:
         raise InputError(f"{failed[0]['file']}: {failed[0]['problem']}")
     return len(failed)
+
+
+def _readable(text: str) -> str:
+    """An input as it was typed, or the file that it was converted to."""
+    converted = offer_conversion(Path(text))
+    return text if converted == Path(text) else str(converted)
 
 
 def _output_folder(listed: list[Item], output: Path) -> Path | None:

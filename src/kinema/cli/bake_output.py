@@ -34,7 +34,7 @@ def print_skipped(paths: list[Path]) -> None:
         return
     errors = Console(stderr=True, style="yellow")
     errors.print(f"{len(paths)} skipped, their format is not read: {', '.join(map(str, paths))}", markup=False)
-    errors.print(f"  {paths[0].name}: {advice(paths[0].name, paths[0].suffix.lower())}", markup=False, soft_wrap=True)
+    errors.print(f"  {paths[0].name}: {advice(paths[0], paths[0].suffix.lower())}", markup=False, soft_wrap=True)
 
 
 def _print_baked(screen: Console, report: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from kinema.cli.convert import offer_conversion
 from kinema.cli.errors import one_line_errors
 from kinema.cli.options import RoleOptions
 
@@ -43,7 +44,8 @@ def info(options: InfoOptions) -> None:
         from kinema.info.facts import facts
 
         with np.errstate(all="ignore"):  # Kernels that run as plain Python would warn where compiled ones do not.
-            found = facts(options.load(options.file), options.file)
+            file = offer_conversion(options.file)
+            found = facts(options.load(file), file)
     if options.json:
         import json
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kinema.cli.convert import offer_conversion
 from kinema.cli.errors import one_line_errors
 from kinema.cli.options import GroundOptions, RoleOptions
 
@@ -80,7 +81,7 @@ def render(options: RenderOptions) -> None:
         from kinema.render import files
         from kinema.render.look import Look
 
-        character = options.load(options.file)
+        character = options.load(offer_conversion(options.file))
         ground = options.parsed_ground()
         look = Look(
             view=None if options.view is None else files.view(options.view),

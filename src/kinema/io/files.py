@@ -82,15 +82,15 @@ def load_bytes(
     name: of the file, for errors; without its suffix, the name of the character. folder: where buffers beside a .gltf
     are looked for; None: nowhere.
     """
-    if format_of(data, name) == "bvh":
+    if format_of(data, name, folder) == "bvh":
         character = bvh.parse(data, name, max_bytes=LARGEST_BVH if max_bytes is None else max_bytes)
     else:
         character = gltf.load_bytes(data, name, folder, LARGEST_GLTF if max_bytes is None else max_bytes)
     return _with_rig(character, roles) if rig else character
 
 
-def format_of(data: bytes, name: str) -> Literal["glb", "gltf", "bvh"]:
-    """Detect the format of a file from its first bytes. name: of the file, for the error."""
+def format_of(data: bytes, name: str, folder: Path | None = None) -> Literal["glb", "gltf", "bvh"]:
+    """Detect the format of a file from its first bytes. name, folder: of the file, for the error."""
     if data.startswith(MAGIC):
         return "glb"
     text = data[:_HEAD].removeprefix(_BOM).lstrip()
@@ -99,7 +99,9 @@ def format_of(data: bytes, name: str) -> Literal["glb", "gltf", "bvh"]:
     if text[:9].upper() == b"HIERARCHY":
         return "bvh"
     suffix = ".fbx" if data.startswith(FBX_MAGIC) else Path(name).suffix.lower()
-    raise FileError(advice(name, suffix) or "the file is neither glTF (.glb, .gltf, .vrm) nor BVH", name)
+    raise FileError(
+        advice((folder or Path()) / name, suffix) or "the file is neither glTF (.glb, .gltf, .vrm) nor BVH", name
+    )
 
 
 _HEAD = 1_024

@@ -1,0 +1,81 @@
+"""Files of other formats: at a terminal, an installed converter is offered."""
+
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+import typer
+
+import kinema as km
+from kinema.cli import convert
+from kinema.cli.convert import offer_conversion
+from kinema.io import other_formats
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal at which FBX2glTF is installed. Returns what was asked and run, and what to answer."""
+    seen = SimpleNamespace(asked=[], run=[], answer=True, status=0)
+    monkeypatch.setattr(convert, "_at_a_terminal", lambda: True)
+    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
+
+    def confirm(text, **options):
+        seen.asked.append(text)
+        return seen.answer
+
+    def run(command, **options):
+        seen.run.append(command)
+        if not seen.status:
+            with open(command[-1], "wb") as file:
+                file.write(b"converted")
+        return subprocess.CompletedProcess(command, seen.status, "", "starting\nno scene in it\n")
+
+    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(convert.subprocess, "run", run)
+    return seen
+
+
+@pytest.fixture
+def walk(tmp_path):
+    path = tmp_path / "walk.fbx"
+    path.write_bytes(other_formats.FBX_MAGIC)
+    return path
+
+
+def test_a_file_is_converted_if_the_user_agrees(terminal, walk):
+    target = walk.with_suffix(".glb")
+    assert offer_conversion(walk) == target
+    assert terminal.asked == [f"{walk} is FBX. Convert it to {target} with FBX2glTF?"]
+    assert terminal.run == [["FBX2glTF", "--binary", "--input", walk.as_posix(), "--output", target.as_posix()]]
+
+
+def test_nothing_runs_if_the_user_declines(terminal, walk):
+    terminal.answer = False
+    assert offer_conversion(walk) == walk
+    assert terminal.run == []
+
+
+def test_an_existing_file_is_not_replaced(terminal, walk):
+    walk.with_suffix(".glb").write_bytes(b"mine")
+    assert offer_conversion(walk) == walk
+    assert terminal.asked == []
+
+
+def test_a_converter_that_fails_is_quoted(terminal, walk):
+    terminal.status = 1
+    with pytest.raises(km.FileError, match=r"walk\.fbx: FBX2glTF could not convert it: no scene in it"):
+        offer_conversion(walk)
+
+
+@pytest.mark.parametrize("name", ["person.glb", "walk.c3d", "missing.fbx"])
+def test_other_files_are_not_asked_about(terminal, tmp_path, name):
+    if name != "missing.fbx":
+        (tmp_path / name).write_bytes(b"")
+    assert offer_conversion(tmp_path / name) == tmp_path / name
+    assert terminal.asked == []
+
+
+def test_nothing_is_asked_without_a_terminal(terminal, walk, monkeypatch):
+    monkeypatch.setattr(convert, "_at_a_terminal", lambda: False)
+    assert offer_conversion(walk) == walk
+    assert terminal.asked == []
