@@ -14,7 +14,7 @@ class DeviceError(KinemaError, RuntimeError):
 
 
 class MissingPackageError(KinemaError, ImportError):
-    """An optional package is not installed. The message says how to install it."""
+    """An optional package is not installed. The message explains how to install it."""
 
 
 class FileError(InputError):

@@ -1,4 +1,4 @@
-"""`bake`: a clip, put onto a ground and into the world by the stages of a frame, as a new clip."""
+"""`bake`: run a clip through the stages of a frame, on a ground, and return the result as a new clip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kinema.world.plane import Plane
 
 @dataclass(frozen=True, eq=False)
 class Baked:
-    """A new clip, and what it is worth."""
+    """A new clip and its figures."""
 
     clip: Clip
     """The new clip."""
@@ -44,7 +44,7 @@ class Baked:
     fps: float
     """Keys a second, where none were added."""
     keys: int
-    """How many there are."""
+    """Number of keys."""
     leg: float
     """Mean length of a leg, in the file's unit."""
     in_place: bool
@@ -64,7 +64,7 @@ def bake(
     *,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Baked:
-    """Do to a clip of a character what the settings say. Nothing that is given is changed.
+    """Bake a clip of a character by the settings. Inputs are not modified.
 
     progress: called after each frame with the share that is done, 0 to 1.
     """

@@ -1,7 +1,6 @@
-"""Which moments of a bake become keys: every so many of the computed frames, more where the motion needs them, or
-exactly so many a second.
+"""Choose the keys of a bake: every n-th computed frame, and more where the motion needs them, or a fixed rate.
 
-The computed frames divide a clip's length evenly, so that a loop closes; a game or a film wants keys on its own frames.
+The computed frames divide a clip's length evenly, so that a loop closes; games and films need keys on their own frames.
 """
 
 from __future__ import annotations

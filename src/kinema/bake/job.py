@@ -52,7 +52,7 @@ class Outcome:
 def bake_file(
     data: bytes, name: str, kind: str, order: Order, progress: Callable[[float], None] = lambda share: None
 ) -> Outcome:
-    """Bake the clips of a file. Never raises for a problem with the file: the report says what it is.
+    """Bake the clips of a file. Problems with the file are not raised, but reported.
 
     data: the file's bytes. name: its name. kind: suffix of the new file, ".glb" or ".bvh". progress: called with the
     finished share, 0 to 1.

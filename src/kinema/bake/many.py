@@ -39,7 +39,7 @@ def bake_many(
 ) -> list[dict[str, Any]]:
     """Bake files and write the new ones. Returns a report of each, in order.
 
-    folder: where to keep the manifest, from which a second run knows what is done; None: bake every file. force: bake
+    folder: where to keep the manifest, by which a second run skips finished files; None: bake every file. force: bake
     again and replace existing files. done: called with the report of each file when it is finished.
     """
     items = list(items)

@@ -24,7 +24,7 @@ MOST_JERK = 3.0
 
 
 def missing_ground(after: Metrics) -> Iterator[str]:
-    """Say what there was no ground for: figures do not speak of it."""
+    """Describe planted feet without ground, which figures do not show."""
     standing = after.missed[after.planted]
     if not standing.size:
         yield "no foot was found to stand in any frame: nothing is known of how it stands"
@@ -34,7 +34,10 @@ def missing_ground(after: Metrics) -> Iterator[str]:
 
 
 def shortfalls(rig: Rig, after: Metrics, times: Any) -> Iterator[str]:
-    """Say which figures of a bake are not clean, and when. times: (F,), seconds of the frames that were measured."""
+    """Describe which figures of a bake exceed their bounds, and when.
+
+    times: (F,), seconds of the frames that were measured.
+    """
     if after.knee_flips:
         when = times[np.flatnonzero(after.flips.any(axis=-1))]
         shown = ", ".join(f"{moment:.2f}" for moment in when[:3])

@@ -131,7 +131,7 @@ def _standing_height(height: Any) -> Any:
 
 
 def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:
-    """Velocity, turn, and how far each sole agrees with them, 0 to 1. There is a turn only if that explains far more.
+    """Fit velocity and turn rate, and how far each sole agrees with them, 0 to 1. A turn must explain far more.
 
     moved, at: (F, L, 3, 2). low: (F, L, 3), 0 to 1, how much a sole may be standing.
     """
@@ -142,7 +142,7 @@ def _fit(moved: Any, at: Any, low: Any, size: float) -> tuple[Any, float, Any]:
 
 
 def _solve(moved: Any, at: Any, low: Any, size: float, turns: bool) -> tuple[Any, float, Any, float]:
-    """Velocity, turn, agreement and what is left, by reweighted least squares with Cauchy's weights, from the median.
+    """Fit velocity, turn rate, agreement and residual by reweighted least squares (Cauchy), from the median.
 
     A turn about up by w gives a point p the velocity w (p2, -p1) along the ground's axes.
     """
@@ -171,7 +171,8 @@ def _median(values: Any, weights: Any, otherwise: float) -> float:
 
 
 def _turned(at: Any) -> Any:
-    """(..., 2): the velocity of points under a turn of 1 radian a second about up, along the ground's axes."""
+    """Return the velocity of points, (..., 2), for a rotation of 1 radian per second about up, along the ground's
+    axes."""
     return np.stack((at[..., 1], -at[..., 0]), axis=-1)
 
 
@@ -183,7 +184,7 @@ def _ground_axes(up: Any) -> Any:
 
 
 def _about(up: Any, angle: float) -> Any:
-    """(4, 4): a turn about up."""
+    """Return a rotation about up, (4, 4)."""
     matrix = np.eye(4)
     matrix[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up), angle))
     return matrix

@@ -1,4 +1,4 @@
-"""Kinema and its peers on one problem: who takes how long, and who arrives."""
+"""Compare Kinema with its peers on one problem: time and success."""
 
 from __future__ import annotations
 

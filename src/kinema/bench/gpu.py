@@ -128,7 +128,7 @@ def show(this: dict[str, Any], results: list[dict[str, Any]]) -> None:
 def _largest_difference(
     cuda: Any, solve: Callable[..., Any], inputs: list[Any], answer: Any, checked: tuple[str, ...], lengths: Any
 ) -> float:
-    """The farthest any joint of the first answers is from where the CPU puts it, in chain lengths."""
+    """Return the largest distance of a joint from the CPU's result, over the first chains, in chain lengths."""
     on_cpu = solve(*(array[:CHECKED] for array in inputs))
     worst = 0.0
     for name in checked:

@@ -1,4 +1,4 @@
-"""What `kinema bake` does: turn options into an order, bake the files, print and write the figures."""
+"""`kinema bake`: convert options to an order, bake the files, print and write the figures."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _point(name: str, text: str) -> MovingPoint:
 
 
 def _heading(degrees: float | None) -> float | None:
-    """Convert to radians, less than a full turn."""
+    """Convert to radians, less than a full revolution."""
     if degrees is None:
         return None
     if not math.isfinite(degrees):

@@ -16,7 +16,7 @@ UNUSABLE = 2
 
 @contextmanager
 def one_line_errors(command: str) -> Iterator[None]:
-    """Turn errors in what the user asked for into one line on stderr and exit status 2."""
+    """Print user errors as one line on stderr, with exit status 2."""
     from kinema.errors import KinemaError
 
     try:

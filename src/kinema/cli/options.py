@@ -23,7 +23,7 @@ _GROUND, _ROLES = "Ground", "Roles"
 def command(options: type[Options], run: Callable[[Options], None]) -> Callable[..., None]:
     """Make a Typer command of a function that takes its options as one dataclass.
 
-    options: a dataclass whose fields are annotated as Typer wants parameters. run: the command; its docstring is the
+    options: a dataclass whose fields are annotated as Typer parameters. run: the command; its docstring is the
     help.
     """
     hints = get_type_hints(options, include_extras=True)

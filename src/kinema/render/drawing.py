@@ -18,7 +18,7 @@ from kinema.render.staging import Staging
 
 STILL_SAMPLES, FILM_SAMPLES = 3, 2
 """Samples per pixel in each direction, of a picture and of a film frame: smooth edges, and half the work for frames
-that nobody sees for long."""
+that are shown only briefly."""
 
 MAX_FRAMES = 600
 """Frames of a film: 20 seconds at 30 per second. Longer ones are better kept in a video format."""
@@ -27,7 +27,7 @@ MAX_FILM_PIXELS = 2**27
 """Pixels of all frames together: 600 frames of 480 by 360. They take 400 MB while the file is written."""
 
 MAX_POSES = 32
-"""Poses of a strip. More cannot be told apart."""
+"""Most poses of a strip. More cannot be distinguished."""
 
 FILM_SIZE = (480, 360)
 """Default width and height of a film, pixels."""
@@ -86,7 +86,7 @@ def strip(character: Character, clip: Clip | None, span: tuple[float, float], co
 
 
 def poses_that_fit(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> int:
-    """Return how many poses of a strip, at most `count`, can be told apart.
+    """Return how many poses of a strip, at most `count`, can be distinguished.
 
     Without a ground these are all, because poses are moved apart. On a ground, neighbours must be at least half the
     width of a pose apart.

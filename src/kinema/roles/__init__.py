@@ -1,4 +1,4 @@
-"""Roles of joints: `find` makes a `Rig` for any skeleton; `Overrides` are what the user knows better."""
+"""Roles of joints: `find` makes a `Rig` for any skeleton; `Overrides` replace the roles that were found."""
 
 from kinema.roles.bends import Pole, poles
 from kinema.roles.finder import find

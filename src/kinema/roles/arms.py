@@ -1,4 +1,4 @@
-"""Which joints of a limb that does not stand are shoulder, upper arm, forearm, hand and fingers."""
+"""Find shoulder, upper arm, forearm, hand and fingers of limbs that are not legs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kinema.roles.evidence import SAME_PLACE, Evidence
 from kinema.roles.legs import bending
 
 ARM_BONES = 0.4
-"""Upper arm and forearm are alike: the shorter is at least this long, as a share of the other."""
+"""Smallest ratio of the lengths of upper arm and forearm."""
 
 
 @dataclass(frozen=True)
 class FoundArm:
-    """joints: upper arm, forearm, hand. named: whether names and lengths agree on them; None where names are silent."""
+    """joints: upper arm, forearm, hand. named: whether names and lengths agree on them; None without telling names."""
 
     joints: tuple[int, ...]
     shoulder: int | None
@@ -38,7 +38,7 @@ def find(evidence: Evidence, path: Sequence[int]) -> FoundArm:
 
 
 def _above_fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] | None:
-    """The first joint that branches and the two before it, if their bones are as long as an arm's."""
+    """Return the first joint that branches and the two before it, if their bones are as long as an arm's."""
     k = next((k for k, joint in enumerate(joints) if len(evidence.children[joint]) > 1), 0)
     if k < 2:
         return None
@@ -47,7 +47,7 @@ def _above_fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int,
 
 
 def _longest_two(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int]:
-    """The three joints around the two bones in a row that are the longest."""
+    """Return the three joints of the two longest consecutive bones."""
     spans = [evidence.length(joints[k : k + 3]) for k in range(len(joints) - 2)]
     k = spans.index(max(spans))
     return joints[k], joints[k + 1], joints[k + 2]
@@ -64,17 +64,17 @@ def _called(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] |
 
 
 def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Chains from the hand on, from the thumb to the little finger: two or more, or what is called a finger."""
+    """Return the chains below the hand, from the thumb to the little finger: two or more, or named as fingers."""
     forearm, hand = joints[1], joints[2]
     starts = [start for start in evidence.children[hand] if not evidence.end[start]]
-    if len(evidence.children[forearm]) > 2:  # No hand in between: palm bones side by side.
+    if len(evidence.children[forearm]) > 2:  # Palm bones side by side, without a hand joint between.
         starts += [start for start in evidence.children[forearm] if start != hand and not evidence.end[start]]
     called = [start for start in starts if any(_is_finger(evidence, j) for j in evidence.below(start))]
     starts = called if called else starts if len(starts) > 1 else []
     chains = [_chain(evidence, start) for start in starts]
     thumb = [chain for chain in chains if any(evidence.kind(j) == "thumb" for j in chain)]
     if not called and chains:
-        if max(map(len, chains)) > 2:  # Beside fingers of three joints, a single one is something held.
+        if max(map(len, chains)) > 2:  # Beside fingers of three joints, a single joint is a held object.
             chains = [chain for chain in chains if len(chain) > 1]
         # The thumb leaves the hand first.
         thumb = [min(chains, key=lambda chain: evidence.length((hand, chain[0])))]
@@ -84,14 +84,14 @@ def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...]
 def _in_order(
     evidence: Evidence, fingers: list[tuple[int, ...]], thumb: list[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
-    """Fingers from the index to the little one: by name where all are named, else from the thumb outwards."""
+    """Sort fingers from the index to the little one: by name if all are named, else from the thumb outwards."""
     ranks = [max((name_tokens.finger_rank(evidence.skeleton.names[j]) for j in chain), default=0) for chain in fingers]
     if all(ranks) and len(set(ranks)) == len(ranks):
         return [chain for _, chain in sorted(zip(ranks, fingers, strict=True))]
     if not thumb:
         return fingers
     start = evidence.rest[thumb[0][0]]
-    # Palm bones start close together: what is further out is further apart.
+    # Palm bones start close together: compare the far ends.
     return sorted(fingers, key=lambda chain: float(np.linalg.norm(evidence.rest[chain[len(chain) // 2]] - start)))
 
 
@@ -100,7 +100,7 @@ def _is_finger(evidence: Evidence, joint: int) -> bool:
 
 
 def _chain(evidence: Evidence, start: int) -> tuple[int, ...]:
-    """Joints from a knuckle down, without end markers and without joints that coincide with the next."""
+    """Return the joints from a knuckle down, without end markers and joints that coincide with the next."""
     way = [start]
     while below := [child for child in evidence.children[way[-1]] if not evidence.end[child]]:
         way.append(max(below, key=evidence.extent))

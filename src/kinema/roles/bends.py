@@ -1,4 +1,4 @@
-"""`poles`: what each limb's middle joint bends about, and which way it points: knees ahead, elbows back."""
+"""`poles`: the bend axis of each limb's middle joint, and its direction: knees forward, elbows back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from kinema.rig import Rig
 from kinema.roles.evidence import looked_at
 
 BENT = 0.1
-"""Sine of the angle from which a limb is clearly bent: six degrees. Arms laid out by hand are off by half of that."""
+"""Sine of the angle from which a limb is clearly bent: six degrees. Arms modelled straight are off by up to half of
+it."""
 
 
 @dataclass(frozen=True)
 class Pole:
     """joint: the middle one of a limb, its knee or elbow. axis: (3,), unit, what it bends about, in its own space; a
     positive rotation bends it further. direction: (3,), unit, the way it points at rest, in the character's space.
-    seen: whether a bend was there to be seen, at rest or in clips; else limbs bend as people's do.
+    seen: whether a bend was found, at rest or in clips; otherwise limbs bend as people's do.
     """
 
     joint: int
@@ -31,14 +32,15 @@ class Pole:
 
 
 def poles(rig: Rig, clips: Sequence[Clip] | Mapping[str, Clip] = ()) -> dict[str, Pole]:
-    """The pole of every leg and arm, by role ("legs.left"). clips: to see bends in where rest is straight."""
+    """Return the pole of every leg and arm, by role ("legs.left"). clips: used for limbs that are straight at rest."""
     poses = [rig.skeleton.rest_world[np.newaxis].astype(np.float64)]
     poses += [moving.world for moving in looked_at(rig.skeleton, clips)]
     return {role: _pole(rig, joints, poses, sign) for role, joints, sign in _limbs(rig)}
 
 
 def _limbs(rig: Rig) -> Iterator[tuple[str, tuple[int, int, int], float]]:
-    """Each limb with its first, middle and last joint, and whether it bends ahead (1) or back (-1) by nature."""
+    """Return each limb with its first, middle and last joint, and whether it bends forward (1) or back (-1) by
+    default."""
     for leg in rig.legs:
         joints = [int(joint) for joint in leg.joints]
         halves = [
@@ -66,7 +68,7 @@ def _pole(rig: Rig, joints: tuple[int, int, int], poses: list[Any], nature: floa
 
 
 def _bend(world: Any, joints: tuple[int, int, int]) -> Any:
-    """(F, 3): a limb's bend as an axis in its middle joint's own space, as long as the sine of the angle."""
+    """Return a limb's bend axes, (F, 3), in its middle joint's own space; their length is the sine of the angle."""
     first, middle, last = (world[:, joint, :3, 3] for joint in joints)
     upper, lower = arrays.unit(middle - first), arrays.unit(last - middle)
     frames = world[:, joints[1], :3, :3]
@@ -76,7 +78,7 @@ def _bend(world: Any, joints: tuple[int, int, int]) -> Any:
 
 
 def _points(rest: Any, joints: tuple[int, int, int], axis: Any) -> tuple[float, ...]:
-    """The way the middle joint points at rest if it bends about this axis of its own."""
+    """Return the direction of the middle joint at rest if it bends about this axis in its own space."""
     frame = rest[joints[1], :3, :3] / np.linalg.norm(rest[joints[1], :3, :3], axis=0)
     about = frame @ axis * np.sign(np.linalg.det(frame))
     line = rest[joints[2], :3, 3] - rest[joints[0], :3, 3]

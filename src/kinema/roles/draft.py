@@ -1,4 +1,4 @@
-"""`Draft`: the roles as found, with how sure each one is, before overrides and the measuring of soles."""
+"""`Draft`: the roles that were found, with their confidence, before overrides and the measuring of soles."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from kinema.roles.symmetry import Symmetry
 from kinema.roles.trunk import Trunk
 
 MOST_LEG_JOINTS = 8
-"""Joints of a leg down to its end: an insect's have up to seven parts. What has more, and no name, may be a rope."""
+"""Most joints of a leg: an insect's have up to seven parts. A longer chain without a name may be a rope."""
 
 UNCLEAR = 0.3
-"""Where what speaks for facing one way outweighs the rest by no more than this share of it all, it is not clear."""
+"""Smallest majority of the votes, as a share of all of them, for a facing to be clear."""
 
 
 class Doubt(NamedTuple):
-    """A sentence about a role that is unsure; an override of that role settles it."""
+    """A sentence about an uncertain role. An override of that role removes it."""
 
     role: str
-    """As `Rig.confidence` has it; "legs" for all of them, "" for none."""
+    """The role, as in `Rig.confidence`; "legs" for all legs, "" for none."""
     text: str
 
 
 @dataclass(frozen=True)
 class Draft:
-    """Roles by joint index. confidence: by role, as `Rig` has it."""
+    """Roles by joint index. confidence: by role, as in `Rig`."""
 
     hips: int
     spine: tuple[int, ...]
@@ -59,7 +59,7 @@ def make(
         several = f"There are {evidence.bodies} bodies in the file; roles are those of the one with most joints."
         doubts.append(Doubt("", several))
     if stance.sure < UNCLEAR:
-        doubts.append(Doubt("forward", "It is not clear which way it faces: little speaks for one way or the other."))
+        doubts.append(Doubt("forward", "It is not clear which way it faces: the evidence is weak."))
     for witness in stance.against:
         doubts.append(Doubt("forward", _against(witness)))
     sure["hips"] = _by_name(0.8, evidence.kind(middle.hips), ("hips", "spine"))
@@ -177,14 +177,17 @@ def _share(value: float) -> float:
 
 
 def _against(witness: str) -> str:
-    """What to say of a witness that a body faces the other way."""
+    """Describe a witness for the opposite facing."""
     if witness == "sides":
         return "Names call the left side right: it faces the other way by its shape."
     return f"It is not certain which way it faces: {facing.SPOKEN[witness]} the other way."
 
 
 def _by_name(alone: float, kind: str, expected: Sequence[str]) -> float:
-    """How sure a role is that is `alone` sure by its shape: names that agree settle it, others speak against it."""
+    """Return the confidence of a role.
+
+    alone: the confidence by shape; agreeing names raise it, contradicting ones lower it.
+    """
     if kind in expected:
         return 1.0
     return alone if kind in ("", "root") else alone / 2

@@ -1,7 +1,7 @@
-"""`Evidence`: what is known of a skeleton before any role is: which joints make up a body, and what clips do to them.
+"""`Evidence`: measurements of a skeleton before roles are assigned: the joints of the body, and their motion in clips.
 
-A file's skeleton has every node of the file: meshes, cameras, swords and the handles that an animator pulls. A joint
-belongs to the body if skin follows it or clips rotate it, unless its name says that it is something else.
+A file's skeleton has every node of the file: meshes, cameras, swords and control handles. A joint belongs to the body
+if skin follows it or clips rotate it, unless its name marks it as something else.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
 SKIN_SHARE = 1e-4
-"""Share of all skin that must follow a joint for it to count: less is left behind by painting weights."""
+"""Share of all skin that must follow a joint for it to count: less is residue of weight painting."""
 
 SAME_PLACE = 1e-3
 """Share of the body's size within which two joints coincide."""
 
 CLIPS_LOOKED_AT = 4
-"""Clips that are sampled: those that stand and walk come first, and more would tell nothing new."""
+"""Most clips that are sampled, standing and walking ones first. More add no information."""
 
 LOOK_RATE, LONGEST_LOOK = 30.0, 8.0
-"""Samples a second, and seconds of a clip that are looked at: a foot of a run is down for five samples or more."""
+"""Samples per second, and seconds of a clip that are sampled: a foot of a run is down for five samples or more."""
 
 TELLING_SHARE = 0.5
-"""Where at least this share of what could rotate carries skin, joints without any are controls; where clips rotate this
-share, joints that they do not rotate are controls."""
+"""If at least this share of the joints carries skin, joints without skin are controls; if clips rotate this share, the
+joints that they do not rotate are controls."""
 
 BODY_BRANCHES = 3
-"""A joint with as many children is where limbs hang from: bodies have two or more of those, hips and chest."""
+"""Children from which a joint counts as carrying limbs: bodies have two or more such joints, hips and chest."""
 
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
-"""Name tokens of clips in which feet stand on the ground, the most telling first."""
+"""Name tokens of clips in which feet stand on the ground, the most useful first."""
 
 _MISLEADING = frozenset(("lie", "lay", "sit", "death", "die", "dead", "jump", "fall", "swim", "fly", "climb", "sleep"))
-"""Name tokens of clips in which they may not: looked at last."""
+"""Name tokens of clips in which they may not: sampled last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +57,13 @@ class Moving:
         return self.world[..., :3, 3]
 
     def velocity(self, points: Any) -> Any:
-        """(F, ...): change per second of points (F, ...); zeros for a single moment."""
+        """Return the velocities of points (F, ...); zeros for a single sample."""
         return np.gradient(points, self.times, axis=0) if len(self.times) > 1 else np.zeros_like(points)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of a skeleton. All lengths are in the file's own unit.
+    """Measurements of a skeleton. All lengths are in the file's own unit.
 
     rest: (J, 3), where joints are at rest. children: of each joint, within the body. body: (J,), whether a joint
     belongs to it. helper: (J,), those on the way to a limb that never rotate. end: (J,), those that only mark
@@ -99,7 +99,7 @@ class Evidence:
         return float(np.linalg.norm(np.diff(self.rest[list(joints)], axis=0), axis=-1).sum())
 
     def extent(self, joint: int) -> float:
-        """Length of what starts with a joint, from its parent on, along the longest way."""
+        """Return the length of the longest chain that starts with a joint, from its parent on."""
         up = self.parent(joint)
         return float(self.reach[joint] + (np.linalg.norm(self.rest[joint] - self.rest[up]) if up >= 0 else 0.0))
 
@@ -119,7 +119,7 @@ class Evidence:
 
 
 def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> Evidence | None:
-    """All that is known; None where nothing is jointed."""
+    """Measure a skeleton. Returns None if nothing is jointed."""
     chosen = _telling(clips)
     weight, pieces = _weights(skeleton, skins)
     alive, end = _joints(skeleton, weight, pieces, _tracked(skeleton, chosen))
@@ -141,7 +141,7 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
 
 
 def _telling(clips: Sequence[Clip]) -> list[Clip]:
-    """The clips to look at: first those whose names say that it stands or walks, one of each token, then in order."""
+    """Return the clips to sample: first those named as standing or walking, one per token, then in order."""
 
     def order(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = name_tokens.split(item[1].name)
@@ -157,7 +157,7 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
 
 
 def looked_at(skeleton: Skeleton, clips: Sequence[Clip] | Mapping[str, Clip]) -> list[Moving]:
-    """The most telling of some clips, at a few moments each."""
+    """Sample the most useful of some clips."""
     return [_look(skeleton, clip) for clip in _telling(list(clips.values()) if isinstance(clips, Mapping) else clips)]
 
 
@@ -229,9 +229,7 @@ def _leaves(skeleton: Skeleton) -> Any:
 
 
 def _largest_body(skeleton: Skeleton, used: Any) -> tuple[Any, int]:
-    """(J,): of the bodies that a file holds, the one with most of these joints: them and what is above them; and how
-    many bodies there are.
-    """
+    """Return the body with most of these joints, (J,), including the joints above them, and the number of bodies."""
     parents, inside = skeleton.parents, _totals(skeleton, used)
     branching = np.bincount(parents[(parents >= 0) & (inside > 0)], minlength=len(skeleton)) >= BODY_BRANCHES
     whole = _totals(skeleton, branching) >= 2
@@ -258,7 +256,7 @@ def _totals(skeleton: Skeleton, values: Any) -> Any:
 
 
 def _sums(rest: Any, children: Any) -> tuple[Any, Any, Any]:
-    """For each joint: the longest way down from it, the mean position of it and all below, and how many these are."""
+    """Return, for each joint, the longest chain below it, the mean position of it and all below, and their number."""
     reach, middle, count = np.zeros(len(rest)), rest.copy(), np.ones(len(rest))
     for joint in range(len(rest) - 1, -1, -1):
         for child in children[joint]:

@@ -1,4 +1,4 @@
-"""Eyes: a small pair on the front of the head. Ears are the decoy: they point up, and have more joints."""
+"""Find eyes: a small pair on the front of the head. Ears look similar, but point up and have more joints."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from kinema.roles.limbs import Pair
 from kinema.roles.stance import Stance
 
 EYE_AHEAD = 0.5
-"""Eyes are ahead of the head's joint by at least this share of how far they are above it."""
+"""Smallest distance of eyes ahead of the head's joint, as a share of their height above it."""
 
 EYE_REACH = 0.75
-"""What hangs from an eye is shorter than this share of the way to it: jaws and ears are longer."""
+"""Largest length of the chain below an eye, as a share of the distance to it: jaws and ears are longer."""
 
 
 def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None) -> tuple[int, int] | None:
@@ -22,7 +22,7 @@ def find(evidence: Evidence, stance: Stance, pairs: list[Pair], head: int | None
     below = set(evidence.below(head))
     able = [pair for pair in pairs if pair.attach in below]
     called = [pair for pair in able if evidence.kind(pair.one[0]) == "eye" and evidence.kind(pair.other[0]) == "eye"]
-    if not called and any(evidence.kind(pair.one[0]) for pair in able):  # Names that speak of other things are right.
+    if not called and any(evidence.kind(pair.one[0]) for pair in able):  # Named as something else.
         able = [pair for pair in able if not evidence.kind(pair.one[0])]
     chosen = called or [pair for pair in able if _looks_ahead(evidence, stance, pair, head)]
     if not chosen:

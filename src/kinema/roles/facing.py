@@ -1,7 +1,7 @@
-"""Which way a body faces: independent witnesses vote, and those that disagree are named.
+"""Find which way a body faces: independent witnesses vote, and disagreeing ones become doubts.
 
-The line from side to side is known by then; only the sign is open. Feet, knees, a walk, a face, a tail and names each
-speak for one of the two ways, with a weight that says how often they are right.
+The axis from side to side is known already; only the sign is open. Feet, knees, a walk, a face, a tail and names each
+vote for one of the two directions, with a weight by their reliability.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WEIGHTS = {
     "tail": 1.0,
     "clips": 0.5,
 }
-"""How much each witness counts. Feet and their skin point ahead in nearly every file, walks go there, and an animal's
+"""The weight of each witness. Feet and their skin point ahead in nearly every file, walks move ahead, and an animal's
 head is before its hips. Files that were mirrored or exported the wrong way round have names of the wrong side, so
 names count less. Clips that are not called walks may fall on their backs."""
 
@@ -45,7 +45,7 @@ SPOKEN = {
     "tail": "the tail points",
     "clips": "it moves",
 }
-"""What a witness that disagrees does "the other way"."""
+"""The description of each disagreeing witness, before "the other way"."""
 
 FULL_VOTE = 0.1
 """A foot that reaches ahead by this share of its leg votes in full."""
@@ -78,18 +78,18 @@ class Witness(NamedTuple):
     name: str
     """A key of `WEIGHTS`."""
     vote: float
-    """From -1, the opposite way, to 1, the way asked about."""
+    """From -1, the opposite direction, to 1, the proposed direction."""
 
 
 class Facing(NamedTuple):
-    """What the witnesses say."""
+    """The result of the vote."""
 
     ahead: bool
-    """Whether the body faces the way asked about, not the opposite one."""
+    """Whether the body faces the proposed direction, not the opposite one."""
     sure: float
     """How much the votes for it outweigh the others, 0 to 1."""
     against: tuple[str, ...]
-    """Names of witnesses that clearly say the opposite."""
+    """Names of witnesses that clearly vote for the opposite."""
 
 
 def find(

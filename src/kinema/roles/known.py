@@ -1,4 +1,4 @@
-"""What a file's own table of human bones says, in VRM's names, as overrides."""
+"""Overrides from a file's own table of human bones, in VRM's names."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def is_long(evidence: Evidence, pair: Pair) -> bool:
 
 
 def named(evidence: Evidence, pair: Pair) -> str:
-    """ "leg" or "arm" where most of the names along a pair that speak of either say so, else ""."""
+    """Return "leg" or "arm" by the majority of the telling names along a pair, else ""."""
     said = [name_tokens.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
     legs, arms = said.count("leg"), said.count("arm")
     return "" if legs == arms else "leg" if legs > arms else "arm"

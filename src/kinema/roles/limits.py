@@ -108,7 +108,7 @@ def _twists(rotations: Any, axis: Any) -> tuple[Any, Any]:
 
 
 def _sockets(rig: Rig) -> list[tuple[str, int]]:
-    """Joints that swing and twist, with the role that says how far."""
+    """Return the joints that swing and twist, with the role that sets their range."""
     found: list[tuple[str, Any]] = [("spine", j) for j in rig.spine] + [("neck", j) for j in rig.neck]
     found += [("head", rig.head)] if rig.head is not None else []
     found += [("eye", j) for j in rig.eyes]

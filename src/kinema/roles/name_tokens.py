@@ -1,7 +1,7 @@
-"""What a joint's name says: which part of a body, which side, and whether it is a joint of a body at all.
+"""Parse a joint's name: the part of the body, the side, and whether it belongs to a body at all.
 
 Names come in any style (`mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `Bip01 L Thigh`, `b_LeftLeg01_015`), so they are
-split into words first. They only ever support what the shape of a skeleton shows, or settle what it leaves open.
+split into tokens first. Names support the evidence of the shape, or decide what the shape leaves open.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("spine", "spine|abdomen|waist|lower back|back|body|trunk|torso"),
     ("root", "root|armature|rig|reference|origin|scene"),
 )
-"""Kinds of joints by the words that mark them; the first that fits is taken, so a `HandThumb` is a thumb."""
+"""Kinds of joints by their name tokens. The first match counts, so a `HandThumb` is a thumb."""
 
 _PATTERNS = tuple(
     (kind, re.compile("(?<![a-z])(?:" + "|".join(words.split("|")) + ")(?![a-z])")) for kind, words in _KINDS
@@ -62,13 +62,13 @@ _ARM_KINDS = frozenset(("shoulder", "upper_arm", "forearm", "hand", "finger", "t
 
 
 def split(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case; numbers are words of their own."""
+    """Split a name into tokens, in lower case; numbers are separate tokens."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 @lru_cache(maxsize=4096)
 def kind(name: str) -> str:
-    """Which part of a body a name speaks of, one of the kinds above; "" where it says nothing."""
+    """Return the part of a body that a name means, one of the kinds above; "" if unknown."""
     text = " ".join(word for word in split(name) if not word.isdigit())
     for found, pattern in _PATTERNS:
         if pattern.search(text):
@@ -82,22 +82,22 @@ def is_end(name: str) -> bool:
 
 
 def is_decoy(name: str) -> bool:
-    """Whether a name speaks of a control, a helper or something carried."""
+    """Return whether a name means a control, a helper or a carried object."""
     return kind(name) in ("helper", "prop")
 
 
 def side(name: str) -> str:
-    """ "left", "right", or "" where a name says neither (or both)."""
+    """Return the side in a name: "left", "right", or "" for neither or both."""
     found = {_SIDES[word] for word in split(name) if word in _SIDES}
     return found.pop() if len(found) == 1 else ""
 
 
 def finger_rank(name: str) -> int:
-    """1 for an index finger to 4 for a little one, by its name; 0 where it does not say."""
+    """Return 1 for an index finger to 4 for a little finger, by its name; 0 if unknown."""
     return max((_FINGERS.get(word, 0) for word in split(name)), default=0)
 
 
 def limb(name: str) -> str:
-    """ "leg" or "arm" where a name speaks of a part of one, else ""."""
+    """Return "leg" or "arm" if a name means a part of one, else ""."""
     found = kind(name)
     return "leg" if found in _LEG_KINDS else "arm" if found in _ARM_KINDS else ""

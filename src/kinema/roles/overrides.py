@@ -1,4 +1,4 @@
-"""`Overrides`: roles that the user gives, over what is found; from Python, a small TOML file or words like
+"""`Overrides`: roles set by the user, which replace those found; from Python, a TOML file or options such as
 `leg.left=thigh_l,calf_l,foot_l`.
 """
 
@@ -20,7 +20,7 @@ from kinema.rig import Arm, Leg
 from kinema.skeleton import Joint
 
 LARGEST_OVERRIDES = 1_000_000
-"""Bytes of a file of overrides: a name for each of thousands of joints fits many times."""
+"""Most bytes of a file of overrides: enough for names of thousands of joints."""
 
 AXES = {
     sign + name: tuple(float(f"{sign}1") * row) for name, row in zip("xyz", np.eye(3), strict=True) for sign in "+-"
@@ -30,7 +30,7 @@ AXES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """Roles that are given. What is None is taken as found; what is empty is not there.
+    """Roles set by the user. None: as found. Empty: the character has none.
 
     hips, head: joints, by name or index; head "" for none. spine, neck, eyes: joints from below, or left and right.
     tails: chains of joints. legs, arms: those that replace the found ones of the same name or joints; a `Leg` or
@@ -51,7 +51,7 @@ class Overrides:
     floor: float | None = None
 
     def over(self, other: Overrides) -> Overrides:
-        """These, and the others' where these say nothing."""
+        """Combine with other overrides; these take precedence."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         kept = {name: value for name, value in given.items() if value is not None and name not in ("legs", "arms")}
         return replace(
@@ -60,7 +60,7 @@ class Overrides:
 
 
 def _joined(first: Sequence[Any], second: Sequence[Any], kind: Any) -> tuple[Any, ...]:
-    """Limbs of both; of one name, what the first says goes before what the second does."""
+    """Merge limbs by name; fields of the first take precedence."""
     found = {limb.name: limb for limb in second}
     for limb in first:
         before = found.get(limb.name)
@@ -100,7 +100,7 @@ def read_overrides(path: str | os.PathLike[str]) -> Overrides:
 
 
 def parse_override(text: str) -> Overrides:
-    """One override in words: `ROLE=VALUE`, such as `hips=pelvis`, `leg.left=thigh_l,calf_l,foot_l`,
+    """Parse one override, `ROLE=VALUE`, such as `hips=pelvis`, `leg.left=thigh_l,calf_l,foot_l`,
     `leg.left.toe=ball_l`, `leg.left.sole=0.08`, `arm.right.fingers=thumb_1,thumb_2;index_1`, `forward=-z`, `head=`.
     """
     role, equals, value = text.partition("=")
@@ -116,7 +116,7 @@ def parse_override(text: str) -> Overrides:
 
 
 def _value(role: str, text: str) -> Any:
-    """What words after '=' mean for a role."""
+    """Parse the value of a role."""
     if role in ("tails", "fingers"):
         return [_listed(part) for part in text.split(";") if part.strip()]
     if role in ("spine", "neck", "eyes", "joints"):

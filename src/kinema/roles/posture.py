@@ -1,4 +1,4 @@
-"""Which way is up, which limbs are legs: those that come down to the lowest there is, at rest and in clips."""
+"""Find the up direction and the legs: the limbs that reach the lowest level, at rest and in clips."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ FLOOR_BAND = 0.14
 """A limb stands if its end is in the lowest part of the body, by this share of the body's height."""
 
 STANDS_OFTEN = 0.3
-"""Share of the moments looked at in which a leg's end has to be at the bottom: feet that walk are up half the time."""
+"""Share of the samples in which a leg's end must be at the lowest level: walking feet are up half the time."""
 
 LEG_DROP = 0.1
-"""A leg comes down to the floor by at least this share of its length: a spider's knees do, what lies about does not."""
+"""Smallest height that a leg descends to the floor, as a share of its length: objects on the floor do not."""
 
 SHORTEST_LEG = 0.4
 """The shortest leg, as a share of the longest one of the same body."""
 
 UPRIGHT_PRIOR = {(1, 1): 1.3, (2, 1): 1.1}
-"""What an axis gains as up, by axis and sign: y up is usual, z next."""
+"""Bonus of an axis as up, by axis and sign: y up is usual, z next."""
 
 OFF_AXIS = 0.6
-"""What a direction along no axis loses as up."""
+"""Penalty of a direction that is not along an axis."""
 
 SNAP = 0.94
 """Up is taken to be an axis of the file if it is within 20 degrees of one: this cosine."""
@@ -118,15 +118,15 @@ def _support(evidence: Evidence, long: list[Pair], positions: Any, up: Any) -> t
 
 
 def _is_leg(evidence: Evidence, pair: Pair, stands: float) -> bool:
-    """Legs stand; where that is close, names settle it. A limb of fewer than three joints cannot be bent."""
+    """Select the pairs that stand; names decide close cases. A limb of fewer than three joints cannot bend."""
     said = limbs.named(evidence, pair)
     often = STANDS_OFTEN * {"leg": 0.25, "": 1.0, "arm": 1.5}[said]
     return min(map(len, pair.both)) >= 3 and stands >= often
 
 
 def _without_arms(evidence: Evidence, long: list[Pair], legs: list[int], up: Any) -> list[int]:
-    """Where some of what stands is called leg and some arm, those are arms that hang low if they have fingers, or if
-    they are clear of the ground at rest: someone crawls or crouches.
+    """Separate arms from legs if names mention both: low arms with fingers, or clear of the ground at rest, as when
+    crawling or crouching.
     """
     called = {k: limbs.named(evidence, long[k]) for k in legs}
     if "leg" not in called.values():
@@ -136,7 +136,7 @@ def _without_arms(evidence: Evidence, long: list[Pair], legs: list[int], up: Any
 
 
 def _without_low_ones(evidence: Evidence, long: list[Pair], legs: list[int]) -> list[int]:
-    """Legs are about as long as each other: what lies on the ground beside them are an animator's grips."""
+    """Drop short limbs: legs are about equally long, and control handles beside them are not."""
     lengths = {k: evidence.length(long[k].one) for k in legs}
     return [k for k in legs if lengths[k] >= SHORTEST_LEG * max(lengths.values())]
 

@@ -1,7 +1,7 @@
-"""How high ankles and toes are above the sole, how far the sole goes, and how high the floor is that it stands on.
+"""Measure soles: the heights of ankle and toe joint above the sole, its extent, and the height of the floor.
 
-With a skin the sole is what is lowest of the foot; without, the lowest joints and marks of ends are on the ground. The
-floor is where the lowest sole is most of the time in clips: a rest pose may float, or have its origin at the hips.
+With a skin, the sole is the lowest part of the foot; without, the lowest joints and end markers are on the ground. The
+floor is the level of the lowest sole most of the time in clips: a rest pose may float, or have its origin at the hips.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def measure(
 def _down_to_zero(
     evidence: Evidence, legs: Mapping[str, FoundLeg], soles: dict[str, Sole], level: float, lowest: float
 ) -> tuple[dict[str, Sole], float]:
-    """Joints alone end above the ground, inside the foot: let soles reach down to it, as far as soles are thick.
+    """Extend soles without a skin down to the ground: joints are inside the foot, above its sole.
 
     level: height of the lowest joints while they stand. lowest: height that they come down to at all. Files have the
     ground at 0: it is there if joints stand just above, or if they stand on something higher but come down that far.
@@ -160,7 +160,7 @@ def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
 
 
 def _along(stance: Stance, leg: FoundLeg) -> Any:
-    """Which way the foot points: ahead, unless its toe says otherwise."""
+    """Return the direction of the foot: forward, unless its toe points elsewhere."""
     if leg.toe is None:
         return stance.forward
     way = stance.positions[leg.toe] - stance.positions[leg.joints[-1]]
@@ -202,7 +202,8 @@ def _of_foot(evidence: Evidence, surface: tuple[Any, Any, Any], leg: FoundLeg) -
 def _floor(
     evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: Mapping[str, Sole]
 ) -> tuple[float, float]:
-    """Height of the ground under the feet in clips, at rest where there are none; and the lowest that soles get."""
+    """Return the height of the ground under the feet in clips, or at rest without clips; and the lowest height of
+    soles."""
     joints, points = [], []
     for name, leg in legs.items():
         joints += [leg.joints[-1], leg.joints[-1], leg.joints[-1] if leg.toe is None else leg.toe]
@@ -237,7 +238,7 @@ def _level(moving: Moving, heights: Any, leg: float) -> float:
 
 
 def _agreed(levels: Sequence[float], band: float) -> float:
-    """The level that most agree on, of rest and of clips; clips alone where all differ, since they are what plays."""
+    """Return the level that rest and most clips agree on; that of the clips if all differ."""
     if len(levels) == 1:
         return levels[0]
     near = np.abs(np.subtract.outer(levels, levels)) <= band

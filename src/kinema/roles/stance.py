@@ -1,7 +1,6 @@
-"""`Stance`: a moment in which the body stands on its legs, and which way it faces then.
+"""`Stance`: a pose in which the body stands on its legs, and the direction it faces.
 
-Everything that needs a pose is measured there: rest, unless rest lies down or hangs in the air in another way than the
-clips have it.
+Measurements that need a pose use it: the rest pose, unless that lies down or hangs in the air.
 """
 
 from __future__ import annotations
@@ -96,8 +95,8 @@ def find(
 
 
 def _standing(evidence: Evidence, posture: Posture) -> tuple[Any, Pose | None]:
-    """Rest if it stands there. Else the moment of the clips in which its feet are most level: of those in which all are
-    flat and still, if there are any.
+    """Return the rest pose if it stands; otherwise the sample of the clips with the most level feet, if possible with
+    all feet flat and still.
     """
     rest = evidence.skeleton.rest_world.astype(np.float64)
     if not posture.legs or not evidence.clips or _stands(evidence, posture, rest[np.newaxis])[0]:

@@ -1,7 +1,7 @@
-"""Left and right: the mirror plane of a body at rest, and which joint is whose partner across it.
+"""Find left and right: the mirror plane of a body at rest, and the partner of each joint across it.
 
 The plane is searched among those between limbs of equal lengths; then joints are paired from the root down, since a
-partner's parent is the parent's partner. Poses may be crooked: it is likeness that counts, not exact reflection.
+partner's parent is the parent's partner. Poses may be asymmetric: similarity counts, not exact reflection.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MIRROR_SLACK = 0.06
 """How far from its mirror image a joint may be, in shares of the body's size, to be half as convincing."""
 
 PAIR_COST = 0.6
-"""Pairs that differ by more than this share of their own size are no pairs."""
+"""Largest difference between partners, as a share of their own size."""
 
 ALONG_X = 0.04
-"""What a mirror plane gains by lying across x, as nearly all files have it: settles ties, not more."""
+"""Bonus of a mirror plane perpendicular to x, as in nearly all files: it only decides ties."""
 
 ACROSS_X = 0.985
 """A mirror plane is taken to lie across x if it is within 10 degrees of it: this cosine. Crooked poses tilt it."""
@@ -147,7 +147,8 @@ def _matched(evidence: Evidence, p: int, q: int, across: Any, named: dict[int, i
 
 
 def _unlike(evidence: Evidence, a: int, b: int, p: int, q: int, across: Any, named: dict[int, int]) -> float:
-    """How unlike a joint b below q is to the mirror image of a below p, with all that hangs from them: 0 is alike."""
+    """Return the difference between joint b below q and the mirror image of a below p, with their descendants; 0:
+    equal."""
 
     def seen(joint: int, parent: int) -> Any:
         return np.stack((evidence.rest[joint], evidence.middle[joint])) - evidence.rest[parent]

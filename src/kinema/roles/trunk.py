@@ -1,4 +1,4 @@
-"""The middle of a body: hips, spine, neck, head, and tails."""
+"""Find the trunk of a body: hips, spine, neck, head, and tails."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def find(
 
 
 def _neck_start(evidence: Evidence, posture: Posture, way: list[int]) -> int:
-    """Where the neck begins in the way from above the hips to below the head, if no arms show where the chest is.
+    """Return where the neck begins on the path from the hips to the head, for a body without arms.
 
-    Names decide; else short limbs that hang from it, such as arms of two joints or wings; else the last third is neck.
+    Names decide; else short limbs, such as wings; else the last third is the neck.
     """
     called = [k for k, joint in enumerate(way) if evidence.kind(joint) == "neck"]
     if called:
@@ -94,7 +94,7 @@ def _neck_start(evidence: Evidence, posture: Posture, way: list[int]) -> int:
 
 
 def _creeping(evidence: Evidence, hips: int) -> Trunk:
-    """A body without limbs: only names tell which end is the head."""
+    """Find the trunk of a body without limbs: only names show which end is the head."""
     heads = [j for j in evidence.below(hips) if evidence.kind(j) == "head" and not evidence.end[j]]
     if not heads:
         return Trunk(hips, (), (), None)
@@ -179,12 +179,12 @@ def _headlike(evidence: Evidence, posture: Posture, stance: Stance, chest: int, 
     below = evidence.below(child)
     called = any(evidence.kind(j) in ("head", "neck") for j in below)
     away = stance.positions[below] - stance.positions[chest]
-    towards = stance.up if len(posture.legs) < 2 else stance.forward  # People's heads are above, animals' ahead.
+    towards = stance.up if len(posture.legs) < 2 else stance.forward  # A person's head is above, an animal's ahead.
     return 10.0 * called + (float((away @ towards).max()) + 0.1 * evidence.extent(child)) / evidence.size
 
 
 def _head_of(evidence: Evidence, pairs: list[Pair], way: list[int]) -> int:
-    """Which joint of the way is the head: by name, else where eyes or ears are, else the last that moves anything."""
+    """Return the head on a path: by name, else by eyes or ears, else the last joint that moves anything."""
     for k, joint in enumerate(way):
         if evidence.kind(joint) == "head" and not name_tokens.is_end(evidence.skeleton.names[joint]):
             return k

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Peer(Protocol):
-    """Someone who solves a problem of `kinema.bench.problems`, and times only the solving."""
+    """A library that solves the problems of `kinema.bench.problems`. Only the solving is timed."""
 
     name: str
 

@@ -1,6 +1,6 @@
 """Robotics Toolbox for Python: a shoulder of two hinges, an elbow of one, its compiled Levenberg-Marquardt.
 
-It knows no pole, so its elbow may go anywhere: less is asked of it than of the others.
+It has no pole, so its elbow is free: its problem is easier than that of the others.
 """
 
 from __future__ import annotations

@@ -136,11 +136,11 @@ class FootPath:
     out: float
 
     def foot(self) -> Any:
-        """(F, 4): the foot's turn away from rest."""
+        """(F, 4): the foot's rotation from rest."""
         return self._turned(self.pitch)
 
     def toe(self) -> Any:
-        """(F, 4): the toes' turn away from rest."""
+        """(F, 4): the toes' rotation from rest."""
         return self._turned(self.toes)
 
     def _turned(self, pitch: Any) -> Any:

@@ -37,7 +37,7 @@ def load_bytes(data: bytes, name: str, folder: Path | None = None, max_bytes: in
 def read(document: Document, name: str = "character") -> Character:
     """Read the character of a document. name: of the character.
 
-    Also sets what the document knows about the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
+    Also sets the document's data about the character: `joint_of_node`, `clips`, `humanoid`, `problems`.
     """
     check_required(document)
     accessors = Accessors(document)
