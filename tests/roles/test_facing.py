@@ -70,7 +70,7 @@ def test_a_take_has_two_legs_two_arms_and_no_doubts(take):
 
 
 def test_all_takes_are_in_one_unit(take):
-    assert roles.unit(take.rig).word == "CMU's units (0.45 inches to 1)"
+    assert roles.unit(take.rig).name == "CMU's units (0.45 inches to 1)"
 
 
 def test_up_is_up(take):

@@ -27,7 +27,7 @@ def test_units_of_real_files(file, metres):
     character = files.load(asset(file), rig=False)
     guess = roles.unit(roles.find(character.skeleton, character.clips, skins=character.skins))
     assert guess.metres == metres
-    assert guess.word
+    assert guess.name
     assert 0 < guess.sure <= 1
 
 
@@ -37,7 +37,7 @@ def test_units_of_real_files(file, metres):
 def test_a_person_in_other_units(size, word):
     character = placed(plain(MADE["humanoid"]()), arrays.from_axis_angle((0.0, 1.0, 0.0), 0.0), size).character
     guess = roles.unit(roles.find(character.skeleton, character.clips))
-    assert guess.word == word
+    assert guess.name == word
     assert guess.height == pytest.approx(1.56, rel=0.01)  # Up to the head's joint.
 
 

@@ -78,7 +78,7 @@ def rig_report(rig: Rig | None) -> dict[str, Any] | None:
         "eyes": [names[int(joint)] for joint in rig.eyes],
         "legs": {leg.name: [names[int(joint)] for joint in leg.joints] for leg in rig.legs},
         "arms": {arm.name: [names[int(joint)] for joint in arm.joints] for arm in rig.arms},
-        "unit": unit(rig).word,
+        "unit": unit(rig).name,
         "confidence": {role: round(float(sure), 3) for role, sure in rig.confidence.items()},
         "doubts": list(rig.doubts),
     }

@@ -91,7 +91,7 @@ def _unit(rig: Rig | None) -> dict[str, Any]:
     if rig is None:
         return {"guess": None, "sure": False}
     found = unit(rig)
-    return {"guess": found.word, "sure": found.sure > SURE_UNIT}
+    return {"guess": found.name, "sure": found.sure > SURE_UNIT}
 
 
 # --- joints ----------------------------------------------------------------------------------------------------

@@ -111,9 +111,9 @@ def _legs(
     ranks = _ranks(len(pairs))
     found = {}
     for rank, (pair, stands) in zip(ranks, pairs, strict=True):
-        said = limbs.named(evidence, pair)
+        named_as = limbs.named(evidence, pair)
         both = legs.find(evidence, stance, symmetry.across, pair, 2 * len(pairs))
-        odd = said != "leg" and len(both[0].joints) > MOST_LEG_JOINTS
+        odd = named_as != "leg" and len(both[0].joints) > MOST_LEG_JOINTS
         if odd:
             pair_name = f"Legs {rank.format('left')!r} and {rank.format('right')!r}"
             many = f"{pair_name} have {len(both[0].joints)} joints each and are not called legs: they may be anything."
@@ -125,7 +125,7 @@ def _legs(
                 called = evidence.skeleton.names[stray]
                 elsewhere = f"The foot of leg {name!r} follows {called!r}, which hangs from elsewhere."
                 doubts.append(Doubt(f"legs.{name}", elsewhere))
-            likely = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[said])
+            likely = _share(0.5 + 0.4 * stands + {"leg": 0.3, "": 0.0, "arm": -0.1}[named_as])
             sure[f"legs.{name}"] = likely / 2 if odd else likely
     if len(pairs) == 1 and limbs.named(evidence, pairs[0][0]) == "arm":
         doubts.append(Doubt("legs", "What stands on the ground is called arms."))

@@ -145,9 +145,9 @@ def _telling(clips: Sequence[Clip]) -> list[Clip]:
 
     def order(item: tuple[int, Clip]) -> tuple[int, int, int]:
         found = name_tokens.split(item[1].name)
-        said = {word.removesuffix("ing") for word in found} | set(found)
-        rank = next((k for k, word in enumerate(_TELLING) if word in said), len(_TELLING))
-        return len(_TELLING) + 1 if said & _MISLEADING else rank, len(found), item[0]
+        tokens = {token.removesuffix("ing") for token in found} | set(found)
+        rank = next((k for k, token in enumerate(_TELLING) if token in tokens), len(_TELLING))
+        return len(_TELLING) + 1 if tokens & _MISLEADING else rank, len(found), item[0]
 
     ranked = sorted(enumerate(clips), key=order)
     first = {order(item)[0]: item for item in reversed(ranked)}

@@ -151,11 +151,11 @@ def _witnesses(
 
 def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
     """Joints of the first side that are left, less those that are right; on the other side the other way round."""
-    said = 0
+    votes = 0
     for pair in pairs:
         for sign, path in zip((1, -1), pair.both, strict=True):
-            said += sign * sum({"left": 1, "right": -1}.get(sides.get(joint, ""), 0) for joint in path)
-    return said
+            votes += sign * sum({"left": 1, "right": -1}.get(sides.get(joint, ""), 0) for joint in path)
+    return votes
 
 
 def _legs(evidence: Evidence, posture: Posture, positions: Any, ahead: Any) -> Iterator[Witness]:
@@ -238,10 +238,10 @@ def _clips(evidence: Evidence, posture: Posture, hips: int) -> Iterator[Witness]
     walks: list[float] = []
     others: list[float] = []
     for moving in evidence.clips:
-        said = set(name_tokens.split(moving.clip.name))
-        said |= {word.removesuffix("ing") for word in said}
-        if not said & _NOT_AHEAD:
-            (walks if said & _WALKS else others).append(_travels(moving, posture, hips, evidence.size))
+        tokens = set(name_tokens.split(moving.clip.name))
+        tokens |= {token.removesuffix("ing") for token in tokens}
+        if not tokens & _NOT_AHEAD:
+            (walks if tokens & _WALKS else others).append(_travels(moving, posture, hips, evidence.size))
     yield Witness("walk", _mean(walks))
     yield Witness("clips", _mean(others))
 

@@ -34,32 +34,32 @@ def find(
 
     clips, skins: what else the file has: clips show the floor and the legs that stand on it, skins which joints are
     more than handles. known: joints by VRM's names of human bones ("leftUpperLeg"), as a file's own table has them.
-    overrides: what the user says, over both.
+    overrides: roles set by the user; they take precedence over both.
     """
     if not isinstance(skeleton, Skeleton):
         raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
     clips = list(clips.values()) if isinstance(clips, Mapping) else list(clips)
-    said = (overrides or Overrides()).over(as_overrides(known or {}))
+    overrides = (overrides or Overrides()).over(as_overrides(known or {}))
     facts = evidence.gather(skeleton, clips, skins) if len(skeleton) <= MOST_JOINTS else None
     if facts is None:
         return None
-    found, standing = _roles(facts, said)
+    found, standing = _roles(facts, overrides)
     if not _is_body(facts, found):
         return None
-    return _rig(facts, found, standing, said, skins)
+    return _rig(facts, found, standing, overrides, skins)
 
 
-def _roles(facts: Evidence, said: Overrides) -> tuple[Draft, Stance]:
+def _roles(facts: Evidence, overrides: Overrides) -> tuple[Draft, Stance]:
     """Find every role, then apply the overrides."""
     mirror = symmetry.find(facts)
     pairs = limbs.find(facts, mirror)
-    upright = posture.find(facts, mirror, pairs, said.up)
+    upright = posture.find(facts, mirror, pairs, overrides.up)
     hips = trunk.find_hips(facts, upright)
-    sides = sides_of(facts.skeleton, said)
-    standing = stance.find(facts, mirror, pairs, upright, hips, forward=said.forward, sides=sides)
+    sides = sides_of(facts.skeleton, overrides)
+    standing = stance.find(facts, mirror, pairs, upright, hips, forward=overrides.forward, sides=sides)
     middle = trunk.find(facts, mirror, upright, pairs, standing, hips)
     found = draft.make(facts, mirror, pairs, upright, middle, standing)
-    return apply(facts, found, said), standing
+    return apply(facts, found, overrides), standing
 
 
 def _is_body(facts: Evidence, found: Draft) -> bool:
@@ -69,9 +69,9 @@ def _is_body(facts: Evidence, found: Draft) -> bool:
     return bool(found.legs or found.arms or any(facts.kind(joint) in ("head", "tail") for joint in named))
 
 
-def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins: Sequence[Skin]) -> Rig:
+def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, skins: Sequence[Skin]) -> Rig:
     measured, floor = soles.measure(facts, standing, found.legs, skins)
-    given: dict[str, Leg] = {leg.name: leg for leg in said.legs}
+    given: dict[str, Leg] = {leg.name: leg for leg in overrides.legs}
 
     def number(name: str, what: str) -> Any:
         own = getattr(given[name], what) if name in given else None
@@ -100,7 +100,7 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, said: Overrides, skins
         tails=found.tails,
         forward=standing.forward,
         up=standing.up,
-        floor=floor if said.floor is None else said.floor,
+        floor=floor if overrides.floor is None else overrides.floor,
         stance=standing.pose,
         confidence=found.confidence,
         doubts=[doubt.text for doubt in found.doubts],

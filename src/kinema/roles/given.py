@@ -16,20 +16,18 @@ from kinema.roles.overrides import Overrides
 from kinema.skeleton import Skeleton
 
 
-def apply(evidence: Evidence, found: Draft, said: Overrides) -> Draft:
-    """The draft with what is said in place of what was found. Of roles that are given nothing is doubtful, and nothing
-    is said of how sure they are; other roles lose the joints that cannot be both.
-    """
+def apply(evidence: Evidence, found: Draft, overrides: Overrides) -> Draft:
+    """Apply overrides to a draft. Given roles have no doubts and no confidence; other roles lose their joints."""
     skeleton = evidence.skeleton
-    given = _given(skeleton, said)
+    given = _given(skeleton, overrides)
     left = _left(skeleton, found, given)
-    settled = {*given, *(role for role in ("up", "forward") if getattr(said, role) is not None)}
+    settled = {*given, *(role for role in ("up", "forward") if getattr(overrides, role) is not None)}
     settled |= {role for role, joints in left.items() if joints in ((), None)}
     limbs: dict[str, dict[str, Any]] = {"legs": dict(found.legs), "arms": dict(found.arms)}
-    for leg in said.legs:
-        settled |= _put(limbs, "legs", leg, _leg(evidence, limbs["legs"].get(leg.name), leg))
-    for arm in said.arms:
-        settled |= _put(limbs, "arms", arm, _arm(skeleton, limbs["arms"].get(arm.name), arm))
+    for leg in overrides.legs:
+        settled |= _replace_limb(limbs, "legs", leg, _leg(evidence, limbs["legs"].get(leg.name), leg))
+    for arm in overrides.arms:
+        settled |= _replace_limb(limbs, "arms", arm, _arm(skeleton, limbs["arms"].get(arm.name), arm))
     return replace(
         found,
         **given,
@@ -41,28 +39,28 @@ def apply(evidence: Evidence, found: Draft, said: Overrides) -> Draft:
     )
 
 
-def sides_of(skeleton: Skeleton, said: Overrides) -> dict[int, str]:
+def sides_of(skeleton: Skeleton, overrides: Overrides) -> dict[int, str]:
     """Joints that are left or right by the names of the limbs they are given to."""
     found: dict[int, str] = {}
-    limbs: list[Leg | Arm] = [*said.legs, *said.arms]
+    limbs: list[Leg | Arm] = [*overrides.legs, *overrides.arms]
     for limb in limbs:
         if side := name_tokens.side(limb.name):
             found.update({skeleton.index(joint): side for joint in limb.joints})
     return found
 
 
-def _given(skeleton: Skeleton, said: Overrides) -> dict[str, Any]:
+def _given(skeleton: Skeleton, overrides: Overrides) -> dict[str, Any]:
     """Joints of the roles that are given, limbs apart, by the name of the role."""
     given: dict[str, Any] = {}
     for role in ("spine", "neck", "eyes"):
-        if (joints := getattr(said, role)) is not None:
+        if (joints := getattr(overrides, role)) is not None:
             given[role] = tuple(skeleton.index(joint) for joint in joints)
-    if said.hips is not None:
-        given["hips"] = skeleton.index(said.hips)
-    if said.head is not None:
-        given["head"] = None if said.head == "" else skeleton.index(said.head)
-    if said.tails is not None:
-        given["tails"] = tuple(tuple(skeleton.index(joint) for joint in tail) for tail in said.tails)
+    if overrides.hips is not None:
+        given["hips"] = skeleton.index(overrides.hips)
+    if overrides.head is not None:
+        given["head"] = None if overrides.head == "" else skeleton.index(overrides.head)
+    if overrides.tails is not None:
+        given["tails"] = tuple(tuple(skeleton.index(joint) for joint in tail) for tail in overrides.tails)
     return given
 
 
@@ -81,10 +79,10 @@ def _left(skeleton: Skeleton, found: Draft, given: dict[str, Any]) -> dict[str, 
     return left
 
 
-def _put(limbs: dict[str, dict[str, Any]], what: str, said: Leg | Arm, limb: Any) -> set[str]:
+def _replace_limb(limbs: dict[str, dict[str, Any]], what: str, override: Leg | Arm, limb: Any) -> set[str]:
     """A limb under its name, replacing those that share joints with it. Returns the roles that this settles."""
-    limbs[what][said.name] = limb
-    if not said.joints:
+    limbs[what][override.name] = limb
+    if not override.joints:
         return set()
     gone = [
         (kind, name)
@@ -94,37 +92,37 @@ def _put(limbs: dict[str, dict[str, Any]], what: str, said: Leg | Arm, limb: Any
     ]
     for kind, name in gone:
         del limbs[kind][name]
-    return {what, f"{what}.{said.name}", *(f"{kind}.{name}" for kind, name in gone)}
+    return {what, f"{what}.{override.name}", *(f"{kind}.{name}" for kind, name in gone)}
 
 
-def _check_whole(what: str, said: Leg | Arm) -> None:
-    if not said.joints:
-        raise InputError(f"no {what} {said.name!r} was found that could be changed; give its joints too")
+def _check_whole(what: str, override: Leg | Arm) -> None:
+    if not override.joints:
+        raise InputError(f"no {what} {override.name!r} was found that could be changed; give its joints too")
 
 
-def _leg(evidence: Evidence, found: FoundLeg | None, said: Leg) -> FoundLeg:
+def _leg(evidence: Evidence, found: FoundLeg | None, override: Leg) -> FoundLeg:
     skeleton = evidence.skeleton
-    if not said.joints and found is not None:
-        toe = found.toe if said.toe is None else skeleton.index(said.toe)
+    if not override.joints and found is not None:
+        toe = found.toe if override.toe is None else skeleton.index(override.toe)
         return replace(found, toe=toe)
-    _check_whole("leg", said)
-    joints = skeleton.branch(f"leg {said.name!r}", said.joints, 3)
-    toe = None if said.toe is None else skeleton.index(said.toe)
+    _check_whole("leg", override)
+    joints = skeleton.branch(f"leg {override.name!r}", override.joints, 3)
+    toe = None if override.toe is None else skeleton.index(override.toe)
     tip = joints[-1] if toe is None else toe
     while evidence.children[tip]:
         tip = max(evidence.children[tip], key=evidence.extent)
     return FoundLeg(joints, toe, tip)
 
 
-def _arm(skeleton: Skeleton, found: FoundArm | None, said: Arm) -> FoundArm:
-    shoulder = None if said.shoulder is None else skeleton.index(said.shoulder)
-    fingers = tuple(tuple(skeleton.index(joint) for joint in finger) for finger in said.fingers)
-    if not said.joints and found is not None:
+def _arm(skeleton: Skeleton, found: FoundArm | None, override: Arm) -> FoundArm:
+    shoulder = None if override.shoulder is None else skeleton.index(override.shoulder)
+    fingers = tuple(tuple(skeleton.index(joint) for joint in finger) for finger in override.fingers)
+    if not override.joints and found is not None:
         return replace(
             found, shoulder=found.shoulder if shoulder is None else shoulder, fingers=fingers or found.fingers
         )
-    _check_whole("arm", said)
-    joints = skeleton.branch(f"arm {said.name!r}", said.joints, 3)
+    _check_whole("arm", override)
+    joints = skeleton.branch(f"arm {override.name!r}", override.joints, 3)
     if found is not None and found.joints == joints:
         shoulder, fingers = found.shoulder if shoulder is None else shoulder, fingers or found.fingers
     return FoundArm(joints, shoulder, fingers, None)

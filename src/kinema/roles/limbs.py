@@ -60,8 +60,8 @@ def is_long(evidence: Evidence, pair: Pair) -> bool:
 
 def named(evidence: Evidence, pair: Pair) -> str:
     """Return "leg" or "arm" by the majority of the telling names along a pair, else ""."""
-    said = [name_tokens.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
-    legs, arms = said.count("leg"), said.count("arm")
+    named_as = [name_tokens.limb(evidence.skeleton.names[joint]) for path in pair.both for joint in path]
+    legs, arms = named_as.count("leg"), named_as.count("arm")
     return "" if legs == arms else "leg" if legs > arms else "arm"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _KINDS: tuple[tuple[str, str], ...] = (
     (
@@ -48,7 +48,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 """Kinds of joints by their name tokens. The first match counts, so a `HandThumb` is a thumb."""
 
 _PATTERNS = tuple(
-    (kind, re.compile("(?<![a-z])(?:" + "|".join(words.split("|")) + ")(?![a-z])")) for kind, words in _KINDS
+    (kind, re.compile("(?<![a-z])(?:" + "|".join(tokens.split("|")) + ")(?![a-z])")) for kind, tokens in _KINDS
 )
 
 _END = re.compile(r"(?<![a-z])(?:end|leaf|nub|tip|top|site|terminator)(?![a-z])")
@@ -63,13 +63,13 @@ _ARM_KINDS = frozenset(("shoulder", "upper_arm", "forearm", "hand", "finger", "t
 
 def split(name: str) -> tuple[str, ...]:
     """Split a name into tokens, in lower case; numbers are separate tokens."""
-    return tuple(word.lower() for word in _WORD.findall(name))
+    return tuple(token.lower() for token in _TOKEN.findall(name))
 
 
 @lru_cache(maxsize=4096)
 def kind(name: str) -> str:
     """Return the part of a body that a name means, one of the kinds above; "" if unknown."""
-    text = " ".join(word for word in split(name) if not word.isdigit())
+    text = " ".join(token for token in split(name) if not token.isdigit())
     for found, pattern in _PATTERNS:
         if pattern.search(text):
             return found
@@ -88,13 +88,13 @@ def is_decoy(name: str) -> bool:
 
 def side(name: str) -> str:
     """Return the side in a name: "left", "right", or "" for neither or both."""
-    found = {_SIDES[word] for word in split(name) if word in _SIDES}
+    found = {_SIDES[token] for token in split(name) if token in _SIDES}
     return found.pop() if len(found) == 1 else ""
 
 
 def finger_rank(name: str) -> int:
     """Return 1 for an index finger to 4 for a little finger, by its name; 0 if unknown."""
-    return max((_FINGERS.get(word, 0) for word in split(name)), default=0)
+    return max((_FINGERS.get(token, 0) for token in split(name)), default=0)
 
 
 def limb(name: str) -> str:

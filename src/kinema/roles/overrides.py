@@ -65,8 +65,8 @@ def _joined(first: Sequence[Any], second: Sequence[Any], kind: Any) -> tuple[Any
     for limb in first:
         before = found.get(limb.name)
         if before is not None:
-            said = {f.name: getattr(limb, f.name) for f in fields(kind) if getattr(limb, f.name) not in (None, ())}
-            limb = replace(before, **said)
+            given = {f.name: getattr(limb, f.name) for f in fields(kind) if getattr(limb, f.name) not in (None, ())}
+            limb = replace(before, **given)
         found[limb.name] = limb
     return tuple(found.values())
 
@@ -155,11 +155,11 @@ def from_table(table: Mapping[str, Any]) -> Overrides:
         "leg": lambda _, limbs: _limbs("leg", limbs, Leg),
         "arm": lambda _, limbs: _limbs("arm", limbs, Arm),
     }
-    said = {}
+    given = {}
     for role, value in table.items():
         check = _chosen("role", role, known)
-        said[{"leg": "legs", "arm": "arms"}.get(role, role)] = check(role, value)
-    return Overrides(**said)
+        given[{"leg": "legs", "arm": "arms"}.get(role, role)] = check(role, value)
+    return Overrides(**given)
 
 
 _NUMBERS = ("sole", "toe_sole", "heel", "tip", "floor")
@@ -178,8 +178,8 @@ def _limbs(what: str, table: Any, kind: Any) -> tuple[Any, ...]:
     for name, values in table.items():
         if not isinstance(values, Mapping):
             values = {"joints": values}
-        said = {part: _chosen(f"{what}.{name}", part, parts)(f"{what}.{name}.{part}", v) for part, v in values.items()}
-        found.append(kind(**{"name": name, "joints": (), **said}))
+        given = {part: _chosen(f"{what}.{name}", part, parts)(f"{what}.{name}.{part}", v) for part, v in values.items()}
+        found.append(kind(**{"name": name, "joints": (), **given}))
     return tuple(found)
 
 

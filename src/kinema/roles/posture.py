@@ -119,8 +119,8 @@ def _support(evidence: Evidence, long: list[Pair], positions: Any, up: Any) -> t
 
 def _is_leg(evidence: Evidence, pair: Pair, stands: float) -> bool:
     """Select the pairs that stand; names decide close cases. A limb of fewer than three joints cannot bend."""
-    said = limbs.named(evidence, pair)
-    often = STANDS_OFTEN * {"leg": 0.25, "": 1.0, "arm": 1.5}[said]
+    named_as = limbs.named(evidence, pair)
+    often = STANDS_OFTEN * {"leg": 0.25, "": 1.0, "arm": 1.5}[named_as]
     return min(map(len, pair.both)) >= 3 and stands >= often
 
 

@@ -29,12 +29,12 @@ UNIT_CLEAR = 0.5
 
 @dataclass(frozen=True)
 class Unit:
-    """metres: how many one unit of the file is. word: its name, such as "centimetres". height: of the body, in metres
+    """metres: how many one unit of the file is. name: its name, such as "centimetres". height: of the body, in metres
     by this guess. sure: 0 to 1.
     """
 
     metres: float
-    word: str
+    name: str
     height: float
     sure: float
 
@@ -45,11 +45,11 @@ def unit(rig: Rig) -> Unit:
     usual = BODY_HEIGHTS[min(len(rig.legs), 6) // 2 * 2]
     if not tall > 0:
         return Unit(1.0, "metres", 0.0, 0.0)
-    off = {word: abs(math.log10(tall * metres / usual)) for word, metres in UNITS.items()}
-    word = min(off, key=lambda each: off[each])
+    off = {name: abs(math.log10(tall * metres / usual)) for name, metres in UNITS.items()}
+    name = min(off, key=lambda each: off[each])
     if off["metres"] <= UNIT_CLEAR:  # What is written for, unless it is far off.
-        word = "metres"
-    return Unit(UNITS[word], word, tall * UNITS[word], max(0.0, 1.0 - off[word] / (2 * UNIT_CLEAR)))
+        name = "metres"
+    return Unit(UNITS[name], name, tall * UNITS[name], max(0.0, 1.0 - off[name] / (2 * UNIT_CLEAR)))
 
 
 def _height(rig: Rig) -> float:
