@@ -11,7 +11,7 @@ after d has been eased by `soften` and clamped to what the bones can do, [|L1 - 
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from struct import Struct
 from struct import error as StructError
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from kinema import lanes, notices, validation
 from kinema._jit import batch, kernel, like
 from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
+from kinema.records import REAL, Record, kernel_views
 from kinema.solvers.bone_rotations import bone_rotations
 
 POLE_FADE = 1e-3
@@ -58,14 +59,18 @@ def clamped(distance, whole, hole):
 def bend_direction(line, to_pole, hint):
     """Where the middle joint goes, at right angles to the unit line: pole, else hint, else always the same side.
 
-    A pole or hint of zero says nothing. Near the pole's line the pole fades, it does not flip. Of any length.
+    A pole or hint of zero says nothing; None for a hint gives the bits that zero gives. Near the pole's line the pole
+    fades, it does not flip. Of any length.
     """
     zero = like(line[0], 0.0)
     one = like(line[0], 1.0)
-    hint_size = vec.span(hint)
-    hinted = hint_size > zero
-    hint = vec.scale(hint, one / (hint_size if hinted else one))
-    fallback = vec.faded(vec.reject_exactly(hint, line), one, like(one, POLE_FADE), vec.side(line))
+    if hint is None:
+        own, hinted = (zero, zero, zero), False
+    else:
+        hint_size = vec.span(hint)
+        hinted = hint_size > zero
+        own = vec.reject_exactly(vec.scale(hint, one / (hint_size if hinted else one)), line)
+    fallback = vec.faded(own, one, like(one, POLE_FADE), vec.side(line))
     zone = like(one, POLE_FADE_HINTED) if hinted else like(one, POLE_FADE)
     return vec.faded(vec.reject_exactly(to_pole, line), vec.span(to_pole), zone, fallback)
 
@@ -74,6 +79,8 @@ def bend_direction(line, to_pole, hint):
 def solve(root, target, length1, length2, pole, hint, soften):
     """One limb: the middle joint, the end, the end's distance to the target, the target's as a share of the reach, and
     a size that is within bounds only if every number that came in was.
+
+    None for hint or soften gives the bits that (0, 0, 0) and 1 give, in less time.
     """
     zero = like(length1, 0.0)
     one = like(length1, 1.0)
@@ -85,8 +92,8 @@ def solve(root, target, length1, length2, pole, hint, soften):
     whole = length1 + length2
     hole = abs(length1 - length2)
     asked = distance
-    if soften < one:
-        asked = eased(distance, whole, hole, soften)
+    if soften is not None:
+        asked = eased(distance, whole, hole, soften) if soften < one else distance
     asked = clamped(asked, whole, hole)
     inverse = one / (asked if asked > zero else one)
     along = half * (asked + (length1 - length2) * whole * inverse)
@@ -102,70 +109,116 @@ def solve(root, target, length1, length2, pole, hint, soften):
     miss = vec.sub(end, target)
     error = math.sqrt(vec.dot(miss, miss))
     # Whatever is NaN, infinite or too large to square in the input shows in one of these four.
-    size = vec.span(mid) + error + vec.span(to_pole) + vec.span(hint)
+    size = vec.span(mid) + error + vec.span(to_pole)
+    if hint is not None:
+        size = size + vec.span(hint)
     return mid, end, error, distance / (whole if whole > zero else one), size
 
 
+LIMB_SETTINGS = Record(soften=REAL, tolerance=REAL, largest=REAL, hinted=bool, steps=(np.int64, 5))
+"""What is the same for every limb of a batch. largest: the largest number that can be used. hinted: whether there is a
+hint. steps: for each input, 1, or 0 if it is one tile that serves all limbs."""
+
+
+class LimbArrays(NamedTuple):
+    """The inputs of a batch, flat."""
+
+    root: Any
+    target: Any
+    lengths: Any
+    pole: Any
+    hint: Any
+
+
+ROOT, TARGET, LENGTHS, POLE, HINT, MID, END, ERROR, REACH = 0, 3, 6, 8, 11, 14, 17, 20, 21
+"""Rows of a tile: where each input and output of its limbs starts."""
+
+UNUSABLE, NO_LENGTH, BEYOND, ROWS = 22, 23, 24, 25
+"""Rows that are 1 where any limb of a lane had a number that cannot be used, a bone of no length (or less), a target
+out of reach; and how many rows there are."""
+
+
+@kernel
+def load_limbs(limbs, steps, at, all_of_them, tile):
+    """Copy the inputs of TILE limbs to a tile; those that serve all limbs only at first."""
+    if steps[0] or all_of_them:
+        lanes.load_tile3(limbs.root, at * steps[0], tile, ROOT)
+    if steps[1] or all_of_them:
+        lanes.load_tile3(limbs.target, at * steps[1], tile, TARGET)
+    if steps[2] or all_of_them:
+        lanes.load_tile2(limbs.lengths, at * steps[2], tile, LENGTHS)
+    if steps[3] or all_of_them:
+        lanes.load_tile3(limbs.pole, at * steps[3], tile, POLE)
+    if steps[4] or all_of_them:
+        lanes.load_tile3(limbs.hint, at * steps[4], tile, HINT)
+
+
+@kernel
+def of_lane(tile, row, k):
+    """The vector of lane k in three rows of a tile."""
+    return (tile[row * TILE + k], tile[(row + 1) * TILE + k], tile[(row + 2) * TILE + k])
+
+
+@kernel
+def solve_lane(tile, k, hint, soften, largest):
+    """Solve the limb in lane k of a tile."""
+    length1, length2 = tile[LENGTHS * TILE + k], tile[(LENGTHS + 1) * TILE + k]
+    m, e, miss, share, size = solve(
+        of_lane(tile, ROOT, k), of_lane(tile, TARGET, k), length1, length2, of_lane(tile, POLE, k), hint, soften
+    )
+    for c in range(3):
+        tile[(MID + c) * TILE + k] = m[c]
+        tile[(END + c) * TILE + k] = e[c]
+    tile[ERROR * TILE + k] = miss
+    tile[REACH * TILE + k] = share
+    zero, one = like(largest, 0.0), like(largest, 1.0)
+    shorter = length1 if length1 < length2 else length2
+    beyond = (share * (length1 + length2) < abs(length1 - length2)) | (share > one)
+    tile[UNUSABLE * TILE + k] = tile[UNUSABLE * TILE + k] if size <= largest else one
+    tile[NO_LENGTH * TILE + k] = tile[NO_LENGTH * TILE + k] if shorter > zero else one
+    tile[BEYOND * TILE + k] = one if beyond else tile[BEYOND * TILE + k]
+
+
+@kernel
+def any_lane(tile, row):
+    """Whether a row of a tile is 1 in any lane."""
+    found = False
+    for k in range(TILE):
+        found |= tile[row * TILE + k] != like(tile[0], 0.0)
+    return found
+
+
 @batch
-def _solve_batch(start, stop, steps, root, target, lengths, pole, hint, soften, tolerance, largest, out, reached):
-    """Chains start to stop, in tiles. An input whose step is 0 is one tile that serves all.
+def _solve_batch(start, stop, limbs, settings, out, reached):
+    """Limbs start to stop, in tiles.
 
     `out` holds mid, end, error and reach, one after the other. The last tile steps back to be full (same input, same
-    bits), so there must be TILE chains or more. Returns how many chains have a number that cannot be used, a
-    bone of no length (or less), a target out of reach.
+    bits), so there must be TILE limbs or more. Returns whether any of them has a number that cannot be
+    used, a bone of no length (or less), a target out of reach.
     """
-    count = reached.size
-    no, yes = np.int32(0), np.int32(1)
-    zero, one = like(soften, 0.0), like(soften, 1.0)
-    unusable = no_length = beyond = no
+    count, given = reached.size, settings[0]
+    soften, tolerance, largest = given.soften, given.tolerance, given.largest
     mid, end, error, reach = out[: 3 * count], out[3 * count : 6 * count], out[6 * count : 7 * count], out[7 * count :]
-    tile = np.empty(23 * TILE, root.dtype)
+    tile = np.zeros(ROWS * TILE, limbs.root.dtype)
+    plain = not given.hinted and soften >= like(soften, 1.0)
     for first in range(start, stop, TILE):
         at = min(first, stop - TILE)
-        if steps[0] or first == start:
-            lanes.load_tile3(root, at * steps[0], tile, 0)
-        if steps[1] or first == start:
-            lanes.load_tile3(target, at * steps[1], tile, 3)
-        if steps[2] or first == start:
-            lanes.load_tile2(lengths, at * steps[2], tile, 6)
-        if steps[3] or first == start:
-            lanes.load_tile3(pole, at * steps[3], tile, 8)
-        if steps[4] or first == start:
-            lanes.load_tile3(hint, at * steps[4], tile, 11)
-        for k in range(TILE):
-            m, e, miss, share, size = solve(
-                (tile[k], tile[TILE + k], tile[2 * TILE + k]),
-                (tile[3 * TILE + k], tile[4 * TILE + k], tile[5 * TILE + k]),
-                tile[6 * TILE + k],
-                tile[7 * TILE + k],
-                (tile[8 * TILE + k], tile[9 * TILE + k], tile[10 * TILE + k]),
-                (tile[11 * TILE + k], tile[12 * TILE + k], tile[13 * TILE + k]),
-                soften,
-            )
-            tile[14 * TILE + k] = m[0]
-            tile[15 * TILE + k] = m[1]
-            tile[16 * TILE + k] = m[2]
-            tile[17 * TILE + k] = e[0]
-            tile[18 * TILE + k] = e[1]
-            tile[19 * TILE + k] = e[2]
-            tile[20 * TILE + k] = miss
-            tile[21 * TILE + k] = share
-            tile[22 * TILE + k] = size
-        lanes.store_tile3(mid, at, tile, 14)
-        lanes.store_tile3(end, at, tile, 17)
-        lanes.store_tile1(error, at, tile, 20)
-        lanes.store_tile1(reach, at, tile, 21)
+        load_limbs(limbs, given.steps, at, first == start, tile)
+        if plain:
+            for k in range(TILE):
+                solve_lane(tile, k, None, None, largest)
+        else:
+            for k in range(TILE):
+                solve_lane(tile, k, of_lane(tile, HINT, k), soften, largest)
+        lanes.store_tile3(mid, at, tile, MID)
+        lanes.store_tile3(end, at, tile, END)
+        lanes.store_tile1(error, at, tile, ERROR)
+        lanes.store_tile1(reach, at, tile, REACH)
         there = reached[at : at + TILE]
         for k in range(TILE):
-            there[k] = tile[20 * TILE + k] <= tolerance * (tile[6 * TILE + k] + tile[7 * TILE + k])
-        for k in range(TILE):
-            length1, length2 = tile[6 * TILE + k], tile[7 * TILE + k]
-            shorter = length1 if length1 < length2 else length2
-            unusable += no if tile[22 * TILE + k] <= largest else yes
-            no_length += no if shorter > zero else yes
-            distance = tile[21 * TILE + k] * (length1 + length2)
-            beyond += yes if (distance < abs(length1 - length2)) | (tile[21 * TILE + k] > one) else no
-    return unusable, no_length, beyond
+            whole = tile[LENGTHS * TILE + k] + tile[(LENGTHS + 1) * TILE + k]
+            there[k] = tile[ERROR * TILE + k] <= tolerance * whole
+    return any_lane(tile, UNUSABLE), any_lane(tile, NO_LENGTH), any_lane(tile, BEYOND)
 
 
 _PACKED = 14
@@ -329,49 +382,100 @@ def _same_for_all(dtype: Any) -> tuple[Any, Any]:
     return np.zeros(3, dtype), dtype(validation.largest(dtype))
 
 
+@lru_cache(maxsize=64)
+def _limb_settings(dtype: Any, soften: float, tolerance: float, hinted: bool, steps: tuple[int, ...]) -> Any:
+    """(1,) LIMB_SETTINGS."""
+    largest = validation.largest(dtype)
+    record = LIMB_SETTINGS.of(dtype, soften=soften, tolerance=tolerance, largest=largest, hinted=hinted, steps=steps)
+    return kernel_views(np.atleast_1d(record))[0]
+
+
 def _two_bone_batch(
     root: Any, target: Any, lengths: Any, pole: Any, hint: Any, soften: float, tolerance: float
 ) -> TwoBoneResult:
+    soften = validation.number("soften", soften, 0.0, 1.0)
+    tolerance = validation.number("tolerance", tolerance, 0.0)
+    if hint is None and _are_rows(root, target, lengths, pole):
+        no_hint, _ = _same_for_all(root.dtype.type)
+        limbs = LimbArrays(root, target, lengths, pole, no_hint)
+        return _solve_tiles(limbs, root.shape[:1], _PLAIN_STEPS, (soften, tolerance, False))
     dtype = validation.precision(root, target, lengths, pole, hint)
     no_hint, largest = _same_for_all(dtype)
     root = validation.shaped("root", root, 3, dtype)
-    target = validation.shaped("target", target, 3, dtype)
-    lengths = validation.shaped("lengths", lengths, 2, dtype)
-    pole = root if pole is None else validation.shaped("pole", pole, 3, dtype)
-    hint = no_hint if hint is None else validation.shaped("hint", hint, 3, dtype)
-    soften = dtype(validation.number("soften", soften, 0.0, 1.0))
-    tolerance = dtype(validation.number("tolerance", tolerance, 0.0))
-    named = {"root": root, "target": target, "lengths": lengths, "pole": pole, "hint": hint}
-    shape = validation.batch_shape(named)
+    limbs = LimbArrays(
+        root,
+        validation.shaped("target", target, 3, dtype),
+        validation.shaped("lengths", lengths, 2, dtype),
+        root if pole is None else validation.shaped("pole", pole, 3, dtype),
+        no_hint if hint is None else validation.shaped("hint", hint, 3, dtype),
+    )
+    shape = validation.batch_shape(limbs._asdict())
     count = math.prod(shape)
-    flags = 0
-    if count < TILE:
-        rows = [validation.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in named.values()]
-        out = np.empty(9 * count, dtype)
-        flags = _solve_few(np.concatenate(rows, axis=1).reshape(-1), soften, tolerance, largest, out)
-        reached = out[8 * count :] == 1
-        if flags & _UNUSABLE:
-            _refuse(named)
-        flags &= _TROUBLE
+    if count >= TILE:
+        steps = tuple(0 if array.size == array.shape[-1] else 1 for array in limbs)
+        return _solve_tiles(limbs, shape, steps, (soften, tolerance, hint is not None))
+    rows = [validation.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in limbs]
+    out = np.empty(9 * count, dtype)
+    packed = np.concatenate(rows, axis=1).reshape(-1)
+    flags = _solve_few(packed, dtype(soften), dtype(tolerance), largest, out)
+    if flags & _UNUSABLE:
+        _refuse(limbs)
+    if flags & _TROUBLE:
+        notices.report("two_bone", flags & _TROUBLE)
+    return _result(out, out[8 * count :] == 1, shape, root)
+
+
+_PLAIN_STEPS = (1, 1, 1, 1, 0)
+"""Steps of a batch whose limbs each have everything of their own but a hint."""
+
+
+def _are_rows(root: Any, target: Any, lengths: Any, pole: Any) -> bool:
+    """Whether these are arrays (N, 3) and (N, 2) of one precision, TILE rows or more, as the kernel takes them."""
+    if not type(root) is type(target) is type(lengths) is type(pole) is np.ndarray:
+        return False
+    dtype, shape = root.dtype, root.shape
+    alike = dtype.char in "fd" and target.dtype is lengths.dtype is pole.dtype is dtype
+    fits = len(shape) == 2 and shape[1] == 3 and target.shape == pole.shape == shape and lengths.shape == (shape[0], 2)
+    return alike and fits and shape[0] >= TILE and all(a.flags.carray for a in (root, target, lengths, pole))
+
+
+def _solve_tiles(
+    limbs: LimbArrays, shape: tuple[int, ...], steps: tuple[int, ...], options: tuple[float, float, bool]
+) -> TwoBoneResult:
+    """Solve TILE limbs or more. options: soften, tolerance, whether there is a hint."""
+    dtype, count = limbs.root.dtype.type, math.prod(shape)
+    settings = _limb_settings(dtype, *options, steps)
+    flat = LimbArrays(*[_tiled(array, shape, step) for array, step in zip(limbs, steps, strict=True)])
+    out, reached = np.empty(8 * count, dtype), np.empty(count, np.bool_)
+    if count < THREADS_FROM_CLOSED_FORM:
+        unusable, no_length, beyond = _solve_batch(0, count, flat, settings, out, reached)
     else:
-        tiles = [validation.tiled(array, shape, TILE) for array in named.values()]
-        arrays, steps = [tile[0] for tile in tiles], (tiles[0][1], tiles[1][1], tiles[2][1], tiles[3][1], tiles[4][1])
-        out = np.empty(8 * count, dtype)
-        reached = np.empty(count, np.bool_)
-        counts = validation.in_chunks(
-            lambda start, stop: _solve_batch(start, stop, steps, *arrays, soften, tolerance, largest, out, reached),
+        parts = validation.in_chunks(
+            lambda start, stop: _solve_batch(start, stop, flat, settings, out, reached),
             count,
             THREADS_FROM_CLOSED_FORM,
             TILE,
         )
-        unusable, no_length, beyond = np.sum(counts, axis=0) if len(counts) > 1 else counts[0]
-        if unusable or no_length:
-            _refuse(named)
-            flags = notices.ZERO_BONE if lengths.any(axis=-1).all() else notices.DEGENERATE
-        if beyond:
-            flags |= notices.OUT_OF_REACH
+        unusable, no_length, beyond = (any(column) for column in zip(*parts, strict=True))
+    flags = notices.OUT_OF_REACH if beyond else 0
+    if unusable or no_length:
+        _refuse(limbs)
+        flags |= notices.ZERO_BONE if limbs.lengths.any(axis=-1).all() else notices.DEGENERATE
     if flags:
         notices.report("two_bone", flags)
+    return _result(out, reached, shape, limbs.root)
+
+
+def _tiled(array: Any, shape: tuple[int, ...], step: int) -> Any:
+    """An input as one flat row: of all limbs, or one tile of what serves them all."""
+    if step == 0:
+        return array.reshape(1, -1).repeat(TILE, axis=0).reshape(-1)
+    return validation.flat(array, 1, shape)
+
+
+def _result(out: Any, reached: Any, shape: tuple[int, ...], root: Any) -> TwoBoneResult:
+    """What the kernels wrote, in the batch's shape."""
+    count = reached.size
     mid, end = out[: 3 * count].reshape(*shape, 3), out[3 * count : 6 * count].reshape(*shape, 3)
     error, reach = out[6 * count : 7 * count], out[7 * count : 8 * count]
     if len(shape) != 1:
@@ -379,8 +483,8 @@ def _two_bone_batch(
     return TwoBoneResult(mid, end, reached, error, reach, root)
 
 
-def _refuse(named: dict[str, Any]) -> None:
+def _refuse(limbs: LimbArrays) -> None:
     """Raise for what cannot be used, if there is any."""
-    for name, array in named.items():
+    for name, array in limbs._asdict().items():
         validation.check_finite(name, array)
-    validation.check_lengths("lengths", named["lengths"])
+    validation.check_lengths("lengths", limbs.lengths)
