@@ -207,7 +207,7 @@ def bone_lengths(joints):
 
 
 def bones_kept(joints_before, joints_after, relative=None):
-    """Whether every bone kept its length: to 1e-9 of it, or 1e-5 where the answer is float32, unless told otherwise.
+    """Whether every bone kept its length: to 1e-9 of it, or 1e-5 where the answer is float32, by default.
 
     Added to that is what it costs to store a place far from the origin in the answer's precision.
     """
@@ -215,8 +215,8 @@ def bones_kept(joints_before, joints_after, relative=None):
     stored = np.asarray(joints_after).dtype
     if relative is None:
         relative = 1e-5 if stored == np.float32 else 1e-9
-    places = np.max(np.abs(np.asarray(joints_after, np.float64)), initial=0.0)
-    rounding = 4.0 * (np.finfo(stored).eps if stored.kind == "f" else 0.0) * places
+    positions = np.max(np.abs(np.asarray(joints_after, np.float64)), initial=0.0)
+    rounding = 4.0 * (np.finfo(stored).eps if stored.kind == "f" else 0.0) * positions
     return bool(np.all(np.abs(after - before) <= relative * before + rounding))
 
 

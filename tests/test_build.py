@@ -66,9 +66,9 @@ def test_without_a_registry_the_build_goes_on_and_says_so(tmp_path, monkeypatch)
     monkeypatch.delenv("KINEMA_WITHOUT_PAGE", raising=False)
     hook = Hook()
     hatch_build.KinemaHook._build_page(hook)
-    (told,) = hook.app.warnings
-    assert told.startswith("The playground's page was not built: npm-cli failed with status 1. ")
-    assert "Everything but `kinema play` works" in told
+    (reported,) = hook.app.warnings
+    assert reported.startswith("The playground's page was not built: npm-cli failed with status 1. ")
+    assert "Everything but `kinema play` works" in reported
 
 
 def test_without_a_page_the_command_says_what_is_missing(monkeypatch, tmp_path):
@@ -99,7 +99,7 @@ def test_a_source_distribution_has_all_of_the_project(tmp_path, monkeypatch):
 
 
 def test_a_built_page_travels_with_both_distributions():
-    """It is ignored by git, so the build has to be told."""
+    """It is ignored by git, so the build must include it explicitly."""
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     for target in ("sdist", "wheel"):
         assert "src/kinema/playground/page" in targets[target]["artifacts"]

@@ -340,10 +340,10 @@ def circling():
     """A root that walks on a bend, with hips under it that do as they like."""
     times = np.linspace(0.0, 1.0, 9)
     rotations = arrays.from_axis_angle([0.0, 1.0, 0.0], 0.8 * times)
-    places = np.stack((1 - np.cos(0.8 * times) + 0.2, 0.05 * np.sin(9 * times), np.sin(0.8 * times)), -1)
+    positions = np.stack((1 - np.cos(0.8 * times) + 0.2, 0.05 * np.sin(9 * times), np.sin(0.8 * times)), -1)
     hips = arrays.from_axis_angle([1.0, 0.0, 0.0], 0.3 * np.sin(6 * times))
     tracks = [
-        Track("root", "translation", times, places),
+        Track("root", "translation", times, positions),
         Track("root", "rotation", times, rotations),
         Track("hips", "rotation", times, hips),
     ]

@@ -77,7 +77,7 @@ def numbers(frame):
 
 
 def poison(made):
-    """Fill every array of an animator that no frame shows with NaN. Everyone has to be worked on in the next frame."""
+    """Fill every array of an animator that no frame shows with NaN. The next frame must update all characters."""
     context = made._context
     for buffers in (context._buffers, *context._spare):
         if buffers.held() is None:
@@ -86,7 +86,7 @@ def poison(made):
 
 
 def poison_new_memory(monkeypatch):
-    """Fill arrays from `np.empty` with NaN, from now on. Kernels must be compiled: numba knows the real one only."""
+    """Fill arrays from `np.empty` with NaN, from now on. Kernels must be compiled: numba uses the real `np.empty`."""
 
     def filled(make):
         def poisoned(*arguments, **named):

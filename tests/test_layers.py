@@ -87,7 +87,7 @@ def compiler_uses(tree):
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_only_jit_talks_to_the_compiler(path):
-    """Everyone else takes `kernel`, `routine` and `batch` from there; `cuda.jit` has a place of its own."""
+    """All other modules import `kernel`, `routine` and `batch` from there; `cuda.jit` has its own module."""
     if module_name(path) == "_jit.py":
         pytest.skip("this is the one that may")
     assert compiler_uses(ast.parse(path.read_text(encoding="utf-8"))) == []

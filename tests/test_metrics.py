@@ -229,15 +229,15 @@ def test_only_what_happens_while_planted_counts_and_each_step_counts_anew():
 def rolling(frames, pivots):
     """The left foot turning about one point of its sole after another, by up to 30 degrees each."""
     world = still(frames * len(pivots))
-    place = np.eye(4)
+    position = np.eye(4)
     at = 0
     for pivot, angle in pivots:
-        start = place
+        start = position
         for share in np.linspace(0, 1, frames):
             rotation = about((1, 0, 0), angle * share)
             rotation[:3, 3] = np.array(pivot) - rotation[:3, :3] @ pivot
-            place = rotation @ start
-            world[at, [ANKLE, TOE]] = place @ RIG.skeleton.rest_world[[ANKLE, TOE]]
+            position = rotation @ start
+            world[at, [ANKLE, TOE]] = position @ RIG.skeleton.rest_world[[ANKLE, TOE]]
             at += 1
     return world
 

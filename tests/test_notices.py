@@ -19,7 +19,7 @@ def heard(caplog):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands still until it is told to move."""
+    """A clock that advances only when the test sets it."""
     now = [0.0]
     monkeypatch.setattr(notices, "monotonic", lambda: now[0])
 

@@ -178,21 +178,21 @@ def test_a_pose_may_come_from_elsewhere():
 
 
 def test_a_crowd_is_many_singles():
-    """Everyone at another time, place and weight; clips switched, feet on a slope with a hole."""
+    """Every character at another time, transform and weight; clips switched, feet on a slope with a hole."""
     rng = problems.generator(3)
     character, count, frames = walker(), 5, 40 if COMPILED else 4
     times, speeds = rng.uniform(0, 1, count), rng.uniform(0.5, 1.5, count)
-    places = rng.normal(size=(count, 3)) * (1, 0.05, 1)
+    positions = rng.normal(size=(count, 3)) * (1, 0.05, 1)
     rotations = np.array([naive.quat_from_axis_angle((0, 1, 0), angle) for angle in rng.uniform(0, 6, count)])
     weights = np.array([1.0, 0.0, 0.5, 1.0, 0.25])
     ground = Slope(0.15, edge=0.8)
     crowd = km.Animator(character, [km.Play("Walk", time=times), km.Feet()], ground=ground, count=count)
     singles = [km.Animator(character, [km.Play("Walk", time=t), km.Feet()], ground=ground) for t in times]
-    crowd.set_transform(places, rotations)
+    crowd.set_transform(positions, rotations)
     crowd.set_weight("feet", weights)
     crowd["play"].play("Walk", speed=speeds, time=times)
     for i, one in enumerate(singles):
-        one.set_transform(places[i], rotations[i])
+        one.set_transform(positions[i], rotations[i])
         one.set_weight("feet", weights[i])
         one["play"].play("Walk", speed=speeds[i], time=times[i])
     for n in range(frames):
@@ -200,8 +200,8 @@ def test_a_crowd_is_many_singles():
             crowd["play"].play("Stand", rows=[0, 3])
             for i in (0, 3):
                 singles[i]["play"].play("Stand")
-            crowd.set_transform(places[2] + 0.1, rows=[2])
-            singles[2].set_transform(places[2] + 0.1)
+            crowd.set_transform(positions[2] + 0.1, rows=[2])
+            singles[2].set_transform(positions[2] + 0.1)
         frame = crowd.update(DT)
         for i, one in enumerate(singles):
             alone = one.update(DT)
@@ -392,7 +392,7 @@ def test_stages_that_serve_different_characters_do_not_mix_them_up():
 
 
 class Clock:
-    """Time that passes only where it is told to."""
+    """A clock that advances only when the test sets it."""
 
     def __init__(self, monkeypatch):
         self.now = 0.0
@@ -551,7 +551,7 @@ def test_look_at_sets_the_targets_of_head_and_eyes():
     for _ in range(240):
         frame = animator.update(DT)
     assert naive.angle_between(frame.world[head, :3, :3] @ own, (0, 0, 1)) < 0.1
-    with pytest.raises(InputError, match="there is nobody to look: this animator has neither Head nor Eyes"):
+    with pytest.raises(InputError, match="look_at needs a Head or an Eyes stage; this animator has neither"):
         km.Animator(person()).look_at((0, 0, 0))
 
 

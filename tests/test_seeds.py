@@ -423,7 +423,7 @@ WALKER = {
 @cache
 def walker():
     """A `Character` with a clip "nod"."""
-    names, at = list(WALKER), np.array([place for _, place in WALKER.values()])
+    names, at = list(WALKER), np.array([position for _, position in WALKER.values()])
     parents = [-1 if parent is None else names.index(parent) for parent, _ in WALKER.values()]
     local = at - np.where(np.array(parents)[:, None] < 0, 0.0, at[parents])
     skeleton = km.Skeleton(names, parents, km.Pose(local, np.tile((0.0, 0.0, 0.0, 1.0), (len(names), 1))))
@@ -653,8 +653,8 @@ def two_arms():
         "arm_r": (-0.3, 1, 0),
         "hand_r": (-1.3, 1, 0),
     }
-    places, parents = np.array(list(at.values()), float), [-1, 0, 1, 0, 3]
-    local = places - np.where(np.array(parents)[:, None] < 0, 0.0, places[parents])
+    positions, parents = np.array(list(at.values()), float), [-1, 0, 1, 0, 3]
+    local = positions - np.where(np.array(parents)[:, None] < 0, 0.0, positions[parents])
     return km.Skeleton(list(at), parents, km.Pose(local, np.tile((0.0, 0.0, 0.0, 1.0), (5, 1))))
 
 
@@ -871,7 +871,7 @@ def test_seed_pipeline_ordering():
 
 def test_seed_log_warnings(caplog):
     """Unreachable targets, degenerate chains and zero-length bones: one warning each."""
-    for lengths, target, said in (
+    for lengths, target, reported in (
         ((1.0, 1.0), (9.0, 0.0, 0.0), "out of reach"),
         ((0.0, 0.0), (0.0, 0.0, 0.0), "whole chain has length zero"),
         ((1.0, 0.0), (1.0, 0.0, 0.0), "a bone has length zero"),
@@ -879,7 +879,7 @@ def test_seed_log_warnings(caplog):
         caplog.clear()
         for _ in range(2):
             km.two_bone(SHOULDER, target, lengths)
-        assert [said in record.message and record.name == "kinema" for record in caplog.records] == [True]
+        assert [reported in record.message and record.name == "kinema" for record in caplog.records] == [True]
 
 
 # --- its six unit tests ----------------------------------------------------------------------------------------

@@ -326,8 +326,8 @@ def with_mirrors(skeleton, joints):
         axes, goal = (m[:3, :3] / np.cbrt(abs(np.linalg.det(m[:3, :3]))) for m in (above, skeleton.rest_world[j]))
         rotation = quat_from_matrix(axes.T @ goal @ np.diag([np.linalg.det(axes), 1, 1]))
         scale = np.abs(skeleton.rest.scales[j]) * (-1 if skeleton.names[j] in joints else 1, 1, 1)
-        place = np.linalg.solve(above, skeleton.rest_world[j, :, 3])[:3]
-        parts.append((place, rotation, scale))
+        position = np.linalg.solve(above, skeleton.rest_world[j, :, 3])[:3]
+        parts.append((position, rotation, scale))
         world[j] = above @ naive.local_matrices(*parts[-1])
     return Skeleton(skeleton.names, skeleton.parents, Pose(*(np.array(part) for part in zip(*parts, strict=True))))
 

@@ -290,7 +290,7 @@ class Animator:
         """
         looking: list[Any] = [slot.state for slot in self._slots if hasattr(slot.state, "look_at")]
         if not looking:
-            raise InputError("there is nobody to look: this animator has neither Head nor Eyes")
+            raise InputError("look_at needs a Head or an Eyes stage; this animator has neither")
         for state in looking:
             if point is None:
                 state.look_ahead(rows)

@@ -265,10 +265,10 @@ def test_the_same_again_gives_the_same_bits_and_changes_nothing():
 
 
 def test_progress_ends_at_one():
-    told = []
-    bake(humanoid(), "idle", BakeSettings(fps=10), progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    reported = []
+    bake(humanoid(), "idle", BakeSettings(fps=10), progress=reported.append)
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
 
 
 # --- what cannot be done ---------------------------------------------------------------------------------------
@@ -277,12 +277,12 @@ def test_progress_ends_at_one():
 def test_what_is_missing_is_named():
     person = humanoid()
     legless = km.Character(person.skeleton, person.clips, km.Rig(skeleton=person.skeleton), name="ghost")
-    for settings, told in (
+    for settings, reported in (
         (BakeSettings(ground=km.Plane()), "no legs were found in ghost"),
         (BakeSettings(look_at=MovingPoint.fixed((0, 1, 1))), "no head was found"),
         (BakeSettings(reach={"third": MovingPoint.fixed((0, 1, 1))}), "no third_hand in ghost; there are none"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=reported):
             bake(legless, "walk", settings)
     with pytest.raises(InputError, match="has no rig"):
         bake(km.Character(person.skeleton, person.clips), "walk", BakeSettings())

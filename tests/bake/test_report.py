@@ -44,7 +44,7 @@ def test_what_was_not_measured_is_not_perfect():
     report = clip_report("walk", away)
     assert report["after"]["no_ground"] > 0
     assert report["after"]["planted_hover"] is not None
-    assert any("% of the planted soles found no ground" in told for told in report["problems"])
+    assert any("% of the planted soles found no ground" in reported for reported in report["problems"])
     floating = replace(away, after=replace(away.after, planted=np.zeros_like(away.after.planted)))
     report = json.loads(json.dumps(clip_report("walk", floating)))
     table = {what: after for what, _, after in rows(report)}
@@ -54,7 +54,7 @@ def test_what_was_not_measured_is_not_perfect():
 
 
 def test_a_foot_that_swings_high_is_not_without_ground():
-    """Short legs lift a heel by more than their length: that there is no ground near it is nobody's business."""
+    """Short legs lift a heel by more than their length: missing ground near it is not reported."""
     person = humanoid()
     baked = bake(person, "walk", BakeSettings(ground=km.Plane(), fps=30))
     missed = np.where(baked.after.planted, 0, 3)

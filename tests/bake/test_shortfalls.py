@@ -31,17 +31,17 @@ def test_a_knee_that_flips_is_named_with_its_moment(clean):
     rig, figures = clean
     flips = np.zeros_like(figures.flips)
     flips[12, 1] = True
-    (told,) = shortfalls(rig, replace(figures, flips=flips), TIMES)
-    assert told == "a knee flips to the other side 1 time(s), first at 0.20 s: check the legs there"
+    (reported,) = shortfalls(rig, replace(figures, flips=flips), TIMES)
+    assert reported == "a knee flips to the other side 1 time(s), first at 0.20 s: check the legs there"
 
 
 def test_a_joint_that_pops_is_named(clean):
     rig, figures = clean
     beyond = np.zeros(len(rig.skeleton))
     beyond[rig.legs[0].joints[1]] = np.radians(72)
-    (told,) = shortfalls(rig, replace(figures, beyond=beyond), TIMES)
+    (reported,) = shortfalls(rig, replace(figures, beyond=beyond), TIMES)
     assert (
-        told
+        reported
         == f"joint {rig.skeleton.names[rig.legs[0].joints[1]]!r} rotates 72° further in 1/60 s than it does in the clip"
     )
 

@@ -73,6 +73,6 @@ def test_a_hand_without_a_goal_reports_zero_error():
 @pytest.mark.parametrize("way", [MovingPoint.fixed((3.0, 1.2, 0.0)), MovingPoint((0.5, 0.8), ((3.0, 1.2, 0.0),) * 2)])
 def test_a_point_out_of_reach_is_a_problem(way):
     baked = bake(humanoid(), "idle", BakeSettings(reach={"left": way}, fps=15))
-    (told,) = baked.problems
-    assert "the left hand cannot reach (3, 1.2, 0)" in told
-    assert 2.0 < float(told.split()[-2]) <= round(baked.after.worst_reach, 2)
+    (reported,) = baked.problems
+    assert "the left hand cannot reach (3, 1.2, 0)" in reported
+    assert 2.0 < float(reported.split()[-2]) <= round(baked.after.worst_reach, 2)

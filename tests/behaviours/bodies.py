@@ -11,7 +11,7 @@ from kinema.rig import Arm, Rig
 from kinema.skeleton import Skeleton
 from tests import naive, problems
 
-# name: parent, place at rest in metres (facing +z, +x is left), where its bone points
+# name: parent, position at rest in metres (facing +z, +x is left), where its bone points
 PERSON = {
     "hips": (None, (0.0, 1.0, 0.0), (0, 1, 0)),
     "spine": ("hips", (0.0, 1.1, 0.0), (0, 1, 0)),
@@ -41,7 +41,7 @@ def person(seed=1, scale=1.0, mirrored=()):
     parents = [-1 if parent is None else names.index(parent) for parent, _, _ in PERSON.values()]
     world = np.zeros((len(names), 4, 4))
     local_t, local_r, local_s = (np.zeros((len(names), n)) for n in (3, 4, 3))
-    for j, (name, (_, place, along)) in enumerate(PERSON.items()):
+    for j, (name, (_, position, along)) in enumerate(PERSON.items()):
         rotation = naive.quat_mul(
             naive.smallest_rotation((0, 1, 0), along), naive.quat_from_axis_angle((0, 1, 0), rng.normal())
         )
@@ -53,7 +53,7 @@ def person(seed=1, scale=1.0, mirrored=()):
         # The local rotation that makes the joint stand as `turn` says, up to the mirror it may hang below.
         upright = np.linalg.inv(linear / np.cbrt(abs(np.linalg.det(linear)))) @ naive.quat_to_matrix(rotation)
         upright = upright @ np.diag([flips, 1.0, 1.0])
-        local_t[j] = np.linalg.solve(linear, np.array(place) - above[:3, 3])
+        local_t[j] = np.linalg.solve(linear, np.array(position) - above[:3, 3])
         local_r[j] = quat_from_matrix(upright)
         local_s[j] = size
         world[j] = above @ transform(local_t[j], local_r[j], local_s[j])
@@ -104,7 +104,7 @@ def poses(character, rng, count, amount=0.3):
     return naive.quat_mul(rest, np.concatenate([axis * np.sin(half), np.cos(half)], axis=-1))
 
 
-def places(rng, count, kind):
+def transforms(rng, count, kind):
     """Where characters stand, (count, 1, 12). kind: still, moved, rotated, scaled or mirrored."""
     result = np.zeros((count, 1, 12))
     for i in range(count):
@@ -127,10 +127,10 @@ KINDS = ["still", "moved", "turned", "scaled", "mirrored"]
 class Scene:
     """Characters made to do a frame at a time as the animator does it: from the animated pose again, stage by stage.
 
-    rotations: (J, 4) or (N, J, 4), the animated pose; at rest if not given. place: (N, 1, 12). state: the last stage's.
+    rotations: (J, 4) or (N, J, 4), the animated pose. Default: at rest. transform: (N, 1, 12). state: the last stage's.
     """
 
-    def __init__(self, *stages, character=None, count=1, dtype=np.float64, rotations=None, place=None):
+    def __init__(self, *stages, character=None, count=1, dtype=np.float64, rotations=None, transform=None):
         self.character = person() if character is None else character
         self.body = Crowd(self.character, count, dtype)
         self.work = FrameContext(self.body)
@@ -140,8 +140,8 @@ class Scene:
             with self.work.edit() as local:
                 local.r[:] = rotations
         self.animated = self.work.r.copy()
-        if place is not None:
-            self.stand(place)
+        if transform is not None:
+            self.stand(transform)
 
     def frame(self, dt=1 / 60):
         """The last stage's report of one frame."""
@@ -150,10 +150,10 @@ class Scene:
             local.r[:] = self.animated
         return [state.update(self.work) for state in self.states][-1]
 
-    def stand(self, place):
+    def stand(self, transform):
         """Put the characters somewhere, (N, 1, 12)."""
         with self.work.edit_transform() as edit:
-            edit.transform[:] = place
+            edit.transform[:] = transform
 
     def frames(self, count, dt=1 / 60):
         for _ in range(count):
@@ -161,7 +161,7 @@ class Scene:
         return report
 
     def settle(self, dt=0.05):
-        """Frames until nobody moves any more."""
+        """Run frames until no character moves."""
         for _ in range(200):
             report = self.frame(dt)
             if not self.state.awake(dt).any():
@@ -186,8 +186,8 @@ class Scene:
 
     def size(self):
         """(N,): how large each character stands in the world."""
-        place = self.work.transform.astype(np.float64).reshape(-1, 3, 4)[:, :, :3]
-        return np.abs(np.linalg.det(place)) ** (1 / 3)
+        linear = self.work.transform.astype(np.float64).reshape(-1, 3, 4)[:, :, :3]
+        return np.abs(np.linalg.det(linear)) ** (1 / 3)
 
     def world(self, rotations=None):
         """World matrices (N, J, 4, 4) of the pose as it stands, or of other rotations, by hand in float64."""
@@ -198,10 +198,10 @@ class Scene:
         local[..., :3, :3] = naive.quat_to_matrix(r) * s[..., None, :]
         local[..., :3, 3], local[..., 3, 3] = t, 1
         out = np.zeros_like(local)
-        place = np.tile(np.eye(4), (count, 1, 1))
-        place[:, :3] = self.work.transform.reshape(count, 3, 4)
+        above = np.tile(np.eye(4), (count, 1, 1))
+        above[:, :3] = self.work.transform.reshape(count, 3, 4)
         for j, parent in enumerate(self.body.skeleton.parents):
-            out[:, j] = (place if parent < 0 else out[:, parent]) @ local[:, j]
+            out[:, j] = (above if parent < 0 else out[:, parent]) @ local[:, j]
         return out
 
     def joint(self, name):

@@ -12,7 +12,7 @@ from kinema.behaviours.stage import Crowd
 from kinema.character import Character
 from kinema.rig import Rig
 from tests import naive, problems
-from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, places, poses, ways
+from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, poses, transforms, ways
 from tests.compiled import COMPILED, both_precisions
 
 COUNT = 20 if COMPILED else 3
@@ -63,7 +63,7 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, character=None, **s
         count=count,
         dtype=dtype,
         rotations=poses(character, rng, count, 0.2),
-        place=places(rng, count, kind),
+        transform=transforms(rng, count, kind),
     )
     return scene, stage
 
@@ -299,11 +299,11 @@ def test_weights():
 def test_a_crowd_is_many_singles(dtype):
     rng = problems.generator(49)
     count, stage = 4, gun(person(), max_angle=0.3)
-    rotations, place = poses(person(), rng, count), places(rng, count, "mirrored")
+    rotations, transform = poses(person(), rng, count), transforms(rng, count, "mirrored")
     targets, weights = rng.normal(size=(3, count, 3)) * 5, rng.uniform(0, 1, count)
-    many = Scene(stage, count=count, dtype=dtype, rotations=rotations, place=place)
+    many = Scene(stage, count=count, dtype=dtype, rotations=rotations, transform=transform)
     many.work.weights[:] = weights
-    ones = [Scene(stage, dtype=dtype, rotations=rotations[i], place=place[i]) for i in range(count)]
+    ones = [Scene(stage, dtype=dtype, rotations=rotations[i], transform=transform[i]) for i in range(count)]
     for n, dt in enumerate((1 / 60, 0.1, 1 / 240)):
         many.state.aim_at(targets[n])
         report = many.frames(4, dt)

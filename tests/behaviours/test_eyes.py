@@ -15,7 +15,7 @@ from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 from tests import naive, problems
-from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, places, poses, ways
+from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, poses, transforms, ways
 from tests.compiled import COMPILED, both_precisions
 
 STEADY = {"saccade_size": 0.0, "blink_interval": (0, 0)}
@@ -53,7 +53,7 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, settings=None, char
         count=count,
         dtype=dtype,
         rotations=poses(character, rng, count, 0.2),
-        place=places(rng, count, kind),
+        transform=transforms(rng, count, kind),
     )
 
 
@@ -153,7 +153,7 @@ def test_eyes_do_not_lag_when_the_head_moves_under_them():
     rng = problems.generator(23)
     for _ in range(5):
         scene.animated = poses(scene.character, rng, 1, 0.4)
-        scene.stand(places(rng, 1, "still"))
+        scene.stand(transforms(rng, 1, "still"))
         scene.frame()
         assert missed_by(scene, target).max() < 1e-9
 
@@ -362,11 +362,11 @@ def test_weights():
 def test_a_crowd_is_many_singles(dtype):
     rng = problems.generator(27)
     count, settings = 4, Eyes(seed=5)
-    rotations, place = poses(person(), rng, count), places(rng, count, "mirrored")
+    rotations, transform = poses(person(), rng, count), transforms(rng, count, "mirrored")
     targets, weights = rng.normal(size=(3, count, 3)) * 5, rng.uniform(0, 1, count)
-    many = Scene(settings, count=count, dtype=dtype, rotations=rotations, place=place)
+    many = Scene(settings, count=count, dtype=dtype, rotations=rotations, transform=transform)
     many.work.weights[:] = weights
-    ones = [Scene(settings, dtype=dtype, rotations=rotations[i], place=place[i]) for i in range(count)]
+    ones = [Scene(settings, dtype=dtype, rotations=rotations[i], transform=transform[i]) for i in range(count)]
     for n, dt in enumerate((1 / 60, 0.3, 1 / 240)):
         many.state.look_at(targets[n])
         report = many.frames(5, dt)

@@ -18,7 +18,7 @@ from kinema.pose import Pose
 from kinema.rig import Arm, Rig
 from kinema.skeleton import Skeleton
 from tests import naive, problems
-from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, places, poses
+from tests.behaviours.bodies import KINDS, STRANGE, Scene, person, poses, transforms
 from tests.compiled import COMPILED, both_precisions
 
 COUNT = 20 if COMPILED else 3
@@ -37,7 +37,7 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, character=None, amo
         count=count,
         dtype=dtype,
         rotations=poses(character, rng, count, amount),
-        place=places(rng, count, kind),
+        transform=transforms(rng, count, kind),
     )
 
 
@@ -902,13 +902,14 @@ def _turn(a, b):
 def test_a_crowd_is_many_singles(dtype):
     rng = problems.generator(81)
     count, character = 4, limited({**LIMITS, "upper_r": Cone(0.9)})
-    rotations, place = poses(character, rng, count), places(rng, count, "mirrored")
+    rotations, transform = poses(character, rng, count), transforms(rng, count, "mirrored")
     targets, turns = rng.normal(size=(3, count, 3)) * 2, problems.quaternions(rng, 3, count)
     weights = rng.uniform(0, 1, count)
-    many = Scene(Hands(), character=character, count=count, dtype=dtype, rotations=rotations, place=place)
+    many = Scene(Hands(), character=character, count=count, dtype=dtype, rotations=rotations, transform=transform)
     many.work.weights[:] = weights
     ones = [
-        Scene(Hands(), character=character, dtype=dtype, rotations=rotations[i], place=place[i]) for i in range(count)
+        Scene(Hands(), character=character, dtype=dtype, rotations=rotations[i], transform=transform[i])
+        for i in range(count)
     ]
     for n, dt in enumerate((1 / 60, 0.1, 1 / 240)):
         many.state.reach("left", targets[n], turns[n] if n else None, targets[n - 1] if n != 1 else None, weights[::-1])

@@ -14,7 +14,7 @@ from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.skeleton import Skeleton
 from tests import naive, problems
-from tests.behaviours.bodies import KINDS, STRANGE, Scene, angles_between_rotations, places, poses, ways, yaw_pitch
+from tests.behaviours.bodies import KINDS, STRANGE, Scene, angles_between_rotations, poses, transforms, ways, yaw_pitch
 from tests.compiled import COMPILED, both_precisions
 
 WIDE = {"max_yaw": 1.6, "max_pitch": 1.4}
@@ -52,7 +52,7 @@ def crowd(rng, kind="turned", count=COUNT, dtype=np.float64, settings=None, char
         count=count,
         dtype=dtype,
         rotations=poses(character, rng, count, amount),
-        place=places(rng, count, kind),
+        transform=transforms(rng, count, kind),
     )
 
 
@@ -300,8 +300,8 @@ def test_a_target_straight_above_or_below_does_not_spin_the_head(height):
 @both_precisions
 def test_a_target_on_the_head_itself(dtype):
     scene = Scene(Head(), dtype=dtype)
-    for place in (scene.at("head"), eyes_middle(scene), scene.at("neck")):
-        scene.state.look_at(place)
+    for position in (scene.at("head"), eyes_middle(scene), scene.at("neck")):
+        scene.state.look_at(position)
         for _ in range(5):
             report = scene.frame()
             assert np.isfinite(scene.work.r).all()
@@ -430,11 +430,11 @@ def yaw_of_animated(scene):
 def test_a_crowd_is_many_singles(dtype):
     rng = problems.generator(11)
     count = 5
-    rotations, place = poses(PERSON, rng, count), places(rng, count, "mirrored")
+    rotations, transform = poses(PERSON, rng, count), transforms(rng, count, "mirrored")
     targets, weights = rng.normal(size=(3, count, 3)) * 5, rng.uniform(0, 1, count)
-    many = Scene(Head(), count=count, dtype=dtype, rotations=rotations, place=place)
+    many = Scene(Head(), count=count, dtype=dtype, rotations=rotations, transform=transform)
     many.work.weights[:] = weights
-    ones = [Scene(Head(), dtype=dtype, rotations=rotations[i], place=place[i]) for i in range(count)]
+    ones = [Scene(Head(), dtype=dtype, rotations=rotations[i], transform=transform[i]) for i in range(count)]
     for n, dt in enumerate((1 / 60, 0.1, 1 / 240)):
         many.state.look_at(targets[n])
         report = many.frames(5, dt)

@@ -48,7 +48,7 @@ def rotated_by(work, name):
 
 def test_the_person_is_built_as_listed():
     at = person().skeleton.rest_world[:, :3, 3]
-    np.testing.assert_allclose(at, [place for _, _, place in JOINTS], atol=1e-12)
+    np.testing.assert_allclose(at, [position for _, _, position in JOINTS], atol=1e-12)
 
 
 # --- all of them -----------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_a_function_gets_poses_and_times_and_its_answer_is_shown():
     assert seen[1][2] == 0.25
     work.weights[:] = 0.0
     frame(state, work, 0.25)
-    assert len(seen) == 2  # Nobody to call it for.
+    assert len(seen) == 2  # No characters to call it for.
 
 
 def test_what_a_function_gets_is_its_own():

@@ -53,7 +53,7 @@ def swinging(name, skeleton, seed, duration, ahead=0.0, bend=0.0, events=()):
     return Clip(name, skeleton, tracks, events=events)
 
 
-def somebody():
+def mover():
     skeleton = bones()
     clips = [
         swinging("Walk", skeleton, 2, 1.0, ahead=1.4, events=[Event(0.25, "left"), Event(0.75, "right")]),
@@ -61,11 +61,11 @@ def somebody():
         swinging("Idle", skeleton, 4, 2.3),
         Clip("Hold", skeleton, []),
     ]
-    return Character(skeleton, {clip.name: clip for clip in clips}, name="somebody")
+    return Character(skeleton, {clip.name: clip for clip in clips}, name="mover")
 
 
 def started(stage, count=1, dtype=np.float64, character=None):
-    body = Crowd(character or somebody(), count, dtype)
+    body = Crowd(character or mover(), count, dtype)
     return stage.start(body), FrameContext(body)
 
 
@@ -93,7 +93,7 @@ def moved(a, b):
 @both_precisions
 def test_a_clip_plays_as_it_is_sampled(dtype):
     state, work = started(Play("Walk", time=0.3, speed=1.5), dtype=dtype)
-    clip = somebody().clips["Walk"]
+    clip = mover().clips["Walk"]
     for n in range(1, 80):
         report = step(state, work)
         expected = clip.sample(0.3 + n * DT * 1.5, loop=True)
@@ -110,7 +110,7 @@ def test_without_a_loop_the_end_is_held():
     reports = [step(state, work, 0.3) for _ in range(5)]
     assert [bool(report.done[0]) for report in reports] == [False, False, False, True, True]
     assert reports[-1].time[0] == 1.0
-    assert shown(work)[0].same(somebody().clips["Walk"].sample(1.0))
+    assert shown(work)[0].same(mover().clips["Walk"].sample(1.0))
     assert not state.awake(DT).any()
     state.play("Walk", loop=False, speed=-1.0)
     for _ in range(4):
@@ -122,13 +122,13 @@ def test_without_a_loop_the_end_is_held():
 def test_no_time_changes_nothing_and_a_very_long_time_is_fine():
     state, work = started(Play("Run", time=0.2, root_motion="extract"))
     step(state, work, 0.0)
-    assert moved(shown(work)[0], somebody().clips["Run"].sample(0.2)) < 1.0
+    assert moved(shown(work)[0], mover().clips["Run"].sample(0.2)) < 1.0
     state.play("Walk")
-    before, place = shown(work), work.transform.copy()
+    before, transform = shown(work), work.transform.copy()
     step(state, work, 0.0)
     assert turned(before, shown(work)) < 1e-12
     assert moved(before, shown(work)) < 1e-12
-    np.testing.assert_array_equal(work.transform, place)
+    np.testing.assert_array_equal(work.transform, transform)
     step(state, work, 1e9)
     assert all(np.isfinite(array).all() for array in (*shown(work).arrays(), work.transform))
 
@@ -142,10 +142,10 @@ def test_what_sleeps_stays_as_it_is_bit_for_bit():
     for _ in range(200):
         step(state, work)
     assert not state.awake(DT).any()
-    before, place = shown(work), work.transform.copy()
+    before, transform = shown(work), work.transform.copy()
     step(state, work)
     assert shown(work).same(before)
-    assert np.array_equal(work.transform, place)
+    assert np.array_equal(work.transform, transform)
     state.play("Idle", rows=[1])
     assert state.awake(DT).tolist() == [False, True, False]
     step(state, work)
@@ -170,12 +170,12 @@ def test_a_switch_never_jumps(second, third, first_frames, second_frames, fade):
     for frames, name in ((first_frames, second), (second_frames, third), (5, "Walk")):
         for _ in range(frames):
             step(state, work)
-        before, place = shown(work), work.transform.copy()
+        before, transform = shown(work), work.transform.copy()
         state.play(name, fade=fade, time=0.1)
         step(state, work, instant)
         assert turned(before, shown(work)) < fastest * instant
         assert moved(before, shown(work)) < fastest * instant
-        assert np.abs(work.transform - place).max() < fastest * instant
+        assert np.abs(work.transform - transform).max() < fastest * instant
 
 
 def test_at_the_switch_speed_goes_on():
@@ -203,7 +203,7 @@ def test_without_inertia_the_same_switch_would_jump():
     state.play("Idle", fade=0.0, time=0.9)
     step(state, work)
     assert turned(before, shown(work)) > 0.2
-    assert shown(work)[0].same(somebody().clips["Idle"].sample(0.9 + DT))
+    assert shown(work)[0].same(mover().clips["Idle"].sample(0.9 + DT))
 
 
 @pytest.mark.parametrize("fade", [0.1, 0.4])
@@ -211,7 +211,7 @@ def test_a_switch_ends_in_the_new_clip(fade):
     state, work = started(Play("Walk"))
     step(state, work, 0.31)
     state.play("Idle", fade=fade)
-    clip, left = somebody().clips["Idle"], []
+    clip, left = mover().clips["Idle"], []
     for n in range(1, int(5 * fade / DT)):
         step(state, work)
         left.append(turned(shown(work)[0], clip.sample(n * DT)))
@@ -255,9 +255,9 @@ def test_only_the_rows_that_are_named_switch():
 
 def world(work):
     """(N, J, 4, 4) of what is shown, where the characters stand."""
-    place = np.tile(np.eye(4), (len(work.transform), 1, 1))
-    place[:, :3] = work.transform.reshape(-1, 3, 4)
-    return place[:, None] @ work.crowd.skeleton.world(work.pose())
+    transform = np.tile(np.eye(4), (len(work.transform), 1, 1))
+    transform[:, :3] = work.transform.reshape(-1, 3, 4)
+    return transform[:, None] @ work.crowd.skeleton.world(work.pose())
 
 
 @pytest.mark.parametrize("name", ["Walk", "Run"])
@@ -360,7 +360,7 @@ def test_events_are_reported_for_the_characters_that_pass_them():
 def test_a_crowd_is_many_singles(dtype):
     count = 5
     times = np.random.default_rng(9).uniform(0.0, 1.0, count)
-    character = somebody()
+    character = mover()
 
     def run(which):
         state, work = started(Play("Walk", time=times[which], root_motion="extract"), len(which), dtype, character)
@@ -385,12 +385,12 @@ def test_only_its_rows_are_written_and_weight_0_changes_nothing():
     state.play("Run", rows=[2])
     work.rows = np.array([0, 2, 3])
     work.weights[:] = [1.0, 1.0, 0.0, 0.5]
-    before, place = shown(work), work.transform.copy()
+    before, transform = shown(work), work.transform.copy()
     step(state, work, 0.3)
     now = shown(work)
     assert now[1].same(before[1])
     assert now[2].same(before[2])
-    assert np.array_equal(work.transform[[1, 2]], place[[1, 2]])
+    assert np.array_equal(work.transform[[1, 2]], transform[[1, 2]])
     assert not now[0].same(before[0])
     np.testing.assert_allclose(work.transform[3, 0, 11], 0.5 * work.transform[0, 0, 11])
     half = before[3].blend(now[0], 0.5)

@@ -1,4 +1,4 @@
-"""`kinema bench`: a table, a file for whoever wants one, and a word about what is not there."""
+"""`kinema bench`: a table, an optional file, and notes about missing libraries."""
 
 import json
 

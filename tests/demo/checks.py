@@ -25,13 +25,13 @@ def played(character, name):
 def rotations_and_positions(skeleton, pose):
     """Every joint's turn away from rest, (F, J, 4), and place, (F, J, 3), by definition."""
     rest = skeleton.rest.astype(np.float64)
-    rotations, places, own = pose.rotations.copy(), pose.translations.copy(), rest.rotations.copy()
+    rotations, positions, own = pose.rotations.copy(), pose.translations.copy(), rest.rotations.copy()
     for j, parent in enumerate(skeleton.parents):
         if parent >= 0:
-            places[:, j] = places[:, parent] + arrays.rotate(rotations[:, parent], pose.translations[:, j])
+            positions[:, j] = positions[:, parent] + arrays.rotate(rotations[:, parent], pose.translations[:, j])
             rotations[:, j] = arrays.mul(rotations[:, parent], pose.rotations[:, j])
             own[j] = arrays.mul(own[parent], rest.rotations[j])
-    return arrays.mul(rotations, arrays.conj(own)), places
+    return arrays.mul(rotations, arrays.conj(own)), positions
 
 
 def sole_points(rig, leg, turns, places):
@@ -60,10 +60,10 @@ def contact(character, name):
     point of the sole moves at most over the ground while it touches it.
     """
     clip, rig = character.clips[name], character.rig
-    times, _, rotations, places = played(character, name)
+    times, _, rotations, positions = played(character, name)
     height = slide = 0.0
     for leg in rig.legs:
-        points, down = sole_points(rig, leg, rotations, places), planted(clip, leg, times)
+        points, down = sole_points(rig, leg, rotations, positions), planted(clip, leg, times)
         height = max(height, float(np.abs(points[down][:, :, 1].min(axis=1)).max()))
         for n in range(3):
             touching = down & (points[:, n, 1] < 1e-3)
@@ -124,11 +124,11 @@ def bend(character, name, joints):
 
     Forwards is the way it is bent at rest.
     """
-    _, _, rotations, places = played(character, name)
+    _, _, rotations, positions = played(character, name)
     start, middle, end = (character.skeleton.index(joint) for joint in joints)
     rest = character.skeleton.rest_world[:, :3, 3].astype(np.float64)
     hinge = arrays.unit(np.cross(rest[middle] - rest[start], rest[end] - rest[middle]))
-    upper, lower = places[:, middle] - places[:, start], places[:, end] - places[:, middle]
+    upper, lower = positions[:, middle] - positions[:, start], positions[:, end] - positions[:, middle]
     sine = np.sum(np.cross(upper, lower) * arrays.rotate(rotations[:, start], hinge), axis=1)
     return np.degrees(np.arctan2(sine, np.sum(upper * lower, axis=1)))
 

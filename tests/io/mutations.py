@@ -195,8 +195,8 @@ def _member_changed(tree, chance):
     elif what < 0.4 and isinstance(holder, list):
         holder.insert(key, deepcopy(holder[key]))
     elif what < 0.6:
-        other, place = chance.choice(spots)
-        holder[key] = deepcopy(other[place])
+        other, position = chance.choice(spots)
+        holder[key] = deepcopy(other[position])
     else:
         holder[key] = deepcopy(chance.choice(NASTY))
 

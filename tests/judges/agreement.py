@@ -63,13 +63,13 @@ def size(character):
     """Diagonal of the bounding box of all joints at rest and in the first frame of every clip."""
     skeleton = character.skeleton
     starts = [skeleton.world(clip.sample(0.0))[:, :3, 3] for clip in character.clips.values()]
-    places = np.concatenate([skeleton.rest_world[:, :3, 3], *starts])
-    return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+    positions = np.concatenate([skeleton.rest_world[:, :3, 3], *starts])
+    return float(np.linalg.norm(np.ptp(positions, axis=0))) or 1.0
 
 
 def distance(ours, theirs, character):
     """Largest difference of positions, relative to the character's size, and of axes, relative to their length."""
-    places = np.abs(ours[..., :3, 3] - theirs[..., :3, 3]).max() / size(character)
+    positions = np.abs(ours[..., :3, 3] - theirs[..., :3, 3]).max() / size(character)
     lengths = np.linalg.norm(ours[..., :3, :3], axis=(-2, -1), keepdims=True)
     axes = (np.abs(ours - theirs)[..., :3, :3] / np.where(lengths > 0, lengths, 1.0)).max()
-    return float(max(places, axes))
+    return float(max(positions, axes))

@@ -96,13 +96,13 @@ def follows_bones(thing):
 
 def places_at(frame):
     bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
-    places = []
+    positions = []
     for thing in bpy.data.objects:
         if not follows_bones(thing):
-            places.append((thing.name, thing.matrix_world.translation))
+            positions.append((thing.name, thing.matrix_world.translation))
         if thing.type == "ARMATURE":
-            places += [(bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones]
-    return [(name, (x, z, -y)) for name, (x, y, z) in places]  # Blender's z is up.
+            positions += [(bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones]
+    return [(name, (x, z, -y)) for name, (x, y, z) in positions]  # Blender's z is up.
 
 
 def attempt(job):

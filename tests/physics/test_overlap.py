@@ -133,7 +133,7 @@ def test_where_the_light_one_cannot_go_the_heavy_one_does():
 
 
 def test_one_in_the_other_on_the_floor_go_apart_level():
-    """Straight apart would lift the upper one, which nobody pays for; in a corner they have to pass each other."""
+    """Moving straight apart would lift the upper one and add energy; in a corner they have to pass each other."""
     room = Room((-1, 0, -1), (1, 2, 1))
     for upper in [(0, 0.15, 0), (0.03, 0.18, 0.02)]:
         balls = Balls([[0, 0.1, 0], upper], radii=0.1)

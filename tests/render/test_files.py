@@ -1,4 +1,4 @@
-"""`kinema render`: files come out whole, nothing is written over unasked, and mistakes are told in a line."""
+"""`kinema render`: files are complete, existing files are kept, and errors are one line."""
 
 import numpy as np
 import pytest

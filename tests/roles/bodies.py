@@ -105,12 +105,12 @@ def with_decoys(disguised):
     old = disguised.character.skeleton
     at = old.rest_world[:, :3, 3].astype(np.float64)
     names, parents = list(old.names), old.parents.tolist()
-    places, frames = list(at), list(old.rest_world[:, :3, :3].astype(np.float64))
+    positions, frames = list(at), list(old.rest_world[:, :3, :3].astype(np.float64))
 
     def add(name, parent, place):
         names.append(name)
         parents.append(parent if isinstance(parent, int) else names.index(parent))
-        places.append(np.asarray(place, float))
+        positions.append(np.asarray(place, float))
         frames.append(np.eye(3))
 
     for side in "lr":
@@ -126,7 +126,7 @@ def with_decoys(disguised):
         add(f"weapon_{side}", hand, at[hand] + (0.02, -0.05, 0.05))
     add("Camera", "head", at[names.index("head")] + (0.0, 0.1, 0.5))
     add("Body_Mesh", 0, (0.0, 0.0, 0.0))
-    return replace(disguised, character=_rebuilt(disguised.character, names, parents, places, frames))
+    return replace(disguised, character=_rebuilt(disguised.character, names, parents, positions, frames))
 
 
 def with_halves(disguised):
@@ -145,11 +145,11 @@ def with_halves(disguised):
         names.append(name)
         parents.append(len(names) - 2 if above in _HALVED else joint.get(parent, -1))
         order.append((j, at[j, :3, 3]))
-    places, frames = [place for _, place in order], [at[j, :3, :3] for j, _ in order]
+    positions, frames = [position for _, position in order], [at[j, :3, :3] for j, _ in order]
     new = np.array([joint[j] for j in range(len(old))])
     character = disguised.character
     skins = [replace(skin, joints=new[skin.joints]) for skin in character.skins]
-    skeleton = _placed_skeleton(names, parents, places, frames)
+    skeleton = _placed_skeleton(names, parents, positions, frames)
     clips = {}
     for name, clip in character.clips.items():
         tracks = [t if t.path != "translation" or t.joint < 2 else None for t in clip.tracks]

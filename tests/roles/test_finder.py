@@ -273,7 +273,7 @@ NAMELESS = {
     "gltf/m2m_spider.glb": 1,  # Fangs sit where eyes do.
     "vrm/cryptovoxels.vrm": 2,  # The crown of the head carries skin: head and neck.
 }
-"""How many kinds of roles are told by names alone."""
+"""Number of kinds of roles that only names can show."""
 
 
 @pytest.mark.parametrize("file", [file for file in EXPECTED if "snake" not in file])
@@ -485,7 +485,7 @@ def test_names_of_many_tools_raise_no_doubts(style):
 def test_thighs_may_hang_from_the_spine():
     made = MADE["humanoid"]()
     old, parents = made.skeleton, made.skeleton.parents.copy()
-    places = old.rest_world[:, :3, 3].astype(np.float64)
+    positions = old.rest_world[:, :3, 3].astype(np.float64)
     spine = old.index("spine_1")
     for side in "lr":
         parents[old.index(f"thigh_{side}")] = spine
@@ -493,7 +493,7 @@ def test_thighs_may_hang_from_the_spine():
     new = np.argsort(order)
     straight = np.tile((0.0, 0.0, 0.0, 1.0), (len(old), 1))
     above = [int(parents[j]) for j in order]
-    offsets = np.array([places[j] - (places[p] if p >= 0 else 0.0) for j, p in zip(order, above, strict=True)])
+    offsets = np.array([positions[j] - (positions[p] if p >= 0 else 0.0) for j, p in zip(order, above, strict=True)])
     names = [old.names[j] for j in order]
     skeleton = Skeleton(names, [-1 if p < 0 else int(new[p]) for p in above], Pose(offsets, straight))
     rig = roles.find(skeleton)
@@ -510,9 +510,9 @@ def together(parts, scene):
         top = len(names)
         names += [f"{name}_{k}" for name in skeleton.names]
         parents += [(0 if scene else -1) if parent < 0 else int(parent) + top for parent in skeleton.parents]
-        places = skeleton.rest.translations.copy()
-        places[0, 0] += 2.0 * k
-        rows.append((places, skeleton.rest.rotations, skeleton.rest.scales))
+        positions = skeleton.rest.translations.copy()
+        positions[0, 0] += 2.0 * k
+        rows.append((positions, skeleton.rest.rotations, skeleton.rest.scales))
     return Skeleton(names, parents, Pose(*(np.concatenate(column) for column in zip(*rows, strict=True))))
 
 
@@ -532,7 +532,7 @@ def test_of_several_bodies_in_a_file_the_largest_is_known(scene):
 
 def test_overrides_take_precedence_and_are_certain():
     character = plain(MADE["humanoid"]()).character
-    said = roles.Overrides(
+    reported = roles.Overrides(
         hips="spine_1",
         spine=["spine_2"],
         neck=[],
@@ -545,7 +545,7 @@ def test_overrides_take_precedence_and_are_certain():
         up=(0, 1, 0),
         floor=-0.25,
     )
-    rig = roles.find(character.skeleton, character.clips, overrides=said, skins=character.skins)
+    rig = roles.find(character.skeleton, character.clips, overrides=reported, skins=character.skins)
     name = character.skeleton.names
     assert (name[rig.hips], [name[j] for j in rig.spine], rig.neck, rig.head) == ("spine_1", ["spine_2"], (), None)
     assert [name[j] for j in rig.eyes] == ["lid_l", "lid_r"]
@@ -593,8 +593,8 @@ def test_what_is_given_as_an_arm_is_no_leg():
 def test_given_sides_decide_which_way_it_faces():
     character = nameless(plain(MADE["humanoid"]())).character
     legs = {leg.name: leg.joints for leg in roles.find(character.skeleton, character.clips).legs}
-    said = roles.Overrides(legs=[Leg(name="left", joints=legs["right"])])
-    rig = roles.find(character.skeleton, character.clips, overrides=said)
+    reported = roles.Overrides(legs=[Leg(name="left", joints=legs["right"])])
+    rig = roles.find(character.skeleton, character.clips, overrides=reported)
     assert rig.forward == pytest.approx((0, 0, -1))
     assert {leg.name: leg.joints for leg in rig.legs} == {"left": legs["right"], "right": legs["left"]}
 
@@ -624,11 +624,11 @@ def trees(draw):
     names = [f"{draw(st.sampled_from(WORDS))}{j}" for j in range(count)]
     size = draw(st.sampled_from((0.0, 1e-4, 1.0, 1e3)))
     chance = np.random.default_rng(draw(st.integers(0, 2**16)))
-    places = chance.normal(size=(count, 3)) * size
+    positions = chance.normal(size=(count, 3)) * size
     if draw(st.booleans()):
-        places = np.round(places / max(size, 1e-9)) * size  # Straight rows, joints in one place, exact mirrors.
+        positions = np.round(positions / max(size, 1e-9)) * size  # Straight rows, joints in one place, exact mirrors.
     rotations = arrays.unit(chance.normal(size=(count, 4)))
-    return Skeleton(names, parents, Pose(places, rotations))
+    return Skeleton(names, parents, Pose(positions, rotations))
 
 
 @settings(max_examples=150, deadline=None)
@@ -652,9 +652,9 @@ def test_nothing_crashes_and_whatever_is_found_is_a_rig(skeleton, moving):
 def test_large_trees_take_no_forever(shape):
     count = 700
     up = {"star": lambda j: 0, "chain": lambda j: j - 1, "twigs": lambda j: (j - 1) // 2, "roots": lambda j: -1}[shape]
-    places = np.random.default_rng(0).normal(size=(count, 3))
+    positions = np.random.default_rng(0).normal(size=(count, 3))
     rotations = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
-    skeleton = Skeleton([f"q{j}" for j in range(count)], [-1, *map(up, range(1, count))], Pose(places, rotations))
+    skeleton = Skeleton([f"q{j}" for j in range(count)], [-1, *map(up, range(1, count))], Pose(positions, rotations))
     began = time.perf_counter()
     roles.find(skeleton)
     assert time.perf_counter() - began < 10  # Well under a second, on a machine that does nothing else.

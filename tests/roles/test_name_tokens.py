@@ -54,5 +54,5 @@ def test_marks_of_ends(name, ends):
 
 
 def test_limbs():
-    said = [name_tokens.limb(name) for name in ("Bip01 L Calf", "index_01_r", "spine", "IK-foot.l")]
-    assert said == ["leg", "arm", "", ""]
+    reported = [name_tokens.limb(name) for name in ("Bip01 L Calf", "index_01_r", "spine", "IK-foot.l")]
+    assert reported == ["leg", "arm", "", ""]

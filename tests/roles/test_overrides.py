@@ -114,9 +114,9 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_later_overrides_take_precedence():
     words = ("leg.left.sole=0.2", "leg.left.toe=t", "head=h")
-    said = roles.Overrides(hips="p", head="x", legs=[Leg(name="left", joints=("a", "b", "c"), sole=0.1)])
+    reported = roles.Overrides(hips="p", head="x", legs=[Leg(name="left", joints=("a", "b", "c"), sole=0.1)])
     for word in words:
-        said = parse_override(word).over(said)
-    assert said.hips == "p"
-    assert said.head == "h"
-    assert said.legs == (Leg(name="left", joints=("a", "b", "c"), toe="t", sole=0.2),)
+        reported = parse_override(word).over(reported)
+    assert reported.hips == "p"
+    assert reported.head == "h"
+    assert reported.legs == (Leg(name="left", joints=("a", "b", "c"), toe="t", sole=0.2),)

@@ -12,17 +12,7 @@ from kinema.math import quat
 from kinema.solvers.body import joints, records, system
 from tests import compiled, naive, problems
 from tests.compiled import cast, from_python, run, widened
-
-LIMITS = [
-    km.Hinge((0, 0, 1), -0.4, 1.1),
-    km.Hinge((1, 1, 0), -4.0, 4.0),
-    km.Hinge((1, 0, 1), -2.9, 2.8),
-    km.Cone(0.6),
-    km.SwingTwist(0.7, -0.2, 0.9),
-    km.SwingTwist(2.0, -0.2, 0.2),
-]
-NAMES = ["hinge", "free hinge", "wide hinge", "cone", "swing-twist", "twist"]
-kinds = pytest.mark.parametrize("limit", LIMITS, ids=NAMES)
+from tests.solvers.limit_kinds import LIMITS, kinds
 
 
 @given(compiled.vectors(4.0), st.floats(0.01, 3.0))

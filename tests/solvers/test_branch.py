@@ -4,25 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import kinema as km
 from kinema import limits
 from kinema.solvers import branch
 from tests import compiled, naive, problems
 from tests.behaviours.bodies import person, poses
 from tests.compiled import both_precisions, eps, run
+from tests.solvers.limit_kinds import kinds
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
-LIMITS = [
-    km.Hinge((0, 0, 1), -0.4, 1.1),
-    km.Hinge((1, 1, 0), -4.0, 4.0),
-    km.Hinge((1, 0, 1), -2.9, 2.8),
-    km.Cone(0.6),
-    km.SwingTwist(0.7, -0.2, 0.9),
-    km.SwingTwist(2.0, -0.2, 0.2),
-]
-kinds = pytest.mark.parametrize(
-    "limit", LIMITS, ids=["hinge", "free hinge", "wide hinge", "cone", "swing-twist", "twist"]
-)
 
 
 class Branch:

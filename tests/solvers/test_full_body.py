@@ -403,7 +403,7 @@ def test_a_warm_start_goes_back_to_the_pose_when_nothing_pulls():
     ("effectors", "message"),
     [
         ([km.Effector("left_hnad", (0, 0, 0))], "there is no joint or role 'left_hnad'; roles are chest, head, hips"),
-        ([km.Effector("left_hand")], r"effectors\[0\] wants nothing"),
+        ([km.Effector("left_hand")], r"effectors\[0\] has no target"),
         ([km.Effector("left_hand", (0, 0))], r"position must have shape \(..., 3\)"),
         ([km.Effector("left_hand", (0, 0, np.nan))], r"position\[2\] is nan"),
         ([km.Effector("left_hand", (0, 0, 0), weight=2)], "weight is 2"),

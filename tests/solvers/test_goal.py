@@ -24,7 +24,7 @@ IDENTITY = (0.0, 0.0, 0.0, 1.0)
 MIRRORED_ARM = person(seed=4, mirrored=("shoulder_l", "fore_l", "hand_l"))
 PEOPLE = {"plain": person(), "small": STRANGE[0], "mirrored": STRANGE[1], "mirrored arm": MIRRORED_ARM}
 
-everyone = pytest.mark.parametrize("who", PEOPLE)
+each_character = pytest.mark.parametrize("who", PEOPLE)
 
 
 # --- poses and their forward kinematics ------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def line(*offsets, rotations=None, scales=None, limits=None):
 # --- who reaches -----------------------------------------------------------------------------------------------
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("solver", [None, *SOLVERS])
 @pytest.mark.parametrize("arm", [ARM, OTHER_ARM], ids=["", "a joint left out"])
 def test_the_hand_is_at_the_target(who, solver, arm):
@@ -125,7 +125,7 @@ def test_the_hand_is_at_the_target(who, solver, arm):
 
 
 @pytest.mark.slow_uncompiled
-@everyone
+@each_character
 def test_twenty_thousand_limbs_reach(who):
     rng = problems.generator(2)
     skeleton = PEOPLE[who].skeleton
@@ -137,7 +137,7 @@ def test_twenty_thousand_limbs_reach(who):
     assert report.reached.all()
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("solver", [None, "ccd", "fabrik"])
 def test_a_long_chain_reaches(who, solver):
     rng = problems.generator(3)
@@ -187,15 +187,15 @@ def test_joints_may_be_indices_and_the_batch_may_come_from_the_goal():
     assert same_bits(after[1, 1], one)
     assert one.shape == ()
     assert single.error.shape == ()
-    nobody, empty = km.solve(skeleton, skeleton.rest, ARM, km.Goal(np.zeros((0, 3))))
-    assert nobody.shape == (0,)
+    none, empty = km.solve(skeleton, skeleton.rest, ARM, km.Goal(np.zeros((0, 3))))
+    assert none.shape == (0,)
     assert empty.reached.shape == (0,)
 
 
 # --- out of reach ----------------------------------------------------------------------------------------------
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("solver", [None, "ccd", "fabrik"])
 def test_too_far_is_straight_at_the_target(who, solver):
     rng = problems.generator(6)
@@ -288,7 +288,7 @@ def test_hinges_at_one_point_are_a_joint_of_several_axes(caplog):
 # --- the tip's rotation ----------------------------------------------------------------------------------------
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("chain", [ARM, "long"], ids=str)
 def test_the_tip_has_the_rotation_of_the_goal(who, chain):
     rng = problems.generator(7)
@@ -311,7 +311,7 @@ def test_the_tip_has_the_rotation_of_the_goal(who, chain):
 
 @pytest.mark.slow_uncompiled
 @both_precisions
-@everyone
+@each_character
 def test_the_report_measures_the_rotation_of_the_tip(who, dtype):
     """A straight arm and a limit keep the hand from its rotation: the goal is not reached, whatever its position."""
     rng = problems.generator(29)
@@ -407,7 +407,7 @@ def test_without_a_rotation_the_tip_keeps_its_local_one():
 # --- the pole --------------------------------------------------------------------------------------------------
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("arm", [ARM, OTHER_ARM], ids=["", "a joint left out"])
 def test_the_elbow_lies_towards_the_pole(who, arm):
     rng = problems.generator(9)
@@ -481,7 +481,7 @@ def test_weight_zero_is_the_pose_bit_for_bit(dtype, solver):
     check_honest(skeleton, after, report, ARM, goal.position)
 
 
-@everyone
+@each_character
 @pytest.mark.parametrize("chain", [ARM, "long"], ids=str)
 def test_between_the_weights_local_rotations_are_slerped(who, chain):
     rng = problems.generator(12)
@@ -570,7 +570,7 @@ def test_what_is_left_out_of_a_chain_keeps_its_local_transform():
     )
 
 
-@everyone
+@each_character
 def test_bones_that_a_clip_lengthens_count_as_they_are(who):
     rng = problems.generator(17)
     skeleton = PEOPLE[who].skeleton
@@ -1038,7 +1038,7 @@ def test_a_chain_that_is_too_long_is_named():
 
 @pytest.fixture(autouse=True)
 def _quiet(request):
-    """Nobody wants to read that targets made to be out of reach are."""
+    """Silence the warnings of targets that are out of reach on purpose."""
     logger = logging.getLogger("kinema")
     before = logger.level
     logger.setLevel(logging.WARNING if "caplog" in request.fixturenames else logging.ERROR)

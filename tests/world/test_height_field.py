@@ -153,7 +153,7 @@ def test_no_ray_aimed_at_an_edge_or_a_corner_slips_through(roughness):
     x, z = rng.uniform(1, 6, (2, count))
     on_x, on_z = rng.uniform(size=count) < 0.6, rng.uniform(size=count) < 0.6
     x, z = np.where(on_x, np.round(x), x), np.where(on_z | ~on_x, np.round(z), z)
-    ends = np.stack([x, [bilinear(heights, *place) for place in zip(x, z, strict=True)], z], axis=1)
+    ends = np.stack([x, [bilinear(heights, *position) for position in zip(x, z, strict=True)], z], axis=1)
     origins = rng.uniform(0, 7, (count, 3)) * (1, 0, 1) + (0, 6, 0)
     # Those that only touch a ridge may go on: a little farther they are above the ground.
     after = ends + naive_casts.unit(ends - origins) * 1e-5

@@ -12,7 +12,7 @@ from tests.world.casting import DOWN, cast_checked, random_rays, same_bits
 
 
 class Elsewhere:
-    """A ground of somebody else's: nothing but a `cast`."""
+    """A third-party ground: an object with only a `cast`."""
 
     def __init__(self, ground):
         self.ground = ground

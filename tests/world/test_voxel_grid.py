@@ -71,14 +71,14 @@ def test_a_ray_that_starts_on_a_wall():
     filled[1, 1, 1] = True
     ground = VoxelGrid(filled)
     for axis in range(3):
-        for place, way in ((1.0, 1.0), (2.0, -1.0)):
+        for position, way in ((1.0, 1.0), (2.0, -1.0)):
             start, direction = np.full(3, 1.5), np.zeros(3)
-            start[axis], direction[axis] = place, way
+            start[axis], direction[axis] = position, way
             hits = ground.cast(start, direction, 0.0)
             assert hits.hit
             assert hits.distance == 0
             np.testing.assert_array_equal(hits.normal, -direction)
-            if place == 2.0:  # A cell owns its lower wall, and not its upper one.
+            if position == 2.0:  # A cell owns its lower wall, and not its upper one.
                 assert not ground.cast(start, -direction, 9.0).hit
 
 

@@ -121,9 +121,9 @@ def test_no_joint_is_faster_than_it_should_be(who, clip):
 @each_gait
 def test_the_root_travels_at_the_speed_of_the_gait(who, clip):
     played = CHARACTERS[who]().clips[clip]
-    places = played.sample(np.linspace(0.0, played.duration, 7)).translations[:, 0]
+    positions = played.sample(np.linspace(0.0, played.duration, 7)).translations[:, 0]
     way = SPEEDS[who, clip] * played.duration
-    assert np.allclose(places, np.linspace(0.0, 1.0, 7)[:, np.newaxis] * (0.0, 0.0, way), atol=1e-6)
+    assert np.allclose(positions, np.linspace(0.0, 1.0, 7)[:, np.newaxis] * (0.0, 0.0, way), atol=1e-6)
 
 
 @each
@@ -139,9 +139,9 @@ def test_planted_feet_are_on_the_ground_and_do_not_slide(who, clip):
 def test_feet_off_the_ground_are_off_the_ground(who, clip):
     """The events say when a foot stands: half-way between, in the air, its sole is clear of the ground."""
     character = CHARACTERS[who]()
-    times, _, rotations, places = checks.played(character, clip)
+    times, _, rotations, positions = checks.played(character, clip)
     for leg in character.rig.legs:
-        points = checks.sole_points(character.rig, leg, rotations, places)
+        points = checks.sole_points(character.rig, leg, rotations, positions)
         at = {event.name: event.time for event in character.clips[clip].events}
         length = character.clips[clip].duration
         up, down = at[f"{leg.name}_up"], at[f"{leg.name}_down"]
@@ -152,9 +152,9 @@ def test_feet_off_the_ground_are_off_the_ground(who, clip):
 @each
 def test_feet_stay_where_they_are_while_it_stands(who):
     character = CHARACTERS[who]()
-    _, _, rotations, places = checks.played(character, "idle")
+    _, _, rotations, positions = checks.played(character, "idle")
     for leg in character.rig.legs:
-        points = checks.sole_points(character.rig, leg, rotations, places)
+        points = checks.sole_points(character.rig, leg, rotations, positions)
         assert np.abs(points[:, :, 1]).max() < 1e-3
         assert np.ptp(points, axis=0).max() < 1e-3
 

@@ -117,9 +117,9 @@ def ground_point(path, phase, point):
 )
 def test_what_is_down_stays_where_it_is(first, last, point):
     phase = np.linspace(first, last - 1e-9, 60)
-    places = ground_point(foot_path(SOLE, STEP, STRIDE, phase), phase, point)
-    assert np.ptp(places, axis=0).max() < 1e-9
-    assert places[0, 1] == pytest.approx(0.0 if point[0] == -SOLE.ankle else SOLE.ball_height, abs=1e-9)
+    positions = ground_point(foot_path(SOLE, STEP, STRIDE, phase), phase, point)
+    assert np.ptp(positions, axis=0).max() < 1e-9
+    assert positions[0, 1] == pytest.approx(0.0 if point[0] == -SOLE.ankle else SOLE.ball_height, abs=1e-9)
 
 
 def test_toes_stay_level_until_they_roll():

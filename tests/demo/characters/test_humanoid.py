@@ -125,9 +125,9 @@ def test_a_walk_always_has_a_foot_on_the_ground_and_a_run_does_not(person):
 
 def test_a_walk_rolls_from_heel_to_toe(person):
     """The heel touches first, then the foot is flat, then the heel leaves while the toes stay, bent."""
-    times, _, rotations, places = checks.played(person, "walk")
+    times, _, rotations, positions = checks.played(person, "walk")
     leg = person.rig.leg("left")
-    heel, ball, tip = (checks.sole_points(person.rig, leg, rotations, places)[:, n, 1] for n in range(3))
+    heel, ball, tip = (checks.sole_points(person.rig, leg, rotations, positions)[:, n, 1] for n in range(3))
     share = times / times[-1]
     assert ball[share < 0.02].min() > 0.02
     flat = (share > 0.12) & (share < 0.30)

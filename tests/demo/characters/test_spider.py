@@ -39,8 +39,8 @@ def test_knees_stay_up(creature, clip):
     for leg in creature.rig.legs:
         coxa, femur, tibia, tarsus, _ = leg.joints
         assert checks.bend(creature, clip, (femur, tibia, tarsus)).min() > 10.0
-        _, _, _, places = checks.played(creature, clip)
-        assert (places[:, tibia, 1] > places[:, coxa, 1]).all()
+        _, _, _, positions = checks.played(creature, clip)
+        assert (positions[:, tibia, 1] > positions[:, coxa, 1]).all()
 
 
 @pytest.mark.parametrize("clip", ["walk", "run"])

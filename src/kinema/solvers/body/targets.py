@@ -151,7 +151,7 @@ def _kind(k: int, effector: Effector, weighs: bool) -> int:
         kinds[records.ROTATION] = effector.rotation is not None
     kind = sum(bit for bit, wanted in kinds.items() if wanted)
     if not kind:
-        raise InputError(f"effectors[{k}] wants nothing: give position, rotation, direction, distance, balance or pin")
+        raise InputError(f"effectors[{k}] has no target: give position, rotation, direction, distance, balance or pin")
     if weighs and kind & ~_OF_MASS:
         raise InputError(f"effectors[{k}] is the centre of mass; it takes position, normal, balance and pin only")
     if not weighs and kind & records.BALANCE:
