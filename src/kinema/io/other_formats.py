@@ -18,7 +18,7 @@ IMPORTERS = {
     ".usdz": ("USD", "wm.usd_import"),
     ".c3d": ("C3D", ""),
 }
-"""Formats by suffix: their names, and Blender's import operators. C3D holds markers and cannot be converted directly."""
+"""Formats by suffix: their names, and Blender's import operators. C3D holds markers only."""
 
 WHERE = {
     ".fbx": "Blender (blender.org) or FBX2glTF (github.com/godotengine/FBX2glTF)",
