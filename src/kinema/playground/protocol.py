@@ -1,8 +1,8 @@
 """The messages between server and page.
 
 To the page: one binary frame a tick (`pack_frame`), and JSON messages, each with a "type", for everything else: hello,
-progress, scene, python, notice, end. From the page: JSON messages only; `parse` turns them into commands or raises
-`Malformed`, which ends the session.
+progress, scene, python, state, notice, end. From the page: JSON messages only; `parse` turns them into commands or
+raises `Malformed`, which ends the session.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class Open:
     scene: str
     still: bool
     """Whether the user prefers reduced motion."""
+    state: Any = None
+    """A snapshot to start from: `Scene.restore` checks it."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,22 @@ class Drop:
 
 
 @dataclass(frozen=True)
+class Release:
+    """Release a handle that was dragged."""
+
+    number: int
+    handle: str
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Return to a snapshot."""
+
+    number: int
+    state: Any
+
+
+@dataclass(frozen=True)
 class Key:
     number: int
     key: str
@@ -90,6 +108,21 @@ class Set:
     number: int
     name: str
     value: float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Undo the last input, or redo the last one that was undone."""
+
+    number: int
+    again: bool
+
+
+@dataclass(frozen=True)
+class AsState:
+    """Request a snapshot. purpose: returned with it."""
+
+    purpose: str
 
 
 @dataclass(frozen=True)
@@ -143,10 +176,10 @@ class Seen:
     tick: int
 
 
-Input = Drag | Drop | Key | Set
+Input = Drag | Drop | Release | Restore | Undo | Key | Set
 """Commands that change the scene; each has a number that the frame answering it carries."""
 
-Command = Open | Drag | Drop | Key | Set | Pause | Advance | Reset | Visible | AsPython | Receive | Give | Seen
+Command = Open | Input | Pause | Advance | Reset | Visible | AsPython | AsState | Receive | Give | Seen
 
 
 def parse(text: str) -> Command:
@@ -214,9 +247,13 @@ def _value(message: Any) -> float | bool | str | None:
 
 
 _READERS: dict[str, Any] = {
-    "open": lambda m: Open(_text(m, "scene"), _flag(m, "still")),
+    "open": lambda m: Open(_text(m, "scene"), _flag(m, "still"), m.get("state")),
     "drag": lambda m: Drag(_count(m, "number"), _text(m, "handle"), _position(m)),
     "drop": lambda m: Drop(_count(m, "number"), _text(m, "handle")),
+    "release": lambda m: Release(_count(m, "number"), _text(m, "handle")),
+    "restore": lambda m: Restore(_count(m, "number"), m.get("state")),
+    "undo": lambda m: Undo(_count(m, "number"), _flag(m, "again")),
+    "state": lambda m: AsState(_text(m, "purpose")),
     "key": lambda m: Key(_count(m, "number"), _text(m, "key"), _position(m)),
     "set": lambda m: Set(_count(m, "number"), _text(m, "name"), _value(m)),
     "pause": lambda m: Pause(_flag(m, "paused")),

@@ -20,6 +20,7 @@ from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, SETTLE_TICKS, TICK
 from kinema.playground.kernels import Progress, is_complete, make_ready
 from kinema.playground.kinds import kind_played
+from kinema.playground.undo import UndoStack
 
 logger = logging.getLogger("kinema.playground")
 
@@ -57,6 +58,8 @@ class Session:
         self.kind = kind_played(opened.scene)
         self.outbox = Outbox(wake)
         self._still = opened.still
+        self._first_state = opened.state
+        self._undo = UndoStack()
         self._inbox: deque[protocol.Command] = deque()
         self._closed = threading.Event()
         self._hidden = False
@@ -87,6 +90,7 @@ class Session:
         try:
             make_ready(self.kind, self._report_progress)
             self._begin(self.kind())
+            self._restore_first()
             self._loop()
         except Exception as problem:  # Ends this session with a message, and no other.
             logger.exception("a session of %s ended", self.kind.name)
@@ -104,6 +108,16 @@ class Session:
             self.scene.be_still()
         self._shown = None
         self._time = 0.0
+
+    def _restore_first(self) -> None:
+        """Start from the snapshot of a share link, if there is one."""
+        if self._first_state is None:
+            return
+        try:
+            self.scene.restore(self._first_state)
+        except InputError as problem:
+            self._begin(self.scene.fresh())
+            self.outbox.put("notice", {"type": "notice", "message": str(problem)[:400]})
 
     def _loop(self) -> None:
         due = before = time.perf_counter()
@@ -169,14 +183,39 @@ class Session:
             if isinstance(command, protocol.Input):
                 self._last_input = command.number
                 self._settle_ticks = SETTLE_TICKS
+            self._record(command)
             try:
                 self._execute(command)
             except InputError as problem:  # The scene refused a value and has not changed.
                 self.outbox.put("notice", {"type": "notice", "message": str(problem)[:400]})
         return any_waits
 
+    def _record(self, command: protocol.Command) -> None:
+        """Keep the state before what can be undone. A drag or a moved slider counts once."""
+        match command:
+            case protocol.Drag(_, handle, _):
+                self._undo.record(("drag", handle), self.scene.snapshot, lasts=True)
+            case protocol.Set(_, name, _):
+                self._undo.record(("set", name), self.scene.snapshot)
+            case protocol.Drop():
+                self._undo.end_gesture()
+            case protocol.Key() | protocol.Release() | protocol.Restore() | protocol.Reset():
+                self._undo.record(None, self.scene.snapshot)
+
     def _execute(self, command: protocol.Command) -> None:
         match command:
+            case protocol.Release(_, handle):
+                self.scene.release(handle)
+            case protocol.Restore(_, state):
+                self.scene.restore(state)
+            case protocol.Undo(_, again):
+                now = self.scene.snapshot()
+                state = self._undo.redo(now) if again else self._undo.undo(now)
+                if state is not None:
+                    self.scene.restore(state)
+            case protocol.AsState(purpose):
+                state = {"scene": self.kind.name, **self.scene.snapshot()}
+                self.outbox.put("state", {"type": "state", "purpose": purpose, "state": state})
             case protocol.Drag(_, handle, position):
                 self.scene.drag(handle, position)
             case protocol.Drop(_, handle):

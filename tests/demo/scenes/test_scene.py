@@ -189,6 +189,34 @@ def test_a_handle_dragged_while_time_stands_still_is_followed(name):
     assert np.abs(shown(one) - before).max() > 0.05
 
 
+@pytest.mark.parametrize("name", SCENES)
+def test_a_snapshot_goes_through_json_and_brings_everything_back(name):
+    one = scene(name)
+    one.be_still()
+    if name == "arm":
+        one.set("by_hand", True)
+    handle, offset, _ = PAUSED_DRAGS[name]
+    one.drag(handle, [0.3 + x for x in offset])
+    for control in one.controls:
+        if isinstance(control, Slider):
+            one.set(control.name, control.high if control.name in ("length_1", "speed", "limit") else control.value)
+    state = json.loads(json.dumps(one.snapshot(), allow_nan=False))
+    fresh = scene(name)
+    fresh.restore(state)
+    assert fresh.snapshot() == state
+    fresh.step(TICK)
+    assert all(np.isfinite(np.asarray(array, float)).all() for array in fresh.frame().values())
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize(
+    "wrong", [None, 7, "state", {}, {"values": 3}, {"values": {"no such": 1}}, {"values": {}, "own": {"target": "up"}}]
+)
+def test_a_snapshot_that_is_none_is_refused(name, wrong):
+    with pytest.raises(InputError):
+        scene(name).restore(wrong)
+
+
 def test_a_scene_that_does_not_exist_is_refused():
     with pytest.raises(InputError, match="planar"):
         scene("juggling")

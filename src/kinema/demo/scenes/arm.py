@@ -141,6 +141,14 @@ class ArmScene(Scene):
         if count != len(self.balls) and 1 <= count <= MOST_BALLS:
             self.set("balls", count)
 
+    def own_state(self) -> dict[str, Any]:
+        return {"goal": np.round(self.goal, DECIMALS).tolist() if self.values["by_hand"] else None}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        goal = own["goal"]
+        if self.values["by_hand"] and goal is not None:
+            self.goal = np.clip(clamped_position(goal, 3, 10.0), *REACHABLE)
+
     def be_still(self) -> None:
         """Stop the arm. Balls still fall."""
         self.set("by_hand", True)

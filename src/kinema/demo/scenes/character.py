@@ -62,6 +62,7 @@ class CharacterScene(Scene):
     controls: tuple[Control, ...] = ()
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
+        ("Double-click a ring", "release it"),
         ("Backspace", "release all handles"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
@@ -168,6 +169,20 @@ class CharacterScene(Scene):
         away = clamped_position(position, 3, FARTHEST * self.walker.actor.size)
         turn = np.asarray(self.walker.frame.transform[:3, :3], float)
         self.walker.held.take(handle, turn.T @ away)
+
+    def release(self, handle: str) -> None:
+        self.walker.held.release(handle)
+
+    def own_state(self) -> dict[str, Any]:
+        places = self.walker.held.places
+        return {"held": {handle: np.round(place, 6).tolist() for handle, place in places.items()}}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        far, held = FARTHEST * self.walker.actor.size, self.walker.held
+        places = {str(handle): clamped_position(place, 3, far) for handle, place in own["held"].items()}
+        held.let_go()
+        for handle, place in places.items():
+            held.take(handle, place)
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":

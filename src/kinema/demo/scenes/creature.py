@@ -151,9 +151,22 @@ class CreatureScene(Scene):
             self._walk()
             self.revision += 1
         elif handle == "tentacles":
-            way = to - self.tentacles.post
-            far = float(np.linalg.norm(way))
-            self.tentacle_target = self.tentacles.post + way * min(1.0, 2 * TENTACLE_REACH / max(far, TENTACLE_REACH))
+            self._reach_for(to)
+
+    def _reach_for(self, point: Any) -> None:
+        """Move the target of the tentacles to a point, at most twice their length away."""
+        way = point - self.tentacles.post
+        far = float(np.linalg.norm(way))
+        self.tentacle_target = self.tentacles.post + way * min(1.0, 2 * TENTACLE_REACH / max(far, TENTACLE_REACH))
+
+    def own_state(self) -> dict[str, Any]:
+        return {name: np.round(getattr(self, name), DECIMALS).tolist() for name in ("goal", "tentacle_target")}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        goal, target = (clamped_position(own[name], 3, 100.0) for name in ("goal", "tentacle_target"))
+        self.goal = self._on_ground(goal)
+        self._walk()
+        self._reach_for(target)
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "g":

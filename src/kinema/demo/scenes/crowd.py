@@ -102,6 +102,13 @@ class CrowdScene(Scene):
             self.wanders = False
             self.target = clamped_position(position, 3, FARTHEST).astype(np.float32)
 
+    def own_state(self) -> dict[str, Any]:
+        return {"target": np.round(self.target.astype(float), DECIMALS).tolist(), "wanders": self.wanders}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        self.target = clamped_position(own["target"], 3, FARTHEST).astype(np.float32)
+        self.wanders = bool(own["wanders"])
+
     def be_still(self) -> None:
         self.wanders = False
         self.waves = 0.0

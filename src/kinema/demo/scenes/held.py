@@ -64,6 +64,10 @@ class Held:
         if handle in self.grips:
             self.places[handle] = np.asarray(place, float)
 
+    def release(self, handle: str) -> None:
+        """Release one handle. A foot eases back. Unknown handles are ignored."""
+        self.places.pop(handle, None)
+
     def let_go(self) -> None:
         """Release all handles. Feet ease back."""
         self.places.clear()

@@ -112,6 +112,12 @@ class LabScene(Scene):
             self._take_over()
             self.target = clamped_position(position, 3, FARTHEST)
 
+    def own_state(self) -> dict[str, Any]:
+        return {"target": np.round(self.target, DECIMALS).tolist()}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        self.target = clamped_position(own["target"], 3, FARTHEST)
+
     def be_still(self) -> None:
         self._take_over()
 

@@ -16,6 +16,7 @@ from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.drawing import draw_limb
+from kinema.errors import InputError
 from kinema.physics import Rope2D
 from kinema.solvers.ccd import ccd
 from kinema.solvers.compensating import compensating
@@ -30,6 +31,9 @@ LENGTH = 100.0
 """Length of each bone of a new chain, px."""
 TARGET_ASIDE = 150.0
 """Distance of a new chain's target to the right of its root, px."""
+LENGTHS = (10.0, 250.0)
+"""Shortest and longest bone, px."""
+MOST_BONES = 24
 MOST_CHAINS = 100
 FARTHEST = 20_000.0
 """Largest coordinate, px: no screen is larger."""
@@ -91,9 +95,9 @@ class PlanarScene(Scene):
     about = "Drag a green target: its leg bends to reach it. The sliders change the outlined leg."
     unit = "px"
     controls: tuple[Any, ...] = (
-        Slider("length_1", "Upper bone", LENGTH, 10, 250, 1, "px", group=SELECTED),
-        Slider("length_2", "Other bones", LENGTH, 10, 250, 1, "px", group=SELECTED),
-        Slider("bones", "Number of bones", 2, 2, 24, 1, group=SELECTED),
+        Slider("length_1", "Upper bone", LENGTH, *LENGTHS, 1, "px", group=SELECTED),
+        Slider("length_2", "Other bones", LENGTH, *LENGTHS, 1, "px", group=SELECTED),
+        Slider("bones", "Number of bones", 2, 2, MOST_BONES, 1, group=SELECTED),
         Switch("flip", "Bend the other way", False, group=SELECTED),
         Switch("mirror", "Mirror knees", False, group=ALL),
         Choice("solver", "Three bones and more", "fabrik", tuple(SOLVERS), tuple(SOLVERS.values()), group=ALL),
@@ -179,6 +183,24 @@ class PlanarScene(Scene):
             self.revision += 1
         elif key == "b" and self.chains:
             self.set("flip", not self.values["flip"])
+
+    def own_state(self) -> dict[str, Any]:
+        chains = [
+            {part: np.round(getattr(chain, part), DECIMALS).tolist() for part in ("root", "target", "lengths", "bend")}
+            for chain in self.chains
+        ]
+        rope = None if self.rope is None else np.round(self.rope.end, DECIMALS).tolist()
+        return {"chains": chains, "selected": self.selected, "rope": rope}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:
+        chains = [_restored(given) for given in list(own["chains"])[:MOST_CHAINS]]
+        for chain, before in zip(chains, self.chains, strict=False):
+            if np.array_equal(chain.lengths, before.lengths) and np.array_equal(chain.root, before.root):
+                chain.joints, chain.state = before.joints, before.state
+        self.chains = chains
+        self.selected = min(max(int(own["selected"]), 0), max(len(chains) - 1, 0))
+        if self.rope and own.get("rope") is not None:
+            self.rope.end = clamped_position(own["rope"], 2, FARTHEST)
 
     def be_still(self) -> None:
         self._take_over()
@@ -290,6 +312,16 @@ class PlanarScene(Scene):
 
     def python(self) -> str:
         return _script(self.chains, self.values, self.rope)
+
+
+def _restored(given: Mapping[str, Any]) -> Chain:
+    """Return a chain from a snapshot, which may come from outside."""
+    lengths = np.clip(np.array(given["lengths"], float).reshape(-1)[:MOST_BONES], *LENGTHS)
+    if len(lengths) < 2 or not np.isfinite(lengths).all():
+        raise InputError("a chain needs two bones at least")
+    bend = -1 if float(given["bend"]) < 0 else 1
+    root, target = (clamped_position(given[part], 2, FARTHEST) for part in ("root", "target"))
+    return Chain(root, target, lengths, bend)
 
 
 # --- as a script -----------------------------------------------------------------------------------------------

@@ -173,6 +173,9 @@ class Scene(ABC):
     def drop(self, handle: str) -> None:  # noqa: B027
         """Handle the release of a handle."""
 
+    def release(self, handle: str) -> None:  # noqa: B027
+        """Give up what a dragged handle was set to, where the scene can."""
+
     def key(self, key: str, position: Sequence[float]) -> None:  # noqa: B027
         """Handle a key press. position: the pointer, in the scene's space."""
 
@@ -183,6 +186,36 @@ class Scene(ABC):
     def give(self, name: str) -> bytes:
         """Return the content of one of its files: a model for the page to draw, or a download."""
         raise InputError(f"{self.title} has no file {name!r:.40}")
+
+    # Snapshots.
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what the user has set, as JSON values: the controls, and what `own_state` adds.
+
+        It is what undo, share links and saved sessions keep. What moves by itself is not part of it.
+        """
+        kept = {c.name: self.values[c.name] for c in self.controls if not isinstance(c, (Button, Download))}
+        return {"values": kept, "own": self.own_state()}
+
+    def restore(self, state: Any) -> None:
+        """Return to a snapshot. Raises InputError if it is not one of this scene; some of it may have been applied."""
+        if not isinstance(state, dict) or not isinstance(state.get("values"), dict):
+            raise InputError(f"this is not a session of {self.title}")
+        for name, value in state["values"].items():
+            if name not in self.values or self.values[name] != value:
+                self.set(str(name), value)
+        try:
+            self.restore_own(state.get("own") or {})
+        except (TypeError, KeyError, ValueError, AttributeError, IndexError) as problem:
+            raise InputError(f"this session of {self.title} cannot be read: {problem}") from problem
+        self.revision += 1
+
+    def own_state(self) -> dict[str, Any]:
+        """Return what the user has set besides the controls, as JSON values: handles, mostly."""
+        return {}
+
+    def restore_own(self, own: Mapping[str, Any]) -> None:  # noqa: B027
+        """Return to what `own_state` returned. It may come from outside: check it as any other input."""
 
     def _take_over(self) -> None:
         """Stop automatic motion of targets: the user has taken over."""

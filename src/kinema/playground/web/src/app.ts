@@ -1,7 +1,7 @@
 // The app: one connection, one view, and the controls around them.
 
 import { Connection } from "./connection";
-import type { Frame, Introduction, SceneMessage, ServerMessage } from "./protocol";
+import type { Frame, Introduction, SceneMessage, SceneState, ServerMessage } from "./protocol";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
 import { element, setIcon } from "./shell/dom";
@@ -16,6 +16,7 @@ import { Keys } from "./shell/keys";
 import { Labels } from "./shell/labels";
 import { Panel } from "./shell/panel";
 import { ScriptSheet } from "./shell/script_sheet";
+import { clearState, load, save, share, stateInAddress } from "./shell/sharing";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
@@ -28,7 +29,7 @@ export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
   private readonly tabs = new Tabs((name) => this.open(name));
-  private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (file) => this.bring(file));
+  private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (file) => this.bring(file), (file) => this.load(file));
   private readonly panel = new Panel(
     element("controls"),
     (name, value) => this.connection.input({ type: "set", name, value }),
@@ -46,6 +47,7 @@ export class App {
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
+    release: (handle) => this.connection.input({ type: "release", handle }),
   });
   private readonly connection: Connection;
   private view: View | null = null;
@@ -55,6 +57,8 @@ export class App {
   private paused = false;
   /** A file on its way to another scene. */
   private brought: File | null = null;
+  /** A saved session that the next scene starts from. */
+  private loaded: SceneState | null = null;
   private described = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
@@ -72,6 +76,8 @@ export class App {
       mirror: () => this.panel.flip("mirror"),
       home: () => this.view?.camera?.home(),
       follow: () => this.toggleFollowing(),
+      undo: () => this.undo(false),
+      redo: () => this.undo(true),
       scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
     });
     this.keyHints = new KeyHints((key) => keys.press(key));
@@ -93,6 +99,13 @@ export class App {
     setIcon(element("show-panel"), "sliders", "Controls");
     setIcon(element("home"), "home", "Back to the first view");
     setIcon(element("follow"), "follow", "Follow with the camera");
+    setIcon(element("undo"), "undo", "Undo");
+    setIcon(element("redo"), "redo", "Redo");
+    setIcon(element("share"), "share", "Copy a link to what you see");
+    setIcon(element("save"), "save", "Save this session as a file");
+    element("undo").onclick = () => this.undo(false);
+    element("redo").onclick = () => this.undo(true);
+    for (const purpose of ["share", "save"]) element(purpose).onclick = () => this.connection.send({ type: "state", purpose });
     element("home").onclick = () => this.view?.camera?.home();
     element("follow").onclick = () => this.toggleFollowing();
     element("pause").onclick = () => this.pause(!this.paused);
@@ -126,6 +139,10 @@ export class App {
       case "python":
         void this.scriptSheet.show(message.text);
         break;
+      case "state":
+        if (message.purpose === "save") save(message.state);
+        else void share(message.state).then((text) => this.signs.notice(text));
+        break;
       case "notice":
         this.signs.notice(message.message);
         break;
@@ -154,6 +171,22 @@ export class App {
     this.brought = file;
     location.hash = scene.name;
     return true;
+  }
+
+  /** Open a saved session in its scene. */
+  private async load(file: File): Promise<void> {
+    const state = await load(file);
+    if (state.scene === this.tabs.current) {
+      this.connection.input({ type: "restore", state });
+    } else {
+      this.loaded = state;
+      location.hash = state.scene;
+    }
+    this.signs.notice(`${file.name} is loaded.`);
+  }
+
+  private undo(again: boolean): void {
+    this.connection.input({ type: "undo", again });
   }
 
   /** Create a scene's view and add it to the stage. */
@@ -197,7 +230,9 @@ export class App {
       this.hint.start(name, introduction.hint);
     }
     this.history.start(introduction?.unit ?? "");
-    this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    const state = this.loaded ?? stateInAddress();
+    this.loaded = null;
+    this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches, state });
     this.tellVisible();
   }
 
@@ -211,6 +246,7 @@ export class App {
 
   private drag(handle: string, position: number[]): void {
     this.hint.done();
+    clearState();
     this.held = { handle, input: Infinity, dropped: false };
     this.waiting = { handle, position };
     this.view?.hold(handle, position);

@@ -54,13 +54,25 @@ export type ServerMessage =
   | { type: "progress"; done: number; total: number; what: string; seconds: number }
   | SceneMessage
   | { type: "python"; text: string }
+  | { type: "state"; purpose: string; state: SceneState }
   | { type: "notice"; message: string }
   | { type: "end"; message: string };
+
+/** What the user has set in a scene: for share links and saved sessions. */
+export interface SceneState {
+  scene: string;
+  values: Record<string, Value>;
+  own: unknown;
+}
 
 export type Value = number | boolean | string | null;
 
 export type PageMessage =
-  | { type: "open"; scene: string; still: boolean }
+  | { type: "open"; scene: string; still: boolean; state?: SceneState | null }
+  | { type: "release"; number: number; handle: string }
+  | { type: "restore"; number: number; state: SceneState }
+  | { type: "undo"; number: number; again: boolean }
+  | { type: "state"; purpose: string }
   | { type: "drag"; number: number; handle: string; position: number[] }
   | { type: "drop"; number: number; handle: string }
   | { type: "key"; number: number; key: string; position: number[] }

@@ -13,6 +13,8 @@ export interface Drags {
   /** A handle is dragged to a position in the scene. */
   drag(handle: string, position: number[]): void;
   drop(handle: string): void;
+  /** A handle was double-clicked. */
+  release(handle: string): void;
 }
 
 interface Point {
@@ -186,7 +188,10 @@ export class Dragging {
   }
 
   private frame(event: MouseEvent): void {
-    if (event.target === this.view?.canvas && !this.nearest(event)) this.view.camera?.frameAt(event.clientX, event.clientY);
+    if (event.target !== this.view?.canvas && event.target !== this.stage) return;
+    const handle = this.nearest(event);
+    if (handle) this.drags.release(handle.id);
+    else if (event.target === this.view?.canvas) this.view.camera?.frameAt(event.clientX, event.clientY);
   }
 }
 

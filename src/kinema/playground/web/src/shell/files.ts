@@ -18,6 +18,8 @@ export class Files {
     private readonly say: (text: string) => void,
     /** Open another scene that takes this file. Returns whether there is one. */
     private readonly elsewhere: (file: File) => boolean,
+    /** Open a saved session. */
+    private readonly openSession: (file: File) => Promise<void>,
   ) {
     // Otherwise the browser would open a dropped file in place of the page.
     for (const kind of ["dragover", "drop"] as const) addEventListener(kind, (event) => event.preventDefault());
@@ -34,7 +36,7 @@ export class Files {
 
   /** Open the browser's file dialog. */
   choose(): void {
-    this.input.accept = this.takes.join();
+    this.input.accept = [...this.takes, ".json"].join();
     this.input.click();
   }
 
@@ -58,7 +60,9 @@ export class Files {
   async drop(file: File | undefined): Promise<void> {
     if (!file) return;
     const name = file.name.slice(-60);
-    if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
+    if (name.toLowerCase().endsWith(".json")) {
+      await this.openSession(file).catch((problem: unknown) => this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`));
+    } else if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
       if (this.elsewhere(file)) return;
       this.say(`${name}: ${this.takes.length ? `this scene takes ${this.takes.join(", ")}.` : "this scene takes no files."}`);
     } else if (file.size > LARGEST) {

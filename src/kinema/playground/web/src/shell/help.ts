@@ -7,6 +7,7 @@ const ALWAYS: [string, string][] = [
   ["Space", "pause or play; handles can be dragged while paused, too"],
   [".", "one frame, while paused"],
   ["R", "reset the scene"],
+  ["Ctrl+Z, Ctrl+Y", "undo, redo"],
   ["Home", "back to the first view"],
   ["F", "follow with the camera, or stop following"],
   ["Double-click", "look at it from nearby; on nothing: back to the first view"],

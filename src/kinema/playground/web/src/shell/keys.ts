@@ -10,6 +10,8 @@ export interface Actions {
   mirror(): void;
   home(): void;
   follow(): void;
+  undo(): void;
+  redo(): void;
   /** A key of the scene. */
   scene(key: string): void;
 }
@@ -41,12 +43,22 @@ export class Keys {
     else this.actions.scene(key);
   }
 
+  /** Ctrl or Cmd with Z, Shift and Z, or Y. */
+  private command(event: KeyboardEvent): void {
+    const key = event.key.toLowerCase();
+    if (key !== "z" && key !== "y") return;
+    event.preventDefault();
+    if (key === "y" || event.shiftKey) this.actions.redo();
+    else this.actions.undo();
+  }
+
   private giveBack(control: Element | null): void {
     if (this.byPointer && control instanceof HTMLElement) control.blur();
   }
 
   private down(event: KeyboardEvent): void {
     this.byPointer = false;
+    if ((event.ctrlKey || event.metaKey) && !isText(event.target)) return this.command(event);
     if (event.ctrlKey || event.metaKey || event.altKey || isKept(event)) return;
     const key = keyName(event);
     if (!(key in OWN) && this.dragging.key(event)) return event.preventDefault();
@@ -68,6 +80,10 @@ const OWN: Record<string, Exclude<keyof Actions, "scene">> = {
 
 function keyName(event: KeyboardEvent): string {
   return event.key.length === 1 ? event.key.toLowerCase() : event.key;
+}
+
+function isText(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox");
 }
 
 /** Whether the focused control keeps this key: text fields all of them, others what operates them. */

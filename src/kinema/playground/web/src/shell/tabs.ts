@@ -3,6 +3,7 @@
 import type { Introduction } from "../protocol";
 import { VIEWS } from "../views";
 import { element, make } from "./dom";
+import { sceneInAddress } from "./sharing";
 
 export class Tabs {
   private scenes: Introduction[] = [];
@@ -13,7 +14,7 @@ export class Tabs {
   }
 
   get current(): string {
-    const wanted = decodeURIComponent(location.hash.slice(1));
+    const wanted = sceneInAddress();
     return this.scenes.some(({ name }) => name === wanted) ? wanted : (this.scenes[0]?.name ?? "");
   }
 

@@ -1,0 +1,55 @@
+"""`UndoStack`: what a scene was like before each input, to go back and forth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+MOST = 100
+"""Inputs that can be undone."""
+SAME_GESTURE = 1.0
+"""Seconds within which changes of the same control count as one: a slider that is moved."""
+
+
+class UndoStack:
+    """Snapshots before inputs, and after those that were undone."""
+
+    def __init__(self) -> None:
+        self._before: list[Any] = []
+        self._after: list[Any] = []
+        self._gesture: tuple[Any, float] = (None, 0.0)
+
+    def record(self, gesture: Any, snapshot: Callable[[], Any], *, lasts: bool = False) -> None:
+        """Keep the state before an input, unless it continues the last gesture.
+
+        gesture: what identifies it; None for an input on its own. lasts: whether it lasts until `end_gesture`.
+        """
+        now = time.monotonic()
+        same = gesture is not None and gesture == self._gesture[0] and (lasts or now - self._gesture[1] < SAME_GESTURE)
+        self._gesture = (gesture, now)
+        if same:
+            return
+        self._before = [*self._before, snapshot()][-MOST:]
+        self._after = []
+
+    def end_gesture(self) -> None:
+        """Let the next input count on its own."""
+        self._gesture = (None, 0.0)
+
+    def undo(self, now: Any) -> Any:
+        """Return the state before the last input that changed anything, None if there is none. now: the state now."""
+        return self._move(self._before, self._after, now)
+
+    def redo(self, now: Any) -> Any:
+        """Return the state after the last input that was undone, None if there is none. now: the state now."""
+        return self._move(self._after, self._before, now)
+
+    def _move(self, source: list[Any], other: list[Any], now: Any) -> Any:
+        self.end_gesture()
+        while source:
+            state = source.pop()
+            if state != now:
+                other.append(now)
+                return state
+        return None

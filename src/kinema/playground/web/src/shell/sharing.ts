@@ -1,0 +1,57 @@
+// Share links and saved sessions: what the user has set, in an address or in a file.
+
+import type { SceneState } from "../protocol";
+import { download } from "./capture";
+
+/** Part of an address before the state: `#planar?state=...`. */
+const MARK = "?state=";
+/** Addresses longer than this are cut off by some programs, characters. */
+const LONGEST = 8000;
+
+/** The name of the scene in the address. */
+export function sceneInAddress(): string {
+  return decodeURIComponent(location.hash.slice(1).split("?")[0]!);
+}
+
+/** The state in the address; null if there is none or it cannot be read. */
+export function stateInAddress(): SceneState | null {
+  const at = location.hash.indexOf(MARK);
+  if (at < 0) return null;
+  try {
+    const binary = atob(location.hash.slice(at + MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (letter) => letter.charCodeAt(0)))) as SceneState;
+  } catch {
+    return null;
+  }
+}
+
+/** Put a state into the address and copy it. Returns what to tell the user. */
+export async function share(state: SceneState): Promise<string> {
+  const binary = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(state)));
+  const hash = `#${state.scene}${MARK}${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+  if (hash.length > LONGEST) return "This scene is too large for a link. Save it as a file instead.";
+  history.replaceState(null, "", hash);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    return "The link to this scene is copied. It opens what you see, in any Kinema playground on this port.";
+  } catch {
+    return "The link to this scene is in the address bar: copy it from there.";
+  }
+}
+
+/** Forget the state in the address: what is on the screen has changed. */
+export function clearState(): void {
+  if (location.hash.includes(MARK)) history.replaceState(null, "", `#${sceneInAddress()}`);
+}
+
+/** Download a state as a file. */
+export function save(state: SceneState): void {
+  download(new Blob([JSON.stringify(state, null, 1)], { type: "application/json" }), `${state.scene}.kinema.json`);
+}
+
+/** Read a saved session. Throws if it is none. */
+export async function load(file: File): Promise<SceneState> {
+  const state = JSON.parse(await file.text()) as SceneState;
+  if (typeof state?.scene !== "string" || typeof state.values !== "object") throw new Error("this is not a saved session");
+  return state;
+}
