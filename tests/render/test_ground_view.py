@@ -29,10 +29,10 @@ def test_a_function_looks_like_the_plane_it_is(view):
     function = view_ground(km.Ground.from_function(slanted), STAGE, camera(view), BOX, SHOWN[np.newaxis])
     both = plane.hit & function.hit
     assert both.mean() > 0.6
-    np.testing.assert_allclose(function.place[both], plane.place[both], atol=2e-3)
+    np.testing.assert_allclose(function.point[both], plane.point[both], atol=2e-3)
     np.testing.assert_allclose(function.normal[both], plane.normal[both], atol=2e-2)
     # y = 0.2 x + 0.5 in units of 2 above 0.5.
-    np.testing.assert_allclose(plane.place[both][:, 1], 0.2 * plane.place[both][:, 0], atol=1e-9)
+    np.testing.assert_allclose(plane.point[both][:, 1], 0.2 * plane.point[both][:, 0], atol=1e-9)
 
 
 @pytest.mark.parametrize("ground", [km.Plane((0.0, 0.5, 0.0)), km.Ground.from_function(slanted)])
@@ -65,16 +65,16 @@ def test_walls_in_the_way_are_cut_away_down_to_a_kerb(walls):
     before = [box_at((-3.0, -0.1, 1.2 + 0.3 * k), (3.0, 2.0, 1.3 + 0.3 * k)) for k in range(walls)]
     free = view_ground(FLOOR, STAGE, eye, BOX, SHOWN[np.newaxis])
     seen = view_ground(km.Ground.union(FLOOR, *before), STAGE, eye, BOX, SHOWN[np.newaxis])
-    same = (seen.hit == free.hit) & (~seen.hit | np.isclose(seen.place, free.place, atol=1e-3).all(axis=-1))
+    same = (seen.hit == free.hit) & (~seen.hit | np.isclose(seen.point, free.point, atol=1e-3).all(axis=-1))
     assert same[: len(same) * 3 // 4].all()
-    assert seen.place[~same][:, 1].max() < 0.2  # What is left of them is about as high as feet are.
+    assert seen.point[~same][:, 1].max() < 0.2  # What is left of them is about as high as feet are.
 
 
 def test_walls_behind_stay():
     behind = box_at((-3.0, -0.1, -1.5), (3.0, 2.0, -1.2))
     seen = view_ground(km.Ground.union(FLOOR, behind), STAGE, camera((0.0, 10.0)), BOX, SHOWN[np.newaxis])
     assert seen.hit[0].all()
-    assert (seen.place[0, :, 2] < 0.0).all()
+    assert (seen.point[0, :, 2] < 0.0).all()
 
 
 def test_ground_that_rises_beside_the_way_is_no_wall():
@@ -83,7 +83,7 @@ def test_ground_that_rises_beside_the_way_is_no_wall():
     poses = np.stack((SHOWN - (3.0, 0.0, 0.0), SHOWN - (1.5, 0.0, 0.0)))
     eye = Camera.fitted(np.concatenate((*poses, SHOWN)), (0.0, 10.0), (60, 40))
     seen = view_ground(km.Ground.union(FLOOR, step), STAGE, eye, BOX, poses)
-    x, y, z = seen.place[seen.hit].T
+    x, y, z = seen.point[seen.hit].T
     on_top, in_front = np.isclose(y, 0.7), np.isclose(z, 1.8)
     assert on_top.sum() > 50
     assert in_front.sum() > 50

@@ -89,9 +89,9 @@ def _yaw(soles: Soles, touching: Any) -> Any:
     normal = soles.normal[..., 1, :]
     along = soles.points[..., 1, :] - soles.points[..., 0, :]
     along = arrays.unit(along - normal * (along * normal).sum(axis=-1, keepdims=True))
-    turned = (np.cross(along[:-1], along[1:]) * normal[1:]).sum(axis=-1)
-    turned = np.arctan2(turned, (along[:-1] * along[1:]).sum(axis=-1)) * (both[:-1] & both[1:])
-    return np.abs(_since(both, turned[..., np.newaxis])[..., 0]) * both
+    swivel = (np.cross(along[:-1], along[1:]) * normal[1:]).sum(axis=-1)
+    swivel = np.arctan2(swivel, (along[:-1] * along[1:]).sum(axis=-1)) * (both[:-1] & both[1:])
+    return np.abs(_since(both, swivel[..., np.newaxis])[..., 0]) * both
 
 
 def _since(mask: Any, changes: Any) -> Any:

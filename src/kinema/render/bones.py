@@ -92,12 +92,12 @@ class Bones:
     def of(cls, character: Character, theme: Theme, skull: bool = True) -> Bones:
         """Choose what to draw of a character. skull: whether a person's head is drawn as a ball."""
         joints = drawn_joints(character)
-        place = np.full(len(character.skeleton) + 1, -1)
-        place[joints] = np.arange(len(joints))
+        slot = np.full(len(character.skeleton) + 1, -1)
+        slot[joints] = np.arange(len(joints))
         rig, skeleton = character.rig, character.skeleton
         head = skeleton.below([rig.head]) if skull and rig is not None and rig.head is not None and rig.arms else []
-        head = place[head][place[head] >= 0]
-        return cls(joints, place[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
+        head = slot[head][slot[head] >= 0]
+        return cls(joints, slot[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
 
     def mesh(self, at: Any) -> Mesh:
         """Return the mesh of joints at positions (n, 3) in drawing space."""

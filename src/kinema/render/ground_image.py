@@ -36,7 +36,7 @@ class GroundImage:
     """(height, width): depth from the camera's centre, infinite where there is no ground."""
     shown: Any
     """(n,): flat indices of the pixels where the ground has not faded out."""
-    place: Any
+    point: Any
     """(n, 3): the point that each of them shows, in drawing space."""
     presence: Any
     """(n,): opacity of the ground there, above 0 and up to 1."""
@@ -50,19 +50,19 @@ class GroundImage:
         """Draw a ground. poses: (n, k, 3), points in drawing space that enclose the motion at some times."""
         camera, (near, far) = camera.finer(fine), GROUND_FADES
         motion = np.stack((poses.min(axis=(0, 1)), poses.max(axis=(0, 1))))
-        hit, place, normal = view_ground(ground, space, camera, motion + np.array([[-far], [far]]), poses)
-        beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - place, place - motion[1]), 0.0)[..., ::2], axis=-1)
+        hit, point, normal = view_ground(ground, space, camera, motion + np.array([[-far], [far]]), poses)
+        beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - point, point - motion[1]), 0.0)[..., ::2], axis=-1)
         share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
         presence = np.where(hit, share * share * (3 - 2 * share), 0.0)
         # Ground that has faded out hides nothing.
-        depth = np.where(presence > 0.0, along(camera.axes[2:], place - camera.centre)[..., 0], np.inf)
-        lines = _lines(place, cell(space.size), camera)
+        depth = np.where(presence > 0.0, along(camera.axes[2:], point - camera.centre)[..., 0], np.inf)
+        lines = _lines(point, cell(space.size), camera)
         colour = theme.ground + (theme.line - theme.ground) * lines[..., np.newaxis]
         towards_sun = np.clip(along(sun[np.newaxis], normal), 0.0, 1.0)
         colour = colour * (1.0 + GROUND_RELIEF * (towards_sun - sun[1]))
         colour = theme.background + (colour - theme.background) * presence[..., np.newaxis]
         shown = np.flatnonzero(presence)
-        return cls(colour, depth, shown, place.reshape(-1, 3)[shown], presence.reshape(-1)[shown], fine)
+        return cls(colour, depth, shown, point.reshape(-1, 3)[shown], presence.reshape(-1)[shown], fine)
 
 
 def cell(size: float) -> float:
@@ -72,11 +72,11 @@ def cell(size: float) -> float:
     return min((power * k for k in (1, 2, 5, 10)), key=lambda each: abs(math.log(each / wanted))) / size
 
 
-def _lines(place: Any, spacing: float, camera: Camera) -> Any:
+def _lines(point: Any, spacing: float, camera: Camera) -> Any:
     """Return (height, width): how much of each pixel is covered by a line of the grid, 0 to 1."""
-    covered = np.zeros(place.shape[:-1])
+    covered = np.zeros(point.shape[:-1])
     for axis in (0, 2):
-        along = place[..., axis]
+        along = point[..., axis]
         # How far one pixel to the right and one down lead across the lines: the width of a soft edge.
         soft = sum(np.abs(np.gradient(along, axis=k)) for k in (0, 1)) + 0.5 / camera.scale
         off = np.abs(along - spacing * np.rint(along / spacing))

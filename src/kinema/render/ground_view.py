@@ -26,7 +26,7 @@ class GroundView(NamedTuple):
 
     hit: Any
     """(height, width): whether there is ground."""
-    place: Any
+    point: Any
     """(height, width, 3): the point that is seen."""
     normal: Any
     """(height, width, 3): the unit normal there."""
@@ -68,12 +68,12 @@ def _cut_away(
     beyond = GroundView(*(each[cut] for each in sight))
     for _ in range(MAX_WALLS):
         more = np.nonzero(_hides(beyond, way, feet.max() + 2 * FLESH, limit))
-        on = beyond.place[more] + WALL_STEP * way
+        on = beyond.point[more] + WALL_STEP * way
         for whole, part in zip(beyond, _cast(ground, space, on, way, ends[0] - _depth(way, on)), strict=True):
             whole[more] = part
     # A look-through that ends inside the ground met no wall but the ground itself, such as stairs beside the way.
-    reached = np.where(beyond.hit, np.minimum(_depth(way, beyond.place) - WALL_STEP, limit), limit)
-    at = sight.place[cut] + (reached - _depth(way, sight.place[cut]))[:, np.newaxis] * way
+    reached = np.where(beyond.hit, np.minimum(_depth(way, beyond.point) - WALL_STEP, limit), limit)
+    at = sight.point[cut] + (reached - _depth(way, sight.point[cut]))[:, np.newaxis] * way
     clear = ((reached < limit) | (at[:, 1] > feet.min() - 2 * FLESH)) & ~_buried(ground, space, at, ends[1])
     for whole, part in zip(sight, beyond, strict=True):
         whole[tuple(axis[clear] for axis in cut)] = part[clear]
@@ -86,7 +86,7 @@ def _depth(way: Any, points: Any) -> Any:
 
 def _hides(sight: GroundView, way: Any, floor: float, limit: float) -> Any:
     """Return whether the visible point is above the floor and nearer than the limit."""
-    return sight.hit & (sight.place[..., 1] > floor) & (_depth(way, sight.place) < limit)
+    return sight.hit & (sight.point[..., 1] > floor) & (_depth(way, sight.point) < limit)
 
 
 def _cast(ground: Any, space: DrawingSpace, origins: Any, way: Any, reach: Any) -> GroundView:
@@ -105,8 +105,8 @@ def _buried(ground: Any, space: DrawingSpace, points: Any, top: float) -> Any:
     left, heights = np.arange(len(points)), np.full(len(points), top)
     for _ in range(MAX_WALLS):
         above = np.stack((points[left, 0], heights, points[left, 2]), axis=-1)
-        hit, place, _ = _cast(ground, space, above, down, heights - points[left, 1])
-        left, heights = left[hit], place[hit, 1] - WALL_STEP
+        hit, point, _ = _cast(ground, space, above, down, heights - points[left, 1])
+        left, heights = left[hit], point[hit, 1] - WALL_STEP
         met[left] += 1
     return met % 2 == 1
 
@@ -125,8 +125,8 @@ def _by_heights(ground: Any, space: DrawingSpace, camera: Camera, box: Any) -> G
     projected = camera.project(points)
     triangles = facing(projected, triangles)
     seen = fill(projected, triangles, (camera.size[1], camera.size[0]))
-    place, normal = np.zeros((*seen.owner.shape, 3)), np.zeros((*seen.owner.shape, 3))
-    place[seen.seen] = seen.of(triangles, points)
+    point, normal = np.zeros((*seen.owner.shape, 3)), np.zeros((*seen.owner.shape, 3))
+    point[seen.seen] = seen.of(triangles, points)
     p, q, r = (points[triangles[:, k]] for k in range(3))
     normal[seen.seen] = arrays.unit(np.cross(q - p, r - p))[seen.owner[seen.seen]]
-    return GroundView(seen.seen, place, normal)
+    return GroundView(seen.seen, point, normal)

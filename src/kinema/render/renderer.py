@@ -79,12 +79,12 @@ class Renderer:
         triangles = facing(points, body.triangles) if closed else body.triangles
         fragments = fill(points, triangles, camera.size[::-1])
         values = (fragments.of(triangles, each) for each in (body.vertices, body.normals, body.colours))
-        place, normal, colour = values
+        point, normal, colour = values
         normal = arrays.unit(normal)
         if not closed:  # The visible side is the front.
             away = along(camera.axes[2:], normal) > 0
             normal = np.where(away, -normal, normal)
-        lit = shadows.lit(place + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
+        lit = shadows.lit(point + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
         row, column = np.nonzero(fragments.seen)
         ground = self.floor.depth[row * self.floor.fine // self.fine, column * self.floor.fine // self.fine]
         in_front = fragments.depth[row, column] < ground
@@ -96,7 +96,7 @@ class Renderer:
         floor = self.floor
         light = np.ones(floor.depth.shape)
         light.reshape(-1)[floor.shown] -= (
-            self.theme.shade * floor.presence * (1.0 - shadows.under(floor.place, SHADOW_BIAS))
+            self.theme.shade * floor.presence * (1.0 - shadows.under(floor.point, SHADOW_BIAS))
         )
         return light
 

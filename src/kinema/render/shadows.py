@@ -102,8 +102,8 @@ class ShadowMap(NamedTuple):
         """Return two blurred maps with a border: darkness on the ground, 0 to 1, and caster depth times darkness."""
         row, column = np.nonzero(np.isfinite(self.depth))
         depth = self.depth[row, column]
-        place = np.stack(((column + self.low[0]) / self.detail, (row + self.low[1]) / self.detail, depth), axis=-1)
-        above = along(self.axes.T[1:2], place)[:, 0]
+        point = np.stack(((column + self.low[0]) / self.detail, (row + self.low[1]) / self.detail, depth), axis=-1)
+        above = along(self.axes.T[1:2], point)[:, 0]
         high = np.clip((above - above.min(initial=np.inf)) / PENUMBRA_HEIGHT, 0.0, 1.0)
         shape = (self.depth.shape[0] + 2 * border, self.depth.shape[1] + 2 * border)
         dark, in_front = np.zeros(shape), np.zeros(shape)

@@ -57,6 +57,6 @@ def hinge_angles(skeleton: Skeleton, pose: Pose, joints: Sequence[Joint] | None 
     rest = skeleton.rest.rotations[found].astype(np.float64)
     away = arrays.mul(arrays.conj(rest), pose.rotations[..., found, :].astype(np.float64))
     angle = 2.0 * np.arctan2((away[..., :3] * axes).sum(axis=-1), away[..., 3])
-    # A hinge whose range is not about zero may have turned by more than half a turn.
-    turned = middle + np.remainder(angle - middle + np.pi, 2.0 * np.pi) - np.pi
-    return turned.astype(pose.precision)
+    # A hinge whose range is not about zero may have rotated by more than pi.
+    angles = middle + np.remainder(angle - middle + np.pi, 2.0 * np.pi) - np.pi
+    return angles.astype(pose.precision)

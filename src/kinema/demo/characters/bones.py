@@ -54,14 +54,14 @@ def build(bones: Sequence[Bone]) -> Skeleton:
     """Make a skeleton, float32, whose rest pose is how the bones lie. Parents come before their children."""
     names = [bone.name for bone in bones]
     parents = [-1 if bone.parent is None else names.index(bone.parent) for bone in bones]
-    turns = arrays.from_matrix(np.array([bone.axes for bone in bones]))
+    world_rotations = arrays.from_matrix(np.array([bone.axes for bone in bones]))
     starts = np.array([bone.start for bone in bones], float)
-    translations, rotations = starts.copy(), turns.copy()
+    translations, rotations = starts.copy(), world_rotations.copy()
     for j, parent in enumerate(parents):
         if parent >= 0:
-            back = arrays.conj(turns[parent])
+            back = arrays.conj(world_rotations[parent])
             translations[j] = arrays.rotate(back, starts[j] - starts[parent])
-            rotations[j] = arrays.mul(back, turns[j])
+            rotations[j] = arrays.mul(back, world_rotations[j])
     rest = Pose(translations.astype(np.float32), rotations.astype(np.float32))
     return Skeleton(names, parents, rest, [bone.limit for bone in bones])
 

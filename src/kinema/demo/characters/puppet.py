@@ -27,10 +27,10 @@ def rotation(axis: Any, angle: Any) -> Any:
     return arrays.from_axis_angle(arrays.unit(np.asarray(axis, float)), np.asarray(angle, float))
 
 
-def compose(*turns: Any) -> Any:
+def compose(*factors: Any) -> Any:
     """Return the product of rotations: the last one applies first."""
-    result = turns[0]
-    for each in turns[1:]:
+    result = factors[0]
+    for each in factors[1:]:
         result = arrays.mul(result, each)
     return result
 

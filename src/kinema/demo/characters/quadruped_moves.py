@@ -26,9 +26,9 @@ class QuadrupedGait:
     """A gait. period: seconds per cycle. speed: metres per second; 0 stands. Angles in radians.
 
     starts: the phase at which each leg touches down. front, hind: their steps, on the left. front_cannon, hind_cannon:
-    keys over the leg's cycle of the turn of the last bone above the foot, its lower end back. scapula: of the shoulder
-    blade, likewise. height, sway: of the hips, and all with them, metres. yaw, tilt, pitch: of the hips; the chest goes
-    against them. nod: of the neck. wag, droop: of the tail, to the left and down.
+    keys over the leg's cycle of the rotation of the last bone above the foot, its lower end back. scapula: of the
+    shoulder blade, likewise. height, sway: of the hips, and all with them, metres. yaw, tilt, pitch: of the hips; the
+    chest goes against them. nod: of the neck. wag, droop: of the tail, to the left and down.
     """
 
     period: float

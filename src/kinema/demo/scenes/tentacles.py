@@ -33,8 +33,8 @@ class Tentacles:
     def __init__(self, count: int, post: Any) -> None:
         self.post = np.asarray(post, float)
         self.time = 0.0
-        turns = 2 * math.pi * np.arange(count) / max(count, 1)
-        self.out = np.stack((np.cos(turns), np.zeros(count), np.sin(turns)), axis=-1)
+        angles = 2 * math.pi * np.arange(count) / max(count, 1)
+        self.out = np.stack((np.cos(angles), np.zeros(count), np.sin(angles)), axis=-1)
         way = np.arange(BONES + 1)[:, np.newaxis] * BONE
         lean = self.out[:, np.newaxis] * 0.25 + (0.0, 0.97, 0.0)
         self.joints = (self.post + self.out * AROUND)[:, np.newaxis] + lean / np.linalg.norm(lean, axis=-1)[

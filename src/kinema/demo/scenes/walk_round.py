@@ -45,5 +45,5 @@ class Round:
         """Return the position on the first straight and half circle."""
         if way <= self.straight:
             return Spot(-self.radius, self.near + way, 0.0)
-        turn = (way - self.straight) / self.radius
-        return Spot(-self.radius * math.cos(turn), self.far + self.radius * math.sin(turn), turn)
+        angle = (way - self.straight) / self.radius
+        return Spot(-self.radius * math.cos(angle), self.far + self.radius * math.sin(angle), angle)
