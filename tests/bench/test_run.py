@@ -44,3 +44,19 @@ def test_an_unknown_section_is_refused_with_those_there_are(bench):
     assert result.exit_code == 2
     assert "juggling" in result.output
     assert all(section in result.output for section in SECTIONS)
+
+
+def test_the_picture_says_what_it_needs_where_matplotlib_is_missing(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr("kinema.bench.growth.find_spec", lambda name: None)
+    result = bench("--plot", str(tmp_path))
+    assert result.exit_code != 0
+    assert "pip install matplotlib" in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_curves_have_a_time_and_a_floor_for_every_size(bench):
+    from kinema.bench.growth import curves
+
+    for curve in curves(quick=True):
+        assert len(curve.x) == len(curve.seconds) == len(curve.floor)
+        assert min(curve.seconds) > 0 and min(curve.floor) > 0

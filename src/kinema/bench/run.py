@@ -36,3 +36,14 @@ def run(only: str | None = None, quick: bool = False, target: Path | None = None
         target = target / f"{machine.slug(this)}.json" if target.is_dir() else target
         report.write(target, this, rows)
         print(f"wrote {target.name}")
+
+
+def draw(folder: Path, quick: bool = False) -> None:
+    """Measure how cost grows, on one core where threads are not what varies, and draw it into a folder.
+
+    Raises MissingPackageError if Matplotlib is not installed.
+    """
+    os.environ.update(dict.fromkeys(ONE_CORE, "1"))
+    from kinema.bench import growth
+
+    print(f"wrote {growth.plot(folder, quick).name}")

@@ -13,4 +13,4 @@ def rows(quick: bool) -> list[Row]:
     contestants: list[Peer] = [ours.TwoBoneBatch(), NumpyTwoBone()]
     figures = contest.hold({each.name: (each, limbs) for each in contestants}, 0.2 if quick else 4.0)
     what = "two-bone with a pole, 10,000 from (N, 3) float32, one core"
-    return [Row("two_bone_batch", what, "ns", figures.pop("kinema"), figures, bar=8.0, goal=3.2)]
+    return [Row("two_bone_batch", what, "ns", figures.pop("kinema"), figures, bar=6.0, goal=3.2)]

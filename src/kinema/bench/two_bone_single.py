@@ -14,4 +14,4 @@ def rows(quick: bool) -> list[Row]:
     contestants: list[Peer] = [ours.TwoBoneSingle(), PythonTwoBone(), RoboticsToolbox()]
     figures = contest.hold({each.name: (each, arm) for each in contestants}, 0.2 if quick else 4.0)
     what = "two-bone with a pole, one call from Python"
-    return [Row("two_bone_single", what, "us", figures.pop("kinema"), figures, bar=5.0, goal=2.0)]
+    return [Row("two_bone_single", what, "us", figures.pop("kinema"), figures, bar=3.0, goal=2.0)]

@@ -14,7 +14,9 @@ EXAMPLES = """Examples:
 
 kinema bench --quick --only chains
 
-kinema bench --json results/"""
+kinema bench --json results/
+
+kinema bench --plot pictures/"""
 
 
 def bench(
@@ -26,10 +28,20 @@ def bench(
         str | None,
         typer.Option(metavar="SECTION", help=f"One of {', '.join(SECTIONS)}.", autocompletion=lambda: list(SECTIONS)),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Draw how cost grows with bones, chains, characters and threads, instead (needs kinema[plot]).",
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few repetitions: a rough look.")] = False,
 ) -> None:
     """Measure the speed of this machine and of the installed peer libraries, in one run."""
     with one_line_errors("bench"):
-        from kinema.bench.run import run
+        from kinema.bench.run import draw, run
 
-        run(only, quick, json)
+        if plot is not None:
+            draw(plot, quick)
+        else:
+            run(only, quick, json)
