@@ -61,7 +61,8 @@ def test_the_contract_can_break(tmp_path):
         'type = "layers"\nlayers = ["kinema.high", "kinema.low"]\n'
     )
     run = lint_imports(tmp_path)
-    assert run.returncode == 1 and "1 broken" in run.stdout, run.stdout + run.stderr
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "1 broken" in run.stdout, run.stdout + run.stderr
 
 
 # --- the compiler ----------------------------------------------------------------------------------------------

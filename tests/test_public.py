@@ -198,7 +198,8 @@ def test_every_field_of_a_result_is_documented(name):
     assert [field for field, _ in fields] == list(result._fields)
     for field, after in fields:
         reported = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and after.value.value
-        assert isinstance(reported, str) and reported.startswith("("), f"{name}.{field} does not say its shape"
+        assert isinstance(reported, str), f"{name}.{field} does not say its shape"
+        assert reported.startswith("("), f"{name}.{field} does not say its shape"
 
 
 def test_errors_are_value_errors_and_ours():

@@ -77,7 +77,8 @@ def diagram() -> str:
         label(limb.knee + (-0.05, 0.22), "knee", GREY),
         label(limb.end + (0.2, -0.32), "target", GREEN),
     ]
-    assert abs(psi - (first - phi)) < 1e-9 and abs(gamma - (math.pi + (to_end - first))) < 1e-9
+    assert abs(psi - (first - phi)) < 1e-9
+    assert abs(gamma - (math.pi + (to_end - first))) < 1e-9
     style = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="20"'
     body = "\n".join(f"  {part}" for part in parts)
     return (

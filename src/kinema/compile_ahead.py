@@ -285,7 +285,8 @@ def _worker() -> Iterator[Callable[[str], None]]:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes) as process:
         orders, answers = process.stdin, process.stdout
-        assert orders is not None and answers is not None
+        assert orders is not None
+        assert answers is not None
 
         def compile_one(name: str) -> None:
             try:

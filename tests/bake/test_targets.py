@@ -64,7 +64,8 @@ def test_a_hand_without_a_goal_reports_zero_error():
     baked = bake(person, "idle", BakeSettings(reach={"left": way}, fps=30))
     times = np.arange(len(baked.after.reach)) * baked.dt
     asked = (times >= 1.0) & (times <= 1.5)
-    assert baked.before.reach[asked].min() > 0.1 and baked.after.reach[asked].max() > 0.05, "on its way there"
+    assert baked.before.reach[asked].min() > 0.1, "on its way there"
+    assert baked.after.reach[asked].max() > 0.05, "on its way there"
     assert not baked.before.reach[~asked].any()
     assert not baked.after.reach[~asked].any()
     assert not baked.problems, "a hand that is on its way is no problem"

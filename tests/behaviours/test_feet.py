@@ -66,7 +66,8 @@ def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
         assert len(figures.steps.slide) > 25
         assert figures.worst_hover < 0.02
         assert figures.worst_slide < 0.01
-        assert figures.knee_flips == 0 and figures.no_ground == 0
+        assert figures.knee_flips == 0
+        assert figures.no_ground == 0
     soles = metrics.soles_over(person.rig, world, ground)
     assert metrics.penetration(soles)[planted].max() < 0.01
     assert (turned(rotations) - turned(clip_rotations)).max() < 25.0 * 60 / hz
@@ -78,8 +79,11 @@ def test_any_number_of_legs_on_the_course(make, reach):
     character, hz, seconds = make(), 60, 10.0
     world, _, planted = walked(character, course(), hz, seconds)
     figures = metrics.measure(character.rig, world, course(), 1 / hz, planted=planted)
-    assert world[-1, 0, 2, 3] > reach and len(figures.steps.slide) >= 52
-    assert figures.worst_hover < 0.01 and figures.worst_slide < 0.01 and figures.worst_penetration < 0.01
+    assert world[-1, 0, 2, 3] > reach
+    assert len(figures.steps.slide) >= 52
+    assert figures.worst_hover < 0.01
+    assert figures.worst_slide < 0.01
+    assert figures.worst_penetration < 0.01
 
 
 @pytest.mark.slow_uncompiled
@@ -101,7 +105,9 @@ def test_a_captured_walk_on_another_ground(hz):
         planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
         figures = metrics.measure(rig, world, ground, 1 / hz, planted=planted)
         assert len(figures.steps.slide) >= 5
-        assert figures.worst_hover < 0.02 and figures.worst_slide < 0.02 and figures.worst_penetration < 0.02
+        assert figures.worst_hover < 0.02
+        assert figures.worst_slide < 0.02
+        assert figures.worst_penetration < 0.02
         assert figures.knee_flips == 0
 
 
@@ -207,7 +213,8 @@ def test_a_small_planet():
             frame = animator.update(1 / 30)
         points = metrics.sole_points(person.rig, frame.world[np.newaxis])
         away = np.linalg.norm(points, axis=-1) - 12.0
-        assert np.abs(away.min(axis=-1)).max() < 0.01 and away.min() > -0.01
+        assert np.abs(away.min(axis=-1)).max() < 0.01
+        assert away.min() > -0.01
 
 
 # --- holding on and letting go ---------------------------------------------------------------------------------
@@ -283,7 +290,8 @@ def test_without_lock_feet_follow_the_clip():
     person = humanoid()
     world, _, planted = walked(person, FLAT, 60, 0.5, feet=km.Feet(lock=False))
     alone, _, _ = walked(person, None, 60, 0.5)
-    assert np.isfinite(world).all() and planted.any()
+    assert np.isfinite(world).all()
+    assert planted.any()
     ankles = [leg.joints[-1] for leg in person.rig.legs]
     assert np.abs(world[:, ankles, :3, 3] - alone[:, ankles, :3, 3]).max() < 0.003
 
@@ -300,7 +308,8 @@ def test_a_crowd_is_many_singles_bit_for_bit():
     single.set_transform(starts[1])
     for _ in range(12):
         many, one = crowd.update(1 / 30), single.update(1 / 30)
-        assert np.array_equal(many.world[1], one.world) and np.array_equal(many.pose.rotations[1], one.pose.rotations)
+        assert np.array_equal(many.world[1], one.world)
+        assert np.array_equal(many.pose.rotations[1], one.pose.rotations)
 
 
 def test_weight_zero_changes_nothing_and_half_is_between():
@@ -319,7 +328,8 @@ def test_standing_characters_come_to_rest():
     animator = km.Animator(pose, [km.Play("stand", loop=False), km.Feet()], ground=stairs())
     animator.set_transform((0.0, 0.0, 1.1))
     frames = [animator.update(1 / 30) for _ in range(60)]
-    assert frames[-1].trace[-1].skipped == "nothing moved" and frames[1].trace[-1].skipped == ""
+    assert frames[-1].trace[-1].skipped == "nothing moved"
+    assert frames[1].trace[-1].skipped == ""
     assert np.array_equal(frames[-1].world, frames[-2].world)
 
 

@@ -64,7 +64,9 @@ def test_a_spider_walks_five_metres_over_anything(ground):
     assert walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
     assert walk.shake() < 10.0
     figures = metrics.measure(walk.character.rig, walk.world, ground, 1 / HZ, planted=walk.planted)
-    assert figures.knee_flips == 0 and figures.worst_slide < 1e-9 and len(figures.steps.slide) > 80
+    assert figures.knee_flips == 0
+    assert figures.worst_slide < 1e-9
+    assert len(figures.steps.slide) > 80
 
 
 @pytest.mark.slow_uncompiled
@@ -86,7 +88,8 @@ def test_other_creatures_on_level_ground(name):
     walk.state.walk(AHEAD)
     walk.go(4.0)
     assert walk.place[-1, 2, 3] > 2.4
-    assert walk.slide() < 1e-9 and np.abs(walk.gaps()[walk.planted]).max() < 1e-9
+    assert walk.slide() < 1e-9
+    assert np.abs(walk.gaps()[walk.planted]).max() < 1e-9
     assert (walk.planted.sum(axis=1) >= len(walk.character.rig.legs) // 2).all()
 
 
@@ -137,7 +140,8 @@ def test_it_walks_to_a_point_faces_it_and_stops_there():
 @pytest.mark.slow_uncompiled
 def test_a_standing_creature_on_rocks_comes_to_rest():
     walk = Walk(exact("spider"), demo.rocks(), start=(0.3, 0.0, 4.0)).go(3.0)
-    assert walk.planted[-1].all() and not walk.state.awake(1 / HZ).any()
+    assert walk.planted[-1].all()
+    assert not walk.state.awake(1 / HZ).any()
 
 
 # --- edges and holes -------------------------------------------------------------------------------------------
@@ -160,8 +164,10 @@ def test_it_waits_at_an_edge_and_comes_back():
     walk.state.walk(AHEAD)
     walk.go(6.0)
     assert 1.0 < walk.place[-1, 2, 3] < 2.0
-    assert walk.planted[-1].all() and walk.report.progress[0] < 0.1
-    assert walk.slide() < 1e-9 and np.abs(walk.balls()[..., 2]).max() < 2.0
+    assert walk.planted[-1].all()
+    assert walk.report.progress[0] < 0.1
+    assert walk.slide() < 1e-9
+    assert np.abs(walk.balls()[..., 2]).max() < 2.0
     walk.state.walk((0.0, 0.0, -0.7))
     walk.go(2.0)
     assert walk.place[-1, 2, 3] < 0.8
@@ -184,7 +190,8 @@ def test_without_ground_feet_hang_and_nothing_breaks():
     walk = Walk(exact("spider"), nowhere)
     walk.state.walk(AHEAD)
     walk.go(1.0)
-    assert np.isfinite(walk.world).all() and not walk.planted.any()
+    assert np.isfinite(walk.world).all()
+    assert not walk.planted.any()
 
 
 # --- guarantees ------------------------------------------------------------------------------------------------
@@ -235,7 +242,8 @@ def test_weight_zero_changes_nothing_and_half_is_between():
     half = Walk(exact("spider"), FLAT, km.Locomotion(weight=0.5))
     half.state.walk(AHEAD)
     half.go(2.0)
-    assert 0.3 < half.place[-1, 2, 3] < 0.9 and np.isfinite(half.world).all()
+    assert 0.3 < half.place[-1, 2, 3] < 0.9
+    assert np.isfinite(half.world).all()
 
 
 def test_after_a_teleport_it_stands_at_once():
@@ -243,7 +251,8 @@ def test_after_a_teleport_it_stands_at_once():
     walk.go(0.5)
     walk.animator.set_transform((0.5, 0.0, 5.0))
     walk.go(0.1)
-    assert walk.planted[-1].all() and np.abs(walk.gaps()[-1]).max() < 1e-6
+    assert walk.planted[-1].all()
+    assert np.abs(walk.gaps()[-1]).max() < 1e-6
 
 
 @pytest.mark.slow_uncompiled
@@ -251,7 +260,8 @@ def test_faster_than_feet_can_follow_is_slowed_down():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk((0.0, 0.0, 50.0))
     walk.go(3.0)
-    assert walk.slide() < 1e-9 and walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
+    assert walk.slide() < 1e-9
+    assert walk.foot_speed() < 1.5 * km.Locomotion().foot_speed
     assert walk.place[-1, 2, 3] > 1.5
 
 

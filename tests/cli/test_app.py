@@ -22,7 +22,8 @@ HEAVY = ("numpy", "numba", "llvmlite")
 def test_help_names_every_command():
     result = invoke("--help")
     assert result.exit_code == 0
-    assert "Usage" in result.output and "inverse kinematics" in result.output
+    assert "Usage" in result.output
+    assert "inverse kinematics" in result.output
     at = [result.output.index(f" {name} ") for name in COMMANDS]
     assert at == sorted(at), "what a newcomer needs first comes first"
 
@@ -47,7 +48,8 @@ def test_an_unknown_command_is_refused():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples(command, option):
     result = invoke(command, option)
-    assert result.exit_code == 0 and f"kinema {command}" in result.output.replace("root", "kinema")
+    assert result.exit_code == 0
+    assert f"kinema {command}" in result.output.replace("root", "kinema")
     assert f"kinema {command}" in result.output.partition("Examples:")[2]
 
 
@@ -78,7 +80,9 @@ def test_scenes_are_listed():
     assert result.exit_code == 0
     assert [line.split()[0] for line in result.output.splitlines()] == list(KNOWN)
     wrong = invoke("play", "arms")
-    assert wrong.exit_code == 2 and wrong.stderr.startswith("kinema play: ") and "planar" in wrong.stderr
+    assert wrong.exit_code == 2
+    assert wrong.stderr.startswith("kinema play: ")
+    assert "planar" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,8 @@ def test_the_entry_point_is_the_app(monkeypatch, capsys):
 def test_warmup_reports_its_duration(monkeypatch):
     monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", lambda *parts: 1.25)
     result = invoke("warmup")
-    assert result.exit_code == 0 and "Everything: compiled (1.2 s)" in result.output
+    assert result.exit_code == 0
+    assert "Everything: compiled (1.2 s)" in result.output
     assert "two_bone, feet: compiled" in invoke("warmup", "two_bone", "feet").output
 
 
@@ -123,7 +128,9 @@ def test_an_interrupted_warmup_does_not_report_success(monkeypatch):
 
     monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", interrupted)
     result = invoke("warmup")
-    assert result.exit_code == 130 and "Interrupted" in result.stderr and "compiled (" not in result.output
+    assert result.exit_code == 130
+    assert "Interrupted" in result.stderr
+    assert "compiled (" not in result.output
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii"])
@@ -139,7 +146,8 @@ def test_pipes_of_any_encoding_are_fine(encoding, tmp_path):
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    assert b"chel" in run.stdout and b"Joints" in run.stdout
+    assert b"chel" in run.stdout
+    assert b"Joints" in run.stdout
 
 
 def test_arrows_become_ascii_where_there_are_none():
@@ -162,8 +170,10 @@ def test_info_compiles_nothing(tmp_path):
         timeout=120,
         check=False,
     )
-    assert run.returncode == 0 and "joints, 3 clips, 1 skin" in run.stdout, run.stderr
-    assert not list(cache.rglob("*.nb*")) and "compil" not in run.stderr
+    assert run.returncode == 0, run.stderr
+    assert "joints, 3 clips, 1 skin" in run.stdout, run.stderr
+    assert not list(cache.rglob("*.nb*"))
+    assert "compil" not in run.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no /dev/stdin")
@@ -176,7 +186,8 @@ def test_standard_input_is_a_file(tmp_path):
         timeout=120,
         check=False,
     )
-    assert run.returncode == 0 and run.stdout.startswith(b"stdin  61 joints"), run.stderr
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(b"stdin  61 joints"), run.stderr
 
 
 def test_a_file_that_is_not_there_is_worded_the_same_by_every_command(tmp_path):

@@ -32,14 +32,16 @@ def test_the_list_names_every_file():
 @pytest.mark.parametrize(("name", "legs"), [("person.glb", 2), ("fox.glb", 4), ("spider.glb", 8)])
 def test_characters_have_legs_clips_and_a_skin(folder, name, legs):
     character = km.load(folder / name)
-    assert len(character.rig.legs) == legs and character.skins
+    assert len(character.rig.legs) == legs
+    assert character.skins
     assert {"idle", "walk", "run"} <= set(character.clips)
 
 
 def test_the_capture_travels_and_its_feet_slide(folder):
     character = km.load(folder / "capture.bvh")
     clip, rig = character.clips["capture"], character.rig
-    assert len(rig.legs) == 2 and clip.duration == pytest.approx(4.0)
+    assert len(rig.legs) == 2
+    assert clip.duration == pytest.approx(4.0)
     world = character.skeleton.world(clip.sample(np.arange(241) / 60))
     assert world[-1, rig.hips, 2, 3] - world[0, rig.hips, 2, 3] > 2.0
     assert np.abs(np.diff(world[:, rig.hips, 2, 3])).max() < 0.1, "it does not jump where the clip starts over"
@@ -59,8 +61,11 @@ def test_grounds_are_grounds(folder):
 def test_nothing_is_replaced_without_force_and_mistakes_are_named(tmp_path):
     (tmp_path / "person.glb").write_text("mine")
     refused = write("fox.glb", "person.glb", "-o", tmp_path)
-    assert refused.exit_code == 2 and "person.glb: the file exists; --force replaces it" in refused.stderr
-    assert (tmp_path / "person.glb").read_text() == "mine" and not (tmp_path / "fox.glb").exists()
+    assert refused.exit_code == 2
+    assert "person.glb: the file exists; --force replaces it" in refused.stderr
+    assert (tmp_path / "person.glb").read_text() == "mine"
+    assert not (tmp_path / "fox.glb").exists()
     assert write("person.glb", "-o", tmp_path, "--force").exit_code == 0
     wrong = write("persn.glb", "-o", tmp_path)
-    assert wrong.exit_code == 2 and "did you mean 'person.glb'" in wrong.stderr
+    assert wrong.exit_code == 2
+    assert "did you mean 'person.glb'" in wrong.stderr

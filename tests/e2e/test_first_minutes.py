@@ -16,7 +16,8 @@ def test_the_first_scene_is_a_character_and_says_which_hand_to_grab(open_tab):
     hint.wait_for()
     assert hint.inner_text() == "Grab this hand and pull"
     handle, box = tab.handle("hand left"), tab.page.locator("#hint i").bounding_box()
-    assert abs(box["x"] + box["width"] / 2 - handle["x"]) < 4 and abs(box["y"] + box["height"] / 2 - handle["y"]) < 4
+    assert abs(box["x"] + box["width"] / 2 - handle["x"]) < 4
+    assert abs(box["y"] + box["height"] / 2 - handle["y"]) < 4
     tab.drag("hand left", handle["x"] + 10, handle["y"] - 40)
     assert hint.is_hidden()
     tab.page.reload()
@@ -32,7 +33,8 @@ def test_the_hint_is_inside_the_stage(open_tab, width):
     hint.wait_for()
     tab.page.wait_for_timeout(300)
     stage, bubble = tab.page.locator("#stage").bounding_box(), hint.bounding_box()
-    assert stage["x"] <= bubble["x"] and bubble["x"] + bubble["width"] <= stage["x"] + stage["width"]
+    assert stage["x"] <= bubble["x"]
+    assert bubble["x"] + bubble["width"] <= stage["x"] + stage["width"]
 
 
 @pytest.mark.parametrize("scene", ["character", "lab"])
@@ -41,7 +43,8 @@ def test_charts_are_whole_on_a_small_screen(open_tab, scene):
     footer = tab.page.locator("footer").bounding_box()["y"]
     for chart in tab.page.locator("#side .uplot").all():
         box = chart.bounding_box()
-        assert box["height"] > 100 and box["y"] + box["height"] <= footer
+        assert box["height"] > 100
+        assert box["y"] + box["height"] <= footer
 
 
 def test_controls_have_headings_and_plain_names(open_tab):
@@ -58,7 +61,8 @@ def test_every_role_has_a_colour_of_its_own(open_tab):
     tab.control("bones").check()
     tab.wait("state.controls.bones")
     colours = [dot.evaluate("dot => dot.style.background") for dot in tab.page.locator(".roles i").all()]
-    assert len(colours) >= 9 and len(set(colours)) == len(colours)
+    assert len(colours) >= 9
+    assert len(set(colours)) == len(colours)
 
 
 def test_the_plane_fills_a_large_window(open_tab):
@@ -94,7 +98,8 @@ def test_a_knee_bends_the_other_way_by_switch_by_key_and_in_the_script(open_tab)
 def test_keys_are_shown_and_can_be_pressed_without_a_keyboard(open_tab):
     tab = open_tab("planar", viewport={"width": 390, "height": 844}, has_touch=True)
     button = tab.control("key-n")
-    assert button.inner_text() == "New leg" and button.bounding_box()["height"] >= 44
+    assert button.inner_text() == "New leg"
+    assert button.bounding_box()["height"] >= 44
     button.tap()
     tab.wait("state.chains.length === 6")
     tab.control("key-Backspace").tap()

@@ -48,7 +48,8 @@ def test_a_session_is_saved_and_loaded(open_tab, tmp_path):
         tab.control("save").click()
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
-    assert path.name == "planar.kinema.json" and json.loads(path.read_text())["scene"] == "planar"
+    assert path.name == "planar.kinema.json"
+    assert json.loads(path.read_text())["scene"] == "planar"
     other = open_tab("character")
     other.page.get_by_test_id("file").set_input_files(path)
     other.wait("state.scene === 'planar' && state.chains.length === 4")

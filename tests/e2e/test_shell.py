@@ -55,7 +55,8 @@ def test_copy_as_python_reproduces_what_is_seen(open_tab):
 def test_help_theme_and_picture(open_tab):
     tab = open_tab("planar")
     tab.page.keyboard.press("?")
-    assert tab.control("help-sheet").is_visible() and "Backspace" in tab.control("help-sheet").inner_text()
+    assert tab.control("help-sheet").is_visible()
+    assert "Backspace" in tab.control("help-sheet").inner_text()
     tab.page.keyboard.press("Escape")
     before = tab.page.evaluate("document.documentElement.dataset.theme")
     tab.control("theme").click()

@@ -89,7 +89,8 @@ def test_blender_plays_files_from_nothing_as_we_do(tmp_path):
     found = compared(own, outputs)
     report("Blender, our own characters", found)
     for name, (count, worst) in found.items():
-        assert count == len(own[name].skeleton) and worst < AGREES, name
+        assert count == len(own[name].skeleton), name
+        assert worst < AGREES, name
 
 
 def test_blender_plays_the_bvh_we_write(characters, tmp_path):
@@ -106,4 +107,5 @@ def test_blender_plays_the_bvh_we_write(characters, tmp_path):
     found = compared(written, outputs)
     report("Blender, clips of glTF files as BVH", found)
     for path, (count, worst) in found.items():
-        assert count > 20 and worst < AGREES, path
+        assert count > 20, path
+        assert worst < AGREES, path

@@ -52,7 +52,10 @@ def test_its_feet_are_on_the_stairs(tmp_path):
     toes = world[:, [baked.skeleton.index("toe_l"), baked.skeleton.index("toe_r")], :3, 3].reshape(-1, 3)
     ground = [scene.walker.ground_at(toe) for toe in toes]
     above = toes[:, 1] - ground
-    assert np.ptp(ground) > 0.3 and above.min() > -0.02 and above.min() < 0.05 and above.max() < 0.4
+    assert np.ptp(ground) > 0.3
+    assert above.min() > -0.02
+    assert above.min() < 0.05
+    assert above.max() < 0.4
 
 
 def test_a_held_hand_goes_along(tmp_path):
@@ -75,7 +78,9 @@ def test_one_that_walks_in_place_gets_ahead_by_its_feet(tmp_path):
     character = km.load(asset("gltf/KayKit_Knight.glb"))
     actor = Actor(character, file="knight.glb", judge=judged)
     motion = actor.motion("Walking_A")
-    assert not motion.extract and motion.speed > actor.size * 0.5 and motion.ahead[2] > 0.99
+    assert not motion.extract
+    assert motion.speed > actor.size * 0.5
+    assert motion.ahead[2] > 0.99
     assert actor.motion("Idle").speed == 0.0
     scene = PlayedCharacter()
     scene.welcome(actor)

@@ -20,7 +20,8 @@ def _a_page(monkeypatch):
 def test_a_cell_shows_the_page_until_it_is_closed():
     cell = km.play("arm", height=500, port=18170)
     address = re.search(r'src="([^"]+)"', cell._repr_html_())[1]
-    assert address.endswith("/#arm") and "500px" in cell._repr_html_()
+    assert address.endswith("/#arm")
+    assert "500px" in cell._repr_html_()
     with urllib.request.urlopen(address.split("#")[0], timeout=20) as answer:
         assert answer.read() == PAGE["index.html"]
     cell.close()

@@ -23,14 +23,17 @@ def test_the_lock_names_versions_and_no_addresses():
         packages
     )
     for name, package in packages.items():
-        assert package["integrity"].startswith("sha512-") and "resolved" not in package, name
+        assert package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
     for kept in ("node_modules/three", "node_modules/lil-gui", "node_modules/uplot", "node_modules/esbuild-wasm"):
         assert "dev" not in packages[kept]
 
 
 def test_the_built_page_is_whole():
     built = server.page()
-    assert b"<main>" in built["index.html"] and len(built["app.js"]) > 100_000 and b"--stage" in built["app.css"]
+    assert b"<main>" in built["index.html"]
+    assert len(built["app.js"]) > 100_000
+    assert b"--stage" in built["app.css"]
     for name in re.findall(rb'(?:src|href)="([^"#]+)"', built["index.html"]):
         assert name.decode() in built
 
@@ -58,4 +61,5 @@ def test_nothing_built_and_nothing_of_others_is_committed():
     listed = subprocess.run(
         ["git", "ls-files", "src/kinema/playground"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
     )
-    assert "node_modules" not in listed.stdout and "playground/page/" not in listed.stdout
+    assert "node_modules" not in listed.stdout
+    assert "playground/page/" not in listed.stdout

@@ -112,7 +112,8 @@ def test_existing_files_are_not_overwritten_without_force(dog, tmp_path):
 )
 def test_mistakes_are_reported(dog, tmp_path, words, says):
     result = invoke(dog, "-o", tmp_path / "out.png", *words)
-    assert result.exit_code == 2 and says in result.output, result.output
+    assert result.exit_code == 2, result.output
+    assert says in result.output, result.output
     assert list(tmp_path.iterdir()) == []
 
 

@@ -35,7 +35,8 @@ if not SIMULATED:
             check=False,
         )
         assert run.returncode == 0, run.stdout + run.stderr
-        assert " passed" in run.stdout and "skipped" not in run.stdout, run.stdout
+        assert " passed" in run.stdout, run.stdout
+        assert "skipped" not in run.stdout, run.stdout
 
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
@@ -75,7 +76,8 @@ def check_same(on_device, on_host):
     for name, one, other in zip(on_host._fields, on_device, on_host, strict=True):
         assert hasattr(one, "__cuda_array_interface__"), name
         fetched, other = one.copy_to_host(), np.asarray(other)
-        assert fetched.shape == other.shape and fetched.dtype == other.dtype, name
+        assert fetched.shape == other.shape, name
+        assert fetched.dtype == other.dtype, name
         if other.dtype == np.float32:
             np.testing.assert_allclose(fetched, other, rtol=1e-5, atol=1e-5, err_msg=name)
         else:

@@ -444,7 +444,8 @@ def test_no_effectors_leave_the_pose_as_it_is():
     pose = at_rest(character.skeleton)
     after, report = km.FullBody(character).solve(pose, [])
     assert same_bits(after, pose)
-    assert report.error.shape == (0,) and report.reached
+    assert report.error.shape == (0,)
+    assert report.reached
 
 
 # --- the centre of mass ----------------------------------------------------------------------------------------

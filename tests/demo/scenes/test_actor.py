@@ -15,15 +15,18 @@ from tests.assets import asset
 
 def test_the_person_has_the_size_of_a_person():
     actor = Actor(humanoid())
-    assert actor.size == pytest.approx(1.0, abs=1e-3) and 1.7 < actor.extent < 1.8
+    assert actor.size == pytest.approx(1.0, abs=1e-3)
+    assert 1.7 < actor.extent < 1.8
     assert Actor(quadruped()).size < 1
 
 
 def test_single_precision_changes_nothing_but_the_numbers_width():
     loaded = km.load(asset("gltf/RiggedFigure.glb"))
     single = in_single_precision(loaded)
-    assert single.skeleton.rest.precision == np.float32 and loaded.skeleton.rest.precision == np.float64
-    assert single.skeleton.names == loaded.skeleton.names and single.rig.legs == loaded.rig.legs
+    assert single.skeleton.rest.precision == np.float32
+    assert loaded.skeleton.rest.precision == np.float64
+    assert single.skeleton.names == loaded.skeleton.names
+    assert single.rig.legs == loaded.rig.legs
     worlds = [one.skeleton.world(next(iter(one.clips.values())).sample(0.4)) for one in (single, loaded)]
     assert np.abs(worlds[0] - worlds[1]).max() < 1e-5
     assert in_single_precision(humanoid()) is humanoid()
@@ -32,18 +35,22 @@ def test_single_precision_changes_nothing_but_the_numbers_width():
 @pytest.mark.parametrize("clip", ["walk", "run"])
 def test_ours_travel_by_their_root(clip):
     motion = Actor(humanoid(), root="root").motion(clip)
-    assert motion.extract and motion.speed == 0.0 and np.allclose(motion.ahead, (0, 0, 1), atol=1e-6)
+    assert motion.extract
+    assert motion.speed == 0.0
+    assert np.allclose(motion.ahead, (0, 0, 1), atol=1e-6)
 
 
 def test_standing_characters_do_not_travel():
     actor = Actor(humanoid())
-    assert not actor.motion("idle").extract and not actor.motion(None).extract
+    assert not actor.motion("idle").extract
+    assert not actor.motion(None).extract
 
 
 def test_the_root_motion_of_a_recording_is_extracted():
     actor = Actor(km.load(asset("bvh/cmu_02_01.bvh")), file="walk.bvh")
     motion = actor.motion(next(iter(actor.character.clips)))
-    assert motion.extract and abs(np.linalg.norm(motion.ahead) - 1) < 1e-6
+    assert motion.extract
+    assert abs(np.linalg.norm(motion.ahead) - 1) < 1e-6
 
 
 @pytest.mark.parametrize("up", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)])
@@ -60,7 +67,8 @@ def test_long_names_are_shown_short_and_all_different():
     clip = humanoid().clips["idle"]
     names = [f"{'a very long name of a clip ' * 4}{n}" for n in range(3)]
     actor = Actor(replace(humanoid(), clips={name: replace(clip, name=name) for name in names}))
-    assert list(actor.clips.values()) == names and all(len(shown) <= 48 for shown in actor.clips)
+    assert list(actor.clips.values()) == names
+    assert all(len(shown) <= 48 for shown in actor.clips)
 
 
 def test_sizes_that_no_float_has_room_for_are_refused():
@@ -76,4 +84,5 @@ def test_roles_name_every_joint_that_has_one():
     rig = humanoid().rig
     roles = joints_by_role(rig)
     assert {"hips", "spine", "neck", "head", "eyes", "arms.left", "legs.right"} <= set(roles)
-    assert len(roles["arms.left"]) == 4 + 15 and set(joints_of(rig)) >= {rig.hips, rig.head}
+    assert len(roles["arms.left"]) == 4 + 15
+    assert set(joints_of(rig)) >= {rig.hips, rig.head}

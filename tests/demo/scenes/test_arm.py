@@ -52,7 +52,8 @@ def test_balls_stay_in_the_room_and_out_of_its_walls():
         free = ~arm.balls.held
         inside = arm.balls.positions[free]
         radii = arm.balls.radii[free, np.newaxis]
-        assert (inside - radii >= ROOM[0] - 1e-6).all() and (inside + radii <= ROOM[1] + 1e-6).all()
+        assert (inside - radii >= ROOM[0] - 1e-6).all()
+        assert (inside + radii <= ROOM[1] + 1e-6).all()
 
 
 def test_a_ball_is_taken_and_thrown():
@@ -61,9 +62,11 @@ def test_a_ball_is_taken_and_thrown():
     for x in np.linspace(0.0, 0.5, 20):
         arm.drag("2", (x, 1.2, 0.5))
         arm.step(TICK)
-        assert np.allclose(arm.balls.positions[2], (x, 1.2, 0.5)) and arm.balls.held[2]
+        assert np.allclose(arm.balls.positions[2], (x, 1.2, 0.5))
+        assert arm.balls.held[2]
     arm.drop("2")
-    assert not arm.balls.held[2] and arm.balls.velocities[2][0] > 0.5
+    assert not arm.balls.held[2]
+    assert arm.balls.velocities[2][0] > 0.5
     arm.step(TICK)
     assert arm.balls.positions[2][0] > 0.5
 
@@ -74,7 +77,8 @@ def test_a_ball_in_the_arms_hand_can_be_taken_from_it():
     ball = arm.sorter.ball
     arm.drag(str(ball), (0.0, 2.0, 0.5))
     arm.step(TICK)
-    assert arm.sorter.ball != ball and arm.dragged == ball
+    assert arm.sorter.ball != ball
+    assert arm.dragged == ball
     arm.set("balls", 1)
     arm.step(TICK)
     assert len(arm.balls) == 1
@@ -91,7 +95,8 @@ def test_by_hand_the_arm_goes_where_the_target_is():
 def test_keys_add_and_remove_balls():
     arm = ArmScene()
     arm.key("b", (0.0, 0.0, 0.0))
-    assert len(arm.balls) == 9 and arm.values["balls"] == 9
+    assert len(arm.balls) == 9
+    assert arm.values["balls"] == 9
     for _ in range(20):
         arm.key("Backspace", (0.0, 0.0, 0.0))
     assert len(arm.balls) == 1
@@ -116,4 +121,5 @@ def test_the_script_computes_what_is_seen_and_goes_on(solver):
     assert np.allclose(names["balls"].positions, arm.balls.positions, atol=1e-4)
     state = [names["state"]] if solver == "compensating" else []
     joints = names["go_on"](names["joints"], *state, names["balls"])[0]
-    assert np.isfinite(joints).all() and joints.shape == arm.joints.shape
+    assert np.isfinite(joints).all()
+    assert joints.shape == arm.joints.shape

@@ -43,7 +43,8 @@ def test_it_walks_by_itself_and_stays_on_its_way(who, request):
     hips, spot = joint(scene, "hips"), round_of("course").at(scene.walker.way)
     assert np.linalg.norm(hips - start) > 0.8 * size
     assert np.hypot(hips[0] / size - spot.x, hips[2] / size - spot.z) < 0.15
-    assert scene.status().error < 0.01 and scene.status().total == len(scene.walker.character.rig.legs)
+    assert scene.status().error < 0.01
+    assert scene.status().total == len(scene.walker.character.rig.legs)
 
 
 def test_a_hand_that_is_taken_goes_along():
@@ -58,7 +59,8 @@ def test_a_hand_that_is_taken_goes_along():
     walked(scene, 1.0)
     free = walked(CharacterScene(), 2.5)
     assert np.linalg.norm(joint(scene, "hand_l") - scene.walker.frame.transform[:3, 3] - (0.35, 1.3, 0.35)) > 0.3
-    assert not scene.frame()["held"].any() and len(free.frame()["handles"]) == 5
+    assert not scene.frame()["held"].any()
+    assert len(free.frame()["handles"]) == 5
 
 
 def test_a_foot_that_is_taken_is_there_and_comes_back():
@@ -122,7 +124,8 @@ def test_clips_and_grounds_change_on_the_way():
         for clip in ("run", "idle"):
             scene.set("clip", clip)
             walked(scene, 0.3)
-            assert np.isfinite(scene.frame()["world"]).all() and scene.status().error < 0.05
+            assert np.isfinite(scene.frame()["world"]).all()
+            assert scene.status().error < 0.05
 
 
 def test_what_is_not_there_is_refused_or_passed_over():
@@ -144,7 +147,9 @@ def test_the_report_round_trips_through_json():
     said = json.loads(json.dumps(CharacterScene().description()))
     roles = {role["name"]: role for role in said["roles"]}
     assert {"hips", "spine", "head", "arms.left", "legs.right"} <= set(roles)
-    assert said["name"] == "humanoid" and said["nodes"] == list(range(60)) and said["surface"]
+    assert said["name"] == "humanoid"
+    assert said["nodes"] == list(range(60))
+    assert said["surface"]
 
 
 @pytest.mark.parametrize("character", ["humanoid", "spider"])
@@ -177,7 +182,8 @@ def test_a_character_from_a_file_walks_in_its_own_unit(path):
     scene = CharacterScene()
     scene.welcome(guest(path))
     actor = scene.walker.actor
-    assert scene.values["character"] == actor.label and actor.character.skeleton.rest.precision == np.float32
+    assert scene.values["character"] == actor.label
+    assert actor.character.skeleton.rest.precision == np.float32
     walked(scene, 1.0)
     rig = scene.walker.character.rig
     ankles = [scene.walker.world[leg.joints[-1], :3, 3] for leg in rig.legs]
@@ -196,4 +202,5 @@ def test_one_that_cannot_come_on_changes_nothing():
     broken._motions[""] = broken._motions["walk"] = None
     with pytest.raises(AttributeError):
         scene.welcome(broken)
-    assert (scene.walker, scene.values, scene.controls) == before and scene.guest is None
+    assert (scene.walker, scene.values, scene.controls) == before
+    assert scene.guest is None

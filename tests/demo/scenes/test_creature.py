@@ -28,13 +28,15 @@ def test_it_goes_where_its_goal_is_dragged_and_stops(creature):
     scene.drag("goal", (0.6, 0.0, 4.5))
     assert not scene.values["wander"]
     play(scene, 6.0)
-    assert gap(scene) < 0.06 and scene.report.arrived[0]
+    assert gap(scene) < 0.06
+    assert scene.report.arrived[0]
 
 
 def test_a_goal_stays_on_the_ground():
     scene = CreatureScene()
     scene.drag("goal", (50.0, 3.0, -50.0))
-    assert abs(scene.goal[0]) < 2.0 and 0.0 < scene.goal[2] < scene.length
+    assert abs(scene.goal[0]) < 2.0
+    assert 0.0 < scene.goal[2] < scene.length
 
 
 def test_it_wanders_until_it_gets_a_goal():
@@ -44,7 +46,8 @@ def test_it_wanders_until_it_gets_a_goal():
     assert not np.array_equal(scene.goal, first)
     scene.be_still()
     play(scene, 0.1)
-    assert not scene.values["wander"] and scene.tentacles.restless == 0.0
+    assert not scene.values["wander"]
+    assert scene.tentacles.restless == 0.0
 
 
 def test_tentacles_reach_their_target_and_keep_their_bones():
@@ -67,7 +70,8 @@ def test_every_ground_can_be_walked_on(ground):
     scene.set("ground", ground)
     play(scene, 2.0)
     assert all(np.isfinite(array).all() for array in scene.frame().values())
-    assert len(scene.give(GROUND)) > 100 and scene.give(MODEL)[:4] == b"glTF"
+    assert len(scene.give(GROUND)) > 100
+    assert scene.give(MODEL)[:4] == b"glTF"
 
 
 @pytest.mark.parametrize("creature", list(CREATURES))

@@ -15,7 +15,8 @@ def test_every_limb_has_its_bones_and_most_reach(solver, bones):
     crowd.set("count", 300)
     crowd.set("solver", solver)
     crowd.step(TICK)
-    assert crowd.joints.shape == (300, bones + 1, 3) and crowd.joints.dtype == np.float32
+    assert crowd.joints.shape == (300, bones + 1, 3)
+    assert crowd.joints.dtype == np.float32
     assert np.linalg.norm(np.diff(crowd.joints, axis=1), axis=-1) == pytest.approx(HEIGHT / bones, rel=1e-5)
     assert crowd.status().reached > 270
 

@@ -31,22 +31,27 @@ def test_a_dragged_target_is_reached_or_pointed_at():
     root = scene.chains[2].root
     scene.drag("2", root + (30.0, 120.0))
     scene.step(TICK)
-    assert np.allclose(scene.chains[2].joints[-1], root + (30.0, 120.0)) and scene.chains[2].reached
+    assert np.allclose(scene.chains[2].joints[-1], root + (30.0, 120.0))
+    assert scene.chains[2].reached
     scene.drag("2", root + (0.0, 900.0))
     scene.step(TICK)
-    assert np.allclose(scene.chains[2].joints[-1], root + (0.0, 200.0)) and not scene.chains[2].reached
+    assert np.allclose(scene.chains[2].joints[-1], root + (0.0, 200.0))
+    assert not scene.chains[2].reached
 
 
 def test_n_and_backspace():
     scene = PlanarScene()
     scene.key("n", (12.0, 34.0))
     scene.step(TICK)
-    assert len(scene.chains) == 6 and scene.selected == 5
-    assert np.allclose(scene.chains[5].root, (12.0, 34.0)) and np.allclose(scene.chains[5].target, (162.0, 34.0))
+    assert len(scene.chains) == 6
+    assert scene.selected == 5
+    assert np.allclose(scene.chains[5].root, (12.0, 34.0))
+    assert np.allclose(scene.chains[5].target, (162.0, 34.0))
     for _ in range(10):
         scene.key("Backspace", (0.0, 0.0))
     scene.step(TICK)
-    assert scene.chains == [] and scene.frame()["joints"].shape == (0, 2)
+    assert scene.chains == []
+    assert scene.frame()["joints"].shape == (0, 2)
     for _ in range(300):
         scene.key("n", (0.0, 0.0))
     assert len(scene.chains) == 100

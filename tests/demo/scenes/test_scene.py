@@ -41,7 +41,8 @@ def test_everything_shown_is_finite_and_serialisable_to_json(name):
         assert np.isfinite(np.asarray(array, float)).all()
     json.dumps([one.panel(), one.description(), one.introduction(), layout_of(one.frame())], allow_nan=False)
     status = one.status()
-    assert status.error >= 0 and 0 <= status.reached <= status.total
+    assert status.error >= 0
+    assert 0 <= status.reached <= status.total
 
 
 @pytest.mark.parametrize("name", SCENES)
