@@ -59,4 +59,5 @@ def test_curves_have_a_time_and_a_floor_for_every_size(bench):
 
     for curve in curves(quick=True):
         assert len(curve.x) == len(curve.seconds) == len(curve.floor)
-        assert min(curve.seconds) > 0 and min(curve.floor) > 0
+        assert min(curve.seconds) > 0
+        assert min(curve.floor) > 0
