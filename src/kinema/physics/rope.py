@@ -94,6 +94,10 @@ class Rope2D:
         self.velocities = np.zeros_like(self.joints)
         self._restore_lengths()
 
+    def __repr__(self) -> str:
+        links = len(self.joints) - 1
+        return f"Rope2D({links} links, length {self.link * links:g}, {'free' if self.end is None else 'held'} end)"
+
     @property
     def start(self) -> Any:
         """(2,): where the rope is held."""

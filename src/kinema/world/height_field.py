@@ -252,6 +252,10 @@ class HeightField(Ground):
         high = (float(end[0]), top + margin, float(end[1]))
         self._shape = HeightGrid(levels, missing, low, high, tuple(size.tolist()), bool(two_sided))
 
+    def __repr__(self) -> str:
+        (columns, rows), (x, z) = self._shape.heights.shape, self._shape.size
+        return f"HeightField({columns} by {rows} heights, spacing {x:g} by {z:g})"
+
     def _cast(self, rays: Rays) -> Hits:
         return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_ITERATIVE)
 

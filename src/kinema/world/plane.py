@@ -69,5 +69,9 @@ class Plane(Ground):
             raise InputError(f"point must have shape (3,), got {through.shape}")
         self._shape = PlaneShape(tuple(through.tolist()), validation.axis("normal", normal), bool(two_sided))
 
+    def __repr__(self) -> str:
+        point, normal = (", ".join(f"{x:g}" for x in vector) for vector in (self._shape.point, self._shape.normal))
+        return f"Plane(point=({point}), normal=({normal}))"
+
     def _cast(self, rays: Rays) -> Hits:
         return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_CLOSED_FORM)

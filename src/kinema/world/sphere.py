@@ -85,5 +85,8 @@ class Sphere(Ground):
         size = validation.number("radius", radius, 0.0, validation.largest(np.float64))
         self._shape = SphereShape(tuple(middle.tolist()), float(size), bool(two_sided))
 
+    def __repr__(self) -> str:
+        return f"Sphere(centre=({', '.join(f'{x:g}' for x in self._shape.centre)}), radius={self._shape.radius:g})"
+
     def _cast(self, rays: Rays) -> Hits:
         return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_CLOSED_FORM)

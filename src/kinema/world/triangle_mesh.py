@@ -66,6 +66,10 @@ class TriangleMesh(Ground):
         # Embree gets the triangles in the order of the tree, so that its indices are the tree's.
         self._embree = Embree(corners[order]) if self.accelerator == "embree" and len(corners) else None
 
+    def __repr__(self) -> str:
+        low, high = (", ".join(f"{x:g}" for x in corner) for corner in (self._low, self._high))
+        return f"TriangleMesh({len(self._tree.corners)} triangles, from ({low}) to ({high}))"
+
     def _cast(self, rays: Rays) -> Hits:
         order = self._order(rays)
         candidates = self._embree.candidates(rays, order) if self._embree else np.full(order.size, -1, np.int32)

@@ -152,5 +152,9 @@ class VoxelGrid(Ground):
         columns = np.array(cells.transpose(0, 2, 1), order="C")
         self._shape = VoxelCells(columns, tuple(low.tolist()), tuple(cell_sizes("size", size, 3).tolist()))
 
+    def __repr__(self) -> str:
+        (x, z, y), sizes = self._shape.filled.shape, " by ".join(f"{size:g}" for size in self._shape.size)
+        return f"VoxelGrid({x} by {y} by {z} cells of {sizes}, {int(self._shape.filled.sum())} filled)"
+
     def _cast(self, rays: Rays) -> Hits:
         return cast_all(rays, _cast_range, (self._shape,), THREADS_FROM_ITERATIVE)
