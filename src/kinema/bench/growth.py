@@ -46,12 +46,12 @@ class Curve:
 def curves(quick: bool) -> list[Curve]:
     """Measure all curves. quick: short runs, small sizes."""
     seconds = 0.02 if quick else 0.5
-    shorter = slice(None, 3) if quick else slice(None)
+    sizes = 3 if quick else None
     cores = os.cpu_count() or 1
     return [
-        _over_bones(BONES[shorter], seconds),
-        _over_chains(CHAINS[shorter], seconds),
-        _over_characters(CHARACTERS[shorter], seconds),
+        _over_bones(BONES[:sizes], seconds),
+        _over_chains(CHAINS[:sizes], seconds),
+        _over_characters(CHARACTERS[:sizes], seconds),
         _over_threads(tuple(range(1, cores + 1)), THREADED // (10 if quick else 1), seconds),
     ]
 
