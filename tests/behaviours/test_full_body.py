@@ -78,3 +78,78 @@ def test_effectors_are_checked_when_they_are_set():
         animator["body"].set(km.Effector("third_hand", (0, 1, 0)))
     with pytest.raises(km.InputError, match="position has the batch"):
         animator["body"].set(km.Effector("left_hand", np.zeros((3, 3))))
+
+
+# --- fades -----------------------------------------------------------------------------------------------------
+
+
+def steps_of(animator, count):
+    """How far each joint rotates from frame to frame, the largest of all, degrees."""
+    before, largest = animator.update(0.0).pose.rotations.copy(), []
+    for _ in range(count):
+        after = animator.update(1 / 60).pose.rotations.copy()
+        largest.append(np.degrees(naive.angle_between_rotations(after, before).max()))
+        before = after
+    return np.array(largest)
+
+
+def test_effectors_that_are_added_fade_in():
+    """At half of the fade the hand is on its way, and at its end it is there."""
+    count = 20 if compiled.COMPILED else 4
+    animator = animated()
+    start = hand_of(frames(animator, 1))
+    target = start + (0.05, 0.25, 0.05)
+    animator["body"].set(km.Effector("left_hand", target), fade=count / 60)
+    half = hand_of(frames(animator, count // 2))
+    assert 0.05 < np.linalg.norm(half - start) < 0.9 * np.linalg.norm(target - start)
+    np.testing.assert_allclose(hand_of(frames(animator, count)), target, atol=2e-3)
+
+
+def test_effectors_that_are_removed_let_go_without_a_jump():
+    animator = animated()
+    start = hand_of(frames(animator, 1))
+    animator["body"].set(km.Effector("left_hand", start + (0.1, 0.5, 0.1)), km.Effector("left_foot", pin=True))
+    frames(animator)
+    animator["body"].set(km.Effector("left_foot", pin=True), fade=0.2)
+    assert len(animator["body"].effectors) == 1
+    largest = steps_of(animator, 60 if compiled.COMPILED else 15)
+    assert largest.max() < 25
+    if compiled.COMPILED:
+        assert np.linalg.norm(hand_of(frames(animator, 1)) - start) < 0.05
+
+
+def test_a_cleared_body_goes_back_and_sleeps():
+    animator = animated()
+    start = hand_of(frames(animator, 1))
+    animator["body"].set(km.Effector("left_hand", start + (0.1, 0.5, 0.1)))
+    frames(animator)
+    animator["body"].clear()
+    assert steps_of(animator, 60).max() < 25
+    plain = km.Animator(humanoid(), [km.Play("idle", root="root")])
+    for _ in range(3 * 60):
+        expected, found = plain.update(1 / 60), animator.update(1 / 60)
+    assert found.reports["body"].error.shape[-1] == 0
+    assert expected.pose.rotations.shape == found.pose.rotations.shape
+
+
+def test_a_weight_that_changes_fades():
+    count = 20 if compiled.COMPILED else 4
+    animator = animated()
+    start = hand_of(frames(animator, 1))
+    hand = km.Effector("left_hand", start + (0.05, 0.3, 0.1))
+    animator["body"].set(hand)
+    frames(animator)
+    animator["body"].set(km.Effector("left_hand", hand.position, weight=0.2), fade=count / 60)
+    fallen = [float(np.linalg.norm(hand_of(animator.update(1 / 60)) - start)) for _ in range(count)]
+    assert np.abs(np.diff(fallen)).max() < 0.12
+    assert fallen[-1] < 0.5 * fallen[0]
+
+
+def test_the_report_has_the_balance_and_the_limited_joints():
+    animator = animated(2)
+    feet = [km.Effector("left_foot", pin=True), km.Effector("right_foot", pin=True)]
+    animator["body"].set(*feet)
+    report = frames(animator, 2).reports["body"]
+    assert report.balance.shape == (2,)
+    assert (report.balance > 0).all()
+    assert report.limited_joints.shape == (2, 60)

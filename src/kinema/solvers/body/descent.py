@@ -19,6 +19,7 @@ from kinema.solvers.body.joints import (
     forward,
     hold,
     move_joint,
+    recentre,
     set_mobility,
     some_rotation,
 )
@@ -214,13 +215,19 @@ def take_step(problem, share):
     forward(problem)
 
 
-@routine
-def take_back(problem):
-    """Undo a step."""
+@kernel
+def go_to_start(problem):
+    """Go to where a step started, or to a warm start. World matrices are not brought up to date."""
     for n in range(problem.joints.size):
         state = problem.states[n]
         store4(state.rotation, load4(state.start))
         store3(state.translation, load3(state.start_translation))
+
+
+@routine
+def take_back(problem):
+    """Undo a step."""
+    go_to_start(problem)
     forward(problem)
 
 
@@ -502,7 +509,7 @@ def stand(problem, whole):
     settings = problem.settings[0]
     forward(problem)
     store3(settings.centre, load_origin(problem.states[settings.root].world))
-    forward(problem)
+    recentre(problem)
     if problem.support.size > 0:
         forward(whole)
         find_support(whole)
@@ -516,7 +523,6 @@ def measure(problem, whole, outcome):
     for n in range(problem.joints.size):
         state = problem.states[n]
         outcome.limited = outcome.limited or state.no_swing or state.no_twist
-    forward(problem)
     build_rows(problem)
     outcome.reached = is_reached(problem)
     outcome.balance = like(problem.settings[0].body_size, 0.0)
@@ -537,12 +543,15 @@ def solve_one(problem, whole, outcome):
     if settings.warm or has_targets(problem):
         stand(problem, whole)
         if settings.warm:
-            take_back(problem)
+            go_to_start(problem)
             outcome.steps = follow(problem)
         else:
             outcome.steps = reach(problem)
         if settings.single:
             round_pose(problem)
+            forward(problem)
+    else:
+        forward(problem)
     measure(problem, whole, outcome)
 
 

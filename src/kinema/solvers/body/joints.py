@@ -7,7 +7,7 @@ import math
 from kinema import limits
 from kinema._jit import kernel, like, routine
 from kinema.math import quat, vec, xform
-from kinema.math.rows import load3, load4, load_matrix, store3, store4, store_matrix
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.solvers.branch import into_limit
 
 LARGEST_ROTATION = 0.8
@@ -53,6 +53,17 @@ def forward(problem):
         store3(state.x, x)
         store3(state.y, y)
         store3(state.z, z)
+
+
+@kernel
+def recentre(problem):
+    """Bring the origins of all joints up to date after the centre has moved."""
+    settings = problem.settings[0]
+    centre = load3(settings.centre)
+    shrink = like(settings.body_size, 1.0) / settings.body_size
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store3(state.origin, vec.scale(vec.sub(load_origin(state.world), centre), shrink))
 
 
 @kernel
