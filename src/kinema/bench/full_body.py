@@ -70,7 +70,7 @@ class OurBody:
 
 def rows(quick: bool) -> list[Row]:
     """A person, in batches, alone and from the frame before; an arm, in batches and alone."""
-    seconds, many, few = (0.1, 50, 3) if quick else (2.0, 500, 20)
+    seconds, many, few = (0.1, 50, 3) if quick else (4.0, 100, 20)
     person, arm = body_problems.person(many), body_problems.iiwa(many)
     before = OurBody()
     before.prepare(person)
