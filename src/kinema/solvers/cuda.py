@@ -87,6 +87,7 @@ class DeviceArray(NamedTuple):
 
 def _device_precision(*values: Any) -> Any:
     """The precision of the device arrays, which must agree: nothing is converted behind the caller's back."""
+    _cuda()  # Without CUDA, that is the error, whatever else is wrong with the arrays.
     kinds = {np.dtype(value.dtype) for value in values if validation.on_gpu(value)}
     if kinds not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
         seen = ", ".join(sorted(str(kind) for kind in kinds))
