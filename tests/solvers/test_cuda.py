@@ -292,3 +292,17 @@ if SIMULATED:
         strided = cuda.to_device(np.asfortranarray(target))
         with pytest.raises(ValueError, match="target is not contiguous"):
             km.two_bone(device(root), strided, device(lengths))
+
+    def test_arrays_with_a_type_of_their_own_are_taken_by_their_interface(device):
+        from kinema.solvers import cuda
+
+        class Tensor:
+            """As PyTorch has it: `dtype` means nothing to NumPy."""
+
+            dtype = "torch.float32"
+
+            @property
+            def __cuda_array_interface__(self):
+                return {"typestr": "<f4"}
+
+        assert cuda._device_precision(Tensor(), None) is np.float32

@@ -88,11 +88,17 @@ class DeviceArray(NamedTuple):
 def _device_precision(*values: Any) -> Any:
     """The precision of the device arrays, which must agree: nothing is converted behind the caller's back."""
     _cuda()  # Without CUDA, that is the error, whatever else is wrong with the arrays.
-    kinds = {np.dtype(value.dtype) for value in values if validation.on_gpu(value)}
+    kinds = {_dtype_of(value) for value in values if validation.on_gpu(value)}
     if kinds not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
         seen = ", ".join(sorted(str(kind) for kind in kinds))
         raise InputError(f"arrays on a GPU must all be float32 or all float64, got {seen}")
     return kinds.pop().type
+
+
+def _dtype_of(array: Any) -> np.dtype[Any]:
+    """The NumPy type of an array on the device. PyTorch's have a type of their own, and name NumPy's elsewhere."""
+    dtype = array.dtype
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(array.__cuda_array_interface__["typestr"])
 
 
 def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> DeviceArray:
