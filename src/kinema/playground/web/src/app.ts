@@ -2,6 +2,7 @@
 
 import { Connection } from "./connection";
 import type { Frame, Introduction, SceneMessage, SceneState, ServerMessage } from "./protocol";
+import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
 import { element, setIcon } from "./shell/dom";
@@ -17,6 +18,7 @@ import { Labels } from "./shell/labels";
 import { Panel } from "./shell/panel";
 import { ScriptSheet } from "./shell/script_sheet";
 import { clearState, load, save, share, stateInAddress } from "./shell/sharing";
+import { SidePanel } from "./shell/side_panel";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
@@ -39,6 +41,7 @@ export class App {
   private readonly figures = new Figures();
   private readonly history = new History(element("history"));
   private readonly labels = new Labels(element("labels"));
+  private readonly arrows = new Arrows();
   private readonly help = new Help();
   private readonly hint = new Hint();
   private readonly scriptSheet = new ScriptSheet();
@@ -114,11 +117,7 @@ export class App {
     element("screenshot").onclick = () => (this.wantsPicture = true);
     element("record").onclick = () => this.view && this.film.toggle(this.view.canvas, `kinema-${this.tabs.current}`);
     element("copy-python").onclick = () => this.connection.send({ type: "python" });
-    element("show-panel").onclick = () => {
-      const open = document.body.classList.toggle("panel-open");
-      element("show-panel").setAttribute("aria-expanded", String(open));
-      if (open && this.scene) this.history.start(this.introduction()?.unit ?? "");
-    };
+    new SidePanel(() => this.scene && this.history.start(this.introduction()?.unit ?? ""));
   }
 
   // From the server.
@@ -218,6 +217,7 @@ export class App {
     this.view = this.scene = this.frame = this.held = this.waiting = null;
     this.dragging.attach(null);
     this.labels.show([]);
+    this.arrows.show([]);
     this.panel.show([]);
     this.figures.clear();
     this.showCamera();
@@ -323,7 +323,9 @@ export class App {
     this.view.draw(elapsed);
     this.labels.show(this.view.labels());
     this.dragging.drawn(now);
-    this.hint.drawn(this.view.handles(), elapsed);
+    const handles = this.view.handles();
+    this.hint.drawn(handles, elapsed);
+    this.arrows.show(handles);
     this.showCamera();
     if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;

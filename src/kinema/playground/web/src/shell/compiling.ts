@@ -24,7 +24,7 @@ export class Compiling {
 
   constructor() {
     const about = make("p", { textContent: "This happens once. Meanwhile, this leg follows your pointer." });
-    this.box.replaceChildren(this.title, this.bar, this.left, this.leg.canvas, about);
+    this.box.replaceChildren(this.title, this.bar, this.left, about);
   }
 
   show(progress: Progress): void {
@@ -44,11 +44,13 @@ export class Compiling {
     clearInterval(this.timer);
     this.box.hidden = true;
     this.leg.stop();
+    this.leg.canvas.remove();
   }
 
   private reveal(): void {
     if (!this.newest || !this.box.hidden) return;
     this.box.hidden = false;
+    this.left.after(this.leg.canvas);
     this.leg.start();
   }
 

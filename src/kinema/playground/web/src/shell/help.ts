@@ -28,7 +28,7 @@ export class Help {
     const close = make("button", { textContent: "Close", className: "wide" });
     close.onclick = () => this.sheet.close();
     this.sheet.replaceChildren(
-      make("h2", { id: "help-title", textContent: scene.title }),
+      make("h2", { id: "help-title", textContent: scene.title, tabIndex: -1 }),
       make("p", { textContent: scene.about }),
       table(scene.help),
       make("h3", { textContent: "Everywhere" }),
@@ -39,7 +39,12 @@ export class Help {
 
   toggle(): void {
     if (this.sheet.open) this.sheet.close();
-    else this.sheet.showModal();
+    else {
+      this.sheet.showModal();
+      // The browser focuses the button at the end and scrolls to it.
+      this.sheet.querySelector("h2")?.focus();
+      this.sheet.scrollTop = 0;
+    }
   }
 }
 

@@ -1,0 +1,51 @@
+"""On a phone: targets for fingers, a panel that leaves the scene in view, help that begins at its beginning."""
+
+import pytest
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+@pytest.mark.parametrize("scene", ["character", "planar"])
+def test_what_can_be_tapped_is_large_enough_and_on_the_screen(open_tab, scene):
+    tab = open_tab(scene, **PHONE)
+    for button in tab.page.locator("header button:visible, footer button:visible, #stage button:visible").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 44, button.get_attribute("data-testid")
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+def test_the_panel_leaves_the_scene_in_view_and_closes_with_a_tap_beside_it(open_tab):
+    tab = open_tab("planar", **PHONE)
+    tab.control("show-panel").tap()
+    tab.control("mirror").wait_for()
+    tab.page.wait_for_timeout(400)
+    panel = tab.page.locator("#side").bounding_box()
+    assert panel["y"] > 844 / 2
+    tab.page.touchscreen.tap(200, 320)
+    tab.control("mirror").wait_for(state="hidden")
+    assert tab.control("show-panel").get_attribute("aria-expanded") == "false"
+
+
+def test_help_begins_at_its_beginning(open_tab):
+    tab = open_tab("character", viewport={"width": 390, "height": 500}, has_touch=True)
+    tab.control("help").tap()
+    tab.control("help-sheet").wait_for()
+    assert tab.control("help-sheet").evaluate("(sheet) => sheet.scrollTop") == 0
+    assert tab.page.locator("#help-title").bounding_box()["y"] > 0
+
+
+def test_an_arrow_points_to_a_handle_outside(open_tab):
+    tab = open_tab("lab", viewport={"width": 900, "height": 420})
+    assert tab.control("arrow").and_(tab.page.locator(":visible")).count() == 0
+    box = tab.page.locator("#stage canvas").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.8
+    for _ in range(3):
+        tab.page.mouse.move(x, y)
+        tab.page.mouse.down(button="right")
+        tab.page.mouse.move(x + 250, y, steps=3)
+        tab.page.mouse.up(button="right")
+    outside = [handle for handle in tab.state["draggables"] if handle["x"] > box["x"] + box["width"]]
+    assert outside
+    tab.page.locator("#arrows span:visible").first.wait_for()
+    assert tab.page.locator("#arrows span:visible").first.bounding_box()["x"] > box["x"] + box["width"] - 60
