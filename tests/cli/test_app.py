@@ -150,6 +150,24 @@ def test_pipes_of_any_encoding_are_fine(encoding, tmp_path):
     assert b"Joints" in run.stdout
 
 
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["bake", "-h"], ["sample", "--list"], ["play", "--list"], ["render", "missing→.glb"]]
+)
+def test_every_kind_of_output_fits_an_ascii_pipe(arguments, tmp_path):
+    """Frames of help, lists, and errors with a name that ASCII lacks."""
+    options = ["-o", str(tmp_path / "a.png")] if arguments[0] == "render" else []
+    run = subprocess.run(
+        [sys.executable, "-m", "kinema", *arguments, *options],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == (2 if options else 0), run.stderr
+    assert (run.stdout + run.stderr).isascii()
+    assert b"Traceback" not in run.stderr
+
+
 def test_arrows_become_ascii_where_there_are_none():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     with mock.patch.object(sys, "stdout", stream), mock.patch.object(sys, "stderr", stream):

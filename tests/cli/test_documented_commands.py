@@ -29,8 +29,8 @@ def run(arguments):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=lambda page: page.name)
 def test_commands_of_documents_run(page, tmp_path, monkeypatch):
+    """Run them in an empty folder: a page samples the files that it uses."""
     monkeypatch.chdir(tmp_path)
-    run(["sample", "--all"])
     for arguments in commands_of(page):
         if arguments[0] not in NOT_RUN:
             run([*arguments, "--force"] if arguments[0] == "sample" else arguments)

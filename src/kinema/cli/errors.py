@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,5 +29,6 @@ def one_line_errors(command: str) -> Iterator[None]:
     else:
         return
     plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
-    typer.secho(f"kinema {command}: {plain}", fg="red", err=True)
+    # With err=True, click would write UTF-8 where the encoding is ASCII.
+    typer.secho(f"kinema {command}: {plain}", fg="red", file=sys.stderr)
     raise typer.Exit(UNUSABLE) from None
