@@ -123,3 +123,10 @@ def test_the_script_computes_what_is_seen_and_goes_on(solver):
     joints = names["go_on"](names["joints"], *state, names["balls"])[0]
     assert np.isfinite(joints).all()
     assert joints.shape == arm.joints.shape
+
+
+def test_the_room_has_the_gravity_drag_and_bounce_of_the_write_up():
+    room = ArmScene(0).room
+    np.testing.assert_allclose(room.gravity, (0.0, -9.82, 0.0))
+    assert room.drag == 0.5
+    assert room.restitution == 0.5
