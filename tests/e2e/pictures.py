@@ -51,8 +51,10 @@ def walking(tab):
     tab.wait("state.drawn")
     tab.control("show").select_option("both")
     tab.wait("state.time > 3.2 && state.ghost")
+    tab.control("pause").click()
+    tab.page.wait_for_timeout(1000)
     handle = tab.handle("hand left")
-    tab.drag("hand left", handle["x"] + 20, handle["y"] - 120)
+    tab.drag("hand left", handle["x"] + 40, handle["y"] - 150)
     tab.page.mouse.move(20, 300)
     tab.page.wait_for_timeout(700)
 
