@@ -46,9 +46,10 @@ SPEED = 20.0
 """Fastest that a joint rotates from frame to frame, rad/s: 19 degrees in a sixtieth of a second. A throwing arm is
 faster, everything else is slower."""
 
-SOFTNESS = 0.3
+SOFTNESS = 1.0
 """Compliance per body size that a target is missed by, while frames follow each other: the force on a target out of
-reach is then as large as the stiffness of a limb, so that a stretched body does not snap."""
+reach is then as large as the stiffness of a limb, so that a stretched body does not snap. Measured on a hand held out
+of reach in 48 directions: joints of 4 bodies go on moving by more than a degree a frame, at 0.3 those of 13."""
 
 WARM_STEPS = 10
 """Steps of one frame. A target that moves on needs one to three."""
