@@ -18,6 +18,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from kinema import kernel_cache
+from kinema.kernel_compiler import EntryCompiler, KernelCompiler
 
 # What only compiled code calls needs no way in from Python (a third less to compile), and since it never allocates,
 # no counting of references to arrays either (atomic operations that took half the time of short functions).
@@ -26,6 +27,7 @@ _INTERNAL: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,
+    "pipeline_class": KernelCompiler,
 }
 
 
@@ -41,12 +43,12 @@ def routine(function: Callable[..., Any]) -> Any:
 
 def allocator(function: Callable[..., Any]) -> Any:
     """A function that allocates what the kernels of a batch work on. Called once per batch."""
-    return njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return njit(function, **{**_INTERNAL, "_nrt": True})
 
 
 def batch(function: Callable[..., Any]) -> Any:
     """Compile a loop over many elements: runs without the GIL, and its machine code is kept (see `kernel_cache`)."""
-    compiled = njit(function, error_model="numpy", nogil=True)
+    compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, pipeline_class=EntryCompiler)
     kernel_cache.attach(compiled)
     return compiled
 

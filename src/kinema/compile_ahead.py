@@ -257,11 +257,21 @@ def _can_start_python() -> bool:
 
 def _compile_elsewhere(names: list[str], processes: int, done: Callable[[str], None]) -> None:
     """Fill the cache folder from several processes: numba compiles one function at a time in each."""
-    left = iter(sorted(names, key=_heaviest_first))
+    pending = sorted(names, key=_heaviest_first)
+    lock = threading.Lock()
 
-    def serve(_: int) -> None:
+    def take(precision: str) -> str | None:
+        """The next job, of this precision if there is one: jobs of one precision share kernels."""
+        with lock:
+            preferred = [name for name in pending if name.endswith(precision)] or pending
+            if preferred:
+                pending.remove(preferred[0])
+            return preferred[0] if preferred else None
+
+    def serve(process: int) -> None:
+        precision = list(_PRECISIONS)[process % len(_PRECISIONS)]
         with _worker() as compile_one:
-            while (name := next(left, None)) is not None:
+            while (name := take(precision)) is not None:
                 compile_one(name)
                 done(name)
 
@@ -269,13 +279,28 @@ def _compile_elsewhere(names: list[str], processes: int, done: Callable[[str], N
         list(pool.map(serve, range(processes)))
 
 
-_HEAVIEST = ("feet", "locomotion", "hands", "ccd", "fabrik", "solve", "weapons", "grounds", "clips", "gaze", "tails")
+_HEAVIEST = (
+    "feet",
+    "locomotion",
+    "fabrik in batches",
+    "chains with limits",
+    "fabrik",
+    "solve",
+    "hands",
+    "gaze",
+    "clips",
+)
 """The parts that take longest, longest first."""
+
+_APART = ("grounds", "balls")
+"""Long parts that share no kernels with others, so that any process can compile them at the end."""
 
 
 def _heaviest_first(name: str) -> int:
     """Sort key: long jobs first, so that no process is left alone with one at the end."""
     part = name.partition(",")[0]
+    if part in _APART:
+        return len(_HEAVIEST) + 1
     return _HEAVIEST.index(part) if part in _HEAVIEST else len(_HEAVIEST)
 
 

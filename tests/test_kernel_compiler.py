@@ -1,0 +1,91 @@
+"""The compiler of kernels: the results of numba's own, with kernels linked into entries."""
+
+import gc
+
+import numpy as np
+import pytest
+from numba import config, errors, njit
+
+from kinema._jit import allocator, batch, kernel, like, routine
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+@kernel
+def halved(x):
+    return like(x, 0.5) * x
+
+
+@routine
+def blended(a, b, scale):
+    if scale is None:
+        return halved(a) + halved(b)
+    return scale * (halved(a) - b) / (a + like(a, 3.0))
+
+
+@allocator
+def workspace(count, x):
+    return np.full(count, x)
+
+
+def blend_all(values, scale, out):
+    work = workspace(values.size, values[0])
+    for i in range(values.size):
+        work[i] = blended(values[i], work[0], scale)
+        out[i] = max(work[i], blended(work[i], values[i], None))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [None, 3])
+def test_results_are_those_of_numbas_own_compiler(dtype, scale):
+    values = np.random.default_rng(1).normal(size=257).astype(dtype)
+    ours, numbas = np.empty_like(values), np.empty_like(values)
+    batch(blend_all)(values, scale, ours)
+    njit(blend_all_of_numba, error_model="numpy")(values, scale, numbas)
+    np.testing.assert_array_equal(ours, numbas)
+
+
+@njit(error_model="numpy")
+def blended_of_numba(a, b, scale):
+    half = like(a, 0.5)
+    if scale is None:
+        return half * a + half * b
+    return scale * (half * a - b) / (a + like(a, 3.0))
+
+
+def blend_all_of_numba(values, scale, out):
+    work = np.full(values.size, values[0])
+    for i in range(values.size):
+        work[i] = blended_of_numba(values[i], work[0], scale)
+        out[i] = max(work[i], blended_of_numba(work[i], values[i], None))
+
+
+def test_functions_compiled_by_numba_can_call_kernels():
+    @njit
+    def call(a, b):
+        return blended(a, b, None)
+
+    assert call(2.0, 4.0) == 3.0
+
+
+def test_a_kernel_without_code_for_its_arguments_is_an_error_and_garbage_is_collected_again():
+    @batch
+    def wrong(values):
+        values[0] = halved("text")
+
+    with pytest.raises(errors.TypingError):
+        wrong(np.zeros(1))
+    assert gc.isenabled()
+
+
+def test_a_caller_without_garbage_collection_keeps_it_off():
+    @batch
+    def doubled(values):
+        values[0] = halved(values[0])
+
+    gc.disable()
+    try:
+        doubled(np.ones(1))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
