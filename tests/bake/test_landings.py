@@ -18,7 +18,7 @@ PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
 def clip_frames():
     person = humanoid()
     world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
-    return SimpleNamespace(planted=PLANTED, dt=0.5, rig=person.rig, world=world)
+    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world)
 
 
 @pytest.mark.parametrize(

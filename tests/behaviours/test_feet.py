@@ -269,6 +269,46 @@ def test_a_planted_foot_that_is_out_of_reach_is_warned_of_once(caplog):
     assert caplog.text.count("a planted foot cannot reach its ground") == 2
 
 
+def stand(person, pose_at, frames=60):
+    """Soles of a person whose feet are held on flat ground while its pose changes, (F, L, 3, 3)."""
+    animator = km.Animator(person, [km.Feet()], ground=FLAT)
+    animator["feet"].set_contacts(np.array((True, True)))
+    world = [animator.update(1 / 60, pose_at(k / frames)).world for k in range(frames)]
+    return metrics.sole_points(person.rig, np.array(world))
+
+
+def rotated(pose, joint, angle, axis):
+    """A pose with one joint rotated about an axis of its own."""
+    t, r, s = (part.copy() for part in pose.arrays())
+    r[joint] = arrays.mul(r[joint], arrays.from_axis_angle(np.array(axis), angle).astype(r.dtype))
+    return km.Pose.of(t, r, s)
+
+
+def test_bending_toes_move_neither_heel_nor_ball_far():
+    """Captured toes bend into the floor while the foot is flat. Holding the tip would push the whole foot back."""
+    person = humanoid()
+    rest = person.clips["idle"].sample(0.0)
+    toe = person.rig.legs[0].toe
+    soles = stand(person, lambda share: rotated(rest, toe, 0.3 * math.sin(9 * share), (1.0, 0.0, 0.0)))
+    drift = np.linalg.norm((soles - soles[0])[:, 0, :2][..., (0, 2)], axis=-1)
+    assert drift.max() < 0.01
+
+
+def test_a_flat_foot_does_not_swivel_where_its_ankle_rolls():
+    """An ankle that rolls and pitches rotates the line from heel to ball about up: both points are held."""
+    person = humanoid()
+    rest = person.clips["idle"].sample(0.0)
+    foot = person.rig.legs[0].joints[-1]
+
+    def pose_at(share):
+        rolled = rotated(rest, foot, 0.1 * math.sin(7 * share), (0.0, 0.0, 1.0))
+        return rotated(rolled, foot, 0.1 * math.sin(9 * share), (0.0, 1.0, 0.0))
+
+    soles = stand(person, pose_at)
+    drift = np.linalg.norm((soles - soles[0])[:, 0, :2][..., (0, 2)], axis=-1)
+    assert drift.max() < 0.01
+
+
 @pytest.mark.parametrize("standing", [1, [1, 0], [True], [[True, False]] * 2, "left"])
 def test_contact_overrides_are_checked(standing):
     animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)

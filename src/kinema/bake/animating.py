@@ -108,7 +108,7 @@ class _Player:
         clip_frames, animator = self._clip_frames, self._animator
         self._aim(max(float(clip_frames.times[k]), 0.0))
         if self._landings is not None:
-            animator["feet"].set_contacts(clip_frames.planted[k])
+            animator["feet"].set_contacts(clip_frames.held[k])
             animator["feet"].set_landings(*self._landings.after(k))
         animator.set_transform(clip_frames.transforms[k, :3, 3], self._rotations[k])
         self._begun, dt = True, clip_frames.dt if self._begun else 0.0

@@ -14,6 +14,7 @@ from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.placing import on_ground, start_of
+from kinema.bake.rotation_bounds import without_pops
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
 from kinema.bake.targets import out_of_reach, targets_of
@@ -77,6 +78,8 @@ def bake(
         clip_frames = on_ground(clip_frames, ground, settings.at[1] if len(settings.at) == 3 else None)
     frames = animate(character, clip_frames, ground, settings, progress)
     clip_frames = clip_frames.without_lead
+    if settings.places_feet:
+        frames = without_pops(clip_frames, frames)
     keys = keys_of(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)

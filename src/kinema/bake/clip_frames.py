@@ -15,6 +15,7 @@ from kinema.clip import Clip
 from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
 from kinema.math import arrays
+from kinema.metrics.frames import without_short
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.root_motion import Root
@@ -33,6 +34,21 @@ MOST_FRAMES = 36_000
 
 PLANT_HEIGHT = 0.018
 """Leg lengths above the clip's floor up to which a sole is planted; a higher one is lifting, however slowly."""
+
+HELD_HEIGHT, HELD_SPEED = 0.035, 0.25
+"""Leg lengths above the clip's floor, and leg lengths a second, up to which a sole is held in place even if it is too
+high to be planted: captured feet stand a little above the floor, and a lifting foot that hardly moves must not
+slide."""
+
+HELD_SHORTEST = 0.06
+"""Seconds below which a foot that hardly moves is on its way."""
+
+LOWEST_SHARE = 0.02
+"""Share of the frames in which a point of a sole is lower than where it stands: captured heights are noisy."""
+
+HIGHEST_STANDING = 0.05
+"""Leg lengths above the clip's floor at which a point of a sole may stand throughout: a higher one is in the air, or
+on a box."""
 
 PLANTED_SHARE = 0.5
 """Share of the travel's speed below which a foot is planted. It swings at one to three times that speed."""
@@ -59,7 +75,9 @@ class ClipFrames:
     transforms: Any
     """(F, 4, 4): of the character, on level ground."""
     planted: Any
-    """(F, L): which feet are planted."""
+    """(F, L): which feet are planted, low on the floor. Figures are measured with these."""
+    held: Any
+    """(F, L): which feet are held in place: those that are planted, and those that hardly move just above the floor."""
     lead: int
     """Frames of the lead-in: the end of a loop's previous pass, for springs and feet to settle."""
     stride: int
@@ -79,7 +97,7 @@ class ClipFrames:
     @property
     def without_lead(self) -> ClipFrames:
         """The same frames without the lead-in."""
-        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "transforms", "planted")}
+        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "transforms", "planted", "held")}
         return replace(self, **parts, lead=0)
 
     @property
@@ -117,12 +135,25 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     which, transforms = which[-total:], transforms[-total:]
     rig = replace(rig, floor=travel.floor)
     clip_frames = ClipFrames(
-        (np.arange(which.size) - lead) * dt, poses[which], transforms, None, lead, stride, rig, travel, moves
+        (np.arange(which.size) - lead) * dt, poses[which], transforms, None, None, lead, stride, rig, travel, moves
     )
     speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
-    return replace(
-        clip_frames, planted=metrics.planted_from(rig, clip_frames.world, dt, height=PLANT_HEIGHT, speed=speed)
-    )
+    world = clip_frames.world
+    planted = metrics.planted_from(rig, world, dt, height=PLANT_HEIGHT, speed=speed)
+    return replace(clip_frames, planted=planted, held=planted | _hardly_moving(rig, world, dt))
+
+
+def _hardly_moving(rig: Rig, world: Any, dt: float) -> Any:
+    """(F, L): which feet hardly move just above the floor, or above where they are when they stand, if that is higher.
+
+    world: (F, J, 4, 4).
+    """
+    points = metrics.sole_points(rig, world)
+    heights = (points @ np.array(rig.up) - rig.floor) / rig.leg_length
+    levels = np.clip(np.quantile(heights, LOWEST_SHARE, axis=0), 0.0, HIGHEST_STANDING)
+    speeds = np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1) / rig.leg_length
+    still = ((heights < levels + HELD_HEIGHT) & (speeds < HELD_SPEED)).any(axis=-1)
+    return without_short(still, HELD_SHORTEST / dt)
 
 
 def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:

@@ -17,7 +17,7 @@ class Landings:
     """The landings of F frames and L legs."""
 
     def __init__(self, clip_frames: ClipFrames) -> None:
-        planted, frames = clip_frames.planted, np.arange(len(clip_frames.planted))[:, np.newaxis]
+        planted, frames = clip_frames.held, np.arange(len(clip_frames.held))[:, np.newaxis]
         never = len(planted)
         self._dt = clip_frames.dt
         # (F, L): the next frame in which a foot stands, and the last one in which it stood.

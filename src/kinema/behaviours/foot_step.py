@@ -24,11 +24,13 @@ from kinema.behaviours.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
     BALL,
+    HEADING_FLAT,
     HEEL,
     LOOK_AHEAD,
     NO_OVERRIDE,
     ROLL_HEIGHT,
     TIP,
+    SolePoints,
     choose_foothold,
     foothold_seen,
     foothold_shift,
@@ -58,6 +60,21 @@ FASTEST_FOOT = 20.0
 
 CONTACT_SWITCH = 0.003
 """How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""
+
+NEAR_GROUND = 0.015
+"""Leg lengths above the lower of the two up to which heel and ball hold a planted foot in place. At three times that it
+pivots on the other."""
+
+SLOW_POINT = 0.2
+"""Leg lengths a second up to which heel or ball stands in the clip; at twice that it is on its way."""
+
+STEADY_TIP = 0.05
+"""Leg lengths a second that the tip of a foot is slower than heel and ball where the foot rolls onto it. Toes that bend
+into the floor move faster than the ball."""
+
+TOES_BEND = 0.03
+"""Leg lengths that the tip of a foot may be below its heel and ball while they still hold it in place: captured toes
+bend into the floor. From twice that on the foot stands on its toes."""
 
 RELEASE_SHARE = 1.25
 """A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
@@ -125,6 +142,7 @@ class ClipFoot(NamedTuple):
     points: heel, ball and tip. ankle: its matrix, four columns. rotation: its rotation. ball_height, low: metres of the
     ball and of the lowest point above the floor. contact: the lowest point. speed: of that, metres a second across up.
     yaw: radians that the foot rotated about up since the last frame.
+    speeds: of heel, ball and tip, metres a second.
     """
 
     points: Any
@@ -135,6 +153,7 @@ class ClipFoot(NamedTuple):
     contact: Any
     speed: Any
     yaw: Any
+    speeds: Any
 
 
 class FootStance(NamedTuple):
@@ -210,6 +229,13 @@ def minimum_jerk(share):
 
 
 @kernel
+def faded_out(value, start, width):
+    """1 up to a value, 0 from so much more on."""
+    zero, one = like(value, 0.0), like(value, 1.0)
+    return one - min(max((value - start) / width, zero), one)
+
+
+@kernel
 def planned(motion, goal, goal_speed, seconds, t):
     """The smoothest motion (minimum jerk) to a goal in so many seconds, t on; it arrives without acceleration.
 
@@ -254,6 +280,40 @@ def lowest_point(heel, ball, tip, switch):
     return contact
 
 
+@kernel
+def steep_foot(points, up):
+    """Whether a foot is pitched so far that the line from heel to ball says little of the way it points."""
+    along = vec.sub(points.ball, points.heel)
+    return vec.length(vec.reject(along, up)) <= vec.length(along) * like(up[0], HEADING_FLAT)
+
+
+@kernel
+def yaw_since(ball, heel, points, up):
+    """Radians that the line from heel to ball has rotated about up. Holding it, neither of them slides."""
+    before, now = vec.reject(vec.sub(ball, heel), up), vec.reject(vec.sub(points.ball, points.heel), up)
+    return math.atan2(vec.dot(vec.cross(before, now), up), vec.dot(before, now))
+
+
+@kernel
+def twist_since(before, rotation, up):
+    """Radians that an ankle has rotated about up."""
+    since = quat.mul(rotation, quat.conj(before))
+    sine = vec.dot((since[0], since[1], since[2]), up)
+    return like(sine, 2.0) * math.atan2(sine if since[3] >= like(sine, 0.0) else -sine, abs(since[3]))
+
+
+@kernel
+def point_speeds(foot, points, dt):
+    """Speeds of heel, ball and tip in the clip, metres a second."""
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    rate = one / dt if (dt > zero) & (not foot.fresh) else zero
+    return SolePoints(
+        vec.length(vec.sub(points.heel, load3(foot.clip_sole[HEEL]))) * rate,
+        vec.length(vec.sub(points.ball, load3(foot.clip_sole[BALL]))) * rate,
+        vec.length(vec.sub(points.tip, load3(foot.clip_sole[TIP]))) * rate,
+    )
+
+
 @routine
 def read_clip_foot(sole, foot, world, floor, dt):
     """Read what the clip does with a foot. Marks it as fresh where the character was put elsewhere."""
@@ -268,12 +328,20 @@ def read_clip_foot(sole, foot, world, floor, dt):
     ankle = load_matrix(world[sole.joints[HEEL]])
     frame = xform.axes(ankle)
     rotation = quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
-    since = quat.mul(rotation, quat.conj(load4(foot.clip_rotation)))
-    sine = vec.dot((since[0], since[1], since[2]), up)
-    yaw = like(dt, 2.0) * math.atan2(sine if since[3] >= zero else -sine, abs(since[3]))
+    yaw = yaw_since(load3(foot.clip_sole[BALL]), load3(foot.clip_sole[HEEL]), points, up)
+    if steep_foot(points, up):
+        yaw = twist_since(load4(foot.clip_rotation), rotation, up)
     speed = moved / dt if (dt > zero) & (not foot.fresh) else zero
     return ClipFoot(
-        points, ankle, rotation, ball, min(heel, min(ball, tip)), contact, speed, zero if foot.fresh else yaw
+        points,
+        ankle,
+        rotation,
+        ball,
+        min(heel, min(ball, tip)),
+        contact,
+        speed,
+        zero if foot.fresh else yaw,
+        point_speeds(foot, points, dt),
     )
 
 
@@ -398,6 +466,47 @@ def swing_across(settings, sole, foot, under, stance, dt):
     return vec.add(load3(foot.offset), vec.scale(way, shift))
 
 
+@kernel
+def stillness(sole, speed):
+    """1 for a point that stands in the clip, nearly 0 for one that moves: a ball that is on its way down."""
+    slow = sole.length * like(speed, SLOW_POINT)
+    return max(faded_out(speed, slow, slow), like(speed, 1.0 / 256.0))
+
+
+@kernel
+def gap_under(sole, under, which, point):
+    """Height of a point of a foot above the ground below it, metres. A wall beside it is no ground; nor is a hole."""
+    hit = under.hits[sample_of(which)]
+    gap = vec.dot(vec.sub(point, load3(hit.point)), under.floor.up)
+    return gap if hit.found & (gap > -sole.length * like(gap, WALL)) else sole.length
+
+
+@routine
+def drift_of(sole, foot, clip, placement, under):
+    """How far a placement moves the part of the sole that is on the ground since the last frame.
+
+    Heel and ball count as they are near the ground and still in the clip, both alike where the foot is flat: toes that
+    bend then move neither of them far. The tip counts where the others lift off, or are far above it.
+    """
+    size, points = sole.length, clip.points
+    near, slack = size * like(size, NEAR_GROUND), size * like(size, TOES_BEND)
+    switch, steady = size * like(size, CONTACT_SWITCH), size * like(size, STEADY_TIP)
+    heel, ball, tip = placed(placement, points.heel), placed(placement, points.ball), placed(placement, points.tip)
+    heel_gap, ball_gap = gap_under(sole, under, HEEL, heel), gap_under(sole, under, BALL, ball)
+    low = min(heel_gap, ball_gap)
+    lower = low - gap_under(sole, under, TIP, tip)
+    heel_still, ball_still = stillness(sole, clip.speeds.heel), stillness(sole, clip.speeds.ball)
+    slower = min(clip.speeds.heel, clip.speeds.ball) - clip.speeds.tip
+    still = max(heel_still, ball_still) * faded_out(lower, slack, slack) * faded_out(slower, steady, steady)
+    flat = max(faded_out(lower, switch, switch), still)
+    heel_weight = faded_out(heel_gap - low, near, near + near) * heel_still
+    ball_weight = faded_out(ball_gap - low, near, near + near) * ball_still
+    share = flat / (heel_weight + ball_weight)
+    drift = vec.scale(vec.sub(heel, load3(foot.sole[HEEL])), share * heel_weight)
+    drift = vec.add(drift, vec.scale(vec.sub(ball, load3(foot.sole[BALL])), share * ball_weight))
+    return vec.add(drift, vec.scale(vec.sub(tip, load3(foot.sole[TIP])), like(size, 1.0) - flat))
+
+
 @routine
 def hold_across(sole, foot, clip, under, dt):
     """Hold a planted foot where it landed: what the clip slides or swivels goes into its offset and its yaw. Returns
@@ -407,10 +516,8 @@ def hold_across(sole, foot, clip, under, dt):
     foot.yaw = min(max(foot.yaw - clip.yaw, -most), most)
     shift = load3(foot.offset)
     placement = place(sole, foot, clip, shift, under)
-    contact = depth_of(sole, clip, placement, under, True).deepest
-    there = placed(placement, pick(contact, clip.points))
     # Along the ground: what it moves off the ground and back is no slide.
-    drift = vec.reject(vec.sub(there, load3(foot.sole[contact])), under.plane.normal)
+    drift = vec.reject(drift_of(sole, foot, clip, placement, under), under.plane.normal)
     drift = vec.reject(drift, under.floor.up)
     held = vec.sub(shift, drift)
     none = vec.scale(drift, like(dt, 0.0))
@@ -489,13 +596,11 @@ class Depth(NamedTuple):
     """How deep a foot is in the ground, metres along up.
 
     missing: how far it must be raised so that no point of its sole is in the ground it goes by, negative if all are
-    above it. blocked: the same for what stands in its way above that ground, 0 if nothing does. deepest: the point that
-    touches: the clip's contact unless another is clearly deeper.
+    above it. blocked: the same for what stands in its way above that ground, 0 if nothing does.
     """
 
     missing: Any
     blocked: Any
-    deepest: Any
 
 
 @routine
@@ -504,8 +609,7 @@ def depth_of(sole, clip, placement, under, held):
     not count; in the way of a swinging one it is an obstacle.
     """
     size, up = sole.length, placement.up
-    switch = size * like(size, CONTACT_SWITCH)
-    missing, blocked, deepest, most = -size, like(size, 0.0), BALL, -size - switch
+    missing, blocked = -size, like(size, 0.0)
     ground = size * (like(size, WALL) if held else like(size, ROUGH))
     for which in range(3):
         hit = under.hits[sample_of(which)]
@@ -516,10 +620,7 @@ def depth_of(sole, clip, placement, under, held):
             blocked = max(blocked, depth)
             depth = min(depth, size * like(size, SHALLOW)) if not held else -size
         missing = max(missing, depth)
-        depth += switch if which == clip.contact else like(size, 0.0)
-        if depth > most:
-            most, deepest = depth, which
-    return Depth(missing, like(size, 0.0) if held else blocked, deepest)
+    return Depth(missing, like(size, 0.0) if held else blocked)
 
 
 @routine
