@@ -7,19 +7,27 @@ and after it. Everything slower is left exactly as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
 from kinema.pose import Pose
+from kinema.skeleton import Joint
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0
 """Radians a second that a leg joint rotates at most beyond the clip: 22 degrees in 1/60 s. From 25 on it is seen as a
 pop."""
+
+
+MOST_MOVED_HELD, MOST_MOVED = 0.008, 0.15
+"""Leg lengths that a sole may be moved by that, while it is held in place and while it swings. A leg whose foot would
+be moved farther keeps its pops: they are those of joints that rotate against each other."""
 
 
 def without_pops(clip_frames: ClipFrames, frames: BakedFrames) -> BakedFrames:
@@ -27,11 +35,24 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames) -> BakedFrames:
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
+    wanted = metrics.sole_points(clip_frames.rig, frames.world)
+    for n, leg in enumerate(clip_frames.rig.legs):
+        bounded = _bounded(clip_frames, frames, leg.joints)
+        if bounded is frames:
+            continue
+        moved = np.linalg.norm(metrics.sole_points(clip_frames.rig, bounded.world) - wanted, axis=-1)[:, n].max(axis=-1)
+        allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * clip_frames.rig.leg_length
+        if (moved <= allowed).all():
+            frames = bounded
+    return frames
+
+
+def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Joint]) -> BakedFrames:
+    """Return the frames with steps of some joints beyond the clip spread over time; the same, if there are none."""
     most = FASTEST_BEYOND * clip_frames.dt
     translations, rotations, scales = frames.poses.arrays()
     bounded, own = rotations.copy(), clip_frames.poses.arrays()[1]
-    joints = sorted({int(joint) for leg in clip_frames.rig.legs for joint in leg.joints})
-    for joint in joints:
+    for joint in map(int, joints):
         before = own[:, joint].astype(np.float64)
         corrections = arrays.mul(arrays.conj(before), rotations[:, joint].astype(np.float64))
         if _steps(corrections).max(initial=0.0) > most:

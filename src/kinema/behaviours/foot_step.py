@@ -126,6 +126,9 @@ LARGEST_SINK = 0.08
 LIFT_HALF_LIFE = 0.01
 """Seconds in which a planted foot is half way to touching the ground."""
 
+STEEP_GROUND = 0.64
+"""Cosine of the slope (50 degrees) from which ground is taken as level between a ray and a point of the sole."""
+
 ROUGH = 0.04
 """Leg lengths above its plane up to which ground is what a swinging foot goes by; more is an obstacle."""
 
@@ -218,6 +221,17 @@ def pick(which, points):
 def sample_of(which):
     """The ray under heel, ball or tip, among the rays of a leg."""
     return HEEL_SAMPLE if which == HEEL else (BALL_SAMPLE if which == BALL else TIP_SAMPLE)
+
+
+@kernel
+def ground_above(hit, point, up):
+    """How far the ground is above a point, along up, metres. A ray misses the point by what the foot moved since it was
+    aimed; between the two, ground that is not steep goes on along its normal.
+    """
+    ground = SupportPlane(load3(hit.point), load3(hit.normal))
+    if vec.dot(ground.normal, up) < like(up[0], STEEP_GROUND):
+        return vec.dot(vec.sub(ground.point, point), up)
+    return height_on(ground, point, up)
 
 
 @kernel
@@ -475,10 +489,14 @@ def stillness(sole, speed):
 
 @kernel
 def gap_under(sole, under, which, point):
-    """Height of a point of a foot above the ground below it, metres. A wall beside it is no ground; nor is a hole."""
+    """Height of a point of a foot above the ground below it, metres; above its plane, where there is none. A wall
+    beside it is no ground.
+    """
     hit = under.hits[sample_of(which)]
-    gap = vec.dot(vec.sub(point, load3(hit.point)), under.floor.up)
-    return gap if hit.found & (gap > -sole.length * like(gap, WALL)) else sole.length
+    if not hit.found:
+        return -height_on(under.plane, point, under.floor.up)
+    gap = -ground_above(hit, point, under.floor.up)
+    return gap if gap > -sole.length * like(gap, WALL) else sole.length
 
 
 @routine
@@ -615,7 +633,7 @@ def depth_of(sole, clip, placement, under, held):
         hit = under.hits[sample_of(which)]
         if not hit.found:
             continue
-        depth = vec.dot(vec.sub(load3(hit.point), placed(placement, pick(which, clip.points))), up)
+        depth = ground_above(hit, placed(placement, pick(which, clip.points)), up)
         if (-height_on(under.plane, load3(hit.point), up) > ground) & ((not held) | (depth > ground)):
             blocked = max(blocked, depth)
             depth = min(depth, size * like(size, SHALLOW)) if not held else -size
