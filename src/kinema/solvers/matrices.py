@@ -53,7 +53,7 @@ def own_rotation(m):
 
 @batch
 def _axes_in_world(chain, own, out):
-    """An axis of the middle joint's own space as one of the world, about which a positive turn goes the same way."""
+    """Transform axes of middle joints to world space. A positive rotation about them keeps its direction."""
     for n in range(out.shape[0]):
         frame = xform.axes(load_matrix(chain[n, 1]))
         axis = load3(own[n])
@@ -62,25 +62,25 @@ def _axes_in_world(chain, own, out):
 
 
 @batch
-def _turns_to_points(chain, points, turns):
-    """The smallest turns that lay the bones of each chain along new joints, (chains, joints, 3)."""
-    for n in range(turns.shape[0]):
+def _rotations_to_points(chain, points, rotations):
+    """Compute the smallest rotations that align the bones of each chain with new joints, (chains, joints, 3)."""
+    for n in range(rotations.shape[0]):
         one = like(chain[n, 0, 0], 1.0)
         zero = like(one, 0.0)
         so_far = (zero, zero, zero, one)
-        for k in range(turns.shape[1]):
+        for k in range(rotations.shape[1]):
             bone = quat.rotate(so_far, vec.sub(load_origin(chain[n, k + 1]), load_origin(chain[n, k])))
-            turn = smallest_rotation(bone, vec.sub(load3(points[n, k + 1]), load3(points[n, k])))
-            store4(turns[n, k], quat.unit(quat.mul(quat.conj(so_far), quat.mul(turn, so_far))))
-            so_far = quat.unit(quat.mul(turn, so_far))
+            rotation = smallest_rotation(bone, vec.sub(load3(points[n, k + 1]), load3(points[n, k])))
+            store4(rotations[n, k], quat.unit(quat.mul(quat.conj(so_far), quat.mul(rotation, so_far))))
+            so_far = quat.unit(quat.mul(rotation, so_far))
 
 
 @batch
-def _move(first, last, chain, turns, wanted, weights, owner, bones):
+def _move(first, last, chain, rotations, wanted, weights, owner, bones):
     """Rotate the bones of some chains in place. wanted: (chains, 1 or 0, 4). owner: (bones,), the joint of the chain
     that each bone goes with, or -1.
     """
-    tip = turns.shape[1]
+    tip = rotations.shape[1]
     passed = np.empty((tip + 1, 4), bones.dtype)
     start, end = np.empty((tip + 1, 3), bones.dtype), np.empty((tip + 1, 3), bones.dtype)
     for n in range(first, last):
@@ -94,13 +94,13 @@ def _move(first, last, chain, turns, wanted, weights, owner, bones):
             here = load_origin(chain[n, k])
             at = vec.add(at, quat.rotate(now, vec.sub(here, load_origin(chain[n, max(k - 1, 0)]))))
             if k < tip:
-                turn = load4(turns[n, k])
+                rotation = load4(rotations[n, k])
             elif wanted.shape[1] > 0:
                 own = own_rotation(load_matrix(chain[n, k]))
-                turn = quat.mul(quat.conj(whole), quat.mul(load4(wanted[n, 0]), quat.conj(own)))
+                rotation = quat.mul(quat.conj(whole), quat.mul(load4(wanted[n, 0]), quat.conj(own)))
             else:
-                turn = (zero, zero, zero, like(weight, 1.0))
-            now, whole = quat.unit(quat.mul(now, quat.part(turn, weight))), quat.unit(quat.mul(whole, turn))
+                rotation = (zero, zero, zero, like(weight, 1.0))
+            now, whole = quat.unit(quat.mul(now, quat.part(rotation, weight))), quat.unit(quat.mul(whole, rotation))
             store4(passed[k], now)
             store3(start[k], here)
             store3(end[k], at)
@@ -110,8 +110,8 @@ def _move(first, last, chain, turns, wanted, weights, owner, bones):
                 m = load_matrix(bones[n, b])
                 q = load4(passed[k])
                 moved = vec.add(load3(end[k]), quat.rotate(q, vec.sub(m[3], load3(start[k]))))
-                turned = (quat.rotate(q, m[0]), quat.rotate(q, m[1]), quat.rotate(q, m[2]), moved)
-                store_matrix(bones[n, b], turned)
+                axes = (quat.rotate(q, m[0]), quat.rotate(q, m[1]), quat.rotate(q, m[2]))
+                store_matrix(bones[n, b], (axes[0], axes[1], axes[2], moved))
 
 
 def apply_to_matrices(
@@ -191,12 +191,12 @@ def apply_to_matrices(
     bones = each["matrices"].copy()
     start = np.ascontiguousarray(bones[:, chain])
     pole = each.get("pole")
-    turns, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
+    rotations, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
     weights, wanted = each["weight"][:, 0], np.empty((len(bones), 0, 4), dtype)
     if "rotation" in each:
         wanted = each["rotation"][:, np.newaxis]
     validation.in_chunks(
-        lambda first, last: _move(first, last, start, turns, wanted, weights, owner, bones),
+        lambda first, last: _move(first, last, start, rotations, wanted, weights, owner, bones),
         len(bones),
         THREADS_FROM_POSES,
         1,
@@ -208,19 +208,22 @@ def apply_to_matrices(
 def _solve(
     chain: Any, target: Any, pole: Any, solver: str, axis: Any, soften: float, tolerance: float, shape: Any
 ) -> tuple[Any, tuple[Any, Any]]:
-    """The turn of every bone but the last, (chains, joints - 1, 4), with passes made and sine of pole to line."""
+    """Solve the chains.
+
+    Returns the rotation of every bone but the last, (chains, joints - 1, 4), and passes and pole sine.
+    """
     at, none = np.ascontiguousarray(chain[..., 3::4]), np.zeros(len(chain), np.int64)
     if solver == "two_bone":
-        # Bones as they stand are as good a place to start as any, so their own axes do not matter.
+        # Start from unrotated joints: only positions matter, not the bones' own axes.
         standing = np.zeros((*at.shape, 4), at.dtype)
         standing[..., :3], standing[..., 3] = np.eye(3), at
         hinge = None if axis is None else _hinges(chain, axis, shape)
         result = two_bone_rotations(standing, target, hinge, pole, soften=soften, tolerance=tolerance)
         return np.stack((result.start, result.mid), axis=1), (none, result.pole_sine)
     found = (ccd if solver == "ccd" else fabrik)(at, target, pole=pole, tolerance=tolerance)
-    turns = np.empty((len(chain), chain.shape[1] - 1, 4), chain.dtype)
-    _turns_to_points(chain, found.joints, turns)
-    return turns, (none + found.iterations, np.ones(len(chain)))
+    rotations = np.empty((len(chain), chain.shape[1] - 1, 4), chain.dtype)
+    _rotations_to_points(chain, found.joints, rotations)
+    return rotations, (none + found.iterations, np.ones(len(chain)))
 
 
 def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:

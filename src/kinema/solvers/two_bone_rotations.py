@@ -1,15 +1,14 @@
-"""Two bones of an animated skeleton: the two turns that put the tip on the target and leave the rest as animated.
+"""Two bones of an animated skeleton: the two rotations that move the tip to the target and keep the animated twist.
 
-Not a pose but corrections, one for the start joint and one for the middle joint, each in the joint's own space: the
-new local rotation is `old * correction`. Made so that the animated twist survives (after ozz-animation's job of the
-same purpose; the mathematics here is our own):
+The result is a correction for the start joint and one for the middle joint, each in the joint's own space: the new
+local rotation is `old * correction`. The steps follow ozz-animation's two-bone job; the mathematics is our own:
 
-1. bend the middle joint about its own hinge axis until start and tip are as far apart as start and target are;
-2. turn the start joint by the smallest turn that brings the tip onto the line to the target;
-3. swing it about that line until the middle joint lies towards the pole.
+1. bend the middle joint about its own hinge axis until the distance from start to tip is that from start to target;
+2. rotate the start joint by the smallest rotation that brings the tip onto the line to the target;
+3. swing it about that line until the middle joint points towards the pole.
 
-Everything is computed in the joints' own spaces from their world matrices, so a moved, turned, uniformly scaled or
-mirrored parent changes nothing.
+All steps are computed in the joints' own spaces from their world matrices, so the result does not depend on a moved,
+rotated, uniformly scaled or mirrored parent.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ NO_AXIS, ALWAYS, IF_STRAIGHT = 0, 1, 2
 
 @kernel
 def hinge_axis(given, use_axis, to_start, to_end, to_pole):
-    """The axis the middle joint bends about, in its own space: given, else the bend it has, else across the pole.
+    """The bend axis of the middle joint, in its own space: given, else its current bend, else across the pole.
 
-    `use_axis` says what the given one is for: NO_AXIS, ALWAYS, or IF_STRAIGHT, where the bend it has comes first.
-    A positive turn about the axis bends the limb. `to_start` and `to_end` are the ways from the middle joint,
-    `to_pole` is the way the middle joint is to go, all in its own space.
+    use_axis: when to use the given one: NO_AXIS, ALWAYS, or IF_STRAIGHT, where the current bend comes first. A positive
+    rotation about the axis bends the limb. to_start, to_end: from the middle joint. to_pole: the direction in which the
+    middle joint should move. All are in its own space.
     """
     if use_axis == ALWAYS:
         return given
@@ -51,10 +50,10 @@ def hinge_axis(given, use_axis, to_start, to_end, to_pole):
 
 @kernel
 def bend_to(to_start, to_end, axis, distance):
-    """The turn of the middle joint about its axis that brings the end to a distance from the start.
+    """The rotation of the middle joint about its axis that brings the end to a distance from the start.
 
-    With a and b the ways to start and end, |b' - a| = d means a . b' = (|a|^2 + |b|^2 - d^2) / 2. Only the parts
-    across the axis turn, so their angle is known by its cosine; the parts along it stay as they are.
+    With vectors a and b to start and end, |b' - a| = d means a . b' = (|a|^2 + |b|^2 - d^2) / 2. Only the parts
+    perpendicular to the axis rotate, so this gives the cosine of their angle; the parts along the axis are constant.
     """
     one = like(distance, 1.0)
     zero = like(distance, 0.0)
@@ -72,15 +71,15 @@ def bend_to(to_start, to_end, axis, distance):
     sine = math.sqrt((one - cosine) * (one + cosine))
     now_cosine = vec.dot(a, b) / size
     now_sine = vec.dot(axis, vec.cross(a, b)) / size
-    # From a, straight on is half a turn; a positive bend comes back from there, so the end sits at minus the angle.
-    turn_cosine = cosine * now_cosine - sine * now_sine
-    turn_sine = -sine * now_cosine - cosine * now_sine
-    return quat.unit(quat.from_cos_sin(axis, turn_cosine, turn_sine))
+    # Measured from a, a straight limb is at pi. A positive bend reduces the angle, so the end is at minus the angle.
+    by_cosine = cosine * now_cosine - sine * now_sine
+    by_sine = -sine * now_cosine - cosine * now_sine
+    return quat.unit(quat.from_cos_sin(axis, by_cosine, by_sine))
 
 
 @kernel
 def swing(line, mid, to_pole, zone):
-    """The turn about a unit line that brings the middle joint to the pole's side; fades near the pole's line."""
+    """The rotation about a unit line that brings the middle joint to the pole's side. It fades out near the line."""
     one = like(line[0], 1.0)
     zero = like(line[0], 0.0)
     mid_aside = vec.reject(mid, line)
@@ -91,20 +90,23 @@ def swing(line, mid, to_pole, zone):
         return (zero, zero, zero, one)
     cosine = vec.dot(mid_aside, pole_aside) / (mid_size * pole_size)
     sine = vec.dot(line, vec.cross(mid_aside, pole_aside)) / (mid_size * pole_size)
-    # Straight opposite, the sign of the sine is noise, and the way round would change from frame to frame.
+    # Exactly opposite, the sign of the sine is noise, and the direction would change from frame to frame.
     sine = abs(sine) if abs(sine) < like(one, STRAIGHT) else sine
-    turn = quat.unit(quat.from_cos_sin(line, cosine, sine))
+    rotation = quat.unit(quat.from_cos_sin(line, cosine, sine))
     edge_size = vec.length(to_pole) * zone
     if pole_size < edge_size:
         share = pole_size / edge_size
-        turn = quat.unit((turn[0] * share, turn[1] * share, turn[2] * share, one + (turn[3] - one) * share))
-    return turn
+        x, y, z, w = rotation
+        rotation = quat.unit((x * share, y * share, z * share, one + (w - one) * share))
+    return rotation
 
 
 @kernel
 def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weight):
-    """One limb. start, mid, end: world matrices as four columns. Returns both corrections, where the end comes to be at
-    full weight, the distance asked for as a share of the reach, and how far the pole is from the reach line (its sine).
+    """Solve one limb. start, mid, end: world matrices as four columns.
+
+    Returns both corrections, the position of the end at full weight, the wanted distance as a share of the reach, and
+    the sine of the angle between the pole and the line to the target.
     """
     one = like(soften, 1.0)
     zero = like(soften, 0.0)
@@ -115,7 +117,7 @@ def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weigh
     gap = vec.sub(target, start[3])
     size = vec.length(upper) + vec.length(lower)
     reach = vec.length(gap) / (size if size > zero else one)
-    # From here on in units of the limb: products of four lengths would leave the range of float32.
+    # From here on in units of the limb: products of four lengths could overflow float32.
     unit = vec.span(upper) + vec.span(lower)
     unit = unit if unit > zero else one
     upper, lower = vec.scale(upper, one / unit), vec.scale(lower, one / unit)
@@ -150,10 +152,10 @@ def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weigh
         pole_local = xform.into(start_frame, to_pole)
         pole_size = vec.length(pole_local)
         pole_sine = vec.length(vec.reject(pole_local, line)) / (pole_size if pole_size > zero else one)
-        turn = swing(line, quat.rotate(aim, mid_local), pole_local, like(one, POLE_FADE_HINTED))
-        start_correction = quat.unit(quat.mul(turn, aim))
-    turned = xform.linear(start_frame, quat.rotate(start_correction, end_local))
-    reached_end = vec.add(start[3], vec.scale(turned, unit))
+        swung = swing(line, quat.rotate(aim, mid_local), pole_local, like(one, POLE_FADE_HINTED))
+        start_correction = quat.unit(quat.mul(swung, aim))
+    to_tip = xform.linear(start_frame, quat.rotate(start_correction, end_local))
+    reached_end = vec.add(start[3], vec.scale(to_tip, unit))
     start_correction = quat.part(start_correction, weight)
     mid_correction = quat.part(mid_correction, weight)
     return start_correction, mid_correction, reached_end, reach, pole_sine
