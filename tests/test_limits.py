@@ -163,14 +163,12 @@ def test_no_limit_changes_nothing(dtype, limit, q, bone):
 @settings(max_examples=30)
 @given(limit=cones(), q=rotations(), bone=units())
 def test_cone_gives_the_nearest_rotation(limit, q, bone):
-    assume(naive.angle_between(bone, naive.quat_rotate(q, bone)) < math.pi - 1e-9)  # The next test.
     result = limit.project(q, bone)
     allowed = naive.rotations_into_cone(bone, limit.angle, np.linspace(-math.pi, math.pi, 73))
     best, _ = naive.nearest_rotation(q, allowed)
     assert naive.angle_between_rotations(q, result) <= best + 1e-9
 
 
-@pytest.mark.xfail(strict=True, reason="swings about another axis if the bone points exactly backwards")
 def test_cone_gives_the_nearest_rotation_if_the_bone_points_exactly_backwards():
     q, bone = np.array([0.0, -1.0, 0.0, 0.0]), np.array([0.0, 0.0, -1.0])
     assert naive.angle_between_rotations(q, Cone(1.0).project(q, bone)) == pytest.approx(math.pi - 1.0)

@@ -67,12 +67,18 @@ def beyond(cosine, sine, cos_limit, sin_limit):
 
 @kernel
 def into_cone(parent, direction, cos_limit, sin_limit):
-    """The nearest unit direction within an angle of the parent's."""
+    """The nearest unit direction within an angle of the parent's. Straight back, any side is as near."""
+    return into_cone_towards(parent, direction, cos_limit, sin_limit, vec.unit_side(parent))
+
+
+@kernel
+def into_cone_towards(parent, direction, cos_limit, sin_limit, side):
+    """As `into_cone`, with the side, a unit vector perpendicular to the parent, that straight back moves to."""
     cosine = vec.dot(parent, direction)
     # Two cross products: close to straight back, a single rejection is mostly rounding error along the parent.
     aside = vec.cross(vec.cross(parent, vec.reject(direction, parent)), parent)
     sine = vec.length(aside)
-    aside = vec.unit_or(aside, vec.unit_side(parent))
+    aside = vec.unit_or(aside, side)
     edge_direction = vec.add(vec.scale(parent, cos_limit), vec.scale(aside, sin_limit))
     return vec.select(beyond(cosine, sine, cos_limit, sin_limit), edge_direction, direction)
 
@@ -220,7 +226,8 @@ def project(given, bone, limit, rounding):
         return q if inside else clamped
     swing, twist = split(q, bone)
     moved = quat.rotate(swing, bone)
-    nearest = into_cone(bone, moved, limit.cos_widest, limit.sin_widest)
+    side = vec.unit_or(vec.cross((swing[0], swing[1], swing[2]), bone), vec.unit_side(bone))
+    nearest = into_cone_towards(bone, moved, limit.cos_widest, limit.sin_widest, side)
     inside = (moved[0] == nearest[0]) & (moved[1] == nearest[1]) & (moved[2] == nearest[2])
     if not inside:
         swing = quat.between(bone, nearest, vec.hinge_of(bone))
