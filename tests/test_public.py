@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo import humanoid
+from kinema.world.function_ground import FunctionGround
+from kinema.world.union import Union
 
 SOURCE = Path(km.__file__)
 
@@ -215,8 +218,13 @@ def test_every_field_of_a_result_is_documented(name):
             "TriangleMesh(1 triangles, from (-1, 0, -1) to (1, 0, 1))",
         ),
         (lambda: km.Rope2D((0, 0), links=8, length=2), "Rope2D(8 links, length 2, free end)"),
+        (
+            lambda: Union(km.Sphere(), FunctionGround(max)),
+            "Union(Sphere(centre=(0, 0, 0), radius=1), FunctionGround(max))",
+        ),
+        (lambda: km.Animator(humanoid(), [km.Recoil()])["recoil"], "<RecoilState: kick>"),
     ],
-    ids=["plane", "sphere", "height field", "voxel grid", "triangle mesh", "rope"],
+    ids=["plane", "sphere", "height field", "voxel grid", "triangle mesh", "rope", "union", "stage"],
 )
 def test_what_is_printed_says_what_it_is(make, expected):
     assert repr(make()) == expected

@@ -122,6 +122,11 @@ class Crowd:
 class StageState:
     """What a stage keeps from frame to frame, as arrays over the characters, and what its users set."""
 
+    def __repr__(self) -> str:
+        framework, members = vars(StageState), vars(type(self))
+        methods = [name for name in members if not name.startswith("_") and name not in framework]
+        return f"<{type(self).__name__}: {', '.join(methods)}>"
+
     def awake(self, dt: float) -> Any:
         """Return (characters,): whose pose this stage would change in this frame even if nothing else moved."""
         raise NotImplementedError

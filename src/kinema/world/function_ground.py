@@ -65,6 +65,9 @@ class FunctionGround(Ground):
         self._step = validation.number("step", step, 1.0 / LARGEST_FLOAT64)
         self._two_sided = bool(two_sided)
 
+    def __repr__(self) -> str:
+        return f"FunctionGround({getattr(self._function, '__name__', self._function)})"
+
     def _cast(self, rays: Rays) -> Hits:
         origins, units = rays.origins, rays.units
         upright = (units[:, 0] == 0.0) & (units[:, 2] == 0.0)

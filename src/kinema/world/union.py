@@ -25,6 +25,9 @@ class Union(Ground):
                 raise InputError(f"grounds[{i}] is {ground!r:.60}; it must have a method cast")
         self._grounds = grounds
 
+    def __repr__(self) -> str:
+        return f"Union({', '.join(map(repr, self._grounds))})"
+
     def _cast(self, rays: Rays) -> Hits:
         best = cast_checked(self._grounds[0], rays)
         for ground in self._grounds[1:]:
