@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import config, errors, njit
 
-from kinema._jit import allocator, batch, kernel, like, routine
+from kinema._jit import allocator, batch, compilers, kernel, like, routine
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -89,3 +89,8 @@ def test_a_caller_without_garbage_collection_keeps_it_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("version", [(0, 59), (0, 69), (1, 0)])
+def test_an_untried_version_of_numba_compiles_as_numba_does(version):
+    assert compilers(version) == ({}, {})

@@ -14,11 +14,27 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit, types, version_info
 from numba.extending import overload
 
 from kinema import kernel_cache
-from kinema.kernel_compiler import EntryCompiler, KernelCompiler
+
+_OLDEST, _NEWEST = (0, 60), (0, 68)
+"""Versions of numba whose internals `kernel_compiler` is tested with. With others, numba's own compiler is used, which
+takes twice the time.
+"""
+
+
+def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of `njit` that choose how kernels and entries are compiled with a version of numba."""
+    if not _OLDEST <= version[:2] <= _NEWEST:
+        return {}, {}
+    from kinema.kernel_compiler import EntryCompiler, KernelCompiler
+
+    return {"pipeline_class": KernelCompiler}, {"pipeline_class": EntryCompiler}
+
+
+_KERNEL, _ENTRY = compilers(tuple(version_info.short))
 
 # What only compiled code calls needs no way in from Python (a third less to compile), and since it never allocates,
 # no counting of references to arrays either (atomic operations that took half the time of short functions).
@@ -27,7 +43,7 @@ _INTERNAL: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,
-    "pipeline_class": KernelCompiler,
+    **_KERNEL,
 }
 
 
@@ -48,7 +64,7 @@ def allocator(function: Callable[..., Any]) -> Any:
 
 def batch(function: Callable[..., Any]) -> Any:
     """Compile a loop over many elements: runs without the GIL, and its machine code is kept (see `kernel_cache`)."""
-    compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, pipeline_class=EntryCompiler)
+    compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_ENTRY)
     kernel_cache.attach(compiled)
     return compiled
 

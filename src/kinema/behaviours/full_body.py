@@ -155,15 +155,21 @@ class BodyState(StageState):
         solved, report = self._solver.solve(
             animated, effectors, warm=start, dt=context.dt if context.dt > 0 else FRAME, transform=space
         )
+        self._last.rotations[rows], self._last.translations[rows] = solved.rotations, solved.translations
+        shown = self._shown(animated, solved, context.weights[rows])
         joints = np.flatnonzero((solved.rotations != animated.rotations).any(axis=(0, 2)))
         joints = np.union1d(joints, [self._solver.root])
         with context.edit(joints) as local:
-            local.r[rows[:, np.newaxis], joints] = solved.rotations[:, joints]
-            local.t[rows, self._solver.root] = solved.translations[:, self._solver.root]
-        self._last.rotations[rows], self._last.translations[rows] = solved.rotations, solved.translations
+            local.r[rows[:, np.newaxis], joints] = shown.rotations[:, joints]
+            local.t[rows, self._solver.root] = shown.translations[:, self._solver.root]
         self._fresh[rows] = False if self._fades else self._solver.is_settled(animated, solved)
         self._note(report, rows)
         return self._copied()
+
+    @staticmethod
+    def _shown(animated: Pose, solved: Pose, weights: Any) -> Pose:
+        """The pose of the frame: at a weight below 1, joints that are still on their way back are blended too."""
+        return solved if (weights >= 1).all() else animated.blend(solved, weights)
 
     def _step_fades(self, dt: float) -> None:
         """Ease the weights, and drop effectors of which nothing is left."""
