@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pytest
 from numba import config, errors, njit
+from numba.core.registry import cpu_target
 
 from kinema._jit import allocator, batch, compilers, kernel, like, routine
 
@@ -94,3 +95,14 @@ def test_a_caller_without_garbage_collection_keeps_it_off():
 @pytest.mark.parametrize("version", [(0, 59), (0, 69), (1, 0)])
 def test_an_untried_version_of_numba_compiles_as_numba_does(version):
     assert compilers(version) == ({}, {})
+
+
+def test_an_implementation_for_another_target_is_not_taken_over():
+    """numba keeps the implementation that was found last, for a GPU say, in a type that all targets share."""
+    halve = batch(lambda values: halved(values[0]))
+    halve(np.ones(1))
+    kind = cpu_target.typing_context._lookup_global(like)
+    for arguments in kind._impl_keys:
+        kind._impl_keys[arguments] = object()
+    quartered = kernel(lambda x: like(x, 0.25) * x)
+    assert batch(lambda values: quartered(values[0]))(np.ones(1)) == 0.25

@@ -111,6 +111,7 @@ class _TypingMemory:
     def __init__(self, context: Any) -> None:
         self._context = context
         self._known: dict[Any, Any] = {}
+        self._implementations: dict[Any, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
@@ -119,7 +120,19 @@ class _TypingMemory:
         built_in = type(func) is types.Function or not isinstance(func, types.Type)
         if kws or not built_in:
             return self._context.resolve_function_type(func, args, kws)
-        return self._remember((func, *args), lambda: self._context.resolve_function_type(func, args, kws))
+        signature = self._remember((func, *args), lambda: self._context.resolve_function_type(func, args, kws))
+        self._choose_implementation((func, *args), func, signature)
+        return signature
+
+    def _choose_implementation(self, key: Any, func: Any, signature: Any) -> None:
+        """Let the function's type refer to the implementation that was found for this context.
+
+        The type is shared with other contexts: a kernel that is also compiled for a GPU refers to that one since.
+        """
+        kind: Any = func if isinstance(func, types.Type) else self._context._lookup_global(func)
+        if signature is not None and signature.args in getattr(kind, "_impl_keys", {}):
+            found = self._implementations.setdefault(key, kind._impl_keys[signature.args])
+            kind._impl_keys[signature.args] = found
 
     def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
         key = "setitem", target, index, value
