@@ -3,7 +3,7 @@
 import numpy as np
 
 import kinema as km
-from kinema.solvers.chain import CCD_LARGEST_CURL, CCD_LARGEST_ROTATION
+from kinema.solvers.ccd import LARGEST_CURL, LARGEST_ROTATION
 from tests import naive, problems
 
 
@@ -21,7 +21,7 @@ def textbook_pass(joints, target, largest):
 def test_one_pass_is_the_textbooks():
     rng = problems.generator(41)
     for bones in (2, 4, 9):
-        largest = min(CCD_LARGEST_ROTATION, CCD_LARGEST_CURL / (bones + 1))
+        largest = min(LARGEST_ROTATION, LARGEST_CURL / (bones + 1))
         chains = problems.random_chains(rng, 30, bones + 1, lengths=(0.5, 1.5))
         target = problems.targets_within(rng, chains, 0.3, 0.9) + rng.normal(size=(30, 3)) * 1e-3
         r = km.ccd(chains, target, tolerance=0.0, max_iterations=1)

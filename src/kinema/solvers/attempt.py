@@ -1,10 +1,11 @@
-"""One chain into a lane and out of it: what comes before the first pass and after the last one.
+"""An attempt at one chain: `start_attempt` loads it into a lane before the first pass, `end_attempt` takes it out.
 
-Before: a target out of reach of a chain without limits is answered in closed form, and a chain that is there already
-as it came in. Any other chain is moved to the origin, scaled to length 1 and, if it lies on the line to its target,
-pushed off it. A chain that stalled starts again from another pose.
+Before the first pass, a target out of reach of a chain without limits is answered in closed form, and a chain that has
+reached its target already is returned as it came in. Any other chain is moved to the origin, scaled to length 1 and, if
+it lies on the line to its target, pushed off it. A chain that stalled starts again from another pose.
 
-After: the chain is swung to its pole and, if it is the best attempt so far, written to the result in world space.
+After the last pass, the chain is swung to its pole and, if it is the best attempt so far, written to the result in
+world space.
 """
 
 import math
@@ -17,7 +18,6 @@ from kinema.lanes import load3, store3
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3 as load_row
 from kinema.math.rows import store3 as store_row
-from kinema.solvers.chain_records import FREE
 
 PUSH_ZONE = 1e-3
 """A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
@@ -28,43 +28,50 @@ PUSH = 0.1
 CLOSED = 1e-5
 """Distance of a chain's end from its root, in chain lengths, below which there is no line between them."""
 
+RISE = 0.375
+"""A parabola of chord d that is d + slack long rises to about sqrt(3/8 d slack)."""
+
+WILDNESSES = 4
+"""Number of scattered poses that differ in how far a bone may point off the one before: from 14 degrees in the gentlest
+to 90 in the wildest."""
+
 
 # --- into the lane ---------------------------------------------------------------------------------------------
 
 
 @routine
-def begin(work, k, problem, answer, i):
-    """Load chain i into lane k for its next attempt, or answer it on the spot. Returns whether the lane is taken."""
-    chain, group = work.chain, work.group[0]
+def start_attempt(work, k, problem, answer, i):
+    """Load chain i into lane k for its next attempt, or answer it without a pass. Returns whether the lane is taken."""
+    group = work.group[0]
     settings, outcome, joints = problem.settings[0], answer.outcomes[i], problem.source[i]
     root, target = load_row(joints[0]), target_of(problem, i)
     to_pole = way_to_pole(problem.poles, i, root)
-    whole, longest, zero_bones = measure(chain, k, joints)
+    whole, longest, zero_bones = measure_bones(work.chain, k, joints)
     outcome.length, outcome.zero_bones = whole, zero_bones
     distance = vec.length(vec.sub(target, root))
     if not whole + distance < like(whole, np.inf):
         return False  # A number that cannot be used: the caller finds it by the length.
     zero, one = like(whole, 0.0), like(whole, 1.0)
     out_of_reach = distance >= whole or distance <= longest + longest - whole
-    if whole <= zero or (out_of_reach and settings.limited == FREE):
+    if whole <= zero or (out_of_reach and settings.closed_form):
         lay_out(answer.joints[i], joints, target, vec.unit_or(to_pole, (zero, one, zero)))
         outcome.error = distance_to(answer.joints[i], target)
         return False
     # Stopping a little inside the tolerance: the last rounding into world space must not push the tip out.
     tolerance = (settings.tolerance + settings.tolerance_m / whole) * like(whole, MARGIN)
-    there = distance_to(joints, target)
-    if there <= tolerance * whole and settings.limited == FREE and not settings.has_pole and outcome.attempts == 0:
+    miss = distance_to(joints, target)
+    if miss <= tolerance * whole and settings.keep_reached and outcome.attempts == 0:
         copy_joints(answer.joints[i], joints)
-        outcome.error = there
+        outcome.error = miss
         return False
     group.whole[k], group.tolerance[k] = whole, tolerance
-    load(work, k, joints, target)
+    load_chain(work, k, joints, target)
     to_pole = vec.scale(to_pole, one / whole)
     if outcome.attempts == 0:
-        if settings.limited != FREE:
+        if settings.pole_first:
             swing_to_pole(work, k, problem.poles, to_pole, settings)
         break_collinearity(work, k, to_pole)
-    elif outcome.attempts == 1 and settings.limited == FREE:
+    elif outcome.attempts == 1 and settings.bow_second:
         bow(work, k, to_pole)
     else:
         scatter(work, k, settings, outcome.attempts)
@@ -86,7 +93,7 @@ def way_to_pole(poles, i, root):
 
 
 @kernel
-def measure(chain, k, joints):
+def measure_bones(chain, k, joints):
     """Store the lengths of a chain's bones, unscaled. Returns their sum, the longest, and how many are zero."""
     zero = like(joints[0, 0], 0.0)
     before = load_row(joints[0])
@@ -103,7 +110,7 @@ def measure(chain, k, joints):
 
 
 @kernel
-def load(work, k, joints, target):
+def load_chain(work, k, joints, target):
     """Load a measured chain, the root at the origin, everything divided by the sum of the bones."""
     chain, group = work.chain, work.group[0]
     zero = like(target[0], 0.0)
@@ -207,8 +214,7 @@ def add_arc(chain, k, towards, height):
 def bow(work, k, to_pole):
     """Lay the chain along the line to its target, bowed towards the pole by as much as it is too long.
 
-    A parabola of chord d and length 1 rises to about sqrt(3 d (1 - d) / 8): next to full reach the finish has nothing
-    left to unroll.
+    Next to full reach the finish then has nothing left to unroll.
     """
     chain, group = work.chain, work.group[0]
     one = like(group.whole[k], 1.0)
@@ -221,7 +227,7 @@ def bow(work, k, to_pole):
         store3(chain[j].position, k, vec.scale(line, along * chord))
     slack = one - chord if chord < one else zero
     towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
-    add_arc(chain, k, towards, math.sqrt(like(one, 0.375) * chord * slack))
+    add_arc(chain, k, towards, math.sqrt(like(one, RISE) * chord * slack))
 
 
 @routine
@@ -232,7 +238,7 @@ def scatter(work, k, settings, attempt):
     zero = like(one, 0.0)
     here = (zero, zero, zero)
     parent = load_row(settings.straight)
-    wildness = like(one, 0.25) * (one + like(one, attempt % 4))
+    wildness = like(one, 1.0 / WILDNESSES) * (one + like(one, attempt % WILDNESSES))
     for j in range(1, chain.size):
         x = chance.between(-one, one, attempt, j, 0)
         y = chance.between(-one, one, attempt, j, 1)
@@ -247,13 +253,13 @@ def scatter(work, k, settings, attempt):
 
 
 @routine
-def end(work, k, problem, answer, i):
-    """Take a chain out of its lane, into the result if its end is nearer the target than what stands there."""
+def end_attempt(work, k, problem, answer, i):
+    """Take a chain out of its lane, into the result if its end is nearer the target than that of earlier attempts."""
     chain, group = work.chain, work.group[0]
     settings, outcome = problem.settings[0], answer.outcomes[i]
     whole = group.whole[k]
     root = load_row(problem.source[i, 0])
-    if settings.limited == FREE:
+    if not settings.pole_first:
         to_pole = vec.scale(way_to_pole(problem.poles, i, root), like(whole, 1.0) / whole)
         swing_to_pole(work, k, problem.poles, to_pole, settings)
     tip = vec.add(root, vec.scale(load3(chain[chain.size - 1].position, k), whole))
@@ -293,11 +299,12 @@ def swing_to_pole(work, k, poles, to_pole, settings):
         return
     pole = vec.unit_or(pole, line)
     bulge = vec.unit_or(bulge, line)
-    turn = quat.from_cos_sin(line, vec.dot(bulge, pole), vec.dot(line, vec.cross(bulge, pole)))
+    rotation = quat.from_cos_sin(line, vec.dot(bulge, pole), vec.dot(line, vec.cross(bulge, pole)))
     if pole_size < edge_size and not settings.planar:
         share = pole_size / edge_size
-        turn = quat.unit((turn[0] * share, turn[1] * share, turn[2] * share, one + (turn[3] - one) * share))
-    rotate_joints(chain, k, chain.size - 1, turn)
+        x, y, z, w = rotation
+        rotation = quat.unit((x * share, y * share, z * share, one + (w - one) * share))
+    rotate_joints(chain, k, chain.size - 1, rotation)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from kinema.errors import InputError
 from kinema.limits import ChainLimits
 from kinema.records import kernel_views
 from kinema.solvers.bone_rotations import bone_rotations
-from kinema.solvers.chain_records import FREE, OUTCOME, SETTINGS, WITH_CONES, WITH_HINGES
+from kinema.solvers.chain_records import OUTCOME, SETTINGS
 
 MAIN_PASSES = 6
 """FABRIK or CCD passes before the finish takes over. Measured on 10 bones to 1e-4: 4.5 passes in all on average, where
@@ -33,13 +34,6 @@ ATTEMPTS = 4
 
 ATTEMPTS_LIMITED = 16
 """Starts tried inside limits, where a stall at a limit is common."""
-
-CCD_LARGEST_ROTATION = 0.6
-"""Largest rotation of one joint in one CCD pass, radians: without it the tip joints curl up and do all the work."""
-
-CCD_LARGEST_CURL = 6.0
-"""Largest sum of all joints' rotations in one CCD pass, radians: a chain of 32 bones that curls up further in the first
-passes is never straightened out by the finish (5% of the targets near full reach)."""
 
 EDGE_SLACK = 16.0
 """How near to its limit a bone counts as at it, in roundings of a rotation."""
@@ -61,7 +55,7 @@ class ChainResult(NamedTuple):
     error: Any
     """(...), metres: distance from the last joint to the target."""
     iterations: Any
-    """(...): passes made over the chain; 0 if it was solved in closed form or was there already."""
+    """(...): passes made over the chain; 0 if it was solved in closed form or had reached the target already."""
     reached: Any
     """(...): whether the error is within tolerance."""
 
@@ -73,7 +67,22 @@ class ChainResult(NamedTuple):
         return bone_rotations(self.joints, axis)
 
 
-# --- arguments -------------------------------------------------------------------------------------------------
+# --- solvers and their arguments -------------------------------------------------------------------------------
+
+
+class ChainSolver(NamedTuple):
+    """What FABRIK and CCD differ in."""
+
+    name: str
+    """The name of the public function, for warnings."""
+    main_pass: Any
+    """The kernel of one pass over the chains in all lanes."""
+    solve_few: Any
+    """The loop over a few chains, one after the other."""
+    solve_many: Any
+    """The loop over many chains, side by side."""
+    largest_rotation: Callable[[int], float] = lambda joints: 0.0
+    """The largest rotation of a joint in a pass over a chain of so many joints, radians; 0 if unbounded."""
 
 
 class ChainArguments(NamedTuple):
@@ -123,8 +132,19 @@ class ChainSettings(NamedTuple):
     """(1,) settings record."""
 
 
-def chain_settings(size: int, planar: bool, dtype: Any, given: ChainArguments) -> ChainSettings:
-    """Check what is the same for every chain. size: joints of a chain."""
+class ChainKind(NamedTuple):
+    """What decides how a chain is solved, besides its arguments."""
+
+    size: int
+    """Joints of the chain."""
+    planar: bool
+    dtype: Any
+    largest_rotation: float = 0.0
+    """Of a joint in a pass, radians."""
+
+
+def chain_settings(kind: ChainKind, given: ChainArguments) -> ChainSettings:
+    """Check what is the same for every chain."""
     tolerance, tolerance_m = given.tolerance, given.tolerance_m
     if tolerance_m is not None:
         tolerance, tolerance_m = 0.0, validation.number("tolerance_m", tolerance_m, 0.0)
@@ -132,59 +152,75 @@ def chain_settings(size: int, planar: bool, dtype: Any, given: ChainArguments) -
     passes = given.max_iterations
     if passes is not None:
         passes = validation.whole("max_iterations", passes, 1)
-    stop = (tolerance, tolerance_m or 0.0, passes)
-    kind = ChainKind(size, planar, given.pole is not None, dtype)
+    stop = Stop(tolerance, tolerance_m or 0.0, passes)
+    free = _settings_without_limits(kind, given.pole is not None, stop)
     if given.limits is None and given.base is None:
-        return ChainSettings(None, _settings_without_limits(kind, stop))
-    straight = _straight(given.base, planar)
-    table = limits.records(given.limits, size - 1, straight)
-    if planar:
+        return ChainSettings(None, free)
+    straight = _straight(given.base, kind.planar)
+    table = limits.records(given.limits, kind.size - 1, straight)
+    if kind.planar:
         _refuse_to_leave_the_plane(given.limits)
     if not table.kind.any():
-        return ChainSettings(None, _settings_without_limits(kind, stop))
-    limited = WITH_HINGES if (table.kind == limits.HINGE).any() else WITH_CONES
-    return ChainSettings(limits.in_precision(table, dtype), _settings(kind, straight, limited, stop))
+        return ChainSettings(None, free)
+    settings = _settings(
+        kind, stop, limited=True, straight=straight, has_hinges=bool((table.kind == limits.HINGE).any())
+    )
+    return ChainSettings(limits.in_precision(table, kind.dtype), settings)
 
 
-class ChainKind(NamedTuple):
-    """What decides how a chain is solved, besides its limits."""
+class Stop(NamedTuple):
+    """When a chain is done: the tolerance, as a fraction of its length and in metres, and the most passes or None."""
 
-    size: int
-    planar: bool
-    has_pole: bool
-    dtype: Any
+    tolerance: float
+    tolerance_m: float
+    most_passes: int | None
 
 
 @lru_cache(maxsize=256)
-def _settings_without_limits(kind: ChainKind, stop: tuple[float, float, int | None]) -> Any:
+def _settings_without_limits(kind: ChainKind, has_pole: bool, stop: Stop) -> Any:
     """The common case, made once for every kind of chain."""
-    return _settings(kind, (0.0, 1.0, 0.0), FREE, stop)
+    return _settings(kind, stop, limited=False, keep_reached=not has_pole)
 
 
-def _settings(kind: ChainKind, straight: tuple[float, ...], limited: int, stop: tuple[float, float, int | None]) -> Any:
-    """The settings record. stop: tolerance as a fraction, in metres, and the most passes or None."""
-    tolerance, tolerance_m, most_passes = stop
-    half_step = min(CCD_LARGEST_ROTATION, CCD_LARGEST_CURL / kind.size) / 2.0
-    main = MAIN_PASSES if limited == FREE else MAIN_PASSES_LIMITED
-    attempts = ATTEMPTS if limited == FREE else ATTEMPTS_LIMITED
+def _settings(
+    kind: ChainKind,
+    stop: Stop,
+    *,
+    limited: bool,
+    straight: tuple[float, ...] = (0.0, 1.0, 0.0),
+    has_hinges: bool = False,
+    keep_reached: bool = False,
+) -> Any:
+    """Make the settings record.
+
+    Only without limits does the closed form hold, may the chain stay as it came in (it might be outside them) or be
+    swung to its pole after the last pass, and is a bow a pose that it can take. With limits the miss of a target that
+    they keep out of reach never becomes small, so small improvements have to count.
+    """
+    main = MAIN_PASSES_LIMITED if limited else MAIN_PASSES
+    attempts = ATTEMPTS_LIMITED if limited else ATTEMPTS
     finish = FINISH_PASSES + kind.size
     eps = np.finfo(kind.dtype).eps
     record = SETTINGS.of(
         kind.dtype,
         straight=straight,
-        tolerance=tolerance,
-        tolerance_m=tolerance_m,
+        tolerance=stop.tolerance,
+        tolerance_m=stop.tolerance_m,
         floor=eps * ROUNDING,
         edge_slack=eps * ROUNDING_ROTATION * EDGE_SLACK,
-        cos_half_step=math.cos(half_step),
-        sin_half_step=math.sin(half_step),
-        limited=limited,
+        cos_half_step=math.cos(kind.largest_rotation / 2.0),
+        sin_half_step=math.sin(kind.largest_rotation / 2.0),
         planar=kind.planar,
-        has_pole=kind.has_pole,
+        has_hinges=has_hinges,
+        closed_form=not limited,
+        keep_reached=keep_reached,
+        pole_first=limited,
+        bow_second=not limited,
+        small_progress=limited,
         main_passes=main,
         finish_passes=finish,
-        attempts=attempts if most_passes is None else _MANY_ATTEMPTS,
-        budget=attempts * (main + finish) if most_passes is None else most_passes,
+        attempts=attempts if stop.most_passes is None else _MANY_ATTEMPTS,
+        budget=attempts * (main + finish) if stop.most_passes is None else stop.most_passes,
     )
     return kernel_views(np.atleast_1d(record))[0]
 
@@ -209,18 +245,15 @@ def _refuse_to_leave_the_plane(chain_limits: ChainLimits | None) -> None:
 # --- solving ---------------------------------------------------------------------------------------------------
 
 
-def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArguments) -> ChainResult:
-    """Check the arguments of a solver, call its kernels, and build the result.
-
-    few, many: its loops over a few chains and over many.
-    """
-    result = _solve_plain(name, few, given)
+def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:
+    """Check the arguments of a solver, call its kernels, and build the result."""
+    result = _solve_plain(solver, given)
     if result is not None:
         return result
     if validation.device(given.joints, given.target, given.pole) == "gpu":
         from kinema.solvers import cuda
 
-        return ChainResult(*cuda.chain(name, main_pass, given))
+        return ChainResult(*cuda.chain(solver, given))
     dtype = validation.precision(given.joints, given.target, given.pole)
     source, planar = chain_joints(given.joints, dtype)
     size, width = source.shape[-2], 2 if planar else 3
@@ -228,16 +261,17 @@ def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArgu
     pole = None if given.pole is None else in_space(validation.vectors("pole", given.pole, width, dtype))
     shape = _batch_shape(source, target, pole)
     count = math.prod(shape)
-    table, settings = chain_settings(size, planar, dtype, given)
+    kind = ChainKind(size, planar, dtype, solver.largest_rotation(size))
+    table, settings = chain_settings(kind, given)
     source = validation.rows(source, 2, shape)
     targets = validation.rows_or_one(target, shape)
     poles = None if pole is None else validation.rows_or_one(pole, shape)
     joints, (outcomes,) = np.empty((count, size, 3), dtype), kernel_views(np.empty(count, OUTCOME.dtype(dtype)))
     if count < FEW:
-        few(source, targets, poles, table, settings, joints, outcomes)
+        solver.solve_few(source, targets, poles, table, settings, joints, outcomes)
     else:
         validation.in_chunks(
-            lambda start, stop: many(
+            lambda start, stop: solver.solve_many(
                 source[start:stop],
                 _part(targets, start, stop),
                 _part(poles, start, stop),
@@ -250,10 +284,10 @@ def solve_chain(name: str, main_pass: Any, few: Any, many: Any, given: ChainArgu
             THREADS_FROM_ITERATIVE,
             1,
         )
-    return _result(name, given, (joints, outcomes), shape, planar)
+    return _result(solver.name, given, (joints, outcomes), shape, planar)
 
 
-def _solve_plain(name: str, few: Any, given: ChainArguments) -> ChainResult | None:
+def _solve_plain(solver: ChainSolver, given: ChainArguments) -> ChainResult | None:
     """Solve one chain without pole or limits, given as arrays of one precision. None for anything else.
 
     A fifth of the time that checking and broadcasting anything takes.
@@ -269,24 +303,26 @@ def _solve_plain(name: str, few: Any, given: ChainArguments) -> ChainResult | No
         return None
     if not (joints.flags.carray and target.flags.carray):
         return None
-    settings, record, largest = _settings_of_plain(size, dtype, tolerance)
+    settings, record, largest = _settings_of_plain(solver.largest_rotation, size, dtype, tolerance)
     found, (outcomes,) = np.empty((1, size, 3), dtype), kernel_views(np.empty(1, record))
-    few(joints.reshape(1, size, 3), target.reshape(1, 3), None, None, settings, found, outcomes)
+    solver.solve_few(joints.reshape(1, size, 3), target.reshape(1, 3), None, None, settings, found, outcomes)
     outcome = outcomes[0]
     error, reached = outcome["error"], outcome["reached"]
     if not error + outcome["length"] <= largest:
         return None
     if outcome["zero_bones"] or not reached:
-        _report(name, reached, outcome["zero_bones"], outcome["length"])
+        _report(solver.name, reached, outcome["zero_bones"], outcome["length"])
     return ChainResult(found.reshape(size, 3), error, outcome["iterations"], reached)
 
 
 @lru_cache(maxsize=256)
-def _settings_of_plain(size: int, dtype: np.dtype[Any], tolerance: float) -> tuple[Any, np.dtype[Any], float]:
+def _settings_of_plain(
+    largest_rotation: Callable[[int], float], size: int, dtype: np.dtype[Any], tolerance: float
+) -> tuple[Any, np.dtype[Any], float]:
     """What `_solve_plain` needs for every chain of a kind: settings, the outcome's record, the largest number taken."""
-    kind = ChainKind(size, False, False, dtype.type)
-    stop = (validation.number("tolerance", tolerance, 0.0), 0.0, None)
-    return _settings_without_limits(kind, stop), OUTCOME.dtype(dtype), validation.largest(dtype)
+    kind = ChainKind(size, False, dtype.type, largest_rotation(size))
+    stop = Stop(validation.number("tolerance", tolerance, 0.0), 0.0, None)
+    return _settings_without_limits(kind, False, stop), OUTCOME.dtype(dtype), validation.largest(dtype)
 
 
 def _part(vectors: NDArray[Any] | None, start: int, stop: int) -> NDArray[Any] | None:

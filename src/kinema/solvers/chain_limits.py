@@ -11,7 +11,6 @@ from kinema.lanes import load3, load4, store3, store4
 from kinema.limits import HINGE, NONE
 from kinema.math import quat, vec
 from kinema.math.rows import load3 as load_row
-from kinema.solvers.chain_records import WITH_HINGES
 
 
 @routine
@@ -42,10 +41,10 @@ def apply_limits(work, table, settings, keep_directions):
         for k in lanes:
             # Bones keep their direction in `after.position` until here; now it becomes a position.
             direction = load3(after.position, k)
-            if settings.limited == WITH_HINGES:
+            if settings.has_hinges:
                 parent = load3(scratch.parent, k)
-                turn = quat.between(parent, direction, vec.hinge_of(parent))
-                store4(scratch.frame, k, quat.unit(quat.mul(turn, load4(scratch.frame, k))))
+                rotation = quat.between(parent, direction, vec.hinge_of(parent))
+                store4(scratch.frame, k, quat.unit(quat.mul(rotation, load4(scratch.frame, k))))
             store3(scratch.parent, k, direction)
             store3(after.position, k, vec.add(load3(here.position, k), vec.scale(direction, after.length[k])))
 

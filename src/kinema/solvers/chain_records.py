@@ -18,9 +18,6 @@ from kinema._jit import allocator, record_array
 from kinema.constants import LANES
 from kinema.records import REAL, Record
 
-FREE, WITH_CONES, WITH_HINGES = 0, 1, 2
-"""What a chain's limits are: none, cones only, or hinges among them."""
-
 NO_CHAIN = -1
 """The chain of an idle lane."""
 
@@ -47,7 +44,7 @@ def group_record(lanes: int) -> Record:
         tolerance=(REAL, lanes),  # distance from the goal that ends the work
         miss=(REAL, lanes),  # distance of the tip from the goal
         nearest=(REAL, lanes),  # the smallest miss of this attempt's finish
-        mark=(REAL, lanes),  # the miss that a pass must improve on
+        to_beat=(REAL, lanes),  # the miss that a finish pass must improve on
         stalled=(np.int64, lanes),  # passes since it last did
         passes=(np.int64, lanes),
         cap=(np.int64, lanes),  # passes after which the chain leaves the lane
@@ -63,7 +60,7 @@ def scratch_record(lanes: int) -> Record:
         parent=(REAL, (3, lanes)),  # direction of the bone before
         frame=(REAL, (4, lanes)),  # rotation collected from the root on
         previous=(REAL, (3, lanes)),  # where the joint was before the pass
-        tail=(REAL, (3, lanes)),  # way from the joint to the end of the chain
+        to_end=(REAL, (3, lanes)),  # way from the joint to the end of the chain
         end=(REAL, (3, lanes)),  # where the end was before the pass
         jj_diagonal=(REAL, (3, lanes)),  # of J J^T
         jj_off=(REAL, (3, lanes)),  # xy, xz and yz of J J^T
@@ -74,15 +71,19 @@ def scratch_record(lanes: int) -> Record:
 
 SETTINGS = Record(
     straight=(REAL, 3),  # direction that the first bone's limit is relative to
-    tolerance=REAL,  # distance that counts as there, in chain lengths
+    tolerance=REAL,  # distance that counts as reached, in chain lengths
     tolerance_m=REAL,  # the same in metres; the two are added
     floor=REAL,  # miss, in chain lengths, below which no other start would do better
     edge_slack=REAL,  # sine of the angle within which a bone counts as at its limit
     cos_half_step=REAL,  # of half the largest rotation of a joint in a CCD pass
     sin_half_step=REAL,
-    limited=np.int64,  # FREE, WITH_CONES or WITH_HINGES
     planar=np.bool_,
-    has_pole=np.bool_,
+    has_hinges=np.bool_,  # among the limits
+    closed_form=np.bool_,  # a target out of reach is answered without any pass
+    keep_reached=np.bool_,  # a chain that is at its target already is returned as it came in
+    pole_first=np.bool_,  # the chain is swung to its pole before the first pass, not after the last one
+    bow_second=np.bool_,  # the second attempt starts from a bow
+    small_progress=np.bool_,  # a small improvement counts as progress, however large the miss still is
     main_passes=np.int64,
     finish_passes=np.int64,
     attempts=np.int64,

@@ -24,7 +24,7 @@ from kinema.math.rows import load3
 from kinema.solvers import chain as chain_module
 from kinema.solvers import two_bone as two_bone_module
 from kinema.solvers import two_bone_2d as two_bone_2d_module
-from kinema.solvers.chain import ChainArguments
+from kinema.solvers.chain import ChainArguments, ChainKind, ChainSolver
 from kinema.solvers.chain_records import (
     OUTCOME,
     SETTINGS,
@@ -625,7 +625,7 @@ def _constant(content: bytes, dtype: Any) -> Any:
     return _cuda().to_device(np.frombuffer(content, dtype))
 
 
-def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
+def chain(solver: ChainSolver, given: ChainArguments) -> tuple[Any, ...]:
     """`kinema.fabrik` and `kinema.ccd` on the GPU: joints, error, iterations, reached."""
     dtype = _device_precision(given.joints, given.target, given.pole)
     named = {"joints": _on_device("joints", given.joints, (0, 0), dtype)}
@@ -638,9 +638,10 @@ def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
     count = math.prod(shape)
     if math.prod(named["joints"].shape[:-2]) != count:
         raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
-    table, settings = chain_module.chain_settings(size, width == 2, dtype, given)
+    kind = ChainKind(size, width == 2, dtype, solver.largest_rotation(size))
+    table, settings = chain_module.chain_settings(kind, given)
     inputs = _chain_inputs({key: _resized(array.wrapped(), 3) for key, array in named.items()}, count, size)
-    kernel = _chain_kernel(main_pass, dtype, size, table is not None, given.pole is not None)
+    kernel = _chain_kernel(solver.main_pass, dtype, size, table is not None, given.pole is not None)
     outputs = Outputs(count, Field(np.int64), Field(dtype, (size, 3)), Field(dtype), Field(np.bool_))
     joints = outputs.array(1, (count,))
     limit_type = LIMIT.dtype(dtype)
@@ -660,7 +661,7 @@ def chain(name: str, main_pass: Any, given: ChainArguments) -> tuple[Any, ...]:
     joints = _in_rows(joints, *shape, size, 3)
     status = _wait()
     _refuse(status, named)
-    notices.report(name, status & ~_UNUSABLE)
+    notices.report(solver.name, status & ~_UNUSABLE)
     return _resized(joints, width), error, iterations, reached
 
 

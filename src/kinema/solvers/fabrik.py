@@ -1,8 +1,8 @@
 """FABRIK: pull the chain to the target from its tip, then back to its root from its base.
 
-A pass goes backward (the tip on the target, every joint pulled after the next one) and then forward (the root back in
-its place, every joint pulled after the one before). Inside limits the backward half holds each bone within the widest
-angle that its child's limit allows, and the forward half applies the limits themselves.
+A pass goes backward (the tip on the target, every joint pulled after the next one) and then forward (the root back
+where it was, every joint pulled after the one before). Inside limits the backward half holds each bone within the
+widest angle that its child's limit allows, and the forward half applies the limits themselves.
 
 Reference: Aristidou & Lasenby 2011.
 """
@@ -18,7 +18,7 @@ from kinema.lanes import load3, store3
 from kinema.limits import NONE, ChainLimits
 from kinema.math import vec
 from kinema.math.rows import load3 as load_row
-from kinema.solvers.chain import ChainArguments, ChainResult, solve_chain
+from kinema.solvers.chain import ChainArguments, ChainResult, ChainSolver, solve_chain
 from kinema.solvers.chain_limits import apply_limits
 from kinema.solvers.chain_records import Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
 from kinema.solvers.schedule import solve_lanes, solve_one
@@ -101,6 +101,9 @@ def _solve_many(source, targets, poles, table, settings, joints, outcomes):
     solve_lanes(fabrik_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
 
 
+_FABRIK = ChainSolver("fabrik", fabrik_pass, _solve_few, _solve_many)
+
+
 def fabrik(
     joints: ArrayLike,
     target: ArrayLike,
@@ -152,4 +155,4 @@ def fabrik(
     True
     """
     arguments = ChainArguments(joints, target, pole, limits, base, tolerance, max_iterations, tolerance_m)
-    return solve_chain("fabrik", fabrik_pass, _solve_few, _solve_many, arguments)
+    return solve_chain(_FABRIK, arguments)

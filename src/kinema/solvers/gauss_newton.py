@@ -17,7 +17,6 @@ from kinema.lanes import load3, store3
 from kinema.limits import HINGE
 from kinema.math import vec
 from kinema.solvers.chain_limits import apply_limits, is_stiff
-from kinema.solvers.chain_records import WITH_HINGES
 
 DAMPING_FLOOR = 1e-9
 """Keeps the 3x3 system solvable on a straight chain, in float32 too. In chain lengths, squared."""
@@ -69,7 +68,7 @@ def add_limited_joints(work, table, settings):
     """J J^T of joints as their limits and their `edge` (zero, or an axis that is blocked) leave them."""
     chain, group, scratch = work.chain, work.group[0], work.scratch[0]
     zero = like(group.miss[0], 0.0)
-    hinges = settings.limited == WITH_HINGES
+    hinges = settings.has_hinges
     for k in range(group.miss.size):
         store3(scratch.jj_diagonal, k, (zero, zero, zero))
         store3(scratch.jj_off, k, (zero, zero, zero))
@@ -172,7 +171,7 @@ def allowed_rotation(rotation, here, k, limit, settings):
     axis, edge = load3(here.axis, k), load3(here.edge, k)
     hinged, stiff = limit.kind == like(zero, HINGE), is_stiff(limit, settings)
     about = vec.scale(axis, vec.dot(axis, rotation))
-    hinges = settings.limited == WITH_HINGES
+    hinges = settings.has_hinges
     if (hinged and stiff) or (stiff and hinges):
         return (zero, zero, zero)
     if hinged or stiff:

@@ -17,8 +17,8 @@ import numpy as np
 from kinema._jit import kernel, like, routine
 from kinema.lanes import load3, store3
 from kinema.math import vec
-from kinema.solvers.attempt import begin, end
-from kinema.solvers.chain_records import FREE, NO_CHAIN
+from kinema.solvers.attempt import end_attempt, start_attempt
+from kinema.solvers.chain_records import NO_CHAIN
 from kinema.solvers.gauss_newton import finish_pass
 
 STALL_SHARE = 0.9
@@ -43,41 +43,53 @@ def clear(outcome):
 
 
 @kernel
-def begin_main(group, k, settings, outcome):
-    """Start counting a chain's main passes."""
+def start_main(group, k, settings, outcome):
+    """Start counting a chain's main passes, which never count as stalled."""
     group.passes[k] = 0
+    group.stalled[k] = 0
     group.cap[k] = min(settings.main_passes, settings.budget - outcome.iterations)
 
 
 @routine
-def begin_finish(work, k, settings, outcome):
+def start_finish(work, k, settings, outcome):
     """Start counting a chain's finish passes; the pose that the main passes left is the best so far."""
     group = work.group[0]
     group.passes[k] = 0
     group.cap[k] = min(settings.finish_passes, settings.budget - outcome.iterations)
     group.stalled[k] = 0
     group.nearest[k] = group.miss[k]
-    group.mark[k] = group.miss[k]
+    group.to_beat[k] = group.miss[k]
     for joint in work.chain:
         store3(joint.best, k, load3(joint.position, k))
 
 
 @kernel
-def count_pass(group, k, settings):
-    """Count a finish pass, and whether it was worth it."""
-    miss, mark = group.miss[k], group.mark[k]
+def count_finish_pass(group, k, settings):
+    """Count a finish pass, and the passes since the last one that was progress."""
+    miss, to_beat = group.miss[k], group.to_beat[k]
     group.passes[k] += 1
-    better = miss < mark * like(mark, STALL_SHARE)
-    better |= (settings.limited != FREE) & (miss < mark - like(mark, PROGRESS))
+    better = miss < to_beat * like(to_beat, STALL_SHARE)
+    better |= settings.small_progress & (miss < to_beat - like(to_beat, PROGRESS))
     group.stalled[k] = 0 if better else group.stalled[k] + 1
-    group.mark[k] = miss if better else mark
+    group.to_beat[k] = miss if better else to_beat
 
 
 @kernel
 def is_over(group, k):
-    """Whether a chain leaves its lane: it is there, has made all its passes, or has stalled."""
-    there = group.miss[k] <= group.tolerance[k]
-    return there | (group.passes[k] >= group.cap[k]) | (group.stalled[k] >= STALL_PASSES)
+    """Whether a chain leaves its lane: it has reached its target, has made all its passes, or has stalled."""
+    reached = group.miss[k] <= group.tolerance[k]
+    return reached | (group.passes[k] >= group.cap[k]) | (group.stalled[k] >= STALL_PASSES)
+
+
+@routine
+def end_main(work, k, problem, answer, i):
+    """Take a chain out of its main passes. Returns whether it goes on to the finish; if not, its attempt is over."""
+    group, outcome = work.group[0], answer.outcomes[i]
+    outcome.iterations += group.passes[k]
+    over = group.miss[k] <= group.tolerance[k] or outcome.iterations >= problem.settings[0].budget
+    if over:
+        end_attempt(work, k, problem, answer, i)
+    return not over
 
 
 @routine
@@ -90,7 +102,7 @@ def end_finish(work, k, problem, answer, i):
         group.miss[k] = group.nearest[k]
         for joint in chain:
             store3(joint.position, k, load3(joint.best, k))
-    end(work, k, problem, answer, i)
+    end_attempt(work, k, problem, answer, i)
     outcome.attempts += 1
     hopeless = outcome.iterations >= settings.budget or outcome.attempts >= settings.attempts
     return group.miss[k] > group.tolerance[k] and group.miss[k] > settings.floor and not hopeless
@@ -130,31 +142,28 @@ def solve_one(main_pass, work, problem, answer, i):
     table, settings, outcome = problem.table, problem.settings[0], answer.outcomes[i]
     group = work.group[0]
     clear(outcome)
-    again = True
-    while again and begin(work, 0, problem, answer, i):
-        begin_main(group, 0, settings, outcome)
-        group.stalled[0] = 0
+    while start_attempt(work, 0, problem, answer, i):
+        start_main(group, 0, settings, outcome)
         while group.passes[0] == 0 or not is_over(group, 0):
             main_pass(work, table, settings)
             measure_misses(work)
             group.passes[0] += 1
-        outcome.iterations += group.passes[0]
-        if group.miss[0] <= group.tolerance[0] or outcome.iterations >= settings.budget:
-            end(work, 0, problem, answer, i)
+        if not end_main(work, 0, problem, answer, i):
             break
-        begin_finish(work, 0, settings, outcome)
+        start_finish(work, 0, settings, outcome)
         while not is_over(group, 0):
             finish_pass(work, table, settings)
             measure_misses(work)
             keep_best(work)
-            count_pass(group, 0, settings)
-        again = end_finish(work, 0, problem, answer, i)
+            count_finish_pass(group, 0, settings)
+        if not end_finish(work, 0, problem, answer, i):
+            break
     conclude(outcome, settings)
 
 
 @kernel
 def conclude(outcome, settings):
-    """Say whether the error that is returned counts as there."""
+    """Set whether the error that is returned counts as reached."""
     outcome.reached = outcome.error <= settings.tolerance * outcome.length + settings.tolerance_m
 
 
@@ -162,28 +171,28 @@ def conclude(outcome, settings):
 
 
 @kernel
-def solve_lanes(main_pass, main, tail, queues, problem, answer):
+def solve_lanes(main_pass, main, finish, queues, problem, answer):
     """Solve all chains of a problem in two workspaces of `LANES` lanes, for main passes and for the finish."""
     table, settings = problem.table, problem.settings[0]
     queue = queues[0]
     queue.fresh, queue.retry, queue.waiting = 0, NO_CHAIN, 0
     for k in range(main.group[0].miss.size):
         park(main.group[0], k)
-        park(tail.group[0], k)
+        park(finish.group[0], k)
     while True:
         if queue.waiting > 0:
-            move_over(main, tail, queue, problem, answer)
+            move_to_finish(main, finish, queue, problem, answer)
         if queue.waiting == 0 and fill(main, queue, problem, answer) > 0:
             main_pass(main, table, settings)
             measure_misses(main)
             leave_main(main, queue, problem, answer)
             continue
-        if not any_taken(tail.group[0]):
+        if not any_taken(finish.group[0]):
             break
-        finish_pass(tail, table, settings)
-        measure_misses(tail)
-        keep_best(tail)
-        leave_finish(tail, queue, problem, answer)
+        finish_pass(finish, table, settings)
+        measure_misses(finish)
+        keep_best(finish)
+        leave_finish(finish, queue, problem, answer)
     for i in range(answer.outcomes.size):
         conclude(answer.outcomes[i], settings)
 
@@ -206,7 +215,7 @@ def any_taken(group):
 
 @kernel
 def next_chain(queue, answer):
-    """The next chain to put into a lane: a fresh one, else one that tries again, else NO_CHAIN."""
+    """The next chain to load into a lane: a fresh one, else one that tries again, else NO_CHAIN."""
     if queue.fresh < answer.outcomes.size:
         i = queue.fresh
         queue.fresh += 1
@@ -220,7 +229,7 @@ def next_chain(queue, answer):
 
 @routine
 def fill(main, queue, problem, answer):
-    """Put chains into the free lanes of the main group. Returns how many lanes are taken."""
+    """Load chains into the free lanes of the main group. Returns how many lanes are taken."""
     group, settings = main.group[0], problem.settings[0]
     taken = 0
     for k in range(group.miss.size):
@@ -228,78 +237,76 @@ def fill(main, queue, problem, answer):
             i = next_chain(queue, answer)
             if i == NO_CHAIN:
                 break
-            if begin(main, k, problem, answer, i):
+            if start_attempt(main, k, problem, answer, i):
                 group.chain[k] = i
-                begin_main(group, k, settings, answer.outcomes[i])
+                start_main(group, k, settings, answer.outcomes[i])
         taken += 1 if group.chain[k] != NO_CHAIN else 0
     return taken
 
 
 @routine
 def leave_main(main, queue, problem, answer):
-    """Count a main pass. Chains that are there leave their lane; those that have made all their passes wait."""
-    group, settings = main.group[0], problem.settings[0]
+    """Count a main pass. Chains whose attempt is over leave their lane; those that go on to the finish wait."""
+    group = main.group[0]
     for k in range(group.miss.size):
         group.passes[k] += 1
     for k in range(group.miss.size):
         i = group.chain[k]
         if i == NO_CHAIN or not is_over(group, k):
             continue
-        outcome = answer.outcomes[i]
-        outcome.iterations += group.passes[k]
-        if group.miss[k] <= group.tolerance[k] or outcome.iterations >= settings.budget:
-            end(main, k, problem, answer, i)
-            park(group, k)
-        else:
+        if end_main(main, k, problem, answer, i):
             group.waiting[k] = 1
             queue.waiting += 1
+        else:
+            park(group, k)
 
 
 @routine
-def move_over(main, tail, queue, problem, answer):
+def move_to_finish(main, finish, queue, problem, answer):
     """Move waiting chains into free lanes of the finish, as many as there are."""
     to = 0
     lanes = main.group[0].miss.size
     for k in range(lanes):
         if main.group[0].waiting[k] == 0:
             continue
-        while to < lanes and tail.group[0].chain[to] != NO_CHAIN:
+        while to < lanes and finish.group[0].chain[to] != NO_CHAIN:
             to += 1
         if to == lanes:
             return
-        copy_lane(main, k, tail, to)
-        begin_finish(tail, to, problem.settings[0], answer.outcomes[main.group[0].chain[k]])
+        copy_lane(main, k, finish, to)
+        start_finish(finish, to, problem.settings[0], answer.outcomes[main.group[0].chain[k]])
         park(main.group[0], k)
         queue.waiting -= 1
 
 
 @kernel
 def copy_lane(source, k, target, to):
-    """Copy a chain from one lane to another: what the finish needs of it."""
+    """Copy a chain from one lane to another: every field that `start_finish` does not set and the finish reads."""
     for j in range(source.chain.size):
-        here, there = source.chain[j], target.chain[j]
-        store3(there.position, to, load3(here.position, k))
-        store3(there.axis, to, load3(here.axis, k))
-        store3(there.edge, to, load3(here.edge, k))
-        there.length[to] = here.length[k]
-    store3(target.group[0].goal, to, load3(source.group[0].goal, k))
-    target.group[0].whole[to] = source.group[0].whole[k]
-    target.group[0].tolerance[to] = source.group[0].tolerance[k]
-    target.group[0].miss[to] = source.group[0].miss[k]
-    target.group[0].chain[to] = source.group[0].chain[k]
+        a, b = source.chain[j], target.chain[j]
+        store3(b.position, to, load3(a.position, k))
+        store3(b.axis, to, load3(a.axis, k))
+        store3(b.edge, to, load3(a.edge, k))
+        b.length[to] = a.length[k]
+    main, finish = source.group[0], target.group[0]
+    store3(finish.goal, to, load3(main.goal, k))
+    finish.whole[to] = main.whole[k]
+    finish.tolerance[to] = main.tolerance[k]
+    finish.miss[to] = main.miss[k]
+    finish.chain[to] = main.chain[k]
 
 
 @routine
-def leave_finish(tail, queue, problem, answer):
+def leave_finish(finish, queue, problem, answer):
     """Count a finish pass. Chains that are done leave their lane, some of them to try again."""
-    group, settings = tail.group[0], problem.settings[0]
+    group, settings = finish.group[0], problem.settings[0]
     for k in range(group.miss.size):
-        count_pass(group, k, settings)
+        count_finish_pass(group, k, settings)
     for k in range(group.miss.size):
         i = group.chain[k]
         if i == NO_CHAIN or not is_over(group, k):
             continue
-        if end_finish(tail, k, problem, answer, i):
+        if end_finish(finish, k, problem, answer, i):
             answer.outcomes[i].next_retry = queue.retry
             queue.retry = i
         park(group, k)
