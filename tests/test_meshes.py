@@ -50,3 +50,10 @@ def test_half_a_ball_covers_only_its_side():
     assert mesh.vertices[:, 1].min() == pytest.approx(0.0, abs=1e-12)
     assert mesh.vertices[:, 1].max() == pytest.approx(0.1)
     assert volume(mesh) > 0
+
+
+def test_half_a_ball_is_closed_and_as_fine_as_its_sides():
+    coarse, fine = (half_ball((0.0, 0.0, 0.0), 0.1, (0.0, 1.0, 0.0), RED, sides) for sides in (8, 32))
+    assert open_edges(coarse) == open_edges(fine) == 0
+    assert volume(fine) == pytest.approx(2 / 3 * np.pi * 0.1**3, rel=0.03)
+    assert volume(coarse) < volume(fine)

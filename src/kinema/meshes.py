@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,16 +38,22 @@ def tube(points: Any, radii: Any, sides: int, colour: Any, *, bulge: float = 0.5
     for point, radius, ahead in zip(points, radii, along, strict=True):
         side = arrays.unit(side - ahead * (side @ ahead))  # Carried from ring to ring, so that the tube does not twist.
         rings.append(point + radius * _ring(ahead, side, sides))
-    first, last = len(points) * sides, len(points) * sides + 1
-    caps = points[:1] - along[:1] * radii[0] * bulge, points[-1:] + along[-1:] * radii[-1] * bulge
-    vertices = np.concatenate((*rings, *caps))
+    caps = points[0] - along[0] * radii[0] * bulge, points[-1] + along[-1] * radii[-1] * bulge
+    return capped(rings, *caps, colour)
+
+
+def capped(rings: Any, first: Any, last: Any, colour: Any) -> Mesh:
+    """Make a closed mesh from rings of vertices (K, sides, 3) and a point (3,) in the middle of each end.
+
+    Rings run counter-clockwise as seen from the last point.
+    """
+    rings = np.asarray(rings, float)
+    count, sides, _ = rings.shape
     around = np.arange(sides)
-    after, n = (around + 1) % sides, (len(points) - 1) * sides
-    ends = [
-        np.stack((np.full(sides, first), after, around), 1),
-        np.stack((np.full(sides, last), n + around, n + after), 1),
-    ]
-    return smoothed(vertices, np.concatenate((_between_rings(len(points), sides), *ends)), colour)
+    after, n, end = (around + 1) % sides, (count - 1) * sides, np.full(sides, count * sides)
+    ends = (np.stack((end, after, around), 1), np.stack((end + 1, n + around, n + after), 1))
+    vertices = np.concatenate((rings.reshape(-1, 3), np.array((first, last), float)))
+    return smoothed(vertices, np.concatenate((_between_rings(count, sides), *ends)), colour)
 
 
 def globe(centre: Point, radius: float, ahead: Point, bands: Sequence[tuple[float, Any]], sides: int = 14) -> Mesh:
@@ -72,13 +78,14 @@ def globe(centre: Point, radius: float, ahead: Point, bands: Sequence[tuple[floa
     return Mesh(np.array(centre) + radius * out, triangles, out, tinted)
 
 
-def half_ball(centre: Point, radius: float, towards: Point, colour: Any) -> Mesh:
+def half_ball(centre: Point, radius: float, towards: Point, colour: Any, sides: int = 10) -> Mesh:
     """Make half a ball, on the side `towards`, closed by a flat disc."""
-    whole = globe(centre, radius, towards, [(np.pi, colour)], 10)
     along = arrays.unit(np.array(towards, float))
-    off = whole.vertices - np.array(centre)
-    behind = np.minimum(off @ along, 0.0)
-    return replace(whole, vertices=np.array(centre) + off - behind[:, np.newaxis] * along)
+    ring = _ring(along, _across(along), sides)
+    count = max(2, sides // 4)
+    angles = (np.arange(count) * np.pi / 2 / count)[:, np.newaxis, np.newaxis]
+    rings = np.array(centre) + radius * (np.sin(angles) * along + np.cos(angles) * ring)
+    return capped(rings, centre, np.array(centre) + radius * along, colour)
 
 
 def _across(along: Any) -> Any:

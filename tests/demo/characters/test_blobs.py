@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kinema.demo.characters.blobs import both, limb, lump, surface
+from kinema.demo.characters.blobs import both, front, limb, lump, surface
 from tests.solids import open_edges, volume
 
 
@@ -68,3 +68,9 @@ def test_images_lie_across_the_middle():
     points = np.random.default_rng(0).normal(size=(20, 3))
     _, right = both(left)
     assert np.allclose(right.distance(points * (-1, 1, 1))[0], left.distance(points)[0])
+
+
+def test_the_front_is_where_the_surface_is():
+    ball = lump((0.1, 0.2, 0.3), (0.2, 0.2, 0.2))
+    assert front([ball], 0.1, 0.2, 0.01) == pytest.approx(0.5, abs=1e-5)
+    assert front([ball], 0.22, 0.2, 0.01) == pytest.approx(0.46, abs=1e-5)

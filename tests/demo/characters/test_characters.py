@@ -53,7 +53,7 @@ def test_it_stands_on_the_ground_at_rest(who):
 @each
 def test_the_skin_is_whole(who):
     skin = CHARACTERS[who]().skins[0]
-    assert 2000 <= len(skin.vertices) <= 6000
+    assert 2000 <= len(skin.vertices) <= 8000
     assert np.unique(skin.triangles).size == len(skin.vertices)
     assert np.abs(skin.weights.sum(axis=1) - 1).max() < 1e-5
     assert skin.weights.min() >= 0

@@ -50,3 +50,11 @@ def test_parts_are_joined_into_one_skin():
     assert np.array_equal(made.triangles[len(mesh.triangles) :], mesh.triangles + half)
     assert made.vertices.dtype == np.float32
     assert np.allclose(made.colours, (0.2, 0.4, 0.6))
+
+
+def test_shares_that_are_given_are_kept():
+    mesh = tube(((0.0, 0.4, 0.0), (0.0, 0.6, 0.0)), (0.05, 0.05), 6, (1, 1, 1))
+    shares = np.tile((0.25, 0.75), (len(mesh.vertices), 1))
+    made = skin(SKELETON, {}, [Part(mesh, ["root", "upper"], shares=shares)])
+    upper = np.where(made.joints == SKELETON.index("upper"), made.weights, 0).sum(axis=1)
+    assert np.allclose(upper, 0.75)

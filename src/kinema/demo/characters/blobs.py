@@ -25,6 +25,10 @@ _EVEN = 0.4
 """Fraction of the way to the mean of its neighbours that a vertex moves in each step."""
 
 
+_HALVINGS = 16
+"""Times that an interval is halved to find a point of a surface: to a micron."""
+
+
 @dataclass(frozen=True)
 class Blob:
     """A solid around a line through `points`, (K, 3), with `radii`, (K,), metres; a single point gives an ellipsoid.
@@ -119,6 +123,19 @@ def surface(
     if floor is not None:
         vertices[:, 1] = np.maximum(vertices[:, 1], floor)
     return smoothed(vertices, triangles, colour)
+
+
+def front(blobs: Sequence[Blob], x: float, y: float, melt: float) -> float:
+    """Return the largest z of the common surface of blobs at x and y, metres."""
+    high = max(float(blob.box(0.0)[1][2]) for blob in blobs) + melt
+    low = high
+    while _field(blobs, (), np.array(((x, y, low),)), melt)[0][0] > 0:
+        low -= melt
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        outside = _field(blobs, (), np.array(((x, y, middle),)), melt)[0][0] > 0
+        low, high = (low, middle) if outside else (middle, high)
+    return high
 
 
 def _field(blobs: Sequence[Blob], carve: Sequence[Blob], points: Any, melt: float) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""A person: 60 joints, 1.75 m, in shirt, trousers and shoes, that stands, walks and runs."""
+"""A person: a mannequin of 60 joints, 1.75 m tall, that stands, walks and runs."""
 
 from __future__ import annotations
 

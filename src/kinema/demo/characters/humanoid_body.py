@@ -1,18 +1,22 @@
-"""The body and clothes of the humanoid."""
+"""The body of the humanoid: a mannequin of smooth shells over dark joints.
+
+Every shell between two joints is rigid, and every joint is a ball around its own centre, so that limbs bend without
+losing volume. Only waist, neck and chest deform.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kinema.demo.characters.blobs import both, limb, lump, surface
 from kinema.demo.characters.bones import Bone, Point
-from kinema.demo.characters.skins import Part, flesh_of, skin
-from kinema.meshes import globe, half_ball, tube
+from kinema.demo.characters.humanoid_head import eye, head
+from kinema.demo.characters.shells import Section, ball, rod, shell
+from kinema.demo.characters.skins import Part, ramp, skin
+from kinema.meshes import Mesh
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
 
@@ -21,22 +25,23 @@ Colour = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of a person and their clothes; red, green and blue from 0 to 1."""
+    """Colours of the mannequin; red, green and blue from 0 to 1."""
 
-    skin: Colour = (0.80, 0.60, 0.48)
-    hair: Colour = (0.20, 0.13, 0.09)
-    iris: Colour = (0.22, 0.36, 0.42)
-    shirt: Colour = (0.20, 0.42, 0.58)
-    trousers: Colour = (0.24, 0.25, 0.31)
-    shoes: Colour = (0.36, 0.20, 0.13)
+    skin: Colour = (0.87, 0.74, 0.62)
+    hair: Colour = (0.25, 0.17, 0.13)
+    iris: Colour = (0.16, 0.42, 0.52)
+    shirt: Colour = (0.20, 0.50, 0.62)
+    trousers: Colour = (0.40, 0.44, 0.52)
+    shoes: Colour = (0.88, 0.50, 0.28)
+    joint: Colour = (0.17, 0.20, 0.25)
 
 
-_SKINS = ((0.80, 0.60, 0.48), (0.88, 0.69, 0.58), (0.66, 0.46, 0.33), (0.45, 0.30, 0.21), (0.31, 0.20, 0.14))
-_HAIRS = ((0.20, 0.13, 0.09), (0.07, 0.06, 0.06), (0.42, 0.28, 0.15), (0.62, 0.47, 0.26), (0.45, 0.44, 0.43))
-_SHIRTS = ((0.20, 0.42, 0.58), (0.68, 0.28, 0.22), (0.30, 0.48, 0.30), (0.80, 0.77, 0.70), (0.76, 0.58, 0.22))
-_TROUSERS = ((0.24, 0.25, 0.31), (0.22, 0.28, 0.42), (0.42, 0.36, 0.28), (0.17, 0.17, 0.18))
-_SHOES = ((0.36, 0.20, 0.13), (0.12, 0.12, 0.13), (0.60, 0.58, 0.55))
-_IRISES = ((0.22, 0.36, 0.42), (0.28, 0.17, 0.09), (0.24, 0.38, 0.24))
+_SKINS = ((0.87, 0.74, 0.62), (0.80, 0.62, 0.48), (0.62, 0.45, 0.34), (0.43, 0.31, 0.25))
+_HAIRS = ((0.25, 0.17, 0.13), (0.10, 0.09, 0.09), (0.46, 0.31, 0.17), (0.70, 0.54, 0.32), (0.55, 0.54, 0.53))
+_IRISES = ((0.16, 0.42, 0.52), (0.36, 0.22, 0.11), (0.22, 0.42, 0.24))
+_SHIRTS = ((0.20, 0.50, 0.62), (0.76, 0.36, 0.28), (0.36, 0.54, 0.36), (0.82, 0.64, 0.28), (0.50, 0.42, 0.62))
+_TROUSERS = ((0.40, 0.44, 0.52), (0.56, 0.52, 0.44), (0.30, 0.36, 0.48), (0.34, 0.34, 0.36))
+_SHOES = ((0.88, 0.50, 0.28), (0.90, 0.88, 0.84), (0.28, 0.28, 0.30))
 
 
 def colours(seed: int) -> Palette:
@@ -48,233 +53,246 @@ def colours(seed: int) -> Palette:
     return Palette(*(kind[int(draw.integers(len(kind)))] for kind in kinds))
 
 
-_RADII = {  # Radii of the flesh around each bone, at its start and end, metres: which joint the skin follows.
-    "hips": (0.130, 0.125),
-    "spine_1": (0.120, 0.115),
-    "spine_2": (0.115, 0.120),
-    "spine_3": (0.120, 0.130),
-    "chest": (0.130, 0.090),
-    "neck_1": (0.060, 0.055),
-    "neck_2": (0.055, 0.055),
-    "head": (0.075, 0.060),
-    "jaw": (0.030, 0.030),
-    "clavicle": (0.060, 0.060),
-    "upper_arm": (0.058, 0.045),
-    "forearm": (0.044, 0.028),
-    "hand": (0.030, 0.034),
-    "thigh": (0.090, 0.058),
-    "shin": (0.058, 0.040),
-    "foot": (0.045, 0.035),
-    "toe": (0.034, 0.028),
-}
-_SPINE = ("hips", "spine_1", "spine_2", "spine_3", "chest")
-
-
 def dressed(skeleton: Skeleton, bones: Sequence[Bone], palette: Palette) -> Skin:
+    """Make the skin of the mannequin."""
     at = {bone.name: bone for bone in bones}
-    flesh = flesh_of(bones, _radii(bones))
-    parts = [_shirt(at, palette), _trousers(palette), *_head(palette)]
+    parts = [*_trunk(at, palette), *head(palette.skin, palette.hair)]
     for side in ("l", "r"):
-        foot = at[f"foot_{side}"]
-        x, y, z = foot.start
-        flesh[foot.name] = limb(((x, y - 0.045, z - 0.025), 0.045), (foot.end, 0.035))  # From the heel on.
-        parts += [
-            _sleeve(at, side, palette),
-            _arm(at, side, palette),
-            _shoe(at, side, palette),
-            *_fingers(at, side, palette),
-        ]
-        parts += _eye(at, side, palette)
-    return skin(skeleton, flesh, parts)
+        parts += [*_arm(at, side, palette), *_hand(at, side, palette), *_leg(at, side, palette)]
+        parts += [*_foot(at, side, palette), *eye(at, side, palette.skin, palette.iris)]
+    return skin(skeleton, {}, parts)
 
 
-def _radii(bones: Sequence[Bone]) -> dict[str, tuple[float, float]]:
-    by_kind = {}
-    for bone in bones:
-        kind = bone.name.removesuffix("_l").removesuffix("_r")
-        if kind in _RADII:
-            by_kind[bone.name] = _RADII[kind]
-        elif kind[-2:] in ("_1", "_2", "_3"):
-            by_kind[bone.name] = (0.009, 0.008)
-        elif kind in ("eye", "lid"):
-            by_kind[bone.name] = (0.01, 0.01)
-    return by_kind
+def _rigid(mesh: Mesh, joint: str) -> Part:
+    return Part(mesh, [joint])
 
 
-def _shirt(at: dict[str, Bone], palette: Palette) -> Part:
-    arm = at["upper_arm_l"]
-    blobs = [
-        limb(
-            ((0.0, 0.985, -0.012), 0.108),
-            ((0.0, 1.060, -0.006), 0.100),
-            ((0.0, 1.130, -0.006), 0.097),
-            ((0.0, 1.230, -0.014), 0.104),
-            ((0.0, 1.310, -0.024), 0.108),
-            ((0.0, 1.375, -0.034), 0.088),
-            stretch=(1.46, 1.0, 1.0),
-        ),
-        limb(((0.0, 1.420, -0.034), 0.064), ((0.0, 1.462, -0.028), 0.058)),  # collar
-        *both(
-            lump((0.066, 1.318, 0.036), (0.068, 0.056, 0.036)),  # breast
-            lump((0.080, 1.330, -0.078), (0.062, 0.080, 0.034)),  # back
-            limb(((0.036, 1.452, -0.036), 0.034), ((0.150, 1.420, -0.032), 0.040)),  # trapezius
-            lump((0.166, 1.400, -0.028), (0.052, 0.054, 0.054)),  # shoulder
-            limb((arm.start, 0.049), (_between(arm.start, arm.end, 0.22), 0.048)),
-        ),
+# --- trunk -----------------------------------------------------------------------------------------------------
+
+
+def _trunk(at: dict[str, Bone], palette: Palette) -> list[Part]:
+    upright = np.eye(3)
+    shirt = [
+        Section(0.960, 0.0, 0.0, -0.012),
+        Section(0.975, 0.105, 0.074, -0.012),
+        Section(1.040, 0.119, 0.085, -0.010),
+        Section(1.100, 0.119, 0.086, -0.009),
+        Section(1.170, 0.126, 0.091, -0.010),
+        Section(1.250, 0.142, 0.102, -0.014),
+        Section(1.320, 0.157, 0.109, -0.018),
+        Section(1.375, 0.167, 0.102, -0.024),
+        Section(1.415, 0.171, 0.086, -0.030),
+        Section(1.445, 0.153, 0.066, -0.032),
+        Section(1.464, 0.104, 0.057, -0.033),
+        Section(1.478, 0.055, 0.049, -0.031),
+        Section(1.481, 0.0, 0.0, -0.031),
     ]
-    joints = [*_SPINE, "neck_1", "clavicle_l", "clavicle_r", "upper_arm_l", "upper_arm_r"]
-    return Part(surface(blobs, 0.0315, palette.shirt, melt=0.014, floor=0.925), joints)
-
-
-def _sleeve(at: dict[str, Bone], side: str, palette: Palette) -> Part:
-    arm = at[f"upper_arm_{side}"]
-    line = [_between(arm.start, arm.end, share) for share in (0.05, 0.18, 0.32, 0.46, 0.60)]
-    mesh = tube(line, (0.038, 0.045, 0.048, 0.051, 0.053), 12, palette.shirt, bulge=0.02)
-    return Part(mesh, ["chest", *(f"{name}_{side}" for name in ("clavicle", "upper_arm", "forearm"))])
-
-
-def _trousers(palette: Palette) -> Part:
-    leg = limb(
-        ((0.083, 0.890, -0.008), 0.081),
-        ((0.090, 0.780, -0.002), 0.079),
-        ((0.092, 0.660, 0.004), 0.071),
-        ((0.092, 0.535, 0.010), 0.058),
-        ((0.092, 0.470, 0.006), 0.055),
-        ((0.092, 0.375, -0.014), 0.057),
-        ((0.092, 0.250, -0.018), 0.049),
-        ((0.092, 0.090, -0.018), 0.047),
-    )
-    blobs = [
-        limb(((0.0, 0.915, -0.012), 0.094), ((0.0, 1.000, -0.012), 0.086), stretch=(1.42, 1.0, 1.0)),
-        *both(leg, lump((0.068, 0.888, -0.058), (0.070, 0.076, 0.052))),
+    pelvis = [
+        Section(0.842, 0.0, 0.0, -0.010),
+        Section(0.850, 0.034, 0.044, -0.010),
+        Section(0.880, 0.088, 0.080, -0.014),
+        Section(0.920, 0.131, 0.097, -0.019),
+        Section(0.960, 0.138, 0.096, -0.017),
+        Section(1.000, 0.129, 0.091, -0.012),
+        Section(1.022, 0.122, 0.087, -0.011),
+        Section(1.030, 0.100, 0.075, -0.011),
+        Section(1.032, 0.0, 0.0, -0.011),
     ]
-    joints = ["hips", "spine_1", "spine_2", "thigh_l", "thigh_r", "shin_l", "shin_r"]
-    return Part(surface(blobs, 0.0330, palette.trousers, melt=0.010, floor=0.062), joints)
-
-
-def _shoe(at: dict[str, Bone], side: str, palette: Palette) -> Part:
-    x, _, z = at[f"foot_{side}"].start
-    inward = -0.003 if side == "l" else 0.003
-    blobs = [
-        limb(((x, 0.095, z - 0.002), 0.034), ((x, 0.060, z - 0.004), 0.038)),
-        lump((x, 0.034, z - 0.026), (0.036, 0.044, 0.041)),  # heel
-        limb(((x, 0.056, z + 0.015), 0.036), ((x - inward, 0.034, z + 0.100), 0.037)),
-        lump((x - inward, 0.024, z + 0.120), (0.048, 0.034, 0.050)),  # ball
-        lump((x + inward, 0.020, z + 0.160), (0.042, 0.030, 0.046)),  # toes
+    belt = [
+        Section(1.008, 0.0, 0.0, -0.011),
+        Section(1.010, 0.120, 0.084, -0.011),
+        Section(1.016, 0.1285, 0.0915, -0.011),
+        Section(1.040, 0.1250, 0.0900, -0.010),
+        Section(1.046, 0.1180, 0.0840, -0.010),
+        Section(1.048, 0.0, 0.0, -0.010),
     ]
-    mesh = surface(blobs, 0.0205, palette.shoes, melt=0.008, floor=0.0)
-    return Part(mesh, [f"shin_{side}", f"foot_{side}", f"toe_{side}"], 0.004)
-
-
-def _arm(at: dict[str, Bone], side: str, palette: Palette) -> Part:
-    upper, fore, hand = (at[f"{name}_{side}"] for name in ("upper_arm", "forearm", "hand"))
-    across, along, palm = hand.axes.T
-    thumb = at[f"thumb_1_{side}"]
-    to_thumb = across if across[2] > 0 else -across
-    blobs = [
-        limb(
-            (_between(upper.start, upper.end, 0.45), 0.043),
-            (_between(upper.start, upper.end, 0.90), 0.038),
-            (_between(fore.start, fore.end, 0.25), 0.040),
-            (_between(fore.start, fore.end, 0.80), 0.028),
-            (fore.end, 0.025),
-            (_point(np.array(hand.start) + along * 0.03), 0.022),
-        ),
-        lump(
-            _point(np.array(hand.start) + along * 0.054 - to_thumb * 0.003),
-            (0.041, 0.050, 0.0145),
-            np.column_stack((to_thumb, along, palm)),
-        ),
-        limb((thumb.start, 0.015), (thumb.end, 0.011)),
+    neck = [
+        Section(1.390, 0.0, 0.0, -0.034),
+        Section(1.405, 0.050, 0.050, -0.034),
+        Section(1.460, 0.047, 0.048, -0.030),
+        Section(1.510, 0.044, 0.047, -0.022),
+        Section(1.570, 0.045, 0.049, -0.014),
+        Section(1.610, 0.030, 0.030, -0.010),
+        Section(1.620, 0.0, 0.0, -0.010),
     ]
-    names = [f"{name}_{side}" for name in ("upper_arm", "forearm", "hand", "thumb_1")]
-    return Part(surface(blobs, 0.0205, palette.skin, melt=0.007), names)
+    origin = (0.0, 0.0, 0.0)
+    return [
+        _torso(at, shell(origin, upright, shirt, palette.shirt, sides=26, rings=22, square=2.2)),
+        _stacked(at, shell(origin, upright, neck, palette.skin, sides=16, rings=11), _NECK, 0.045),
+        _rigid(shell(origin, upright, belt, palette.joint, sides=20, rings=9, square=2.2), "hips"),
+        _rigid(shell(origin, upright, pelvis, palette.trousers, sides=24, rings=12, square=2.2), "hips"),
+    ]
+
+
+_SPINE = ("hips", "spine_1", "spine_2", "spine_3", "chest")
+_NECK = ("chest", "neck_1", "neck_2", "head")
+
+
+def _stacked(at: dict[str, Bone], mesh: Mesh, joints: Sequence[str], blend: float) -> Part:
+    """Make a part that follows joints above each other. blend: metres above and below each joint that it bends over."""
+    heights = [at[name].start[1] for name in joints[1:]]
+    above = [ramp(mesh.vertices[:, 1], height - blend, height + blend) for height in heights]
+    ends = np.ones(len(mesh.vertices)), np.zeros(len(mesh.vertices))
+    reached = np.stack((ends[0], *above, ends[1]), axis=1)
+    return Part(mesh, joints, shares=reached[:, :-1] - reached[:, 1:])
+
+
+def _torso(at: dict[str, Bone], mesh: Mesh) -> Part:
+    """Make a part that follows the spine and, at the shoulders, the clavicles."""
+    spine = _stacked(at, mesh, _SPINE, 0.08)
+    x, y, _ = mesh.vertices.T
+    sides = [_CLAVICLE * ramp(sign * x, 0.0, 0.17) * ramp(y, 1.25, 1.43) for sign in (1.0, -1.0)]
+    rest = 1.0 - sides[0] - sides[1]
+    shares = np.column_stack((spine.shares * rest[:, np.newaxis], *sides))
+    return Part(mesh, [*_SPINE, "clavicle_l", "clavicle_r"], shares=shares)
+
+
+_CLAVICLE = 0.85
+"""Largest share of the clavicles in the torso, at the tips of the shoulders."""
+
+
+# --- arms ------------------------------------------------------------------------------------------------------
+
+
+def _arm(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+    upper, fore = at[f"upper_arm_{side}"], at[f"forearm_{side}"]
+    above = [
+        Section(-0.044, 0.0, 0.0),
+        Section(-0.031, 0.0313, 0.0313),
+        Section(0.0, 0.0445, 0.0450),
+        Section(0.060, 0.0465, 0.048),
+        Section(0.130, 0.044, 0.046),
+        Section(0.210, 0.039, 0.040),
+        Section(0.262, 0.036, 0.037),
+        Section(0.270, 0.030, 0.030),
+        Section(0.272, 0.0, 0.0),
+    ]
+    below = [
+        Section(0.014, 0.0, 0.0),
+        Section(0.016, 0.031, 0.031),
+        Section(0.026, 0.037, 0.038),
+        Section(0.075, 0.041, 0.040),
+        Section(0.150, 0.035, 0.033),
+        Section(0.215, 0.028, 0.025),
+        Section(0.232, 0.025, 0.022),
+        Section(0.236, 0.0, 0.0),
+    ]
+    return [
+        _limb(upper, above, palette.shirt, 16, 11),
+        _limb(fore, below, palette.skin, 14, 10),
+        _joint(fore.start, 0.0355, fore, palette, fore.name),
+        _joint(fore.end, 0.0245, fore, palette, f"hand_{side}"),
+    ]
+
+
+def _limb(bone: Bone, sections: Sequence[Section], colour: Any, sides: int, rings: int) -> Part:
+    return _rigid(shell(bone.start, bone.axes, sections, colour, sides=sides, rings=rings), bone.name)
+
+
+def _joint(centre: Point, radius: float, bone: Bone, palette: Palette, joint: str) -> Part:
+    return _rigid(ball(centre, radius, bone.axes[:, 1], palette.joint), joint)
+
+
+def _hand(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+    hand = at[f"hand_{side}"]
+    sections = [
+        Section(0.006, 0.0, 0.0, 0.001),
+        Section(0.010, 0.021, 0.015, 0.001),
+        Section(0.030, 0.032, 0.019, 0.002),
+        Section(0.065, 0.041, 0.018, 0.003),
+        Section(0.088, 0.040, 0.014, 0.003),
+        Section(0.097, 0.030, 0.008, 0.002),
+        Section(0.099, 0.0, 0.0, 0.002),
+    ]
+    palm = shell(hand.start, hand.axes, sections, palette.skin, sides=14, rings=7, square=2.5)
+    return [_rigid(palm, hand.name), *_fingers(at, side, palette)]
 
 
 def _fingers(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
     parts = []
-    for name, width in (("thumb", 0.0115), ("index", 0.0095), ("middle", 0.0098), ("ring", 0.0093), ("little", 0.0082)):
-        row = [at[f"{name}_{n}_{side}"] for n in (1, 2, 3)]
-        joints = np.array([bone.start for bone in row] + [row[-1].end])
-        stations = [(0, -0.2, 1.0), (0, 0.5, 0.95), (1, -0.15, 0.95), (1, 0.2, 0.93), (2, -0.15, 0.90), (2, 0.2, 0.88)]
-        stations += [(2, 0.75, 0.80), (2, 1.0, 0.45)]
-        line = [joints[n] + (joints[n + 1] - joints[n]) * share for n, share, _ in stations]
-        radii = [width * size for _, _, size in stations]
-        parts.append(Part(tube(line, radii, 6, palette.skin), [f"hand_{side}", *(bone.name for bone in row)]))
+    for name, width in (("thumb", 0.0125), ("index", 0.0096), ("middle", 0.0100), ("ring", 0.0095), ("little", 0.0084)):
+        for n, sizes in enumerate(((1.08, 1.0), (1.0, 0.92), (0.92, 0.80)), start=1):
+            bone, (first, last) = at[f"{name}_{n}_{side}"], sizes
+            end = bone.end if n < 3 else _before(bone, width * last)
+            parts.append(
+                _rigid(rod(bone.start, end, (width * first, width * last), palette.skin, sides=7, rings=2), bone.name)
+            )
     return parts
 
 
-def _head(palette: Palette) -> list[Part]:
-    skull = [
-        lump((0.0, 1.666, -0.010), (0.070, 0.077, 0.089)),
-        limb(((0.0, 1.650, 0.026), 0.057), ((0.0, 1.605, 0.034), 0.048), ((0.0, 1.566, 0.046), 0.031)),  # face, chin
-        limb(((0.0, 1.425, -0.034), 0.053), ((0.0, 1.500, -0.022), 0.050), ((0.0, 1.600, -0.014), 0.052)),  # neck
-        *both(
-            limb(((0.008, 1.668, 0.074), 0.009), ((0.046, 1.666, 0.058), 0.009)),  # brow
-            limb(((0.016, 1.566, 0.050), 0.024), ((0.046, 1.606, 0.002), 0.023)),  # jaw
-            lump((0.077, 1.636, -0.012), (0.008, 0.031, 0.018)),  # ear
-        ),
-    ]
-    sockets = both(lump((0.031, 1.645, 0.086), (0.020, 0.012, 0.017)))
-    mesh = surface(skull, 0.0155, palette.skin, melt=0.0075, carve=sockets)
-    return [
-        Part(mesh, ["chest", "neck_1", "neck_2", "head", "jaw"]),
-        _nose(palette),
-        _hair(palette),
-        *_features(palette),
-    ]
-
-
-def _nose(palette: Palette) -> Part:
-    """Make the nose, finer than the rest of the head."""
-    bridge = limb(((0.0, 1.656, 0.076), 0.006), ((0.0, 1.632, 0.092), 0.0075), ((0.0, 1.6185, 0.098), 0.0085))
-    wings = both(lump((0.009, 1.6145, 0.087), (0.006, 0.005, 0.008)))
-    root = limb(((0.0, 1.650, 0.072), 0.008), ((0.0, 1.620, 0.080), 0.013))
-    return Part(surface([bridge, root, *wings], 0.0085, palette.skin, melt=0.004), ["head"])
-
-
-def _hair(palette: Palette) -> Part:
-    cap = [
-        lump((0.0, 1.673, -0.014), (0.079, 0.079, 0.092)),
-        lump((0.0, 1.625, -0.052), (0.062, 0.062, 0.050)),
-    ]
-    temples = both(lump((0.088, 1.606, 0.006), (0.034, 0.046, 0.040)))
-    face = lump((0.0, 1.606, 0.112), (0.100, 0.092, 0.110))
-    return Part(surface(cap, 0.0175, palette.hair, melt=0.009, carve=[face, *temples]), ["head"])
-
-
-def _features(palette: Palette) -> list[Part]:
-    """Make lips and brows."""
-    corner, bow = np.array((0.023, 1.585, 0.071)), np.array((0.010, 1.586, 0.0805))
-    other = np.array((-1.0, 1.0, 1.0))
-    lips = [corner * other, bow * other, (0.0, 1.585, 0.082), bow, corner]
-    red = (palette.skin[0] * 0.86, palette.skin[1] * 0.66, palette.skin[2] * 0.66)
-    brow = np.array([(0.013, 1.668, 0.083), (0.022, 1.672, 0.081), (0.036, 1.673, 0.074), (0.049, 1.667, 0.063)])
-    widths = (0.003, 0.004, 0.0035, 0.0015)
-    brows = [tube(line, widths, 5, palette.hair) for line in (brow, brow * other)]
-    return [
-        Part(tube(lips, (0.002, 0.0052, 0.005, 0.0052, 0.002), 6, red), ["head", "jaw"]),
-        *(Part(mesh, ["head"]) for mesh in brows),
-    ]
-
-
-def _eye(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
-    centre, ahead = at[f"eye_{side}"].start, (0.0, 0.0, 1.0)
-    white, black = (0.93, 0.92, 0.90), (0.03, 0.03, 0.04)
-    bands = [(0.24, black), (0.56, palette.iris), (math.pi, white)]
-    lid = tuple(0.94 * c for c in palette.skin)
-    upper, lower = math.radians(70), math.radians(56)
-    return [
-        Part(globe(centre, 0.0135, ahead, bands, 12), [f"eye_{side}"]),
-        Part(half_ball(centre, 0.0150, (0.0, math.sin(upper), -math.cos(upper)), lid), [f"lid_{side}"]),
-        Part(half_ball(centre, 0.0146, (0.0, -math.sin(lower), -math.cos(lower)), lid), ["head"]),
-    ]
-
-
-def _between(start: Point, end: Point, share: float) -> Point:
-    return _point(np.array(start) + share * np.subtract(end, start))
-
-
-def _point(array: Any) -> Point:
-    x, y, z = (float(value) for value in array)
+def _before(bone: Bone, distance: float) -> Point:
+    """Return the point on a bone at a distance from its end, metres."""
+    x, y, z = (float(value) for value in np.array(bone.end) - distance * bone.axes[:, 1])
     return (x, y, z)
+
+
+# --- legs ------------------------------------------------------------------------------------------------------
+
+
+def _leg(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+    thigh, shin = at[f"thigh_{side}"], at[f"shin_{side}"]
+    above = [
+        Section(-0.078, 0.0, 0.0),
+        Section(-0.055, 0.055, 0.055),
+        Section(0.0, 0.078, 0.080),
+        Section(0.080, 0.077, 0.082, -0.004),
+        Section(0.200, 0.067, 0.072, -0.006),
+        Section(0.310, 0.057, 0.060, -0.004),
+        Section(0.390, 0.052, 0.053),
+        Section(0.402, 0.044, 0.044),
+        Section(0.404, 0.0, 0.0),
+    ]
+    below = [
+        Section(0.020, 0.0, 0.0),
+        Section(0.022, 0.042, 0.042),
+        Section(0.034, 0.049, 0.050),
+        Section(0.100, 0.053, 0.056, 0.010),
+        Section(0.170, 0.050, 0.053, 0.012),
+        Section(0.270, 0.040, 0.041, 0.006),
+        Section(0.350, 0.034, 0.035, 0.002),
+        Section(0.378, 0.032, 0.033),
+        Section(0.384, 0.0, 0.0),
+    ]
+    return [
+        _limb(thigh, above, palette.trousers, 18, 11),
+        _limb(shin, below, palette.trousers, 16, 11),
+        _joint(shin.start, 0.0495, shin, palette, shin.name),
+        _joint(shin.end, 0.033, shin, palette, f"foot_{side}"),
+    ]
+
+
+def _foot(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+    """Make foot and toes. At the ball of the foot both are round about the toe joint, so that the foot can roll."""
+    foot, toe = at[f"foot_{side}"], at[f"toe_{side}"]
+    x, height, z = toe.start
+    heel = foot.start[2] - 0.056
+    out = 0.004 if side == "l" else -0.004
+    lengthwise = np.column_stack(((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)))
+    sections = [
+        Section(heel, 0.0, 0.0, 0.034),
+        Section(heel + 0.012, 0.030, 0.040, 0.036),
+        Section(heel + 0.050, 0.036, 0.052, 0.048),
+        Section(heel + 0.085, 0.036, 0.050, 0.046),
+        Section(heel + 0.130, 0.041, 0.040, 0.038),
+        Section(z - 0.010, 0.045, 0.032, 0.032),
+        Section(z + 0.016, 0.044, 0.026, height),
+        Section(z + 0.028, 0.030, 0.012, height),
+        Section(z + 0.030, 0.0, 0.0, height),
+    ]
+    tip = toe.start[2] + 0.068
+    toes = [
+        Section(z - 0.024, 0.0, 0.0, height),
+        Section(z - 0.020, 0.034, 0.020, height),
+        Section(z, 0.046, 0.030, height),
+        Section(z + 0.030, 0.045, 0.028, 0.024),
+        Section(z + 0.056, 0.036, 0.024, 0.019),
+        Section(tip, 0.0, 0.0, 0.014),
+    ]
+    shapes = {foot: sections, toe: toes}
+    parts = []
+    for bone, row in shapes.items():
+        mesh = shell((x + out, 0.0, 0.0), lengthwise, row, palette.shoes, sides=16, rings=9, square=2.6)
+        flat = mesh.vertices.copy()
+        flat[:, 1] = np.maximum(flat[:, 1], 0.0)
+        parts.append(_rigid(Mesh(flat, mesh.triangles, mesh.normals, mesh.colours), bone.name))
+    return parts

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kinema.demo.characters.blobs import Blob, both, limb, lump, surface
 from kinema.demo.characters.bones import Bone
-from kinema.demo.characters.skins import Part, flesh_of, skin
+from kinema.demo.characters.skins import Part, flesh_of, ramp, skin
 from kinema.meshes import Mesh, globe, tube
 from kinema.skeleton import Skeleton
 from kinema.skin import Skin
@@ -102,24 +101,19 @@ def _coat(mesh: Mesh) -> Mesh:
     x, y, z = mesh.vertices.T
     down = -mesh.normals[:, 1]
     legs = (y < 0.30) & (z > -0.36)
-    middle = _ramp(-np.abs(x), -0.055, -0.040)
-    white = _ramp(down, 0.25, 0.75) * _ramp(z, -0.15, 0.05) * middle * (y > 0.33)
-    white = np.maximum(white, _ramp(z, 0.40, 0.44) * _ramp(-y, -0.645, -0.630))
-    white = np.maximum(white, _ramp(-z, 0.575, 0.600))
+    middle = ramp(-np.abs(x), -0.055, -0.040)
+    white = ramp(down, 0.25, 0.75) * ramp(z, -0.15, 0.05) * middle * (y > 0.33)
+    white = np.maximum(white, ramp(z, 0.40, 0.44) * ramp(-y, -0.645, -0.630))
+    white = np.maximum(white, ramp(-z, 0.575, 0.600))
     white = np.maximum(
         white,
-        _ramp(mesh.normals[:, 2] - 0.4 * mesh.normals[:, 1], 0.4, 0.8) * middle * (y > 0.36) * (y < 0.60) * (z > 0.2),
+        ramp(mesh.normals[:, 2] - 0.4 * mesh.normals[:, 1], 0.4, 0.8) * middle * (y > 0.36) * (y < 0.60) * (z > 0.2),
     )
-    dark = np.maximum(_ramp(-y, -0.26, -0.16) * legs, _ramp(y, 0.755, 0.775))
+    dark = np.maximum(ramp(-y, -0.26, -0.16) * legs, ramp(y, 0.755, 0.775))
     colours = mesh.colours
     for share, colour in ((white, _WHITE), (dark, _DARK)):
         colours = colours + share[:, np.newaxis] * (np.array(colour) - colours)
     return replace(mesh, colours=colours)
-
-
-def _ramp(value: Any, low: float, high: float) -> Any:
-    t = np.clip((value - low) / (high - low), 0.0, 1.0)
-    return t * t * (3 - 2 * t)
 
 
 def _ear(at: dict[str, Bone], side: str) -> Part:

@@ -23,15 +23,24 @@ _MIDDLE = 0.025
 
 @dataclass(frozen=True)
 class Part:
-    """A mesh and the joints it may follow. blend: metres, width of the transition from one joint to the next."""
+    """A mesh and the joints it may follow.
+
+    blend: metres, width of the transition from one joint to the next. shares: (V, joints), how much each vertex follows
+    each joint; rows add up to 1. None: by the distance from the flesh of the joints' bones.
+    """
 
     mesh: Mesh
     joints: Sequence[str]
     blend: float = 0.010
+    shares: Any = None
 
 
 def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> Skin:
-    """Join parts into one skin. flesh: the blob around each bone; a vertex follows the bones with the nearest blobs."""
+    """Join parts into one skin.
+
+    flesh: the blob around each bone. A vertex follows the bones with the nearest blobs, of those its part may follow; a
+    part with one joint is rigid and needs none.
+    """
     follows = [_weights(skeleton, flesh, part) for part in parts]
     offsets = np.cumsum([0, *(len(part.mesh.vertices) for part in parts[:-1])])
     meshes = [part.mesh for part in parts]
@@ -47,12 +56,8 @@ def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> S
 
 def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[Any, Any]:
     """Return the four joints with the largest weights, (V, 4), and the weights, (V, 4)."""
-    points = part.mesh.vertices
-    pull = np.zeros((len(points), max(4, len(part.joints))))
-    distance = np.stack([flesh[name].distance(points)[0] for name in part.joints], axis=1)
-    pull[:, : len(part.joints)] = np.exp((distance.min(axis=1, keepdims=True) - distance) / part.blend)
-    for n, name in enumerate(part.joints):
-        pull[:, n] *= _on_side(points[:, 0], name)
+    shares = _by_distance(flesh, part) if part.shares is None else part.shares
+    pull = np.pad(shares, ((0, 0), (0, max(0, 4 - len(part.joints)))))
     joints = np.zeros(pull.shape[1], int)
     joints[: len(part.joints)] = [skeleton.index(name) for name in part.joints]
     most = np.argsort(-pull, axis=1, kind="stable")[:, :4]
@@ -61,11 +66,26 @@ def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[An
     return joints[most], weights / weights.sum(axis=1, keepdims=True)
 
 
+def _by_distance(flesh: dict[str, Blob], part: Part) -> Any:
+    """Return (V, joints): how much each vertex follows each joint, by its distance from the flesh; unscaled."""
+    points = part.mesh.vertices
+    if len(part.joints) == 1:
+        return np.ones((len(points), 1))
+    distance = np.stack([flesh[name].distance(points)[0] for name in part.joints], axis=1)
+    pull = np.exp((distance.min(axis=1, keepdims=True) - distance) / part.blend)
+    return pull * np.stack([_on_side(points[:, 0], name) for name in part.joints], axis=1)
+
+
 def _on_side(x: Any, name: str) -> Any:
     """Return (V,), 0 to 1: whether each point is on a joint's side, with a smooth transition across the middle."""
     if not name.endswith(("_l", "_r")):
         return np.ones(len(x))
-    t = np.clip((x if name.endswith("_l") else -x) / (2 * _MIDDLE) + 0.5, 0.0, 1.0)
+    return ramp(x if name.endswith("_l") else -x, -_MIDDLE, _MIDDLE)
+
+
+def ramp(value: Any, low: float, high: float) -> Any:
+    """Return 0 below `low`, 1 above `high`, and a smooth transition between them."""
+    t = np.clip((value - low) / (high - low), 0.0, 1.0)
     return t * t * (3 - 2 * t)
 
 
