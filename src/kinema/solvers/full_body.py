@@ -18,9 +18,9 @@ from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton
 from kinema.solvers.body import masses as body_masses
 from kinema.solvers.body import records, targets
-from kinema.solvers.body.descent import solve_bodies
 from kinema.solvers.body.plan import Plan, Weights
 from kinema.solvers.body.roles import default_mobility, joint_of
+from kinema.solvers.body.solve import solve_bodies
 from kinema.solvers.body.targets import Effector, Target
 
 TOLERANCE = 1e-4
@@ -45,11 +45,6 @@ FRAME = 1 / 60
 SPEED = 20.0
 """Fastest that a joint rotates from frame to frame, rad/s: 19 degrees in a sixtieth of a second. A throwing arm is
 faster, everything else is slower."""
-
-SOFTNESS = 1.0
-"""Compliance per body size that a target is missed by, while frames follow each other: the force on a target out of
-reach is then as large as the stiffness of a limb, so that a stretched body does not snap. Measured on a hand held out
-of reach in 48 directions: joints of 4 bodies go on moving by more than a degree a frame, at 0.3 those of 13."""
 
 WARM_STEPS = 10
 """Steps of one frame. A target that moves on needs one to three."""
@@ -216,7 +211,6 @@ class FullBody:
         settings = self._settings_of(plan, wanted, len(states), transform, shape)
         settings["warm"], settings["single"] = warm is not None, start.precision == np.float32
         if warm is not None:
-            settings["softness"] = SOFTNESS / targets.COMPLIANCE
             settings["most_steps"] = np.minimum(settings["most_steps"], WARM_STEPS)
         if warm is not None and dt is not None:
             settings["largest_rotation"] = self.speed * validation.number("dt", dt, 0.0)

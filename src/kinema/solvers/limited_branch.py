@@ -13,8 +13,8 @@ import numpy as np
 from kinema import validation
 from kinema.constants import FARTHEST, MARGIN, ROUNDING_ROTATION
 from kinema.solvers.body import records
-from kinema.solvers.body.descent import solve_bodies
 from kinema.solvers.body.plan import Plan
+from kinema.solvers.body.solve import solve_bodies
 from kinema.solvers.body.targets import COMPLIANCE, RANK_RATIO
 
 if TYPE_CHECKING:

@@ -13,9 +13,6 @@ from kinema.solvers.branch import into_limit
 LARGEST_ROTATION = 0.8
 """Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
 
-LARGEST_PULL = 0.5
-"""Share of what a warm start allows by which a joint goes back towards the reference in one frame."""
-
 EDGE_SLACK = 16.0
 """How near to the edge of its limit a joint counts as at it, in roundings of a rotation."""
 
@@ -82,9 +79,16 @@ def to_own(state, v):
 def find_edges(joint, state, rounding):
     """Which ends of its limit a joint is at, and the world axes about which it swings on and twists on."""
     state.at_swing, state.at_low, state.at_high = False, False, False
+    if joint.limit.kind != limits.NONE:
+        find_limit_edges(joint, state, rounding)
+    state.no_swing = state.no_swing and state.at_swing
+    state.no_twist = state.no_twist and (state.at_low or state.at_high)
+
+
+@routine
+def find_limit_edges(joint, state, rounding):
+    """The same for a joint with a limit."""
     limit = joint.limit
-    if limit.kind == limits.NONE:
-        return
     slack = rounding * like(rounding, EDGE_SLACK)
     away = quat.mul(quat.conj(load4(joint.rest)), load4(state.rotation))
     bone = load3(joint.bone)
@@ -113,7 +117,7 @@ def blocked(state, rotation):
 @kernel
 def set_mobility(joint, state):
     """How a joint may rotate in this step: its mobility, less what its limit takes."""
-    full = joint.mobility
+    full = state.mobility
     zero = like(full, 0.0)
     if joint.limit.kind == limits.HINGE:
         state.free = zero
@@ -145,20 +149,6 @@ def allowed(joint, state, v):
         return vec.scale(twist, zero if state.no_twist else vec.dot(twist, v))
     v = vec.select(state.no_swing, vec.sub(v, vec.scale(swing, vec.dot(swing, v))), v)
     return vec.select(state.no_twist, vec.sub(v, vec.scale(twist, vec.dot(twist, v))), v)
-
-
-@kernel
-def find_pull(problem, n, share):
-    """A share of the rotation and of the movement back to the reference."""
-    joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
-    back = vec.scale(quat.to_vector(quat.mul(quat.conj(load4(state.rotation)), load4(state.reference))), share)
-    most = settings.largest_rotation * like(share, LARGEST_PULL)
-    size = vec.length(back)
-    back = vec.scale(back, most / size if like(share, 0.0) < most < size else like(share, 1.0))
-    store3(state.pull, to_world(state, back))
-    if joint.slide > like(share, 0.0):
-        way = vec.sub(load3(state.reference_translation), load3(state.translation))
-        store3(state.pull_slide, vec.scale(xform.linear(above(problem, n), way), share / settings.body_size))
 
 
 @routine

@@ -162,7 +162,7 @@ def mass_rows(problem):
             count = position_rows(problem, effector, point, count)
         if effector.kind & BALANCE:
             count = balance_row(problem, effector, point, count)
-        loosen(problem, first, count, effector.compliance, effector.weight)
+        loosen(problem, first, count, effector, effector.weight, effector.error)
     return count
 
 
@@ -183,27 +183,35 @@ def build_rows(problem):
             count = position_rows(problem, effector, point, count)
         if effector.kind & DISTANCE:
             count = distance_row(problem, effector, point, count)
-        loosen(problem, first, count, effector.compliance, effector.weight)
+        loosen(problem, first, count, effector, effector.weight, effector.error)
         first = count
         if effector.kind & ROTATION:
             count = rotation_rows(problem, effector, count)
         if effector.kind & DIRECTION:
             count = direction_rows(problem, effector, count)
-        loosen(problem, first, count, effector.compliance, effector.weight * effector.rotation_weight)
+        share = effector.weight * effector.rotation_weight
+        loosen(problem, first, count, effector, share, effector.rotation_error)
     return count
 
 
 @kernel
-def loosen(problem, first, last, compliance, weight):
-    """Let some rows give way, the more the less weight they have: without any they have no say."""
+def weight_share(weight):
+    """Share of its stiffness that an effector has by its weight: without any it has no say."""
     share = max(weight, like(weight, LEAST_WEIGHT))
-    loose = compliance / (share * share * share * share)
-    square = like(weight, 0.0)
+    return share * share * share * share
+
+
+@kernel
+def loosen(problem, first, last, effector, weight, miss):
+    """Set how far rows give way: the more, the less weight they have. While frames follow each other, their force is
+    limited.
+    """
+    one = like(weight, 1.0)
+    soft = one
+    if problem.settings[0].warm and not effector.pin:
+        soft += miss / (effector.compliance * effector.force)
     for r in range(first, last):
-        square += problem.rows[r].residual * problem.rows[r].residual
-    for r in range(first, last):
-        problem.rows[r].compliance = loose
-        problem.rows[r].softness = math.sqrt(square) * loose
+        problem.rows[r].compliance = effector.compliance / weight_share(weight) * soft
 
 
 @routine
@@ -238,3 +246,27 @@ def aim_point(effector, point, settings):
     if effector.weight < one and effector.kind & POSITION:
         goal = vec.add(point, vec.scale(vec.sub(goal, point), effector.weight))
     store3(effector.goal, goal)
+
+
+@routine
+def squared_error(problem):
+    """Squared errors of the effectors that count, positions in body sizes and rotations in radians together."""
+    settings = problem.settings[0]
+    total = like(settings.body_size, 0.0)
+    for e in range(problem.effectors.size):
+        effector = problem.effectors[e]
+        if effector.rank <= settings.rank:
+            total += effector.error * effector.error + effector.rotation_error * effector.rotation_error
+    return total
+
+
+@routine
+def is_reached(problem):
+    """Whether every effector that counts is within tolerance."""
+    settings = problem.settings[0]
+    for e in range(problem.effectors.size):
+        effector = problem.effectors[e]
+        off = effector.error > settings.tolerance or effector.rotation_error > settings.rotation_tolerance
+        if off and effector.rank <= settings.rank:
+            return False
+    return True

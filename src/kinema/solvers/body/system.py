@@ -133,7 +133,7 @@ def sweep_down(problem, count):
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         if joint.mobility > zero or joint.slide > zero:
-            rotate_rows(sweep[n], state, joint.slide)
+            rotate_rows(sweep[n], state, state.slide)
         else:
             for c in range(6):
                 for k in range(state.first_row, state.last_row):

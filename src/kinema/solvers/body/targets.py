@@ -23,6 +23,12 @@ in reach."""
 RANK_RATIO = 1e-4
 """Compliance of one priority as a share of that of the next lower one."""
 
+FORCE = 30.0
+"""Largest force of an effector of the lowest priority while frames follow each other, in stiffnesses of a limb's joint
+per body size: a hand out of reach stretches its arm to all but a few percent of its bend."""
+
+RANK_FORCE = 10.0
+"""Largest force of one priority, as a multiple of that of the next lower one."""
 
 CENTRE_OF_MASS = "centre_of_mass"
 """Instead of a joint: the centre of mass of the whole body."""
@@ -188,8 +194,10 @@ def as_records(targets: Sequence[Target], index: Any, shape: tuple[int, ...]) ->
     for e, target in enumerate(targets):
         one = wanted[:, e]
         rank = order.index(target.rank_key)
+        above = len(order) - 1 - rank
         one["joint"], one["other"], one["pin"] = index[target.joint], index[target.other], target.pin
-        one["rank"], one["compliance"] = rank, COMPLIANCE * RANK_RATIO ** (len(order) - 1 - rank)
+        one["rank"] = rank
+        one["compliance"], one["force"] = COMPLIANCE * RANK_RATIO**above, FORCE * RANK_FORCE**above
         for name, array in target.fields.items():
             wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(len(one), -1)
             one[name] = wide[..., 0] if array.shape[-1] == 1 else wide

@@ -1,0 +1,140 @@
+"""One step of the full body: the system inside its limits, how far a step may go, and taking it."""
+
+from __future__ import annotations
+
+from kinema import limits
+from kinema._jit import kernel, like, routine
+from kinema.math import vec
+from kinema.math.rows import load3, load4, store3, store4
+from kinema.solvers.body.joints import blocked, forward, hold, move_joint, set_mobility
+from kinema.solvers.body.system import (
+    factor,
+    fill_matrix,
+    fill_pulls,
+    gather_wrenches,
+    moment_at,
+    motion,
+    substitute,
+)
+
+ACTIVE_SETS = 4
+"""Times that the limits which hold a step back are revised before it is taken."""
+
+
+# --- the system ------------------------------------------------------------------------------------------------
+
+
+@routine
+def revise(problem, count):
+    """Block what would push a joint on past its edge, release what would not; drop inequalities that would pull.
+
+    Returns whether anything changed.
+    """
+    changed = False
+    zero = like(problem.settings[0].body_size, 0.0)
+    for r in range(count):
+        row = problem.rows[r]
+        if row.one_sided and not row.off and problem.pulls[r] < zero:
+            row.off = True
+            changed = True
+    for n in range(problem.joints.size):
+        joint, state = problem.joints[n], problem.states[n]
+        if joint.limit.kind == limits.NONE or joint.mobility <= zero:
+            continue
+        on = vec.add(load3(state.pull), vec.scale(moment_at(state), state.mobility))
+        no_swing, no_twist = blocked(state, on)
+        if no_twist != state.no_twist or no_swing != state.no_swing:
+            state.no_twist, state.no_swing = no_twist, no_swing
+            set_mobility(joint, state)
+            changed = True
+    return changed
+
+
+@routine
+def solve_step(problem, count):
+    """Find the forces l, with the limits that hold this step back."""
+    for _ in range(ACTIVE_SETS):
+        fill_pulls(problem, count)
+        fill_matrix(problem, count)
+        factor(problem.matrix, count)
+        substitute(problem.matrix, problem.pulls, count)
+        gather_wrenches(problem, count)
+        if not revise(problem, count):
+            return
+
+
+# --- joints ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def slide_of(joint, state):
+    """How far a joint moves in this step, body sizes, world space."""
+    zero = like(joint.slide, 0.0)
+    slide = vec.scale(load3(state.force), state.slide)
+    return vec.add(slide, load3(state.pull_slide)) if joint.slide > zero else slide
+
+
+@kernel
+def keep_start(problem):
+    """Remember where a step starts."""
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store4(state.start, load4(state.rotation))
+        store3(state.start_translation, load3(state.translation))
+
+
+@routine
+def move(problem, share):
+    """Move every joint as the forces say, or a share of it."""
+    for n in range(problem.joints.size):
+        joint, state = problem.joints[n], problem.states[n]
+        slide = vec.scale(slide_of(joint, state), share)
+        move_joint(problem, n, vec.scale(motion(joint, state), share), slide)
+    forward(problem)
+
+
+@kernel
+def go_to_start(problem):
+    """Go to where a step started, or to a warm start. World matrices are not brought up to date."""
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store4(state.rotation, load4(state.start))
+        store3(state.translation, load3(state.start_translation))
+
+
+@routine
+def take_back(problem):
+    """Undo a step."""
+    go_to_start(problem)
+    forward(problem)
+
+
+@kernel
+def keep_pose(problem):
+    """Remember the pose as the best one."""
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store4(state.best, load4(state.rotation))
+        store3(state.best_translation, load3(state.translation))
+
+
+@kernel
+def go_back(problem):
+    """Go back to the best pose."""
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store4(state.rotation, load4(state.best))
+        store3(state.translation, load3(state.best_translation))
+    forward(problem)
+
+
+@routine
+def begin(problem):
+    """Hold the limits of joints that may move, where the pose enters outside of them."""
+    zero = like(problem.settings[0].body_size, 0.0)
+    for n in range(problem.joints.size):
+        joint, state = problem.joints[n], problem.states[n]
+        if joint.mobility > zero:
+            hold(joint, state, problem.settings[0].rounding)
+        state.no_swing, state.no_twist = False, False
+    forward(problem)
