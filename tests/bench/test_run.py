@@ -1,10 +1,12 @@
 """`kinema bench`: a table, an optional file, and notes about missing libraries."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from kinema.bench import playground
 from kinema.bench.sections import SECTIONS
 from kinema.cli import app
 
@@ -37,6 +39,13 @@ def test_the_full_body_arrives_beside_its_peers(bench, tmp_path):
     assert rows["full_body_batch"]["kinema"]["arrived"] >= 0.995
     assert rows["arm_batch"]["kinema"]["arrived"] >= 0.98
     assert set(rows["arm_batch"]["peers"]) == {"mink", "pink", "placo", "roboticstoolbox", "ikpy"}
+
+
+def test_a_playground_that_does_not_start_is_a_missing_figure(monkeypatch):
+    monkeypatch.setattr(playground, "tick_timer", lambda: lambda: 1e-4)
+    monkeypatch.setattr(playground.sys, "executable", "/bin/echo" if Path("/bin/echo").exists() else "echo")
+    _, answer = playground.rows(quick=True)
+    assert "did not start" in str(answer)
 
 
 def test_an_unknown_section_is_refused_with_those_there_are(bench):

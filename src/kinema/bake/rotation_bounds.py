@@ -37,7 +37,8 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames) -> BakedFrames:
     """
     wanted = metrics.sole_points(clip_frames.rig, frames.world)
     for n, leg in enumerate(clip_frames.rig.legs):
-        bounded = _bounded(clip_frames, frames, leg.joints)
+        toes = clip_frames.rig.sole_points(leg)[0][-1]
+        bounded = _bounded(clip_frames, frames, dict.fromkeys((*leg.joints, toes)))
         if bounded is frames:
             continue
         moved = np.linalg.norm(metrics.sole_points(clip_frames.rig, bounded.world) - wanted, axis=-1)[:, n].max(axis=-1)

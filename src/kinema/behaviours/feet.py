@@ -33,7 +33,6 @@ from kinema.behaviours.foot_rays import (
     FOOT_STEPS,
     NO_OVERRIDE,
     RAYS,
-    SOLE,
     FeetRecords,
     aim_rays,
 )
@@ -50,6 +49,7 @@ from kinema.behaviours.ground_contact import (
 )
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg, solve_legs
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
+from kinema.behaviours.sole import NO_TOES, SOLE, TIP
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.errors import InputError
 from kinema.math.rows import load3
@@ -407,11 +407,22 @@ def _soles(crowd: Crowd, legs: list[SolvedLeg]) -> Any:
         joints, points = rig.sole_points(leg)
         heel, ball, tip = _standing_points(rig, leg)
         sole.joints[:], sole.points[:], sole.length = joints, points, solver.length
+        toes = int(joints[TIP])
+        sole.toes_parent = rig.skeleton.parents[toes] if toes != leg.joints[-1] else NO_TOES
+        sole.toes_axis = _toes_axis(rig, toes, tip - ball)
         sole.heel, sole.tip = np.linalg.norm(ball - heel), np.linalg.norm(tip - ball)
         # The ball falls on the third of four samples of a profile, the tip on the last or short of it.
         to_tip = max(float(leg.heel or 0.0) + float(leg.tip or 0.0), POINT_FOOT * rig.skeleton.length(leg.joints))
         sole.spacing = max(sole.heel / (FOOT_STEPS - 2), to_tip / FOOT_STEPS)
     return soles
+
+
+def _toes_axis(rig: Rig, toes: int, along: Any) -> Any:
+    """(3,): what toes bend up about, in their own space: level, and across the way they point as they stand."""
+    axes = rig.standing_world[toes][:3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-12)
+    across = np.cross(along, rig.up) @ axes
+    return across / max(float(np.linalg.norm(across)), 1e-12)
 
 
 def _standing_points(rig: Rig, leg: Leg) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema._jit import batch, kernel, like, routine
+from kinema.behaviours.character_pose import CharacterPose
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     FOOT_SAMPLES,
@@ -22,12 +23,10 @@ from kinema.behaviours.ground_contact import (
     height_on,
 )
 from kinema.behaviours.pelvis import PELVIS, PELVIS_SETTINGS
+from kinema.behaviours.sole import BALL, SolePoints, sole_points, straighten_toes
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.records import REAL, Record
-
-HEEL, BALL, TIP = 0, 1, 2
-"""The points of a sole."""
 
 NO_OVERRIDE = -1
 """The contact override of a foot that goes by its clip."""
@@ -112,17 +111,13 @@ FEET_SETTINGS = Record(
 )
 """Settings of `Feet`, in seconds, leg lengths and leg lengths a second."""
 
-SOLE = Record(joints=(np.int64, 3), points=(REAL, (3, 3)), length=REAL, heel=REAL, tip=REAL, spacing=REAL)
-"""A foot as it is built. joints: those that carry heel, ball and tip; the heel's is the ankle. points: heel, ball and
-tip in their spaces. length: of the leg, metres. heel, tip: metres from the ball back to the heel and ahead to the tip.
-spacing: metres from ray to ray of the profile along a foot."""
-
 FOOT = Record(
     fresh=bool,
     contact=np.int8,
     override=np.int8,
     clip_sole=(REAL, (3, 3)),
     clip_rotation=(REAL, 4),
+    clip_low=REAL,
     sole=(REAL, (3, 3)),
     ankle=(REAL, 3),
     floor_point=(REAL, 3),
@@ -156,18 +151,19 @@ FOOT = Record(
 
 fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
 NO_OVERRIDE by the clip. clip_sole, clip_rotation: heel, ball and tip, and the ankle's rotation, as the clip had them.
-sole: heel, ball and tip as they were placed, before the lift. ankle: where it was asked to be. floor_point,
-floor_velocity: the ball on the character's floor, and its velocity. offset: how far the foot is shifted from the clip
-across up, so that it does not slide or lands on its foothold; with its speed and acceleration. yaw: the same as an
-angle about up. heading: from heel to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is
-going to land on. normal: the one that its tilt goes by. height: of the ground under the ball above the character's
-floor. rise: how far the foot is above its plane, beyond what the clip lifts it, while it goes from one plane to
-another. lift: how far a planted foot is raised or lowered to touch. since_liftoff, swing_time: seconds since it left
-the ground, and of its last swing. takeoff: where its ball stood. last_landing: where the ball landed, from the hips, in
-the character's own space. next_landing: where the clip puts it next. landing_given: whether time and place of that were
-given. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the
-profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it
-goes forward. path: the way of the ball that its rays look along.
+clip_low: metres of its lowest point above the character's floor, in the clip of this frame. sole: heel, ball and tip as
+they were placed, before the lift. ankle: where it was asked to be. floor_point, floor_velocity: the ball on the
+character's floor, and its velocity. offset: how far the foot is shifted from the clip across up, so that it does not
+slide or lands on its foothold; with its speed and acceleration. yaw: the same as an angle about up. heading: from heel
+to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is going to land on. normal: the one that
+its tilt goes by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its
+plane, beyond what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or
+lowered to touch. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff: where its
+ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing: where the
+clip puts it next. landing_given: whether time and place of that were given. foothold_chosen, foothold_steps: whether a
+foothold was chosen in this swing, and by how many steps of the profile it is ahead of the clip's. delay: share of the
+swing that the foot waits (or hurries, if negative) before it goes forward. path: the way of the ball that its rays look
+along.
 """
 
 BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL)
@@ -175,31 +171,11 @@ BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL
 follow_speed: of its transform along up, metres a second."""
 
 
-class SolePoints(NamedTuple):
-    """Heel, ball and tip of a foot, world space."""
-
-    heel: Any
-    ball: Any
-    tip: Any
-
-
 class Landing(NamedTuple):
     """Seconds until a swinging foot lands, and whether that is known."""
 
     left: Any
     known: Any
-
-
-@kernel
-def sole_point(sole, which, world):
-    """Heel, ball or tip of a foot as the clip has it. world: (J, 12)."""
-    return xform.apply(load_matrix(world[sole.joints[which]]), load3(sole.points[which]))
-
-
-@kernel
-def sole_points(sole, world):
-    """Heel, ball and tip of a foot as the clip has them."""
-    return SolePoints(sole_point(sole, HEEL, world), sole_point(sole, BALL, world), sole_point(sole, TIP, world))
 
 
 @kernel
@@ -337,7 +313,7 @@ class FeetRecords(NamedTuple):
 
 @batch
 def aim_rays(rows, records, frame, hips, dt):
-    """Aim all rays of a frame, its `FrameArrays`. hips: the joint."""
+    """Straighten toes and aim all rays of a frame, its `FrameArrays`. hips: the joint."""
     settings, legs = records.settings[0], records.soles.size
     for k in range(rows.size):
         i = rows[k]
@@ -345,7 +321,9 @@ def aim_rays(rows, records, frame, hips, dt):
         floor, at = floor_of(settings.contact, transform), load_origin(world[hips])
         body.pelvis.moving = False
         step_travel(body, at, floor.up, dt)
+        pose = CharacterPose(frame.t[i], frame.r[i], frame.s[i], world, transform, frame.weights[i])
         for leg in range(legs):
+            records.feet[i, leg].clip_low = straighten_toes(records.soles[leg], floor, pose)
             rays = records.rays[i, leg * RAYS : (leg + 1) * RAYS]
             aim_foot(settings, records.soles[leg], records.feet[i, leg], body, rays, world, transform, dt)
         aim_down(records.rays[i, legs * RAYS], at, floor, settings.contact.rise)

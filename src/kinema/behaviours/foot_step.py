@@ -23,19 +23,14 @@ from kinema._jit import kernel, like, routine
 from kinema.behaviours.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
-    BALL,
     HEADING_FLAT,
-    HEEL,
     LOOK_AHEAD,
     NO_OVERRIDE,
     ROLL_HEIGHT,
-    TIP,
-    SolePoints,
     choose_foothold,
     foothold_seen,
     foothold_shift,
     foreseen_landing,
-    sole_points,
 )
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
@@ -49,6 +44,7 @@ from kinema.behaviours.ground_contact import (
     floor_of,
     height_on,
 )
+from kinema.behaviours.sole import BALL, HEEL, TIP, SolePoints, sole_points
 from kinema.constants import AT_REST, TELEPORT
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
@@ -351,7 +347,7 @@ def read_clip_foot(sole, foot, world, floor, dt):
         ankle,
         rotation,
         ball,
-        min(heel, min(ball, tip)),
+        foot.clip_low,
         contact,
         speed,
         zero if foot.fresh else yaw,
@@ -792,16 +788,20 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     plane = step_plane(settings, sole, foot, hits, floor, stance)
     under = Underfoot(hits, plane, floor)
     high = step_tilt(settings, sole, foot, under, clip.low, dt)
+    if stance.held:
+        # Before it is held in place: on a slope, coming down along up is a slide.
+        step_rise(sole, foot, under, stance, like(dt, 0.0), dt)
     shift = step_across(settings, sole, foot, clip, under, stance, dt)
     placement, before = lifted(place(sole, foot, clip, shift, under), foot, under), foot.rise
     depth = depth_of(sole, clip, placement, under, stance.held)
     missing, blocked = depth.missing, depth.blocked
-    if (not stance.held) & (before < like(dt, 0.0)):
-        # Below the plane that it is going to: what is under it there is in its way.
-        missing, blocked = missing + before, max(missing, blocked)
-    step_rise(sole, foot, under, stance, blocked, dt)
-    risen = foot.rise - before if stance.held else max(foot.rise, like(dt, 0.0)) - max(before, like(dt, 0.0))
-    step_lift(settings, sole, foot, clip, under, stance, missing - risen, dt)
+    if not stance.held:
+        if before < like(dt, 0.0):
+            # Below the plane that it is going to: what is under it there is in its way.
+            missing, blocked = missing + before, max(missing, blocked)
+        step_rise(sole, foot, under, stance, blocked, dt)
+        missing -= max(foot.rise, like(dt, 0.0)) - max(before, like(dt, 0.0))
+    step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)
     placement = place(sole, foot, clip, shift, under)
     body.pelvis.moving |= store_target(sole, foot, target, clip, placement, under, stance, high)

@@ -42,7 +42,9 @@ def server() -> Any:
     assert process.stdout is not None
     try:
         lines = iter(process.stdout.readline, "")
-        address = next(line.split()[1] for line in lines if line.startswith("Playground:"))
+        address = next((line.split()[1] for line in lines if line.startswith("Playground:")), None)
+        if address is None:
+            raise OSError("the playground did not start")
         yield address.replace("http", "ws").split("#")[0] + "session"
     finally:
         process.terminate()
@@ -88,7 +90,7 @@ def rows(quick: bool) -> list[Row]:
     try:
         with server() as address:
             times = asyncio.run(answers(address, 60 if quick else 400))
-    except (ImportError, StopIteration, OSError) as problem:
+    except (ImportError, OSError) as problem:
         return [*result, Row("playground_answer", what, "us", Measurement.missing(f"not run: {problem}"))]
     figure = Measurement(min(times), statistics.median(times))
     return [*result, Row("playground_answer", what, "us", figure, bar=20_000.0)]
