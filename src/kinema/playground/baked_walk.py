@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.behaviours.feet import Feet
+from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo.scenes.actor import UP
 from kinema.demo.scenes.character_files import saved
@@ -28,9 +30,22 @@ def baked_file(walker: Walker) -> bytes:
     clips = []
     if walker.clip is not None and rig is not None:
         clips.append(_Take(walker, rig, walker.character.clips[walker.clip]).baked())
-    if walker.held.places or not clips:
-        still = Pose.of(*(array[np.newaxis] for array in walker.pose.arrays()))
-        clips.append(Clip.from_poses("held pose", walker.character.skeleton, still, times=(0.0,)))
+    if walker.held.holds or not clips:
+        clips.append(_shown_pose(walker, "held pose"))
+    return _saved_with(character, clips)
+
+
+def pose_file(walker: Walker) -> bytes:
+    """Return the character's file with the pose that is shown as its only clip, of one frame."""
+    return _saved_with(replace(walker.actor.original, clips={}), [_shown_pose(walker, "pose")])
+
+
+def _shown_pose(walker: Walker, name: str) -> Clip:
+    still = Pose.of(*(array[np.newaxis] for array in walker.pose.arrays()))
+    return Clip.from_poses(name, walker.character.skeleton, still, times=(0.0,))
+
+
+def _saved_with(character: Character, clips: Sequence[Clip]) -> bytes:
     for clip in clips:
         name = names.unique([*character.clips, clip.name])[-1]
         character = replace(character, clips=character.clips | {name: replace(clip, name=name)})
@@ -58,16 +73,27 @@ class _Take:
         feet = walker.feet_work and float(np.dot(self.rig.up, UP)) > 0.999
         forward = self._rotation @ np.array(self.rig.forward)
         start = self._over(0.0) - self._rotation @ self._hips[0]
-        points = {handle: self._moving(at) for handle, at in held.places.items()}
-        hands = {held.grips[h].limb: point for h, point in points.items() if held.grips[h].kind == "hand"}
+        pulled = held.is_pulled and walker.weights["body"] > 0.0
+        gaze = held.holds.get("gaze")
         return BakeSettings(
             ground=walker.ground_shape if feet else None,
             at=(float(start[0]), float(start[2])),
             heading=float(np.arctan2(forward[0], forward[2])),
-            look_at=points.get("gaze") if walker.weights["head"] else None,
-            reach=hands if walker.weights["hands"] else {},
+            look_at=self._moving(gaze.position) if gaze and walker.weights["head"] else None,
+            pull=self._pulls() if pulled else {},
+            pin=[f"{leg.name}_foot" for leg in self.rig.legs if f"foot {leg.name}" not in held.holds] if pulled else (),
             feet=Feet(weight=walker.weights["feet"] if feet else 1.0),
         )
+
+    def _pulls(self) -> dict[str, MovingPoint]:
+        """Return where held joints are, by name. Of a part that was grabbed beside its joint, where the joint is."""
+        walker, pulls = self.walker, {}
+        for handle, hold in walker.held.holds.items():
+            grip = walker.held.grips[handle]
+            at = walker.own_position(walker.world[grip.joint, :3, 3]) if any(grip.offset) else hold.position
+            if grip.kind != "gaze":
+                pulls[self.rig.skeleton.names[grip.joint]] = self._moving(at)
+        return pulls
 
     @property
     def _duration(self) -> float:

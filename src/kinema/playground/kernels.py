@@ -26,7 +26,7 @@ TYPICAL_SECONDS = {
     "clips": 10.0,
     "feet": 25.0,
     "steps": 30.0,
-    "hands": 8.0,
+    "full body": 20.0,
     "gaze": 8.0,
     "FABRIK": 12.0,
     "FABRIK and CCD": 25.0,

@@ -13,9 +13,9 @@ from kinema.bake.travel import travel_of
 from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo.scenes.actor import ClipMotion, clip_motion
-from kinema.demo.scenes.character import CharacterScene
+from kinema.demo.scenes.character import POSE_GROUP, CharacterScene
 from kinema.demo.scenes.scene import Control, Download
-from kinema.playground.baked_walk import baked_file
+from kinema.playground.baked_walk import baked_file, pose_file
 from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
 
 
@@ -45,10 +45,23 @@ class PlayedCharacter(CharacterScene):
 
     @property
     def baked_name(self) -> str:
-        return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', self.walker.actor.name)[:40]}_baked.glb"
+        return f"{self._file_stem}_baked.glb"
 
-    def _controls(self) -> tuple[Control, ...]:
-        return (*super()._controls(), Download("baked", "Download baked GLB", self.baked_name))
+    @property
+    def pose_name(self) -> str:
+        return f"{self._file_stem}_pose.glb"
+
+    @property
+    def _file_stem(self) -> str:
+        return re.sub(r"[^A-Za-z0-9_-]+", "_", self.walker.actor.name)[:40]
+
+    def _downloads(self) -> tuple[Control, ...]:
+        return (
+            Download("pose_file", "Download pose as GLB", self.pose_name, group=POSE_GROUP),
+            Download("baked", "Download clip as GLB", self.baked_name, group=POSE_GROUP),
+        )
 
     def give(self, name: str) -> bytes:
+        if name == self.pose_name:
+            return pose_file(self.walker)
         return baked_file(self.walker) if name == self.baked_name else super().give(name)

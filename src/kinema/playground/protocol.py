@@ -75,6 +75,41 @@ class Drag:
 
 
 @dataclass(frozen=True)
+class Grab:
+    """Make a handle of a point of a body. position: in the space of what was grabbed."""
+
+    number: int
+    handle: str
+    position: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Rotate:
+    """Rotate a handle. rotation: a quaternion, x, y, z, w."""
+
+    number: int
+    handle: str
+    rotation: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Keep a handle where it is."""
+
+    number: int
+    handle: str
+
+
+@dataclass(frozen=True)
+class Steer:
+    """Steer what walks. turn: to the left. ahead: forwards. Both -1 to 1."""
+
+    number: int
+    turn: float
+    ahead: float
+
+
+@dataclass(frozen=True)
 class Drop:
     number: int
     handle: str
@@ -176,7 +211,7 @@ class Seen:
     tick: int
 
 
-Input = Drag | Drop | Release | Restore | Undo | Key | Set
+Input = Drag | Drop | Grab | Rotate | Pin | Steer | Release | Restore | Undo | Key | Set
 """Commands that change the scene; each has a number that the frame answering it carries."""
 
 Command = Open | Input | Pause | Advance | Reset | Visible | AsPython | AsState | Receive | Give | Seen
@@ -230,6 +265,20 @@ def _position(message: Any) -> tuple[float, ...]:
     return tuple(float(x) for x in value)
 
 
+def _rotation(message: Any) -> tuple[float, ...]:
+    value = message.get("rotation")
+    if not isinstance(value, list) or len(value) != 4 or not all(_is_number(x) for x in value):
+        raise Malformed(f"rotation is {value!r:.40}; four numbers are needed")
+    return tuple(float(x) for x in value)
+
+
+def _share(message: Any, name: str) -> float:
+    value = message.get(name)
+    if not _is_number(value) or abs(value) > 1:
+        raise Malformed(f"{name} is {value!r:.40}; a number from -1 to 1 is needed")
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
     # Whole numbers in JSON may be too large for a float.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
@@ -249,6 +298,10 @@ def _value(message: Any) -> float | bool | str | None:
 _READERS: dict[str, Any] = {
     "open": lambda m: Open(_text(m, "scene"), _flag(m, "still"), m.get("state")),
     "drag": lambda m: Drag(_count(m, "number"), _text(m, "handle"), _position(m)),
+    "grab": lambda m: Grab(_count(m, "number"), _text(m, "handle"), _position(m)),
+    "rotate": lambda m: Rotate(_count(m, "number"), _text(m, "handle"), _rotation(m)),
+    "pin": lambda m: Pin(_count(m, "number"), _text(m, "handle")),
+    "steer": lambda m: Steer(_count(m, "number"), _share(m, "turn"), _share(m, "ahead")),
     "drop": lambda m: Drop(_count(m, "number"), _text(m, "handle")),
     "release": lambda m: Release(_count(m, "number"), _text(m, "handle")),
     "restore": lambda m: Restore(_count(m, "number"), m.get("state")),

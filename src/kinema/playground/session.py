@@ -104,6 +104,7 @@ class Session:
 
     def _begin(self, scene: Scene) -> None:
         self.scene = scene
+        self.scene.paused = self._paused
         if self._still:
             self.scene.be_still()
         self._shown = None
@@ -193,13 +194,20 @@ class Session:
     def _record(self, command: protocol.Command) -> None:
         """Keep the state before what can be undone. A drag or a moved slider counts once."""
         match command:
-            case protocol.Drag(_, handle, _):
+            case protocol.Drag(_, handle, _) | protocol.Grab(_, handle, _) | protocol.Rotate(_, handle, _):
                 self._undo.record(("drag", handle), self.scene.snapshot, lasts=True)
             case protocol.Set(_, name, _):
                 self._undo.record(("set", name), self.scene.snapshot)
             case protocol.Drop():
                 self._undo.end_gesture()
-            case protocol.Key() | protocol.Release() | protocol.Restore() | protocol.Reset():
+            case (
+                protocol.Key()
+                | protocol.Pin()
+                | protocol.Release()
+                | protocol.Restore()
+                | protocol.Reset()
+                | protocol.Receive()
+            ):
                 self._undo.record(None, self.scene.snapshot)
 
     def _execute(self, command: protocol.Command) -> None:
@@ -218,6 +226,14 @@ class Session:
                 self.outbox.put("state", {"type": "state", "purpose": purpose, "state": state})
             case protocol.Drag(_, handle, position):
                 self.scene.drag(handle, position)
+            case protocol.Grab(_, handle, position):
+                self.scene.grab(handle, position)
+            case protocol.Rotate(_, handle, rotation):
+                self.scene.rotate(handle, rotation)
+            case protocol.Pin(_, handle):
+                self.scene.pin(handle)
+            case protocol.Steer(_, turn, ahead):
+                self.scene.steer(turn, ahead)
             case protocol.Drop(_, handle):
                 self.scene.drop(handle)
             case protocol.Key(_, key, position):
@@ -228,6 +244,7 @@ class Session:
                     self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
             case protocol.Pause(paused):
                 self._paused, self._shown = paused, None
+                self.scene.paused = paused
             case protocol.Advance():
                 self._ticks_due = 1
             case protocol.Reset():

@@ -98,7 +98,7 @@ def test_weights_take_the_stages_out():
     walked(scene, 1.5)  # On the slope.
     frame = scene.frame()
     assert np.abs(frame["world"] - frame["alone"]).max() > 0.03
-    for stage in ("breathing", "feet", "hands", "head", "eyes"):
+    for stage in ("breathing", "feet", "body", "head", "eyes"):
         scene.set(stage, 0.0)
     walked(scene, 0.1)
     frame = scene.frame()

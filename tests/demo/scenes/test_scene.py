@@ -176,7 +176,7 @@ def test_a_handle_dragged_while_time_stands_still_is_followed(name):
     one.step(TICK)
     before, frame, (handle, offset, error) = shown(one), one.frame(), PAUSED_DRAGS[name]
     if name == "character":
-        names = [handle for handle, _ in one.description()["handles"]]
+        names = [handle["name"] for handle in one.description()["handles"]]
         start = frame["handles"][names.index(handle)] - frame["origin"]
     else:
         start = np.reshape(

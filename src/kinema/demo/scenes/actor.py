@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,6 +31,8 @@ MOST_JOINTS = 2000
 """Joints of a character; each takes 48 bytes of every frame sent to the page."""
 SMALLEST, LARGEST = 1e-4, 1e5
 """Smallest and largest size relative to a person that single precision can handle."""
+POSES = "poses"
+"""Name of the clip of stored poses."""
 UP = np.array((0.0, 1.0, 0.0))
 AHEAD = np.array((0.0, 0.0, 1.0))
 
@@ -140,6 +143,18 @@ class Actor:
             made = standing(self.character) if clip is None else self._judge(self.character, self.character.clips[clip])
             self._motions[key] = made
         return self._motions[key]
+
+    def with_poses(self, clip: Clip | None, motion: ClipMotion) -> Actor:
+        """Return the same actor with a clip of stored poses, or without one. motion: of the clip they were made on."""
+        changed = copy.copy(self)
+        clips = {name: one for name, one in self.character.clips.items() if name != POSES}
+        changed._motions = {name: one for name, one in self._motions.items() if name != POSES}
+        if clip is not None:
+            clips[POSES] = clip
+            changed._motions[POSES] = replace(motion, extract=False, speed=0.0)
+        changed.character = replace(self.character, clips=clips)
+        changed.__dict__.pop("clips", None)
+        return changed
 
     def upright(self, motion: ClipMotion) -> Any:
         """Return (4,): the rotation from the character's up and forward to +Y and +Z."""

@@ -1,4 +1,4 @@
-"""A character, ours or from a file, that walks over uneven ground. Its hands, feet and gaze can be dragged.
+"""A character, ours or from a file, that walks over uneven ground. Any part of its body can be dragged and pinned.
 
 Space: the character's unit, y up. The ground is scaled to its legs.
 """
@@ -14,9 +14,11 @@ from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import character_kernels, grounds
-from kinema.demo.scenes.actor import Actor, clip_motion, joints_by_role
+from kinema.demo.scenes.actor import POSES, Actor, clip_motion, joints_by_role
 from kinema.demo.scenes.character_files import loaded, model, packed
 from kinema.demo.scenes.character_script import script
+from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
+from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.walker import Walker
 from kinema.rig import Rig
@@ -38,12 +40,20 @@ WEIGHTS = {
     "play": "Clip",
     "breathing": "Breathing",
     "feet": "Feet on the ground",
-    "hands": "Hands to their rings",
+    "body": "Body to its handles",
     "head": "Head to the gaze",
     "eyes": "Eyes to the gaze",
 }
-WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP = "How much each part does", "Walk", "Show"
+WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP, POSE_GROUP = "How much each part does", "Walk", "Show", "Pose"
 """Headings of the controls."""
+TIMELINE = "Timeline"
+"""Group of the controls that the page shows as a timeline instead of in the panel."""
+SAME_TIME = 2e-3
+"""Difference up to which two times of a clip count as the same, seconds."""
+LARGEST_OFFSET = 1e6
+"""Largest coordinate of a grabbed point in the space of its joint, in that joint's unit."""
+SHORTEST_LOOP = 0.1
+"""Shortest part of a clip that can be repeated, seconds."""
 
 
 class CharacterScene(Scene):
@@ -54,22 +64,29 @@ class CharacterScene(Scene):
 
     name = "character"
     title = "Character"
-    about = "Drag a hand, a foot or the gaze. Drop a GLB, VRM or BVH file here to bring your own character."
+    about = "Grab any part of the body and pull. Drop a GLB, VRM or BVH file here to bring your own character."
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = (".glb", ".gltf", ".vrm", ".bvh")
     judge = staticmethod(clip_motion)
     """Finds how the clips of a file travel."""
     controls: tuple[Control, ...] = ()
     help: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("Left mouse or a finger", "drag a hand, a foot, or the gaze ahead of the head"),
-        ("Double-click a ring", "release it"),
-        ("Backspace", "release all handles"),
+        (
+            "Left mouse or a finger",
+            "pull any part of the body, or the gaze ahead of the head; it stays where you leave it",
+        ),
+        ("Wheel while dragging", "nearer and farther"),
+        ("Click a ring", "choose it: circles rotate hands, feet and head"),
+        ("Double-click, or P", "pin a part of the body where it is; again: release it"),
+        ("Backspace", "back to the clip: release everything"),
+        ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
     )
 
     hint = ("hand left", "Grab this hand and pull")
-    keys = (("Backspace", "Release all handles"),)
+    keys = (("p", "Pin or release"), ("Backspace", "Back to the clip"))
+    unsaved = frozenset({"time", "pose", "remove_pose"})
 
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
         super().__init__(seed)
@@ -124,12 +141,20 @@ class CharacterScene(Scene):
         own = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor), "speed": walker.speed}
         own |= {"bones": not actor.has_surface, **walker.weights}
         self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
+        self.strip = PoseStrip(walker.character.skeleton)
+
+    def _renew_controls(self) -> None:
+        """Adapt the controls to the clip and the stored poses. Loop and time start anew."""
+        self.controls = self._controls()
+        kept = {name: value for name, value in self.values.items() if name not in ("time", "loop_start", "loop_end")}
+        self.values = {control.name: kept.get(control.name, control.value) for control in self.controls}
 
     def _controls(self) -> tuple[Control, ...]:
         """Return the controls of the current character."""
         walker = self.walker
         actors = tuple(OURS) if self.guest is None else (self.guest.label, *OURS)
         clips = tuple(walker.actor.clips) or (AT_REST,)
+        length = round(walker.duration, 3)
         stages = [
             Slider(name, label, 1.0, 0.0, 1.0, 0.01, group=WEIGHTS_GROUP)
             for name, label in WEIGHTS.items()
@@ -139,13 +164,27 @@ class CharacterScene(Scene):
         return (
             Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
             Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
-            Choice("clip", "Clip", clips[0], clips, group=WALK_GROUP),
-            Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05, group=WALK_GROUP),
+            Switch("balanced", "Keep balance", False, group=POSE_GROUP),
+            Button("let_go", "Back to the clip", group=POSE_GROUP),
+            *self._downloads(),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
+            Switch("more", "All handles", False, group=SHOW_GROUP),
             *stages,
-            Button("let_go", "Release all handles"),
+            Choice("clip", "Clip", clips[0], clips, group=TIMELINE),
+            Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05, group=TIMELINE),
+            Slider("time", "Time", 0.0, 0.0, length, 0.001, "s", group=TIMELINE),
+            Slider("loop_start", "Loop from", 0.0, 0.0, length, 0.001, "s", group=TIMELINE),
+            Slider("loop_end", "Loop to", length, 0.0, length, 0.001, "s", group=TIMELINE),
+            Button("store", "Store pose", group=TIMELINE),
+            Button("mirror_pose", "Store mirrored", group=TIMELINE),
+            Slider("pose", "Pose", 0, 0, MOST - 1, 1, group=TIMELINE),
+            Slider("remove_pose", "Remove pose", 0, 0, MOST - 1, 1, group=TIMELINE),
         )
+
+    def _downloads(self) -> tuple[Control, ...]:
+        """Return the downloads that the scene offers."""
+        return ()
 
     # User input.
 
@@ -157,36 +196,132 @@ class CharacterScene(Scene):
             self.walker.move_to(value)
         elif name == "clip":
             self.walker.play(self.walker.actor.clips.get(value))
+            self._renew_controls()
         elif name == "speed":
             self.walker.set_speed(value)
+        elif name == "time":
+            self.walker.seek(value)
+        elif name in ("loop_start", "loop_end"):
+            self._set_loop(name)
         elif name in WEIGHTS:
             self.walker.set_weight(name, value)
+        elif name == "balanced":
+            self.walker.balanced = value
         elif name == "let_go":
             self.walker.held.let_go()
+        elif name in ("store", "mirror_pose"):
+            self._store(mirrored=name == "mirror_pose")
+        elif name == "pose":
+            self._go_to_pose(int(value))
+        elif name == "remove_pose":
+            self.strip.remove(int(value))
+            self._renew_poses()
+
+    def _set_loop(self, name: str) -> None:
+        """Repeat a part of the clip. The end that was not moved gives way."""
+        start, end, length = self.values["loop_start"], self.values["loop_end"], self.walker.duration
+        if end - start < SHORTEST_LOOP:
+            start, end = (start, start + SHORTEST_LOOP) if name == "loop_start" else (end - SHORTEST_LOOP, end)
+        start, end = max(min(start, length - SHORTEST_LOOP), 0.0), min(max(end, SHORTEST_LOOP), round(length, 3))
+        self.values |= {"loop_start": start, "loop_end": end}
+        whole = start <= 0.0 and end >= round(length, 3)
+        self.walker.loop = None if whole else (start, end)
+
+    # Stored poses.
+
+    def _store(self, mirrored: bool) -> None:
+        """Store what is shown, or its mirror image, which is then shown."""
+        skeleton, pose = self.walker.character.skeleton, self.walker.pose
+        self.strip.add(skeleton.mirrored(pose) if mirrored else pose)
+        self._renew_poses()
+        if mirrored:
+            self._go_to_pose(len(self.strip) - 1)
+
+    def _renew_poses(self) -> None:
+        """Make a clip of the stored poses, or remove it if there are none."""
+        walker = self.walker
+        was_playing, time = walker.clip == POSES, walker.time
+        walker.set_poses(self.strip.clip() if len(self.strip) else None, _first_clip(walker.actor))
+        self._renew_controls()
+        self.values["clip"] = next((s for s, name in walker.actor.clips.items() if name == walker.clip), AT_REST)
+        if was_playing and walker.clip == POSES:
+            walker.seek(time)
+
+    def _go_to_pose(self, index: int) -> None:
+        """Show a stored pose."""
+        if index < len(self.strip):
+            self.walker.held.let_go()
+            if self.walker.clip != POSES:
+                self.set("clip", POSES)
+            self.walker.seek(self.strip.time_of(index))
+
+    # Handles.
+
+    def grab(self, handle: str, point: Sequence[float]) -> None:
+        """Make a handle of a point of the skin. point: in the space of the joint whose number the handle has."""
+        self.walker.held.grab(handle, clamped_position(point, 3, LARGEST_OFFSET), self.walker.world)
+        self.revision += 1
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         """position: relative to the origin of the character's space, along the world's axes."""
         away = clamped_position(position, 3, FARTHEST * self.walker.actor.size)
         turn = np.asarray(self.walker.frame.transform[:3, :3], float)
+        self._note_held(handle)
         self.walker.held.take(handle, turn.T @ away)
+
+    def rotate(self, handle: str, rotation: Sequence[float]) -> None:
+        """rotation: of the handle's joint, along the world's axes."""
+        grip = self.walker.held.grips.get(handle)
+        if grip is not None:
+            own = self.walker.own_rotation(unit_rotation(rotation))
+            self._note_held(handle)
+            self.walker.held.rotate(handle, own, self.walker.own_position(grip.position(self.walker.world)))
+
+    def pin(self, handle: str) -> None:
+        held, walker = self.walker.held, self.walker
+        grip = held.grips.get(handle)
+        if grip is not None:
+            at = held.shown([grip], walker.frame.transform, walker.world)[0]
+            rotation = walker.character.skeleton.world_rotations(walker.pose)[grip.joint]
+            held.pin(handle, walker.own_position(at), rotation)
+            self.revision += 1
 
     def release(self, handle: str) -> None:
         self.walker.held.release(handle)
+        self.revision += 1
+
+    def _note_held(self, handle: str) -> None:
+        """Count a handle that was free as a change of the description: it may have been hidden."""
+        if handle not in self.walker.held.holds:
+            self.revision += 1
+
+    def steer(self, turn: float, ahead: float) -> None:
+        self.walker.steer(turn, ahead)
 
     def own_state(self) -> dict[str, Any]:
-        places = self.walker.held.places
-        return {"held": {handle: np.round(place, 6).tolist() for handle, place in places.items()}}
+        state: dict[str, Any] = {"held": self.walker.held.state(), "poses": self.strip.state()}
+        return state | ({"time": round(self.walker.time, 3)} if self.paused else {})
+
+    def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Restore the character and its stored poses: they decide which clips there are."""
+        if values.get("character", self.values["character"]) != self.values["character"]:
+            self.set("character", values["character"])
+        poses = own.get("poses", [])
+        if poses != self.strip.state():
+            self.strip.restore(poses)
+            self._renew_poses()
 
     def restore_own(self, own: Mapping[str, Any]) -> None:
-        far, held = FARTHEST * self.walker.actor.size, self.walker.held
-        places = {str(handle): clamped_position(place, 3, far) for handle, place in own["held"].items()}
-        held.let_go()
-        for handle, place in places.items():
-            held.take(handle, place)
+        walker = self.walker
+        walker.held.restore(own["held"], walker.world, FARTHEST * walker.actor.size)
+        time = own.get("time")
+        if time is not None and abs(float(finite("time", [time], 1)[0]) - walker.time) > SAME_TIME:
+            walker.seek(float(time))
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":
             self.walker.held.let_go()
+            self.revision += 1
 
     def be_still(self) -> None:
         self._still = True
@@ -213,19 +348,28 @@ class CharacterScene(Scene):
 
     def frame(self) -> dict[str, Any]:
         """world, alone: (J, 12), a 3x4 matrix per joint, with all stages and with the clip alone; empty if hidden.
-        handles: (H, 3). held: (H,), whether each is dragged. origin: (3,), of the character's space. middle:
-        (3,), what the camera looks at.
+        handles: (H, 3). held: (H,), 1 for those that are held, 2 for pinned ones. origin: (3,), of the character's
+        space. middle: (3,), what the camera looks at. clock: (1,), time in the clip, seconds. mass: (5,), the centre of
+        mass at the height of the ground, its distance inside the support, and whether there is one. support: (S, 3).
         """
         walker, none = self.walker, np.zeros((0, 12))
-        held = walker.held
+        held, grips = walker.held, walker.held.shown_grips(self.values["more"])
         return {
             "world": _rows(walker.world),
             "alone": none if self.values["show"] == "with IK" else _rows(walker.alone),
-            "handles": held.shown(walker.frame, walker.world),
-            "held": np.array([handle in held.places for handle in held.grips], float),
+            "handles": held.shown(grips, walker.frame.transform, walker.world),
+            "held": np.array([1.0 + held.holds[g.handle].pinned if g.handle in held.holds else 0.0 for g in grips]),
             "origin": walker.frame.transform[:3, 3],
             "middle": walker.middle,
+            "clock": np.array((walker.time,)),
+            **self._balance(),
         }
+
+    def _balance(self) -> dict[str, Any]:
+        balance, rig = self.walker.balance(), self.walker.character.rig
+        if balance is None:
+            return {"mass": np.zeros(5), "support": np.zeros((3 * len(rig.legs) if rig else 0, 3))}
+        return {"mass": np.array((*balance.centre, balance.margin, 1.0)), "support": balance.support}
 
     def description(self) -> dict[str, Any]:
         actor, rig = self.walker.actor, self.walker.character.rig
@@ -240,7 +384,13 @@ class CharacterScene(Scene):
             "size": actor.size,
             "extent": actor.extent,
             "ground": self.values["ground"],
-            "handles": [[handle, grip.joint] for handle, grip in self.walker.held.grips.items()],
+            "handles": [
+                {"name": grip.handle, "joint": grip.joint, "main": grip.kind in MAIN, "rotates": grip.kind in ROTATABLE}
+                for grip in self.walker.held.shown_grips(self.values["more"])
+            ],
+            "names": list(actor.character.skeleton.names),
+            "parts": handles_by_joint(rig, actor.character.skeleton),
+            "poses": self.strip.numbers,
             "bounds": {"*": {"low": [-FARTHEST * actor.size] * 3, "high": [FARTHEST * actor.size] * 3}},
             "show": self.values["show"],
             "bones": self.values["bones"],

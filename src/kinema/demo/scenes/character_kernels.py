@@ -8,7 +8,6 @@ from typing import Any
 
 from kinema.behaviours.eyes import Eyes
 from kinema.behaviours.feet import Feet
-from kinema.behaviours.hands import Hands
 from kinema.behaviours.head import Head
 from kinema.behaviours.layers import Breathing
 from kinema.behaviours.play import Play
@@ -29,9 +28,9 @@ def first() -> Mapping[str, Callable[[], Any]]:
         "clips": _frames,
         "breathing": lambda: _frames(Breathing()),
         "feet": lambda: _frames(Feet()),
-        "hands": lambda: _frames(Hands()),
         "gaze": lambda: _frames(Head(), Eyes()),
         "walk": lambda: _walker("course").step(TICK),
+        "full body": lambda: _pulled("hand left"),
     }
 
 
@@ -55,13 +54,22 @@ def _walker(ground: str) -> Walker:
     return Walker(Actor(humanoid(), root="root"), ground, "walk", {}, speed=1.0, still=False)
 
 
-def _held() -> None:
+def _pulled(*handles: str) -> Walker:
     walker = _walker("course")
-    for handle in ("hand left", "foot left", "gaze"):
+    for handle in handles:
         walker.held.take(handle, (0.3, 0.4, 0.3))
-    for stage in ("feet", "hands", "play"):
+    walker.step(TICK)
+    return walker
+
+
+def _held() -> None:
+    walker = _pulled("hand left", "foot left", "gaze")
+    walker.balanced = True
+    walker.held.pin("hips", (0.0, 0.9, 0.0), (0.0, 0.0, 0.0, 1.0))
+    for stage in ("feet", "body", "play"):
         walker.set_weight(stage, 0.5)
     walker.step(TICK)
     walker.play("run")
+    walker.seek(0.2)
     walker.step(TICK)
-    _ = walker.alone
+    _ = walker.alone, walker.balance()

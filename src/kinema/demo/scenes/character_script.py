@@ -9,6 +9,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.script_text import digits, pose_lines, printed_joints
 from kinema.demo.scenes.walker import Walker
 from kinema.math import arrays
+from kinema.solvers.body.targets import Effector
 
 
 def script(walker: Walker) -> str:
@@ -67,12 +68,26 @@ def _stages(walker: Walker) -> list[str]:
 
 
 def _targets(walker: Walker) -> list[str]:
-    """Return the targets of dragged hands and of the gaze. Dragged feet are part of the pose only."""
-    place, lines = np.asarray(walker.frame.transform, float), []
-    for handle, at in walker.held.places.items():
-        grip, point = walker.held.grips[handle], digits(place[:3, :3] @ at + place[:3, 3])
-        if grip.kind == "hand":
-            lines.append(f"animator['hands'].reach({grip.limb!r}, {point})")
-        elif grip.kind == "gaze":
-            lines.append(f"animator.look_at({point})")
+    """Return the targets of the body and of the gaze."""
+    transform, lines = np.asarray(walker.frame.transform, float), []
+    gaze, wanted = walker.held.gaze(transform), walker.held.effectors(transform, walker.margin)
+    if gaze is not None:
+        lines.append(f"animator.look_at({digits(gaze)})")
+    if wanted:
+        texts = [f"    {_effector(walker, effector)}," for effector in wanted]
+        lines += ["animator['body'].set(", *texts, ")"]
     return lines
+
+
+def _effector(walker: Walker, effector: Effector) -> str:
+    """Return an effector as a script writes it: what differs from the defaults."""
+    joint = effector.joint if isinstance(effector.joint, str) else walker.character.skeleton.names[int(effector.joint)]
+    parts = [repr(joint)]
+    for name in ("position", "rotation", "offset"):
+        value = getattr(effector, name)
+        if value is not None and (name != "offset" or np.any(value)):
+            parts.append(f"{name}={digits(value)}")
+    parts += [f"balance={effector.balance:.6g}"] if effector.balance is not None else []
+    parts += [f"priority={effector.priority}"] if effector.priority else []
+    parts += ["pin=True"] if effector.pin else []
+    return f"km.Effector({', '.join(parts)})"

@@ -71,6 +71,12 @@ def round_of(name: str) -> Round:
 # --- meshes ------------------------------------------------------------------------------------------------------
 
 
+def bounds_of(name: str, margin: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the lowest and the highest x and z of a ground, less a margin, metres."""
+    way, wide = round_of(name), TURNING + MARGIN - margin
+    return (-wide, way.near - wide), (wide, way.far + wide)
+
+
 def body_of(name: str) -> tuple[Any, Any]:
     """Return vertices (V, 3), metres, and triangles (T, 3) of a ground as a solid down to `BASE`, open below."""
     return _blocks(*voxel_cells()) if name == "voxels" else _slab(TERRAINS[name][0]())

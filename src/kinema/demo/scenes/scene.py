@@ -143,6 +143,8 @@ class Scene(ABC):
     """A handle and what to do with it: shown beside the handle until the user drags something."""
     keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Keys with a button on the page, each with what it does."""
+    unsaved: ClassVar[frozenset[str]] = frozenset()
+    """Names of controls that are not part of a snapshot."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Suffixes of files that can be dropped on it, such as (".glb", ".bvh")."""
 
@@ -150,6 +152,8 @@ class Scene(ABC):
         self.seed = seed
         self.draw = np.random.default_rng(seed)
         self.values: dict[str, Any] = {control.name: control.value for control in self.controls}
+        self.paused = False
+        """Whether its time stands still."""
         self.revision = 0
         """Increases when `values`, `description` or the shapes of arrays change."""
 
@@ -173,8 +177,20 @@ class Scene(ABC):
     def drop(self, handle: str) -> None:  # noqa: B027
         """Handle the release of a handle."""
 
+    def grab(self, handle: str, point: Sequence[float]) -> None:  # noqa: B027
+        """Make a handle of a point of a body. point: in the space of what was grabbed."""
+
+    def rotate(self, handle: str, rotation: Sequence[float]) -> None:  # noqa: B027
+        """Rotate a handle. rotation: a quaternion (4,), in the scene's space."""
+
+    def pin(self, handle: str) -> None:  # noqa: B027
+        """Keep a handle where it is, where the scene can."""
+
     def release(self, handle: str) -> None:  # noqa: B027
         """Give up what a dragged handle was set to, where the scene can."""
+
+    def steer(self, turn: float, ahead: float) -> None:  # noqa: B027
+        """Steer what walks, where the scene can. turn: to the left. ahead: forwards. Both -1 to 1; 0, 0 at the end."""
 
     def key(self, key: str, position: Sequence[float]) -> None:  # noqa: B027
         """Handle a key press. position: the pointer, in the scene's space."""
@@ -194,18 +210,24 @@ class Scene(ABC):
 
         It is what undo, share links and saved sessions keep. What moves by itself is not part of it.
         """
-        kept = {c.name: self.values[c.name] for c in self.controls if not isinstance(c, (Button, Download))}
+        kept = {
+            control.name: self.values[control.name]
+            for control in self.controls
+            if not isinstance(control, (Button, Download)) and control.name not in self.unsaved
+        }
         return {"values": kept, "own": self.own_state()}
 
     def restore(self, state: Any) -> None:
         """Return to a snapshot. Raises InputError if it is not one of this scene; some of it may have been applied."""
         if not isinstance(state, dict) or not isinstance(state.get("values"), dict):
             raise InputError(f"this is not a session of {self.title}")
-        for name, value in state["values"].items():
-            if name not in self.values or self.values[name] != value:
-                self.set(str(name), value)
+        own = state.get("own") or {}
         try:
-            self.restore_own(state.get("own") or {})
+            self.restore_first(state["values"], own)
+            for name, value in state["values"].items():
+                if name not in self.values or self.values[name] != value:
+                    self.set(str(name), value)
+            self.restore_own(own)
         except (TypeError, KeyError, ValueError, AttributeError, IndexError) as problem:
             raise InputError(f"this session of {self.title} cannot be read: {problem}") from problem
         self.revision += 1
@@ -213,6 +235,9 @@ class Scene(ABC):
     def own_state(self) -> dict[str, Any]:
         """Return what the user has set besides the controls, as JSON values: handles, mostly."""
         return {}
+
+    def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:  # noqa: B027
+        """Restore what decides which values the controls can have, before those are set."""
 
     def restore_own(self, own: Mapping[str, Any]) -> None:  # noqa: B027
         """Return to what `own_state` returned. It may come from outside: check it as any other input."""

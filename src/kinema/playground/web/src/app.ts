@@ -1,6 +1,6 @@
 // The app: one connection, one view, and the controls around them.
 
-import { Connection } from "./connection";
+import { Connection, type Input } from "./connection";
 import type { Frame, Introduction, SceneMessage, SceneState, ServerMessage } from "./protocol";
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
@@ -22,6 +22,7 @@ import { SidePanel } from "./shell/side_panel";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
+import { Timeline } from "./shell/timeline";
 import type { Theme, View } from "./view";
 import { VIEWS } from "./views";
 
@@ -37,6 +38,11 @@ export class App {
     (name, value) => this.connection.input({ type: "set", name, value }),
     (file) => void this.files.keep(file),
   );
+  private readonly timeline = new Timeline({
+    set: (name, value) => this.connection.input({ type: "set", name, value }),
+    pause: () => this.paused || this.pause(true),
+    play: () => this.paused && this.pause(false),
+  });
   private readonly compiling = new Compiling();
   private readonly figures = new Figures();
   private readonly history = new History(element("history"));
@@ -50,6 +56,9 @@ export class App {
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
+    grab: (handle, point) => this.connection.input({ type: "grab", handle, position: point }),
+    rotate: (handle, rotation) => this.rotate(handle, rotation),
+    pin: (handle) => this.connection.input({ type: "pin", handle }),
     release: (handle) => this.connection.input({ type: "release", handle }),
   });
   private readonly connection: Connection;
@@ -67,7 +76,8 @@ export class App {
   private drawnAt = performance.now();
   /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
   private held: { handle: string; input: number; dropped: boolean } | null = null;
-  private waiting: { handle: string; position: number[] } | null = null;
+  /** The newest drag that has not been sent. */
+  private waiting: Extract<Input, { type: "drag" | "rotate" }> | null = null;
 
   constructor() {
     new Themes((theme) => this.paint(theme));
@@ -79,6 +89,7 @@ export class App {
       mirror: () => this.panel.flip("mirror"),
       home: () => this.view?.camera?.home(),
       follow: () => this.toggleFollowing(),
+      pin: () => this.dragging.pinOrRelease(),
       undo: () => this.undo(false),
       redo: () => this.undo(true),
       scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
@@ -158,6 +169,7 @@ export class App {
     this.described = false;
     if (!this.view) this.show(message.scene);
     this.panel.show(message.controls);
+    this.timeline.show(message.controls, (message.description["poses"] as number[] | undefined) ?? []);
     this.showPaused(message.paused);
     if (this.brought) void this.files.drop(this.brought);
     this.brought = null;
@@ -219,6 +231,7 @@ export class App {
     this.labels.show([]);
     this.arrows.show([]);
     this.panel.show([]);
+    this.timeline.show([], []);
     this.figures.clear();
     this.showCamera();
     const introduction = this.introduction();
@@ -248,14 +261,20 @@ export class App {
     this.hint.done();
     clearState();
     this.held = { handle, input: Infinity, dropped: false };
-    this.waiting = { handle, position };
+    this.waiting = { type: "drag", handle, position };
     this.view?.hold(handle, position);
+  }
+
+  private rotate(handle: string, rotation: number[]): void {
+    this.hint.done();
+    clearState();
+    this.waiting = { type: "rotate", handle, rotation };
   }
 
   /** At most one drag a drawn frame goes out: some mice move a thousand times a second. */
   private sendDrag(): void {
     if (!this.waiting) return;
-    const number = this.connection.input({ type: "drag", ...this.waiting });
+    const number = this.connection.input(this.waiting);
     if (this.held) this.held.input = number;
     this.waiting = null;
   }
@@ -321,6 +340,9 @@ export class App {
     if (frame) this.take(frame);
     if (!this.view || !this.frame) return;
     this.view.draw(elapsed);
+    const portrait = this.view.portrait();
+    if (portrait) this.timeline.takePicture(this.view.canvas, portrait);
+    this.timeline.drawn(this.frame);
     this.labels.show(this.view.labels());
     this.dragging.drawn(now);
     const handles = this.view.handles();

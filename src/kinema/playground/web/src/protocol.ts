@@ -74,6 +74,10 @@ export type PageMessage =
   | { type: "undo"; number: number; again: boolean }
   | { type: "state"; purpose: string }
   | { type: "drag"; number: number; handle: string; position: number[] }
+  | { type: "grab"; number: number; handle: string; position: number[] }
+  | { type: "rotate"; number: number; handle: string; rotation: number[] }
+  | { type: "pin"; number: number; handle: string }
+  | { type: "steer"; number: number; turn: number; ahead: number }
   | { type: "drop"; number: number; handle: string }
   | { type: "key"; number: number; key: string; position: number[] }
   | { type: "set"; number: number; name: string; value: Value }

@@ -45,12 +45,51 @@ export interface Tools {
   say(text: string): void;
 }
 
+/** A part of the body under the pointer. */
+export interface Part {
+  /** The handle that it belongs to. */
+  handle: string;
+  /** For parts without a handle of their own: the grabbed point in the space of the joint. */
+  point: number[] | null;
+  /** Position on the page of the handle, or of the point, CSS pixels. */
+  x: number;
+  y: number;
+}
+
+/** What can be done with a body, in views that have one. */
+export interface Body {
+  /** The part under a position on the page. hovering: give up if that takes too long. */
+  part(x: number, y: number, hovering?: boolean): Part | null;
+  /** A part is being grabbed: it gets a handle. */
+  grab(part: Part): void;
+  /** The part under the pointer. */
+  hover(part: Part | null): void;
+  /** Whether a handle is held or pinned. */
+  isHeld(handle: string): boolean;
+  /** Start to rotate the chosen handle at a position on the page. Returns whether there is a circle. */
+  startRotating(x: number, y: number): boolean;
+  /** Whether there is a circle under a position on the page. */
+  hoverCircle(x: number, y: number): boolean;
+  /** The rotation of the handle for a pointer that has moved by (x, y) CSS pixels since: a quaternion. */
+  rotation(x: number, y: number): number[];
+  stopRotating(): void;
+}
+
+/** Where something is on the canvas: its middle and the side of a square around it, CSS pixels. */
+export interface Portrait {
+  x: number;
+  y: number;
+  size: number;
+}
+
 export interface View {
   readonly canvas: HTMLCanvasElement;
   /** A chart or the like: under the controls, on a phone over the picture. */
   readonly overlay?: HTMLElement;
   /** Whether the overlay lies over the picture on every screen. */
   readonly overlayOnStage?: boolean;
+  /** Where the character is, for a picture of its pose; null where there is none. */
+  portrait(): Portrait | null;
   /** Take a new description: it changes with the scene's revision. */
   describe(description: Description): void;
   /** Take a new frame. */
@@ -66,6 +105,12 @@ export interface View {
   hold(handle: string | null, position?: number[]): void;
   /** The handle under the pointer. */
   hover(handle: string | null): void;
+  /** The handle that keys and circles belong to. */
+  choose(handle: string | null): void;
+  /** The body that can be grabbed; null in scenes without one. */
+  readonly body: Body | null;
+  /** Position in the scene of a handle moved away from the eye by a factor; null in a flat scene. */
+  farther(handle: string, factor: number): number[] | null;
   chains(): ChainState[];
   labels(): Label[];
   /** What the view adds to `window.kinema.state()`. */

@@ -51,6 +51,15 @@ export class Figure {
     return new Figure(copy, byJoint);
   }
 
+  /** The joint of an object, or of the nearest one above it that is a joint; -1 if there is none. */
+  jointOf(object: THREE.Object3D): number {
+    for (let at: THREE.Object3D | null = object; at; at = at.parent) {
+      const joint = this.byJoint.indexOf(at);
+      if (joint >= 0) return joint;
+    }
+    return -1;
+  }
+
   /** rows: a 3x4 matrix per joint, row-major. scale: from the file's unit to metres. */
   pose(rows: Float32Array, scale: number): void {
     this.byJoint.forEach((node, joint) => {

@@ -8,11 +8,14 @@ export interface Ring {
   /** Metres across. */
   size: number;
   opacity: number;
+  /** Whether it is drawn as a pin. */
+  pinned?: boolean;
 }
 
 export class Rings {
   readonly group = new THREE.Group();
-  private readonly picture = ringTexture();
+  private readonly picture = ringTexture(false);
+  private readonly pin = ringTexture(true);
   private readonly made: THREE.Sprite[] = [];
 
   show(rings: Ring[]): void {
@@ -25,6 +28,7 @@ export class Rings {
       sprite.scale.setScalar(ring.size);
       sprite.material.color.setHex(ring.colour);
       sprite.material.opacity = ring.opacity;
+      sprite.material.map = ring.pinned ? this.pin : this.picture;
     });
   }
 
@@ -38,25 +42,28 @@ export class Rings {
 
   dispose(): void {
     this.picture.dispose();
+    this.pin.dispose();
     for (const sprite of this.made) sprite.material.dispose();
   }
 }
 
-function ringTexture(): THREE.CanvasTexture {
+/** A ring with a dot; a pin is filled, with a dark middle. */
+function ringTexture(pinned: boolean): THREE.CanvasTexture {
   const canvas = Object.assign(document.createElement("canvas"), { width: 128, height: 128 });
   const pen = canvas.getContext("2d")!;
   const circle = (radius: number) => {
     pen.beginPath();
     pen.arc(64, 64, radius, 0, 2 * Math.PI);
   };
-  pen.fillStyle = "rgb(255 255 255 / 22%)";
+  pen.fillStyle = pinned ? "#ffffff" : "rgb(255 255 255 / 22%)";
   circle(54);
   pen.fill();
   pen.strokeStyle = pen.fillStyle = "#ffffff";
   pen.lineWidth = 11;
   circle(52);
   pen.stroke();
-  circle(13);
+  if (pinned) pen.globalCompositeOperation = "destination-out";
+  circle(pinned ? 17 : 13);
   pen.fill();
   return new THREE.CanvasTexture(canvas);
 }

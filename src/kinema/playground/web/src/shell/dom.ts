@@ -34,6 +34,8 @@ const ICONS = {
   save: "M12 4v11M7.500 11l4.500 4.500 4.500-4.500M5 20h14",
   home: "M4 11l8-7 8 7M6.5 9.5V19h11V9.5",
   follow: "M12 15.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM12 2v4M12 18v4M2 12h4M18 12h4",
+  add: "M12 5v14M5 12h14",
+  mirror: "M12 3v18M9 7v10H3zM15 7v10h6z",
   sliders: "M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5",
 } as const;
 

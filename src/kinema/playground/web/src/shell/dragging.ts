@@ -1,6 +1,6 @@
-// Dragging handles with a mouse, a finger, a pen or the keyboard.
+// Dragging handles and parts of a body with a mouse, a finger, a pen or the keyboard.
 
-import type { Handle, View } from "../view";
+import type { Handle, Part, View } from "../view";
 
 /** Distance at which a pointer grabs a handle, CSS pixels. */
 const HIT = { mouse: 20, touch: 30 };
@@ -8,12 +8,21 @@ const HIT = { mouse: 20, touch: 30 };
 const GRACE = 500;
 /** Steps of the arrow keys, CSS pixels. */
 const STEP = { coarse: 12, fine: 1 };
+/** A press becomes a drag once the pointer has moved this far, CSS pixels, or has been down for so long, milliseconds. */
+const PRESS = { distance: 3, time: 250 };
+/** Steps of the wheel and of PageUp and PageDown towards the eye and away from it, as a factor on the distance. */
+const DEPTH = { wheel: 0.0006, key: 0.04 };
 
 export interface Drags {
+  /** A part of a body gets a handle. point: in its own space. */
+  grab(handle: string, point: number[]): void;
   /** A handle is dragged to a position in the scene. */
   drag(handle: string, position: number[]): void;
+  /** A handle is rotated. */
+  rotate(handle: string, rotation: number[]): void;
   drop(handle: string): void;
-  /** A handle was double-clicked. */
+  /** A handle is to stay where it is. */
+  pin(handle: string): void;
   release(handle: string): void;
 }
 
@@ -22,11 +31,21 @@ interface Point {
   y: number;
 }
 
-/** A drag by a pointer. offset: from the pointer to the handle, so that a grab off its middle does not move it. */
+/** A drag by a pointer. */
 interface Grab {
   handle: string;
   pointer: number;
+  /** From the pointer to the handle, so that a grab off its middle does not move it. */
   offset: Point;
+  /** Where and when the pointer went down. */
+  from: Point;
+  since: number;
+  /** Whether it has become a drag. */
+  started: boolean;
+  /** The part of a body that has no handle yet. */
+  part: Part | null;
+  /** Whether it rotates the handle. */
+  rotates: boolean;
 }
 
 export class Dragging {
@@ -51,14 +70,16 @@ export class Dragging {
       stage.addEventListener(end, (event) => this.up(event), { capture: true });
     }
     stage.addEventListener("pointerleave", () => this.view?.hover(this.chosen));
-    stage.addEventListener("dblclick", (event) => this.frame(event));
-    addEventListener("keyup", (event) => event.key in ARROWS && this.endNudge(), { capture: true });
+    stage.addEventListener("dblclick", (event) => this.doubleClick(event));
+    stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
+    addEventListener("keyup", (event) => (event.key in ARROWS || event.key.startsWith("Page")) && this.endNudge(), { capture: true });
     addEventListener("blur", () => this.endNudge());
   }
 
   attach(view: View | null): void {
     this.view = view;
     this.grab = this.nudged = this.chosen = null;
+    view?.choose(null);
     this.seen = [];
     this.stage.classList.remove("dragging", "grabbable");
   }
@@ -67,7 +88,7 @@ export class Dragging {
   forgetMissing(): void {
     const ids = new Set(this.view?.handles().map(({ id }) => id));
     this.seen = [];
-    if (this.chosen !== null && !ids.has(this.chosen)) this.chosen = null;
+    if (this.chosen !== null && !ids.has(this.chosen)) this.setChosen(null);
     if (this.nudged !== null && !ids.has(this.nudged)) this.endNudge();
     if (this.grab && !ids.has(this.grab.handle)) this.release();
     if (!this.grab) this.view?.hover(this.chosen);
@@ -78,6 +99,8 @@ export class Dragging {
     this.seen.push({ time: now, handles: this.view?.handles() ?? [] });
     while (this.seen[0] && this.seen[0].time < now - GRACE) this.seen.shift();
     if (!this.grab || !this.at || !this.view) return;
+    if (!this.grab.started && now - this.grab.since > PRESS.time) this.start(this.grab);
+    if (!this.grab.started || this.grab.rotates) return;
     const held = this.view.handles().find(({ id }) => id === this.grab!.handle);
     const wanted = this.wanted(this.grab);
     if (held && Math.hypot(held.x - wanted.x, held.y - wanted.y) > 0.5) this.dragTo(this.grab);
@@ -95,7 +118,10 @@ export class Dragging {
     if (event.key === "[" || event.key === "]") return this.choose(event.key === "]" ? 1 : -1);
     const way = ARROWS[event.key];
     const handle = this.view?.handles().find(({ id }) => id === this.chosen);
-    if (!way || !handle || !this.view || this.grab) return false;
+    if (!handle || !this.view || this.grab) return false;
+    const depth = event.key === "PageUp" ? 1 : event.key === "PageDown" ? -1 : 0;
+    if (depth) return this.moveAway(handle.id, 1 + depth * DEPTH.key);
+    if (!way) return false;
     const step = event.shiftKey ? STEP.fine : STEP.coarse;
     this.nudged = handle.id;
     this.drags.drag(handle.id, this.view.toScene(handle.x + way[0] * step, handle.y + way[1] * step, handle.id));
@@ -113,9 +139,39 @@ export class Dragging {
     const ids = this.view?.handles().map(({ id }) => id) ?? [];
     if (!ids.length) return false;
     const now = ids.indexOf(this.chosen ?? "");
-    this.chosen = ids[(now + by + ids.length) % ids.length] ?? null;
+    this.setChosen(ids[(now + by + ids.length) % ids.length] ?? null);
     this.view?.hover(this.chosen);
     return true;
+  }
+
+  private setChosen(handle: string | null): void {
+    this.chosen = handle;
+    this.view?.choose(handle);
+  }
+
+  /** Move a handle away from the eye, or towards it. Returns whether the scene has depth. */
+  private moveAway(handle: string, factor: number): boolean {
+    const position = this.view?.farther(handle, factor);
+    if (!position) return false;
+    if (!this.grab) this.nudged = handle;
+    this.drags.drag(handle, position);
+    return true;
+  }
+
+  /** The wheel moves what is dragged nearer and farther instead of the camera. */
+  private wheel(event: WheelEvent): void {
+    if (!this.grab || this.grab.rotates) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.start(this.grab);
+    this.moveAway(this.grab.handle, Math.exp(-DEPTH.wheel * event.deltaY));
+  }
+
+  /** Pin the chosen handle where it is, or release it if it is held. */
+  pinOrRelease(handle = this.chosen): void {
+    if (handle === null || !this.view) return;
+    if (this.view.body && !this.view.body.isHeld(handle)) this.drags.pin(handle);
+    else this.drags.release(handle);
   }
 
   private nearest(event: PointerEvent | MouseEvent): Handle | null {
@@ -133,17 +189,43 @@ export class Dragging {
   private down(event: PointerEvent): void {
     if (isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
-    const handle = event.button === 0 && this.grab === null ? this.nearest(event) : null;
-    if (!handle || !this.view) return;
+    const grab = event.button === 0 && this.grab === null ? this.grabbed(event) : null;
+    if (!grab || !this.view) return;
     event.stopPropagation();
     this.endNudge();
     this.stage.setPointerCapture(event.pointerId);
-    const offset = { x: handle.x - event.clientX, y: handle.y - event.clientY };
-    this.grab = { handle: handle.id, pointer: event.pointerId, offset };
-    this.chosen = handle.id;
+    this.grab = grab;
+    if (!grab.part?.point) this.setChosen(grab.handle);
     this.view.camera?.enable(false);
+    this.view.body?.hover(null);
     this.stage.classList.add("dragging");
-    this.dragTo(this.grab);
+  }
+
+  /** What the pointer grabs: a handle, a circle of the chosen one, or a part of the body. */
+  private grabbed(event: PointerEvent): Grab | null {
+    const { clientX: x, clientY: y, pointerId: pointer } = event;
+    const begun = { pointer, from: { x, y }, since: performance.now(), started: false, part: null, rotates: false };
+    const handle = this.nearest(event);
+    if (handle) return { ...begun, handle: handle.id, offset: { x: handle.x - x, y: handle.y - y } };
+    if (this.chosen !== null && this.view?.body?.startRotating(x, y)) {
+      return { ...begun, handle: this.chosen, offset: { x: 0, y: 0 }, rotates: true };
+    }
+    const part = this.view?.body?.part(x, y) ?? null;
+    if (part) return { ...begun, handle: part.handle, offset: { x: part.x - x, y: part.y - y }, part };
+    this.setChosen(null);
+    return null;
+  }
+
+  /** A press has become a drag. */
+  private start(grab: Grab): void {
+    if (grab.started) return;
+    grab.started = true;
+    if (grab.part?.point) {
+      this.view?.body?.grab(grab.part);
+      this.drags.grab(grab.handle, grab.part.point);
+    }
+    this.setChosen(grab.handle);
+    this.dragTo(grab);
   }
 
   private move(event: PointerEvent): void {
@@ -152,12 +234,23 @@ export class Dragging {
     this.at = { x: event.clientX, y: event.clientY };
     if (this.grab) {
       event.stopPropagation();
-      this.dragTo(this.grab);
+      const { from, started } = this.grab;
+      if (started) this.dragTo(this.grab);
+      else if (Math.hypot(this.at.x - from.x, this.at.y - from.y) >= PRESS.distance) this.start(this.grab);
     } else {
-      const handle = this.nearest(event);
-      this.view?.hover(handle?.id ?? this.chosen);
-      this.stage.classList.toggle("grabbable", handle !== null);
+      this.hover(event);
     }
+  }
+
+  private hover(event: PointerEvent): void {
+    const { clientX: x, clientY: y, buttons } = event;
+    const handle = this.nearest(event);
+    const body = buttons ? null : this.view?.body;
+    const circle = !handle && this.chosen !== null && body?.hoverCircle(x, y) === true;
+    const part = handle || circle ? null : (body?.part(x, y, true) ?? null);
+    body?.hover(part);
+    this.view?.hover(handle?.id ?? this.chosen);
+    this.stage.classList.toggle("grabbable", handle !== null || circle || part !== null);
   }
 
   /** Where the grabbed handle is wanted on the page: beside the pointer as it was grabbed, and never off the stage. */
@@ -171,6 +264,9 @@ export class Dragging {
   }
 
   private dragTo(grab: Grab): void {
+    if (grab.rotates && this.view?.body && this.at) {
+      return this.drags.rotate(grab.handle, this.view.body.rotation(this.at.x - grab.from.x, this.at.y - grab.from.y));
+    }
     const { x, y } = this.wanted(grab);
     if (this.view) this.drags.drag(grab.handle, this.view.toScene(x, y, grab.handle));
   }
@@ -184,14 +280,32 @@ export class Dragging {
     this.grab = null;
     this.stage.classList.remove("dragging");
     this.view?.camera?.enable(true);
-    if (grab) this.drags.drop(grab.handle);
+    this.view?.body?.stopRotating();
+    if (grab?.started) this.drags.drop(grab.handle);
   }
 
-  private frame(event: MouseEvent): void {
+  /** Pin or release what was double-clicked; elsewhere, look at it from nearby. */
+  private doubleClick(event: MouseEvent): void {
     if (event.target !== this.view?.canvas && event.target !== this.stage) return;
     const handle = this.nearest(event);
-    if (handle) this.drags.release(handle.id);
-    else if (event.target === this.view?.canvas) this.view.camera?.frameAt(event.clientX, event.clientY);
+    const part = handle ? null : this.view?.body?.part(event.clientX, event.clientY);
+    if (handle) this.pinOrRelease(handle.id);
+    else if (part) this.pinPart(part);
+    else if (event.target === this.view?.canvas) this.look(event);
+  }
+
+  /** Beside a body that was probably meant, return home instead of looking at the ground. */
+  private look({ clientX, clientY }: MouseEvent): void {
+    if (this.view?.body) this.view.camera?.home();
+    else this.view?.camera?.frameAt(clientX, clientY);
+  }
+
+  private pinPart(part: Part): void {
+    if (part.point && !this.view?.body?.isHeld(part.handle)) {
+      this.view?.body?.grab(part);
+      this.drags.grab(part.handle, part.point);
+    }
+    this.pinOrRelease(part.handle);
   }
 }
 

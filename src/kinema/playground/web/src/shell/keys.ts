@@ -10,6 +10,8 @@ export interface Actions {
   mirror(): void;
   home(): void;
   follow(): void;
+  /** Pin the chosen handle, or release it. */
+  pin(): void;
   undo(): void;
   redo(): void;
   /** A key of the scene. */
@@ -33,7 +35,7 @@ export class Keys {
     addEventListener("pointerdown", () => (this.byPointer = true), { capture: true });
     // A control used with the pointer gives the keyboard back: Space pauses instead of pressing it again.
     addEventListener("change", ({ target }) => target instanceof HTMLSelectElement && this.giveBack(target));
-    addEventListener("click", ({ target }) => this.giveBack((target as Element).closest("button, input[type=checkbox]")));
+    addEventListener("click", ({ target }) => this.giveBack((target as Element).closest("button, input[type=checkbox], input[type=range]")));
   }
 
   /** Press a key of the page or of the scene, as its button does. */
@@ -76,6 +78,7 @@ const OWN: Record<string, Exclude<keyof Actions, "scene">> = {
   m: "mirror",
   Home: "home",
   f: "follow",
+  p: "pin",
 };
 
 function keyName(event: KeyboardEvent): string {
@@ -83,7 +86,7 @@ function keyName(event: KeyboardEvent): string {
 }
 
 function isText(target: EventTarget | null): boolean {
-  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox");
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && !["checkbox", "range"].includes(target.type));
 }
 
 /** Whether the focused control keeps this key: text fields all of them, others what operates them. */
@@ -91,6 +94,7 @@ function isKept({ target, key }: KeyboardEvent): boolean {
   if (target instanceof HTMLTextAreaElement) return true;
   if (target instanceof HTMLSelectElement) return SELECT_KEYS.has(key);
   if (target instanceof HTMLElement && target.role === "tab") return SELECT_KEYS.has(key);
-  if (target instanceof HTMLInputElement && target.type !== "checkbox") return true;
+  if (target instanceof HTMLInputElement && target.type === "range") return SELECT_KEYS.has(key) && key !== " ";
+  if (isText(target)) return true;
   return target instanceof HTMLElement && target.closest("button, input, summary") !== null && BUTTON_KEYS.has(key);
 }

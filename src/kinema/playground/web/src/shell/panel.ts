@@ -2,6 +2,7 @@
 
 import GUI, { type Controller } from "lil-gui";
 import type { Control, Value } from "../protocol";
+import { TIMELINE } from "./timeline";
 
 export class Panel {
   private gui: GUI | null = null;
@@ -16,7 +17,8 @@ export class Panel {
   ) {}
 
   /** Show these controls: update the values of the same ones, build others anew. */
-  show(controls: Control[]): void {
+  show(all: Control[]): void {
+    const controls = all.filter(({ group }) => group !== TIMELINE);
     const signature = JSON.stringify(controls.map((control) => ({ ...control, value: null })));
     if (signature !== this.signature) this.build(controls);
     this.signature = signature;

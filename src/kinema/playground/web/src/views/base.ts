@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import type { SpaceStage } from "../draw/space";
 import { array, type Bounds, type Description, type Frame } from "../protocol";
-import type { Camera, ChainState, Handle, Label, Theme, View } from "../view";
+import type { Body, Camera, ChainState, Handle, Label, Portrait, Theme, View } from "../view";
 
 interface Stage {
   readonly canvas: HTMLCanvasElement;
@@ -17,6 +17,8 @@ export abstract class BaseView<S extends Stage> implements View {
   protected frame: Frame | null = null;
   protected held: { handle: string; position: number[] } | null = null;
   protected hovered: string | null = null;
+  protected chosen: string | null = null;
+  readonly body: Body | null = null;
   private bounds: Record<string, Bounds> = {};
 
   constructor(protected readonly stage: S) {}
@@ -79,6 +81,18 @@ export abstract class BaseView<S extends Stage> implements View {
     this.hovered = handle;
   }
 
+  choose(handle: string | null): void {
+    this.chosen = handle;
+  }
+
+  portrait(): Portrait | null {
+    return null;
+  }
+
+  farther(_handle: string, _factor: number): number[] | null {
+    return null;
+  }
+
   /** Whether a handle is dragged or under the pointer. */
   protected isActive(handle: string): boolean {
     return this.held?.handle === handle || this.hovered === handle;
@@ -123,7 +137,17 @@ export abstract class SpaceView extends BaseView<SpaceStage> {
 
   protected unproject(x: number, y: number, handle?: string): number[] {
     const through = handle === undefined ? new THREE.Vector3(0, 0.5, 0) : this.handlePosition(handle);
-    return this.stage.toScene(x, y, through);
+    return this.toSpace(new THREE.Vector3(...this.stage.toScene(x, y, through)));
+  }
+
+  override farther(handle: string, factor: number): number[] {
+    const eye = this.stage.camera.lens.position;
+    return this.toSpace(this.handlePosition(handle).sub(eye).multiplyScalar(factor).add(eye));
+  }
+
+  /** A position of the picture in the scene's own space, as drags are sent. */
+  protected toSpace(position: THREE.Vector3): number[] {
+    return position.toArray();
   }
 
   /** Position to which a handle is dragged; null if it is not. */

@@ -1,14 +1,15 @@
-// A walking character: its surface, its bones, a ghost that plays the clip alone, and handles on hands, feet and gaze.
+// A walking character: its surface, its bones, a ghost that plays the clip alone, and handles all over its body.
 
 import * as THREE from "three";
 import { BoneTree, origin } from "../draw/bone_tree";
 import { Figure } from "../draw/figure";
-import { Rings } from "../draw/rings";
+import { Rings, type Ring } from "../draw/rings";
 import { SpaceStage } from "../draw/space";
 import { Terrain } from "../draw/terrain";
 import { array, type Description } from "../protocol";
-import type { ChainState, Theme, Tools } from "../view";
+import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
 import { SpaceView } from "./base";
+import { CharacterBody, type Posed } from "./character_body";
 import { CharacterCard, type Role } from "./character_card";
 
 /** Height of the person that the camera is set up for, metres. */
@@ -32,11 +33,23 @@ interface CharacterDescription {
   size: number;
   extent: number;
   ground: string;
-  handles: [name: string, joint: number][];
+  handles: HandleDescription[];
+  /** Names of the joints. */
+  names: string[];
+  /** The handle of each joint's skin. */
+  parts: string[];
   show: "with IK" | "both" | "without IK";
   bones: boolean;
   roles: Role[];
   doubts: string[];
+}
+
+interface HandleDescription {
+  name: string;
+  joint: number;
+  /** Whether it is one of the main handles: hands, feet, gaze. */
+  main: boolean;
+  rotates: boolean;
 }
 
 export class CharacterView extends SpaceView {
@@ -44,6 +57,7 @@ export class CharacterView extends SpaceView {
   private readonly bones = new BoneTree();
   private readonly rings = new Rings();
   private readonly card: CharacterCard;
+  override readonly body: CharacterBody;
   private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
   private figure: Figure | null = null;
   private ghost: Figure | null = null;
@@ -55,6 +69,12 @@ export class CharacterView extends SpaceView {
   constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }));
     this.card = new CharacterCard(() => tools.choose());
+    this.body = new CharacterBody(this.stage, {
+      posed: () => this.posed(),
+      handleAt: (handle) => (this.described(handle) ? this.handleOnPage(handle) : null),
+      isHeld: (handle) => this.heldAs(handle) > 0,
+      rotatable: () => this.rotatable()?.joint ?? null,
+    });
     this.stage.scene.add(this.terrain.group, this.bones.group, this.rings.group);
   }
 
@@ -69,6 +89,7 @@ export class CharacterView extends SpaceView {
     const described = description as unknown as CharacterDescription;
     const another = described.model !== this.description?.model;
     this.description = described;
+    if (described.handles.some(({ name }) => name === this.body.pending?.handle)) this.body.pending = null;
     if (another) void this.loadModel(described);
     if (described.ground !== this.drawn.ground) void this.loadGround(described.ground);
     this.label();
@@ -90,6 +111,7 @@ export class CharacterView extends SpaceView {
       const figure = await Figure.load(data, nodes);
       if (this.description?.model !== model) return figure.dispose();
       this.figure = figure;
+      this.body.setFigure(figure);
       this.ghost = figure.ghost(this.ghostly);
       this.stage.scene.add(figure.object, this.ghost.object);
     } catch (problem) {
@@ -111,6 +133,7 @@ export class CharacterView extends SpaceView {
   private removeFigure(): void {
     for (const figure of [this.figure, this.ghost]) figure?.object.removeFromParent();
     this.figure?.dispose();
+    this.body.setFigure(null);
     this.figure = this.ghost = null;
   }
 
@@ -118,6 +141,7 @@ export class CharacterView extends SpaceView {
     super.paint(theme);
     this.stage.scene.fog = this.fog();
     this.terrain.paint(theme);
+    this.body.paint(theme);
     this.ghostly.color.set(theme.palette[1]!);
     this.label();
   }
@@ -153,21 +177,69 @@ export class CharacterView extends SpaceView {
     if (this.ghost) this.ghost.object.visible = description.show === "both" && alone.length > 0;
     this.bones.group.visible = description.bones || !this.figure;
     this.bones.pose(main, scale, THICKEST_BONE * this.times);
-    this.rings.show(description.handles.map(([name], i) => this.ring(name, i, theme)));
+    this.rings.show(this.handleIds().map((name) => this.ring(name, theme)));
+    this.body.balance.show(array(frame, "mass"), array(frame, "support"), scale, this.times);
+    const turned = this.rotatable();
+    this.body.drawCircles(turned && !this.held ? this.handlePosition(turned.name) : null);
     this.stage.follow(this.vector("middle").multiplyScalar(scale), elapsed);
     this.stage.draw(elapsed);
   }
 
-  private ring(name: string, i: number, theme: Theme): { at: THREE.Vector3; colour: number; size: number; opacity: number } {
-    const active = this.isActive(name);
-    const dragged = array(this.frame!, "held")[i] === 1 || active;
-    return { at: this.handlePosition(name), colour: theme.target, size: (active ? 0.16 : 0.12) * this.times, opacity: dragged ? 1 : 0.6 };
+  override portrait(): Portrait {
+    const scale = 1 / (this.description?.size ?? 1);
+    const [middle, box] = [this.vector("middle").multiplyScalar(scale), this.canvas.getBoundingClientRect()];
+    const [x, y] = this.onPage(middle);
+    const [, top] = this.onPage(middle.setY(middle.y + 0.6 * PERSON * this.times));
+    return { x: x - box.left, y: y - box.top, size: 2 * Math.max(y - top, 20) };
+  }
+
+  private ring(name: string, theme: Theme): Ring {
+    const [active, held] = [this.isActive(name), this.heldAs(name)];
+    const size = (active ? 0.16 : 0.12) * (this.described(name)?.main || held ? 1 : 0.7) * this.times;
+    return { at: this.handlePosition(name), colour: held === 2 ? theme.root : theme.target, size, opacity: held || active ? 1 : 0.6, pinned: held === 2 };
+  }
+
+  /** The name of the handle or of the part of the body under the pointer. */
+  override labels(): Label[] {
+    const name = this.held?.handle ?? this.hovered;
+    const shown = name !== null && this.handleIds().includes(name);
+    const under = shown || this.held ? null : this.body.under;
+    const handle = shown ? name : under?.handle;
+    if (!this.frame || !handle) return [];
+    const [x, y] = shown ? this.handleOnPage(handle) : [under!.x, under!.y];
+    const title = handle.startsWith("part ") ? (this.description?.names[Number(handle.slice(5))] ?? "") : handle;
+    return [{ x: x + 18, y: y - 18, text: this.heldAs(handle) === 2 ? `${title}, pinned` : title }];
   }
 
   // Handles. Positions go out as the scene wants them: relative to the character's origin, in its unit.
 
   protected handleIds(): string[] {
-    return (this.description?.handles ?? []).map(([name]) => name);
+    const names = (this.description?.handles ?? []).map(({ name }) => name);
+    const pending = this.body.pending?.handle;
+    return pending && !names.includes(pending) ? [...names, pending] : names;
+  }
+
+  private described(name: string): HandleDescription | undefined {
+    return this.description?.handles.find((handle) => handle.name === name);
+  }
+
+  /** The chosen handle, if it can be rotated. */
+  private rotatable(): HandleDescription | null {
+    const chosen = this.chosen === null ? undefined : this.described(this.chosen);
+    return chosen?.rotates ? chosen : null;
+  }
+
+  /** 0 for a free handle, 1 for one that is held, 2 for a pinned one. */
+  private heldAs(name: string): number {
+    const i = this.description?.handles.findIndex((handle) => handle.name === name) ?? -1;
+    return i >= 0 && this.frame ? (array(this.frame, "held")[i] ?? 0) : 0;
+  }
+
+  private posed(): Posed | null {
+    const { frame, description } = this;
+    if (!frame || !description) return null;
+    const rows = array(frame, description.show === "without IK" ? "alone" : "world");
+    return { rows, parents: description.parents, parts: description.parts, scale: 1 / description.size };
   }
 
   protected handlePosition(name: string): THREE.Vector3 {
@@ -175,12 +247,13 @@ export class CharacterView extends SpaceView {
     if (!frame || !description) return new THREE.Vector3();
     const held = this.heldPosition(name);
     if (held) return held.add(this.vector("origin")).multiplyScalar(1 / description.size);
-    const i = description.handles.findIndex(([other]) => other === name);
+    const i = description.handles.findIndex((other) => other.name === name);
+    const pending = i < 0 ? this.body.pendingAt(name) : null;
+    if (pending) return pending;
     return new THREE.Vector3().fromArray(array(frame, "handles"), 3 * Math.max(i, 0)).multiplyScalar(1 / description.size);
   }
 
-  protected override unproject(x: number, y: number, handle?: string): number[] {
-    const position = new THREE.Vector3().fromArray(super.unproject(x, y, handle));
+  protected override toSpace(position: THREE.Vector3): number[] {
     return position.multiplyScalar(this.description?.size ?? 1).sub(this.vector("origin")).toArray();
   }
 
@@ -189,7 +262,7 @@ export class CharacterView extends SpaceView {
     const { frame, description } = this;
     if (!frame || !description) return [];
     const world = array(frame, "world");
-    return description.handles.map(([name, joint]) => {
+    return description.handles.map(({ name, joint }) => {
       const at = this.onPage(origin(world, joint, 1 / description.size, new THREE.Vector3()));
       const target = this.handleOnPage(name);
       return { joints: [at], target, reached: Math.hypot(at[0] - target[0], at[1] - target[1]) < 1 };
@@ -198,7 +271,15 @@ export class CharacterView extends SpaceView {
 
   override state(): Record<string, unknown> {
     const described = this.description;
+    const frame = this.frame;
     return {
+      pinned: this.handleIds().filter((name) => this.heldAs(name) === 2),
+      taken: this.handleIds().filter((name) => this.heldAs(name) > 0),
+      balance: frame && this.body.balance.group.visible ? (array(frame, "mass")[3] ?? null) : null,
+      circles: this.body.circles.group.visible,
+      part: this.body.under?.handle ?? null,
+      clock: frame ? (array(frame, "clock")[0] ?? 0) : 0,
+      joints: this.jointsOnPage(),
       model: described?.model,
       name: described?.name,
       drawn: described !== null && this.drawn.model === described.model,
@@ -208,7 +289,17 @@ export class CharacterView extends SpaceView {
     };
   }
 
+  /** Where each joint is on the page, by name. */
+  private jointsOnPage(): Record<string, [number, number]> {
+    const { frame, description } = this;
+    if (!frame || !description) return {};
+    const world = array(frame, "world");
+    const at = (joint: number) => this.onPage(origin(world, joint, 1 / description.size, new THREE.Vector3()));
+    return Object.fromEntries(description.names.map((name, joint) => [name, at(joint)]));
+  }
+
   override dispose(): void {
+    this.body.dispose();
     this.description = null;
     this.removeFigure();
     this.bones.dispose();

@@ -158,11 +158,11 @@ export class CreatureView extends SpaceView {
     if (!frame) return {};
     const rows = array(frame, "footholds");
     const feet = Array.from({ length: rows.length / 4 }, (_, i) => ({ at: [...rows.subarray(4 * i, 4 * i + 3)], stands: rows[4 * i + 3] === 1 }));
-    return { drawn: description !== null && this.drawn.model === description.model, creature: this.body(), goal: this.vector("goal").toArray(), feet };
+    return { drawn: description !== null && this.drawn.model === description.model, creature: this.middleOfFeet(), goal: this.vector("goal").toArray(), feet };
   }
 
   /** Where the creature is: the mean of its feet. */
-  private body(): number[] {
+  private middleOfFeet(): number[] {
     const rows = array(this.frame!, "footholds");
     const mean = (c: number) => rows.reduce((sum, x, i) => (i % 4 === c ? sum + x : sum), 0) / (rows.length / 4);
     return [mean(0), mean(1), mean(2)];

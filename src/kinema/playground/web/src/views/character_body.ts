@@ -1,0 +1,174 @@
+// The body of the character under the pointer: parts of its skin to grab, circles to rotate it, marks of its balance.
+
+import * as THREE from "three";
+import { BalanceMark } from "../draw/balance_mark";
+import { origin } from "../draw/bone_tree";
+import { Circles, type CircleHit } from "../draw/circles";
+import type { Figure } from "../draw/figure";
+import { SkinPicker } from "../draw/skin_picker";
+import type { SpaceStage } from "../draw/space";
+import type { Body, Part, Theme } from "../view";
+
+/** Distance at which a pointer grabs a bone of a character without a skin, CSS pixels. */
+const BONE_HIT = 12;
+
+/** What the body needs to know of its view. */
+export interface Posed {
+  /** A 3x4 matrix per joint, row-major, in the character's unit. */
+  rows: Float32Array;
+  parents: number[];
+  /** The handle of each joint's skin. */
+  parts: string[];
+  /** From the character's unit to metres. */
+  scale: number;
+}
+
+export class CharacterBody implements Body {
+  readonly circles = new Circles();
+  readonly balance = new BalanceMark();
+  /** A part that is grabbed and not yet known to the server. */
+  pending: { handle: string; joint: number; point: THREE.Vector3 } | null = null;
+  private picker: SkinPicker | null = null;
+  private readonly ray = new THREE.Raycaster();
+  private hovered: Part | null = null;
+  private rotating: { hit: CircleHit; start: THREE.Quaternion } | null = null;
+
+  constructor(
+    private readonly stage: SpaceStage,
+    private readonly view: {
+      posed(): Posed | null;
+      /** Where a handle is on the page; null if it has none. */
+      handleAt(handle: string): [number, number] | null;
+      isHeld(handle: string): boolean;
+      /** The joint of the chosen handle, if it can be rotated. */
+      rotatable(): number | null;
+    },
+  ) {
+    stage.scene.add(this.circles.group, this.balance.group);
+  }
+
+  setFigure(figure: Figure | null): void {
+    this.picker = figure && new SkinPicker(figure);
+    this.hovered = this.pending = null;
+  }
+
+  paint(theme: Theme): void {
+    this.circles.paint(theme);
+    this.balance.paint(theme);
+  }
+
+  // Parts.
+
+  part(x: number, y: number, hovering = false): Part | null {
+    const posed = this.view.posed();
+    if (!posed) return null;
+    this.stage.camera.aim(this.ray, x, y);
+    const hit = this.picker ? (hovering ? this.picker.hover(this.ray.ray) : this.picker.pick(this.ray.ray)) : this.bone(x, y, posed);
+    if (hit === undefined) return this.hovered;
+    if (!hit) return null;
+    const handle = posed.parts[hit.joint] ?? "";
+    if (!handle.startsWith("part ")) {
+      const at = this.view.handleAt(handle) ?? [x, y];
+      return { handle, point: null, x: at[0], y: at[1] };
+    }
+    const local = matrixOf(posed, Number(handle.slice(5))).invert();
+    return { handle, point: hit.point.clone().applyMatrix4(local).toArray(), x, y };
+  }
+
+  /** The nearest bone of a character without a skin. */
+  private bone(x: number, y: number, { rows, parents, scale }: Posed): { point: THREE.Vector3; joint: number } | null {
+    let best: { point: THREE.Vector3; joint: number } | null = null;
+    let distance = BONE_HIT;
+    const [a, b] = [new THREE.Vector3(), new THREE.Vector3()];
+    parents.forEach((parent, child) => {
+      if (parent < 0) return;
+      origin(rows, parent, scale, a);
+      origin(rows, child, scale, b);
+      const [ax, ay] = this.stage.toPage(a.x, a.y, a.z);
+      const [bx, by] = this.stage.toPage(b.x, b.y, b.z);
+      const square = (bx - ax) ** 2 + (by - ay) ** 2;
+      const share = square ? Math.min(Math.max(((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / square, 0), 1) : 0;
+      const away = Math.hypot(ax + share * (bx - ax) - x, ay + share * (by - ay) - y);
+      if (away < distance) [best, distance] = [{ point: a.clone().lerp(b, share), joint: parent }, away];
+    });
+    return best;
+  }
+
+  grab({ handle, point }: Part): void {
+    if (point) this.pending = { handle, joint: Number(handle.slice(5)), point: new THREE.Vector3(...point) };
+  }
+
+  /** Where the pending part is, metres; null if it is not this handle. */
+  pendingAt(handle: string): THREE.Vector3 | null {
+    const posed = this.view.posed();
+    if (!posed || this.pending?.handle !== handle) return null;
+    return this.pending.point.clone().applyMatrix4(matrixOf(posed, this.pending.joint));
+  }
+
+  hover(part: Part | null): void {
+    this.hovered = part;
+  }
+
+  /** The part under the pointer, where no handle is. */
+  get under(): Part | null {
+    return this.hovered;
+  }
+
+  isHeld(handle: string): boolean {
+    return this.view.isHeld(handle);
+  }
+
+  // Rotation.
+
+  /** Draw the circles of the chosen handle at a point, metres; null for none. */
+  drawCircles(at: THREE.Vector3 | null): void {
+    const lens = this.stage.camera.lens;
+    const far = at ? lens.position.distanceTo(at) : 1;
+    const pixel = (2 * far * Math.tan(THREE.MathUtils.degToRad(lens.fov / 2))) / this.stage.canvas.clientHeight;
+    this.circles.show(at, pixel);
+  }
+
+  private circleAt(x: number, y: number): CircleHit | null {
+    return this.circles.hit(x, y, ({ x: a, y: b, z: c }) => this.stage.toPage(a, b, c));
+  }
+
+  hoverCircle(x: number, y: number): boolean {
+    const hit = this.circleAt(x, y);
+    this.circles.active = hit?.axis ?? null;
+    return hit !== null;
+  }
+
+  startRotating(x: number, y: number): boolean {
+    const [posed, joint, hit] = [this.view.posed(), this.view.rotatable(), this.circleAt(x, y)];
+    if (!posed || joint === null || !hit) return false;
+    const start = new THREE.Quaternion();
+    matrixOf(posed, joint).decompose(new THREE.Vector3(), start, new THREE.Vector3());
+    this.rotating = { hit, start };
+    this.circles.active = hit.axis;
+    return true;
+  }
+
+  rotation(x: number, y: number): number[] {
+    if (!this.rotating) return [0, 0, 0, 1];
+    return Circles.rotation(this.rotating.hit, x, y).multiply(this.rotating.start).toArray();
+  }
+
+  stopRotating(): void {
+    this.rotating = null;
+    this.circles.active = null;
+  }
+
+  dispose(): void {
+    this.circles.dispose();
+    this.balance.dispose();
+  }
+}
+
+/** The matrix of a joint, metres. */
+function matrixOf({ rows, scale }: Posed, joint: number): THREE.Matrix4 {
+  const matrix = new THREE.Matrix4();
+  for (let row = 0; row < 3; row++) {
+    for (let column = 0; column < 4; column++) matrix.elements[4 * column + row] = scale * (rows[12 * joint + 4 * row + column] ?? 0);
+  }
+  return matrix;
+}
