@@ -3,6 +3,7 @@
 import ast
 import pickle
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -31,6 +32,7 @@ class Kernels:
         self.shipped, self.user = tmp_path / "shipped", tmp_path / "user"
         monkeypatch.setattr(kernel_cache, "SHIPPED", self.shipped)
         monkeypatch.setattr(kernel_cache, "user_folder", lambda: self.user)
+        monkeypatch.setattr(kernel_cache, "_warned", threading.Event())
 
     def ship(self):
         """Compile into the shipped folder, as the build does."""
@@ -107,27 +109,38 @@ class TestShipped:
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_truncated_cache_file_is_replaced(kernels, ending):
+def test_a_truncated_cache_file_is_replaced_without_a_warning(kernels, ending, caplog):
     kernels.run()
     for path in kernels.files(kernels.user, ending):
         path.write_bytes(path.read_bytes()[:20])
     assert kernels.run()
     assert not kernels.run()
 
+    assert warnings_of(caplog) == []
 
-def test_a_folder_that_cannot_be_written_only_costs_time(kernels):
+
+def warnings_of(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "kinema"]
+
+
+def test_a_folder_that_cannot_be_written_costs_time_and_one_warning(kernels, caplog):
     kernels.user.write_text("a file where the folder should be")
     assert kernels.run()
     assert kernels.run()
+    (warning,) = warnings_of(caplog)
+    assert warning.startswith(f"compiled kernels cannot be stored in {kernels.user}")
+    assert "NUMBA_CACHE_DIR" in warning
 
 
-def test_a_full_disk_only_costs_time(kernels, monkeypatch):
+def test_a_full_disk_costs_time_and_one_warning_with_its_reason(kernels, monkeypatch, caplog):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_data", full)
     assert kernels.run()
     assert kernels.run()
+    (warning,) = warnings_of(caplog)
+    assert "No space left on device" in warning
 
 
 def test_long_compiling_is_announced(kernels, monkeypatch, capfd):

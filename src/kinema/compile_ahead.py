@@ -82,12 +82,12 @@ def _solve(dtype: Any) -> None:
     from kinema.solvers.goal_task import Goal
     from kinema.solvers.matrices import apply_to_matrices
 
-    up, turns = (
+    up, rotations = (
         np.tile(np.array((0.0, 1.0, 0.0), dtype), (5, 1)),
         np.tile(np.array((0.0, 0.0, 0.0, 1.0), dtype), (5, 1)),
     )
-    rest = Pose(up, turns)
-    goal = Goal(np.array((1.0, 2.0, 0.5), dtype), rotation=turns[0])
+    rest = Pose(up, rotations)
+    goal = Goal(np.array((1.0, 2.0, 0.5), dtype), rotation=rotations[0])
     skeleton = Skeleton(list("abcde"), range(-1, 4), rest)
     solve(skeleton, rest.blend(rest, 0.5), ("a", "b", "c"), goal)
     solve(skeleton, rest.add(rest.difference(rest)), skeleton.chain("a", "e"), goal)

@@ -1,4 +1,4 @@
-"""What a 2D game draws of a limb: two sprites, each with a place on the screen and an angle."""
+"""What a 2D game draws of a limb: two sprites, each with a position on the screen and an angle."""
 
 from __future__ import annotations
 

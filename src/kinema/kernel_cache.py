@@ -1,11 +1,11 @@
 """Where compiled kernels come from: the package, else the user's cache folder, else the compiler.
 
-A wheel ships the kernels as machine code for a baseline CPU (see `BASELINES`), so nobody waits for a compiler on first
-use. Shipped code is used when its Python, numba, platform and sources are the ones at hand and the CPU has every
+A wheel ships the kernels as machine code for a baseline CPU (see `BASELINES`), so the first use does not wait for a
+compiler. Shipped code is used when its Python, numba, platform and sources are the ones at hand and the CPU has every
 feature of the baseline. Otherwise a kernel is compiled for this CPU once and kept in the user's cache folder.
 
-A file that is damaged, foreign or unreadable counts as absent, and a folder that cannot be written is left alone: the
-kernel is then compiled again in the next process, and nothing else changes.
+A file that is damaged, foreign or unreadable counts as absent. Where nothing can be written, kernels are compiled again
+in every process; a warning says so, once per process.
 
 `python -m kinema.kernel_cache FOLDER` compiles every kernel for the baseline into FOLDER; the build hook runs it.
 """
@@ -13,6 +13,7 @@ kernel is then compiled again in the next process, and nothing else changes.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -196,12 +197,15 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep a compiled function; a damaged index is replaced."""
+        """Store a compiled function. A damaged index is replaced; if that does not help either, a warning says why."""
         if self._notice is not None:
             self._notice.cancel()
-        if not _attempt(lambda: self._writable.save_overload(signature, data) or True):
-            _attempt(self._writable.flush)
-            _attempt(lambda: self._writable.save_overload(signature, data))
+        if _problem_of(lambda: self._writable.save_overload(signature, data)) is None:
+            return
+        _attempt(self._writable.flush)
+        problem = _problem_of(lambda: self._writable.save_overload(signature, data))
+        if problem is not None:
+            _warn_once(self._writable.cache_path, problem)
 
     def enable(self) -> None:
         for folder in self._readable:
@@ -221,6 +225,33 @@ def _attempt(action: Callable[[], Any]) -> Any:
         return action()
     except Exception:
         return None
+
+
+def _problem_of(action: Callable[[], Any]) -> Exception | None:
+    """The exception that an action raises, None if it succeeds."""
+    try:
+        action()
+    except Exception as problem:
+        return problem
+    return None
+
+
+_warned = threading.Event()
+"""Set once this process has warned that kernels cannot be stored."""
+
+
+def _warn_once(folder: str, problem: Exception) -> None:
+    """Warn that kernels cannot be stored, the first time it happens in this process."""
+    if _warned.is_set():
+        return
+    _warned.set()
+    logging.getLogger("kinema").warning(
+        "compiled kernels cannot be stored in %s (%s: %s); every process compiles them again. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written",
+        folder,
+        type(problem).__name__,
+        problem,
+    )
 
 
 def attach(dispatcher: Any) -> None:

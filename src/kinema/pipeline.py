@@ -30,7 +30,7 @@ DISTANCE_FADE = 0.2
 """Share of its largest distance over which a stage fades out, so that nothing pops at the border."""
 
 NO_WEIGHT = 1e-4
-"""Weight below which a stage is not worth running: half a turn would come out as a fiftieth of a degree."""
+"""Weight below which a stage is not worth running: of 180 degrees a fiftieth of a degree would be left."""
 
 BUDGET_HALF_LIFE = 0.05
 """Seconds in which a stage for which there is no time is half faded out."""

@@ -54,5 +54,5 @@ def swing_arms(rows, settings, arms, feet, transforms, world, weights, r):
         for n in range(arms.size):
             arm = arms[n]
             ahead = vec.dot(vec.sub(load3(feet[i, arm.leg].target.ball), load_origin(world[i, arm.hips])), forward)
-            turned = rotation_in(load_matrix(world[i, arm.parent]), side, ahead * arm.gain * weights[i])
-            store4(r[i, arm.joint], quat.unit(quat.mul(turned, load4(r[i, arm.joint]))))
+            rotation = rotation_in(load_matrix(world[i, arm.parent]), side, ahead * arm.gain * weights[i])
+            store4(r[i, arm.joint], quat.unit(quat.mul(rotation, load4(r[i, arm.joint]))))

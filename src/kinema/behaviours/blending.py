@@ -49,6 +49,6 @@ def numbers(name: str, value: Any, count: int, largest: float | None = None) -> 
         raise InputError(f"{name} must be one number or have shape ({count},), got {array.shape}")
     validation.check_finite(name, array)
     if largest is not None and array.size and np.abs(array).max() > largest:
-        place, at = validation.first(name, np.abs(array) > largest)
-        raise InputError(f"{place} is {array[at]}; allowed are numbers of magnitude up to {largest:g}")
+        entry, at = validation.first(name, np.abs(array) > largest)
+        raise InputError(f"{entry} is {array[at]}; allowed are numbers of magnitude up to {largest:g}")
     return np.array(np.broadcast_to(array, (count,)), order="C")

@@ -35,7 +35,7 @@ ONE_SLOPE = 0.94
 Beyond it, heel and ball stand on different surfaces."""
 
 RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool, number=np.int64)
-"""A ray, world space. wanted: whether it is worth casting in this frame. number: its place among the rays of the frame
+"""A ray, world space. wanted: whether it is worth casting in this frame. number: its index among the rays of the frame
 that are cast, or NOT_CAST."""
 
 NOT_CAST = -1

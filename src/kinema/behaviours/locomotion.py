@@ -76,7 +76,7 @@ class Locomotion(Stage):
     half_life: float = 0.12
     """Seconds in which the body is half way to the velocity asked for."""
     stride: float = 0.22
-    """How far from its home a foot is put ahead, and left behind, at most."""
+    """How far from its home a foot is set down ahead, and left behind, at most."""
     settle: float = 0.05
     """How far from its home a foot of a standing creature may stay."""
     swing_time: float = 0.2

@@ -1,6 +1,6 @@
 """Balls that overlap something when a step begins: bring them into the room, out of boxes and out of each other.
 
-Only balls that the caller placed there need this. Motion never leads into an overlap.
+Only balls that the caller positioned so need this. Motion never leads into an overlap.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def _laid_from(start: complex, points: list[complex], link: float) -> list[compl
     """Return points one link apart from `start` on, each towards its old position. (x, y) is x + iy."""
     laid = [start]
     for point in points[1:]:
-        way = (point - laid[-1]) or 1j  # Two points in one place separate along y.
+        way = (point - laid[-1]) or 1j  # Two points at one position separate along y.
         laid.append(laid[-1] + way * (link / abs(way)))
     return laid
 

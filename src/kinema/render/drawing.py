@@ -74,7 +74,7 @@ def still(character: Character, clip: Clip | None, time: float, look: Look) -> A
 def strip(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> Any:
     """Draw `count` poses in one picture, evenly spaced over a time span in seconds.
 
-    A clip that travels places them along its way. Where they would be too close they are moved apart, unless a ground
+    A clip that travels spreads them along its way. Where they would be too close they are moved apart, unless a ground
     is given: on that they stay where they are.
 
     Returns

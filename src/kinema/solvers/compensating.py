@@ -31,7 +31,7 @@ from kinema.solvers.bone_rotations import bone_rotations
 from kinema.solvers.chain import chain_joints, in_space
 
 LARGEST = math.pi
-"""Radians: a compensating angle never grows past half a turn, however near the target is."""
+"""Radians: a compensating angle never grows past 180 degrees, however near the target is."""
 
 SPEED_BISECTIONS = 16
 """Steps of the search for how far a chain goes when its end has a top speed: to 1e-5 of the way."""

@@ -37,7 +37,7 @@ def fabrik_pass(work, table, settings):
 
 @routine
 def backward(work):
-    """Put the tip on the target and pull every joint after the next one."""
+    """Move the tip to the target and pull every joint after the next one."""
     chain, group = work.chain, work.group[0]
     tip = chain[chain.size - 1]
     for k in range(group.miss.size):

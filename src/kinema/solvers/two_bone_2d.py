@@ -236,6 +236,6 @@ def signs(name: str, value: Any, dtype: Any) -> Any:
     array = validation.real(name, value).astype(dtype)
     wrong = np.abs(array) != 1
     if wrong.any():
-        place, at = validation.first(name, wrong)
-        raise InputError(f"{place} is {array[at]}; allowed are +1 and -1")
+        entry, at = validation.first(name, wrong)
+        raise InputError(f"{entry} is {array[at]}; allowed are +1 and -1")
     return array[..., np.newaxis]

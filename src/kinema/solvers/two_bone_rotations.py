@@ -317,7 +317,7 @@ def unit_vectors(name: str, value: Any, dtype: Any) -> Any:
     array = validation.vectors(name, value, 3, dtype)
     size = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
     if not size.all():
-        place, _ = validation.first(name, size[..., 0] == 0)
-        raise InputError(f"{place} is the zero vector; it must have a direction")
+        entry, _ = validation.first(name, size[..., 0] == 0)
+        raise InputError(f"{entry} is the zero vector; it must have a direction")
     scaled = array / size
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)

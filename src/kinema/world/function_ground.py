@@ -145,9 +145,9 @@ class FunctionGround(Ground):
             before = np.concatenate([sides[rows, np.newaxis], after[:, :-1]], axis=1)
             crosses = (before * above <= 0.0) & ((before > 0.0) | (self._two_sided & (before < 0.0)))
             crosses &= ahead <= most
-            found, place = crosses.any(axis=1), crosses.argmax(axis=1)
-            steps[rows] += np.where(found, place + 1, block)
-            sides[rows] = np.where(found, before[np.arange(rows.size), place], after[:, -1])
+            found, first = crosses.any(axis=1), crosses.argmax(axis=1)
+            steps[rows] += np.where(found, first + 1, block)
+            sides[rows] = np.where(found, before[np.arange(rows.size), first], after[:, -1])
             crossed.append(rows[found])
             rows = rows[~found]
         return np.concatenate([rows, *crossed])
@@ -190,11 +190,11 @@ class FunctionGround(Ground):
         for axis in (0, 2):
             aside = np.zeros_like(points)
             aside[:, axis] = SLOPE_STEP * np.maximum(np.abs(points[:, axis]), 1.0)
-            places = np.stack([points - aside, points + aside])
-            heights = self._ask(places.reshape(-1, 3))[0].reshape(2, -1)
+            beside = np.stack([points - aside, points + aside])
+            heights = self._ask(beside.reshape(-1, 3))[0].reshape(2, -1)
             hole = np.isnan(heights)
             heights = np.where(hole, centre, heights)
-            run = np.where(hole, points[:, axis], places[..., axis])
+            run = np.where(hole, points[:, axis], beside[..., axis])
             width = run[1] - run[0]
             normals[:, axis] = -(heights[1] - heights[0]) / np.where(width > 0.0, width, 1.0)
         return normals / np.max(np.abs(normals), axis=1, keepdims=True, initial=1.0)

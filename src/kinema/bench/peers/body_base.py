@@ -69,12 +69,12 @@ class SteppingBody:
 
     def _near(self, found: list[Any], wanted: list[Any]) -> bool:
         """Whether all tips are within half of the tolerance."""
-        near, turned = 0.5 * self._problem.tolerance, 0.5 * self._problem.rotation_tolerance
+        near, angle = 0.5 * self._problem.tolerance, 0.5 * self._problem.rotation_tolerance
         for a, b in zip(found, wanted, strict=True):
             way = a[:3, 3] - b[:3, 3]
             if way @ way > near * near:
                 return False
             off = a[:3, :3] - b[:3, :3]
-            if (off * off).sum() > 2.0 * turned * turned:  # The squared chord of a small rotation is twice its square.
+            if (off * off).sum() > 2.0 * angle * angle:  # The squared chord of a small rotation is twice its square.
                 return False
         return True

@@ -34,7 +34,7 @@ class Ikpy(OneByOne):
         self._call = lambda target: chain.inverse_kinematics(target, initial_position=straight, tol=OPTIMISER_TOLERANCE)
 
     def joints(self) -> Any:
-        # The first frame is the world's, at the same place as the first joint.
+        # The first frame is the world's, at the same position as the first joint.
         frames = [self._chain.forward_kinematics(pose, full_kinematics=True)[1:] for pose in self._answers]
         return [[frame[:3, 3] for frame in each] for each in frames]
 

@@ -41,7 +41,7 @@ class RoboticsToolbox(OneByOne):
         # Its tolerance is half the square of the distance; a hair less than ours.
         near = 0.5 * (0.99 * problem.tolerance * (upper + lower)) ** 2
         settings = {"tol": near, "mask": POSITION_ONLY, "joint_limits": False, "k": DAMPING}
-        self._call = lambda place: arm.ik_LM(place, START, **settings)
+        self._call = lambda pose: arm.ik_LM(pose, START, **settings)
 
     def joints(self) -> Any:
         poses = [answer.q for answer in self._answers]

@@ -200,15 +200,15 @@ def _nets(value: Any, origin: Any, spacing: float) -> tuple[Any, Any]:
     cell = np.argwhere((count > 0) & (count < 8))
     at = cell[:, np.newaxis] + corner
     values = value[at[..., 0], at[..., 1], at[..., 2]]
-    place, crossed = np.zeros((len(cell), 3)), np.zeros(len(cell))
+    point, crossed = np.zeros((len(cell), 3)), np.zeros(len(cell))
     for a, b in _CELL_EDGES:
         change = (values[:, a] < 0) != (values[:, b] < 0)
         share = np.where(change, values[:, a] / np.where(change, values[:, a] - values[:, b], 1.0), 0.0)
-        place += np.where(change[:, np.newaxis], corner[a] + share[:, np.newaxis] * (corner[b] - corner[a]), 0.0)
+        point += np.where(change[:, np.newaxis], corner[a] + share[:, np.newaxis] * (corner[b] - corner[a]), 0.0)
         crossed += change
     number = np.full(cells, -1)
     number[tuple(cell.T)] = np.arange(len(cell))
-    return origin + (cell + place / crossed[:, np.newaxis]) * spacing, _quads(inside, number)
+    return origin + (cell + point / crossed[:, np.newaxis]) * spacing, _quads(inside, number)
 
 
 def _quads(inside: Any, number: Any) -> Any:

@@ -84,13 +84,13 @@ def _fingers(hand: Bone, palm: Point) -> list[Bone]:
         across = -across  # Towards the thumb: ahead, as the arms hang.
     made: list[Bone] = []
     thumb = [(0.022, 0.020, 0.012), (0.052, 0.046, 0.026), (0.080, 0.058, 0.030), (0.104, 0.064, 0.030)]
-    places = {"thumb": [_sum(hand.start, (along, u), (across, v), (palm, w)) for u, v, w in thumb]}
+    positions = {"thumb": [_sum(hand.start, (along, u), (across, v), (palm, w)) for u, v, w in thumb]}
     for name, (out, aside, lengths) in _FINGERS.items():
         spread = 0.9 * aside
-        places[name] = [_sum(hand.start, (along, out), (across, aside), (palm, 0.002))]
+        positions[name] = [_sum(hand.start, (along, out), (across, aside), (palm, 0.002))]
         for length in lengths:
-            places[name].append(_sum(places[name][-1], (along, length), (across, spread * length)))
-    for name, row in places.items():
+            positions[name].append(_sum(positions[name][-1], (along, length), (across, spread * length)))
+    for name, row in positions.items():
         parent, first = hand.name, socket(50, 30) if name == "thumb" else socket(95, 20)
         faces = palm if name != "thumb" else _sum((0.0, 0.0, 0.0), (palm, 0.5), (across, -0.8))
         for n in range(3):

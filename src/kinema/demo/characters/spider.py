@@ -61,7 +61,7 @@ def _leg(n: int) -> list[Bone]:
     tip[1] = 0.0
     tarsus = tip + _TARSUS * (Y * math.cos(_LEAN) - out * math.sin(_LEAN))
     knee = _over(femur, tarsus)
-    row = [_point(place) for place in (start, femur, knee, tarsus, tip, tip + 0.02 * out)]
+    row = [_point(point) for point in (start, femur, knee, tarsus, tip, tip + 0.02 * out)]
     rise, fold, ankle = (_bend(*row[k : k + 3]) for k in range(3))
     upright, away, level = _point(Y), _point(out), _point(np.cross(out, Y))
     name = f"{n + 1}_l"
@@ -81,8 +81,8 @@ def _bend(start: Point, middle: Point, end: Point) -> float:
     return math.degrees(math.acos(upper @ lower))
 
 
-def _point(place: Any) -> Point:
-    x, y, z = (float(value) for value in place)
+def _point(point: Any) -> Point:
+    x, y, z = (float(value) for value in point)
     return (x, y, z)
 
 

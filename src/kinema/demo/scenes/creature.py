@@ -1,4 +1,4 @@
-"""A creature that steps by itself over rough ground, to wherever its goal is put; its tail follows through. Beside it
+"""A creature that steps by itself over rough ground, to wherever its goal is; its tail follows through. Beside it
 tentacles reach for a target.
 
 Space: metres, y up.

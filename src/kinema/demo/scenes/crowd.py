@@ -78,13 +78,13 @@ class CrowdScene(Scene):
         self.step(0.0)
 
     def _plant(self) -> None:
-        """Place limbs on a jittered square grid, in float32."""
+        """Position limbs on a jittered square grid, in float32."""
         count = int(self.values["count"])
         side = math.ceil(math.sqrt(count))
         grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:count]
-        places = (grid - (side - 1) / 2 + np.random.default_rng(self.seed).uniform(-0.3, 0.3, (count, 2))) * APART
+        positions = (grid - (side - 1) / 2 + np.random.default_rng(self.seed).uniform(-0.3, 0.3, (count, 2))) * APART
         self.roots = np.zeros((count, 3), np.float32)
-        self.roots[:, [0, 2]] = places
+        self.roots[:, [0, 2]] = positions
         self.bones = 2 if self.values["solver"] == "two_bone" else int(self.values["bones"])
         up = np.linspace(0.0, HEIGHT, self.bones + 1, dtype=np.float32)
         self.rest = np.repeat(self.roots[:, np.newaxis], self.bones + 1, axis=1)
@@ -182,7 +182,7 @@ class CrowdScene(Scene):
 
 
 def _script(crowd: CrowdScene) -> str:
-    """Write a script that places all limbs and their targets and solves them in one call."""
+    """Write a script that positions all limbs and their targets and solves them in one call."""
     count, bones, solver = len(crowd.roots), crowd.bones, crowd.values["solver"]
     half = HEIGHT / 2
     call = f"km.two_bone(roots, targets, np.full(2, {half:g}, np.float32), hint=np.array((0, 0, 1), np.float32))"
@@ -200,9 +200,9 @@ import kinema as km
 # Limbs on a square grid, each moved a little.
 side = {math.ceil(math.sqrt(count))}
 grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:{count}]
-places = (grid - (side - 1) / 2 + np.random.default_rng({crowd.seed}).uniform(-0.3, 0.3, ({count}, 2))) * {APART}
+positions = (grid - (side - 1) / 2 + np.random.default_rng({crowd.seed}).uniform(-0.3, 0.3, ({count}, 2))) * {APART}
 roots = np.zeros(({count}, 3), np.float32)
-roots[:, [0, 2]] = places
+roots[:, [0, 2]] = positions
 rest = np.repeat(roots[:, np.newaxis], {bones + 1}, axis=1)
 rest[:, :, 1] = np.linspace(0, {HEIGHT}, {bones + 1}, dtype=np.float32)
 

@@ -235,9 +235,9 @@ class PlanarScene(Scene):
     def _wander(self) -> None:
         """Move all targets along loops below their roots, within reach."""
         for i, chain in enumerate(self.chains):
-            turn = WANDER_RATE * self.time + WANDER_APART * i
+            phase = WANDER_RATE * self.time + WANDER_APART * i
             reach = chain.lengths.sum()
-            way = np.array((WANDER[0] * math.sin(turn), WANDER[1] + WANDER[2] * math.cos(turn)))
+            way = np.array((WANDER[0] * math.sin(phase), WANDER[1] + WANDER[2] * math.cos(phase)))
             chain.target = chain.root + reach * way
 
     def _solve(self, dt: float) -> None:
