@@ -119,6 +119,11 @@ def contiguous(array: Reals, dtype: Any) -> Reals:
         return np.ascontiguousarray(array, dtype)
 
 
+def writable(array: Reals) -> Reals:
+    """Copy a read-only array. numba takes those for another type, for which it would compile every kernel again."""
+    return array if array.flags.writeable else array.copy()
+
+
 def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
     """Convert to a contiguous, finite array of shape (..., width)."""
     array = shaped(name, value, width, dtype)
@@ -231,7 +236,7 @@ def flat(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
     whole = shape + array.shape[array.ndim - core :]
     if array.shape != whole:
         array = np.ascontiguousarray(np.broadcast_to(array, whole))
-    return array.reshape(-1)
+    return writable(array).reshape(-1)
 
 
 def rows(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
@@ -239,13 +244,13 @@ def rows(array: Reals, core: int, shape: tuple[int, ...]) -> Reals:
     own = array.shape[array.ndim - core :]
     if array.shape != shape + own:
         array = np.ascontiguousarray(np.broadcast_to(array, shape + own))
-    return array.reshape(-1, *own)
+    return writable(array).reshape(-1, *own)
 
 
 def rows_or_one(array: Reals, shape: tuple[int, ...]) -> Reals:
     """Broadcast vectors (..., width) to (count, width), or to (1, width) if all items share one."""
     if array.size == array.shape[-1]:
-        return array.reshape(1, -1)
+        return writable(array).reshape(1, -1)
     return rows(array, 1, shape)
 
 
@@ -255,8 +260,9 @@ def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
     A vector shared by all chains becomes one tile, with a step of 0.
     """
     if array.shape[:-1] == shape:
-        return array.ravel(), 1
+        return writable(array).ravel(), 1
     if array.size == array.shape[-1]:
+        array = writable(array)
         return array.reshape(-1) if tile == 1 else array.reshape(1, -1).repeat(tile, axis=0).reshape(-1), 0
     return flat(array, 1, shape), 1
 

@@ -153,7 +153,8 @@ def chain_settings(kind: ChainKind, given: ChainArguments) -> ChainSettings:
     if passes is not None:
         passes = validation.whole("max_iterations", passes, 1)
     stop = Stop(tolerance, tolerance_m or 0.0, passes)
-    free = _settings_without_limits(kind, given.pole is not None, stop)
+    has_pole = given.pole is not None
+    free = _settings_without_limits(kind, has_pole, stop)
     if given.limits is None and given.base is None:
         return ChainSettings(None, free)
     straight = _straight(given.base, kind.planar)
@@ -162,9 +163,8 @@ def chain_settings(kind: ChainKind, given: ChainArguments) -> ChainSettings:
         _refuse_to_leave_the_plane(given.limits)
     if not table.kind.any():
         return ChainSettings(None, free)
-    settings = _settings(
-        kind, stop, limited=True, straight=straight, has_hinges=bool((table.kind == limits.HINGE).any())
-    )
+    has_hinges = bool((table.kind == limits.HINGE).any())
+    settings = _settings(kind, has_pole, stop, limited=True, straight=straight, has_hinges=has_hinges)
     return ChainSettings(limits.in_precision(table, kind.dtype), settings)
 
 
@@ -179,17 +179,17 @@ class Stop(NamedTuple):
 @lru_cache(maxsize=256)
 def _settings_without_limits(kind: ChainKind, has_pole: bool, stop: Stop) -> Any:
     """The common case, made once for every kind of chain."""
-    return _settings(kind, stop, limited=False, keep_reached=not has_pole)
+    return _settings(kind, has_pole, stop)
 
 
 def _settings(
     kind: ChainKind,
+    has_pole: bool,
     stop: Stop,
     *,
-    limited: bool,
+    limited: bool = False,
     straight: tuple[float, ...] = (0.0, 1.0, 0.0),
     has_hinges: bool = False,
-    keep_reached: bool = False,
 ) -> Any:
     """Make the settings record.
 
@@ -211,9 +211,10 @@ def _settings(
         cos_half_step=math.cos(kind.largest_rotation / 2.0),
         sin_half_step=math.sin(kind.largest_rotation / 2.0),
         planar=kind.planar,
+        has_pole=has_pole,
         has_hinges=has_hinges,
         closed_form=not limited,
-        keep_reached=keep_reached,
+        keep_reached=not limited and not has_pole,
         pole_first=limited,
         bow_second=not limited,
         small_progress=limited,
@@ -265,7 +266,7 @@ def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:
     table, settings = chain_settings(kind, given)
     source = validation.rows(source, 2, shape)
     targets = validation.rows_or_one(target, shape)
-    poles = None if pole is None else validation.rows_or_one(pole, shape)
+    poles = targets if pole is None else validation.rows_or_one(pole, shape)
     joints, (outcomes,) = np.empty((count, size, 3), dtype), kernel_views(np.empty(count, OUTCOME.dtype(dtype)))
     if count < FEW:
         solver.solve_few(source, targets, poles, table, settings, joints, outcomes)
@@ -305,7 +306,8 @@ def _solve_plain(solver: ChainSolver, given: ChainArguments) -> ChainResult | No
         return None
     settings, record, largest = _settings_of_plain(solver.largest_rotation, size, dtype, tolerance)
     found, (outcomes,) = np.empty((1, size, 3), dtype), kernel_views(np.empty(1, record))
-    solver.solve_few(joints.reshape(1, size, 3), target.reshape(1, 3), None, None, settings, found, outcomes)
+    row = target.reshape(1, 3)
+    solver.solve_few(joints.reshape(1, size, 3), row, row, None, settings, found, outcomes)
     outcome = outcomes[0]
     error, reached = outcome["error"], outcome["reached"]
     if not error + outcome["length"] <= largest:
@@ -325,9 +327,9 @@ def _settings_of_plain(
     return _settings_without_limits(kind, False, stop), OUTCOME.dtype(dtype), validation.largest(dtype)
 
 
-def _part(vectors: NDArray[Any] | None, start: int, stop: int) -> NDArray[Any] | None:
-    """The vectors of a part of the batch; what is one for all, or none, stays."""
-    return vectors[start:stop] if vectors is not None and len(vectors) > 1 else vectors
+def _part(vectors: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    """The vectors of a part of the batch; one for all stays."""
+    return vectors[start:stop] if len(vectors) > 1 else vectors
 
 
 def _batch_shape(source: Any, target: Any, pole: Any) -> tuple[int, ...]:

@@ -78,6 +78,7 @@ SETTINGS = Record(
     cos_half_step=REAL,  # of half the largest rotation of a joint in a CCD pass
     sin_half_step=REAL,
     planar=np.bool_,
+    has_pole=np.bool_,
     has_hinges=np.bool_,  # among the limits
     closed_form=np.bool_,  # a target out of reach is answered without any pass
     keep_reached=np.bool_,  # a chain that is at its target already is returned as it came in
@@ -129,7 +130,7 @@ class ChainProblem(NamedTuple):
     targets: Any
     """(count or 1, 3)"""
     poles: Any
-    """(count or 1, 3), or None."""
+    """(count or 1, 3). Without poles any vectors, which are not read: kernels with and without would be two."""
     table: Any
     """(N-1,) limit records, or None: then nothing about limits is compiled."""
     settings: Any

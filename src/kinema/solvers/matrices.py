@@ -187,7 +187,7 @@ def apply_to_matrices(
     if goal.pole is not None:
         named["pole"] = validation.vectors("pole", goal.pole, 3, dtype)
     shape = validation.batch_shape(named, {"matrices": 2})
-    each = {name: _each(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
+    each = {name: validation.rows(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
     bones = each["matrices"].copy()
     start = np.ascontiguousarray(bones[:, chain])
     pole = each.get("pole")
@@ -229,7 +229,7 @@ def _solve(
 def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
     """(chains, 3): hinges of the middle bones in world space."""
     out = np.empty((len(chain), 3), chain.dtype)
-    _axes_in_world(chain, _each(unit_vectors("axis", axis, chain.dtype.type), 1, shape), out)
+    _axes_in_world(chain, validation.rows(unit_vectors("axis", axis, chain.dtype.type), 1, shape), out)
     return out
 
 
@@ -323,12 +323,6 @@ def _like_given(given: Any, bones: Any, shape: tuple[int, ...], layout: str) -> 
         last = np.broadcast_to(last.astype(bones.dtype), (*whole.shape[:-2], 1, 4))
         whole = np.concatenate((whole, last), axis=-2)
     return whole if layout == "rows" else np.ascontiguousarray(np.swapaxes(whole, -1, -2))
-
-
-def _each(array: Any, core: int, shape: tuple[int, ...]) -> Any:
-    """A batch as (chains, ...), every chain written out."""
-    whole = np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))
-    return np.ascontiguousarray(whole).reshape(math.prod(shape), *whole.shape[len(shape) :])
 
 
 def _name(solver: str | None, chain: Any) -> str:

@@ -166,14 +166,9 @@ def checked(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) 
     return flat, shape, dtype
 
 
-def _writeable(array: Any) -> Any:
-    """Copy a read-only array. numba treats it as a type of its own, for which it would compile every kernel again."""
-    return array if array.flags.writeable else array.copy()
-
-
 def _finite(name: str, array: Any) -> Any:
     """Check an array in its own precision and convert it to float64."""
-    array = _writeable(array)
+    array = validation.writable(array)
     validation.check_finite(name, array)
     return array.astype(np.float64, copy=False)
 
