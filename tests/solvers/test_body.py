@@ -115,8 +115,8 @@ def test_the_factor_solves_the_system():
     compiled.from_python(system.factor)(factor, 7)
     compiled.from_python(system.substitute)(factor, x, 7)
     np.testing.assert_allclose(matrix @ x, right, atol=1e-10)
-    lower = np.tril(factor)
-    np.testing.assert_allclose(lower @ lower.T, matrix, atol=1e-12)
+    upper = np.triu(factor)
+    np.testing.assert_allclose(upper.T @ upper, matrix, atol=1e-12)
 
 
 def test_a_singular_system_has_a_finite_answer():

@@ -79,6 +79,19 @@ class BodyReport(NamedTuple):
     outside. 0 if no foot is pinned."""
 
 
+class BodyPlan(Plan):
+    """What is prepared for a set of effectors: joints, and records without the numbers of a call."""
+
+    order: list[int]
+    """Effectors of a call in the order of a walk through the tree,"""
+    places: Any
+    """(E,): and where in it each of them is."""
+    effectors: Any
+    """(E,) EFFECTOR, in that order."""
+    settings: Any
+    """(1,) SETTINGS."""
+
+
 class FullBody:
     """Solve whole characters for many effectors at once: people, animals, spiders, robots.
 
@@ -151,7 +164,7 @@ class FullBody:
         self.speed = validation.number("speed", speed, 0.0)
         self.mass = self._masses(masses)
         self._mass_offsets = body_masses.mass_offsets(self.skeleton)
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, BodyPlan] = {}
 
     def __repr__(self) -> str:
         return f"FullBody({self.skeleton!r}, root {'free' if self.slide else 'fixed'})"
@@ -208,20 +221,23 @@ class FullBody:
         unsettled = None if warm is None else self._unsettled(start, warm)
         plan = self._plan(wanted, () if unsettled is None else tuple(np.flatnonzero(unsettled.any(axis=0)).tolist()))
         states = plan.states(*start.flat(), warm, unsettled)
-        settings = self._settings_of(plan, wanted, len(states), transform, shape)
-        settings["warm"], settings["single"] = warm is not None, start.precision == np.float32
+        settings = self._settings_of(plan, len(states), transform, shape)
+        if start.precision == np.float32:
+            settings["single"] = True
         if warm is not None:
+            settings["warm"] = True
             settings["most_steps"] = np.minimum(settings["most_steps"], WARM_STEPS)
-        if warm is not None and dt is not None:
-            settings["largest_rotation"] = self.speed * validation.number("dt", dt, 0.0)
-        goals = targets.as_records(wanted, plan.index, shape)
+            settings["largest_rotation"] = 0.0 if dt is None else self.speed * validation.number("dt", dt, 0.0)
+        goals = targets.as_records([wanted[k] for k in plan.order], plan.effectors, shape)
         outcomes = records.zeros(records.OUTCOME, len(states))
-        arrays = (plan.joints, states, goals, settings, outcomes)
-        validation.in_chunks(
-            lambda first, last: solve_bodies(first, last, *arrays, plan.room(len(wanted))), len(states), THREADS_FROM, 1
-        )
-        report = _report(goals, outcomes, self.size, shape, start.precision)
-        return plan.pose(start, states), report._replace(limited_joints=self._limited_joints(plan, states, shape))
+
+        def work(first: int, last: int) -> None:
+            room = plan.room(len(wanted))
+            solve_bodies(first, last, plan.joints, states, goals, settings, outcomes, room)
+            plan.give_back(room)
+
+        validation.in_chunks(work, len(states), THREADS_FROM, 1)
+        return plan.pose(start, states), self._report(plan, states, goals, outcomes, start)
 
     def is_settled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
         """(characters,): whether a pose is back where it is animated, as good as.
@@ -261,22 +277,36 @@ class FullBody:
             return body_masses.default_masses(self.skeleton, self.rig)
         return body_masses.given_masses(self.skeleton, given, self.joint)
 
-    def _plan(self, wanted: Sequence[Target], unsettled: tuple[int, ...]) -> Plan:
+    def _plan(self, wanted: Sequence[Target], unsettled: tuple[int, ...]) -> BodyPlan:
         """What the kernels need for some effectors, prepared once for each set of them."""
-        tips = tuple(joint for target in wanted for joint in target.joints)
-        pins = tuple((target.joint, k) for k, target in enumerate(wanted) if target.pin and not target.weighs)
-        weighs = any(target.weighs for target in wanted)
-        key = (tips, pins, weighs, unsettled)
+        key = (*(target.key for target in wanted), unsettled)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            support = body_masses.support_points(self.skeleton, self.rig, pins)
-            weights = Weights(self.mass, self._mass_offsets, support)
-            all_tips = (*tips, *np.flatnonzero(self.mass).tolist()) if weighs else tips
-            plan = Plan(self.skeleton, all_tips, self.mobility, self.root, self.slide, weights, unsettled)
-            self._plans[key] = plan
+            plan = self._plans[key] = self._make_plan(wanted, unsettled)
         return plan
+
+    def _make_plan(self, given: Sequence[Target], unsettled: tuple[int, ...]) -> BodyPlan:
+        order = sorted(range(len(given)), key=lambda k: self._way_to(given[k].joint))
+        wanted = [given[k] for k in order]
+        tips = tuple(joint for target in wanted for joint in target.joints)
+        pins = tuple((target.joint, k) for k, target in enumerate(wanted) if target.pin and not target.weighs)
+        weighs = any(target.weighs for target in wanted)
+        support = body_masses.support_points(self.skeleton, self.rig, pins)
+        weights = Weights(self.mass, self._mass_offsets, support)
+        all_tips = (*tips, *np.flatnonzero(self.mass).tolist()) if weighs else tips
+        plan = BodyPlan(self.skeleton, all_tips, self.mobility, self.root, self.slide, weights, unsettled)
+        plan.order, plan.places = order, np.argsort(order)
+        plan.effectors = targets.template(wanted, plan.index)
+        plan.settings = self._settings.copy()
+        plan.settings["root"], plan.settings["ranks"] = plan.root, len(targets.ranks(wanted))
+        plan.settings["moving"], plan.settings["weighs"] = plan.moving.size, weighs
+        return plan
+
+    def _way_to(self, joint: int) -> tuple[int, ...]:
+        """The joints down to one. Sorted by it, what is below a joint is together."""
+        return tuple(self.skeleton.above([joint]).tolist()) if joint >= 0 else ()
 
     def _unsettled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
         """(characters, J): joints that are not back where they are animated."""
@@ -284,23 +314,31 @@ class FullBody:
         off = (cosines < math.cos(0.5 * SETTLED)) & (self.mobility > 0)
         return off.reshape(-1, len(self.skeleton))
 
-    def _settings_of(
-        self, plan: Plan, wanted: Sequence[Target], count: int, transform: ArrayLike | None, shape: tuple[int, ...]
-    ) -> Any:
+    def _settings_of(self, plan: BodyPlan, count: int, transform: ArrayLike | None, shape: tuple[int, ...]) -> Any:
         """(count,) SETTINGS of one call."""
-        settings = np.repeat(self._settings, count)
-        settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
-        settings["moving"], settings["weighs"] = plan.moving.size, any(target.weighs for target in wanted)
+        settings = plan.settings.repeat(count)
         if transform is not None:
             space = validation.vectors("transform", transform, 12, np.float64)
             settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
         return settings
 
-    def _limited_joints(self, plan: Plan, states: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """(..., J): joints that are held back."""
-        held = np.zeros((len(states), len(self.skeleton)), bool)
-        held[:, plan.nodes] = states["no_swing"] | states["no_twist"]
-        return held.reshape(*shape, -1)
+    def _report(self, plan: BodyPlan, states: Any, goals: Any, outcomes: Any, start: Pose) -> BodyReport:
+        """What is reported of one call. start: the pose that came in, over the whole batch."""
+        shape, precision = start.shape, start.precision
+        each = (*shape, len(plan.places))
+        limited_joints = np.zeros((len(states), len(self.skeleton)), bool)
+        limited_joints[:, plan.nodes] = states["no_swing"] | states["no_twist"]
+        error = (goals["error"] * self.size).take(plan.places, 1)
+        rotation_error = goals["rotation_error"].take(plan.places, 1)
+        return BodyReport(
+            outcomes["reached"].reshape(shape)[()],
+            error.astype(precision, copy=False).reshape(each),
+            rotation_error.astype(precision, copy=False).reshape(each),
+            outcomes["steps"].reshape(shape)[()],
+            outcomes["limited"].reshape(shape)[()],
+            limited_joints.reshape(*shape, -1),
+            outcomes["balance"].astype(precision).reshape(shape)[()],
+        )
 
     def _shared_settings(self, tolerance: float, rotation_tolerance: float, max_steps: int, attempts: int) -> Any:
         """(1,) SETTINGS without what is a character's own."""
@@ -332,16 +370,3 @@ def _spread(pose: Pose, shape: tuple[int, ...]) -> Pose:
     except ValueError:
         raise InputError(f"warm has the batch {pose.shape}; pose and effectors have {shape}") from None
     return Pose.of(*wide)
-
-
-def _report(goals: Any, outcomes: Any, size: float, shape: tuple[int, ...], precision: Any) -> BodyReport:
-    each = (*shape, goals.shape[1])
-    return BodyReport(
-        outcomes["reached"].reshape(shape)[()],
-        (goals["error"] * size).astype(precision).reshape(each),
-        goals["rotation_error"].astype(precision).reshape(each),
-        outcomes["steps"].reshape(shape)[()],
-        outcomes["limited"].reshape(shape)[()],
-        np.zeros((*shape, 0), bool),
-        outcomes["balance"].astype(precision).reshape(shape)[()],
-    )

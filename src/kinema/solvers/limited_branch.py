@@ -62,9 +62,13 @@ def solve_chains(
     _pull_in(posed, wanted, settings, rows, chains)
     outcomes = records.zeros(records.OUTCOME, rows.size)
     arrays = (plan.joints, states, wanted, settings, outcomes)
-    validation.in_chunks(
-        lambda first, last: solve_bodies(first, last, *arrays, plan.room(len(tasks))), rows.size, THREADS_FROM, 1
-    )
+
+    def work(first: int, last: int) -> None:
+        room = plan.room(len(tasks))
+        solve_bodies(first, last, *arrays, room)
+        plan.give_back(room)
+
+    validation.in_chunks(work, rows.size, THREADS_FROM, 1)
     posed.r[rows[:, np.newaxis], plan.nodes] = states["rotation"]
     return outcomes["steps"], outcomes["reached"]
 

@@ -68,6 +68,7 @@ class Plan:
         self.joints["rest"] = held.rest[self.nodes]
         self.joints["bone"] = held.bones[self.nodes]
         self.joints["limit"] = held.limits[self.nodes]
+        self._rooms: list[SolveBuffers] = []
         self.support = records.zeros(records.SUPPORT, 0)
         if weights is not None:
             self.joints["mass"], self.joints["mass_offset"] = weights.mass[self.nodes], weights.offset[self.nodes]
@@ -87,11 +88,9 @@ class Plan:
         warm: the pose to start from. unsettled: (characters, J), joints that are on their way back; those that are not,
         and that no effector moves, start as animated.
         """
-        t, r, s = (array[:, self.nodes] for array in (t, r, s))
+        t, r, s = t.take(self.nodes, 1), r.take(self.nodes, 1), s.take(self.nodes, 1)
         states = records.zeros(records.JOINT_STATE, t.shape[:2])
-        states["translation"] = states["reference_translation"] = t
-        states["rotation"] = states["reference"] = r
-        states["scale"] = s
+        states["translation"], states["rotation"], states["scale"] = t, r, s
         if warm is not None:
             t_warm, r_warm, _ = (array[:, self.nodes] for array in warm.flat())
             kept = (self.joints["mobility"] > 0) & (self.on_path | unsettled[:, self.nodes])
@@ -100,7 +99,11 @@ class Plan:
         return states
 
     def room(self, effectors: int) -> SolveBuffers:
-        """Buffers for one character with this many effectors."""
+        """Buffers for one character with this many effectors, which is the same in all calls. Return them afterwards
+        with `give_back`, for the next call.
+        """
+        if self._rooms:
+            return self._rooms.pop()
         rows = ROWS * effectors
         return SolveBuffers(
             records.zeros(records.ROW, rows),
@@ -110,10 +113,14 @@ class Plan:
             self.support.copy(),
         )
 
+    def give_back(self, room: SolveBuffers) -> None:
+        """Keep buffers for the next call."""
+        self._rooms.append(room)
+
     def pose(self, before: Pose, states: Any) -> Pose:
         """The pose with the joints as they were solved."""
-        t, r, s = (array.copy() for array in before.arrays())
-        moving = self.moving.size
-        r.reshape(len(states), -1, 4)[:, self.moving] = states["rotation"][:, :moving]
-        t.reshape(len(states), -1, 3)[:, self.nodes[self.root]] = states["translation"][:, self.root]
-        return Pose.of(t, r, s)
+        t, r = before.translations.copy(), before.rotations.copy()
+        moving, count = self.moving.size, len(states)
+        r.reshape(count, -1, 4)[:, self.moving] = states["rotation"][:, :moving]
+        t.reshape(count, -1, 3)[:, self.nodes[self.root]] = states["translation"][:, self.root]
+        return Pose.of(t, r, before.scales.copy())

@@ -148,7 +148,7 @@ class BodyProblem(NamedTuple):
     rows: Any
     """(R,) ROW: room for the rows of all effectors."""
     sweep: Any
-    """(N, 6, R): wrenches, then twists, of every row."""
+    """(N, 6, R): the wrench of every row at every joint."""
     matrix: Any
     """(R, R): the system, then its Cholesky factor."""
     pulls: Any
@@ -161,5 +161,5 @@ class BodyProblem(NamedTuple):
 
 def zeros(record: Record, shape: int | tuple[int, ...]) -> Any:
     """Records as the kernels take them, all fields 0. In Python use them as `records["field"]`."""
-    (array,) = kernel_views(record.zeros(shape, np.float64))
+    (array,) = kernel_views(np.zeros(shape, record.dtype(np.float64)))
     return array

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinema._jit import batch, kernel, like, routine
 from kinema.math import vec
-from kinema.math.rows import load_origin, store3
+from kinema.math.rows import load3, load4, load_origin, store3, store4
 from kinema.solvers.body.balance import balance_margin, find_support, ground_axes, mass_centre
 from kinema.solvers.body.descent import reach
 from kinema.solvers.body.follow import follow
@@ -38,8 +38,14 @@ def has_targets(problem):
 
 @routine
 def stand(problem, whole):
-    """Put the centre at the root, and find where effectors are wanted and what the character stands on."""
+    """Put the centre at the root, and find where effectors are wanted and what the character stands on. The pose that
+    came in is the reference.
+    """
     settings = problem.settings[0]
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        store4(state.reference, load4(state.rotation))
+        store3(state.reference_translation, load3(state.translation))
     forward(problem)
     store3(settings.centre, load_origin(problem.states[settings.root].world))
     recentre(problem)

@@ -1,9 +1,9 @@
-"""The system of the full-body step: J S J^T by two sweeps over the tree, and its Cholesky factor.
+"""The system of the full-body step: J S J^T without a Jacobian, and its Cholesky factor.
 
-A wrench on a joint is a moment about the centre and a force; a twist is an angular velocity and the velocity of the
-centre. Wrenches add up from the tips to the root. Each joint rotates by its mobility times the moment about its own
-origin. Twists add up from the root to the tips. The power of a row's wrench in another row's twist is one number of
-J S J^T.
+A wrench on a joint is a moment about the centre and a force. The wrench of a row acts on the joint that it pulls at and
+on all joints above. Each of them rotates by its mobility S_n times the moment M_n about its own origin, so J S J^T is
+the sum of M_n^T S_n M_n over all joints, each over the rows below it. Rows are in the order of a walk through the tree,
+in which the rows below a joint are neighbours.
 """
 
 from __future__ import annotations
@@ -36,13 +36,59 @@ def mass_wrench(joint, state, force):
 
 
 @routine
+def find_ranges(problem, count):
+    """Find which rows pull at each joint or at a joint below."""
+    zero = like(problem.settings[0].body_size, 0.0)
+    joints = problem.joints.size
+    masses = 0
+    while masses < count and problem.rows[masses].joint < 0:
+        masses += 1
+    for n in range(joints):
+        state = problem.states[n]
+        state.first_row, state.last_row = count, 0
+        if masses > 0 and problem.joints[n].mass > zero:
+            cover(state, 0, masses)
+    for k in range(masses, count):
+        row = problem.rows[k]
+        cover(problem.states[row.joint], k, k + 1)
+        if row.other >= 0:
+            cover(problem.states[row.other], k, k + 1)
+    for back in range(joints):
+        n = joints - 1 - back
+        parent = problem.joints[n].parent
+        if parent >= 0:
+            cover(problem.states[parent], problem.states[n].first_row, problem.states[n].last_row)
+
+
+@routine
+def place_wrenches(problem, count):
+    """Write the wrench of every row at its joint, nothing elsewhere."""
+    sweep = problem.sweep
+    zero = like(problem.settings[0].body_size, 0.0)
+    for n in range(problem.joints.size):
+        for c in range(6):
+            for k in range(problem.states[n].first_row, problem.states[n].last_row):
+                sweep[n, c, k] = zero
+    for k in range(count):
+        row = problem.rows[k]
+        if row.joint < 0:
+            place_mass(problem, k)
+            continue
+        for c in range(3):
+            sweep[row.joint, c, k] += row.moment[c]
+            sweep[row.joint, 3 + c, k] += row.force[c]
+            if row.other >= 0:
+                sweep[row.other, c, k] -= row.other_moment[c]
+                sweep[row.other, 3 + c, k] -= row.force[c]
+
+
+@routine
 def place_mass(problem, k):
     """Write the wrenches of a row that pulls at the centre of mass."""
     zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         if joint.mass > zero:
-            cover(state, k, k + 1)
             moment, force = mass_wrench(joint, state, load3(problem.rows[k].force))
             for c in range(3):
                 problem.sweep[n, c, k] += moment[c]
@@ -50,33 +96,9 @@ def place_mass(problem, k):
 
 
 @routine
-def place_wrenches(problem, count):
-    """Write the wrench of every row at its joint, nothing elsewhere."""
-    sweep = problem.sweep
-    for n in range(problem.joints.size):
-        problem.states[n].first_row, problem.states[n].last_row = count, 0
-        for c in range(6):
-            for k in range(count):
-                sweep[n, c, k] = like(sweep[n, c, k], 0.0)
-    for k in range(count):
-        row = problem.rows[k]
-        if row.joint < 0:
-            place_mass(problem, k)
-            continue
-        cover(problem.states[row.joint], k, k + 1)
-        for c in range(3):
-            sweep[row.joint, c, k] += row.moment[c]
-            sweep[row.joint, 3 + c, k] += row.force[c]
-        if row.other >= 0:
-            cover(problem.states[row.other], k, k + 1)
-            for c in range(3):
-                sweep[row.other, c, k] -= row.other_moment[c]
-                sweep[row.other, 3 + c, k] -= row.force[c]
-
-
-@routine
 def sweep_up(problem, count):
     """The sum of all wrenches below each joint, for every row at once."""
+    find_ranges(problem, count)
     place_wrenches(problem, count)
     sweep = problem.sweep
     joints = problem.joints.size
@@ -84,10 +106,8 @@ def sweep_up(problem, count):
         n = joints - 1 - back
         parent = problem.joints[n].parent
         if parent >= 0:
-            first, last = problem.states[n].first_row, problem.states[n].last_row
-            cover(problem.states[parent], first, last)
             for c in range(6):
-                for k in range(first, last):
+                for k in range(problem.states[n].first_row, problem.states[n].last_row):
                     sweep[parent, c, k] += sweep[n, c, k]
 
 
@@ -109,112 +129,122 @@ def mobility_matrix(state):
 
 
 @routine
-def rotate_rows(twists, state, slide):
-    """Replace a joint's wrenches, (6, rows), by the twists that it makes of them."""
-    x, y, z = mobility_matrix(state)
+def own_moments(wrenches, state):
+    """Make the moments of a joint's wrenches, (6, rows), moments about its own origin."""
     o = load3(state.origin)
     for k in range(state.first_row, state.last_row):
-        f = (twists[3, k], twists[4, k], twists[5, k])
-        mx = twists[0, k] - (o[1] * f[2] - o[2] * f[1])
-        my = twists[1, k] - (o[2] * f[0] - o[0] * f[2])
-        mz = twists[2, k] - (o[0] * f[1] - o[1] * f[0])
-        u = (x[0] * mx + y[0] * my + z[0] * mz, x[1] * mx + y[1] * my + z[1] * mz, x[2] * mx + y[2] * my + z[2] * mz)
-        twists[0, k], twists[1, k], twists[2, k] = u
-        twists[3, k] = o[1] * u[2] - o[2] * u[1] + slide * f[0]
-        twists[4, k] = o[2] * u[0] - o[0] * u[2] + slide * f[1]
-        twists[5, k] = o[0] * u[1] - o[1] * u[0] + slide * f[2]
+        f = (wrenches[3, k], wrenches[4, k], wrenches[5, k])
+        wrenches[0, k] -= o[1] * f[2] - o[2] * f[1]
+        wrenches[1, k] -= o[2] * f[0] - o[0] * f[2]
+        wrenches[2, k] -= o[0] * f[1] - o[1] * f[0]
 
 
 @routine
-def sweep_down(problem, count):
-    """The twist of each joint under every row's wrench."""
-    sweep = problem.sweep
-    zero = like(problem.settings[0].body_size, 0.0)
-    for n in range(problem.joints.size):
-        joint, state = problem.joints[n], problem.states[n]
-        if joint.mobility > zero or joint.slide > zero:
-            rotate_rows(sweep[n], state, state.slide)
-        else:
-            for c in range(6):
-                for k in range(state.first_row, state.last_row):
-                    sweep[n, c, k] = zero
-        if joint.parent >= 0:
-            for c in range(6):
-                for k in range(count):
-                    sweep[n, c, k] += sweep[joint.parent, c, k]
+def add_hinge(matrix, moments, state):
+    """Add what a joint with one axis does for the rows below it: the upper triangle of M^T S M."""
+    t = load3(state.twist)
+    along = moments[3]
+    for k in range(state.first_row, state.last_row):
+        along[k] = t[0] * moments[0, k] + t[1] * moments[1, k] + t[2] * moments[2, k]
+    for r in range(state.first_row, state.last_row):
+        a = along[r] * state.twist_mobility
+        for k in range(r, state.last_row):
+            matrix[r, k] += a * along[k]
 
 
 @routine
-def add_power(matrix, twists, r, moment, force):
-    """Add the power of a wrench in the twists that one joint has under rows 0 to r, to row r of a matrix."""
-    m, f = moment, force
-    for k in range(r + 1):
-        matrix[r, k] += (
-            m[0] * twists[0, k]
-            + m[1] * twists[1, k]
-            + m[2] * twists[2, k]
-            + f[0] * twists[3, k]
-            + f[1] * twists[4, k]
-            + f[2] * twists[5, k]
-        )
+def add_ball(matrix, moments, state):
+    """The same for a joint with three axes."""
+    x, y, z = mobility_matrix(state)
+    for r in range(state.first_row, state.last_row):
+        m = (moments[0, r], moments[1, r], moments[2, r])
+        a, b, c = vec.dot(x, m), vec.dot(y, m), vec.dot(z, m)
+        for k in range(r, state.last_row):
+            matrix[r, k] += a * moments[0, k] + b * moments[1, k] + c * moments[2, k]
+
+
+@routine
+def add_slide(matrix, wrenches, state):
+    """The same for a joint that moves: it follows the forces below it."""
+    for r in range(state.first_row, state.last_row):
+        a, b, c = wrenches[3, r] * state.slide, wrenches[4, r] * state.slide, wrenches[5, r] * state.slide
+        for k in range(r, state.last_row):
+            matrix[r, k] += a * wrenches[3, k] + b * wrenches[4, k] + c * wrenches[5, k]
 
 
 @routine
 def fill_matrix(problem, count):
-    """J S J^T + D, its lower triangle. Rows of the centre of mass come first: all others pull at one joint or two."""
+    """J S J^T + D, its upper triangle."""
     sweep_up(problem, count)
-    sweep_down(problem, count)
-    matrix, sweep = problem.matrix, problem.sweep
+    matrix = problem.matrix
     zero = like(problem.settings[0].body_size, 0.0)
     for r in range(count):
-        row = problem.rows[r]
-        for k in range(r + 1):
+        for k in range(r, count):
             matrix[r, k] = zero
-        if row.joint >= 0:
-            add_power(matrix, sweep[row.joint], r, load3(row.moment), load3(row.force))
-        else:
-            for n in range(problem.joints.size):
-                if problem.joints[n].mass > zero:
-                    moment, force = mass_wrench(problem.joints[n], problem.states[n], load3(row.force))
-                    add_power(matrix, sweep[n], r, moment, force)
-        if row.other >= 0:
-            back = like(zero, -1.0)
-            add_power(
-                matrix, sweep[row.other], r, vec.scale(load3(row.other_moment), back), vec.scale(load3(row.force), back)
-            )
-        matrix[r, r] += like(zero, NO_EFFECT) if row.off else row.compliance
+        matrix[r, r] = like(zero, NO_EFFECT) if problem.rows[r].off else problem.rows[r].compliance
+    for n in range(problem.joints.size):
+        state = problem.states[n]
+        if state.slide > zero:
+            add_slide(matrix, problem.sweep[n], state)
+        if state.mobility > zero:
+            own_moments(problem.sweep[n], state)
+            if state.free > zero:
+                add_ball(matrix, problem.sweep[n], state)
+            elif state.twist_mobility > zero:
+                add_hinge(matrix, problem.sweep[n], state)
+
+
+@kernel
+def factor_row(matrix, k, count):
+    """Make row k of a matrix one of its factor."""
+    pivot = matrix[k, k]
+    floor = like(pivot, SMALLEST_PIVOT)
+    pivot = math.sqrt(pivot if pivot > floor else floor)
+    matrix[k, k] = pivot
+    scale = like(pivot, 1.0) / pivot
+    for i in range(k + 1, count):
+        matrix[k, i] = matrix[k, i] * scale
+
+
+@kernel
+def subtract_row(matrix, k, i, count):
+    """Subtract from row i of a matrix what row k of its factor takes."""
+    u = matrix[k, i]
+    for j in range(i, count):
+        matrix[i, j] -= u * matrix[k, j]
 
 
 @routine
 def factor(matrix, count):
-    """Cholesky: the lower triangle of a symmetric matrix becomes L with L L^T equal to it. The upper one gets L^T."""
-    for k in range(count):
-        pivot = matrix[k, k]
-        floor = like(pivot, SMALLEST_PIVOT)
-        pivot = math.sqrt(pivot if pivot > floor else floor)
-        matrix[k, k] = pivot
-        scale = like(pivot, 1.0) / pivot
-        for i in range(k + 1, count):
-            matrix[k, i] = matrix[i, k] * scale
-        for i in range(k + 1, count):
-            l = matrix[k, i]
-            matrix[i, k] = l
-            for j in range(k + 1, i + 1):
-                matrix[i, j] -= l * matrix[k, j]
+    """Cholesky: the upper triangle of a symmetric matrix becomes U with U^T U equal to it.
+
+    Four rows at a time: the rest of the matrix is then read and written a quarter as often.
+    """
+    for k in range(0, count, 4):
+        last = min(k + 4, count)
+        for a in range(k, last):
+            factor_row(matrix, a, count)
+            for b in range(a + 1, last):
+                subtract_row(matrix, a, b, count)
+        for i in range(k + 4, count):
+            a, b, c, d = matrix[k, i], matrix[k + 1, i], matrix[k + 2, i], matrix[k + 3, i]
+            for j in range(i, count):
+                matrix[i, j] -= a * matrix[k, j] + b * matrix[k + 1, j] + c * matrix[k + 2, j] + d * matrix[k + 3, j]
 
 
 @routine
 def substitute(matrix, x, count):
-    """Solve L L^T x = b in place of b."""
+    """Solve U^T U x = b in place of b."""
     for k in range(count):
         x[k] = x[k] / matrix[k, k]
         for i in range(k + 1, count):
             x[i] -= matrix[k, i] * x[k]
     for back in range(count):
         k = count - 1 - back
-        x[k] = x[k] / matrix[k, k]
-        for i in range(k):
-            x[i] -= matrix[k, i] * x[k]
+        total = x[k]
+        for i in range(k + 1, count):
+            total -= matrix[k, i] * x[i]
+        x[k] = total / matrix[k, k]
 
 
 @routine

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
+from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.skeleton import Joint
@@ -84,7 +85,7 @@ class Effector:
 
 
 class Target:
-    """One effector, checked: its joint by index, its numbers as float64 arrays."""
+    """One effector, checked: its joint by index, its numbers as plain lists or float64 arrays."""
 
     def __init__(self, k: int, effector: Effector, joint_of: Callable[[Joint], int]) -> None:
         if not isinstance(effector, Effector):
@@ -92,9 +93,9 @@ class Target:
         self.weighs = isinstance(effector.joint, str) and effector.joint == CENTRE_OF_MASS
         self.joint = -1 if self.weighs else joint_of(effector.joint)
         self.other = -1 if effector.other is None else joint_of(effector.other)
-        self.rank_key = math.inf if effector.pin else validation.number("priority", effector.priority)
+        self.rank_key = math.inf if effector.pin else _priority(effector.priority)
         self.pin = bool(effector.pin)
-        self.fields = _fields(effector)
+        self.plain, self.fields = _fields(effector)
         self.kind = _kind(k, effector, self.weighs)
 
     @property
@@ -102,27 +103,65 @@ class Target:
         """The joints that it takes part in, apart from all those that carry mass."""
         return tuple(joint for joint in (self.joint, self.other) if joint >= 0)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it is, without its numbers."""
+        return (self.joint, self.other, self.rank_key, self.pin, self.weighs, self.kind)
 
-def _fields(effector: Effector) -> dict[str, Any]:
-    """Arrays by the names of the record's fields, (..., width)."""
+
+def _priority(value: Any) -> float:
+    return value if type(value) is int else validation.number("priority", value)
+
+
+def _fields(effector: Effector) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Numbers by the names of the record's fields: plain ones, (width,), and arrays, (..., width)."""
+    plain: dict[str, Any] = {}
     fields: dict[str, Any] = {}
-    for name in ("position", "offset", "direction", "normal"):
-        if (value := getattr(effector, name)) is not None:
-            fields[name] = validation.vectors(name, value, 3, np.float64)
-    for name in ("direction", "normal"):
-        if name in fields:
-            fields[name] = _units(name, fields[name])
+    for name, value in (("position", effector.position), ("offset", effector.offset)):
+        if value is not None:
+            if (one := _one_vector(value, 3)) is not None:
+                plain[name] = one
+            else:
+                fields[name] = validation.vectors(name, value, 3, np.float64)
+    if effector.rotation is not None:
+        one = _one_vector(effector.rotation, 4)
+        if one is not None and abs(sum([x * x for x in one]) - 1.0) <= _UNIT:
+            plain["rotation"] = one
+        else:
+            fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
+    for name, value in (("direction", effector.direction), ("normal", effector.normal)):
+        if value is not None:
+            fields[name] = _units(name, validation.vectors(name, value, 3, np.float64))
     if effector.direction is not None:
         fields["axis"] = _units("axis", validation.vectors("axis", effector.axis, 3, np.float64))
-    if effector.rotation is not None:
-        fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
-    for name in ("distance", "balance"):
-        if (value := getattr(effector, name)) is not None:
+    for name, value in (("distance", effector.distance), ("balance", effector.balance)):
+        if value is not None:
             fields[name] = validation.lengths(name, np.asarray(value)[..., None], 1, np.float64)
-    for name in ("weight", "rotation_weight"):
-        if (value := getattr(effector, name)) is not WHOLE:
+    for name, value in (("weight", effector.weight), ("rotation_weight", effector.rotation_weight)):
+        if value is not WHOLE:
             fields[name] = validation.weights(name, value, np.float64)
-    return fields
+    return plain, fields
+
+
+_UNIT = float(np.finfo(np.float64).eps) * ROUNDING_ROTATION
+"""How far the squared length of a rotation may be from 1."""
+
+
+def _one_vector(value: Any, width: int) -> list[float] | None:
+    """The numbers of one vector: the fast path of single calls. None for a batch, and for what is not finite floats."""
+    if type(value) is np.ndarray:
+        if value.shape != (width,) or value.dtype != np.float64:
+            return None
+        numbers: list[float] = value.tolist()
+    elif type(value) is tuple and len(value) == width and all(type(x) is float for x in value):
+        numbers = list(value)
+    else:
+        return None
+    return numbers if sum(map(abs, numbers)) <= _LARGEST else None
+
+
+_LARGEST = validation.largest(np.dtype(np.float64))
+"""Largest number that is allowed."""
 
 
 def _units(name: str, array: Any) -> Any:
@@ -145,17 +184,12 @@ def _kind(k: int, effector: Effector, weighs: bool) -> int:
         raise InputError(f"effectors[{k}] has a normal but no position; a plane needs a point on it")
     if (effector.distance is None) != (effector.other is None):
         raise InputError(f"effectors[{k}] needs both `other` and `distance`, or neither")
-    kinds = {
-        records.POSITION: effector.pin or (effector.position is not None and effector.normal is None),
-        records.ROTATION: effector.pin or effector.rotation is not None,
-        records.DIRECTION: effector.direction is not None,
-        records.PLANE: effector.normal is not None,
-        records.DISTANCE: effector.distance is not None,
-        records.BALANCE: effector.balance is not None,
-    }
-    if weighs:
-        kinds[records.ROTATION] = effector.rotation is not None
-    kind = sum(bit for bit, wanted in kinds.items() if wanted)
+    kind = records.POSITION if effector.pin or (effector.position is not None and effector.normal is None) else 0
+    kind |= records.ROTATION if (effector.pin and not weighs) or effector.rotation is not None else 0
+    kind |= records.DIRECTION if effector.direction is not None else 0
+    kind |= records.PLANE if effector.normal is not None else 0
+    kind |= records.DISTANCE if effector.distance is not None else 0
+    kind |= records.BALANCE if effector.balance is not None else 0
     if not kind:
         raise InputError(f"effectors[{k}] has no target: give position, rotation, direction, distance, balance or pin")
     if weighs and kind & ~_OF_MASS:
@@ -186,23 +220,41 @@ def ranks(targets: Sequence[Target]) -> list[float]:
     return sorted({target.rank_key for target in targets}, reverse=True)
 
 
-def as_records(targets: Sequence[Target], index: Any, shape: tuple[int, ...]) -> Any:
-    """(characters, E) EFFECTOR. index: of each joint among the joints that are solved."""
+def template(targets: Sequence[Target], index: Any) -> Any:
+    """(E,) EFFECTOR without the numbers of a call. index: of each joint among the joints that are solved."""
     order = ranks(targets)
-    wanted = records.zeros(records.EFFECTOR, (math.prod(shape), len(targets)))
-    wanted["weight"] = wanted["rotation_weight"] = 1.0
+    found = records.zeros(records.EFFECTOR, len(targets))
+    found["weight"] = found["rotation_weight"] = 1.0
     for e, target in enumerate(targets):
-        one = wanted[:, e]
         rank = order.index(target.rank_key)
         above = len(order) - 1 - rank
-        one["joint"], one["other"], one["pin"] = index[target.joint], index[target.other], target.pin
-        one["rank"] = rank
-        one["compliance"], one["force"] = COMPLIANCE * RANK_RATIO**above, FORCE * RANK_FORCE**above
+        found["joint"][e], found["other"][e], found["pin"][e] = index[target.joint], index[target.other], target.pin
+        found["rank"][e], found["kind"][e] = rank, target.kind
+        found["compliance"][e], found["force"][e] = COMPLIANCE * RANK_RATIO**above, FORCE * RANK_FORCE**above
+    return found
+
+
+def as_records(targets: Sequence[Target], prepared: Any, shape: tuple[int, ...]) -> Any:
+    """(characters, E) EFFECTOR. prepared: as `template` makes it."""
+    count = math.prod(shape)
+    wanted = prepared[np.newaxis].repeat(count, axis=0)
+    for name in ("position", "rotation", "offset"):
+        at = [e for e, target in enumerate(targets) if name in target.plain]
+        if at:
+            column = wanted[name]
+            numbers = [targets[e].plain[name] for e in at]
+            if len(at) == len(targets):
+                column[:] = numbers
+            else:
+                column[:, at] = numbers
+    for e, target in enumerate(targets):
+        if not target.fields:
+            continue
         for name, array in target.fields.items():
-            wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(len(one), -1)
-            one[name] = wide[..., 0] if array.shape[-1] == 1 else wide
-        one["kind"] = target.kind
+            wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(count, -1)
+            wanted[name][:, e] = wide[..., 0] if array.shape[-1] == 1 else wide
         if "weight" in target.fields or "rotation_weight" in target.fields:
+            one = wanted[:, e]
             one["kind"] = np.where(one["weight"] > 0, _without_rotation(target.kind, one["rotation_weight"]), 0)
     return wanted
 
