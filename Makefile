@@ -1,4 +1,5 @@
 # Two commands on a fresh machine with Python 3.11+ and make: `make play` and `make test`.
+# `make test` takes under ten minutes on two cores from nothing; `make test-all` is everything that CI checks.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,10 +7,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
+UNCOMPILED_QUICK := tests/math tests/solvers
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-lowest wheel lint unit uncompiled e2e page judges fresh fuzz bench motion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page judges fresh fuzz bench motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -32,26 +34,44 @@ test-lowest:
 	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/test_pipeline.py \
 		tests/test_kernel_cache.py tests/test_compile_ahead.py tests/test_records.py
 
-# Everything that must hold: style, types, layers, then the tests compiled, then a part of them uncompiled with coverage,
-# then the playground in a real browser.
-test: lint unit uncompiled e2e
+# Style, types and layers, all tests compiled, with fewer random examples than `test-all`, the solvers' kernels as plain
+# Python, and the playground's scenes in a real browser.
+test: EXAMPLES = quick
+test: lint unit uncompiled-quick e2e-quick
+
+# Everything that must hold: the same with all examples, all kernels as plain Python with coverage, and the whole
+# playground in a real browser.
+test-all: lint unit uncompiled e2e
 
 lint: $(INSTALLED)
+	$(MAKE) -j2 style types
+
+style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python hatch_build.py check
 
-# Compiled once beforehand, so that the two processes find what they share on disk.
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+# Compiled once beforehand, so that the two processes find what they share on disk. EXAMPLES: a profile of tests/conftest.py.
+EXAMPLES ?= ci
 unit: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/kinema warmup
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e --durations=20
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --ignore=tests/e2e --hypothesis-profile=$(EXAMPLES) \
+		--durations=20
+
+PLAIN_PYTHON := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
+	--hypothesis-profile=uncompiled --durations=10
 
 # The kernels as plain Python, so that coverage can see into them.
 uncompiled: $(INSTALLED)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED) -m "not slow_uncompiled" --numprocesses=2 --dist=loadfile \
-		--hypothesis-profile=uncompiled --durations=10 --cov --cov-report=term:skip-covered --cov-fail-under=93
+	$(PLAIN_PYTHON) $(UNCOMPILED) --cov --cov-report=term:skip-covered --cov-fail-under=93
+
+# Compiled code reads past the end of an array in silence; as plain Python it is an error.
+uncompiled-quick: $(INSTALLED)
+	$(PLAIN_PYTHON) $(UNCOMPILED_QUICK)
 
 # Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
 judges: $(INSTALLED) $(NODE_MODULES)
@@ -61,6 +81,10 @@ judges: $(INSTALLED) $(NODE_MODULES)
 # Chromium must be there; without it these tests are skipped, except in CI.
 e2e: page
 	$(BIN)/python -m pytest tests/e2e
+
+# Every scene opens and draws, and what is dragged follows.
+e2e-quick: page
+	$(BIN)/python -m pytest tests/e2e -m smoke
 
 # The figures of the README's first table again, over fresh random seeds and many more examples.
 fresh: $(INSTALLED)

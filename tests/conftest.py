@@ -12,12 +12,11 @@ if config.DISABLE_JIT:  # As plain Python, chains side by side only multiply the
     constants.LANES, constants.TILE = 2, 4
 
 # The same examples in every run, so that a red build can be repeated. KINEMA_FRESH=1 goes looking for new ones.
-_SLOW_IS_FINE = [HealthCheck.too_slow]
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60, suppress_health_check=_SLOW_IS_FINE)
-settings.register_profile(
-    "uncompiled", derandomize=True, deadline=None, max_examples=10, suppress_health_check=_SLOW_IS_FINE
-)
-settings.register_profile("fresh", deadline=None, max_examples=500, suppress_health_check=_SLOW_IS_FINE)
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", _COMMON, derandomize=True, max_examples=60)
+settings.register_profile("quick", _COMMON, derandomize=True, max_examples=20)
+settings.register_profile("uncompiled", _COMMON, derandomize=True, max_examples=10)
+settings.register_profile("fresh", _COMMON, max_examples=500)
 settings.load_profile("fresh" if os.environ.get("KINEMA_FRESH") == "1" else "ci")
 
 

@@ -4,6 +4,7 @@ import ast
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,12 @@ ROOT = PACKAGE.parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "generated_jit", "jit_module"}
+
+
+@cache
+def nodes_of(path):
+    """The syntax tree of a module, as a list: two tests look at every one."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def module_name(path):
@@ -68,14 +75,14 @@ def test_the_contract_can_break(tmp_path):
 # --- the compiler ----------------------------------------------------------------------------------------------
 
 
-def compiler_uses(tree):
+def compiler_uses(nodes):
     """Lines where numba's decorators are imported or called by name, or `cache=True` is passed."""
     aliases = {"numba"}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             aliases |= {a.asname or a.name.partition(".")[0] for a in node.names if a.name.partition(".")[0] == "numba"}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numba":
             found += [node.lineno for alias in node.names if alias.name in COMPILERS]
         elif isinstance(node, ast.Attribute) and node.attr in COMPILERS:
@@ -91,7 +98,7 @@ def test_only_jit_talks_to_the_compiler(path):
     """All other modules import `kernel`, `routine` and `batch` from there; `cuda.jit` has its own module."""
     if module_name(path) == "_jit.py":
         pytest.skip("this is the one that may")
-    assert compiler_uses(ast.parse(path.read_text(encoding="utf-8"))) == []
+    assert compiler_uses(nodes_of(path)) == []
 
 
 ON_THE_GPU = {"bench/gpu.py", "solvers/cuda.py", "solvers/device_memory.py"}
@@ -99,10 +106,9 @@ ON_THE_GPU = {"bench/gpu.py", "solvers/cuda.py", "solvers/device_memory.py"}
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_only_the_gpus_files_talk_to_the_gpu(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     mentioned = [
         node.lineno
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if (isinstance(node, ast.ImportFrom) and node.module == "numba" and any(a.name == "cuda" for a in node.names))
         or (isinstance(node, (ast.Import, ast.ImportFrom)) and "numba.cuda" in ast.unparse(node))
     ]
@@ -126,7 +132,7 @@ def test_only_the_gpus_files_talk_to_the_gpu(path):
     ],
 )
 def test_the_search_finds_what_it_looks_for(source, found):
-    assert bool(compiler_uses(ast.parse(source))) == found
+    assert bool(compiler_uses(list(ast.walk(ast.parse(source))))) == found
 
 
 def test_jit_itself_keeps_to_its_own_way_of_caching():

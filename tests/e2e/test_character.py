@@ -37,6 +37,7 @@ def tab(open_tab):
     return one
 
 
+@pytest.mark.smoke
 def test_a_dragged_hand_and_a_dragged_foot_follow_the_pointer(tab):
     for handle, aside, up in (("hand left", 12, 45), ("foot right", -10, 30)):
         start = tab.handle(handle)

@@ -8,6 +8,7 @@ def distance(a, b):
     return float(np.hypot(a[0] - b[0], a[1] - b[1]))
 
 
+@pytest.mark.smoke
 def test_dragging_a_target_brings_the_end_to_the_pointer(open_tab):
     tab = open_tab("planar")
     for name, aside, down in (("0", 40, 120), ("3", -60, 90)):

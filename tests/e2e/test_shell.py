@@ -8,6 +8,7 @@ from tests.demo.scripts import run
 from tests.e2e.browser import playground
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("scene", SCENES)
 def test_every_scene_opens_by_its_address_and_draws(open_tab, scene):
     tab = open_tab(scene, reduced_motion="no-preference")
@@ -39,6 +40,7 @@ def test_pause_step_reset(open_tab):
     tab.wait("state.time < stopped", stopped=stopped)
 
 
+@pytest.mark.smoke
 def test_copy_as_python_reproduces_what_is_seen(open_tab):
     tab = open_tab("planar")
     root = tab.state["chains"][4]["joints"][0]
