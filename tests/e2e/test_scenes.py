@@ -37,14 +37,32 @@ def test_the_lab_shares_one_target(open_tab):
     assert np.abs(np.array(ends) - state["chains"][0]["target"]).max() < 0.02
 
 
-def test_the_crowd_reports_its_frame_time(open_tab):
+def test_limbs_of_the_crowd_report_their_frame_time(open_tab):
     tab = open_tab("crowd", viewport={"width": 640, "height": 420})
-    state = tab.wait("state.limbs === 2000 && state.call_ms > 0")
-    assert state["count"] == 2000
-    assert state["reached"] > 1800
+    tab.control("show").select_option("limbs")
+    state = tab.wait("state.shows === 'limbs' && state.size === 1000 && state.chains.length && state.call_ms > 0")
+    assert state["count"] == 1000
+    assert state["reached"] > 900
+    assert any("limbs in one call" in text for text in tab.texts)
     start = tab.handle("target")
     tab.drag("target", start["x"] + 50, start["y"])
     assert abs(tab.handle("target")["x"] - start["x"] - 50) < 3
+
+
+def test_whole_characters_of_the_crowd_walk_on_after_a_drag(open_tab):
+    tab = open_tab("crowd", viewport={"width": 480, "height": 320}, reduced_motion="no-preference")
+    tab.control("count").fill("150")
+    tab.page.keyboard.press("Enter")
+    state = tab.wait("state.shows === 'people' && state.size === 150 && state.levels.some((n) => n > 0)")
+    assert sum(state["levels"]) <= 150
+    assert any("150 characters in one call" in text for text in tab.texts)
+    start = tab.handle("target")
+    tab.drag("target", start["x"] + 40, start["y"])
+    before = np.reshape(tab.state["walkers"], (-1, 4))[:, :3]
+    tab.settle()
+    after = np.reshape(tab.state["walkers"], (-1, 4))[:, :3]
+    assert np.linalg.norm(after - before, axis=1).min() > 0.05
+    assert tab.state["call_ms"] > 0
 
 
 def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):

@@ -95,10 +95,9 @@ class Frame:
         self.solve_ms, self.error, self.fps, self.count, self.time = head[4:]
         self.arrays = {}
         offset = protocol.HEADER.size
-        for name, shape in arrays:
-            size = int(np.prod(shape))
-            self.arrays[name] = np.frombuffer(data, "<f4", size, offset).reshape(shape)
-            offset += 4 * size
+        for name, shape, kind in arrays:
+            self.arrays[name] = np.frombuffer(data, kind, int(np.prod(shape)), offset).reshape(shape)
+            offset += self.arrays[name].nbytes
         assert offset == len(data)
 
 

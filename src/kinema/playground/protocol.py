@@ -33,7 +33,15 @@ def pack_frame(
     head = HEADER.pack(
         layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.total, time
     )
-    return head + b"".join(np.asarray(array, "<f4").tobytes() for array in arrays.values())
+    return head + b"".join(np.asarray(array, _sent_as(array)).tobytes() for array in arrays.values())
+
+
+def _sent_as(array: Any) -> str:
+    """Return the type in which an array goes out: 16-bit whole numbers as they are, everything else as floats.
+
+    Of whole numbers there must be an even number, because floats start at multiples of four bytes.
+    """
+    return "<i2" if getattr(array, "dtype", None) == np.int16 else "<f4"
 
 
 def tick_of(frame: bytes) -> int:
@@ -44,9 +52,9 @@ def tick_of(frame: bytes) -> int:
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def layout_of(arrays: Any) -> list[tuple[str, tuple[int, ...]]]:
-    """Names and shapes of a frame's arrays, in order."""
-    return [(name, tuple(np.shape(array))) for name, array in arrays.items()]
+def layout_of(arrays: Any) -> list[tuple[str, tuple[int, ...], str]]:
+    """Names, shapes and types of a frame's arrays, in order."""
+    return [(name, tuple(np.shape(array)), _sent_as(array)) for name, array in arrays.items()]
 
 
 class Malformed(ValueError):

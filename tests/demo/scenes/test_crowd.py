@@ -1,4 +1,4 @@
-"""The crowd, without a screen."""
+"""The crowd of limbs, without a screen."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,15 @@ from tests.demo.scripts import run
 TICK = 1 / 60
 
 
+def limbs():
+    crowd = CrowdScene()
+    crowd.set("show", "limbs")
+    return crowd
+
+
 @pytest.mark.parametrize(("solver", "bones"), [("two_bone", 2), ("fabrik", 5), ("ccd", 5)])
 def test_every_limb_has_its_bones_and_most_reach(solver, bones):
-    crowd = CrowdScene()
+    crowd = limbs()
     crowd.set("count", 300)
     crowd.set("solver", solver)
     crowd.step(TICK)
@@ -22,7 +28,7 @@ def test_every_limb_has_its_bones_and_most_reach(solver, bones):
 
 
 def test_limbs_near_the_target_reach_for_it():
-    crowd = CrowdScene()
+    crowd = limbs()
     crowd.drag("target", (1.0, 0.6, 1.0))
     crowd.step(TICK)
     near = np.argmin(np.linalg.norm(crowd.roots[:, [0, 2]] - 1.0, axis=1))
@@ -30,7 +36,7 @@ def test_limbs_near_the_target_reach_for_it():
 
 
 def test_the_crowd_goes_on_swaying_after_a_drag():
-    crowd = CrowdScene()
+    crowd = limbs()
     crowd.drag("target", (1.0, 0.6, 1.0))
     crowd.drop("target")
     crowd.step(TICK)
@@ -43,7 +49,7 @@ def test_the_crowd_goes_on_swaying_after_a_drag():
 
 @pytest.mark.parametrize("solver", ["two_bone", "ccd"])
 def test_the_script_computes_what_is_seen(solver):
-    crowd = CrowdScene()
+    crowd = limbs()
     crowd.set("count", 50)
     crowd.set("solver", solver)
     for _ in range(10):

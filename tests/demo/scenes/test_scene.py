@@ -108,8 +108,8 @@ def test_being_still_is_still_without_a_person(name):
         one.step(TICK)
     before = untimed(one.frame())
     one.step(TICK)
-    what = "world" if name in ("character", "creature") else "joints"
-    joints = np.asarray(one.frame()[what])
+    what = {"character": "world", "creature": "world", "crowd": "palettes"}.get(name, "joints")
+    joints = np.asarray(one.frame()[what]).astype(float)
     assert np.abs(joints - before[what]).max() < 1e-3 * np.abs(joints).max()
 
 
@@ -120,6 +120,8 @@ def shown(one):
         return np.array(frame["world"][:, 3::4])
     if one.name == "creature":
         return np.array(frame["tentacles"])
+    if one.name == "crowd":
+        return np.array(one.people.joints)
     return np.array(frame["joints"][:2] if one.name == "lab" else frame["joints"])
 
 

@@ -12,8 +12,10 @@ from kinema.demo.characters.bones import Bone, Point, build, hinge, mirrored, so
 from kinema.demo.characters.gait import FootShape
 from kinema.demo.characters.humanoid_body import colours, dressed
 from kinema.demo.characters.humanoid_moves import clips
+from kinema.demo.characters.shells import Detail
 from kinema.rig import Arm, Leg, Rig
 from kinema.skeleton import Skeleton
+from kinema.skin import Skin
 
 SOLE = FootShape(ankle=0.085, heel=0.056, ball=0.13, ball_height=0.03, tip=0.198)
 """The shoe's: the rig, the gaits and the skin all keep to it."""
@@ -170,6 +172,12 @@ def humanoid(seed: int = 0) -> Character:
     """
     skin = dressed(skeleton(), bones(), colours(seed))
     return Character(skeleton(), dict(_clips()), rig(), (skin,), "humanoid")
+
+
+@cache
+def skin_of(detail: Detail) -> Skin:
+    """Return the skin of seed 0, more or less fine."""
+    return dressed(skeleton(), bones(), colours(0), detail)
 
 
 @cache

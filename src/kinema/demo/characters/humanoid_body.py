@@ -14,7 +14,7 @@ import numpy as np
 
 from kinema.demo.characters.bones import Bone, Point
 from kinema.demo.characters.humanoid_head import eye, head
-from kinema.demo.characters.shells import Section, ball, rod, shell
+from kinema.demo.characters.shells import FULL, Detail, Section, ball, rod, shell
 from kinema.demo.characters.skins import Part, ramp, skin
 from kinema.meshes import Mesh
 from kinema.skeleton import Skeleton
@@ -53,13 +53,19 @@ def colours(seed: int) -> Palette:
     return Palette(*(kind[int(draw.integers(len(kind)))] for kind in kinds))
 
 
-def dressed(skeleton: Skeleton, bones: Sequence[Bone], palette: Palette) -> Skin:
+_WITH_JOINTS = 0.2
+"""Least detail at which the dark joints between the shells are there: with less, they are less than a pixel wide."""
+
+
+def dressed(skeleton: Skeleton, bones: Sequence[Bone], palette: Palette, detail: Detail = FULL) -> Skin:
     """Make the skin of the mannequin."""
     at = {bone.name: bone for bone in bones}
-    parts = [*_trunk(at, palette), *head(palette.skin, palette.hair)]
+    parts = [*_trunk(at, palette, detail), *head(palette.skin, palette.hair, detail)]
     for side in ("l", "r"):
-        parts += [*_arm(at, side, palette), *_hand(at, side, palette), *_leg(at, side, palette)]
-        parts += [*_foot(at, side, palette), *eye(at, side, palette.skin, palette.iris)]
+        parts += [*_arm(at, side, palette, detail), *_hand(at, side, palette, detail), *_leg(at, side, palette, detail)]
+        parts += [*_foot(at, side, palette, detail), *eye(at, side, palette.skin, palette.iris, detail)]
+    if detail.share < _WITH_JOINTS:
+        parts = [part for part in parts if not np.array_equal(part.mesh.colours[0], palette.joint)]
     return skin(skeleton, {}, parts)
 
 
@@ -70,7 +76,7 @@ def _rigid(mesh: Mesh, joint: str) -> Part:
 # --- trunk -----------------------------------------------------------------------------------------------------
 
 
-def _trunk(at: dict[str, Bone], palette: Palette) -> list[Part]:
+def _trunk(at: dict[str, Bone], palette: Palette, detail: Detail) -> list[Part]:
     upright = np.eye(3)
     shirt = [
         Section(0.960, 0.0, 0.0, -0.012),
@@ -117,10 +123,10 @@ def _trunk(at: dict[str, Bone], palette: Palette) -> list[Part]:
     ]
     origin = (0.0, 0.0, 0.0)
     return [
-        _torso(at, shell(origin, upright, shirt, palette.shirt, sides=26, rings=22, square=2.2)),
-        _stacked(at, shell(origin, upright, neck, palette.skin, sides=16, rings=11), _NECK, 0.045),
-        _rigid(shell(origin, upright, belt, palette.joint, sides=20, rings=9, square=2.2), "hips"),
-        _rigid(shell(origin, upright, pelvis, palette.trousers, sides=24, rings=12, square=2.2), "hips"),
+        _torso(at, shell(origin, upright, shirt, palette.shirt, **detail.size(26, 22), square=2.2)),
+        _stacked(at, shell(origin, upright, neck, palette.skin, **detail.size(16, 11)), _NECK, 0.045),
+        _rigid(shell(origin, upright, belt, palette.joint, **detail.size(20, 9), square=2.2), "hips"),
+        _rigid(shell(origin, upright, pelvis, palette.trousers, **detail.size(24, 12), square=2.2), "hips"),
     ]
 
 
@@ -154,7 +160,7 @@ _CLAVICLE = 0.85
 # --- arms ------------------------------------------------------------------------------------------------------
 
 
-def _arm(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+def _arm(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> list[Part]:
     upper, fore = at[f"upper_arm_{side}"], at[f"forearm_{side}"]
     above = [
         Section(-0.044, 0.0, 0.0),
@@ -178,22 +184,22 @@ def _arm(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
         Section(0.236, 0.0, 0.0),
     ]
     return [
-        _limb(upper, above, palette.shirt, 16, 11),
-        _limb(fore, below, palette.skin, 14, 10),
-        _joint(fore.start, 0.0355, fore, palette, fore.name),
-        _joint(fore.end, 0.0245, fore, palette, f"hand_{side}"),
+        _limb(upper, above, palette.shirt, detail.size(16, 11)),
+        _limb(fore, below, palette.skin, detail.size(14, 10)),
+        _joint(fore.start, 0.0355, fore, palette.joint, fore.name, detail),
+        _joint(fore.end, 0.0245, fore, palette.joint, f"hand_{side}", detail),
     ]
 
 
-def _limb(bone: Bone, sections: Sequence[Section], colour: Any, sides: int, rings: int) -> Part:
-    return _rigid(shell(bone.start, bone.axes, sections, colour, sides=sides, rings=rings), bone.name)
+def _limb(bone: Bone, sections: Sequence[Section], colour: Any, size: dict[str, int]) -> Part:
+    return _rigid(shell(bone.start, bone.axes, sections, colour, **size), bone.name)
 
 
-def _joint(centre: Point, radius: float, bone: Bone, palette: Palette, joint: str) -> Part:
-    return _rigid(ball(centre, radius, bone.axes[:, 1], palette.joint), joint)
+def _joint(at: Point, radius: float, bone: Bone, colour: Any, joint: str, detail: Detail) -> Part:
+    return _rigid(ball(at, radius, bone.axes[:, 1], colour, **detail.size(14, 5)), joint)
 
 
-def _hand(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+def _hand(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> list[Part]:
     hand = at[f"hand_{side}"]
     sections = [
         Section(0.006, 0.0, 0.0, 0.001),
@@ -204,19 +210,20 @@ def _hand(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
         Section(0.097, 0.030, 0.008, 0.002),
         Section(0.099, 0.0, 0.0, 0.002),
     ]
-    palm = shell(hand.start, hand.axes, sections, palette.skin, sides=14, rings=7, square=2.5)
-    return [_rigid(palm, hand.name), *_fingers(at, side, palette)]
+    if not detail.small:
+        sections[-3:] = [Section(0.110, 0.038, 0.013), Section(0.165, 0.026, 0.009), Section(0.180, 0.0, 0.0)]
+    palm = shell(hand.start, hand.axes, sections, palette.skin, **detail.size(14, 7), square=2.5)
+    return [_rigid(palm, hand.name), *(_fingers(at, side, palette, detail) if detail.small else ())]
 
 
-def _fingers(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+def _fingers(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> list[Part]:
     parts = []
     for name, width in (("thumb", 0.0125), ("index", 0.0096), ("middle", 0.0100), ("ring", 0.0095), ("little", 0.0084)):
         for n, sizes in enumerate(((1.08, 1.0), (1.0, 0.92), (0.92, 0.80)), start=1):
             bone, (first, last) = at[f"{name}_{n}_{side}"], sizes
             end = bone.end if n < 3 else _before(bone, width * last)
-            parts.append(
-                _rigid(rod(bone.start, end, (width * first, width * last), palette.skin, sides=7, rings=2), bone.name)
-            )
+            radii = (width * first, width * last)
+            parts.append(_rigid(rod(bone.start, end, radii, palette.skin, **detail.size(7, 2)), bone.name))
     return parts
 
 
@@ -229,7 +236,7 @@ def _before(bone: Bone, distance: float) -> Point:
 # --- legs ------------------------------------------------------------------------------------------------------
 
 
-def _leg(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+def _leg(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> list[Part]:
     thigh, shin = at[f"thigh_{side}"], at[f"shin_{side}"]
     above = [
         Section(-0.078, 0.0, 0.0),
@@ -254,14 +261,14 @@ def _leg(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
         Section(0.384, 0.0, 0.0),
     ]
     return [
-        _limb(thigh, above, palette.trousers, 18, 11),
-        _limb(shin, below, palette.trousers, 16, 11),
-        _joint(shin.start, 0.0495, shin, palette, shin.name),
-        _joint(shin.end, 0.033, shin, palette, f"foot_{side}"),
+        _limb(thigh, above, palette.trousers, detail.size(18, 11)),
+        _limb(shin, below, palette.trousers, detail.size(16, 11)),
+        _joint(shin.start, 0.0495, shin, palette.joint, shin.name, detail),
+        _joint(shin.end, 0.033, shin, palette.joint, f"foot_{side}", detail),
     ]
 
 
-def _foot(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
+def _foot(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> list[Part]:
     """Make foot and toes. At the ball of the foot both are round about the toe joint, so that the foot can roll."""
     foot, toe = at[f"foot_{side}"], at[f"toe_{side}"]
     x, height, z = toe.start
@@ -291,7 +298,7 @@ def _foot(at: dict[str, Bone], side: str, palette: Palette) -> list[Part]:
     shapes = {foot: sections, toe: toes}
     parts = []
     for bone, row in shapes.items():
-        mesh = shell((x + out, 0.0, 0.0), lengthwise, row, palette.shoes, sides=16, rings=9, square=2.6)
+        mesh = shell((x + out, 0.0, 0.0), lengthwise, row, palette.shoes, **detail.size(16, 9), square=2.6)
         flat = mesh.vertices.copy()
         flat[:, 1] = np.maximum(flat[:, 1], 0.0)
         parts.append(_rigid(Mesh(flat, mesh.triangles, mesh.normals, mesh.colours), bone.name))

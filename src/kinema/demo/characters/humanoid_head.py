@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.demo.characters.blobs import Blob, both, front, limb, lump, surface
 from kinema.demo.characters.bones import Bone
-from kinema.demo.characters.shells import Section, shell
+from kinema.demo.characters.shells import Detail, Section, shell
 from kinema.demo.characters.skins import Part, ramp
 from kinema.meshes import Mesh, globe, half_ball, tube
 
@@ -19,6 +19,10 @@ _EYE, _LID = 0.0200, 0.0213
 
 _UPPER, _LOWER = math.radians(64), math.radians(64)
 """How far the lids cover an eye from its top and bottom. Together with a blink of 48 degrees they close it."""
+
+
+_WITH_EYES = 0.4
+"""Least detail at which there are eyes and brows: with less, the head is a few pixels high."""
 
 
 def _skull() -> list[Blob]:
@@ -31,11 +35,14 @@ def _skull() -> list[Blob]:
     ]
 
 
-def head(skin: Any, hair: Any) -> list[Part]:
+def head(skin: Any, hair: Any, detail: Detail) -> list[Part]:
     """Make skull, face and hair. skin, hair: their colours."""
     sockets = both(lump((0.033, 1.647, 0.097), (0.021, 0.010, 0.013)))
-    mesh = surface(_skull(), 0.0125, skin, melt=_MELT, carve=sockets)
-    return [_jawed(mesh), _hair(hair), *_ears(skin), *_brows(hair), _mouth(hair)]
+    mesh = surface(_skull(), 0.0125 / detail.share, skin, melt=_MELT, carve=sockets)
+    parts = [_jawed(mesh), _hair(hair, detail)]
+    if detail.share >= _WITH_EYES:
+        parts += _brows(hair)
+    return [*parts, *_ears(skin), _mouth(hair)] if detail.small else parts
 
 
 def _jawed(mesh: Mesh) -> Part:
@@ -45,7 +52,7 @@ def _jawed(mesh: Mesh) -> Part:
     return Part(mesh, ["head", "jaw"], shares=np.column_stack((1.0 - jaw, jaw)))
 
 
-def _hair(colour: Any) -> Part:
+def _hair(colour: Any, detail: Detail) -> Part:
     locks = [
         lump((0.0, 1.670, -0.020), (0.081, 0.080, 0.093)),
         lump((0.0, 1.630, -0.058), (0.066, 0.060, 0.046)),  # nape
@@ -53,7 +60,7 @@ def _hair(colour: Any) -> Part:
     ]
     face = lump((0.0, 1.610, 0.100), (0.100, 0.094, 0.096))
     sides = both(lump((0.090, 1.600, 0.000), (0.040, 0.058, 0.044)))
-    return Part(surface(locks, 0.0140, colour, melt=0.008, carve=[face, *sides]), ["head"])
+    return Part(surface(locks, 0.0140 / detail.share, colour, melt=0.008, carve=[face, *sides]), ["head"])
 
 
 def _ears(colour: Any) -> list[Part]:
@@ -90,15 +97,20 @@ def _on_face(*points: tuple[float, float]) -> Any:
     return np.array([(x, y, front(_skull(), x, y, _MELT)) for x, y in points])
 
 
-def eye(at: dict[str, Bone], side: str, lid: Any, iris: Any) -> list[Part]:
+def eye(at: dict[str, Bone], side: str, lid: Any, iris: Any, detail: Detail) -> list[Part]:
     """Make an eye and its lids. lid, iris: their colours."""
+    if detail.share < _WITH_EYES:
+        return []
     centre, ahead = at[f"eye_{side}"].start, (0.0, 0.0, 1.0)
     white, black = (0.95, 0.95, 0.94), (0.03, 0.03, 0.04)
     bands = [(0.24, black), (0.50, iris), (0.56, tuple(0.4 * c for c in iris)), (math.pi, white)]
     lid = tuple(0.93 * c for c in lid)
     above, below = (0.0, math.sin(_UPPER), -math.cos(_UPPER)), (0.0, -math.sin(_LOWER), -math.cos(_LOWER))
+    ball = Part(globe(centre, _EYE, ahead, bands, detail.size(14, 1)["sides"]), [f"eye_{side}"])
+    if not detail.small:
+        return [ball]
     return [
-        Part(globe(centre, _EYE, ahead, bands, 14), [f"eye_{side}"]),
+        ball,
         Part(half_ball(centre, _LID, above, lid, 16), [f"lid_{side}"]),
         Part(half_ball(centre, _LID - 0.0003, below, lid, 16), ["head"]),
     ]

@@ -15,6 +15,22 @@ _SAMPLES = 24
 """Points between two sections of a profile, from which rings are spaced evenly."""
 
 
+class Detail(NamedTuple):
+    """How finely a body is made."""
+
+    share: float = 1.0
+    """Factor of the number of vertices around and along each piece."""
+    small: bool = True
+    """Whether it has its smallest parts: fingers, lids, ears and a mouth."""
+
+    def size(self, sides: int, rings: int) -> dict[str, int]:
+        """Return the numbers of sides and rings of a piece, as arguments for `shell`, `rod` or `ball`."""
+        return {"sides": max(4, round(self.share * sides)), "rings": max(2, round(self.share * rings))}
+
+
+FULL = Detail()
+
+
 class Section(NamedTuple):
     """A cross section of a shell: an ellipse across its axis, metres."""
 

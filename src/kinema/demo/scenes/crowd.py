@@ -1,6 +1,6 @@
-"""Thousands of limbs, each with its own target, solved in one call per frame, with the time that takes.
+"""Thousands of whole characters, or of limbs, solved in one call per frame, with the time that takes.
 
-Space: metres, y up. Arms stand on the ground in a field; their targets move in waves.
+Space: metres, y up. Characters walk in rings (`people.py`). Limbs stand in a field; their targets move in waves.
 """
 
 from __future__ import annotations
@@ -8,14 +8,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
+from kinema.demo.scenes.people import APART as PEOPLE_APART
+from kinema.demo.scenes.people import LEVELS, People, packed_ground, packed_level, palettes_of_looks
+from kinema.demo.scenes.people_script import people_script
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
 from kinema.demo.scenes.script_text import numbers
+from kinema.errors import InputError
 from kinema.solvers.ccd import ccd
 from kinema.solvers.fabrik import fabrik
 from kinema.solvers.two_bone import two_bone
@@ -24,19 +29,24 @@ HEIGHT = 0.9
 """Length of a limb, m."""
 APART = 0.62
 """Distance between neighbouring limbs, m."""
-FARTHEST = 32.0
-"""Largest coordinate of the target, m: half the width of the largest field."""
+FARTHEST = 56.0
+"""Largest coordinate of the target, m: half the width of the largest crowd."""
 BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
-TARGET_HEIGHT = 1.1
-"""Height of the target above the ground, m."""
+TARGET_HEIGHT, TARGET_HEIGHT_PEOPLE = 1.1, 1.6
+"""Height of the target above the ground, over limbs and over characters, m."""
 DECIMALS = 6
 """Of a metre, in scripts."""
+GROUND, LEVEL = "ground.bin", "people_{}.bin"
+"""Files for the page: the hills, and each level of detail of the characters."""
 CURIOUS = 3.0
 """Distance within which limbs reach for the target, m."""
 
 
 class CrowdScene(Scene):
-    """A field of limbs."""
+    """Characters that walk in rings, or a field of limbs.
+
+    people: None while limbs are shown.
+    """
 
     time: float
     target: Any
@@ -52,18 +62,21 @@ class CrowdScene(Scene):
 
     name = "crowd"
     title = "Crowd"
-    about = "Drag the green target through the field: every limb near it reaches for it."
+    about = "Drag the green target through the crowd: everybody looks at it, and those near it reach for it."
     unit = "m"
     controls: tuple[Any, ...] = (
-        Slider("count", "Limbs", 2000, 1, 10000, 1),
-        Choice("solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd"), ("Two-bone", "FABRIK", "CCD")),
-        Slider("bones", "Bones (not for two-bone)", 5, 3, 8, 1),
+        Choice("show", "Show", "people", ("people", "limbs"), ("Characters", "Limbs")),
+        Slider("count", "How many", 1000, 1, 10000, 1),
+        Choice(
+            "solver", "Solver", "two_bone", ("two_bone", "fabrik", "ccd"), ("Two-bone", "FABRIK", "CCD"), group="Limbs"
+        ),
+        Slider("bones", "Bones (not for two-bone)", 5, 3, 8, 1, group="Limbs"),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target"),
         ("Left mouse beside it", "rotate the view; the wheel or two fingers come nearer"),
     )
-    hint = ("target", "Drag this through the field")
+    hint = ("target", "Drag this through the crowd")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -74,12 +87,22 @@ class CrowdScene(Scene):
         self.waves = 1.0
         """Speed of the wave that the targets move in; 0 for reduced motion."""
         self.solve_ms = 0.0
-        self._plant()
+        self.people: People | None = None
+        self._begin()
         self.step(0.0)
 
-    def _plant(self) -> None:
+    def _begin(self) -> None:
+        """Create the characters or the limbs."""
+        count, shows_people = int(self.values["count"]), self.values["show"] == "people"
+        self.people = People(count, self.seed) if shows_people else None
+        self.target[1] = TARGET_HEIGHT_PEOPLE if shows_people else TARGET_HEIGHT
+        if self.people is None:
+            self._plant(count)
+        else:
+            self.people.settle(self.time, 0.0, self.target)
+
+    def _plant(self, count: int) -> None:
         """Position limbs on a jittered square grid, in float32."""
-        count = int(self.values["count"])
         side = math.ceil(math.sqrt(count))
         grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)[:count]
         positions = (grid - (side - 1) / 2 + np.random.default_rng(self.seed).uniform(-0.3, 0.3, (count, 2))) * APART
@@ -95,7 +118,8 @@ class CrowdScene(Scene):
     # User input.
 
     def changed(self, name: str) -> None:
-        self._plant()
+        if self.people is None or name in ("show", "count"):
+            self._begin()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         if handle == "target":
@@ -117,27 +141,43 @@ class CrowdScene(Scene):
 
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        many = np.zeros((256, 4, 3), np.float32)
-        many[:, :, 1] = np.arange(4)
-        aims = np.full((256, 3), 1.5, np.float32)
-        return {"two bones, many at once": lambda: two_bone(many[:, 0], aims, np.ones(2, np.float32), hint=aims)}
+        return {"a crowd that walks, looks and reaches": _walk_a_little}
 
     @classmethod
     def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        many = np.ones((256, 4, 3), np.float32)
-        return {"FABRIK and CCD in single precision": lambda: (fabrik(many, many[:, 0]), ccd(many, many[:, 0]))}
+        many = np.zeros((256, 4, 3), np.float32)
+        many[:, :, 1] = np.arange(4)
+        aims = np.full((256, 3), 1.5, np.float32)
+        return {
+            "two bones, many at once": lambda: two_bone(many[:, 0], aims, np.ones(2, np.float32), hint=aims),
+            "FABRIK and CCD in single precision": lambda: (fabrik(many, aims), ccd(many, aims)),
+        }
 
     def step(self, dt: float) -> None:
         self.time += self.waves * dt
         if self.wanders:
-            way = 0.35 * self.time
-            far = 0.12 * APART * math.sqrt(len(self.roots))
-            target = (far * math.sin(way), TARGET_HEIGHT + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
-            self.target = np.array(target, np.float32)
+            self.target = self._wandering()
+        if self.people is not None:
+            (self.people.step if self.waves else self.people.settle)(self.time, dt, self.target)
+            self.solve_ms = self.people.milliseconds
+            return
         self.targets = self._targets()
         began = time.perf_counter()
         self._solve()
         self.solve_ms = (time.perf_counter() - began) * 1e3
+
+    def settle(self, dt: float) -> None:
+        if self.people is None:
+            self.step(0.0)
+        else:
+            self.people.settle(self.time, dt, self.target)
+            self.solve_ms = self.people.milliseconds
+
+    def _wandering(self) -> Any:
+        """Return (3,): where the target is by itself: on a figure of eight through the crowd."""
+        apart, height = (APART, TARGET_HEIGHT) if self.people is None else (PEOPLE_APART, TARGET_HEIGHT_PEOPLE)
+        way, far = 0.35 * self.time, 0.12 * apart * math.sqrt(self.values["count"])
+        return np.array((far * math.sin(way), height + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7), "f4")
 
     def _targets(self) -> Any:
         """Return (N, 3): targets that move in a wave, or the target for limbs near it."""
@@ -164,18 +204,43 @@ class CrowdScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: (N, B + 1, 3). target: (3,). solve_ms: milliseconds of the call alone."""
-        return {"joints": self.joints, "target": self.target, "solve_ms": np.array([self.solve_ms])}
+        """target: (3,). solve_ms: milliseconds of the call alone.
+
+        Of limbs, joints: (N, B + 1, 3). Of characters, origins: (N, 4), and palettes: (N, J, 12), as `People` has them.
+        """
+        shared = {"target": self.target, "solve_ms": np.array([self.solve_ms])}
+        if self.people is not None:
+            return shared | {"origins": self.people.origins(), "palettes": self.people.palettes()}
+        return shared | {"joints": self.joints}
 
     def description(self) -> dict[str, Any]:
-        return {"count": len(self.roots), "bones": self.bones, "height": HEIGHT, "bounds": {"target": BOUNDS}}
+        shown = {"count": int(self.values["count"]), "show": self.values["show"], "bounds": {"target": BOUNDS}}
+        if self.people is not None:
+            return shown | {"levels": len(LEVELS), "looks": palettes_of_looks()}
+        return shown | {"bones": self.bones, "height": HEIGHT}
+
+    def give(self, name: str) -> bytes:
+        """Return what the page draws of characters: their levels of detail, and the ground."""
+        files = {GROUND: packed_ground} | {LEVEL.format(n): partial(packed_level, n) for n in range(len(LEVELS))}
+        if name not in files:
+            raise InputError(f"{self.title} has no file {name!r:.40}")
+        return files[name]()
 
     def status(self) -> Status:
+        if self.people is not None:
+            return Status(*self.people.reached())
         reached = int((self.errors <= TOLERANCE * HEIGHT).sum())
         return Status(float(self.errors.max()), reached, len(self.roots))
 
     def python(self) -> str:
-        return _script(self)
+        return _script(self) if self.people is None else people_script(self.people, self.time, self.target)
+
+
+def _walk_a_little() -> None:
+    people = People(2, 0)
+    for _ in range(2):
+        people.step(0.0, 1 / 60, np.array((1.0, 1.5, 1.0), np.float32))
+    people.settle(0.0, 1 / 60, np.array((1.0, 1.5, 1.0), np.float32))
 
 
 # --- as a script -----------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ export interface SceneMessage {
   type: "scene";
   scene: string;
   layout: number;
-  arrays: [string, number[]][];
+  /** Name, shape and type of each array: floats, or whole numbers of 16 bits. */
+  arrays: [string, number[], "<f4" | "<i2"][];
   controls: Control[];
   description: Description;
   paused: boolean;
@@ -101,6 +102,8 @@ export interface Frame {
   serverFps: number;
   time: number;
   arrays: Record<string, Float32Array>;
+  /** Arrays of whole numbers. */
+  integers: Record<string, Int16Array>;
   shapes: Record<string, number[]>;
 }
 
@@ -111,13 +114,15 @@ export function unpackFrame(data: ArrayBuffer, scene: SceneMessage): Frame | nul
   const head = new DataView(data);
   if (head.getUint32(0, true) !== scene.layout) return null;
   const arrays: Record<string, Float32Array> = {};
+  const integers: Record<string, Int16Array> = {};
   const shapes: Record<string, number[]> = {};
   let offset = HEADER_BYTES;
-  for (const [name, shape] of scene.arrays) {
+  for (const [name, shape, type] of scene.arrays) {
     const size = shape.reduce((product, length) => product * length, 1);
-    arrays[name] = new Float32Array(data, offset, size);
+    if (type === "<i2") integers[name] = new Int16Array(data, offset, size);
+    else arrays[name] = new Float32Array(data, offset, size);
     shapes[name] = shape;
-    offset += 4 * size;
+    offset += (type === "<i2" ? 2 : 4) * size;
   }
   return {
     layout: scene.layout,
@@ -130,6 +135,7 @@ export function unpackFrame(data: ArrayBuffer, scene: SceneMessage): Frame | nul
     count: head.getUint32(28, true),
     time: head.getFloat64(32, true),
     arrays,
+    integers,
     shapes,
   };
 }

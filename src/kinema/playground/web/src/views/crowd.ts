@@ -1,41 +1,80 @@
-// The crowd: a field of limbs, and the target they reach for.
+// The crowd: characters that walk in rings or a field of limbs, and the target they reach for.
 
 import * as THREE from "three";
 import { Field } from "../draw/field";
+import { People } from "../draw/people";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description, type Frame } from "../protocol";
-import type { ChainState, Label, Theme } from "../view";
+import type { ChainState, Label, Theme, Tools } from "../view";
 import { SpaceView } from "./base";
 
 /** Chains in `window.kinema.state()`: all of them would be megabytes. */
 const REPORTED = 50;
+/** Files of the scene: GROUND and LEVEL in scenes/crowd.py. */
+const GROUND = "ground.bin";
+const level = (n: number) => `people_${n}.bin`;
+
+interface CrowdDescription {
+  count: number;
+  show: "people" | "limbs";
+  levels: number;
+  looks: number[][][];
+}
 
 export class CrowdView extends SpaceView {
   private readonly ground = phong(0xffffff, 4);
+  private readonly floor = solid(new THREE.CircleGeometry(90, 64).rotateX(-Math.PI / 2), this.ground);
   private readonly field = new Field(7);
+  private readonly people = new People();
   private readonly target = solid(new THREE.SphereGeometry(0.22, 28, 18), phong(0xffffff, 100));
-  private count = 0;
+  private hills: THREE.Mesh | null = null;
+  private description: CrowdDescription | null = null;
+  private fetching = false;
 
-  constructor() {
+  constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8 }));
-    const floor = solid(new THREE.CircleGeometry(90, 64).rotateX(-Math.PI / 2), this.ground);
-    this.stage.scene.add(floor, this.field.mesh, this.target);
+    this.stage.scene.add(this.floor, this.field.mesh, this.people.group, this.target);
   }
 
   override describe(description: Description): void {
     super.describe(description);
-    this.count = description["count"] as number;
+    this.description = description as unknown as CrowdDescription;
+    if (this.showsPeople && !this.fetching) void this.fetch(this.description);
+    this.field.mesh.visible = this.floor.visible = !this.showsPeople;
+    this.people.group.visible = this.showsPeople;
+    if (this.hills) this.hills.visible = this.showsPeople;
+  }
+
+  private get showsPeople(): boolean {
+    return this.description?.show === "people";
+  }
+
+  /** Get what is drawn of the characters, and the hills they walk on. */
+  private async fetch({ levels, looks }: CrowdDescription): Promise<void> {
+    this.fetching = true;
+    try {
+      const files = await Promise.all([GROUND, ...Array.from({ length: levels }, (_, n) => level(n))].map((name) => this.tools.file(name)));
+      this.hills = solid(surface(files[0]!), this.ground);
+      this.hills.visible = this.showsPeople;
+      this.stage.scene.add(this.hills);
+      this.people.build(files.slice(1), looks);
+    } catch (problem) {
+      this.fetching = false;
+      this.tools.say(`The crowd cannot be drawn: ${problem instanceof Error ? problem.message : problem}`);
+    }
   }
 
   override show(frame: Frame): void {
     super.show(frame);
-    this.field.show(array(frame, "joints"), frame.shapes["joints"]?.[1] ?? 3);
+    if (frame.shapes["joints"]) this.field.show(array(frame, "joints"), frame.shapes["joints"][1]!);
+    const palettes = frame.integers["palettes"];
+    if (palettes) this.people.show(palettes, frame.shapes["palettes"]![1]!, array(frame, "origins"));
   }
 
   override paint(theme: Theme): void {
     super.paint(theme);
     this.stage.scene.fog = new THREE.Fog(theme.background, 14, 46);
-    this.ground.color.set(theme.dark ? 0x20252c : 0xe7e1d4);
+    this.ground.color.set(theme.dark ? 0x2a313a : 0xe7e1d4);
     (this.target.material as THREE.MeshPhongMaterial).color.set(theme.target);
     this.field.colours(theme.palette[0]!, theme.palette[4]!, theme.palette[5]!);
   }
@@ -44,6 +83,7 @@ export class CrowdView extends SpaceView {
     if (!this.frame) return;
     this.target.position.copy(this.handlePosition("target"));
     this.target.scale.setScalar(this.isActive("target") ? 1.2 : 1);
+    if (this.showsPeople) this.people.arrange(this.stage.camera.lens);
     this.stage.draw(elapsed);
   }
 
@@ -61,25 +101,50 @@ export class CrowdView extends SpaceView {
   }
 
   chains(): ChainState[] {
-    if (!this.frame) return [];
-    const joints = array(this.frame, "joints");
-    const count = this.frame.shapes["joints"]?.[1] ?? 3;
-    return Array.from({ length: Math.min(this.count, REPORTED) }, (_, chain) => ({
+    const { frame, description } = this;
+    const joints = frame && array(frame, "joints");
+    if (!joints?.length || !description) return [];
+    const count = frame!.shapes["joints"]?.[1] ?? 3;
+    return Array.from({ length: Math.min(description.count, REPORTED) }, (_, chain) => ({
       joints: Array.from({ length: count }, (_, j) => [...joints.subarray(3 * (chain * count + j), 3 * (chain * count + j) + 3)]),
-      target: [...array(this.frame!, "target")],
-      reached: this.frame!.reached === this.frame!.count,
+      target: [...array(frame!, "target")],
+      reached: frame!.reached === frame!.count,
     }));
   }
 
   override labels(): Label[] {
-    if (!this.frame) return [];
+    if (!this.frame || !this.description) return [];
     const ms = array(this.frame, "solve_ms")[0] ?? 0;
+    const { count } = this.description;
+    const each = (1e3 * ms) / Math.max(count, 1);
+    const [who, time] = this.showsPeople ? ["characters", `${each.toFixed(1)} µs`] : ["limbs", `${(1e3 * each).toFixed(0)} ns`];
     const box = this.canvas.getBoundingClientRect();
-    const each = (1e6 * ms) / Math.max(this.count, 1);
-    return [{ x: box.left + 18, y: box.bottom - 42, text: `${this.count} limbs in one call: ${ms.toFixed(2)} ms, ${each.toFixed(0)} ns each` }];
+    return [{ x: box.left + 18, y: box.bottom - 42, text: `${count} ${who} in one call: ${ms.toFixed(2)} ms, ${time} each` }];
   }
 
   override state(): Record<string, unknown> {
-    return { limbs: this.count, call_ms: this.frame ? array(this.frame, "solve_ms")[0] : null };
+    const { frame, description } = this;
+    return {
+      shows: description?.show ?? null,
+      size: description?.count ?? 0,
+      call_ms: frame ? array(frame, "solve_ms")[0] : null,
+      levels: this.people.drawn,
+      walkers: frame ? [...array(frame, "origins").subarray(0, 4 * REPORTED)] : [],
+    };
   }
+
+  override dispose(): void {
+    this.people.dispose();
+    super.dispose();
+  }
+}
+
+/** data: as `packed_ground` in scenes/people.py packs it. */
+function surface(data: ArrayBuffer): THREE.BufferGeometry {
+  const [vertices, triangles] = new Uint32Array(data, 0, 2) as unknown as [number, number];
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(data, 8, 3 * vertices), 3));
+  geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(data, 8 + 12 * vertices, 3 * triangles), 1));
+  geometry.computeVertexNormals();
+  return geometry;
 }

@@ -1,0 +1,123 @@
+"""The walking crowd, without a screen."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from kinema.demo import humanoid
+from kinema.demo.characters.crowd_skin import followed
+from kinema.demo.characters.humanoid import skin_of
+from kinema.demo.scenes.crowd import CrowdScene
+from kinema.demo.scenes.people import DRAWN, LEVELS, LOOKS, STEPS_A_METRE, People, hill_height, packed_level
+from kinema.errors import InputError
+from tests.demo.scripts import run
+
+TICK = 1 / 60
+TARGET = np.array((3.0, 1.5, 0.5))
+
+
+@pytest.fixture(scope="module")
+def walked():
+    """Forty people after a second of walking."""
+    logging.getLogger("kinema").setLevel(logging.ERROR)
+    people = People(40, 0)
+    for tick in range(60):
+        people.step((tick + 1) * TICK, TICK, TARGET)
+    return people
+
+
+def test_everybody_walks_along_their_ring_on_the_ground(walked):
+    x, y, z = walked.origins()[:, :3].T.astype(float)
+    assert np.hypot(x, z) == pytest.approx(walked.radii, abs=0.01)
+    assert np.abs(y - hill_height(x, z)).max() < 0.15
+    moved = walked.transforms(1.0)[0] - walked.transforms(0.9)[0]
+    heading = walked.transforms(0.95)[1]
+    along = moved[:, 0] * np.sin(heading) + moved[:, 2] * np.cos(heading)
+    assert along == pytest.approx(0.135, abs=0.003), "they face where they go"
+
+
+def test_those_near_the_target_reach_for_it_with_the_nearer_hand(walked):
+    away = np.linalg.norm((walked.origins()[:, :3] - TARGET)[:, [0, 2]], axis=1)
+    reaching = walked.reaching.any(axis=1)
+    assert reaching[away < 0.9].all()
+    assert not reaching[away > 1.6].any()
+    assert not walked.reaching.all(axis=1).any(), "nobody reaches with both hands"
+
+
+def test_the_packed_matrices_are_the_skinning_matrices(walked):
+    packed = walked.palettes()
+    assert packed.shape == (40, len(DRAWN), 12)
+    rows = packed.reshape(40, len(DRAWN), 3, 4) / STEPS_A_METRE
+    rows[..., 3] += walked.origins()[:, np.newaxis, :3]
+    kept = [humanoid().skeleton.index(name) for name in DRAWN]
+    assert np.abs(rows - walked.frame.palette[:, kept]).max() < 2e-4
+
+
+def test_standing_still_changes_no_position(walked):
+    before = walked.origins()
+    walked.settle(1.0, TICK, TARGET)
+    assert np.abs(walked.origins() - before).max() < 0.01
+
+
+@pytest.mark.parametrize("number", range(len(LEVELS)))
+def test_levels_have_fewer_and_fewer_vertices_and_follow_few_joints(number):
+    skin = skin_of(LEVELS[number])
+    joints, weights = followed(skin, humanoid().skeleton, DRAWN)
+    assert len(skin.vertices) < (8000, 2000, 600, 300)[number]
+    assert joints.max() < len(DRAWN)
+    assert weights.sum(axis=1) == pytest.approx(1.0)
+    assert np.ptp(skin.vertices[:, 1]) == pytest.approx(1.75, abs=0.05)
+    counts = np.frombuffer(packed_level(number), "<u4", 2)
+    assert tuple(counts) == (len(skin.vertices), len(skin.triangles))
+    assert len(packed_level(number)) == 8 + 4 * (14 * counts[0] + 3 * counts[1])
+
+
+def test_looks_differ():
+    crowd = CrowdScene()
+    looks = crowd.description()["looks"]
+    assert len(looks) == LOOKS
+    assert len({str(look) for look in looks}) == LOOKS
+
+
+def test_the_crowd_shows_characters_or_limbs():
+    crowd = CrowdScene()
+    assert set(crowd.frame()) == {"target", "solve_ms", "origins", "palettes"}
+    crowd.set("show", "limbs")
+    crowd.step(TICK)
+    assert set(crowd.frame()) == {"target", "solve_ms", "joints"}
+    assert crowd.status().total == 1000
+
+
+def test_the_crowd_gives_only_its_own_files():
+    crowd = CrowdScene()
+    assert crowd.give("people_0.bin") == packed_level(0)
+    assert len(crowd.give("ground.bin")) > 1000
+    with pytest.raises(InputError, match="no file"):
+        crowd.give("people_9.bin")
+
+
+def test_the_crowd_walks_on_after_a_drag_and_stands_while_paused():
+    crowd = CrowdScene()
+    crowd.set("count", 20)
+    crowd.drag("target", (2.0, 1.5, 1.0))
+    crowd.drop("target")
+    before = crowd.people.origins()
+    for _ in range(6):
+        crowd.step(TICK)
+    after = crowd.people.origins()
+    assert np.linalg.norm((after - before)[:, :3], axis=1).min() > 0.1
+    crowd.settle(TICK)
+    assert np.abs(crowd.people.origins() - after).max() < 0.02
+
+
+def test_the_script_builds_the_same_crowd():
+    """Positions, clip and goals are those on the screen; feet, gaze and hands start afresh."""
+    crowd = CrowdScene()
+    crowd.set("count", 24)
+    crowd.drag("target", (2.0, 1.5, 1.0))
+    for _ in range(60):
+        crowd.step(TICK)
+    off = np.linalg.norm(run(crowd.python())["joints"] - crowd.people.joints, axis=-1)
+    assert np.median(off) < 0.01
+    assert off[:, : humanoid().skeleton.index("head")].max() < 0.05
