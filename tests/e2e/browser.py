@@ -1,5 +1,7 @@
 """The playground in a real browser: a server of its own, Debian's Chromium, and what a person does with a mouse."""
 
+import base64
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +61,13 @@ def playground(port=18237):
     finally:
         if one.process.poll() is None:
             one.stop()
+
+
+def crowd_of(show, count):
+    """The address of a crowd, as a share link has it. Drawn in software, a large one takes long to open."""
+    values = {"show": show, "count": count}
+    state = {"scene": "crowd", "values": values, "own": {"target": [0.0, 1.5, 0.0], "wanders": True}}
+    return "crowd?state=" + base64.urlsafe_b64encode(json.dumps(state).encode()).decode().rstrip("=")
 
 
 class Tab:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.e2e.browser import crowd_of
+
 SMALL = {"width": 640, "height": 420}
 
 
@@ -101,7 +103,7 @@ def test_a_drag_stays_within_what_the_server_allows(open_tab):
 
 
 def test_switching_scenes_leaves_no_labels_controls_or_figures(open_tab):
-    tab = open_tab("crowd", viewport={"width": 900, "height": 480})
+    tab = open_tab(crowd_of("people", 50), viewport={"width": 900, "height": 480})
     tab.wait("state.call_ms > 0")
     assert any("in one call" in text for text in tab.texts)
     tab.page.evaluate("() => { window.WebSocket.prototype.send = () => {}; }")  # The next scene never comes.

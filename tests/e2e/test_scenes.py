@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tests.e2e.browser import crowd_of
+
 
 def test_the_arm_drops_balls_into_the_right_bins(open_tab):
     tab = open_tab("arm", viewport={"width": 640, "height": 420}, reduced_motion="no-preference")
@@ -38,10 +40,9 @@ def test_the_lab_shares_one_target(open_tab):
 
 
 def test_limbs_of_the_crowd_report_their_frame_time(open_tab):
-    tab = open_tab("crowd", viewport={"width": 640, "height": 420})
-    tab.control("show").select_option("limbs")
-    state = tab.wait("state.shows === 'limbs' && state.size === 1000 && state.chains.length && state.call_ms > 0")
-    assert state["count"] == 1000
+    tab = open_tab(crowd_of("limbs", 1000), viewport={"width": 480, "height": 320})
+    state = tab.wait("state.shows === 'limbs' && state.chains.length && state.call_ms > 0")
+    assert state["size"] == state["count"] == 1000
     assert state["reached"] > 900
     assert any("limbs in one call" in text for text in tab.texts)
     start = tab.handle("target")
@@ -50,9 +51,7 @@ def test_limbs_of_the_crowd_report_their_frame_time(open_tab):
 
 
 def test_whole_characters_of_the_crowd_walk_on_after_a_drag(open_tab):
-    tab = open_tab("crowd", viewport={"width": 480, "height": 320}, reduced_motion="no-preference")
-    tab.control("count").fill("150")
-    tab.page.keyboard.press("Enter")
+    tab = open_tab(crowd_of("people", 150), viewport={"width": 480, "height": 320}, reduced_motion="no-preference")
     state = tab.wait("state.shows === 'people' && state.size === 150 && state.levels.some((n) => n > 0)")
     assert sum(state["levels"]) <= 150
     assert any("150 characters in one call" in text for text in tab.texts)

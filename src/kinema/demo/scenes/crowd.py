@@ -99,7 +99,7 @@ class CrowdScene(Scene):
         if self.people is None:
             self._plant(count)
         else:
-            self.people.settle(self.time, 0.0, self.target)
+            self.people.step(self.time, 0.0, self.target)
 
     def _plant(self, count: int) -> None:
         """Position limbs on a jittered square grid, in float32."""

@@ -31,7 +31,7 @@ SPEED = 1.35
 """Of the walk, m/s."""
 NEAR = 1.2
 """Distance along the ground within which characters reach for the target, m."""
-HILLS_EXTENT, HILLS_SPACING, HILLS_HEIGHT = 128.0, 1.0, 0.35
+HILLS_EXTENT, HILLS_SPACING, HILLS_HEIGHT = 128.0, 2.0, 0.35
 """Width of the ground, distance between its heights, and their amplitude, m."""
 LOOKS = 12
 """Number of different colourings."""

@@ -54,7 +54,7 @@ export class CrowdView extends SpaceView {
     this.fetching = true;
     try {
       const files = await Promise.all([GROUND, ...Array.from({ length: levels }, (_, n) => level(n))].map((name) => this.tools.file(name)));
-      this.hills = solid(surface(files[0]!), this.ground);
+      this.hills = new THREE.Mesh(surface(files[0]!), this.ground);
       this.hills.visible = this.showsPeople;
       this.stage.scene.add(this.hills);
       this.people.build(files.slice(1), looks);
