@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 
+from tests.assets import asset
+
 
 def test_undo_and_redo_by_button_and_by_key(open_tab):
     tab = open_tab("planar")
@@ -71,3 +73,31 @@ def test_a_double_click_releases_one_handle_and_keeps_the_others(open_tab):
     )
     now = tab.handle("hand right")
     assert np.hypot(now["x"] - held["x"], now["y"] - held["y"]) < 3
+
+
+def test_a_dropped_file_survives_a_reload_until_it_is_forgotten(open_tab):
+    tab = open_tab("character")
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset("gltf/RiggedFigure.glb"))
+    tab.wait("state.name === 'RiggedFigure' && state.drawn")
+    tab.control("notice").get_by_text("is loaded").wait_for()
+    tab.page.wait_for_timeout(300)
+    tab.page.reload()
+    tab.wait("state.name === 'RiggedFigure' && state.drawn")
+    tab.control("forget-file").click()
+    tab.wait("state.name === 'humanoid'")
+    tab.page.wait_for_timeout(300)
+    tab.page.reload()
+    tab.wait("state.drawn && state.tick > 20")
+    assert tab.state["name"] == "humanoid"
+
+
+def test_a_dropped_file_is_undone(open_tab):
+    tab = open_tab("character")
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset("gltf/RiggedFigure.glb"))
+    tab.wait("state.name === 'RiggedFigure' && state.drawn")
+    tab.page.keyboard.press("Control+z")
+    tab.wait("state.name === 'humanoid'")
+    tab.page.keyboard.press("Control+y")
+    tab.wait("state.name === 'RiggedFigure'")

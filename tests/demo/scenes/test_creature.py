@@ -83,3 +83,32 @@ def test_the_script_computes_what_is_seen(creature):
     names = run(scene.python())
     assert np.allclose(names["tentacles"], scene.tentacles.joints, atol=2e-3)
     assert np.abs(names["world"][:, :3, 3] - scene.shown.world[:, :3, 3]).max() < 1e-4
+
+
+def test_a_steered_creature_walks_turns_stops_and_stays_on_the_ground():
+    scene = CreatureScene()
+    scene.be_still()
+    before = scene.shown.transform[:3, 3].copy()
+    scene.steer(0.0, 1.0)
+    for _ in range(120):
+        scene.step(1 / 60)
+    walked = scene.shown.transform[:3, 3] - before
+    assert np.hypot(walked[0], walked[2]) > 0.4
+    heading = scene.frame()["facing"][0]
+    scene.steer(1.0, 0.0)
+    for _ in range(60):
+        scene.step(1 / 60)
+    assert abs(np.angle(np.exp(1j * (scene.frame()["facing"][0] - heading)))) > 0.4
+    scene.steer(0.0, 1.0)
+    for _ in range(600):
+        scene.step(1 / 60)
+    x, _, z = scene.shown.transform[:3, 3]
+    assert abs(x) < 2.0
+    assert 0.0 < z < scene.length
+    scene.steer(0.0, 0.0)
+    for _ in range(90):
+        scene.step(1 / 60)
+    rest = scene.shown.transform[:3, 3].copy()
+    for _ in range(30):
+        scene.step(1 / 60)
+    assert np.linalg.norm(scene.shown.transform[:3, 3] - rest) < 0.03

@@ -86,6 +86,7 @@ class CharacterScene(Scene):
 
     hint = ("hand left", "Grab this hand and pull")
     keys = (("p", "Pin or release"), ("Backspace", "Back to the clip"))
+    steers = True
     unsaved = frozenset({"time", "pose", "remove_pose"})
 
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
@@ -349,7 +350,7 @@ class CharacterScene(Scene):
     def frame(self) -> dict[str, Any]:
         """world, alone: (J, 12), a 3x4 matrix per joint, with all stages and with the clip alone; empty if hidden.
         handles: (H, 3). held: (H,), 1 for those that are held, 2 for pinned ones. origin: (3,), of the character's
-        space. middle: (3,), what the camera looks at. clock: (1,), time in the clip, seconds. mass: (5,), the centre of
+        space. middle: (3,), what the camera looks at. facing: (1,), radians. clock: (1,), time in the clip, seconds. mass: (5,), the centre of
         mass at the height of the ground, its distance inside the support, and whether there is one. support: (S, 3).
         """
         walker, none = self.walker, np.zeros((0, 12))
@@ -361,6 +362,7 @@ class CharacterScene(Scene):
             "held": np.array([1.0 + held.holds[g.handle].pinned if g.handle in held.holds else 0.0 for g in grips]),
             "origin": walker.frame.transform[:3, 3],
             "middle": walker.middle,
+            "facing": np.array((walker.spot.heading,)),
             "clock": np.array((walker.time,)),
             **self._balance(),
         }

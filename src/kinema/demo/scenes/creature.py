@@ -47,6 +47,10 @@ WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of the area it wanders in, m: near the tentacles, but out of their way."""
 ASIDE = 0.5
 """Offset of the camera's target from the creature towards the tentacles, m."""
+TURN_RATE = 1.2
+"""Fastest turn of a steered creature, radians per second."""
+LOOK_AHEAD, NEAR_EDGE = 0.25, 0.01
+"""Distance ahead at which a steered creature sees the edge of the ground, and how much beyond it counts, m."""
 DECIMALS = 5
 """Of a metre, in scripts."""
 
@@ -71,7 +75,9 @@ class CreatureScene(Scene):
 
     name = "creature"
     title = "Creature"
-    about = "Drag the green goal over the ground: the creature walks there, step by step. No animation clips."
+    about = (
+        "Drag the green goal over the ground, or steer with W A S D: the creature steps by itself. No animation clips."
+    )
     unit = "m"
     controls: tuple[Any, ...] = (
         Choice("creature", "Creature", "spider", tuple(CREATURES), ("Spider", "Fox", "Person")),
@@ -86,7 +92,9 @@ class CreatureScene(Scene):
         ("Left mouse or a finger", "drag the goal over the ground, or the target of the tentacles"),
         ("Drag beside them", "rotate the view; wheel or two fingers: nearer and farther"),
         ("G", "move the goal to the pointer"),
+        ("W A S D, or a gamepad", "steer the creature"),
     )
+    steers = True
     hint = ("goal", "Drag this: it walks there")
     keys = (("g", "Goal to the pointer"),)
 
@@ -95,6 +103,8 @@ class CreatureScene(Scene):
         self.shows = 0
         """Number of creatures shown so far."""
         self._still = False
+        self._steering: tuple[float, float] | None = None
+        """Turn and pace, if it is steered."""
         self._begin()
         self._plant_tentacles()
 
@@ -131,6 +141,7 @@ class CreatureScene(Scene):
         return np.array((x, self._height(x, z), z))
 
     def _walk(self) -> None:
+        self._steering = None
         self.animator["locomotion"].walk_to(self.goal, speed=self.values["speed"])
 
     # User input.
@@ -168,6 +179,27 @@ class CreatureScene(Scene):
         self._walk()
         self._reach_for(target)
 
+    def steer(self, turn: float, ahead: float) -> None:
+        self._take_over()
+        self._steering = (turn, ahead) if turn or ahead else None
+        self._walk_on()
+        if self._steering is None:
+            self.animator["locomotion"].stop()
+
+    def _walk_on(self) -> None:
+        """Walk as it is steered, but not off the ground. The goal stays with the creature."""
+        rig = self.actor.character.rig
+        assert rig is not None
+        at, ahead = self.shown.transform[:3, 3], self.shown.transform[:3, :3] @ np.array(rig.forward)
+        self.goal = self._on_ground(at)
+        if self._steering is None:
+            return
+        turn, pace = self._steering
+        beyond = at + LOOK_AHEAD * np.sign(pace) * ahead
+        free = np.abs(self._on_ground(beyond) - beyond)[[0, 2]].max() < NEAR_EDGE
+        velocity = np.array(rig.forward) * pace * self.values["speed"] * float(free)
+        self.animator["locomotion"].walk(velocity, turn=turn * TURN_RATE)
+
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "g":
             self.drag("goal", position)
@@ -201,6 +233,8 @@ class CreatureScene(Scene):
     def step(self, dt: float) -> None:
         if dt <= 0.0:
             return
+        if self._steering is not None:
+            self._walk_on()
         self.shown = self.animator.update(dt)
         self.report = self.shown.reports.get("locomotion", self.report)
         if self.values["wander"] and bool(self.report.arrived[0]):
@@ -217,7 +251,7 @@ class CreatureScene(Scene):
     def frame(self) -> dict[str, Any]:
         """world: (J, 12), a 3x4 matrix per joint. goal, tentacle_target: (3,). footholds: (L, 4), each foot's
         current or next foothold, and whether it is planted. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,),
-        what the camera looks at.
+        what the camera looks at. facing: (1,), radians.
         """
         rig = self.actor.character.rig
         assert rig is not None
@@ -230,7 +264,16 @@ class CreatureScene(Scene):
             "tentacles": self.tentacles.joints,
             "targets": self.tentacles.targets,
             "middle": self._middle(self.shown.world[rig.hips, :3, 3]),
+            "facing": np.array((self._facing,)),
         }
+
+    @property
+    def _facing(self) -> float:
+        """Direction that the creature faces, radians from +Z towards +X."""
+        rig = self.actor.character.rig
+        assert rig is not None
+        ahead = self.shown.transform[:3, :3] @ np.array(rig.forward)
+        return float(np.arctan2(ahead[0], ahead[2]))
 
     def _middle(self, body: Any) -> Any:
         """Return (3,): what the camera looks at: the creature, slightly towards the tentacles."""

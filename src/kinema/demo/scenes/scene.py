@@ -143,6 +143,8 @@ class Scene(ABC):
     """A handle and what to do with it: shown beside the handle until the user drags something."""
     keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Keys with a button on the page, each with what it does."""
+    steers: ClassVar[bool] = False
+    """Whether `steer` moves something."""
     unsaved: ClassVar[frozenset[str]] = frozenset()
     """Names of controls that are not part of a snapshot."""
     takes: ClassVar[tuple[str, ...]] = ()
@@ -310,6 +312,7 @@ class Scene(ABC):
             "hint": cls.hint,
             "keys": cls.keys,
             "takes": cls.takes,
+            "steers": cls.steers,
         }
 
     def panel(self) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import type { Frame, Introduction, SceneMessage, SceneState, ServerMessage } fro
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
-import { element, setIcon } from "./shell/dom";
+import { element, make, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
 import { Files } from "./shell/files";
 import { Figures } from "./shell/figures";
@@ -13,17 +13,19 @@ import { Help } from "./shell/help";
 import { Hint } from "./shell/hint";
 import { History } from "./shell/history";
 import { KeyHints } from "./shell/key_hints";
+import { forgetFile } from "./shell/kept_file";
 import { Keys } from "./shell/keys";
 import { Labels } from "./shell/labels";
 import { Panel } from "./shell/panel";
 import { ScriptSheet } from "./shell/script_sheet";
 import { clearState, load, save, share, stateInAddress } from "./shell/sharing";
 import { SidePanel } from "./shell/side_panel";
+import { Steering } from "./shell/steering";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
 import { Timeline } from "./shell/timeline";
-import type { Theme, View } from "./view";
+import { SIDES, type Theme, type View } from "./view";
 import { VIEWS } from "./views";
 
 const LONGEST_ELAPSED = 0.1;
@@ -61,6 +63,7 @@ export class App {
     pin: (handle) => this.connection.input({ type: "pin", handle }),
     release: (handle) => this.connection.input({ type: "release", handle }),
   });
+  private readonly steering = new Steering((turn, ahead) => this.connection.input({ type: "steer", turn, ahead }));
   private readonly connection: Connection;
   private view: View | null = null;
   private scene: SceneMessage | null = null;
@@ -72,6 +75,9 @@ export class App {
   /** A saved session that the next scene starts from. */
   private loaded: SceneState | null = null;
   private described = false;
+  /** The scene whose session is known to have begun. */
+  private opened = "";
+  private startedFromState = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
   /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
@@ -90,6 +96,8 @@ export class App {
       home: () => this.view?.camera?.home(),
       follow: () => this.toggleFollowing(),
       pin: () => this.dragging.pinOrRelease(),
+      steer: (event) => this.steering.key(event),
+      look: (view) => this.view?.camera?.lookFrom(SIDES[view]!),
       undo: () => this.undo(false),
       redo: () => this.undo(true),
       scene: (key) => this.connection.input({ type: "key", key, position: this.dragging.position() }),
@@ -120,6 +128,7 @@ export class App {
     element("undo").onclick = () => this.undo(false);
     element("redo").onclick = () => this.undo(true);
     for (const purpose of ["share", "save"]) element(purpose).onclick = () => this.connection.send({ type: "state", purpose });
+    element("views").append(...SIDES.map((side) => this.viewButton(side)));
     element("home").onclick = () => this.view?.camera?.home();
     element("follow").onclick = () => this.toggleFollowing();
     element("pause").onclick = () => this.pause(!this.paused);
@@ -129,6 +138,13 @@ export class App {
     element("record").onclick = () => this.view && this.film.toggle(this.view.canvas, `kinema-${this.tabs.current}`);
     element("copy-python").onclick = () => this.connection.send({ type: "python" });
     new SidePanel(() => this.scene && this.history.start(this.introduction()?.unit ?? ""));
+  }
+
+  private viewButton(side: (typeof SIDES)[number]): HTMLElement {
+    const button = make("button", { textContent: side[0]!.toUpperCase() + side.slice(1), title: `Look from the ${side} (${SIDES.indexOf(side) + 1})` });
+    button.dataset["testid"] = `view-${side}`;
+    button.onclick = () => this.view?.camera?.lookFrom(side);
+    return button;
   }
 
   // From the server.
@@ -172,7 +188,9 @@ export class App {
     this.timeline.show(message.controls, (message.description["poses"] as number[] | undefined) ?? []);
     this.showPaused(message.paused);
     if (this.brought) void this.files.drop(this.brought);
+    else if (this.opened !== message.scene && !this.startedFromState) void this.files.bringBack();
     this.brought = null;
+    this.opened = message.scene;
   }
 
   /** Open a scene that takes the file, and give it the file once it is open. */
@@ -196,6 +214,12 @@ export class App {
     this.signs.notice(`${file.name} is loaded.`);
   }
 
+  private forgetFile(): void {
+    void forgetFile();
+    const ours = this.scene?.controls.find(({ name }) => name === "character");
+    if (ours?.kind === "choice") this.connection.input({ type: "set", name: "character", value: ours.options[1] ?? ours.value });
+  }
+
   private undo(again: boolean): void {
     this.connection.input({ type: "undo", again });
   }
@@ -207,6 +231,7 @@ export class App {
     this.view = new Kind({
       file: (file) => this.files.get(file),
       choose: () => this.files.choose(),
+      forget: () => this.forgetFile(),
       say: (text) => this.signs.notice(text),
     });
     this.view.canvas.tabIndex = 0;
@@ -232,6 +257,8 @@ export class App {
     this.arrows.show([]);
     this.panel.show([]);
     this.timeline.show([], []);
+    this.opened = "";
+    this.steering.start(this.introduction()?.steers ?? false);
     this.figures.clear();
     this.showCamera();
     const introduction = this.introduction();
@@ -244,6 +271,7 @@ export class App {
     }
     this.history.start(introduction?.unit ?? "");
     const state = this.loaded ?? stateInAddress();
+    this.startedFromState = state !== null;
     this.loaded = null;
     this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches, state });
     this.tellVisible();
@@ -295,6 +323,7 @@ export class App {
     const camera = this.view?.camera ?? null;
     const following = camera?.following ?? null;
     element("home").hidden = camera === null;
+    element("views").hidden = camera === null;
     element("follow").hidden = following === null;
     element("follow").setAttribute("aria-pressed", String(following === true));
   }
@@ -336,6 +365,7 @@ export class App {
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;
     this.sendDrag();
+    this.steering.drawn();
     const frame = this.connection.take();
     if (frame) this.take(frame);
     if (!this.view || !this.frame) return;

@@ -12,6 +12,8 @@ export interface Introduction {
   keys: [key: string, text: string][];
   /** Endings of the files that may be dropped on it. */
   takes: string[];
+  /** Whether it has something to steer. */
+  steers: boolean;
 }
 
 interface ControlBase {

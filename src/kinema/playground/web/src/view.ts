@@ -41,6 +41,8 @@ export interface Tools {
   file(name: string): Promise<ArrayBuffer>;
   /** Let the user choose a file for the scene, as if it were dropped. */
   choose(): void;
+  /** Remove the file that the browser keeps for the scene. */
+  forget(): void;
   /** Show a short notice. */
   say(text: string): void;
 }
@@ -120,6 +122,10 @@ export interface View {
   dispose(): void;
 }
 
+/** Sides to look from, in the order of their keys and buttons. */
+export const SIDES = ["front", "side", "top"] as const;
+export type Side = (typeof SIDES)[number];
+
 export interface Camera {
   /** Whether the pointer may move it: not while a handle is dragged. */
   enable(enabled: boolean): void;
@@ -128,6 +134,8 @@ export interface Camera {
   setFollowing(following: boolean): void;
   /** Return to the first view. */
   home(): void;
+  /** Look from the front, from the side or from above, as the character faces. */
+  lookFrom(side: Side): void;
   /** Look at what is under a position on the page from nearby; return home where there is nothing. */
   frameAt(x: number, y: number): void;
 }

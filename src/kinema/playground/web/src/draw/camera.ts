@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import type { Camera } from "../view";
+import type { Camera, Side } from "../view";
 
 /** Aspect ratio that scenes are composed for, and how much farther away a narrow screen may move the camera. */
 const WIDE = 1.4;
@@ -18,6 +18,16 @@ const FRAMED = 0.4;
 const FOLLOW_HALF_LIFE = 0.13;
 /** States of OrbitControls in which the user moves the camera sideways. */
 const PANNING = new Set([2, 4]);
+
+/** Least height of the eye above the ground, metres for a person. */
+const CLEARANCE = 0.12;
+const UP = new THREE.Vector3(0, 1, 0);
+/** From what is looked at to the eye, for something that faces +Z. */
+const DIRECTIONS: Record<Side, THREE.Vector3> = {
+  front: new THREE.Vector3(0, 0.12, 1),
+  side: new THREE.Vector3(1, 0.12, 0),
+  top: new THREE.Vector3(0, 1, 0.02),
+};
 
 export interface Look {
   from: [number, number, number];
@@ -41,6 +51,10 @@ export class OrbitCamera implements Camera {
   private readonly followed = new THREE.Vector3();
   private readonly goal = new THREE.Vector3();
   private started = false;
+  /** Where the eye was last known to be above the ground. */
+  private readonly checked = new THREE.Vector3();
+  /** Direction that the character faces, radians from +Z towards +X. */
+  facing = 0;
   private times = 1;
 
   constructor(
@@ -102,6 +116,12 @@ export class OrbitCamera implements Camera {
     this.stepBack();
   }
 
+  lookFrom(side: Side): void {
+    this.moved = true;
+    const away = DIRECTIONS[side].clone().applyAxisAngle(UP, this.facing);
+    this.lens.position.copy(this.controls.target).addScaledVector(away.normalize(), this.composedDistance());
+  }
+
   frameAt(x: number, y: number): void {
     const hit = this.hit(x, y);
     if (!hit) return this.home();
@@ -133,8 +153,20 @@ export class OrbitCamera implements Camera {
   /** Move to the first distance, farther away on a narrow screen so that the scene stays in the picture. */
   private stepBack(): void {
     const away = new THREE.Vector3(...this.look.from).sub(new THREE.Vector3(...this.look.at));
-    away.multiplyScalar(this.times * Math.min(Math.max((this.look.wide ?? WIDE) / this.lens.aspect, 1), LARGEST_STEP_BACK));
-    this.lens.position.copy(this.controls.target).add(away);
+    this.lens.position.copy(this.controls.target).add(away.setLength(this.composedDistance()));
+  }
+
+  private composedDistance(): number {
+    return this.firstDistance() * Math.min(Math.max((this.look.wide ?? WIDE) / this.lens.aspect, 1), LARGEST_STEP_BACK);
+  }
+
+  /** Keep the eye above a ground. height: of the ground at x and z, null where there is none. */
+  keepAbove(height: (x: number, z: number) => number | null): void {
+    const { position } = this.lens;
+    if (position.equals(this.checked)) return;
+    const ground = height(position.x, position.z);
+    if (ground !== null) position.y = Math.max(position.y, ground + CLEARANCE * this.times);
+    this.checked.copy(position);
   }
 
   /** Adapt distances to something so many times as large as what the look was made for. */

@@ -12,6 +12,17 @@ const EDGE = 24;
 /** Brightness of a vertical wall relative to level ground. */
 const WALL = 0.66;
 
+/** Opacity of ground that hides what is to be seen, seconds in which it fades half of the way, and every which frame is
+ * checked. */
+const FADED = 0.3;
+const FADE_HALF_LIFE = 0.12;
+const CHECKED_FRAMES = 8;
+/** Ground this near to what is to be seen does not hide it, metres. */
+const NEAR_GROUND = 0.12;
+/** Height above all ground, metres. */
+const HIGHEST = 30;
+const DOWN = new THREE.Vector3(0, -1, 0);
+
 export class Terrain {
   readonly group = new THREE.Group();
   private readonly lines = gridTexture();
@@ -20,6 +31,9 @@ export class Terrain {
   private readonly floor = new THREE.MeshBasicMaterial({ map: this.lines });
   private mesh: THREE.Mesh | null = null;
   private edges: THREE.LineSegments | null = null;
+  private readonly ray = new THREE.Raycaster();
+  private frames = 0;
+  private hides = false;
 
   constructor() {
     const disc = new THREE.CircleGeometry(FLOOR.radius, 96).rotateX(-Math.PI / 2);
@@ -48,6 +62,38 @@ export class Terrain {
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.edges = new THREE.LineSegments(new THREE.EdgesGeometry(indexed, EDGE), this.rim);
     this.group.add(this.mesh, this.edges);
+  }
+
+  /** Height of the ground at x and z; null where there is none. */
+  height(x: number, z: number): number | null {
+    if (!this.mesh) return null;
+    this.ray.set(new THREE.Vector3(x, HIGHEST, z), DOWN);
+    this.ray.far = 2 * HIGHEST;
+    return this.ray.intersectObject(this.mesh, false)[0]?.point.y ?? null;
+  }
+
+  /** Fade where it is between the eye and what is to be seen. Call it for every drawn frame. */
+  fade(eye: THREE.Vector3, seen: THREE.Vector3[], elapsed: number): void {
+    this.frames = (this.frames + 1) % CHECKED_FRAMES;
+    if (this.frames === 0 && this.mesh) this.hides = seen.some((point) => this.isBetween(eye, point));
+    const goal = this.hides ? FADED : 1;
+    this.body.opacity += (goal - this.body.opacity) * (1 - 0.5 ** (elapsed / FADE_HALF_LIFE));
+    const see = this.body.opacity < 0.99;
+    if (see === this.body.transparent) return;
+    this.body.transparent = see;
+    this.body.needsUpdate = true;
+  }
+
+  /** Whether the ground's opacity is reduced. */
+  get isFaded(): boolean {
+    return this.body.opacity < 0.9;
+  }
+
+  private isBetween(eye: THREE.Vector3, point: THREE.Vector3): boolean {
+    const way = point.clone().sub(eye);
+    this.ray.set(eye, way.clone().normalize());
+    this.ray.far = way.length() - NEAR_GROUND;
+    return this.ray.intersectObject(this.mesh!, false).length > 0;
   }
 
   paint(theme: Theme): void {

@@ -2,6 +2,7 @@
 
 import { download } from "./capture";
 import { make } from "./dom";
+import { forgetFile, keepFile, keptFile } from "./kept_file";
 
 /** Bytes: the server takes no more (LARGEST_FILE in playground/constants.py). */
 const LARGEST = 64 * 1024 * 1024;
@@ -71,7 +72,17 @@ export class Files {
       this.say(`Reading ${name}`);
       const answer = await fetch(this.address(name), { method: "POST", body: file });
       this.say(answer.ok ? `${name} is loaded.` : await answer.text());
+      if (answer.ok) await keepFile(file);
     }
+  }
+
+  /** Give the scene the file that it had before the page was reloaded, if it takes it. */
+  async bringBack(): Promise<void> {
+    const file = await keptFile();
+    const name = file?.name.slice(-60) ?? "";
+    if (!file || !this.takes.some((ending) => name.toLowerCase().endsWith(ending))) return;
+    const answer = await fetch(this.address(name), { method: "POST", body: file });
+    if (!answer.ok) await forgetFile();
   }
 
   private address(name: string): string {

@@ -9,6 +9,7 @@ const ALWAYS: [string, string][] = [
   ["R", "reset the scene"],
   ["Ctrl+Z, Ctrl+Y", "undo, redo"],
   ["Home", "back to the first view"],
+  ["1, 2, 3", "look from the front, from the side, from above"],
   ["F", "follow with the camera, or stop following"],
   ["Double-click", "look at it from nearby; on nothing: back to the first view"],
   ["Tab, then [ and ]", "choose a handle without a mouse"],

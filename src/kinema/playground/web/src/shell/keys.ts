@@ -14,6 +14,10 @@ export interface Actions {
   pin(): void;
   undo(): void;
   redo(): void;
+  /** A key that steers. Returns whether it does. */
+  steer(event: KeyboardEvent): boolean;
+  /** A view by the number of its key. */
+  look(view: number): void;
   /** A key of the scene. */
   scene(key: string): void;
 }
@@ -63,6 +67,8 @@ export class Keys {
     if ((event.ctrlKey || event.metaKey) && !isText(event.target)) return this.command(event);
     if (event.ctrlKey || event.metaKey || event.altKey || isKept(event)) return;
     const key = keyName(event);
+    if (this.actions.steer(event)) return event.preventDefault();
+    if (VIEW_KEYS.includes(key)) return this.actions.look(VIEW_KEYS.indexOf(key));
     if (!(key in OWN) && this.dragging.key(event)) return event.preventDefault();
     if (!(key in OWN) && !SCENE_KEYS.has(key)) return;
     this.press(key);
@@ -70,7 +76,9 @@ export class Keys {
   }
 }
 
-const OWN: Record<string, Exclude<keyof Actions, "scene">> = {
+const VIEW_KEYS = ["1", "2", "3"];
+
+const OWN: Record<string, Exclude<keyof Actions, "scene" | "steer" | "look">> = {
   " ": "pause",
   ".": "step",
   r: "reset",

@@ -68,7 +68,7 @@ export class CharacterView extends SpaceView {
 
   constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }));
-    this.card = new CharacterCard(() => tools.choose());
+    this.card = new CharacterCard(() => tools.choose(), () => tools.forget());
     this.body = new CharacterBody(this.stage, {
       posed: () => this.posed(),
       handleAt: (handle) => (this.described(handle) ? this.handleOnPage(handle) : null),
@@ -155,7 +155,7 @@ export class CharacterView extends SpaceView {
     const { description, theme } = this;
     if (!description || !theme) return;
     const colour = (role: number) => theme.palette[role % theme.palette.length]!;
-    this.card.open(description.bones || description.guest);
+    this.card.open(description.bones || description.guest, description.guest);
     const shown = JSON.stringify([description.model, theme.dark]);
     if (shown === this.drawn.bones) return;
     this.drawn.bones = shown;
@@ -181,8 +181,18 @@ export class CharacterView extends SpaceView {
     this.body.balance.show(array(frame, "mass"), array(frame, "support"), scale, this.times);
     const turned = this.rotatable();
     this.body.drawCircles(turned && !this.held ? this.handlePosition(turned.name) : null);
+    this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
+    this.terrain.fade(this.stage.camera.lens.position, this.legs(scale), elapsed);
+    this.stage.camera.keepAbove((x, z) => this.terrain.height(x, z));
     this.stage.follow(this.vector("middle").multiplyScalar(scale), elapsed);
     this.stage.draw(elapsed);
+  }
+
+  /** What the ground must not hide: feet, and the middle of the body. */
+  private legs(scale: number): THREE.Vector3[] {
+    const feet = this.description!.handles.filter(({ name }) => name.startsWith("foot "));
+    const world = array(this.frame!, "world");
+    return [...feet.map(({ joint }) => origin(world, joint, scale, new THREE.Vector3())), this.vector("middle").multiplyScalar(scale)];
   }
 
   override portrait(): Portrait {
@@ -276,6 +286,10 @@ export class CharacterView extends SpaceView {
       pinned: this.handleIds().filter((name) => this.heldAs(name) === 2),
       taken: this.handleIds().filter((name) => this.heldAs(name) > 0),
       balance: frame && this.body.balance.group.visible ? (array(frame, "mass")[3] ?? null) : null,
+      facing: this.stage.camera.facing,
+      middle: this.vector("middle").toArray(),
+      faded: this.terrain.isFaded,
+      eye: this.stage.camera.lens.position.toArray(),
       circles: this.body.circles.group.visible,
       part: this.body.under?.handle ?? null,
       clock: frame ? (array(frame, "clock")[0] ?? 0) : 0,

@@ -15,17 +15,22 @@ export class CharacterCard {
   private readonly list = make("ul", { className: "roles" });
   private readonly doubts = make("p", { className: "doubts" });
 
-  constructor(choose: () => void) {
+  private readonly forget = make("button", { textContent: "\u00d7", title: "Forget this file", ariaLabel: "Forget this file", hidden: true });
+
+  constructor(choose: () => void, forget: () => void) {
     const open = make("button", { className: "wide", textContent: "Open a file" });
     open.dataset["testid"] = "open-file";
     open.title = "A character of yours: .glb, .vrm, .bvh";
     open.onclick = choose;
+    this.forget.dataset["testid"] = "forget-file";
+    this.forget.onclick = forget;
     this.list.dataset["testid"] = "roles";
-    this.element.append(make("header", {}, this.name, open), this.list, this.doubts);
+    this.element.append(make("header", {}, this.name, this.forget, open), this.list, this.doubts);
   }
 
-  /** With the roles, or the name alone. */
-  open(open: boolean): void {
+  /** With the roles, or the name alone. guest: whether it is from a file. */
+  open(open: boolean, guest: boolean): void {
+    this.forget.hidden = !guest;
     this.list.hidden = this.doubts.hidden = !open;
   }
 

@@ -98,6 +98,9 @@ export class CreatureView extends SpaceView {
     this.post.visible = tentacles.length > 0;
     this.markFootholds(array(frame, "footholds"), description.footholds, theme);
     this.rings.show(this.handleIds().map((id) => this.ring(id, theme)));
+    this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
+    this.terrain.fade(this.stage.camera.lens.position, [this.vector("middle")], elapsed);
+    this.stage.camera.keepAbove((x, z) => this.terrain.height(x, z));
     // A camera that moves would move the goal under a pointer at rest, and the creature would never arrive.
     this.stage.follow(this.vector("middle"), elapsed, this.held !== null);
     this.stage.draw(elapsed);
@@ -158,7 +161,7 @@ export class CreatureView extends SpaceView {
     if (!frame) return {};
     const rows = array(frame, "footholds");
     const feet = Array.from({ length: rows.length / 4 }, (_, i) => ({ at: [...rows.subarray(4 * i, 4 * i + 3)], stands: rows[4 * i + 3] === 1 }));
-    return { drawn: description !== null && this.drawn.model === description.model, creature: this.middleOfFeet(), goal: this.vector("goal").toArray(), feet };
+    return { drawn: description !== null && this.drawn.model === description.model, creature: this.middleOfFeet(), facing: this.stage.camera.facing, faded: this.terrain.isFaded, goal: this.vector("goal").toArray(), feet };
   }
 
   /** Where the creature is: the mean of its feet. */
