@@ -350,8 +350,9 @@ class CharacterScene(Scene):
     def frame(self) -> dict[str, Any]:
         """world, alone: (J, 12), a 3x4 matrix per joint, with all stages and with the clip alone; empty if hidden.
         handles: (H, 3). held: (H,), 1 for those that are held, 2 for pinned ones. origin: (3,), of the character's
-        space. middle: (3,), what the camera looks at. facing: (1,), radians. clock: (1,), time in the clip, seconds. mass: (5,), the centre of
-        mass at the height of the ground, its distance inside the support, and whether there is one. support: (S, 3).
+        space. middle: (3,), what the camera looks at. facing: (1,), radians. clock: (1,), time in the clip, seconds.
+        mass: (5,), the centre of mass at the height of the ground, its distance inside the support, and whether there
+        is one. support: (S, 3).
         """
         walker, none = self.walker, np.zeros((0, 12))
         held, grips = walker.held, walker.held.shown_grips(self.values["more"])
