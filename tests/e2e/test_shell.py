@@ -1,7 +1,10 @@
 """What every scene has around it."""
 
+import base64
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from kinema.demo.scenes.registry import SCENES
 from tests.demo.scripts import run
@@ -68,14 +71,79 @@ def test_help_theme_and_picture(open_tab):
     assert picture.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_film(open_tab):
+PLAYED = """async (bytes) => {
+  const data = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
+  const video = document.createElement("video");
+  video.muted = true;
+  video.src = URL.createObjectURL(new Blob([data], { type: "video/webm" }));
+  await new Promise((done, failed) => { video.onloadeddata = done; video.onerror = () => failed(video.error); });
+  const { duration } = video;
+  video.currentTime = 0.7 * duration;
+  await new Promise((done) => { video.onseeked = done; });
+  return { duration, at: video.currentTime, end: video.seekable.end(0), width: video.videoWidth };
+}"""
+
+
+def test_a_film_has_a_duration_and_can_be_seeked(open_tab):
     tab = open_tab("planar", reduced_motion="no-preference")
     tab.control("record").click()
-    tab.page.wait_for_timeout(700)
+    tab.page.wait_for_timeout(2500)
     with tab.page.expect_download() as film:
         tab.control("record").click()
     assert film.value.suggested_filename == "kinema-planar.webm"
-    assert film.value.path().read_bytes().startswith(b"\x1aE\xdf\xa3")
+    data = film.value.path().read_bytes()
+    assert data.startswith(b"\x1aE\xdf\xa3")
+    played = tab.page.evaluate(PLAYED, base64.b64encode(data).decode())
+    assert 1.0 < played["duration"] < 30.0
+    assert played["end"] == played["duration"]
+    assert abs(played["at"] - 0.7 * played["duration"]) < 0.1
+    assert played["width"] > 500
+
+
+def test_a_gif_moves_and_lasts_as_long_as_it_was_recorded(open_tab):
+    tab = open_tab("planar")
+    tab.control("record-gif").click()
+    tab.page.wait_for_timeout(700)
+    start = tab.handle("0")
+    tab.drag("0", start["x"] + 60, start["y"] - 60)
+    tab.page.wait_for_timeout(300)
+    with tab.page.expect_download() as film:
+        tab.control("record-gif").click()
+    assert film.value.suggested_filename == "kinema-planar.gif"
+    image = Image.open(film.value.path())
+    assert image.size[0] <= 640
+    assert image.n_frames > 3
+    frames = []
+    for n in range(image.n_frames):
+        image.seek(n)
+        frames.append((np.asarray(image.convert("RGB"), float), image.info["duration"]))
+    assert 700 < sum(duration for _, duration in frames) < 10_000
+    assert max(np.abs(frames[0][0] - frame).mean() for frame, _ in frames[1:]) > 0.05
+
+
+def test_pictures_show_the_labels(open_tab):
+    """A held target has a label beside it, on the page and in the picture."""
+    tab = open_tab("planar")
+    pictures = [picture(tab)]
+    tab.point_at("0")
+    tab.page.mouse.down()
+    tab.settle()
+    assert "reached" in tab.texts
+    pictures.append(picture(tab))
+    label, box = (tab.page.locator(at).bounding_box() for at in ("#labels span:has-text('reached')", "#stage canvas"))
+    tab.page.mouse.up()
+    scale = pictures[0].shape[1] / box["width"]
+    left, top = (round(scale * (label[axis] - box[axis])) for axis in "xy")
+    right, bottom = left + round(scale * label["width"]), top + round(scale * label["height"])
+    changed = np.abs(pictures[1] - pictures[0]).max(axis=-1)[top:bottom, left:right]
+    assert (changed > 60).mean() > 0.05
+
+
+def picture(tab):
+    """The picture that the page downloads, (height, width, 3)."""
+    with tab.page.expect_download() as download:
+        tab.page.evaluate("() => document.getElementById('screenshot').click()")
+    return np.asarray(Image.open(download.value.path()).convert("RGB"), float)
 
 
 def test_the_page_comes_back_with_its_server_and_ctrl_c_ends_it_at_once(open_tab):

@@ -135,7 +135,8 @@ export class App {
     element("step").onclick = () => this.step();
     element("reset").onclick = () => this.connection.send({ type: "reset" });
     element("screenshot").onclick = () => (this.wantsPicture = true);
-    element("record").onclick = () => this.view && this.film.toggle(this.view.canvas, `kinema-${this.tabs.current}`);
+    element("record").onclick = () => this.film.toggle("video", `kinema-${this.tabs.current}`);
+    element("record-gif").onclick = () => this.film.toggle("gif", `kinema-${this.tabs.current}`);
     element("copy-python").onclick = () => this.connection.send({ type: "python" });
     new SidePanel(() => this.scene && this.history.start(this.introduction()?.unit ?? ""));
   }
@@ -373,13 +374,16 @@ export class App {
     const portrait = this.view.portrait();
     if (portrait) this.timeline.takePicture(this.view.canvas, portrait);
     this.timeline.drawn(this.frame);
-    this.labels.show(this.view.labels());
+    const labels = this.view.labels();
+    this.labels.show(labels);
     this.dragging.drawn(now);
     const handles = this.view.handles();
     this.hint.drawn(handles, elapsed);
     this.arrows.show(handles);
     this.showCamera();
-    if (this.wantsPicture) keepPicture(this.view.canvas, `kinema-${this.tabs.current}`);
+    const shot = { canvas: this.view.canvas, labels, theme: this.theme };
+    this.film.drawn(shot);
+    if (this.wantsPicture) keepPicture(shot, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
     this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");
   }

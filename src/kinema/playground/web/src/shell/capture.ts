@@ -1,6 +1,23 @@
-// Pictures and videos of the scene.
+// Pictures, videos and GIFs of the scene, with its labels.
 
+import type { Label, Theme } from "../view";
 import { element, make, setIcon } from "./dom";
+import { gif, reduced, type GifFrame } from "./gif";
+import { seekable } from "./webm";
+
+/** Frames per second of a GIF, most frames of it, and its largest width in pixels. */
+const GIF_FPS = 20;
+const GIF_FRAMES = 300;
+const GIF_WIDTH = 640;
+/** Milliseconds between key frames of a video: a player can jump to each of them. */
+const KEY_FRAMES = 1000;
+
+/** What is on the screen. Use it in the task that drew the canvas. */
+export interface Shot {
+  canvas: HTMLCanvasElement;
+  labels: Label[];
+  theme: Theme;
+}
 
 export function download(blob: Blob, name: string): void {
   const link = make("a", { href: URL.createObjectURL(blob), download: name });
@@ -8,48 +25,152 @@ export function download(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Download the canvas as a picture. Call it in the task that drew the canvas. */
-export function keepPicture(canvas: HTMLCanvasElement, name: string): void {
-  canvas.toBlob((blob) => blob && download(blob, `${name}.png`), "image/png");
+/** Download what is on the screen as a picture. */
+export function keepPicture(shot: Shot, name: string): void {
+  const whole = make("canvas", { width: shot.canvas.width, height: shot.canvas.height });
+  compose(shot, whole);
+  whole.toBlob((blob) => blob && download(blob, `${name}.png`), "image/png");
 }
 
+/** Draw a shot onto a canvas of any size: the scene, and the labels over it. */
+function compose({ canvas, labels, theme }: Shot, onto: HTMLCanvasElement): void {
+  const pen = onto.getContext("2d", { willReadFrequently: true })!;
+  const box = canvas.getBoundingClientRect();
+  const scale = onto.width / Math.max(box.width, 1);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.drawImage(canvas, 0, 0, onto.width, onto.height);
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+  pen.textBaseline = "middle";
+  for (const label of labels) {
+    const lines = label.text.split("\n");
+    const [width, height] = [Math.max(...lines.map((line) => pen.measureText(line).width)) + 14, 17 * lines.length + 2];
+    const x = label.x - box.left - (label.centred ? width / 2 : 0);
+    const y = label.y - box.top - (label.centred ? height / 2 : 0);
+    pen.fillStyle = css(theme.surface);
+    pen.globalAlpha = 0.86;
+    pen.beginPath();
+    pen.roundRect(x, y, width, height, 7);
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.fillStyle = css(theme.ink);
+    lines.forEach((line, i) => pen.fillText(line, x + 7, y + 1 + 17 * (i + 0.5)));
+  }
+}
+
+function css(colour: number): string {
+  return `#${colour.toString(16).padStart(6, "0")}`;
+}
+
+/** A recording that is going on. */
+interface Recording {
+  drawn(shot: Shot): void;
+  /** End it, and download what there is. */
+  finish(): void;
+}
+
+type Kind = "video" | "gif";
+
 export class Film {
-  private recorder: MediaRecorder | null = null;
+  private recording: Recording | null = null;
+  private kind: Kind = "video";
 
   constructor() {
     this.show();
   }
 
   /** Start recording, or stop and download. */
-  toggle(canvas: HTMLCanvasElement, name: string): void {
-    if (this.recorder) this.recorder.stop();
-    else this.start(canvas, name);
+  toggle(kind: Kind, name: string): void {
+    if (this.recording) return this.stop();
+    this.kind = kind;
+    this.recording = kind === "video" ? new Video(name) : new Gif(name, () => this.stop());
     this.show();
   }
 
-  /** Stop because the canvas will be removed. */
-  stop(): void {
-    this.recorder?.stop();
+  /** Take what was drawn. */
+  drawn(shot: Shot): void {
+    this.recording?.drawn(shot);
   }
 
-  private start(canvas: HTMLCanvasElement, name: string): void {
-    const parts: Blob[] = [];
-    const recorder = new MediaRecorder(canvas.captureStream(60), { videoBitsPerSecond: 8_000_000 });
-    recorder.ondataavailable = (event) => parts.push(event.data);
-    recorder.onstop = () => {
-      this.recorder = null;
-      this.show();
-      const type = recorder.mimeType || "video/webm";
-      download(new Blob(parts, { type }), `${name}.${type.includes("mp4") ? "mp4" : "webm"}`);
-    };
-    recorder.start(1000);
-    this.recorder = recorder;
+  /** Stop and download, also because the canvas will be removed. */
+  stop(): void {
+    this.recording?.finish();
+    this.recording = null;
+    this.show();
   }
 
   private show(): void {
-    const button = element("record");
-    const on = this.recorder?.state === "recording";
-    setIcon(button, on ? "stop" : "film", on ? "Stop recording and download" : "Record a video");
-    button.setAttribute("aria-pressed", String(on));
+    for (const [id, kind, what] of [["record", "video", "a video"], ["record-gif", "gif", "a GIF"]] as const) {
+      const on = this.recording !== null && this.kind === kind;
+      setIcon(element(id), on ? "stop" : kind === "gif" ? "gif" : "film", on ? "Stop recording and download" : `Record ${what}`);
+      element(id).setAttribute("aria-pressed", String(on));
+    }
+  }
+}
+
+class Video implements Recording {
+  private readonly whole = make("canvas");
+  private readonly parts: Blob[] = [];
+  private recorder: MediaRecorder | null = null;
+
+  constructor(private readonly name: string) {}
+
+  drawn(shot: Shot): void {
+    if (!this.recorder) Object.assign(this.whole, { width: shot.canvas.width & ~1, height: shot.canvas.height & ~1 });
+    compose(shot, this.whole);
+    this.recorder ??= this.start();
+  }
+
+  private start(): MediaRecorder {
+    const options = { videoBitsPerSecond: 8_000_000, videoKeyFrameIntervalDuration: KEY_FRAMES };
+    const recorder = new MediaRecorder(this.whole.captureStream(60), options);
+    recorder.ondataavailable = (event) => this.parts.push(event.data);
+    recorder.onstop = () => void this.keep(recorder.mimeType || "video/webm");
+    recorder.start(1000);
+    return recorder;
+  }
+
+  finish(): void {
+    this.recorder?.stop();
+  }
+
+  private async keep(type: string): Promise<void> {
+    const data = new Uint8Array(await new Blob(this.parts).arrayBuffer());
+    const ending = type.includes("mp4") ? "mp4" : "webm";
+    download(new Blob([ending === "webm" ? seekable(data) : data] as BlobPart[], { type }), `${this.name}.${ending}`);
+  }
+}
+
+class Gif implements Recording {
+  private readonly small = make("canvas");
+  private readonly frames: GifFrame[] = [];
+  private due = 0;
+  private last = 0;
+
+  constructor(
+    private readonly name: string,
+    private readonly full: () => void,
+  ) {}
+
+  drawn(shot: Shot): void {
+    const now = performance.now();
+    if (now < this.due) return;
+    this.due = Math.max(this.due + 1000 / GIF_FPS, now);
+    if (!this.frames.length) {
+      const scale = Math.min(1, GIF_WIDTH / shot.canvas.width);
+      Object.assign(this.small, { width: Math.round(shot.canvas.width * scale), height: Math.round(shot.canvas.height * scale) });
+    } else {
+      this.frames.at(-1)!.delay = Math.max(2, Math.round((now - this.last) / 10));
+    }
+    compose(shot, this.small);
+    const { width, height } = this.small;
+    const { data } = this.small.getContext("2d")!.getImageData(0, 0, width, height);
+    this.frames.push({ pixels: reduced(data), delay: Math.round(100 / GIF_FPS) });
+    this.last = now;
+    if (this.frames.length >= GIF_FRAMES) this.full();
+  }
+
+  finish(): void {
+    if (this.frames.length) void gif(this.small.width, this.small.height, this.frames).then((blob) => download(blob, `${this.name}.gif`));
   }
 }
