@@ -616,6 +616,69 @@ def test_an_arm_held_beyond_reach_stands_still(direction):
     assert same_bits(frame, last)
 
 
+def bends(character, pose):
+    """Sines of the bends of elbows and knees, by forward kinematics; below 0 they are bent back, against the bend at
+    rest.
+    """
+    skeleton = character.skeleton
+    found = []
+    for limb in (*character.rig.arms, *character.rig.legs):
+        start, middle, end = (int(joint) for joint in limb.joints)
+        parent, across = int(skeleton.parents[middle]), []
+        for world in (world_of(skeleton, at_rest(skeleton)), world_of(skeleton, pose)):
+            into = np.linalg.inv(world[..., parent, :3, :3])
+            at = world[..., :3, 3]
+            upper = naive.unit((into @ (at[..., middle, :] - at[..., start, :])[..., None])[..., 0])
+            lower = naive.unit((into @ (at[..., end, :] - at[..., middle, :])[..., None])[..., 0])
+            across.append(np.cross(upper, lower))
+        found.append((across[1] * naive.unit(across[0])).sum(axis=-1))
+    return np.stack(found, axis=-1)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("limited", [True, False], ids=["limits", "no limits"])
+@pytest.mark.parametrize("part", ["left_hand", "hips"])
+def test_elbows_and_knees_keep_their_side_through_full_stretch_and_back(part, limited):
+    """A hand, and the hips above pinned feet: pulled away, taut, and back in again beyond where they were."""
+    character, count = humanoid() if limited else without_limits(humanoid()), 12 if compiled.COMPILED else 1
+    skeleton, body = character.skeleton, km.FullBody(character)
+    away = directions(count) if part != "hips" else naive.unit(directions(count) * (0.4, 0.2, 0.4) + (0, 1, 0))
+    frames = 90 if compiled.COMPILED else 3
+    path = 0.25 + 0.5 * np.sin(np.linspace(0, 1.5 * np.pi, frames))
+    frame = tiled = tiled_rest(skeleton, count)
+    stretched = 1.0
+    for far in path:
+        frame, _ = body.solve(tiled, pulls(body, (part,), away * far), warm=frame)
+        bent = bends(character, frame)
+        assert bent.min() > -1e-6
+        stretched = min(stretched, float(bent.min()))
+    if compiled.COMPILED:
+        assert stretched < 0.01
+
+
+@pytest.mark.slow_uncompiled
+def test_no_elbow_or_knee_of_a_body_without_limits_bends_back():
+    rng = problems.generator(9)
+    character, count = without_limits(humanoid()), 100 if compiled.COMPILED else 1
+    skeleton, body = character.skeleton, km.FullBody(character)
+    joints = [body.joint(name) for name in HANDS_AND_FEET]
+    targets = effectors_at(skeleton, bent(character, rng, count), joints, rotations=False)
+    after, _ = body.solve(at_rest(skeleton), targets)
+    assert bends(character, after).min() > -1e-6
+
+
+def test_a_knee_that_is_animated_bent_back_is_left_so():
+    character = without_limits(humanoid())
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    knee = body.joint("left_knee")
+    pose.rotations[knee] = naive.quat_mul(pose.rotations[knee], naive.quat_from_axis_angle((1, 0, 0), -0.3))
+    before = bends(character, pose)[2]
+    assert before < -0.1
+    hand = world_of(character.skeleton, pose)[body.joint("left_hand"), :3, 3]
+    after, _ = body.solve(pose, pulled(character, hand + (0.0, 0.05, 0.05)))
+    assert before - 1e-6 < bends(character, after)[2] < 0.0
+
+
 def test_an_arm_that_is_let_go_does_not_jump_back():
     character = humanoid()
     skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)

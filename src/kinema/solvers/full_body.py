@@ -20,6 +20,7 @@ from kinema.solvers.body import masses as body_masses
 from kinema.solvers.body import records, targets
 from kinema.solvers.body.plan import Plan, Weights
 from kinema.solvers.body.roles import default_mobility, joint_of
+from kinema.solvers.body.sides import find_sides
 from kinema.solvers.body.solve import solve_bodies
 from kinema.solvers.body.targets import Effector, Target
 
@@ -71,9 +72,9 @@ class BodyReport(NamedTuple):
     steps: Any
     """(...): Gauss-Newton steps taken."""
     limited: Any
-    """(...): whether a joint is held back by its limit."""
+    """(...): whether any joint is held back."""
     limited_joints: NDArray[np.bool_]
-    """(..., J): which joints are held back by their limits."""
+    """(..., J): which joints are held back by their limits, or are elbows and knees that would bend back."""
     balance: Any
     """(...): metres that the centre of mass is inside the support of the pinned feet, seen from above; below 0 it is
     outside. 0 if no foot is pinned."""
@@ -164,6 +165,7 @@ class FullBody:
         self.speed = validation.number("speed", speed, 0.0)
         self.mass = self._masses(masses)
         self._mass_offsets = body_masses.mass_offsets(self.skeleton)
+        self._sides = find_sides(self.skeleton, self.rig)
         self._plans: dict[Any, BodyPlan] = {}
 
     def __repr__(self) -> str:
@@ -297,6 +299,7 @@ class FullBody:
         weights = Weights(self.mass, self._mass_offsets, support)
         all_tips = (*tips, *np.flatnonzero(self.mass).tolist()) if weighs else tips
         plan = BodyPlan(self.skeleton, all_tips, self.mobility, self.root, self.slide, weights, unsettled)
+        plan.keep_sides(self._sides)
         plan.order, plan.places = order, np.argsort(order)
         plan.effectors = targets.template(wanted, plan.index)
         plan.settings = self._settings.copy()

@@ -13,6 +13,9 @@ from kinema.solvers.branch import into_limit
 LARGEST_ROTATION = 0.8
 """Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
 
+STRAIGHT = 1e-7
+"""Bend below which an elbow or a knee counts as straight, radians."""
+
 EDGE_SLACK = 16.0
 """How near to the edge of its limit a joint counts as at it, in roundings of a rotation."""
 
@@ -81,6 +84,8 @@ def find_edges(joint, state, rounding):
     state.at_swing, state.at_low, state.at_high = False, False, False
     if joint.limit.kind != limits.NONE:
         find_limit_edges(joint, state, rounding)
+    if joint.one_sided and not state.at_swing:
+        find_side_edge(joint, state)
     state.no_swing = state.no_swing and state.at_swing
     state.no_twist = state.no_twist and (state.at_low or state.at_high)
 
@@ -103,6 +108,43 @@ def find_limit_edges(joint, state, rounding):
     state.at_swing = sine * limit.cos_widest - cosine * limit.sin_widest >= -slack
     if limit.kind == limits.SWING_TWIST:
         state.at_low, state.at_high = limits.at_ends(away, bone, limit, slack)
+
+
+@kernel
+def bend_of(joint, q):
+    """The sine of an elbow's or a knee's bend with a local rotation: 0 is straight, and below 0 it is bent back."""
+    return vec.dot(quat.rotate(q, load3(joint.lower)), load3(joint.side))
+
+
+@routine
+def find_side_edge(joint, state):
+    """Whether an elbow or a knee is straight. Its edge takes the place of a swing, or of a hinge's end."""
+    q = load4(state.rotation)
+    lower = quat.rotate(q, load3(joint.lower))
+    zero = like(lower[0], 0.0)
+    if vec.dot(lower, load3(joint.side)) > state.least_bend + like(zero, STRAIGHT):
+        return
+    away = vec.unit_or(vec.cross(load3(joint.side), lower), load3(joint.side))
+    back = to_world(state, quat.rotate(quat.conj(q), away))
+    if joint.limit.kind == limits.HINGE:
+        ahead = vec.dot(load3(state.twist), back) > zero
+        state.at_high, state.at_low = state.at_high or ahead, state.at_low or not ahead
+    else:
+        state.at_swing = True
+        store3(state.swing, back)
+
+
+@kernel
+def unbend(joint, state, rounding):
+    """Straighten an elbow or a knee that is bent back, the shortest way."""
+    q = load4(state.rotation)
+    lower, side = quat.rotate(q, load3(joint.lower)), load3(joint.side)
+    one = like(rounding, 1.0)
+    bend = min(max(vec.dot(lower, side), -one), one)
+    if state.least_bend - bend > rounding:
+        back = vec.unit_or(vec.cross(lower, side), vec.unit_side(side))
+        angle = math.asin(max(state.least_bend, -one)) - math.asin(bend)
+        store4(state.rotation, quat.unit(quat.mul(quat.from_axis_angle(back, angle), q)))
 
 
 @kernel
@@ -168,7 +210,9 @@ def move_joint(problem, n, rotation, slide):
 
 @kernel
 def hold(joint, state, rounding):
-    """Move a joint into its limit. Returns whether it had to be moved."""
+    """Move a joint to its side and into its limit. Returns whether its limit had to move it."""
+    if joint.one_sided:
+        unbend(joint, state, rounding)
     if joint.limit.kind == limits.NONE:
         return False
     q, moved = into_limit(load4(state.rotation), load4(joint.rest), load3(joint.bone), joint.limit, rounding)

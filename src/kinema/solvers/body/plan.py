@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from kinema.pose import Pose
 from kinema.skeleton import Skeleton
 from kinema.solvers.body import records
+from kinema.solvers.body.sides import Side
 
 ROWS = 6
 """Rows of the system that one effector needs at most."""
@@ -74,6 +76,14 @@ class Plan:
             self.joints["mass"], self.joints["mass_offset"] = weights.mass[self.nodes], weights.offset[self.nodes]
             self.support = weights.support.copy()
             self.support["joint"] = self.index[weights.support["joint"]]
+
+    def keep_sides(self, sides: Sequence[Side]) -> None:
+        """Let elbows and knees bend one way only."""
+        for side in sides:
+            n = self.index[side.joint]
+            if n >= 0:
+                self.joints["one_sided"][n] = True
+                self.joints["lower"][n], self.joints["side"][n] = side.lower, side.side
 
     def _carried(self, skeleton: Skeleton, weights: Weights | None) -> NDArray[np.int64]:
         """Joints that do not move by themselves, but that the balance depends on."""

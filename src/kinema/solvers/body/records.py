@@ -16,6 +16,9 @@ JOINT = Record(
     rest=(REAL, 4),  # Its local rotation at rest, from which its limit is measured.
     bone=(REAL, 3),  # The direction of its bone in its own space.
     limit=LIMIT,
+    one_sided=bool,  # Whether it is an elbow or a knee, which bends one way only:
+    lower=(REAL, 3),  # this direction of the limb below it, in its own space, stays
+    side=(REAL, 3),  # on this side of the limb above it, in the space of its parent.
     mass=REAL,  # Share of the body's mass that it carries,
     mass_offset=(REAL, 3),  # and where, in its own space.
 )
@@ -39,6 +42,7 @@ JOINT_STATE = Record(
     z=(REAL, 3),
     swing=(REAL, 3),  # World axes about which it swings on and twists on; a hinge has its axis in `twist`.
     twist=(REAL, 3),
+    least_bend=REAL,  # Least sine of an elbow's or a knee's bend: 0, or that of the reference if that is bent back.
     free=REAL,  # Mobility about every axis,
     swing_mobility=REAL,  # and what is added to it about these two.
     twist_mobility=REAL,

@@ -10,7 +10,7 @@ from kinema.math.rows import load3, load4, load_origin, store3, store4
 from kinema.solvers.body.balance import balance_margin, find_support, ground_axes, mass_centre
 from kinema.solvers.body.descent import reach
 from kinema.solvers.body.follow import follow
-from kinema.solvers.body.joints import forward, recentre
+from kinema.solvers.body.joints import bend_of, forward, recentre
 from kinema.solvers.body.records import BodyProblem
 from kinema.solvers.body.rows import aim_effectors, build_rows, is_reached
 from kinema.solvers.body.step import go_to_start
@@ -43,7 +43,9 @@ def stand(problem, whole):
     """
     settings = problem.settings[0]
     for n in range(problem.joints.size):
-        state = problem.states[n]
+        joint, state = problem.joints[n], problem.states[n]
+        if joint.one_sided:
+            state.least_bend = min(bend_of(joint, load4(state.rotation)), like(settings.body_size, 0.0))
         store4(state.reference, load4(state.rotation))
         store3(state.reference_translation, load3(state.translation))
     forward(problem)

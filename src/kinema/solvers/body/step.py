@@ -17,18 +17,21 @@ from kinema.solvers.body.system import (
     substitute,
 )
 
-ACTIVE_SETS = 4
-"""Times that the limits which hold a step back are revised before it is taken."""
+ACTIVE_SETS = 5
+"""Times that the limits which hold a step back are revised before it is taken,"""
+
+RELEASES = 2
+"""and times that a revision may release joints."""
 
 
 # --- the system ------------------------------------------------------------------------------------------------
 
 
 @routine
-def revise(problem, count):
+def revise(problem, count, release):
     """Block what would push a joint on past its edge, release what would not; drop inequalities that would pull.
 
-    Returns whether anything changed.
+    release: whether joints may be released. Returns whether anything changed.
     """
     changed = False
     zero = like(problem.settings[0].body_size, 0.0)
@@ -39,10 +42,12 @@ def revise(problem, count):
             changed = True
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.limit.kind == limits.NONE or joint.mobility <= zero:
+        if joint.mobility <= zero or (joint.limit.kind == limits.NONE and not joint.one_sided):
             continue
         on = vec.add(load3(state.pull), vec.scale(moment_at(state), state.mobility))
         no_swing, no_twist = blocked(state, on)
+        if not release:
+            no_swing, no_twist = no_swing or state.no_swing, no_twist or state.no_twist
         if no_twist != state.no_twist or no_swing != state.no_swing:
             state.no_twist, state.no_swing = no_twist, no_swing
             set_mobility(joint, state)
@@ -51,16 +56,27 @@ def revise(problem, count):
 
 
 @routine
+def solve_system(problem, count):
+    """Find the forces l, and with them the wrench on every joint."""
+    fill_pulls(problem, count)
+    fill_matrix(problem, count)
+    factor(problem.matrix, count)
+    substitute(problem.matrix, problem.pulls, count)
+    gather_wrenches(problem, count)
+
+
+@routine
 def solve_step(problem, count):
-    """Find the forces l, with the limits that hold this step back."""
-    for _ in range(ACTIVE_SETS):
-        fill_pulls(problem, count)
-        fill_matrix(problem, count)
-        factor(problem.matrix, count)
-        substitute(problem.matrix, problem.pulls, count)
-        gather_wrenches(problem, count)
-        if not revise(problem, count):
+    """Find the forces of a step, with the limits that hold it back.
+
+    Later revisions only block: joints that block and release each other in turns would leave forces and limits that do
+    not belong together.
+    """
+    for k in range(ACTIVE_SETS):
+        solve_system(problem, count)
+        if not revise(problem, count, k < RELEASES):
             return
+    solve_system(problem, count)
 
 
 # --- joints ----------------------------------------------------------------------------------------------------
