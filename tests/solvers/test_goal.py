@@ -1044,3 +1044,36 @@ def _quiet(request):
     logger.setLevel(logging.WARNING if "caplog" in request.fixturenames else logging.ERROR)
     yield
     logger.setLevel(before)
+
+
+# --- angles of hinges ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+def test_the_report_has_the_angles_of_the_hinges():
+    """A KUKA iiwa and a goal with rotation: the angles are inside the ranges and make the pose again."""
+    skeleton = urdf.load(asset("urdf/kuka_iiwa.urdf"))
+    hinges = [j for j, limit in enumerate(skeleton.limits) if limit is not None and limit.low < limit.high]
+    wanted = np.array([0.4, 0.7, -0.3, -0.9, 0.2, 0.6, 0.5])
+    r = skeleton.rest.rotations.astype(float).copy()
+    for j, angle in zip(hinges, wanted, strict=True):
+        r[j] = naive.quat_mul(r[j], naive.quat_from_axis_angle(skeleton.limits[j].axis, angle))
+    goal_pose = km.Pose(skeleton.rest.translations.astype(float), r)
+    tip = hinges[-1]
+    goal = km.Goal(skeleton.world(goal_pose)[tip, :3, 3], rotation=skeleton.world_rotations(goal_pose)[tip])
+    pose, report = km.solve(skeleton, skeleton.rest, skeleton.chain(hinges[0], tip), goal)
+    assert report.reached
+    assert report.angles.shape == (7,)
+    np.testing.assert_allclose(report.angles, km.hinge_angles(skeleton, pose), atol=1e-12)
+    for j, angle in zip(hinges, report.angles, strict=True):
+        limit = skeleton.limits[j]
+        assert limit.low - 1e-6 <= angle <= limit.high + 1e-6
+        again = naive.quat_mul(skeleton.rest.rotations[j], naive.quat_from_axis_angle(limit.axis, angle))
+        assert naive.angle_between_rotations(again, pose.rotations[j]) < 1e-6
+
+
+def test_a_chain_without_hinges_has_no_angles():
+    rest = Pose(np.array([(0, 0, 0), (0, 1, 0), (0, 1, 0)], float), np.tile(IDENTITY, (3, 1)))
+    skeleton = Skeleton([*"abc"], [-1, 0, 1], rest)
+    _, report = km.solve(skeleton, rest, [*"abc"], np.array([(1.0, 1.0, 0.0), (0.0, 1.0, 1.0)]))
+    assert report.angles.shape == (2, 0)

@@ -17,6 +17,7 @@ from kinema.skeleton import Joint, Skeleton
 from kinema.solvers import branch
 from kinema.solvers.goal_solvers import rotation_errors, solve_task
 from kinema.solvers.goal_task import Goal, GoalTask, PosedBatch, SolveOptions, as_goal, parse, spread
+from kinema.solvers.hinges import angles_of, moving_hinges
 from kinema.solvers.limited_branch import solve_chains
 
 SOLVERS = ("two_bone", "ccd", "fabrik", "compensating")
@@ -44,6 +45,8 @@ class Report(NamedTuple):
     """(...): whether the goal lies in the soft zone, where the limb eases out instead of snapping straight."""
     pole_singular: Any
     """(...): whether the pole is so near the line to the goal that it has little effect."""
+    angles: Any
+    """(..., n): angles of the chain's n hinges that can rotate, in its order, radians from rest; see `hinge_angles`."""
 
 
 def solve(
@@ -240,7 +243,8 @@ def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tup
     rotation_error = rotation_errors(posed, task)
     reached &= rotation_error <= posed.dtype(options.rotation_tolerance)
     parts = (reached, error, rotation_error, task.passes, task.limited, reach, soft, singular)
-    return Report(*(part.reshape(shape)[()] for part in parts))
+    angles = angles_of(posed.skeleton, moving_hinges(posed.skeleton, task.joints), posed.r)
+    return Report(*(part.reshape(shape)[()] for part in parts), angles.reshape(*shape, -1))
 
 
 def _warn(skeleton: Skeleton, task: GoalTask, reached: Any, length: Any) -> None:

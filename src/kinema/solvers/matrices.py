@@ -263,7 +263,8 @@ def _report(
         "soft": (reach > soften) & (soften < 1),
         "pole_singular": figures[1] < POLE_FADE_HINTED,
     }
-    return Report(**{name: array.reshape(shape)[()] for name, array in parts.items()})
+    shaped = {name: array.reshape(shape)[()] for name, array in parts.items()}
+    return Report(**shaped, angles=np.zeros((*shape, 0), chain.dtype))
 
 
 # --- what came in ----------------------------------------------------------------------------------------------
