@@ -78,6 +78,22 @@ def test_a_dropped_file_is_posed_and_downloaded(tab, tmp_path):
     assert not [issue for issue in validator_issues([tmp_path / "baked.glb"])[0] if issue[0] == 0]
 
 
+def test_the_scene_goes_on_while_a_clip_is_baked(tab):
+    tab.control("clip").select_option("idle")
+    tab.page.evaluate(
+        "() => { const box = document.getElementById('work'); window.told = [];"
+        " new MutationObserver(() => window.told.push([box.textContent, window.kinema.state().tick]))"
+        ".observe(box, { childList: true, subtree: true, characterData: true }); }"
+    )
+    with tab.page.expect_download() as download:
+        tab.control("baked").click()
+    assert download.value.path().read_bytes().startswith(b"glTF")
+    told = tab.page.evaluate("window.told")
+    assert any("Baking humanoid_baked.glb" in text for text, _ in told)
+    assert told[-1][1] > told[0][1], "frames were drawn meanwhile"
+    assert tab.control("work").is_hidden()
+
+
 def test_a_file_that_is_none_is_refused_with_a_word(tab, tmp_path):
     (tmp_path / "broken.glb").write_bytes(b"glTF, or so it says")
     tab.page.get_by_test_id("file").set_input_files(tmp_path / "broken.glb")

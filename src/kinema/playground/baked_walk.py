@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo.scenes.actor import UP
 from kinema.demo.scenes.character_files import saved
+from kinema.demo.scenes.scene import FileJob
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.io import names
@@ -24,15 +25,31 @@ from kinema.pose import Pose
 from kinema.rig import Rig
 
 
-def baked_file(walker: Walker) -> bytes:
-    """Return the character's file with the clip as it is shown and, if handles are dragged, the current pose."""
+def bake_job(walker: Walker) -> FileJob:
+    """Return the work that makes the character's file with the clip as it is shown and, if handles are dragged, the
+    current pose.
+
+    Everything is taken from the walker now: it may go on meanwhile.
+    """
     character, rig = walker.actor.original, walker.character.rig
-    clips = []
+    take = None
     if walker.clip is not None and rig is not None:
-        clips.append(_Take(walker, rig, walker.character.clips[walker.clip]).baked())
-    if walker.held.holds or not clips:
-        clips.append(_shown_pose(walker, "held pose"))
-    return _saved_with(character, clips)
+        take = _Take(walker, rig, walker.character.clips[walker.clip]).checked()
+    settings, baked_character = None if take is None else take.settings(), walker.character
+    poses = [_shown_pose(walker, "held pose")] if walker.held.holds or take is None else []
+
+    def job(progress: Callable[[float], None]) -> bytes:
+        if take is None or settings is None:
+            return _saved_with(character, poses)
+        clip = bake(baked_character, take.clip, settings, progress=progress).clip
+        return _saved_with(character, [clip, *poses])
+
+    return job
+
+
+def baked_file(walker: Walker) -> bytes:
+    """Return the file that `bake_job` makes."""
+    return bake_job(walker)(lambda share: None)
 
 
 def pose_file(walker: Walker) -> bytes:
@@ -60,13 +77,14 @@ class _Take:
     rig: Rig
     clip: Clip
 
-    def baked(self) -> Clip:
+    def checked(self) -> _Take:
+        """Return itself. Raises InputError if the clip is too long."""
         if self._duration > LONGEST_BAKED:
             raise InputError(
                 f"{self.clip.name!r:.60} lasts {self._duration:.0f} s; the page bakes up to {LONGEST_BAKED:.0f} s. "
                 "Use `kinema bake` for longer clips"
             )
-        return bake(self.walker.character, self.clip, self.settings()).clip
+        return self
 
     def settings(self) -> BakeSettings:
         walker, held = self.walker, self.walker.held

@@ -14,8 +14,8 @@ from kinema.character import Character
 from kinema.clip import Clip
 from kinema.demo.scenes.actor import ClipMotion, clip_motion
 from kinema.demo.scenes.character import POSE_GROUP, CharacterScene
-from kinema.demo.scenes.scene import Control, Download
-from kinema.playground.baked_walk import baked_file, pose_file
+from kinema.demo.scenes.scene import Control, Download, FileJob
+from kinema.playground.baked_walk import bake_job, baked_file, pose_file
 from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
 
 
@@ -65,3 +65,6 @@ class PlayedCharacter(CharacterScene):
         if name == self.pose_name:
             return pose_file(self.walker)
         return baked_file(self.walker) if name == self.baked_name else super().give(name)
+
+    def long_job(self, name: str) -> FileJob | None:
+        return bake_job(self.walker) if name == self.baked_name else super().long_job(name)

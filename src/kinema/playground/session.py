@@ -12,9 +12,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
-from kinema.demo.scenes.scene import Scene
+from kinema.demo.scenes.scene import FileJob, Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import MOST_TICKS_AT_ONCE, SETTLE_TICKS, TICK
@@ -26,6 +27,9 @@ logger = logging.getLogger("kinema.playground")
 
 TYPICAL_WAIT = 5.0
 """Estimate of the time for kernels that a changed control needs, seconds."""
+
+REPORT_INTERVAL = 0.1
+"""Seconds between two reports of how far a file is."""
 
 Message = dict[str, Any] | bytes
 
@@ -257,7 +261,40 @@ class Session:
                 _answer(done, lambda: self.scene.receive(name, data))
                 self._shown = None
             case protocol.Give(name, done):
-                _answer(done, lambda: self.scene.give(name))
+                self._give(name, done)
+
+    def _give(self, name: str, done: Future[bytes]) -> None:
+        """Answer a file request: at once, or from another thread if the scene says that it takes long."""
+        try:
+            job = self.scene.long_job(name)
+        except InputError as problem:
+            done.set_exception(problem)
+            return
+        if job is None:
+            _answer(done, lambda: self.scene.give(name))
+        else:
+            work = partial(self._work, name, job, done)
+            threading.Thread(target=work, name=f"kinema-{self.kind.name}-file", daemon=True).start()
+
+    def _work(self, name: str, job: FileJob, done: Future[bytes]) -> None:
+        """Produce a file while the scene goes on, and tell the page how far it is."""
+        told = 0.0
+
+        def tell(share: float) -> None:
+            nonlocal told
+            if self._closed.is_set():
+                raise InputError("the page has left")
+            if time.monotonic() - told > REPORT_INTERVAL:
+                told = time.monotonic()
+                self.outbox.put("work", {"type": "work", "file": name, "share": share})
+
+        try:
+            done.set_result(job(tell))
+        except Exception as problem:
+            done.set_exception(problem)
+            if not isinstance(problem, InputError):
+                logger.exception("a file of %s could not be made", self.kind.name)
+        self.outbox.put("work", {"type": "work", "file": name, "share": 1.0})
 
 
 def _answer(done: Future[Any], work: Callable[[], Any]) -> None:

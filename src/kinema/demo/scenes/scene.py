@@ -106,6 +106,9 @@ class Download:
 
 Control = Slider | Switch | Choice | Button | Download
 
+FileJob = Callable[[Callable[[float], None]], bytes]
+"""Produces a file. Calls its argument with the share that is done, 0 to 1."""
+
 
 class Status(NamedTuple):
     """How well the scene's chains reach their targets."""
@@ -204,6 +207,13 @@ class Scene(ABC):
     def give(self, name: str) -> bytes:
         """Return the content of one of its files: a model for the page to draw, or a download."""
         raise InputError(f"{self.title} has no file {name!r:.40}")
+
+    def long_job(self, name: str) -> FileJob | None:
+        """Return the work that produces one of its files, if that takes long; None if `give` does it at once.
+
+        It runs in another thread while the scene goes on, so it must not read what the scene changes.
+        """
+        return None
 
     # Snapshots.
 

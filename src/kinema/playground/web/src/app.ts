@@ -24,6 +24,7 @@ import { Steering } from "./shell/steering";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
+import { Work } from "./shell/work";
 import { Timeline } from "./shell/timeline";
 import { SIDES, type Theme, type View } from "./view";
 import { VIEWS } from "./views";
@@ -55,6 +56,7 @@ export class App {
   private readonly scriptSheet = new ScriptSheet();
   private readonly keyHints: KeyHints;
   private readonly film = new Film();
+  private readonly work = new Work();
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
@@ -170,6 +172,9 @@ export class App {
         if (message.purpose === "save") save(message.state);
         else void share(message.state).then((text) => this.signs.notice(text));
         break;
+      case "work":
+        this.work.show(message.file, message.share);
+        break;
       case "notice":
         this.signs.notice(message.message);
         break;
@@ -249,6 +254,7 @@ export class App {
 
   private open(name: string): void {
     this.film.stop();
+    this.work.hide();
     this.view?.canvas.remove();
     this.view?.overlay?.remove();
     this.view?.dispose();

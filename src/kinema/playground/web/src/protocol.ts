@@ -58,6 +58,7 @@ export type ServerMessage =
   | SceneMessage
   | { type: "python"; text: string }
   | { type: "state"; purpose: string; state: SceneState }
+  | { type: "work"; file: string; share: number }
   | { type: "notice"; message: string }
   | { type: "end"; message: string };
 
