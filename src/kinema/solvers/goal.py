@@ -242,9 +242,10 @@ def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tup
     _warn(posed.skeleton, task, reached, length)
     rotation_error = rotation_errors(posed, task)
     reached &= rotation_error <= posed.dtype(options.rotation_tolerance)
+    found = angles_of(posed.skeleton, moving_hinges(posed.skeleton, task.joints), posed.r)
+    angles = found.reshape(*shape, found.shape[-1])
     parts = (reached, error, rotation_error, task.passes, task.limited, reach, soft, singular)
-    angles = angles_of(posed.skeleton, moving_hinges(posed.skeleton, task.joints), posed.r)
-    return Report(*(part.reshape(shape)[()] for part in parts), angles.reshape(*shape, -1))
+    return Report(*(*(part.reshape(shape)[()] for part in parts), angles))
 
 
 def _warn(skeleton: Skeleton, task: GoalTask, reached: Any, length: Any) -> None:
