@@ -16,7 +16,10 @@ ANY_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=8,
 )
-FIELDS = ("scene", "still", "number", "handle", "position", "key", "name", "value", "paused", "visible", "tick")
+FIELDS = (
+    *("scene", "still", "number", "handle", "position", "key", "name", "value", "paused", "visible", "tick"),
+    *("rotation", "turn", "ahead", "state", "purpose", "again"),
+)
 
 
 def test_a_frame_comes_out_as_it_went_in():
@@ -43,8 +46,11 @@ def test_any_fields_are_refused_or_understood(kind, fields):
         command = protocol.parse(json.dumps({"type": kind, **fields}))
     except protocol.Malformed:
         return
-    position = getattr(command, "position", ())
-    assert all(isinstance(x, float) and np.isfinite(x) for x in position)
+    for numbers in (getattr(command, name, ()) for name in ("position", "rotation")):
+        assert all(isinstance(x, float) and np.isfinite(x) for x in numbers)
+    if isinstance(command, protocol.Steer):
+        assert abs(command.turn) <= 1
+        assert abs(command.ahead) <= 1
 
 
 def test_what_the_page_sends_is_understood():
@@ -54,9 +60,32 @@ def test_what_the_page_sends_is_understood():
     )
     assert protocol.parse('{"type":"set","number":4,"name":"bones","value":3}') == protocol.Set(4, "bones", 3)
     assert protocol.parse('{"type":"seen","tick":9}') == protocol.Seen(9)
+    grab = '{"type":"grab","number":1,"handle":"part 5","position":[0,0.5,1]}'
+    assert protocol.parse(grab) == protocol.Grab(1, "part 5", (0.0, 0.5, 1.0))
+    rotate = '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1]}'
+    assert protocol.parse(rotate) == protocol.Rotate(1, "head", (0.0, 0.0, 0.0, 1.0))
+    assert protocol.parse('{"type":"pin","number":2,"handle":"head"}') == protocol.Pin(2, "head")
+    assert protocol.parse('{"type":"steer","number":2,"turn":-1,"ahead":0.5}') == protocol.Steer(2, -1.0, 0.5)
 
 
-@pytest.mark.parametrize("text", ["x" * 70_000, '{"type": "open", "scene": "' + "a" * 65 + '", "still": true}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,1]}',
+        '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,true]}',
+        '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1e400]}',
+        '{"type":"steer","number":1,"turn":1.1,"ahead":0}',
+        '{"type":"steer","number":1,"turn":null,"ahead":0}',
+        '{"type":"pin","number":-1,"handle":"head"}',
+        '{"type":"grab","number":1,"handle":5,"position":[0,0,0]}',
+    ],
+)
+def test_broken_grabs_pins_rotations_and_steering_are_refused(text):
+    with pytest.raises(protocol.Malformed):
+        protocol.parse(text)
+
+
+@pytest.mark.parametrize("text", ["x" * 600_000, '{"type": "open", "scene": "' + "a" * 65 + '", "still": true}'])
 def test_long_texts_are_refused(text):
     with pytest.raises(protocol.Malformed):
         protocol.parse(text)

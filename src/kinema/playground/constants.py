@@ -18,8 +18,8 @@ MOST_CONNECTIONS = 800
 LONGEST_IDLE = 5.0
 """Seconds after which a connection without a request is closed."""
 
-LARGEST_MESSAGE = 64 * 1024
-"""Most bytes of a message from a page. A drag, the largest one, has about a hundred."""
+LARGEST_MESSAGE = 512 * 1024
+"""Most bytes of a message from a page. A drag has about a hundred; a saved session with its poses up to this many."""
 
 LARGEST_FILE = 64 * 1024 * 1024
 """Most bytes of a dropped file: characters with textures have tens of megabytes."""

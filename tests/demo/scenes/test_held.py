@@ -6,7 +6,7 @@ import pytest
 from kinema.demo import humanoid
 from kinema.demo.scenes.balance import BalanceView, hull_order
 from kinema.demo.scenes.character import CharacterScene
-from kinema.demo.scenes.held import handles_by_joint
+from kinema.demo.scenes.held import MOST_HELD, handles_by_joint
 from kinema.errors import InputError
 from kinema.math import arrays
 
@@ -153,6 +153,17 @@ def test_unknown_parts_are_ignored_and_far_points_refused(scene):
     assert not scene.walker.held.holds
     with pytest.raises(InputError, match="grabbed point"):
         scene.grab("part 5", (50.0, 0.0, 0.0))
+
+
+def test_only_so_many_handles_are_held(scene):
+    with pytest.raises(InputError, match="release one first"):
+        for j in range(60):
+            scene.grab(f"part {j}", (0.0, 0.0, 0.0))
+            scene.drag(f"part {j}", (0.0, 1.0, 0.0))
+    assert len(scene.walker.held.holds) == MOST_HELD
+    scene.drag("part 3", (0.1, 1.0, 0.0))
+    settled(scene, 2)
+    assert np.isfinite(scene.frame()["world"]).all()
 
 
 def test_fingers_belong_to_the_hand_and_eyes_to_the_head():

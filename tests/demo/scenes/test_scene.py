@@ -192,6 +192,38 @@ def test_a_handle_dragged_while_time_stands_still_is_followed(name):
     assert np.abs(shown(one) - before).max() > 0.05
 
 
+def another(control, value):
+    """Another value that a control can have; None if there is none."""
+    match control:
+        case Slider(low=low, high=high):
+            return low if value != low else high if high != low else None
+        case Switch():
+            return not value
+        case Choice(options=options):
+            return next((option for option in options if option != value), None)
+    return None
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_control_can_be_undone(name):
+    one = scene(name)
+    one.be_still()
+    one.paused = True
+    for control in one.controls:
+        value = another(control, one.values[control.name])
+        if value is None or control.name in one.unsaved:
+            continue
+        before = one.snapshot()
+        one.set(control.name, value)
+        after = one.snapshot()
+        assert after != before, control.name
+        one.restore(before)
+        assert one.snapshot() == before, control.name
+        one.restore(after)
+        assert one.snapshot() == after, control.name
+        one.restore(before)
+
+
 @pytest.mark.parametrize("name", SCENES)
 def test_a_snapshot_goes_through_json_and_brings_everything_back(name):
     one = scene(name)

@@ -29,6 +29,8 @@ PINNED, PULLED, POLE = 2, 0, -1
 """Priorities. A pinned part does not give way to one that is pulled, and a pole gives way to both."""
 INSIDE = 0.02
 """Distance from the edge of the support at which balance is kept, metres for a person."""
+MOST_HELD = 32
+"""Handles that can be held at once: the time of a frame grows with the cube of their number."""
 FARTHEST_GRAB = 2.0
 """Largest distance of a grabbed point from its joint, as a multiple of the character's extent."""
 
@@ -165,22 +167,28 @@ class Held:
 
     def take(self, handle: str, position: Any) -> None:
         """Drag a handle to a position in the character's own space."""
-        if handle in self.grips:
+        if self._can_hold(handle):
             before = self.holds.get(handle, Hold(None))
             self.holds[handle] = replace(before, position=np.asarray(position, float))
 
     def rotate(self, handle: str, rotation: Any, position: Any) -> None:
         """Rotate the joint of a handle. position: (3,), where it is held if it was free."""
-        if handle in self.grips and self.grips[handle].kind in ROTATABLE:
+        if self._can_hold(handle) and self.grips[handle].kind in ROTATABLE:
             before = self.holds.get(handle, Hold(np.asarray(position, float)))
             self.holds[handle] = replace(before, rotation=arrays.unit(np.asarray(rotation, float)))
 
     def pin(self, handle: str, position: Any, rotation: Any) -> None:
         """Keep a handle where it is, however others are pulled. The gaze is held, not pinned."""
-        if handle in self.grips:
+        if self._can_hold(handle):
             before = self.holds.get(handle, Hold(np.asarray(position, float)))
             kept = before.rotation if before.rotation is not None else np.asarray(rotation, float)
             self.holds[handle] = Hold(before.position, None if handle == "gaze" else kept, handle != "gaze")
+
+    def _can_hold(self, handle: str) -> bool:
+        """Whether there is such a handle. Raises InputError if it were one too many."""
+        if handle in self.grips and handle not in self.holds and len(self.holds) >= MOST_HELD:
+            raise InputError(f"{MOST_HELD} handles are held; release one first")
+        return handle in self.grips
 
     def release(self, handle: str) -> None:
         """Release one handle: it eases back."""
@@ -222,7 +230,7 @@ class Held:
     def _restore_one(self, handle: str, kept: Mapping[str, Any], world: Any, far: float) -> None:
         if "offset" in kept:
             self.grab(handle, finite("offset", kept["offset"], 3), world)
-        if handle in self.grips:
+        if self._can_hold(handle):
             rotation = kept.get("rotation")
             turned = None if rotation is None else unit_rotation(rotation)
             position = np.clip(finite("position", kept["at"], 3), -far, far)

@@ -65,7 +65,10 @@ export class App {
     pin: (handle) => this.connection.input({ type: "pin", handle }),
     release: (handle) => this.connection.input({ type: "release", handle }),
   });
-  private readonly steering = new Steering((turn, ahead) => this.connection.input({ type: "steer", turn, ahead }));
+  private readonly steering = new Steering((turn, ahead) => {
+    this.hint.done();
+    this.connection.input({ type: "steer", turn, ahead });
+  });
   private readonly connection: Connection;
   private view: View | null = null;
   private scene: SceneMessage | null = null;

@@ -8,6 +8,9 @@ const MARK = "?state=";
 /** Addresses longer than this are cut off by some programs, characters. */
 const LONGEST = 8000;
 
+/** Bytes of a saved session: the server takes little more (LARGEST_MESSAGE in playground/constants.py). */
+const LARGEST = 500 * 1024;
+
 /** The name of the scene in the address. */
 export function sceneInAddress(): string {
   return decodeURIComponent(location.hash.slice(1).split("?")[0]!);
@@ -46,11 +49,12 @@ export function clearState(): void {
 
 /** Download a state as a file. */
 export function save(state: SceneState): void {
-  download(new Blob([JSON.stringify(state, null, 1)], { type: "application/json" }), `${state.scene}.kinema.json`);
+  download(new Blob([JSON.stringify(state)], { type: "application/json" }), `${state.scene}.kinema.json`);
 }
 
 /** Read a saved session. Throws if it is none. */
 export async function load(file: File): Promise<SceneState> {
+  if (file.size > LARGEST) throw new Error("it is too large for a saved session");
   const state = JSON.parse(await file.text()) as SceneState;
   if (typeof state?.scene !== "string" || typeof state.values !== "object") throw new Error("this is not a saved session");
   return state;
