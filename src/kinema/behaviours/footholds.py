@@ -10,12 +10,14 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.gait import clear_other, landing_point, lift_feet, lift_off
+from kinema.behaviours.gait import bound_landing, landing_point, lift_feet, lift_off, on_own_side
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
     FOOT_SAMPLES,
+    HEEL_SAMPLE,
     PLANTED,
     SWINGING,
+    TIP_SAMPLE,
     aim_down,
     fit_plane,
     floor_of,
@@ -24,16 +26,27 @@ from kinema.behaviours.ground_contact import (
     limit_slope,
 )
 from kinema.behaviours.pelvis import highest_hip
-from kinema.behaviours.swinging import PATH_RAYS, land, plan_swing
+from kinema.behaviours.swinging import PATH_RAYS, land, plan_swing, swing_path
 from kinema.behaviours.walking import HANGING, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
 
-CANDIDATES = 13
-"""Where the foot is wanted, four around it half way out, eight all the way out."""
+RING, SHORTER = 13, 3
+"""Candidates where the foot is wanted, four around it half way out and eight all the way out; and on the way from there
+back to its home, for shorter steps."""
+
+CANDIDATES = RING + SHORTER
+"""Candidates for a foothold."""
 
 NO_GROUND = 0.3
-"""What a hole under a part of the foot costs, as a gap in leg lengths."""
+"""What a hole under a part of the foot costs, or a step right beside it, as a gap in leg lengths."""
+
+BALL_GAP = 0.06
+"""Leg lengths above its ground up to which the ball of a foot may be: it does not stand on its heel alone."""
+
+NEAR_EDGE = 0.05
+"""Leg lengths above the sole from which ground right before its toes, or behind its heel, is the edge of a step: the
+foot would scrape along it."""
 
 HOLD_REACH = 0.75
 """Share of its stretch beyond rest that a leg may use up where its foot comes down: the remainder is for the body's
@@ -42,8 +55,15 @@ moves until it leaves again."""
 HOLD_CROUCH = 0.8
 """Share of the body's crouch that a foothold may take, for the same reason."""
 
+HELD_BACK, HELD_CROUCH = 0.1, 1.4
+"""Progress below which a walker takes footholds at the end of its reach, and the share of its crouch that they may take
+then."""
+
 HOLD_EDGE = 3.0
 """Weight of a gap under the sole in judging a foothold, beside its distance from where it is wanted."""
+
+HOLD_CROSSING = 5.0
+"""Weight of how far a foothold lies beyond the side of its foot, where it would cross the foot beside it."""
 
 HOLD_HEIGHT = 0.6
 """Weight of how far a foothold lies off the plane of the other feet: level ones are better."""
@@ -58,10 +78,13 @@ class Foothold(NamedTuple):
     cost: Any
 
 
-@kernel
-def candidate_offset(settings, leg, which, up):
+@routine
+def candidate_offset(settings, leg, foot, which, up):
     """How far from where the foot is wanted a candidate lies, across up."""
     zero = like(settings.search, 0.0)
+    if which >= RING:
+        back = vec.reject(vec.sub(load3(foot.home), load3(foot.wanted)), up)
+        return vec.scale(back, like(zero, (which - RING + 1) / SHORTER))
     e1 = vec.unit_side(up)
     e2 = vec.cross(up, e1)
     inner = which < 5
@@ -73,8 +96,20 @@ def candidate_offset(settings, leg, which, up):
 
 @kernel
 def samples_of(leg):
-    """How many rays a candidate needs."""
-    return 1 if leg.point else FOOT_SAMPLES
+    """How many rays a candidate needs: under its sole, before its toes and behind its heel."""
+    return 1 if leg.point else FOOT_SAMPLES + 2
+
+
+@routine
+def sample_part(leg, sample):
+    """Where a ray of a candidate goes down, from the ball of the foot, in the character's own space."""
+    if leg.point:
+        return load3(leg.samples[BALL_SAMPLE])
+    if sample < FOOT_SAMPLES:
+        return load3(leg.samples[sample])
+    if sample == FOOT_SAMPLES:
+        return vec.sub(load3(leg.samples[HEEL_SAMPLE]), load3(leg.margin))
+    return vec.add(load3(leg.samples[TIP_SAMPLE]), load3(leg.margin))
 
 
 @kernel
@@ -108,8 +143,8 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
             foot.first_ray = -1
             if is_looking(foot):
                 seconds = foot.left if foot.target.contact == SWINGING else like(dt, 0.0)
-                wanted = landing_point(settings, legs[n], walker, foot, m, seconds)
-                store3(foot.wanted, clear_other(settings, legs, feet[i], n, m, wanted))
+                bound_landing(settings, legs, walker, feet[i], n, m, seconds)
+                store3(foot.wanted, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
                 count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS
     return count
@@ -121,15 +156,16 @@ def aim_foot(settings, leg, foot, floor, rotation, rays):
     n, rise = foot.first_ray, settings.contact.rise
     wanted = load3(foot.wanted)
     for which in range(CANDIDATES):
-        at = vec.add(wanted, candidate_offset(settings, leg, which, floor.up))
+        at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
-            part = load3(leg.samples[BALL_SAMPLE if leg.point else sample])
-            aim_down(rays[n], vec.add(at, quat.rotate(rotation, part)), floor, rise)
+            aim_down(rays[n], vec.add(at, quat.rotate(rotation, sample_part(leg, sample))), floor, rise)
             n += 1
     ball = load3(foot.target.ball)
+    path = swing_path(leg, foot, wanted, floor.up)
     for step in range(PATH_RAYS):
-        share = like(rise, (step + 1) / (PATH_RAYS + 1))
-        aim_down(rays[n], vec.add(ball, vec.scale(vec.sub(wanted, ball), share)), floor, rise)
+        aim_down(
+            rays[n], vec.add(ball, vec.scale(path.along, path.first + path.spacing * like(rise, step))), floor, rise
+        )
         n += 1
 
 
@@ -159,10 +195,15 @@ def foothold_at(settings, leg, foot, which, hits, floor):
     if leg.point:
         return Foothold(solid, load3(hit.point), vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up), zero)
     plane = fit_plane(hits, n, 1, floor, cos_slope)
+    solid &= height_on(plane, load3(hit.point), floor.up) <= length * like(length, BALL_GAP)
     _, gap = lift_and_gap(plane, hits, n, 1, floor.up)
     for sample in range(FOOT_SAMPLES):
         gap += zero if hits[n + sample].found else like(length, NO_GROUND) * length
-    at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, which, floor.up))
+    for sample in range(FOOT_SAMPLES, FOOT_SAMPLES + 2):
+        beside = hits[n + sample]
+        if beside.found and height_on(plane, load3(beside.point), floor.up) < -length * like(length, NEAR_EDGE):
+            gap += length * like(length, NO_GROUND)
+    at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, foot, which, floor.up))
     flat = vec.add(floor.point, vec.reject(vec.sub(at, floor.point), floor.up))
     ball = vec.add(flat, vec.scale(floor.up, height_on(plane, flat, floor.up)))
     return Foothold(solid, ball, plane.normal, gap * like(length, HOLD_EDGE) / length)
@@ -170,14 +211,20 @@ def foothold_at(settings, leg, foot, which, hits, floor):
 
 @routine
 def is_within_reach(settings, leg, walker, foot, m, ankle, up):
-    """Whether the leg reaches a foothold once the body has come there, without crouching too far."""
+    """Whether the leg reaches a foothold once the body has come there, without crouching too far.
+
+    A walker that is held back takes what it just reaches: it would never get on otherwise.
+    """
     seconds = foot.left if foot.target.contact == SWINGING else like(walker.level, 0.0)
-    moves = vec.scale(load3(foot.drift), min(seconds, settings.swing_time) * walker.progress)
+    moves = vec.scale(load3(foot.drift), seconds * walker.progress)
     hip = vec.add(xform.apply(m, load3(foot.hip)), moves)
-    reach = reach_for(leg, like(seconds, HOLD_REACH))
+    held = walker.progress < like(seconds, HELD_BACK)
+    reach = leg.reach if held else reach_for(leg, like(seconds, HOLD_REACH))
+    crouch = leg.crouch * (like(seconds, HELD_CROUCH) if held else like(seconds, HOLD_CROUCH))
     top = walker.pelvis.height + highest_hip(hip, ankle, up, reach)
     far = vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach
-    return (top >= walker.level - leg.crouch * like(seconds, HOLD_CROUCH)) & (not far)
+    level = walker.level + vec.dot(vec.sub(ankle, load3(foot.target.ankle)), up) * leg.level_share
+    return (top >= level - crouch) & (not far)
 
 
 @routine
@@ -195,9 +242,10 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
         ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
         if not (walker.pelvis.fresh | is_within_reach(settings, leg, walker, foot, m, ankle, up)):
             continue
-        aside = candidate_offset(settings, leg, which, up)
+        aside = candidate_offset(settings, leg, foot, which, up)
         off = vec.dot(vec.sub(hold.ball, load3(foot.target.ball)), slope)
-        cost = hold.cost + (vec.length(aside) + abs(off) * like(length, HOLD_HEIGHT)) / length
+        crossing = max(foot.bound - vec.dot(hold.ball, load3(foot.side)), zero) * like(length, HOLD_CROSSING)
+        cost = hold.cost + (vec.length(aside) + abs(off) * like(length, HOLD_HEIGHT) + crossing) / length
         if (not found) | (cost < cheapest):
             found, cheapest = True, cost
             store3(foot.foothold, hold.ball)
@@ -217,8 +265,8 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
             land(foot)
     elif found:
         if foot.target.contact == HANGING:
-            lift_off(settings, foot, floor.up)
-        plan_swing(settings, leg, foot, hits, path_ray(leg, foot), floor.up)
+            lift_off(walker, foot, floor.up)
+        plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
     elif foot.target.contact == SWINGING:
         foot.target.contact = PLANTED
 

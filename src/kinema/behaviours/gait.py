@@ -7,14 +7,31 @@ alternation and in time with the other group.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING
-from kinema.behaviours.walking import strain
-from kinema.math import vec, xform
+from kinema.behaviours.walking import LEAST_SPARE, strain
+from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, store3
 from kinema.rig import Rig
+
+STRIDE_ROOM = 0.65
+"""Share of its spare reach that a leg uses for a full stride: before the body is held back, with room for its delay."""
+
+SHIFTED = 0.5
+"""Share of a move straight away from the hip that shortens a stride: the remainder is what `lead_shift` makes good."""
+
+FALLS_FASTER = 0.7
+"""Share of the time that a swing takes to climb, in which it descends as far."""
+
+SLOWEST_SWING, FASTEST_SWING = 0.75, 0.92
+"""Share of the beat during which a group swings, at rest and at top speed. The remainder is for detours."""
+
+LONGEST_SWING = 2.0
+"""Longest swing on level ground, that of the slowest walk, as a multiple of the shortest."""
 
 STEP_JOINS = 0.4
 """Share of the lift-off distance from which a foot lifts off together with its group."""
@@ -23,7 +40,7 @@ STEP_JOINS_UNTIL = 0.3
 """Share of a swing after which no other foot of the group lifts off: the other group is waiting."""
 
 STEP_FIRST = 0.6
-"""Share of the lift-off distance that is enough for the first step after standing."""
+"""Share of the lift-off distance that is enough on the beat, and for the first step after standing."""
 
 STOOD_LONG = 10.0
 """Duration since the last step, in swings, that counts as standing."""
@@ -40,11 +57,27 @@ ROOM_AHEAD = 0.65
 ROOM_BEHIND = 0.5
 """The same at lift-off: less, since the body moves on while the foot waits."""
 
+DIP_LEAD = 1.15
+"""Multiple of its lead for which a walking body is low enough: feet lift off a little late."""
+
 OWN_SIDE = 0.5
 """Share of its distance from the middle of the body by which a foot may land further inwards."""
 
 TRY_AGAIN = 0.06
-"""Leg lengths by which the wanted position must move before a foot that found no foothold tries again."""
+"""Leg lengths by which the wanted position must move before a foot that found no foothold tries again. A walker that
+is held back tries again on every beat."""
+
+
+def partners_of(rig: Rig) -> tuple[int, ...]:
+    """Return the leg beside each leg, on the other side of the body: the nearest one ahead or behind. -1 for none."""
+    ankles = np.array([rig.standing_world[int(leg.joints[-1]), :3, 3] for leg in rig.legs])
+    aside = (ankles - ankles.mean(axis=0)) @ np.cross(rig.up, rig.forward)
+    ahead = ankles @ np.array(rig.forward)
+    partners = []
+    for n in range(len(ankles)):
+        others = np.flatnonzero(aside * aside[n] < 0)
+        partners.append(int(others[np.argmin(np.abs(ahead[others] - ahead[n]))]) if others.size else -1)
+    return tuple(partners)
 
 
 def groups_of(rig: Rig) -> tuple[int, ...]:
@@ -66,9 +99,9 @@ def groups_of(rig: Rig) -> tuple[int, ...]:
 
 
 @kernel
-def lead_of(settings, leg, foot):
-    """How far ahead of its home a foot lands: as far as the body moves in a swing, at most a stride."""
-    return min(vec.length(load3(foot.drift)) * settings.swing_time, settings.stride * leg.bones.length)
+def lead_of(walker, foot):
+    """How far ahead of its home a foot lands: half as far as its home moves while it stands."""
+    return vec.length(load3(foot.drift)) * (walker.beat - walker.swing_time * like(walker.beat, 0.5))
 
 
 @routine
@@ -92,9 +125,9 @@ def landing_point(settings, leg, walker, foot, m, seconds):
     zero = like(seconds, 0.0)
     drift = load3(foot.drift)
     along = vec.unit_or(drift, (zero, zero, zero))
-    lead = lead_of(settings, leg, foot)
+    lead = lead_of(walker, foot)
     ahead = vec.scale(along, lead + lead_shift(settings, leg, m, along, lead))
-    moves = vec.scale(drift, min(seconds, settings.swing_time) * walker.progress)
+    moves = vec.scale(drift, seconds * walker.progress)
     return vec.add(load3(foot.home), vec.add(moves, keep_side(settings, leg, m, ahead)))
 
 
@@ -112,17 +145,51 @@ def keep_side(settings, leg, m, ahead):
 
 
 @routine
-def clear_other(settings, legs, feet, n, m, wanted):
-    """The landing of a biped's foot, moved sideways so that it stays on its own side of the other foot."""
-    if legs.size != 2:
-        return wanted
-    zero = like(wanted[0], 0.0)
-    own_side = vec.cross(load3(settings.contact.up), load3(settings.forward))
-    side = vec.unit_or(xform.linear(m, own_side), (zero, zero, zero))
-    apart = vec.dot(vec.sub(load3(legs[n].home), load3(legs[1 - n].home)), own_side) * like(zero, OWN_SIDE)
-    missing = apart - vec.dot(vec.sub(wanted, load3(feet[1 - n].target.ball)), side)
-    too_near = (missing > zero) if apart > zero else (missing < zero)
-    return vec.add(wanted, vec.scale(side, missing)) if too_near & (apart != zero) else wanted
+def bound_landing(settings, legs, walker, feet, n, m, seconds):
+    """Set how far to its own side a foot has to land so that it does not cross the foot beside it."""
+    zero, foot = like(seconds, 0.0), feet[n]
+    own_up = load3(settings.contact.up)
+    own_side = vec.cross(own_up, load3(settings.forward))
+    turned = quat.from_axis_angle(own_up, walker.turn * seconds * walker.progress)
+    side = vec.unit_or(xform.linear(m, quat.rotate(turned, own_side)), (zero, zero, zero))
+    partner = legs[n].partner
+    apart = zero
+    if partner >= 0:
+        apart = vec.dot(vec.sub(load3(legs[n].home), load3(legs[partner].home)), own_side) * like(zero, OWN_SIDE)
+    side = vec.scale(side, like(zero, -1.0)) if apart < zero else side
+    store3(foot.side, vec.select(apart != zero, side, (zero, zero, zero)))
+    foot.bound = zero
+    if partner >= 0:
+        foot.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.side)) + abs(apart)
+
+
+@kernel
+def on_own_side(foot, wanted):
+    """A landing moved sideways so far that the foot does not cross the one beside it."""
+    side = load3(foot.side)
+    return vec.add(wanted, vec.scale(side, max(foot.bound - vec.dot(wanted, side), like(foot.bound, 0.0))))
+
+
+@routine
+def walking_dip(settings, legs, walker, feet, m):
+    """How much lower a body walks than it stands, metres, so that its legs reach without a dip at every step."""
+    zero = like(settings.stride, 0.0)
+    dip = zero
+    for n in range(legs.size):
+        leg = legs[n]
+        along = vec.unit_or(load3(feet[n].drift), (zero, zero, zero))
+        lead = lead_of(walker, feet[n])
+        shift = lead_shift(settings, leg, m, along, lead)
+        lead = lead * like(zero, DIP_LEAD)
+        rest = xform.linear(m, vec.sub(load3(leg.home), load3(leg.hip)))
+        rest = vec.reject(rest, xform.linear(m, load3(settings.contact.up)))
+        ahead = vec.length(vec.add(rest, vec.scale(along, shift + lead)))
+        behind = vec.length(vec.add(rest, vec.scale(along, shift - lead)))
+        farthest = max(ahead, behind)
+        low = math.sqrt(max(leg.reach * leg.reach - farthest * farthest, zero))
+        low -= lead * abs(vec.dot(load3(walker.rise), along))
+        dip = max(dip, min(leg.rest_height - low, leg.crouch))
+    return dip
 
 
 # --- when to step -----------------------------------------------------------------------------------------------------
@@ -140,11 +207,13 @@ def need(settings, leg, walker, foot, m, up):
         return zero
     if foot.failed:
         moved = vec.reject(vec.sub(wanted, load3(foot.tried)), up)
-        if vec.length(moved) < length * like(zero, TRY_AGAIN):
+        walks = vec.span(load3(foot.drift)) > zero
+        again = (walker.since >= walker.beat) & walks
+        if (vec.length(moved) < length * like(zero, TRY_AGAIN)) & (not again):
             return zero
     ball = load3(foot.target.ball)
     gap = vec.reject(vec.sub(ball, vec.add(wanted, load3(foot.shift))), up)
-    lead = lead_of(settings, leg, foot)
+    lead = lead_of(walker, foot)
     most = max(lead + lead, settings.settle * length)
     needed = vec.length(gap) / most if most > zero else zero
     strained = strain(settings, leg, walker, foot, m, up)
@@ -155,27 +224,93 @@ def need(settings, leg, walker, foot, m, up):
 
 
 @routine
-def beat(settings, legs, feet):
-    """Seconds from one group's lift-off to the next one's: half of a leg's swing and stance. 0 if nothing moves."""
-    zero = like(settings.stride, 0.0)
-    half = settings.swing_time * like(zero, 0.5)
-    longest = zero
+def longest_stride(settings, leg, walker, m, along):
+    """How far ahead of its home a foot may land, metres, on ground that rises as it does under the walker.
+
+    The foot that is behind, or ahead of a walker that descends, is lower than its home by the slope of the ground; its
+    leg still has to reach it from a body that crouches. along: unit vector.
+    """
+    zero, one = like(leg.reach, 0.0), like(leg.reach, 1.0)
+    slope = abs(vec.dot(load3(walker.rise), along))
+    low, aside = leg.rest_height - leg.crouch, leg.rest_aside
+    half = low * slope + aside * outward_share(settings, leg, m, along) * like(zero, SHIFTED)
+    free = max(leg.reach * leg.reach - low * low - aside * aside, zero)
+    squared = one + slope * slope
+    farthest = (math.sqrt(half * half + squared * free) - half) / squared
+    farthest = max(farthest, leg.bones.length * like(zero, LEAST_SPARE))
+    return min(settings.stride * leg.bones.length, farthest * like(zero, STRIDE_ROOM))
+
+
+@routine
+def outward_share(settings, leg, m, along):
+    """The share of a move that leads straight away from the hip of a leg at rest, or straight towards it."""
+    zero = like(leg.reach, 0.0)
+    way = xform.linear(m, vec.sub(load3(leg.home), load3(leg.hip)))
+    up = xform.linear(m, load3(settings.contact.up))
+    return abs(vec.dot(vec.unit_or(vec.reject(way, up), (zero, zero, zero)), along))
+
+
+@kernel
+def climb_time(leg, slope):
+    """Seconds of a swing per metre that the ground under it rises or falls. slope: metres per metre, along the way."""
+    one = like(slope, 1.0)
+    return leg.climb_time * (one if slope > like(slope, 0.0) else like(slope, FALLS_FASTER)) * abs(slope)
+
+
+@routine
+def fastest_speed(settings, leg, stride, slope):
+    """The speed, metres per second, at which a foot lands a full stride ahead and swings as fast as it may.
+
+    slope: how the ground rises along its way, metres per metre: a foot that climbs swings longer.
+    """
+    two, share = like(stride, 2.0), like(stride, FASTEST_SWING)
+    most = two * share * stride / (settings.swing_time * (two - share))
+    lifts = leg.climb_time * settings.lift * leg.bones.length * (two - share) / (two * stride)
+    climbs = two * climb_time(leg, slope) + lifts
+    return min(most, share / climbs) if climbs > like(stride, 0.0) else most
+
+
+@routine
+def set_rhythm(settings, legs, walker, feet, m):
+    """Set beat and swing time of a walker from the speed of its feet.
+
+    A walker that is four times as fast takes steps twice as long, twice as often: strides grow with the root of the
+    speed, as those of animals do. The leg that is nearest to its top speed sets the rhythm of all. A walker that sets
+    off has the rhythm of the speed that it is going to have.
+    """
+    zero, one, two = like(settings.stride, 0.0), like(settings.stride, 1.0), like(settings.stride, 2.0)
+    effort, lead, speed, climbs, lifts = zero, zero, zero, zero, zero
     for n in range(legs.size):
-        speed = vec.length(load3(feet[n].drift))
-        if speed > zero:
-            longest = max(longest, half + max(lead_of(settings, legs[n], feet[n]) / speed, half))
-    return longest
+        drift = load3(feet[n].drift)
+        spin = vec.scale(vec.cross(load3(settings.contact.up), load3(legs[n].home)), walker.commanded_turn)
+        moves = max(vec.length(drift), vec.length(xform.linear(m, vec.add(load3(walker.commanded), spin))))
+        along = vec.unit_or(drift, (zero, zero, zero))
+        slope = vec.dot(load3(walker.rise), along)
+        stride = longest_stride(settings, legs[n], walker, m, along)
+        share = min(moves / fastest_speed(settings, legs[n], stride, slope), one)
+        if share > effort:
+            effort, speed, lead, climbs = share, moves, stride * math.sqrt(share), climb_time(legs[n], slope)
+            lifts = legs[n].climb_time * settings.lift * legs[n].bones.length
+    share = like(zero, SLOWEST_SWING) + like(zero, FASTEST_SWING - SLOWEST_SWING) * effort
+    longest = settings.swing_time * like(zero, LONGEST_SWING) / share
+    walker.beat = min(two * lead / (speed * (two - share)), longest) if speed > zero else longest
+    left = share - two * climbs * speed
+    if left > zero:
+        walker.beat = max(walker.beat, min(lifts / left, longest))
+    walker.swing_time = walker.beat * share
 
 
 @routine
 def next_group(settings, legs, walker, feet, m, up):
     """The group that lifts off now, while all feet are planted; -1 for none. A waiting group keeps the walker awake."""
     zero = like(settings.stride, 0.0)
-    pause = beat(settings, legs, feet)
-    if pause <= zero:
-        pause, walker.since = settings.swing_time, settings.swing_time * like(zero, STOOD_LONG)
-    # After standing, the first step comes early, before the body has left its feet behind.
-    enough = like(zero, STEP_FIRST) if walker.since > pause + pause else like(zero, 1.0)
+    pause, drifts = walker.beat, zero
+    for n in range(legs.size):
+        drifts = max(drifts, vec.span(load3(feet[n].drift)))
+    if drifts <= zero:
+        walker.since = settings.swing_time * like(zero, STOOD_LONG)
+    # On the beat, and after standing, a step comes early, before the body has left its feet behind.
+    enough = like(zero, STEP_FIRST) if walker.since >= pause else like(zero, 1.0)
     best, most = -1, zero
     for group in range(2):
         needed = zero
@@ -207,21 +342,21 @@ def lift_feet(settings, legs, walker, feet, m, up):
         if group < 0:
             return
         walker.group, walker.since = group, zero
-    elif walker.since > settings.swing_time * like(zero, STEP_JOINS_UNTIL):
+    elif walker.since > walker.swing_time * like(zero, STEP_JOINS_UNTIL):
         return
     enough = like(zero, 1.0) if in_air else like(zero, STEP_JOINS)
     for n in range(legs.size):
         waits = (legs[n].group == walker.group) & (feet[n].target.contact != SWINGING)
         if waits and need(settings, legs[n], walker, feet[n], m, up) >= enough:
-            lift_off(settings, feet[n], up)
+            lift_off(walker, feet[n], up)
 
 
 @kernel
-def lift_off(settings, foot, up):
+def lift_off(walker, foot, up):
     """Start the swing of a foot from its current position."""
-    zero = like(settings.stride, 0.0)
+    zero = like(walker.since, 0.0)
     foot.target.contact = SWINGING
-    foot.left = foot.duration = settings.swing_time
+    foot.left = foot.duration = walker.swing_time
     foot.lift_off = vec.dot(load3(foot.target.ball), up)
     store3(foot.velocity, (zero, zero, zero))
     foot.pull = zero

@@ -18,7 +18,7 @@ from kinema import validation
 from kinema.behaviours.arm_swing import swing_arms, swinging_arms
 from kinema.behaviours.blending import numbers
 from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
-from kinema.behaviours.gait import groups_of
+from kinema.behaviours.gait import groups_of, partners_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, SWINGING, cast_rays
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import apply_to_hips
@@ -41,13 +41,16 @@ from kinema.rig import Leg, Rig
 POINT_SOLE = 0.02
 """Leg lengths from heel to tip below which a foot is a point, and one ray finds its ground."""
 
+SOLE_MARGIN = 0.03
+"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps."""
+
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the
 ground."""
 
-STRAIGHT_FROM, STRAIGHT_SPEED = 0.85, 0.5
-"""A foot rises and falls slower the straighter its leg stands, because a straight knee bends fastest: from this share
-of its length on, down to this share of its top speed for a leg that stands straight."""
+CLIMB_TIME = 5.0
+"""Duration of a swing that rises by some height, in the times that its top speed takes for that height. It rises in a
+little more than half of it, and at most half as fast as it moves ahead, since that takes most of its knee."""
 
 STEEPEST = 1.5
 """Radians (86 degrees): a vertical plane has no height."""
@@ -75,12 +78,12 @@ class Locomotion(Stage):
     """How fast `walk_to` turns, radians a second."""
     half_life: float = 0.12
     """Seconds in which the body is half way to the velocity asked for."""
-    stride: float = 0.22
+    stride: float = 0.35
     """How far from its home a foot is set down ahead, and left behind, at most."""
     settle: float = 0.05
     """How far from its home a foot of a standing creature may stay."""
     swing_time: float = 0.2
-    """Seconds a step takes."""
+    """Seconds a step takes on level ground at top speed; up to twice as many in a slow walk."""
     lift: float = 0.12
     """How high a foot swings over what is on its path."""
     foot_speed: float = 10.0
@@ -93,7 +96,7 @@ class Locomotion(Stage):
     """How far above its floor ground is looked for."""
     max_drop: float = 1.0
     """How far below its floor ground is looked for."""
-    crouch: float = 0.15
+    crouch: float = 0.2
     """How far the body comes down so that all planted legs reach, before it waits."""
     stretch: float = 0.985
     """Share of its length a leg is stretched to at most."""
@@ -311,19 +314,26 @@ def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[SolvedLeg]) 
     contact.rise = settings.max_rise * max(leg.length for leg in legs)
     contact.cos_slope = pelvis.cos_slope = math.cos(settings.max_slope)
     pelvis.half_life, pelvis.stretch = settings.pelvis_half_life, settings.stretch
-    pelvis.lean = float(len(legs) > 3) if settings.lean is None else settings.lean
+    pelvis.lean = _lean(settings, len(legs))
     record.forward[:] = rig.forward
     for name in ("stride", "settle", "lift", "search", "swing_time", "foot_speed", "turn_speed", "half_life"):
         setattr(record, name, getattr(settings, name))
     return record
 
 
+def _lean(settings: Locomotion, legs: int) -> float:
+    """The share of the slope under its feet that a body leans with."""
+    return float(legs > 3) if settings.lean is None else settings.lean
+
+
 def _leg_records(settings: Locomotion, crowd: Crowd, solvers: list[SolvedLeg]) -> Any:
     legs = WALKING_LEG.zeros(len(solvers), crowd.precision)
-    groups = groups_of(crowd.rig)
+    groups, partners = groups_of(crowd.rig), partners_of(crowd.rig)
     for n, (solver, leg) in enumerate(zip(solvers, crowd.rig.legs, strict=True)):
         _fill_leg(legs[n], settings, crowd.rig, solver, leg)
-        legs[n].group = groups[n]
+        legs[n].group, legs[n].partner = groups[n], partners[n]
+        # A body that leans follows a foot under one of its corners with that corner.
+        legs[n].level_share = (1.0 + 2.0 * _lean(settings, len(solvers))) / len(solvers)
     return legs
 
 
@@ -337,19 +347,22 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     bones.thigh, bones.knee, bones.ankle, bones.length = thigh, knee, ankle, length
     rest = float(np.linalg.norm(ankle_at - hip_at))
     high = float((hip_at - ankle_at) @ np.array(rig.up))
-    straight = float(np.linalg.norm(knee_at - hip_at) + np.linalg.norm(ankle_at - knee_at))
+    record.thigh, record.shin = (float(np.linalg.norm(bone)) for bone in (knee_at - hip_at, ankle_at - knee_at))
+    straight = float(record.thigh + record.shin)
     reach = max(settings.stretch * straight, rest)
     crouch = min(settings.crouch * length, max(high, POINT_SOLE * length) * LOWEST_CROUCH)
     aside = math.sqrt(max(rest**2 - high**2, 0.0))
     farthest = math.sqrt(max(reach**2 - (high - crouch) ** 2, 0.0))
     record.home[:], record.hip[:], record.to_ankle[:] = ball, hip_at, ankle_at - ball
-    record.reach, record.rest_reach, record.rest_aside, record.crouch = reach, rest, aside, crouch
-    straightness = min(max((rest / length - STRAIGHT_FROM) / (1.0 - STRAIGHT_FROM), 0.0), 1.0)
-    record.vertical_speed = 1.0 - (1.0 - STRAIGHT_SPEED) * straightness
+    record.reach, record.rest_reach, record.crouch = reach, rest, crouch
+    record.rest_aside, record.rest_height = aside, high
+    record.climb_time = CLIMB_TIME / (settings.foot_speed * length)
     record.spare = max(farthest - aside, LEAST_SPARE * length)
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
+    sole = float(np.linalg.norm(tip - heel))
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)
-    record.point = np.linalg.norm(tip - heel) < POINT_SOLE * length
+    record.margin[:] = (tip - heel) * (SOLE_MARGIN * length / sole if sole > 0.0 else 0.0)
+    record.point = sole < POINT_SOLE * length
 
 
 def _sole(rig: Rig, leg: Leg) -> list[Any]:

@@ -2,43 +2,95 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any, NamedTuple
+
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.ground_contact import PLANTED, SWINGING, floor_of
+from kinema.behaviours.ground_contact import FOOT_SAMPLES, PLANTED, SWINGING, floor_of
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
-from kinema.math import quat, spring, vec
+from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 
-SWING_RISES = 0.4
-"""Share of a swing in which a foot rises: early, so that it is above the edge of a step when it arrives there."""
+LEAST_RISE, MOST_RISE = 0.4, 0.65
+"""Shares of a swing in which a foot rises: early on level ground, longer where it climbs a step."""
+
+FASTEST_JOINT = 19.0
+"""Radians per second at which thigh and knee of a swinging leg rotate at most: 18 degrees per frame at 60 Hz."""
+
+SLOWEST_PACE = 0.2
+"""Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
 
 SWING_ARRIVES = 0.1
 """Share of a swing, at its end, in which a foot only lowers, so that it does not scrape the ground."""
 
-SWING_WAITS = 0.2
-"""Share of a swing in which a foot only rises before a step up, or only lowers behind a step down."""
+SWING_WAITS = 0.1
+"""Share of a swing by which its waits differ between the plans that are compared."""
 
-STEEP_STEP = 0.15
-"""Height difference on the path, leg lengths, from which it counts fully as such a step."""
+WAITS = 4
+"""Waits at each end of a swing that are compared: a foot only rises before a step up, or lowers behind a step down."""
+
+WAIT_COST = 0.05
+"""Leg lengths of penetration, summed over the moments of a plan, that a whole swing of waiting is worth."""
+
+PLAN_MOMENTS = 20
+"""Moments of a swing at which a plan is compared with the ground."""
+
+ON_ITS_WAY = 0.02
+"""Share of its path from either end within which a foot is still, or already, where it stands."""
+
+PLAN_CLEARANCE = 0.03
+"""Leg lengths above the ground that a planned swing keeps where it can."""
 
 HIGHEST_STEP = 0.5
 """Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
 
-PATH_RAYS = 6
-"""Rays along the path of a swinging foot: at a long stride, a sixth of a leg apart."""
+PATH_RAYS = 12
+"""Rays along the path of a swinging foot, from its heel to beyond its landing: a twelfth of a leg apart."""
+
+USUAL_RISE = 0.6
+"""Share of a swing for which a leg's `climb_time` holds."""
+
+BEYOND = 0.1
+"""Leg lengths beyond the wanted landing that the path is probed: the foothold may lie there."""
+
+
+class SwingPath(NamedTuple):
+    """The path of a swinging foot over the ground: a unit vector along it, the distance of its ball along that, where
+    the first ray of the path is, and how far they are apart. Metres.
+    """
+
+    along: Any
+    distance: Any
+    first: Any
+    spacing: Any
 
 
 # --- planning ---------------------------------------------------------------------------------------------------------
 
 
 @routine
-def plan_swing(settings, leg, foot, hits, path, up):
+def swing_path(leg, foot, goal, up):
+    """The path of a foot from its current position to a goal."""
+    zero = like(foot.left, 0.0)
+    way = vec.reject(vec.sub(goal, load3(foot.target.ball)), up)
+    along = vec.unit_or(way, (zero, zero, zero))
+    behind = ahead = zero
+    for k in range(FOOT_SAMPLES):
+        reach = vec.dot(quat.rotate(load4(foot.rotation), load3(leg.samples[k])), along)
+        behind, ahead = min(behind, reach), max(ahead, reach)
+    distance = vec.length(way)
+    beyond = leg.bones.length * like(zero, BEYOND)
+    return SwingPath(along, distance, behind, (distance + ahead - behind + beyond) / like(zero, PATH_RAYS - 1))
+
+
+@routine
+def plan_swing(settings, leg, walker, foot, hits, path, up):
     """Plan a swing: over everything on its path, up before what rises, down behind what falls, within the speed limit.
 
     hits: of all rays. path: the first of those along the path.
     """
     length = leg.bones.length
-    one = like(length, 1.0)
     down = vec.dot(load3(foot.foothold), up)
     ends = max(foot.lift_off, down)
     top = ends
@@ -48,25 +100,88 @@ def plan_swing(settings, leg, foot, hits, path, up):
             height = vec.dot(load3(hit.point), up)
             top = max(top, height) if height < ends + length * like(length, HIGHEST_STEP) else top
     foot.apex = top + settings.lift * length
-    steep = length * like(length, STEEP_STEP)
-    waits = like(length, SWING_WAITS)
-    foot.depart = waits * min((top - foot.lift_off) / steep, one)
-    foot.arrive = like(length, SWING_ARRIVES) + waits * min((top - down) / steep, one)
+    climbs, falls = foot.apex - foot.lift_off, foot.apex - down
+    both = climbs + falls
+    share = climbs / both if both > like(length, 0.0) else like(length, LEAST_RISE)
+    foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
+    set_waits(leg, foot, hits, path, up)
     across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
-    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), settings.swing_time)
+    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), walker.swing_time)
+
+
+@routine
+def set_waits(leg, foot, hits, path, up):
+    """Set how long a foot only rises before it moves ahead, and only lowers at its end: the plan that clears most."""
+    best = like(foot.left, -1.0)
+    depart = arrive = like(foot.left, 0.0)
+    for first in range(WAITS):
+        for last in range(WAITS):
+            foot.depart = like(best, SWING_WAITS) * like(best, first)
+            foot.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
+            cost = plan_penetration(leg, foot, hits, path, up)
+            cost += (foot.depart + foot.arrive) * leg.bones.length * like(best, WAIT_COST)
+            if (best < like(best, 0.0)) | (cost < best):
+                best, depart, arrive = cost, foot.depart, foot.arrive
+    foot.depart, foot.arrive = depart, arrive
+
+
+@routine
+def plan_penetration(leg, foot, hits, path, up):
+    """How deep the sole is in the ground on its path, metres, summed over some moments of the planned swing."""
+    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
+    swing = swing_path(leg, foot, load3(foot.foothold), up)
+    probed = swing_path(leg, foot, load3(foot.wanted), up)
+    down = vec.dot(load3(foot.foothold), up)
+    margin = leg.bones.length * like(zero, PLAN_CLEARANCE)
+    depth, on_its_way = zero, like(zero, ON_ITS_WAY)
+    for moment in range(1, PLAN_MOMENTS):
+        time = like(zero, moment / PLAN_MOMENTS)
+        moved = smooth(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
+        if time < foot.rises:
+            height = foot.lift_off + (foot.apex - foot.lift_off) * minimum_jerk(time / foot.rises)
+        else:
+            height = down + (foot.apex - down) * minimum_jerk((one - time) / (one - foot.rises))
+        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), smooth(time))
+        for k in range(FOOT_SAMPLES):
+            part = quat.rotate(rotation, load3(leg.samples[k]))
+            at = swing.distance * moved + vec.dot(part, swing.along)
+            place = (at - probed.first) / probed.spacing
+            ground = height_along(hits, path, place, (moved > on_its_way) & (moved < one - on_its_way), up)
+            depth += max(ground + margin - height - vec.dot(part, up), zero)
+    return depth
+
+
+@kernel
+def height_along(hits, path, at, moves, up):
+    """The height of the ground at a place along a path, counted in rays; minus infinity without any.
+
+    Between two rays the higher one counts for a foot that moves, since the edge of a step may be anywhere between them;
+    the lower one for a foot that stands there, or will.
+    """
+    place = min(max(at, like(at, 0.0)), like(at, PATH_RAYS - 1))
+    k = min(int(place), PATH_RAYS - 2)
+    first, last, none = hits[path + k], hits[path + k + 1], like(at, -math.inf)
+    before = vec.dot(load3(first.point), up) if first.found else none
+    after = vec.dot(load3(last.point), up) if last.found else none
+    return max(before, after) if moves else min(before, after)
+
+
+@kernel
+def minimum_jerk(u):
+    """Ease in and out with minimum jerk: 0 to 1 without slope and curvature at the ends."""
+    return u * u * u * (like(u, 10.0) + u * (u * like(u, 6.0) - like(u, 15.0)))
 
 
 @kernel
 def swing_duration(settings, leg, foot, across, down):
     """The duration of a swing, seconds: on average a foot moves at two thirds of its top speed, and rises more
     slowly."""
-    length = leg.bones.length
-    one = like(length, 1.0)
-    rate = like(length, 1.5) / (settings.foot_speed * length)
-    vertical = rate * like(length, 1.25) / leg.vertical_speed
+    one = like(across, 1.0)
+    rate = like(across, 1.5) / (settings.foot_speed * leg.bones.length)
     sideways = across * rate / (one - foot.depart - foot.arrive)
-    rising = (foot.apex - foot.lift_off) * vertical / like(length, SWING_RISES)
-    falling = (foot.apex - down) * vertical / like(length, 1.0 - SWING_RISES)
+    vertical = leg.climb_time * like(across, USUAL_RISE)
+    rising = (foot.apex - foot.lift_off) * vertical / foot.rises
+    falling = (foot.apex - down) * vertical / (one - foot.rises)
     return max(sideways, max(rising, falling))
 
 
@@ -149,11 +264,50 @@ def swing_foot(foot, up, dt):
     foot.left -= dt
 
 
+@routine
+def swing_within_speed(leg, foot, hip, up, dt):
+    """Step a swinging foot by dt, or by less if a joint of its leg would rotate too fast: it lands later then.
+
+    hip: where the leg starts.
+    """
+    ball, velocity, rotation = load3(foot.target.ball), load3(foot.velocity), load4(foot.rotation)
+    pull, left = foot.pull, foot.left
+    swing_foot(foot, up, dt)
+    rotates = leg_rotation(leg, load3(foot.way), vec.sub(ankle_of(leg, foot), hip))
+    most = like(dt, FASTEST_JOINT) * dt
+    if (rotates > most) & (left > like(dt, 0.0)):
+        foot.target.contact, foot.pull, foot.left = SWINGING, pull, left
+        store3(foot.target.ball, ball)
+        store3(foot.velocity, velocity)
+        store4(foot.rotation, rotation)
+        swing_foot(foot, up, min(dt, left) * max(most / rotates, like(dt, SLOWEST_PACE)))
+
+
+@kernel
+def leg_rotation(leg, before, after):
+    """The largest angle by which thigh or knee rotate. before, after: from the hip to the ankle."""
+    zero = like(leg.thigh, 0.0)
+    knee = abs(corner(leg.thigh, leg.shin, vec.length(after)) - corner(leg.thigh, leg.shin, vec.length(before)))
+    first, last = vec.unit_or(before, (zero, zero, zero)), vec.unit_or(after, (zero, zero, zero))
+    swing = math.atan2(vec.length(vec.cross(first, last)), vec.dot(first, last))
+    hip = corner(leg.thigh, vec.length(after), leg.shin) - corner(leg.thigh, vec.length(before), leg.shin)
+    return max(knee, swing + abs(hip))
+
+
+@kernel
+def corner(a, b, opposite):
+    """The angle between two sides of a triangle, from the lengths of its sides."""
+    one = like(a, 1.0)
+    twice = like(a, 2.0) * a * b
+    cosine = (a * a + b * b - opposite * opposite) / twice if twice > like(a, 0.0) else one
+    return math.acos(min(max(cosine, -one), one))
+
+
 @kernel
 def swing_height(foot, height, climb, down, dt):
     """Height and vertical speed of a swinging foot after dt: up to its apex, then down to its foothold."""
     zero = like(dt, 0.0)
-    rising = max(foot.left - foot.duration * like(dt, 1.0 - SWING_RISES), zero)
+    rising = max(foot.left - foot.duration * (like(dt, 1.0) - foot.rises), zero)
     part = min(rising, dt)
     if part > zero:
         height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, foot.apex, rising, part)
@@ -200,7 +354,8 @@ def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
         for n in range(legs.size):
             foot = feet[i, n]
             if foot.target.contact == SWINGING:
-                swing_foot(foot, floor.up, dt)
+                hip = vec.add(xform.apply(m, load3(foot.hip)), vec.scale(floor.up, walkers[i].pelvis.speed * dt))
+                swing_within_speed(legs[n], foot, hip, floor.up, dt)
             elif foot.target.contact == HANGING:
                 hang_foot(settings, legs[n], walkers[i], foot, m, dt)
             set_target(legs[n], foot, floor)

@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.gait import BRAKE_FROM, STEP_URGENT, STOOD_LONG, lead_of
-from kinema.behaviours.ground_contact import PLANTED, RELEASED, floor_of
+from kinema.behaviours.gait import BRAKE_FROM, STOOD_LONG, fastest_speed, longest_stride, set_rhythm, walking_dip
+from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING, floor_of
 from kinema.behaviours.pelvis import (
     PelvisMotion,
     carry_hips,
@@ -23,11 +23,14 @@ from kinema.constants import AT_REST, LN2, TELEPORT
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store_matrix
 
-FASTEST_WALK = 0.85
-"""Largest walking speed, as a share of the speed at which feet would swing without pause: the rest is for detours."""
+LARGEST_STRAIN = 1.1
+"""Strain at which the body stops at once: a little beyond that at which it has braked in time."""
 
 LET_GO = 0.5
 """Half-life of the return to full speed after the legs held a walker back, in half-lives of the velocity."""
+
+HARDEST_BRAKE = 20.0
+"""Leg lengths per second squared at which a walker is slowed down at most while its planted legs still reach."""
 
 ARRIVED = 0.02
 """Leg lengths from its goal at which a walker has arrived."""
@@ -39,8 +42,25 @@ FASTEST_FALL = 1.2
 """Largest speed at which a body lowers to keep a foot within reach, leg lengths per second: faster looks like a
 jolt."""
 
-DEEPEST_CROUCH = 2.0
+HARDEST_FALL = 30.0
+"""Largest acceleration of that, leg lengths per second squared: three times that of a free fall of human legs."""
+
+LOOK_AHEAD = 1.2
+"""Half-lives of the pelvis after which planted feet should still be within reach: as long as its spring takes."""
+
+RISE_DAMPING = 0.02
+"""Keeps the slope under two feet side by side level along them. A share of the leg length squared, beside the spread of
+the feet."""
+
+RISE_HALF_LIFE = 2.0
+"""Half-life of the slope under the feet that strides are adapted to, in half-lives of the pelvis."""
+
+DEEPEST_CROUCH = 1.5
 """Multiple of its crouch by which a body raised by a step may lower, so that planted feet stay within reach."""
+
+CLOSEST_STAND = 0.5
+"""Share of its distance at rest to which a body comes to one of its feet at most, however far another one is: a leg
+that folds up completely bends anywhere."""
 
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
@@ -92,14 +112,18 @@ def velocity_to_goal(settings, length, walker, m, own_up):
 
 
 @routine
-def slow_down(settings, legs, velocity, turn, own_up):
-    """Velocity and turn rate, slowed to what the feet can follow."""
-    fastest = like(turn, 0.0)
+def slow_down(settings, legs, walker, m, velocity, turn):
+    """Velocity and turn rate, slowed to what the feet can follow. m: the character's transform."""
+    zero, share = like(turn, 0.0), like(turn, 1.0)
+    own_up = load3(settings.contact.up)
     for n in range(legs.size):
         around = vec.scale(vec.cross(own_up, load3(legs[n].home)), turn)
-        fastest = max(fastest, vec.length(vec.add(velocity, around)) / legs[n].bones.length)
-    most = like(turn, 2.0 * FASTEST_WALK) * settings.stride / settings.swing_time
-    share = most / fastest if fastest > most else like(turn, 1.0)
+        way = xform.linear(m, vec.add(velocity, around))
+        along = vec.unit_or(way, (zero, zero, zero))
+        stride = longest_stride(settings, legs[n], walker, m, along)
+        speed = vec.length(way)
+        most = fastest_speed(settings, legs[n], stride, vec.dot(load3(walker.rise), along))
+        share = min(share, most / speed) if speed > most else share
     return vec.scale(velocity, share), turn * share
 
 
@@ -110,7 +134,9 @@ def ease_velocity(settings, legs, walker, m, own_up, dt):
     asked, turn = load3(walker.asked_velocity), walker.asked_turn
     if walker.mode == TO_A_POINT:
         asked, turn = velocity_to_goal(settings, length, walker, m, own_up)
-    asked, turn = slow_down(settings, legs, vec.reject(asked, own_up), turn, own_up)
+    asked, turn = slow_down(settings, legs, walker, m, vec.reject(asked, own_up), turn)
+    store3(walker.commanded, asked)
+    walker.commanded_turn = turn
     left = spring.decay(settings.half_life, dt)
     velocity = vec.add(asked, vec.scale(vec.sub(load3(walker.velocity), asked), left))
     there = vec.span(vec.sub(velocity, asked)) < length * like(dt, AT_REST)
@@ -122,24 +148,43 @@ def ease_velocity(settings, legs, walker, m, own_up, dt):
 # --- what the legs allow ----------------------------------------------------------------------------------------------
 
 
+class AllowedShare(NamedTuple):
+    """Shares of a motion: the one that stops the body in time at an even deceleration, and the largest possible one."""
+
+    braking: Any
+    possible: Any
+
+
 @routine
 def allowed_share(settings, legs, walker, feet, before, after, up):
-    """The share of a motion between two transforms that every planted leg allows.
+    """The shares of a motion between two transforms that every planted leg allows.
 
     Strain is convex along the way, so linear interpolation between the ends never underestimates it.
     """
     zero, one = like(settings.stride, 0.0), like(settings.stride, 1.0)
-    share = one
+    braking = possible = one
     for n in range(legs.size):
         if feet[n].target.contact != PLANTED:
             continue
         now = strain(settings, legs[n], walker, feet[n], before, up)
         then = strain(settings, legs[n], walker, feet[n], after, up)
         if then > now:
-            share = min(share, max((one - now) / like(one, 1.0 - BRAKE_FROM), zero))
-            if then > one:
-                share = min(share, max((one - now) / (then - now), zero))
-    return share
+            left = max(one - now, zero)
+            braking = min(braking, math.sqrt(left / like(one, 1.0 - BRAKE_FROM)))
+            most = like(one, LARGEST_STRAIN)
+            if then > most:
+                possible = min(possible, max(most - now, zero) / (then - now))
+    return AllowedShare(braking, possible)
+
+
+@kernel
+def eased_progress(settings, legs, walker, share, dt):
+    """The share of its velocity that a walker moves with, eased towards what its legs allow."""
+    one, length = like(dt, 1.0), legs[0].bones.length
+    released = one - (one - walker.progress) * spring.decay(settings.half_life * like(dt, LET_GO), dt)
+    speed = vec.length(load3(walker.velocity)) + abs(walker.turn) * length
+    slowed = walker.progress - length * like(dt, HARDEST_BRAKE) * dt / speed
+    return max(min(share, released), slowed)
 
 
 @routine
@@ -151,7 +196,8 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
     moves = (vec.span(velocity) > zero) | (turn != zero)
     if moves & (step > zero):
         then = moved_transform(m, velocity, turn, own_up, step)
-        walker.progress = min(walker.progress, allowed_share(settings, legs, walker, feet, m, then, up))
+        share = allowed_share(settings, legs, walker, feet, m, then, up)
+        walker.progress = min(eased_progress(settings, legs, walker, share.braking, step), share.possible)
         store_matrix(transform, moved_transform(m, velocity, turn, own_up, step * walker.progress))
     return moves
 
@@ -159,7 +205,6 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
 @batch
 def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
     """Move every walker over the ground. Store the homes of its feet and their velocities."""
-    one = like(dt, 1.0)
     own_up = load3(settings.contact.up)
     for k in range(rows.size):
         i = rows[k]
@@ -167,12 +212,12 @@ def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
         up = floor_of(settings.contact, transform).up
         begin_frame(settings, legs, walker, feet[i], load_matrix(transform), up, dt)
         ease_velocity(settings, legs, walker, load_matrix(transform), own_up, dt)
-        # A walker is held back at once, and released gradually.
-        walker.progress = one - (one - walker.progress) * spring.decay(settings.half_life * like(dt, LET_GO), dt)
         moves = step_transform(settings, legs, walker, feet[i], transform, up, dt * weights[i])
         walker.pelvis.moving |= moves | is_asked_to_move(walker)
         follow_level(settings, legs, walker, feet[i], transform, up, dt)
         note_homes(legs, walker, feet[i], load_matrix(transform), own_up)
+        set_rhythm(settings, legs, walker, feet[i], load_matrix(transform))
+        walker.dip = walking_dip(settings, legs, walker, feet[i], load_matrix(transform))
 
 
 @kernel
@@ -243,21 +288,6 @@ def follow_level(settings, legs, walker, feet, transform, up, dt):
 
 
 @routine
-def walking_dip(settings, legs, feet):
-    """How much lower a body walks than it stands, metres, so that its legs reach without a dip at every step."""
-    zero = like(settings.stride, 0.0)
-    dip = zero
-    for n in range(legs.size):
-        leg = legs[n]
-        aside = leg.rest_aside
-        lead = lead_of(settings, leg, feet[n]) * like(zero, STEP_URGENT)
-        high = math.sqrt(max(leg.rest_reach * leg.rest_reach - aside * aside, zero))
-        low = math.sqrt(max(leg.reach * leg.reach - aside * aside - lead * lead, zero))
-        dip = max(dip, min(high - low, leg.crouch))
-    return dip
-
-
-@routine
 def step_body(settings, legs, walker, feet, world, hips, dt):
     """Move one body on its springs to the height and slope of its feet, low enough that every planted leg reaches.
 
@@ -270,20 +300,77 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
         level += vec.dot(slope.rise, vec.sub(hips.position, slope.middle))
         rotation = quat.part(step_lean(settings.pelvis, walker.pelvis, slope.rise, up, dt), hips.weight)
     walker.level = level
-    goal, length = level - walking_dip(settings, legs, feet), legs[0].bones.length
-    height, speed = spring_height(settings.pelvis, walker.pelvis, goal, length, dt)
-    lowest = walker.pelvis.height - length * like(dt, FASTEST_FALL) * dt
-    for n in range(legs.size):
-        leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(feet[n].target.ankle)
-        if vec.length(vec.reject(vec.sub(leg.start, ankle), up)) > leg.reach:
-            continue  # Out of reach at any height.
-        top = highest_hip(leg.start, ankle, up, leg.reach)
-        top += feet[n].target.swing * legs[n].bones.length * like(dt, SWING_SLACK)
-        top = max(top, level - legs[n].crouch * like(dt, DEEPEST_CROUCH))
-        if height > top:
-            height, speed = (top if walker.pelvis.fresh else max(top, lowest)), min(speed, zero)
+    step_rise(settings, legs, walker, feet, up, dt)
+    goal, length = level - walker.dip, legs[0].bones.length
+    ahead = settings.pelvis.half_life * like(dt, LOOK_AHEAD) * walker.progress
+    now, soon = body_tops(settings, legs, walker, feet, world, hips, rotation, ahead)
+    height, speed = spring_height(settings.pelvis, walker.pelvis, min(goal, soon), length, dt)
+    if height > now:
+        before = walker.pelvis.speed
+        fall = max(before - length * like(dt, HARDEST_FALL) * dt, -length * like(dt, FASTEST_FALL))
+        lowest = now if walker.pelvis.fresh else walker.pelvis.height + min(fall, speed) * dt
+        height = max(now, lowest)
+        speed = zero if walker.pelvis.fresh else (height - walker.pelvis.height) / dt
     motion = PelvisMotion(height, speed, rotation)
     carry_hips(settings.pelvis, legs.bones, walker.pelvis, feet.target, world, hips, motion)
+
+
+@routine
+def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
+    """The largest heights of a body at which its legs reach their feet: now, and once it has moved on for a while.
+
+    ahead: that while, seconds; for a foot that lifts off before, until then.
+    """
+    up, zero = hips.up, like(ahead, 0.0)
+    now = soon = walker.level + legs[0].bones.length
+    lowest = now - legs[0].bones.length * like(ahead, 4.0)
+    for n in range(legs.size):
+        foot, length = feet[n], legs[n].bones.length
+        leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(foot.target.ankle)
+        deepest = walker.level - legs[n].crouch * like(ahead, DEEPEST_CROUCH)
+        slack = foot.target.swing * length * like(ahead, SWING_SLACK)
+        stays = walker.beat - walker.since + (walker.beat if legs[n].group == walker.group else zero)
+        stays = min(max(stays, zero), ahead)
+        across = vec.length(vec.reject(vec.sub(leg.start, ankle), up))
+        fold = legs[n].rest_reach * like(ahead, CLOSEST_STAND)
+        if (foot.target.contact != HANGING) & (across < fold):
+            lowest = max(lowest, highest_hip(leg.start, ankle, up, fold))
+        for later in range(2):
+            start = vec.add(leg.start, vec.scale(load3(foot.drift), stays if later else zero))
+            if vec.length(vec.reject(vec.sub(start, ankle), up)) > leg.reach:
+                continue  # Out of reach at any height.
+            top = max(highest_hip(start, ankle, up, leg.reach) + slack, deepest)
+            now, soon = (now, min(soon, top)) if later else (min(now, top), soon)
+    return max(now, lowest), max(soon, lowest)
+
+
+@kernel
+def stands_at(foot):
+    """Where a foot stands, or is going to stand."""
+    return vec.select(foot.target.contact == SWINGING, load3(foot.foothold), load3(foot.target.ball))
+
+
+@routine
+def step_rise(settings, legs, walker, feet, up, dt):
+    """Ease the slope under the feet of a walker: the plane through the ground under them, by least squares."""
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    middle = (zero, zero, zero)
+    for n in range(legs.size):
+        middle = vec.add(middle, stands_at(feet[n]))
+    middle = vec.scale(middle, one / like(zero, legs.size))
+    e1 = vec.unit_side(up)
+    e2 = vec.cross(up, e1)
+    xx = yy = legs[0].bones.length * legs[0].bones.length * like(zero, RISE_DAMPING)
+    xy = xh = yh = zero
+    for n in range(legs.size):
+        way = vec.sub(stands_at(feet[n]), middle)
+        x, y, h = vec.dot(way, e1), vec.dot(way, e2), vec.dot(way, up)
+        xx, yy, xy = xx + x * x, yy + y * y, xy + x * y
+        xh, yh = xh + x * h, yh + y * h
+    rise = vec.add(vec.scale(e1, yy * xh - xy * yh), vec.scale(e2, xx * yh - xy * xh))
+    rise = vec.scale(rise, one / (xx * yy - xy * xy))
+    left = zero if walker.pelvis.fresh else spring.decay(settings.pelvis.half_life * like(dt, RISE_HALF_LIFE), dt)
+    store3(walker.rise, vec.add(rise, vec.scale(vec.sub(load3(walker.rise), rise), left)))
 
 
 @kernel
@@ -318,5 +405,7 @@ def end_frame(rows, legs, walkers, feet, transforms, world):
         store_matrix(walkers[i].transform, m)
         back = xform.inverse(m)
         for n in range(legs.size):
-            store3(feet[i, n].hip, xform.apply(back, load_origin(world[i, legs[n].bones.thigh])))
+            hip = load_origin(world[i, legs[n].bones.thigh])
+            store3(feet[i, n].hip, xform.apply(back, hip))
+            store3(feet[i, n].way, vec.sub(ankle_of(legs[n], feet[i, n]), hip))
         walkers[i].pelvis.fresh = False

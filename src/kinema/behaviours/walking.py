@@ -30,7 +30,7 @@ LEAST_SPARE = 0.05
 """Leg lengths that every leg reaches beyond its rest. A leg that stands straight would otherwise hold its body back
 for ever."""
 
-LIMIT_STRIDES = 2.0
+LIMIT_STRIDES = 1.3
 """Strides from its home beyond which no planted foot is left behind: the body waits."""
 
 WALKER_SETTINGS = Record(
@@ -50,28 +50,36 @@ WALKER_SETTINGS = Record(
 
 WALKING_LEG = Record(
     bones=LEG,
+    thigh=REAL,
+    shin=REAL,
     group=np.int64,
+    partner=np.int64,
+    level_share=REAL,
     home=(REAL, 3),
     hip=(REAL, 3),
     reach=REAL,
     rest_reach=REAL,
     rest_aside=REAL,
+    rest_height=REAL,
     spare=REAL,
     crouch=REAL,
-    vertical_speed=REAL,
+    climb_time=REAL,
     to_ankle=(REAL, 3),
     ankle_rotation=(REAL, 4),
     samples=(REAL, (FOOT_SAMPLES, 3)),
+    margin=(REAL, 3),
     point=bool,
 )
 """Constants of one leg. Vectors are in the character's own space, lengths in metres.
 
-group: legs of a group swing together. home: position of the ball at rest. hip: start of the leg. reach: at its
-largest stretch. rest_reach: from hip to ankle at rest. rest_aside: the same across up. spare: how much farther aside
-the leg reaches on level ground. crouch: how far the body may lower for this leg.
-vertical_speed: share of its top speed at which the foot rises and falls. to_ankle: from the ball to the ankle
-at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. point: whether the
-foot is a mere point.
+thigh, shin: length of the leg above and below the joint it bends at. group: legs of a group swing together. partner:
+the leg beside it on the other side, -1 for none. level_share: how much of a step up or down the body follows. home:
+position of the ball at rest. hip: start of the leg. reach: at its largest stretch. rest_reach: from hip to ankle at
+rest. rest_aside, rest_height: the same across and along up. spare: how much farther aside the leg reaches on level
+ground. crouch: how far the body may lower for this leg. climb_time: seconds of a swing per metre that the foot rises in
+it. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel,
+middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot. point: whether
+the foot is a mere point.
 """
 
 WALKER = Record(
@@ -81,22 +89,31 @@ WALKER = Record(
     asked_turn=REAL,
     goal=(REAL, 3),
     pace=REAL,
+    commanded=(REAL, 3),
+    commanded_turn=REAL,
     velocity=(REAL, 3),
     turn=REAL,
     progress=REAL,
     transform=(REAL, 12),
     group=np.int64,
     since=REAL,
+    beat=REAL,
+    swing_time=REAL,
+    dip=REAL,
     level=REAL,
     level_speed=REAL,
+    rise=(REAL, 3),
 )
 """The state of one walker.
 
 mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
-second. goal, pace: the point to walk to, world space, and how fast, metres a second. velocity, turn: what the body does
-now, eased. progress: share of it that the legs allow. transform: at the end of the last frame. group: the one that
-swings, or did last. since: seconds since that group left the ground. level, level_speed: height of the ground under the
-hips above the character's floor, and how fast the transform follows it.
+second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
+the feet can follow of that. velocity, turn: what the body does now, eased. progress: share of it that the legs allow.
+transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that group left
+the ground. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on level ground
+takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of the ground under the hips
+above the character's floor, and how fast the transform follows it. rise: how the ground under the feet rises, metres
+per metre, as a vector across up, eased.
 """
 
 STEP = Record(
@@ -107,12 +124,15 @@ STEP = Record(
     home=(REAL, 3),
     drift=(REAL, 3),
     wanted=(REAL, 3),
+    side=(REAL, 3),
+    bound=REAL,
     foothold=(REAL, 3),
     foothold_rotation=(REAL, 4),
     shift=(REAL, 3),
     failed=bool,
     tried=(REAL, 3),
     apex=REAL,
+    rises=REAL,
     depart=REAL,
     arrive=REAL,
     lift_off=REAL,
@@ -120,17 +140,20 @@ STEP = Record(
     duration=REAL,
     first_ray=np.int64,
     hip=(REAL, 3),
+    way=(REAL, 3),
 )
 """The state of one foot. Vectors are in world space.
 
 target: contact state, ball, and what the leg is asked for. velocity, pull: of a swinging foot, and its vertical
 acceleration. rotation: from the character's own space to how the foot stands. home: where the foot belongs now; drift:
-how fast that moves. wanted: where a foot that leaves now should come down. foothold, foothold_rotation: where it does.
-shift: from wanted to foothold, across up. failed, tried: whether no foothold was found, and where it was looked for.
-apex: height over which a swinging foot passes. depart: share of a swing before which it only rises. arrive: share that
-is left when it only comes down. lift_off: height from which it left. left, duration: seconds of its swing, what is left
-and all of it. first_ray: the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was
-last, in the character's own space.
+how fast that moves. wanted: where a foot that leaves now should come down. side, bound: the unit vector to its side of
+the body, and how far along it the foot has to land to stay on its side of the foot beside it. foothold,
+foothold_rotation: where it comes down. shift: from wanted to foothold, across up. failed, tried: whether no foothold
+was found, and where it was looked for. apex: height over which a swinging foot passes. rises: share of a swing in which
+it rises. depart: share of a swing before which it only rises. arrive: share that is left when it only comes down.
+lift_off: height from which it left. left, duration: seconds of its swing, what is left and all of it. first_ray: the
+first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's own
+space. way: from there to the ankle in the last frame.
 """
 
 
