@@ -135,7 +135,9 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
     for k in range(rows.size):
         i = rows[k]
         walker, m = walkers[i], load_matrix(transforms[i, 0])
+        beats = math.floor(walker.since / walker.beat)
         walker.since += dt
+        walker.retries = math.floor(walker.since / walker.beat) > beats
         if not walker.pelvis.fresh:
             lift_feet(settings, legs, walker, feet[i], m, floor_of(settings.contact, transforms[i, 0]).up)
         for n in range(legs.size):
@@ -277,6 +279,12 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
     for k in range(rows.size):
         i = rows[k]
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
+        in_air = lifts = False
+        for n in range(legs.size):
+            in_air |= (feet[i, n].target.contact == SWINGING) & (feet[i, n].first_ray < 0)
         for n in range(legs.size):
             if feet[i, n].first_ray >= 0:
                 begin_swing(settings, legs[n], walkers[i], feet[i, n], hits, m, floor)
+                lifts |= feet[i, n].target.contact == SWINGING
+        if lifts & (not in_air):
+            walkers[i].since = like(walkers[i].since, 0.0)

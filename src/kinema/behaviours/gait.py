@@ -208,7 +208,7 @@ def need(settings, leg, walker, foot, m, up):
     if foot.failed:
         moved = vec.reject(vec.sub(wanted, load3(foot.tried)), up)
         walks = vec.span(load3(foot.drift)) > zero
-        again = (walker.since >= walker.beat) & walks
+        again = walker.retries & walks
         if (vec.length(moved) < length * like(zero, TRY_AGAIN)) & (not again):
             return zero
     ball = load3(foot.target.ball)
@@ -341,7 +341,7 @@ def lift_feet(settings, legs, walker, feet, m, up):
         group = next_group(settings, legs, walker, feet, m, up)
         if group < 0:
             return
-        walker.group, walker.since = group, zero
+        walker.group = group
     elif walker.since > walker.swing_time * like(zero, STEP_JOINS_UNTIL):
         return
     enough = like(zero, 1.0) if in_air else like(zero, STEP_JOINS)

@@ -97,6 +97,7 @@ WALKER = Record(
     transform=(REAL, 12),
     group=np.int64,
     since=REAL,
+    retries=bool,
     beat=REAL,
     swing_time=REAL,
     dip=REAL,
@@ -110,10 +111,11 @@ mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in 
 second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
 the feet can follow of that. velocity, turn: what the body does now, eased. progress: share of it that the legs allow.
 transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that group left
-the ground. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on level ground
-takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of the ground under the hips
-above the character's floor, and how fast the transform follows it. rise: how the ground under the feet rises, metres
-per metre, as a vector across up, eased.
+the ground. retries: whether feet that found no foothold try again in this frame, once per beat. beat: seconds from one
+group's lift-off to the next one's. swing_time: seconds that a swing on level ground takes. dip: metres by which the
+body walks lower than it stands. level, level_speed: height of the ground under the hips above the character's floor,
+and how fast the transform follows it. rise: how the ground under the feet rises, metres per metre, as a vector across
+up, eased.
 """
 
 STEP = Record(
