@@ -25,7 +25,7 @@ FASTEST_BEYOND = np.radians(22.0) * 60.0
 pop."""
 
 
-MOST_MOVED_HELD, MOST_MOVED = 0.008, 0.15
+MOST_MOVED_HELD, MOST_MOVED = 0.01, 0.4
 """Leg lengths that a sole may be moved by that, while it is held in place and while it swings. A leg whose foot would
 be moved farther keeps its pops: they are those of joints that rotate against each other."""
 

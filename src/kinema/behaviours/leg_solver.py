@@ -2,7 +2,7 @@
 
 A knee bends about the axis it bends about in the clip. Where the clip holds the leg nearly straight that axis is noise,
 so it fades to the one it last bent about, at first that of the rest pose. A leg whose ankle is where it should be
-already is left as it is.
+already is left as it is. Legs of more than two bones fold in all their joints: see `leg_fold`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.character_pose import CharacterPose, FrameArrays, matrix_above, path_joints, update_matrix
+from kinema.behaviours.character_pose import CharacterPose, FrameArrays, matrix_above
+from kinema.behaviours.leg_fold import LEG_JOINT, aim_leg, fold_leg, update_path
 from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.constants import ROUNDING_ROTATION
 from kinema.math import quat, vec, xform
@@ -53,6 +54,7 @@ LEG_CHAIN = Record(
     ankle=np.int64,
     toe=np.int64,
     hinged=bool,
+    folds=bool,
     toe_hangs_on_ankle=bool,
     length=REAL,
     ball=(REAL, 3),
@@ -61,7 +63,8 @@ LEG_CHAIN = Record(
     last=np.int64,
 )
 """The joints of one leg. toe: the joint that carries the ball of the foot, at `ball` in its own space. hinged: whether
-the knee bends about its hinge alone. length: metres. first, at_ankle, last: where the path from thigh to toe begins,
+the knee bends about its hinge alone. folds: whether it has more bones than two, and all of its joints bend. length:
+metres. first, at_ankle, last: where the path from thigh to toe begins,
 where the ankle is on it, and where it ends, among the joints of all paths."""
 
 LEG_STATE = Record(axis=(REAL, 3), error=REAL, limited=bool)
@@ -75,7 +78,7 @@ class LegRecords(NamedTuple):
     chains: Any
     """(L,) LEG_CHAIN."""
     path: Any
-    """PATH_JOINT: the joints from thigh to toe of each leg, one leg after the other."""
+    """LEG_JOINT: the joints from thigh to toe of each leg, one leg after the other."""
     states: Any
     """(N, L) LEG_STATE."""
     limits: Any
@@ -136,10 +139,9 @@ def bend_leg(thigh, knee, ankle, target, axis, hinged):
 
 
 @kernel
-def update_path(path, first, last, pose):
-    """Bring the world matrices of a part of a path up to date."""
-    for k in range(first, last):
-        update_matrix(pose, path[k].joint, path[k].parent)
+def part_of_the_way(start, end, weight):
+    """A point between two: the first, bit for bit, at weight 0, and the second at weight 1."""
+    return end if weight >= like(weight, 1.0) else vec.add(start, vec.scale(vec.sub(end, start), weight))
 
 
 @kernel
@@ -147,30 +149,45 @@ def weighted(before, now, weight):
     """A rotation between the one from before (weight 0, bit for bit) and that of now (weight 1)."""
     if weight <= like(weight, 0.0):
         return before
-    return quat.unit(quat.slerp(before, now, weight))
+    return now if weight >= like(weight, 1.0) else quat.unit(quat.slerp(before, now, weight))
+
+
+@routine
+def bend_to(leg, path, axis, position, pose):
+    """Bring the ankle of a leg to a position by its thigh and its knee."""
+    thigh = xform.unmirrored(load_matrix(pose.world[leg.thigh]), pose.s[leg.thigh])
+    knee = xform.unmirrored(load_matrix(pose.world[leg.knee]), pose.s[leg.knee])
+    ankle = load_matrix(pose.world[leg.ankle])
+    at_thigh, at_knee = bend_leg(thigh, knee, ankle, position, axis, leg.hinged)
+    if vec.span(vec.sub(position, ankle[3])) > like(position[0], 0.0):
+        store4(pose.r[leg.thigh], quat.unit(quat.mul(load4(pose.r[leg.thigh]), at_thigh)))
+        store4(pose.r[leg.knee], quat.unit(quat.mul(load4(pose.r[leg.knee]), at_knee)))
+    update_path(path, leg.first, leg.at_ankle + 1, pose)
+
+
+@routine
+def fold_to(leg, path, axis, position, pose):
+    """Bring the ankle of a leg with more than two bones to a position by all of its joints."""
+    if vec.span(vec.sub(position, load_origin(pose.world[leg.ankle]))) > like(position[0], 0.0):
+        if fold_leg(leg, path, vec.length(vec.sub(position, load_origin(pose.world[leg.thigh]))), pose):
+            aim_leg(leg, path, position, pose)
+        else:
+            bend_to(leg, path, axis, position, pose)
 
 
 @routine
 def rotate_leg(leg, path, axis, position, rotation, pose):
-    """Rotate thigh and knee so that the ankle comes to a position, and give it its rotation, world space.
+    """Bring an ankle to a position, and give it its rotation, world space; by the pose's weight.
 
     The world matrices from thigh to ankle are read, and are up to date afterwards.
     """
-    thigh = xform.unmirrored(load_matrix(pose.world[leg.thigh]), pose.s[leg.thigh])
-    knee = xform.unmirrored(load_matrix(pose.world[leg.knee]), pose.s[leg.knee])
-    ankle = load_matrix(pose.world[leg.ankle])
-    old_thigh, old_knee, old_ankle = load4(pose.r[leg.thigh]), load4(pose.r[leg.knee]), load4(pose.r[leg.ankle])
-    at_thigh, at_knee = bend_leg(thigh, knee, ankle, position, axis, leg.hinged)
-    if vec.span(vec.sub(position, ankle[3])) > like(position[0], 0.0):
-        store4(pose.r[leg.thigh], quat.unit(quat.mul(old_thigh, at_thigh)))
-        store4(pose.r[leg.knee], quat.unit(quat.mul(old_knee, at_knee)))
-    update_path(path, leg.first, leg.at_ankle, pose)
-    store4(pose.r[leg.ankle], into_parent(matrix_above(pose, path[leg.at_ankle].parent), rotation))
-    if pose.weight < like(pose.weight, 1.0):
-        store4(pose.r[leg.thigh], weighted(old_thigh, load4(pose.r[leg.thigh]), pose.weight))
-        store4(pose.r[leg.knee], weighted(old_knee, load4(pose.r[leg.knee]), pose.weight))
-        store4(pose.r[leg.ankle], weighted(old_ankle, load4(pose.r[leg.ankle]), pose.weight))
-        update_path(path, leg.first, leg.at_ankle, pose)
+    position = part_of_the_way(load_origin(pose.world[leg.ankle]), position, pose.weight)
+    if leg.folds:
+        fold_to(leg, path, axis, position, pose)
+    else:
+        bend_to(leg, path, axis, position, pose)
+    asked = into_parent(matrix_above(pose, path[leg.at_ankle].parent), rotation)
+    store4(pose.r[leg.ankle], weighted(load4(pose.r[leg.ankle]), asked, pose.weight))
     update_path(path, leg.at_ankle, leg.at_ankle + 1, pose)
 
 
@@ -273,14 +290,10 @@ def solve_all_legs(rows, records, targets, frame):
 
 
 class SolvedLeg(NamedTuple):
-    """One leg as the solver takes it.
-
-    A leg of more than two bones bends at the joint nearest to its middle; the joints between keep their animated
-    rotation, so a hock stays as bent as it was.
-    """
+    """One leg as the solver takes it."""
 
     joints: tuple[int, int, int]
-    """Thigh, the joint the leg bends at, ankle."""
+    """Thigh, the joint nearest to the leg's middle, ankle."""
     length: float
     """Metres from joint to joint at rest."""
     hinged: bool
@@ -332,22 +345,29 @@ def _solved_leg(crowd: Crowd, leg: Leg) -> SolvedLeg:
 
 
 def _chains(crowd: Crowd, legs: list[SolvedLeg]) -> tuple[Any, Any]:
-    """(L,) LEG_CHAIN, and the joints of all paths as PATH_JOINT."""
+    """(L,) LEG_CHAIN, and the joints of all paths as LEG_JOINT."""
     skeleton, rig = crowd.skeleton, crowd.rig
     chains = LEG_CHAIN.zeros(len(legs), crowd.precision)
     path: list[int] = []
+    neighbours: dict[int, tuple[int, int]] = {}
     for chain, leg, of_rig in zip(chains, legs, rig.legs, strict=True):
         carriers, points = rig.sole_points(of_rig)
         toe, (thigh, knee, ankle) = int(carriers[1]), leg.joints
         chain.thigh, chain.knee, chain.ankle, chain.toe = thigh, knee, ankle, toe
         chain.hinged, chain.length, chain.ball[:] = leg.hinged, leg.length, points[1]
+        chain.folds = len(of_rig.joints) > 3 and not leg.hinged
+        on_leg = [int(joint) for joint in of_rig.joints]
+        neighbours |= {joint: (on_leg[k], on_leg[k + 2]) for k, joint in enumerate(on_leg[1:-1])}
         chain.toe_hangs_on_ankle = skeleton.parents[toe] == ankle
         chain.first = len(path)
         path += skeleton.chain(thigh, ankle)
         chain.at_ankle = len(path) - 1
         path += skeleton.chain(ankle, toe)[1:]
         chain.last = len(path)
-    return chains, path_joints(crowd, path)
+    joints = LEG_JOINT.zeros(len(path), crowd.precision)
+    joints.joint, joints.parent, joints.bends = path, skeleton.parents[path], np.isin(path, list(neighbours))
+    joints.above, joints.below = np.transpose([neighbours.get(joint, (joint, joint)) for joint in path])
+    return chains, joints
 
 
 def _rest_axis(crowd: Crowd, joints: tuple[int, int, int], hinged: bool) -> Any:

@@ -25,6 +25,9 @@ from kinema.records import REAL, Record
 CLOSEST_FOLD = 0.55
 """Share of the distance from hip to ankle in the clip, or at rest, that a swinging leg is folded to at most."""
 
+FOLDED = 0.25
+"""Share of its length below which a leg counts as folded: it is not folded any more than the clip does."""
+
 OVERSTRETCH = 0.02
 """Leg lengths beyond its reach at which a planted foot is released."""
 
@@ -199,7 +202,8 @@ def leg_reach(settings, leg, world, hips, rotation):
     start, knee, ankle = load_origin(world[leg.thigh]), load_origin(world[leg.knee]), load_origin(world[leg.ankle])
     straight = vec.length(vec.sub(knee, start)) + vec.length(vec.sub(ankle, knee))
     posed = vec.length(vec.sub(ankle, start))
-    reach, nearest = max(posed, settings.stretch * straight), posed * like(posed, CLOSEST_FOLD)
+    reach = max(posed, settings.stretch * straight)
+    nearest = max(posed * like(posed, CLOSEST_FOLD), min(posed, leg.length * like(posed, FOLDED)))
     return LegReach(vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position))), reach, nearest)
 
 
