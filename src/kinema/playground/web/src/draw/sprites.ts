@@ -1,12 +1,17 @@
-// Limbs as in a 2D game: one sprite per section, rotated about its upper joint.
+// Limbs as in a 2D game: an outlined leg with a boot, one sprite per section, rotated about its upper joint.
 
 import * as THREE from "three";
 
-const WIDTH = 256;
-const HEIGHT = 96;
-const PIVOT = 40;
+/** Size of a picture, pixels. The limb runs along its middle, from PIVOT to FAR; its front is up. */
+const WIDTH = 320;
+const HEIGHT = 176;
+const MIDDLE = HEIGHT / 2;
+const PIVOT = 56;
 /** Where the far joint is in the picture: the sprite is stretched so that it lies on the limb's. */
-const FAR = 216;
+const FAR = 248;
+const OUTLINE = "#262a33";
+/** Widest a sprite gets, relative to the picture: long limbs are not thick. */
+const WIDEST = 0.62;
 
 export class LimbSprites {
   readonly group = new THREE.Group();
@@ -17,7 +22,7 @@ export class LimbSprites {
     this.group.add(this.lower, this.upper);
   }
 
-  /** limbs: six numbers each, place and angle in degrees of both sprites, counter-clockwise as the screen shows it. */
+  /** limbs: six numbers each, position and angle in degrees of both sprites, counter-clockwise as the screen shows it. */
   show(limbs: Float32Array, colours: number[], lengths: number[][]): void {
     const count = limbs.length / 6;
     for (const mesh of [this.upper, this.lower]) {
@@ -29,8 +34,10 @@ export class LimbSprites {
     for (let i = 0; i < this.upper.count; i++) {
       const row = limbs.subarray(6 * i, 6 * i + 6);
       const [first = 1, second = 1] = lengths[i] ?? [];
-      this.upper.setMatrixAt(i, placed(matrix, row[0]!, row[1]!, row[2]!, first));
-      this.lower.setMatrixAt(i, placed(matrix, row[3]!, row[4]!, row[5]!, second));
+      // The knee points ahead, and so do the toes.
+      const front = Math.sin(((row[5]! - row[2]!) * Math.PI) / 180) > 0 ? -1 : 1;
+      this.upper.setMatrixAt(i, transform(matrix, row[0]!, row[1]!, row[2]!, first, front));
+      this.lower.setMatrixAt(i, transform(matrix, row[3]!, row[4]!, row[5]!, second, front));
       colour.setHex(colours[i] ?? 0xffffff);
       this.upper.setColorAt(i, colour);
       this.lower.setColorAt(i, colour);
@@ -70,48 +77,87 @@ function section(paint: (pen: CanvasRenderingContext2D) => void): THREE.Instance
   return mesh;
 }
 
-function placed(matrix: THREE.Matrix4, x: number, y: number, degrees: number, length: number): THREE.Matrix4 {
+/** front: 1 or -1, the side of the limb that its front is on. */
+function transform(matrix: THREE.Matrix4, x: number, y: number, degrees: number, length: number, front: number): THREE.Matrix4 {
   const along = length / (FAR - PIVOT);
-  const across = Math.min(along, 0.75);
-  const turn = (-degrees * Math.PI) / 180;
-  const [c, s] = [Math.cos(turn), Math.sin(turn)];
+  const across = front * Math.min(along, WIDEST);
+  const angle = (-degrees * Math.PI) / 180;
+  const [c, s] = [Math.cos(angle), Math.sin(angle)];
   return matrix.set(c * along, -s * across, 0, x, s * along, c * across, 0, y, 0, 0, 1, 0, 0, 0, 0, 1);
 }
 
-/** Painted in greys: the limb's colour is laid over them. */
+// Painted in greys: the limb's colour is laid over them.
+
+/** The thigh: wide at the hip, with a seam and a pocket. */
 function paintUpper(pen: CanvasRenderingContext2D): void {
-  plate(pen, [[PIVOT - 6, 14], [130, 8], [FAR + 8, 28], [FAR + 8, 68], [130, 88], [PIVOT - 6, 82]], "#ffffff", "#cfd3da");
-  plate(pen, [[70, 34], [186, 40], [186, 56], [70, 62]], "#b9bec8", "#a7adb8");
-  joint(pen, PIVOT, 30);
-  joint(pen, FAR, 20);
+  const thigh = new Path2D();
+  thigh.moveTo(PIVOT, MIDDLE - 44);
+  thigh.bezierCurveTo(120, MIDDLE - 54, 190, MIDDLE - 40, FAR, MIDDLE - 31);
+  thigh.arc(FAR, MIDDLE, 31, -Math.PI / 2, Math.PI / 2);
+  thigh.bezierCurveTo(190, MIDDLE + 42, 120, MIDDLE + 50, PIVOT, MIDDLE + 44);
+  thigh.arc(PIVOT, MIDDLE, 44, Math.PI / 2, -Math.PI / 2);
+  filled(pen, thigh, "#ffffff", "#b4bac6");
+  pen.save();
+  pen.clip(thigh);
+  line(pen, "#9aa1af", 4, [[PIVOT - 44, MIDDLE + 6], [150, MIDDLE + 4], [FAR + 10, MIDDLE + 2]]);
+  line(pen, "#9aa1af", 4, [[PIVOT + 6, MIDDLE - 50], [PIVOT + 28, MIDDLE - 26], [PIVOT + 66, MIDDLE - 50]]);
+  pen.restore();
+  outlined(pen, thigh);
 }
 
+/** The shin: a calf at the back, a cuff, and a boot whose toes point ahead. */
 function paintLower(pen: CanvasRenderingContext2D): void {
-  plate(pen, [[PIVOT - 4, 28], [110, 20], [FAR - 6, 36], [FAR - 6, 60], [110, 76], [PIVOT - 4, 68]], "#ffffff", "#c4c9d2");
-  plate(pen, [[FAR - 14, 26], [252, 30], [240, 48], [252, 66], [FAR - 14, 70]], "#8d94a3", "#6f7685");
-  for (const x of [84, 110, 136]) plate(pen, [[x, 38], [x + 12, 38], [x + 12, 58], [x, 58]], "#aab0bc", "#9aa1ae");
-  joint(pen, PIVOT, 20);
+  const boot = new Path2D();
+  boot.moveTo(214, MIDDLE - 25);
+  boot.bezierCurveTo(236, MIDDLE - 30, 240, MIDDLE - 60, 246, MIDDLE - 72);
+  boot.bezierCurveTo(252, MIDDLE - 86, 282, MIDDLE - 84, 284, MIDDLE - 62);
+  boot.lineTo(284, MIDDLE + 26);
+  boot.bezierCurveTo(284, MIDDLE + 40, 262, MIDDLE + 40, 250, MIDDLE + 32);
+  boot.lineTo(214, MIDDLE + 25);
+  boot.closePath();
+  filled(pen, boot, "#8b93a3", "#5f6675");
+  pen.save();
+  pen.clip(boot);
+  pen.fillStyle = "#3a3f4b";
+  pen.fillRect(270, 0, 20, HEIGHT);
+  for (const x of [228, 242]) line(pen, "#cfd4dd", 4, [[x, MIDDLE - 40], [x - 4, MIDDLE - 8]]);
+  pen.restore();
+  outlined(pen, boot);
+  const shin = new Path2D();
+  shin.moveTo(PIVOT, MIDDLE - 29);
+  shin.bezierCurveTo(110, MIDDLE - 30, 170, MIDDLE - 26, 216, MIDDLE - 24);
+  shin.lineTo(216, MIDDLE + 24);
+  shin.bezierCurveTo(180, MIDDLE + 26, 150, MIDDLE + 46, 108, MIDDLE + 44);
+  shin.bezierCurveTo(84, MIDDLE + 42, 70, MIDDLE + 34, PIVOT, MIDDLE + 29);
+  shin.arc(PIVOT, MIDDLE, 29, Math.PI / 2, -Math.PI / 2);
+  filled(pen, shin, "#ffffff", "#b4bac6");
+  outlined(pen, shin);
+  const cuff = new Path2D();
+  cuff.roundRect(204, MIDDLE - 30, 20, 60, 8);
+  filled(pen, cuff, "#f2f4f7", "#c3c9d3");
+  outlined(pen, cuff);
 }
 
-function plate(pen: CanvasRenderingContext2D, corners: [number, number][], light: string, dark: string): void {
-  const shade = pen.createLinearGradient(0, 0, 0, HEIGHT);
-  shade.addColorStop(0.15, light);
-  shade.addColorStop(0.85, dark);
-  pen.fillStyle = pen.strokeStyle = shade;
+function filled(pen: CanvasRenderingContext2D, shape: Path2D, light: string, dark: string): void {
+  const shade = pen.createLinearGradient(0, MIDDLE - 50, 0, MIDDLE + 50);
+  shade.addColorStop(0.25, light);
+  shade.addColorStop(0.9, dark);
+  pen.fillStyle = shade;
+  pen.fill(shape);
+}
+
+function outlined(pen: CanvasRenderingContext2D, shape: Path2D): void {
+  pen.lineWidth = 7;
   pen.lineJoin = "round";
-  pen.lineWidth = 10;
-  pen.beginPath();
-  for (const [x, y] of corners) pen.lineTo(x, y);
-  pen.closePath();
-  pen.fill();
-  pen.stroke();
+  pen.strokeStyle = OUTLINE;
+  pen.stroke(shape);
 }
 
-function joint(pen: CanvasRenderingContext2D, x: number, radius: number): void {
-  for (const [size, colour] of [[radius, "#e9ebef"], [radius * 0.62, "#9aa1ae"], [radius * 0.3, "#e9ebef"]] as const) {
-    pen.fillStyle = colour;
-    pen.beginPath();
-    pen.arc(x, HEIGHT / 2, size, 0, 2 * Math.PI);
-    pen.fill();
-  }
+function line(pen: CanvasRenderingContext2D, colour: string, width: number, points: [number, number][]): void {
+  pen.beginPath();
+  for (const [x, y] of points) pen.lineTo(x, y);
+  pen.lineWidth = width;
+  pen.lineCap = pen.lineJoin = "round";
+  pen.strokeStyle = colour;
+  pen.stroke();
 }

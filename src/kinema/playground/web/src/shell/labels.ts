@@ -3,6 +3,9 @@
 import type { Label } from "../view";
 import { make } from "./dom";
 
+/** Least distance of a text from the sides of the picture, px. */
+const EDGE = 4;
+
 export class Labels {
   private readonly made: HTMLSpanElement[] = [];
 
@@ -21,7 +24,9 @@ export class Labels {
       if (!label || !box) return;
       if (span.textContent !== label.text) span.textContent = label.text;
       span.classList.toggle("centred", label.centred === true);
-      span.style.transform = `translate(${(label.x - box.left).toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
+      const [left, right] = label.centred ? [span.offsetWidth / 2, box.width - span.offsetWidth / 2] : [0, box.width - span.offsetWidth];
+      const x = Math.max(Math.min(label.x - box.left, right - EDGE), left + EDGE);
+      span.style.transform = `translate(${x.toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
     });
   }
 }

@@ -14,6 +14,8 @@ const TARGET = 11;
 const HALO = 20;
 /** Width of the outline of the selected chain beyond its bones, px. */
 const OUTLINE = 6;
+/** How much wider than a bone a sprite is, px. */
+const SPRITE = 14;
 /** Distance of a label from the bone it belongs to, px. */
 const LABEL_AWAY = 34;
 
@@ -40,8 +42,9 @@ export class PlanarView extends BaseView<FlatStage> {
     for (const layer of [ink, top]) layer.clear(this.stage.pixel);
     this.drawRope(this.frame, this.theme);
     const chains = this.joints();
-    this.outline(chains[this.selected] ?? [], this.theme);
     const limbs = array(this.frame, "limbs");
+    const selected = chains[this.selected] ?? [];
+    this.outline(selected, this.theme, limbs.length && selected.length === 3 ? SPRITE : 0);
     chains.forEach((joints, i) => {
       if (joints.length !== 3 || limbs.length === 0) this.drawBones(joints, this.colour(i));
     });
@@ -52,13 +55,12 @@ export class PlanarView extends BaseView<FlatStage> {
   }
 
   /** A halo around the chain that the sliders change. */
-  private outline(joints: Point[], theme: Theme): void {
+  private outline(joints: Point[], theme: Theme, wider: number): void {
     const slim = joints.length > 3 ? 0.7 : 1;
-    for (let j = 0; j + 1 < joints.length; j++) {
-      this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, BONE.start * slim + OUTLINE, theme.ink, { taper: BONE.end * slim + OUTLINE });
-    }
-    for (let j = 0; j + 1 < joints.length; j++) {
-      this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, BONE.start * slim + OUTLINE - 2, theme.background, { taper: BONE.end * slim + OUTLINE - 2 });
+    for (const [around, colour] of [[OUTLINE + wider, theme.ink], [OUTLINE + wider - 2, theme.background]] as const) {
+      for (let j = 0; j + 1 < joints.length; j++) {
+        this.stage.ink.line(...joints[j]!, ...joints[j + 1]!, BONE.start * slim + around, colour, { taper: BONE.end * slim + around });
+      }
     }
   }
 
