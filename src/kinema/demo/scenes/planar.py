@@ -37,8 +37,8 @@ MOST_BONES = 24
 MOST_CHAINS = 100
 FARTHEST = 20_000.0
 """Largest coordinate, px: no screen is larger."""
-ROPE_ENDS = ((-330.0, -190.0), (-70.0, -150.0))
-"""Where the rope is held at first, px."""
+ROPE_ENDS = ((335.0, -190.0), (75.0, -130.0))
+"""Where the rope is held at first, px: its target is clear of the text and the buttons at the top left."""
 ROPE_LINKS = 24
 ROPE: dict[str, Any] = {"length": 408.0, "gravity": (0.0, 1400.0), "drag": 1.6}
 """Pixels and seconds; y points down. A swing dies away in a few seconds."""
