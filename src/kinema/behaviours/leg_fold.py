@@ -1,13 +1,11 @@
 """Fold a leg of more than two bones: an animal's, with knee, hock and fetlock.
 
-All joints between hip and ankle bend more, or less, in the same proportion: a leg that is half as bent again in one
-joint is so in all. Nothing depends on which joint happens to be nearly straight, no joint comes to bend the other way,
+All joints between hip and ankle bend more, or less, in one proportion: where one of them is bent by half as much again,
+so are all others. Nothing depends on which joint happens to be nearly straight, no joint comes to bend the other way,
 and the shape of the leg changes as smoothly as the clip and the target do.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -28,7 +26,7 @@ FOLD_EXACT = 2e-6
 
 FOLD_STRAIGHT = 0.001
 """Leg lengths that the ankle comes nearer if all bends are doubled, below which a leg is straight: there is no bend to
-fold by."""
+fold by. In a leg that is folded up, as when an animal lies, the ankle goes away instead."""
 
 LEG_JOINT = Record(joint=np.int64, parent=np.int64, bends=bool, above=np.int64, below=np.int64)
 """A joint on the way from thigh to toe, and its parent. bends: whether it is a joint of the leg between hip and ankle,
@@ -54,13 +52,16 @@ def rotate_joint(joint, rotation, pose):
 
 @kernel
 def bend_of(on_path, pose):
-    """The bend of a joint as a rotation vector: rotated by that, it is bent twice as much."""
+    """The axis that a joint is bent about, as long as the sine of its bend.
+
+    Rotations by a share of that change the tangents of half of all bends in one proportion. No joint ever folds up
+    completely, or comes to bend the other way.
+    """
     zero = like(pose.weight, 0.0)
     joint, none = load_origin(pose.world[on_path.joint]), (zero, zero, zero)
     upper = vec.unit_or(vec.sub(joint, load_origin(pose.world[on_path.above])), none)
     lower = vec.unit_or(vec.sub(load_origin(pose.world[on_path.below]), joint), none)
-    axis = vec.cross(upper, lower)
-    return vec.scale(vec.unit_or(axis, none), math.atan2(vec.length(axis), vec.dot(upper, lower)))
+    return vec.cross(upper, lower)
 
 
 @routine
@@ -81,13 +82,13 @@ def fold_leg(leg, path, distance, pose):
             if path[k].bends:
                 below = vec.sub(end, load_origin(pose.world[path[k].joint]))
                 nearer -= vec.dot(vec.cross(bend_of(path[k], pose), below), along)
-        if nearer <= leg.length * like(distance, FOLD_STRAIGHT):
+        if abs(nearer) <= leg.length * like(distance, FOLD_STRAIGHT):
             return False
         share = min(max(-missing / nearer, -largest), largest)
         for k in range(leg.first + 1, leg.at_ankle):
             if path[k].bends:
                 bend = vec.scale(bend_of(path[k], pose), share)
-                rotate_joint(path[k].joint, quat.from_vector(bend, largest * like(distance, math.pi)), pose)
+                rotate_joint(path[k].joint, quat.from_vector(bend, largest), pose)
         update_path(path, leg.first + 1, leg.at_ankle + 1, pose)
     return False
 

@@ -108,7 +108,10 @@ def knee_axis(rest, to_hip, to_ankle, moved):
     shin = vec.unit_or(to_ankle, (zero, -one, zero))
     thigh = vec.unit_or(to_hip, vec.scale(shin, -one))
     usual = vec.unit_or(vec.reject(rest, shin), vec.hinge_of(shin))
-    return vec.unit_or(vec.faded(vec.cross(shin, thigh), one, like(one, KNEE_STRAIGHT) * moved, usual), usual)
+    bend = vec.cross(shin, thigh)
+    # A knee that the clip bends backwards a little is overstretched: bent more, it bends as it does otherwise.
+    width = like(one, 2.0 * KNEE_BENT) if vec.dot(bend, usual) < zero else like(one, KNEE_STRAIGHT)
+    return vec.unit_or(vec.faded(bend, one, width * moved, usual), usual)
 
 
 @routine
