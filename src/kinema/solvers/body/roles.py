@@ -11,9 +11,12 @@ from kinema.errors import InputError
 from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton
 
-HIPS, SPINE, NECK, SHOULDER, FOOT, TAIL, LIMB = 0.5, 0.4, 0.3, 0.08, 0.1, 0.5, 1.0
-"""Mobility by role, squared radians. Limbs do most. A spine shares its bend among its joints, shoulders help late.
-Stiff ankles keep a body from leaning over its pinned feet like a board: it bends hips, knees and spine instead."""
+HIPS, SPINE, NECK, SHOULDER, TAIL, LIMB = 0.5, 0.2, 0.3, 0.08, 0.5, 1.0
+"""Mobility by role, squared radians. Limbs do most. A spine shares its bend among its joints, shoulders help late."""
+
+THIGH, KNEE, FOOT = 2.0, 4.0, 0.3
+"""Mobility of legs. Knees bend easily, so that a body that is pulled down crouches instead of folding its spine.
+Stiffer ankles keep it from leaning over its pinned feet like a board."""
 
 
 def roles(rig: Rig) -> dict[str, int]:
@@ -64,7 +67,8 @@ def default_mobility(skeleton: Skeleton, rig: Rig | None) -> NDArray[np.float64]
         if arm.shoulder is not None:
             values[int(arm.shoulder)] = SHOULDER
     for leg in rig.legs:
-        values[int(leg.joints[-1])] = FOOT
+        first, *knees, last = (int(joint) for joint in leg.joints)
+        values[first], values[knees], values[last] = THIGH, KNEE, FOOT
     for tail in rig.tails:
         values[np.array(tail, int)] = TAIL
     return values
