@@ -19,50 +19,64 @@ from kinema.math import quat
 from kinema.math.rows import load4, store4
 
 
+class LocalTransforms(NamedTuple):
+    """The local transforms of joints, as kernels take them. ... is (all joints) or (characters, joints)."""
+
+    t: Any
+    """(..., 3): translations."""
+    r: Any
+    """(..., 4): rotations."""
+    s: Any
+    """(..., 3): scales."""
+
+
 @batch
-def _blend(ta, ra, sa, tb, rb, sb, weights, t, r, s):
-    """Blend each joint from pose a (weight 0) to pose b (weight 1), both exact. All arrays are (all joints, n)."""
+def _blend(first, second, weights, out):
+    """Blend each joint from one pose (weight 0) to another (weight 1), both exact."""
     for i in range(weights.size):
         w = weights[i]
         start, end = w <= like(w, 0.0), w >= like(w, 1.0)
         for c in range(3):
-            t[i, c] = ta[i, c] if start else (tb[i, c] if end else ta[i, c] + (tb[i, c] - ta[i, c]) * w)
-            s[i, c] = sa[i, c] if start else (sb[i, c] if end else sa[i, c] + (sb[i, c] - sa[i, c]) * w)
-        a, b = load4(ra[i]), load4(rb[i])
-        between = quat.unit(quat.slerp(a, b, w))
+            a, b = first.t[i, c], second.t[i, c]
+            out.t[i, c] = a if start else (b if end else a + (b - a) * w)
+            a, b = first.s[i, c], second.s[i, c]
+            out.s[i, c] = a if start else (b if end else a + (b - a) * w)
+        p, q = load4(first.r[i]), load4(second.r[i])
+        between = quat.unit(quat.slerp(p, q, w))
         for c in range(4):
-            r[i, c] = a[c] if start else (b[c] if end else between[c])
+            out.r[i, c] = p[c] if start else (q[c] if end else between[c])
 
 
 @batch
-def _add(ta, ra, sa, td, rd, sd, weights, t, r, s):
+def _add(pose, layer, weights, out):
     """Add a layer of differences to each joint of a pose. Rotations are added in the joint's own space."""
     for i in range(weights.size):
         w = weights[i]
         one = like(w, 1.0)
         some = w > like(w, 0.0)
         for c in range(3):
-            t[i, c] = ta[i, c] + td[i, c] * w if some else ta[i, c]
-            s[i, c] = sa[i, c] * (one + (sd[i, c] - one) * w)
-        q = load4(ra[i])
+            out.t[i, c] = pose.t[i, c] + layer.t[i, c] * w if some else pose.t[i, c]
+            out.s[i, c] = pose.s[i, c] * (one + (layer.s[i, c] - one) * w)
+        q = load4(pose.r[i])
         if some:
-            q = quat.unit(quat.mul(q, quat.part(load4(rd[i]), w)))
-        store4(r[i], q)
+            q = quat.unit(quat.mul(q, quat.part(load4(layer.r[i]), w)))
+        store4(out.r[i], q)
 
 
 @batch
-def _difference(ta, ra, sa, tb, rb, sb, largest, t, r, s):
-    """Compute the layer that `_add` needs, with weight 1, to get from pose b to pose a.
+def _difference(pose, base, largest, out):
+    """Compute the layer that `_add` needs, with weight 1, to get from the base to the pose.
 
-    Where the scale of b is 0 or too small to divide by, the factor is 1.
+    Where the scale of the base is 0 or too small to divide by, the factor is 1.
     """
     one = like(largest, 1.0)
-    for i in range(t.shape[0]):
+    for i in range(out.t.shape[0]):
         for c in range(3):
-            t[i, c] = ta[i, c] - tb[i, c]
-            known = (sb[i, c] != 0) & (abs(sa[i, c]) <= abs(sb[i, c]) * largest)
-            s[i, c] = sa[i, c] / (sb[i, c] if known else one) if known else one
-        store4(r[i], quat.unit(quat.mul(quat.conj(load4(rb[i])), load4(ra[i]))))
+            out.t[i, c] = pose.t[i, c] - base.t[i, c]
+            a, b = pose.s[i, c], base.s[i, c]
+            known = (b != 0) & (abs(a) <= abs(b) * largest)
+            out.s[i, c] = a / (b if known else one) if known else one
+        store4(out.r[i], quat.unit(quat.mul(quat.conj(load4(base.r[i])), load4(pose.r[i]))))
 
 
 class JointTransform(NamedTuple):
@@ -211,15 +225,15 @@ class Pose:
         (..., J), with one axis more than the poses, for a mask of joints.
         """
         mine, theirs, weights, shape = _matched(self, other, weight)
-        out = _empty(shape, self.joints, mine[0].dtype)
-        _blend(*mine, *theirs, weights, *_rows(out))
+        out = _empty(shape, self.joints, mine.t.dtype)
+        _blend(mine, theirs, weights, _rows(out))
         return Pose.of(*out, names=self.names)
 
     def add(self, layer: Pose, weight: ArrayLike = 1.0) -> Pose:
         """Add a layer of differences (see `difference`) to this pose. weight: (...) or (..., J), as in `blend`."""
         mine, theirs, weights, shape = _matched(self, layer, weight)
-        out = _empty(shape, self.joints, mine[0].dtype)
-        _add(*mine, *theirs, weights, *_rows(out))
+        out = _empty(shape, self.joints, mine.t.dtype)
+        _add(mine, theirs, weights, _rows(out))
         return Pose.of(*out, names=self.names)
 
     def difference(self, base: Pose) -> Pose:
@@ -228,8 +242,9 @@ class Pose:
         Scales are factors: where the base's scale is 0, it stays 0.
         """
         mine, theirs, _, shape = _matched(self, base, 1.0)
-        out = _empty(shape, self.joints, mine[0].dtype)
-        _difference(*mine, *theirs, mine[0].dtype.type(validation.largest(mine[0].dtype)), *_rows(out))
+        dtype = mine.t.dtype
+        out = _empty(shape, self.joints, dtype)
+        _difference(mine, theirs, dtype.type(validation.largest(dtype)), _rows(out))
         return Pose.of(*out, names=self.names)
 
 
@@ -247,7 +262,7 @@ def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
     return np.where(off, scaled / np.linalg.norm(scaled, axis=-1, keepdims=True), array)
 
 
-def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[int, ...]]:
+def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[LocalTransforms, LocalTransforms, Any, tuple[int, ...]]:
     """Broadcast two poses and the weights of their joints to rows of one precision and one batch."""
     if a.joints != b.joints:
         raise InputError(f"the poses have {a.joints} and {b.joints} joints; both must have the same")
@@ -260,16 +275,18 @@ def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[Any, Any, Any, tuple[
         shape = np.broadcast_shapes(a.shape, b.shape, each.shape[:-1])
     except ValueError:
         raise InputError(f"batch shapes do not match: {a.shape}, {b.shape}, weight {weights.shape}") from None
-    rows = [
-        tuple(np.broadcast_to(x, (*shape, a.joints, x.shape[-1])).astype(dtype).reshape(-1, x.shape[-1]) for x in p)
-        for p in (a.arrays(), b.arrays())
-    ]
-    return rows[0], rows[1], np.array(np.broadcast_to(each, (*shape, a.joints)), order="C").reshape(-1), shape
+    wide = (
+        [np.broadcast_to(array, (*shape, a.joints, array.shape[-1])).astype(dtype) for array in pose.arrays()]
+        for pose in (a, b)
+    )
+    mine, theirs = (_rows(LocalTransforms(*arrays)) for arrays in wide)
+    return mine, theirs, np.array(np.broadcast_to(each, (*shape, a.joints)), order="C").reshape(-1), shape
 
 
-def _empty(shape: tuple[int, ...], joints: int, dtype: Any) -> tuple[Any, Any, Any]:
-    return tuple(np.empty((*shape, joints, width), dtype) for width in (3, 4, 3))  # type: ignore[return-value]
+def _empty(shape: tuple[int, ...], joints: int, dtype: Any) -> LocalTransforms:
+    return LocalTransforms(*(np.empty((*shape, joints, width), dtype) for width in (3, 4, 3)))
 
 
-def _rows(arrays: tuple[Any, Any, Any]) -> list[Any]:
-    return [array.reshape(-1, array.shape[-1]) for array in arrays]
+def _rows(pose: LocalTransforms) -> LocalTransforms:
+    """The same memory with one row per joint of the whole batch."""
+    return LocalTransforms(*(array.reshape(-1, array.shape[-1]) for array in pose))

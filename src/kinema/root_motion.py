@@ -15,6 +15,7 @@ from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.math import arrays, quat, vec, xform
 from kinema.math.rows import load3, load4, store3, store4
+from kinema.pose import LocalTransforms
 from kinema.skeleton import Skeleton
 
 
@@ -98,9 +99,15 @@ def travels(before, after, passes, ends, up, out):
 # --- poses -----------------------------------------------------------------------------------------------------
 
 
+@kernel
+def load_transform(pose, i, j):
+    """Load the local transform of joint j in row i."""
+    return (load3(pose.t[i, j]), load4(pose.r[i, j]), load3(pose.s[i, j]))
+
+
 @batch
-def root_transforms(rows, joint, parents, rest, up, t, r, s, out):
-    """Compute the ground transform of a joint, relative to rest, for these rows of t, r, s; (rows, 4).
+def root_transforms(rows, joint, parents, rest, up, pose, out):
+    """Compute the ground transform of a joint, relative to rest, for these rows of a pose; (rows, 4).
 
     rest: (7,), the joint's position and rotation at rest, in the character's space.
     """
@@ -108,10 +115,11 @@ def root_transforms(rows, joint, parents, rest, up, t, r, s, out):
     rest_at, rest_rotation = (rest[0], rest[1], rest[2]), (rest[3], rest[4], rest[5], rest[6])
     for n in range(rows.size):
         i, j = rows[n], parents[joint]
-        at, rotation = load3(t[i, joint]), load4(r[i, joint])
+        at, rotation = load3(pose.t[i, joint]), load4(pose.r[i, joint])
         while j >= 0:
-            at = xform.point((load3(t[i, j]), load4(r[i, j]), load3(s[i, j])), at)
-            rotation = quat.mul(load4(r[i, j]), rotation)
+            step = load_transform(pose, i, j)
+            at = xform.point(step, at)
+            rotation = quat.mul(step[1], rotation)
             j = parents[j]
         away = quat.mul(rotation, quat.conj(rest_rotation))
         # The twist about an axis has the same ratio of its axis part to w as the whole rotation.
@@ -121,7 +129,7 @@ def root_transforms(rows, joint, parents, rest, up, t, r, s, out):
 
 
 @batch
-def remove_transforms(rows, joint, parents, up, transforms, t, r, s):
+def remove_transforms(rows, joint, parents, up, transforms, pose):
     """Remove ground transforms, (rows, 4), from a joint's local transform. The rest of the pose does not change."""
     axis = load3(up)
     one, zero = like(up[0], 1.0), like(up[0], 0.0)
@@ -131,9 +139,9 @@ def remove_transforms(rows, joint, parents, up, transforms, t, r, s):
         rotation = quat.from_axis_angle(axis, yaw)
         # The transform of the joint's parent in the character's space.
         above_at, above_rotation, above_scale = (zero, zero, zero), (zero, zero, zero, one), (one, one, one)
-        at = load3(t[i, joint])
+        at = load3(pose.t[i, joint])
         while j >= 0:
-            step = (load3(t[i, j]), load4(r[i, j]), load3(s[i, j]))
+            step = load_transform(pose, i, j)
             above_at = xform.point(step, above_at)
             above_rotation = quat.mul(step[1], above_rotation)
             above_scale = (above_scale[0] * step[2][0], above_scale[1] * step[2][1], above_scale[2] * step[2][2])
@@ -141,11 +149,11 @@ def remove_transforms(rows, joint, parents, up, transforms, t, r, s):
         at = xform.point((above_at, above_rotation, above_scale), at)
         at = vec.sub(vec.add(quat.rotate(rotation, at), offset), above_at)
         at = quat.rotate(quat.conj(above_rotation), at)
-        new = quat.mul(rotation, quat.mul(above_rotation, load4(r[i, joint])))
+        new = quat.mul(rotation, quat.mul(above_rotation, load4(pose.r[i, joint])))
         new = quat.unit(quat.mul(quat.conj(above_rotation), new))
         for c in range(3):
-            t[i, joint, c] = at[c] / above_scale[c] if above_scale[c] != zero else zero
-        store4(r[i, joint], new)
+            pose.t[i, joint, c] = at[c] / above_scale[c] if above_scale[c] != zero else zero
+        store4(pose.r[i, joint], new)
 
 
 class Root:
@@ -165,7 +173,8 @@ class Root:
         dtype = t.dtype
         out = np.empty((rows.size, 4), dtype)
         rest, up = self._rest.astype(dtype), self._up.astype(dtype)
-        root_transforms(rows, self._joint, self._skeleton.parents, rest, up, t, r, s, out)
+        pose = LocalTransforms(t, r, s)
+        root_transforms(rows, self._joint, self._skeleton.parents, rest, up, pose, out)
         return out
 
     def travels(self, before: Any, after: Any, passes: Any, ends: Any) -> Any:
@@ -179,4 +188,5 @@ class Root:
 
     def remove(self, rows: Any, transforms: Any, t: Any, r: Any, s: Any) -> None:
         """Remove ground transforms, (rows, 4), from the root of some rows of t, r, s."""
-        remove_transforms(rows, self._joint, self._skeleton.parents, self._up.astype(t.dtype), transforms, t, r, s)
+        up, pose = self._up.astype(t.dtype), LocalTransforms(t, r, s)
+        remove_transforms(rows, self._joint, self._skeleton.parents, up, transforms, pose)

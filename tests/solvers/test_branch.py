@@ -40,7 +40,7 @@ class Branch:
 
     @property
     def arrays(self):
-        return self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world
+        return branch.PoseArrays(self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)
 
 
 def mirrored():
@@ -53,7 +53,7 @@ def test_followed_points_are_where_the_joints_come_to_be():
     bones = np.linalg.norm(np.diff(b.at(), axis=1), axis=-1)
     ways = problems.units(rng, 10, bones.shape[1]) * bones[..., None]
     points = np.concatenate([b.at()[:, :1], b.at()[:, :1] + np.cumsum(ways, axis=1)], axis=1)
-    branch.follow(b.rows, b.path, b.marks, points, *b.arrays)
+    branch.follow(b.rows, b.path, b.marks, points, b.arrays)
     np.testing.assert_allclose(b.at(), points, atol=1e-12)
     np.testing.assert_allclose(b.world[:, b.path][..., 3::4], points, atol=1e-12)  # And world matrices say so.
 
@@ -65,7 +65,7 @@ def test_followed_points_may_skip_joints_and_go_anywhere():
     b.marks = np.array([0, 2, 5])
     before, others = b.r.copy(), [1, 3, 4]
     points = rng.normal(size=(10, 3, 3)) * 3
-    branch.follow(b.rows, b.path, b.marks, points, *b.arrays)
+    branch.follow(b.rows, b.path, b.marks, points, b.arrays)
     at = b.at()[:, b.marks]
     np.testing.assert_array_equal(b.r[:, b.path[others]], before[:, b.path[others]])
     assert naive.angle_between(at[:, 1] - at[:, 0], points[:, 1] - at[:, 0]).max() < 1e-9
@@ -77,10 +77,10 @@ def test_only_the_rows_that_are_named_are_worked_on():
     b = Branch(person(), rng, 6, "upper_l", "hand_l")
     before, rows = b.r.copy(), np.array([4, 1])
     points = np.tile(b.at()[:, :1], (1, 3, 1)) + rng.normal(size=(6, 3, 3))
-    branch.follow(rows, b.path, b.marks, points[rows], *b.arrays)
+    branch.follow(rows, b.path, b.marks, points[rows], b.arrays)
     assert (b.r != before).any(axis=(1, 2)).tolist() == [False, True, False, False, True, False]
     whole = Branch(person(), problems.generator(3), 6, "upper_l", "hand_l")
-    branch.follow(whole.rows, whole.path, whole.marks, points, *whole.arrays)
+    branch.follow(whole.rows, whole.path, whole.marks, points, whole.arrays)
     np.testing.assert_array_equal(b.r[rows], whole.r[rows])
 
 

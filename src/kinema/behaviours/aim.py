@@ -50,6 +50,7 @@ from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, sto
 from kinema.records import REAL, Record, kernel_views
 from kinema.skeleton import Joint, Skeleton
 from kinema.solvers import aim, two_bone_rotations
+from kinema.solvers.two_bone_rotations import NO_AXIS, LimbMatrices, without_pole
 
 AIM_PASSES = 8
 """Passes over the joints that aim. The first is exact unless a joint meets its limit; each further pass distributes the
@@ -224,12 +225,12 @@ def hold_grip(settings, arm_path, weapon, state, pose):
     goal = xform.mul(load_matrix(pose.world[weapon]), load_matrix(state.grip))
     one = like(goal[0][0], 1.0)
     zero = like(one, 0.0)
-    start, mid, end = load_matrix(pose.world[upper]), load_matrix(pose.world[fore]), load_matrix(pose.world[hand])
-    none = (zero, zero, zero)
-    first, second, at, _, _ = two_bone_rotations.solve(start, mid, end, goal[3], none, False, none, False, one, one)
-    state.grip_error = vec.length(vec.sub(at, goal[3]))
-    store4(pose.r[upper], quat.unit(quat.mul(load4(pose.r[upper]), out_of_scale(first, pose.s[upper]))))
-    store4(pose.r[fore], quat.unit(quat.mul(load4(pose.r[fore]), out_of_scale(second, pose.s[fore]))))
+    limb = LimbMatrices(load_matrix(pose.world[upper]), load_matrix(pose.world[fore]), load_matrix(pose.world[hand]))
+    as_it_bends = without_pole((zero, zero, zero), NO_AXIS)
+    found = two_bone_rotations.solve(limb, goal[3], as_it_bends, one, one)
+    state.grip_error = vec.length(vec.sub(found.end, goal[3]))
+    store4(pose.r[upper], quat.unit(quat.mul(load4(pose.r[upper]), out_of_scale(found.start, pose.s[upper]))))
+    store4(pose.r[fore], quat.unit(quat.mul(load4(pose.r[fore]), out_of_scale(found.mid, pose.s[fore]))))
     for m in range(arm_path.size - 1):
         update_matrix(pose, arm_path[m].joint, arm_path[m].parent)
     parent = xform.axes(matrix_above(pose, arm_path[-1].parent))

@@ -344,9 +344,9 @@ def bend_arm(arm, state, goal, pose, dt):
     mid = xform.unmirrored(load_matrix(pose.world[arm.fore]), pose.s[arm.fore])
     end = load_matrix(pose.world[arm.hand])
     axis = elbow_axis(arm, start[3], mid, end[3])
-    first, second, at, _, _ = two_bone_rotations.solve(
-        start, mid, end, goal.position, axis, two_bone_rotations.ALWAYS, none, False, arm.soften, one
-    )
+    bend = two_bone_rotations.without_pole(axis, two_bone_rotations.ALWAYS)
+    limb = two_bone_rotations.LimbMatrices(start, mid, end)
+    first, second, at, _, _ = two_bone_rotations.solve(limb, goal.position, bend, arm.soften, one)
     limited = False
     axes, fore_axes = xform.axes(start), xform.axes(mid)
     reach = vec.sub(at, start[3])

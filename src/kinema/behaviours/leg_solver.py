@@ -25,7 +25,7 @@ from kinema.rig import Leg
 from kinema.solvers import two_bone_rotations
 from kinema.solvers.bends import bend_axis
 from kinema.solvers.branch import into_limit, into_parent
-from kinema.solvers.two_bone_rotations import ALWAYS
+from kinema.solvers.two_bone_rotations import ALWAYS, LimbMatrices, without_pole
 
 KNEE_STRAIGHT = 0.17
 """Sine of a knee's bend (10 degrees) below which its direction fades to that of the rest pose."""
@@ -134,11 +134,9 @@ def bend_leg(thigh, knee, ankle, target, axis, hinged):
         bend = vec.cross(vec.unit_or(to_ankle, (zero, zero, zero)), vec.unit_or(to_hip, (zero, zero, zero)))
         if vec.length(bend) > like(one, KNEE_BENT):
             store3(axis, vec.unit_or(bend, about))
-    none = (zero, zero, zero)
-    at_thigh, at_knee, _, _, _ = two_bone_rotations.solve(
-        thigh, knee, ankle, target, about, ALWAYS, none, False, one, one
-    )
-    return at_thigh, at_knee
+    limb, bends = LimbMatrices(thigh, knee, ankle), without_pole(about, ALWAYS)
+    found = two_bone_rotations.solve(limb, target, bends, one, one)
+    return found.start, found.mid
 
 
 @kernel

@@ -2,14 +2,13 @@
 
 A branch is a path of joints, each the parent of the next. Some of them are marked: these rotate, and the last one is
 the tip. The joints between keep their local transforms, so bones that a clip stretches, twist joints and bones of
-length zero need no special case. Kernels work on the arrays of a batch of characters: local transforms t, r, s,
-(characters, joints, 3 | 4 | 3), and world, (characters, joints, 12). transforms: (characters or 1, 1, 12), from each
-character's space to the world.
+length zero need no special case. Kernels work on the arrays of a batch of characters, `PoseArrays`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
@@ -18,12 +17,44 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store4, store_matrix
 from kinema.skeleton import local_matrix
 from kinema.solvers import two_bone_rotations
+from kinema.solvers.two_bone_rotations import LimbBend, LimbMatrices
 
 SAME_POSITION = 1e-6
 """Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
 
 ROUNDED_PRODUCT = 0.25
 """Rounding error of two quaternion products, as a share of the rounding of a rotation."""
+
+
+class PoseArrays(NamedTuple):
+    """The joints of a batch of posed characters."""
+
+    parents: Any
+    """(joints,)."""
+    transforms: Any
+    """(characters or 1, 1, 12): from each character's space to the world."""
+    t: Any
+    """(characters, joints, 3): local translations."""
+    r: Any
+    """(characters, joints, 4): local rotations."""
+    s: Any
+    """(characters, joints, 3): local scales."""
+    world: Any
+    """(characters, joints, 12): world matrices."""
+
+
+class LimbGoals(NamedTuple):
+    """What the limbs of a batch of characters should do; axis, use_axis and has_pole as in `LimbBend`."""
+
+    targets: Any
+    """(characters, 3)."""
+    axis: Any
+    use_axis: Any
+    poles: Any
+    """(characters, 3)."""
+    has_pole: Any
+    soften: Any
+    """Share of a limb's length beyond which it eases into full stretch."""
 
 
 @kernel
@@ -47,12 +78,12 @@ def parent_matrix(i, parent, transforms, world):
 
 
 @routine
-def refresh(i, path, first, last, parents, transforms, t, r, s, world):
-    """Update the world matrices of one character's joints path[first] to path[last - 1]."""
-    for n in range(first, last):
+def refresh(i, path, first, pose):
+    """Update the world matrices of one character's joints from path[first] on."""
+    for n in range(first, path.size):
         j = path[n]
-        above = parent_matrix(i, parents[j], transforms, world)
-        store_matrix(world[i, j], xform.mul(above, local_matrix(t, r, s, i, j)))
+        above = parent_matrix(i, pose.parents[j], pose.transforms, pose.world)
+        store_matrix(pose.world[i, j], xform.mul(above, local_matrix(pose.t, pose.r, pose.s, i, j)))
 
 
 @kernel
@@ -95,49 +126,42 @@ def hold_limits(rows, joints, held, rounding, r, limited):
 
 
 @batch
-def bend_limbs(rows, joints, targets, axis, use_axis, poles, has_pole, soften, s, world, r, reach, pole_sine):
-    """Rotate the start and the middle joint of each limb so that its end reaches the target.
+def bend_limbs(rows, joints, goals, pose):
+    """Rotate the start and the middle joint of each limb so that its end reaches the target, `LimbGoals`.
 
-    Reads world matrices, does not update them. Writes to `reach` the distance as a share of the limb's length, to
-    `pole_sine` the sine of the angle between the pole and the line to the target.
+    Reads world matrices, does not update them.
     """
     start, mid, end = joints[0], joints[1], joints[2]
-    one = like(soften, 1.0)
     for k in range(rows.size):
         i = rows[k]
-        rotation_start, rotation_mid, _, reach[i], pole_sine[i] = two_bone_rotations.solve(
-            xform.unmirrored(load_matrix(world[i, start]), s[i, start]),
-            xform.unmirrored(load_matrix(world[i, mid]), s[i, mid]),
-            load_matrix(world[i, end]),
-            load3(targets[i]),
-            (axis[0], axis[1], axis[2]),
-            use_axis,
-            load3(poles[i]),
-            has_pole,
-            soften,
-            one,
+        limb = LimbMatrices(
+            xform.unmirrored(load_matrix(pose.world[i, start]), pose.s[i, start]),
+            xform.unmirrored(load_matrix(pose.world[i, mid]), pose.s[i, mid]),
+            load_matrix(pose.world[i, end]),
         )
-        rotate_joint(r, i, start, rotation_start)
-        rotate_joint(r, i, mid, rotation_mid)
+        bend = LimbBend(load3(goals.axis), goals.use_axis, load3(goals.poles[i]), goals.has_pole)
+        found = two_bone_rotations.solve(limb, load3(goals.targets[i]), bend, goals.soften, like(goals.soften, 1.0))
+        rotate_joint(pose.r, i, start, found.start)
+        rotate_joint(pose.r, i, mid, found.mid)
 
 
 @batch
-def follow(rows, path, marks, points, parents, transforms, t, r, s, world):
+def follow(rows, path, marks, points, pose):
     """Rotate the marked joints, root to tip, so that each points to the next of `points`, (rows, marks, 3).
 
     Each rotates by the smallest rotation, which keeps the animated twist. Bone lengths are the skeleton's own.
     """
     for k in range(rows.size):
         i = rows[k]
-        refresh(i, path, 0, path.size, parents, transforms, t, r, s, world)
+        refresh(i, path, 0, pose)
         for m in range(marks.size - 1):
             j, after = path[marks[m]], path[marks[m + 1]]
-            here = load_origin(world[i, j])
-            frame = frame_at(world, s, i, j)
-            now = vec.sub(load_origin(world[i, after]), here)
+            here = load_origin(pose.world[i, j])
+            frame = frame_at(pose.world, pose.s, i, j)
+            now = vec.sub(load_origin(pose.world[i, after]), here)
             wanted = vec.sub(load3(points[k, m + 1]), here)
-            rotate_joint(r, i, j, smallest_rotation(xform.into(frame, now), xform.into(frame, wanted)))
-            refresh(i, path, marks[m], path.size, parents, transforms, t, r, s, world)
+            rotate_joint(pose.r, i, j, smallest_rotation(xform.into(frame, now), xform.into(frame, wanted)))
+            refresh(i, path, marks[m], pose)
 
 
 @kernel

@@ -100,11 +100,9 @@ def bend(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, jo
     """Solve a limb of two bones in closed form."""
     key = ("bend", joints, posed.dtype)
     axis, use = posed.skeleton.cached(key, lambda: bend_axis(posed.skeleton, joints, posed.dtype))
-    pole = task.pole, task.goal.pole is not None
-    scratch = np.empty((2, posed.count), posed.dtype)
-    chain = posed.path(joints).joints
     soften = posed.dtype(options.soften)
-    branch.bend_limbs(rows, chain, task.target, axis, use, *pole, soften, posed.s, posed.world, posed.r, *scratch)
+    goals = branch.LimbGoals(task.target, axis, use, task.pole, task.goal.pole is not None, soften)
+    branch.bend_limbs(rows, posed.path(joints).joints, goals, posed.arrays)
 
 
 def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]) -> None:
@@ -123,8 +121,7 @@ def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
         chain = function(at, target, pole=pole, tolerance=_share(options, at), max_iterations=options.max_iterations)
         points = chain.joints
         task.passes[rows] += chain.iterations
-    arrays = posed.skeleton.parents, posed.transforms, posed.t, posed.r, posed.s, posed.world
-    branch.follow(rows, path.path, path.marks, points, *arrays)
+    branch.follow(rows, path.path, path.marks, points, posed.arrays)
 
 
 def _share(options: SolveOptions, at: Any) -> float:

@@ -96,6 +96,11 @@ class PosedBatch:
         self.transforms = _world_origin(self.dtype)
         self.limits = skeleton.joint_limits(self.dtype), self.dtype(np.finfo(self.dtype).eps * ROUNDING_ROTATION)
 
+    @property
+    def arrays(self) -> branch.PoseArrays:
+        """The arrays as the kernels of a branch take them."""
+        return branch.PoseArrays(self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)
+
     def refresh(self, rows: Any, order: Any) -> None:
         """Bring the world matrices of some joints up to date, parents first."""
         world_matrices(rows, order, self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)

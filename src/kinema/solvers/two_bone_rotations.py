@@ -24,9 +24,55 @@ from kinema._jit import batch, kernel, like
 from kinema.constants import FARTHEST, POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
+from kinema.math.rows import load3, load_matrix, store4
+from kinema.records import REAL, Record, kernel_views
 from kinema.solvers.two_bone import clamped, eased
 
 NO_AXIS, ALWAYS, IF_STRAIGHT = 0, 1, 2
+
+CORRECTION = Record(start=(REAL, 4), mid=(REAL, 4), error=REAL, reach=REAL, pole_sine=REAL, length=REAL)
+"""What is found for a limb: the corrections of its joints, the distance from the end to the target, the distance from
+start to target as a share of the reach, the sine of the angle between the pole and the line, and the limb's length."""
+
+
+class LimbMatrices(NamedTuple):
+    """World matrices of a limb's joints, as four columns each."""
+
+    start: Any
+    mid: Any
+    end: Any
+
+
+class LimbBend(NamedTuple):
+    """How a limb bends."""
+
+    axis: Any
+    """The middle joint's hinge axis, in its own space."""
+    use_axis: Any
+    """When to use that axis: NO_AXIS, ALWAYS or IF_STRAIGHT."""
+    pole: Any
+    """A point that the middle joint swings towards, world space."""
+    has_pole: Any
+
+
+class LimbCorrections(NamedTuple):
+    """What `solve` finds."""
+
+    start: Any
+    mid: Any
+    end: Any
+    """Where the end is at full weight."""
+    reach: Any
+    """The wanted distance as a share of the reach."""
+    pole_sine: Any
+    """The sine of the angle between the pole and the line to the target."""
+
+
+@kernel
+def without_pole(axis, use_axis):
+    """A limb that bends about an axis, in the plane of its animation."""
+    zero = like(axis[0], 0.0)
+    return LimbBend(axis, use_axis, (zero, zero, zero), False)
 
 
 @kernel
@@ -102,12 +148,9 @@ def swing(line, mid, to_pole, zone):
 
 
 @kernel
-def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weight):
-    """Solve one limb. start, mid, end: world matrices as four columns.
-
-    Returns both corrections, the position of the end at full weight, the wanted distance as a share of the reach, and
-    the sine of the angle between the pole and the line to the target.
-    """
+def solve(limb, target, bend, soften, weight):
+    """Solve one limb, `LimbMatrices`, that bends as `LimbBend` says. Returns `LimbCorrections`."""
+    start, mid, end = limb.start, limb.mid, limb.end
     one = like(soften, 1.0)
     zero = like(soften, 0.0)
     start_frame = xform.axes(start)
@@ -131,12 +174,12 @@ def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weigh
         asked = eased(distance, whole, abs(length1 - length2), soften)
     asked = clamped(asked, whole, abs(length1 - length2))
 
-    to_pole = vec.sub(pole, start[3]) if has_pole else (zero, zero, zero)
+    to_pole = vec.sub(bend.pole, start[3]) if bend.has_pole else (zero, zero, zero)
     pole_span = vec.span(to_pole)
     to_pole = vec.scale(to_pole, one / (pole_span if pole_span > zero else one))
     to_start = xform.into(mid_frame, vec.scale(upper, -one))
     to_end = xform.into(mid_frame, lower)
-    hinge = hinge_axis(axis, use_axis, to_start, to_end, xform.into(mid_frame, to_pole))
+    hinge = hinge_axis(bend.axis, bend.use_axis, to_start, to_end, xform.into(mid_frame, to_pole))
     mid_correction = bend_to(to_start, to_end, hinge, asked)
     bent = quat.rotate(mid_correction, to_end)
     end_now = vec.add(upper, xform.linear((mid_frame[0], mid_frame[1], mid_frame[2]), bent))
@@ -148,7 +191,7 @@ def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weigh
     aim = quat.between(along, line, vec.hinge_of(along))
     start_correction = aim
     pole_sine = one
-    if has_pole:
+    if bend.has_pole:
         pole_local = xform.into(start_frame, to_pole)
         pole_size = vec.length(pole_local)
         pole_sine = vec.length(vec.reject(pole_local, line)) / (pole_size if pole_size > zero else one)
@@ -158,37 +201,35 @@ def solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weigh
     reached_end = vec.add(start[3], vec.scale(to_tip, unit))
     start_correction = quat.part(start_correction, weight)
     mid_correction = quat.part(mid_correction, weight)
-    return start_correction, mid_correction, reached_end, reach, pole_sine
+    return LimbCorrections(start_correction, mid_correction, reached_end, reach, pole_sine)
 
 
-@kernel
-def matrix_of(flat, at):
-    """A row-major 3x4 matrix as four columns."""
-    return (
-        (flat[at], flat[at + 4], flat[at + 8]),
-        (flat[at + 1], flat[at + 5], flat[at + 9]),
-        (flat[at + 2], flat[at + 6], flat[at + 10]),
-        (flat[at + 3], flat[at + 7], flat[at + 11]),
-    )
+class LimbRows(NamedTuple):
+    """The limbs of a call: world (limbs, 3, 12), target, axis and pole (limbs, 3), weight (limbs, 1)."""
+
+    world: Any
+    target: Any
+    axis: Any
+    pole: Any
+    weight: Any
 
 
 @batch
-def _solve_range(first, last, world, targets, axes, use_axis, poles, has_pole, soften, weights, out):
-    """Limbs first to last. `out`: start correction 4, mid correction 4, error, reach, pole sine, length, per limb."""
+def _solve_range(first, last, limbs, use_axis, has_pole, soften, out):
+    """Solve limbs first to last. out: `CORRECTION` of each."""
     for i in range(first, last):
-        start, mid, end = matrix_of(world, i * 36), matrix_of(world, i * 36 + 12), matrix_of(world, i * 36 + 24)
-        target = (targets[3 * i], targets[3 * i + 1], targets[3 * i + 2])
-        axis = (axes[3 * i], axes[3 * i + 1], axes[3 * i + 2])
-        pole = (poles[3 * i], poles[3 * i + 1], poles[3 * i + 2])
-        q1, q2, at, reach, sine = solve(start, mid, end, target, axis, use_axis, pole, has_pole, soften, weights[i])
-        row = out[12 * i : 12 * i + 12]
-        for c in range(4):
-            row[c] = q1[c]
-            row[4 + c] = q2[c]
-        row[8] = vec.length(vec.sub(at, target))
-        row[9] = reach
-        row[10] = sine
-        row[11] = vec.length(vec.sub(mid[3], start[3])) + vec.length(vec.sub(end[3], mid[3]))
+        world = limbs.world[i]
+        limb = LimbMatrices(load_matrix(world[0]), load_matrix(world[1]), load_matrix(world[2]))
+        target = load3(limbs.target[i])
+        bend = LimbBend(load3(limbs.axis[i]), use_axis, load3(limbs.pole[i]), has_pole)
+        found = solve(limb, target, bend, soften, limbs.weight[i, 0])
+        store4(out[i].start, found.start)
+        store4(out[i].mid, found.mid)
+        out[i].error = vec.length(vec.sub(found.end, target))
+        out[i].reach = found.reach
+        out[i].pole_sine = found.pole_sine
+        upper, lower = vec.sub(limb.mid[3], limb.start[3]), vec.sub(limb.end[3], limb.mid[3])
+        out[i].length = vec.length(upper) + vec.length(lower)
 
 
 class TwoBoneRotationsResult(NamedTuple):
@@ -266,39 +307,31 @@ def two_bone_rotations(
     named["weight"] = validation.weights("weight", weight, dtype)
     shape = validation.batch_shape(named, {"world": 3})
     count = math.prod(shape)
-    flat = {name: validation.flat(array, 3 if name == "world" else 1, shape) for name, array in named.items()}
-    out = np.empty((count, 12), dtype)
+    rows = {name: validation.rows(array, 3 if name == "world" else 1, shape) for name, array in named.items()}
+    rows["world"] = rows["world"].reshape(count, 3, 12)
+    limbs, use_axis = LimbRows(**rows), NO_AXIS if axis is None else ALWAYS
+    (out,) = kernel_views(np.empty(count, CORRECTION.dtype(dtype)))
+    soften = dtype(validation.number("soften", soften, 0.0, 1.0))
     validation.in_chunks(
-        lambda first, last: _solve_range(
-            first,
-            last,
-            flat["world"],
-            flat["target"],
-            flat["axis"],
-            NO_AXIS if axis is None else ALWAYS,
-            flat["pole"],
-            pole is not None,
-            dtype(validation.number("soften", soften, 0.0, 1.0)),
-            flat["weight"],
-            out.reshape(-1),
-        ),
+        lambda first, last: _solve_range(first, last, limbs, use_axis, pole is not None, soften, out),
         count,
         THREADS_FROM_ITERATIVE,
         1,
     )
-    error, reach, length = out[:, 8], out[:, 9], out[:, 11]
+    found = {name: np.ascontiguousarray(out[name]) for name in CORRECTION.fields}
+    error, reach, length = found["error"], found["reach"], found["length"]
     flags = notices.OUT_OF_REACH if (reach > 1).any() else 0
     if not length.all():
         flags |= notices.DEGENERATE
     if flags:
         notices.report("two_bone_rotations", flags)
     return TwoBoneRotationsResult(
-        np.ascontiguousarray(out[:, 0:4]).reshape(*shape, 4),
-        np.ascontiguousarray(out[:, 4:8]).reshape(*shape, 4),
+        found["start"].reshape(*shape, 4),
+        found["mid"].reshape(*shape, 4),
         (error <= dtype(validation.number("tolerance", tolerance, 0.0)) * length).reshape(shape)[()],
-        error.reshape(shape).copy()[()],
-        reach.reshape(shape).copy()[()],
-        out[:, 10].reshape(shape).copy()[()],
+        error.reshape(shape)[()],
+        reach.reshape(shape)[()],
+        found["pole_sine"].reshape(shape)[()],
     )
 
 
