@@ -131,6 +131,16 @@ def vectors(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
     return array
 
 
+def directions(name: str, array: Reals) -> Reals:
+    """Scale vectors, (..., width), to length 1. Raises for the first zero vector, with its index."""
+    largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        where, _ = first(name, largest[..., 0] == 0)
+        raise InputError(f"{where} is the zero vector; it must have a direction")
+    scaled = array / largest
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
 def check_lengths(name: str, array: Reals) -> None:
     """Raise for the first negative length, with its index."""
     if array.size and array.min() < 0:

@@ -347,10 +347,4 @@ def world_matrices(name: str, value: Any, joints: int, dtype: Any) -> Any:
 
 def unit_vectors(name: str, value: Any, dtype: Any) -> Any:
     """Directions (..., 3) at length 1; a zero vector is refused."""
-    array = validation.vectors(name, value, 3, dtype)
-    size = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
-    if not size.all():
-        entry, _ = validation.first(name, size[..., 0] == 0)
-        raise InputError(f"{entry} is the zero vector; it must have a direction")
-    scaled = array / size
-    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return validation.directions(name, validation.vectors(name, value, 3, dtype))
