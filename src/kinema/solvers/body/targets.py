@@ -131,9 +131,9 @@ def _fields(effector: Effector) -> tuple[dict[str, Any], dict[str, Any]]:
             fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
     for name, value in (("direction", effector.direction), ("normal", effector.normal)):
         if value is not None:
-            fields[name] = _units(name, validation.vectors(name, value, 3, np.float64))
+            fields[name] = validation.directions(name, validation.vectors(name, value, 3, np.float64))
     if effector.direction is not None:
-        fields["axis"] = _units("axis", validation.vectors("axis", effector.axis, 3, np.float64))
+        fields["axis"] = validation.directions("axis", validation.vectors("axis", effector.axis, 3, np.float64))
     for name, value in (("distance", effector.distance), ("balance", effector.balance)):
         if value is not None:
             fields[name] = validation.lengths(name, np.asarray(value)[..., None], 1, np.float64)
@@ -162,16 +162,6 @@ def _one_vector(value: Any, width: int) -> list[float] | None:
 
 _LARGEST = validation.largest(np.dtype(np.float64))
 """Largest number that is allowed."""
-
-
-def _units(name: str, array: Any) -> Any:
-    """Directions at length 1; a zero vector is refused."""
-    largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
-    if not largest.all():
-        place, _ = validation.first(name, largest[..., 0] == 0)
-        raise InputError(f"{place} is the zero vector; it must have a direction")
-    scaled = array / largest
-    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
 _OF_MASS = records.POSITION | records.PLANE | records.BALANCE
