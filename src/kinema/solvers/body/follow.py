@@ -36,8 +36,9 @@ TENSION = 0.5
 """Stiffness of the joints above a taut limb, as a share of force times distance. All of it is safe for any way to bend,
 and slow for most."""
 
-TAUT = 0.25
-"""Stiffness of a taut limb, relative to its joints, from which a step is solved again with it."""
+TAUT = 1.0
+"""Stiffness of a taut limb, relative to its joints, from which a step is solved again with it. Below that a step
+overshoots by less than its own length, and the next ones end it."""
 
 DAMPING_UP = 4.0
 """Factor of the joints' stiffness after a step that did not lower the cost,"""
