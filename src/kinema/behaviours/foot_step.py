@@ -762,7 +762,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     store4(target.rotation, rotation)
     store4(foot.clip_rotation, clip.rotation)
     store3(target.ball, placed(placement, clip.points.ball))
-    target.contact, target.swing = foot.contact, zero if stance.held else high
+    target.contact, target.swing, target.low = foot.contact, zero if stance.held else high, one - high
     foot.height = target.ground = height
     if foot.contact != SWINGING:
         store3(foot.takeoff, placement.on_plane)

@@ -72,14 +72,15 @@ translation, rotation: what is to be done to the hips' local transform, in their
 """
 
 FOOT_TARGET = Record(
-    contact=np.int8, ball=(REAL, 3), ground=REAL, swing=REAL, ankle=(REAL, 3), rotation=(REAL, 4), short=REAL
+    contact=np.int8, ball=(REAL, 3), ground=REAL, swing=REAL, low=REAL, ankle=(REAL, 3), rotation=(REAL, 4), short=REAL
 )
 """What a foot asks of its leg and of the pelvis in a frame.
 
 contact: SWINGING, PLANTED, RELEASED, or a state of the stage's own. ball: where the ball of the foot is, world space.
 ground: height of the ground that it stands on or is going to land on, metres above the character's floor. swing: 0 on
-the ground to 1 in the air. ankle, rotation: where the ankle is to be, world space. short: metres that this is short of
-where it was asked to be, because the leg does not reach.
+the ground to 1 in the air. low: 1 for a foot near the ground, to which its leg may fold up, 0 for one high in the air.
+ankle, rotation: where the ankle is to be, world space. short: metres that this is short of where it was asked to be,
+because the leg does not reach.
 """
 
 
@@ -222,7 +223,8 @@ def shorten_targets(settings, legs, feet, world, hips, motion):
         if too_far & (foot.contact == PLANTED):
             foot.contact = RELEASED
         foot.short = max(distance - leg.reach, like(distance, 0.0))
-        nearest = leg.nearest if foot.contact == SWINGING else like(distance, 0.0)
+        # Less of that near the ground: it would be pushed into it, and out again when it lands.
+        nearest = leg.nearest * (like(distance, 1.0) - foot.low) if foot.contact == SWINGING else like(distance, 0.0)
         out = vec.unit_or(way, vec.scale(hips.up, like(distance, -1.0)))
         if (distance > leg.reach) | (distance < nearest):
             store3(foot.ankle, vec.add(start, vec.scale(out, min(max(distance, nearest), leg.reach))))
