@@ -10,6 +10,7 @@ from kinema import demo, metrics
 from kinema.behaviours.gait import groups_of
 from tests.assets import asset
 from tests.behaviours.walkers import HZ, Walk, exact
+from tests.behaviours.walking_figures import RATES, SPEEDS, measure, walked
 
 FLAT = km.Plane()
 AHEAD = (0.0, 0.0, 0.7)
@@ -378,3 +379,101 @@ def test_arms_stay_as_posed_when_asked():
     for arm in character.rig.arms:
         joints = [int(joint) for joint in arm.joints]
         np.testing.assert_array_equal(pose.rotations[joints], character.skeleton.rest.rotations[joints])
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["humanoid", "quadruped", "spider"])
+def test_a_body_below_the_ground_is_put_onto_it_with_one_notice(name, caplog):
+    walk = Walk(exact(name), FLAT)
+    walk.go(0.2)
+    walk.animator.set_transform((0.0, -4.0 * walk.size, 1.0))
+    walk.go(0.5)
+    assert walk.place[-1, 1, 3] == pytest.approx(0.0, abs=1e-3)
+    assert walk.planted[-1].all()
+    assert sum("below the ground" in record.message for record in caplog.records) == 1
+
+
+@pytest.mark.slow_uncompiled
+def test_over_a_pit_nothing_is_said_and_nothing_is_lifted(caplog):
+    walk = Walk(exact("spider"), km.Ground.from_function(lambda x, z: np.where(z < 5.0, np.nan, 3.0)))
+    walk.go(0.3)
+    assert walk.place[-1, 1, 3] == 0.0
+    assert not caplog.records
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
+def test_a_character_that_is_turned_round_stands_at_once_and_walks_on_smoothly(name):
+    walk = Walk(exact(name), FLAT)
+    walk.state.walk((0.0, 0.0, walk.size))
+    walk.go(1.0)
+    walk.animator.set_transform((0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 0.0))
+    walk.go(1.5)
+    assert walk.planted[60].all()
+    assert np.degrees(metrics.rotation_steps(walk.character.skeleton, walk.world)[60:].max()) < 25.0
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
+@pytest.mark.parametrize("height", [-0.1, 0.1, 0.3])
+def test_a_ground_that_is_replaced_is_stepped_onto(name, height):
+    walk = Walk(exact(name), FLAT)
+    walk.state.walk((0.0, 0.0, walk.size))
+    walk.go(1.0)
+    walk.animator.ground = walk.ground = km.Plane((0.0, height * walk.size, 0.0))
+    walk.go(2.0)
+    assert np.degrees(metrics.rotation_steps(walk.character.skeleton, walk.world)[10:].max()) < 25.0
+    assert np.abs(walk.gaps()[-60:][walk.planted[-60:]]).max() < 1e-6
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("hitch", [0.1, 0.2, 0.5])
+def test_a_long_frame_leaves_no_pop_behind(hitch):
+    walk = Walk(exact("humanoid"), FLAT)
+    walk.state.walk((0.0, 0.0, walk.size))
+    walk.go(1.0)
+    walk.animator.update(hitch)
+    walk.go(1.0)
+    steps = metrics.rotation_steps(walk.character.skeleton, walk.world)
+    assert np.degrees(np.delete(steps, 59, axis=0)[5:].max()) < 25.0  # The long frame itself left out.
+
+
+# --- quality ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("hz", RATES)
+@pytest.mark.parametrize("name", ["spider", "fox", "person"])
+@pytest.mark.parametrize("ground", ["flat", "rocks"])
+def test_figures_at_three_speeds_and_through_turns_at_any_frame_rate(name, ground, hz):
+    figures = measure(walked(name, ground, hz, 5.0))
+    assert figures.rotation.max() < 25.0
+    assert figures.depth.max() < 5.0
+    assert figures.apart.min() > 0.0
+    assert figures.speed[:-1].min() > 85.0
+    assert figures.speed[-1] > 75.0  # Turning at the highest speed, a spider's outer feet are at their limit at 30 Hz.
+    assert figures.slide.max() < 0.01
+    assert figures.flips.max() == 0
+    if name == "person":
+        assert figures.arms.min() > 10.0
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["fox", "person"])
+def test_feet_never_cross_in_changing_directions(name):
+    figures = measure(walked(name, "directions"))
+    assert figures.apart.min() > 20.0
+    assert figures.rotation.max() < 25.0
+    assert figures.depth.max() < 0.1
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["spider", "fox", "person"])
+def test_strides_get_longer_and_more_frequent_with_speed(name):
+    walk = walked(name, "flat")
+    lifts = (walk.planted[60:-1] & ~walk.planted[61:]).sum(axis=(0, 2))[::2]
+    assert lifts[0] < lifts[1] < lifts[2]
+    assert lifts[2] / lifts[0] < 0.8 * SPEEDS[2] / SPEEDS[0]

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import validation
+from kinema import notices, validation
 from kinema.behaviours.arm_swing import swing_arms, swinging_arms
 from kinema.behaviours.blending import numbers
 from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of, partners_of
-from kinema.behaviours.ground_contact import PLANTED, RAY, SWINGING, cast_rays
+from kinema.behaviours.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
@@ -27,6 +27,7 @@ from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import ARRIVED, BodyFrame, end_frame, step_bodies, travel
 from kinema.behaviours.walking import (
     BY_VELOCITY,
+    HANGING,
     LEAST_SPARE,
     STEP,
     TO_A_POINT,
@@ -47,6 +48,12 @@ SOLE_MARGIN = 0.03
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the
 ground."""
+
+RESCUE_RISE = 20.0
+"""Leg lengths above its floor up to which ground is looked for that a character without any is below."""
+
+NEW_GROUND = 0.02
+"""Leg lengths between a planted foot and a ground that replaced its own from which it has to step."""
 
 CLIMB_TIME = 5.0
 """Duration of a swing that rises by some height, in the times that its top speed takes for that height. It rises in a
@@ -173,6 +180,7 @@ class LocomotionState(StageState):
         self._legs = _leg_records(settings, crowd, self.legs)
         self._arms = swinging_arms(crowd, settings.arm_swing) if settings.arm_swing else None
         self._hips = int(crowd.rig.hips)
+        self._ground: Any = None
         self._needed = (*(joint for leg in self.legs for joint in leg.joints[::2]), self._hips)
 
     # --- what users set -----------------------------------------------------------------------------------------------
@@ -251,6 +259,7 @@ class LocomotionState(StageState):
         self.walkers.pelvis.moving[rows] = False
         with context.edit_transform() as edit:
             travel(rows, *state, edit.transform, context.weights, dt)
+        self._follow_new_ground(context)
         choose_footholds(rows, *state, self._cast(context, dt), context.transform)
         swing_feet(rows, *state, context.transform, dt)
         self._move_bodies(context, dt)
@@ -258,6 +267,7 @@ class LocomotionState(StageState):
         self._swing_arms(context)
         world = context.world(self._needed)
         end_frame(rows, self._legs, self.walkers, self.feet, context.transform, world)
+        self._lift_out(context)
         return self._report(context)
 
     def _cast(self, context: FrameContext, dt: Any) -> Any:
@@ -268,6 +278,63 @@ class LocomotionState(StageState):
         aim_rays(rows, self._settings, self._legs, self.feet, transform, rays)
         distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
         return cast_rays(context.ground, rays, distance, self.crowd.precision)
+
+    def _lift_out(self, context: FrameContext) -> None:
+        """Put characters that are below the ground onto it: in the next frame they stand there.
+
+        A character is below the ground if none of its feet found any, and there is ground higher up.
+        """
+        rows = context.rows
+        lost = rows[(self.feet.target.contact[rows] == HANGING).all(axis=-1)]
+        if not lost.size:
+            return
+        floor, up, hits = self._cast_down(context, lost, self.feet.home[lost, :1], RESCUE_RISE)
+        height = np.einsum("ni,ni->n", hits.point[:, 0] - floor, up)
+        below = hits.found[:, 0] & (height > 0.0)
+        if not below.any():
+            return
+        lost = lost[below]
+        with context.edit_transform() as edit:
+            edit.transform[lost, 0, 3::4] += up[below] * height[below, np.newaxis]
+        self.reset(lost)
+        notices.warn(f"Locomotion: character {lost[0]} is below the ground; it is put onto it")
+
+    def _follow_new_ground(self, context: FrameContext) -> None:
+        """After the ground was replaced, release planted feet that no longer stand on it: they step at once."""
+        if context.ground is self._ground:
+            return
+        known, self._ground = self._ground is not None, context.ground
+        planted = (self.feet.target.contact == PLANTED) & np.isin(np.arange(len(self.feet)), context.rows)[
+            :, np.newaxis
+        ]
+        rows = np.flatnonzero(planted.any(axis=-1))
+        if not known or not rows.size:
+            return
+        _, up, hits = self._cast_down(context, rows, self.feet.target.ball[rows], self.settings.max_rise)
+        off = np.einsum("nli,ni->nl", hits.point - self.feet.target.ball[rows], up)
+        lost = ~hits.found | (np.abs(off) > NEW_GROUND * self.legs[0].length)
+        contact = self.feet.target.contact
+        contact[rows] = np.where(planted & lost, RELEASED, contact[rows])
+        self.walkers.pelvis.moving[rows] = True
+
+    def _cast_down(self, context: FrameContext, rows: Any, points: Any, rise: float) -> tuple[Any, Any, Any]:
+        """Cast rays down through points, (n, P, 3), of some characters, from `rise` leg lengths above their floor.
+
+        Returns their floor and up, (n, 3), and the hits, (n, P) `HIT`.
+        """
+        m = context.transform[rows, 0].reshape(-1, 3, 4)
+        own = self._settings.contact.up
+        up = np.einsum("nij,j->ni", m[..., :3], own)
+        up /= np.linalg.norm(up, axis=-1, keepdims=True)
+        floor = np.einsum("nij,j->ni", m[..., :3], own * self._settings.contact.floor) + m[..., 3]
+        high = rise * max(leg.length for leg in self.legs)
+        along = np.einsum("npi,ni->np", points - floor[:, np.newaxis], up)
+        rays = RAY.zeros(points.shape[:2], self.crowd.precision)
+        rays.origin = points + (high - along)[..., np.newaxis] * up[:, np.newaxis]
+        rays.direction, rays.wanted = -up[:, np.newaxis], True
+        distance = high + self.settings.max_drop * max(leg.length for leg in self.legs)
+        hits = cast_rays(context.ground, rays.reshape(-1), distance, self.crowd.precision)
+        return floor, up, hits.reshape(points.shape[:2])
 
     def _move_bodies(self, context: FrameContext, dt: Any) -> None:
         parent = int(self.crowd.skeleton.parents[self._hips])

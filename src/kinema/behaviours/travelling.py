@@ -29,6 +29,9 @@ LARGEST_STRAIN = 1.1
 LET_GO = 0.5
 """Half-life of the return to full speed after the legs held a walker back, in half-lives of the velocity."""
 
+COS_TELEPORT = 0.5
+"""Cosine of the angle (60 degrees) from which a rotation of the character by the caller is a teleport."""
+
 HARDEST_BRAKE = 20.0
 """Leg lengths per second squared at which a walker is slowed down at most while its planted legs still reach."""
 
@@ -248,6 +251,9 @@ def begin_frame(settings, legs, walker, feet, m, up, dt):
     zero = like(dt, 0.0)
     last = load_matrix(walker.transform)
     if vec.length(vec.sub(m[3], last[3])) > legs[0].bones.length * like(dt, TELEPORT):
+        walker.pelvis.fresh = True
+    ahead, before = xform.linear(m, load3(settings.forward)), xform.linear(last, load3(settings.forward))
+    if vec.dot(ahead, before) < like(dt, COS_TELEPORT) * vec.length(ahead) * vec.length(before):
         walker.pelvis.fresh = True
     still = walker.pelvis.fresh | (dt <= zero)
     for n in range(legs.size):
