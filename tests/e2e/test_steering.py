@@ -61,3 +61,15 @@ def test_a_walking_character_is_steered_seen_from_all_sides_and_not_hidden(open_
     way = np.subtract(state["eye"], state["middle"])
     assert way[1] < 0.3 * np.linalg.norm(way)
     tab.page.keyboard.press("Home")
+
+
+def test_ground_between_the_eye_and_the_legs_fades(open_tab):
+    tab = open_tab("character", viewport={"width": 900, "height": 560})
+    tab.wait("state.drawn")
+    tab.control("ground").select_option("stairs")
+    tab.wait("state.controls.ground === 'stairs'")
+    assert not tab.state["faded"]
+    tab.page.keyboard.press("1")  # From the front: the stairs that it is about to climb are between.
+    tab.wait("state.faded")
+    tab.control("view-side").click()
+    tab.wait("!state.faded")

@@ -104,3 +104,46 @@ def test_too_long_is_too_long(monkeypatch):
     monkeypatch.setattr("kinema.playground.baked_walk.LONGEST_BAKED", 0.5)
     with pytest.raises(InputError, match="kinema bake"):
         baked_file(PlayedCharacter().walker)
+
+
+def test_stored_poses_are_baked_as_a_clip(tmp_path):
+    scene = PlayedCharacter()
+    scene.be_still()
+    scene.set("store", None)
+    scene.drag("hand left", (0.5, 1.5, 0.3))
+    walked(scene, 1.0)
+    scene.set("store", None)
+    scene.set("pose", 0)
+    baked = read(scene.walker, tmp_path)
+    assert baked.clips["poses baked"].duration == pytest.approx(2.0)
+    world = worlds(baked, "poses baked")
+    hand, hips = (world[:, baked.skeleton.index(name), :3, 3] for name in ("hand_l", "hips"))
+    assert np.ptp(hand[:, 1]) > 0.4
+    assert np.ptp(hips[:, [0, 2]], axis=0).max() < 0.1
+
+
+def test_the_shown_pose_is_a_file_of_one_frame(tmp_path):
+    scene = PlayedCharacter()
+    scene.be_still()
+    scene.drag("hand left", (0.5, 1.5, 0.3))
+    walked(scene, 1.0)
+    (tmp_path / "pose.glb").write_bytes(scene.give(scene.pose_name))
+    posed = km.load(tmp_path / "pose.glb", rig=False)
+    (clip,) = posed.clips.values()
+    world = posed.skeleton.world(clip.sample(0.0))
+    shown = scene.walker.character.skeleton.world(scene.walker.pose)
+    names = [posed.skeleton.index(name) for name in scene.walker.character.skeleton.names]
+    assert clip.duration == 0.0
+    assert np.abs(world[names, :3, 3] - shown[:, :3, 3]).max() < 1e-4
+
+
+def test_a_pulled_hand_is_where_it_is_held_in_the_baked_clip(tmp_path):
+    scene = PlayedCharacter()
+    scene.set("ground", "level")
+    scene.drag("hand left", (0.45, 1.4, 0.35))
+    walked(scene, 1.0)
+    baked = read(scene.walker, tmp_path)
+    world = worlds(baked, "walk baked")
+    hand, hips = (world[:, baked.skeleton.index(name), :3, 3] for name in ("hand_l", "hips"))
+    assert np.ptp((hand - hips)[len(hand) // 2 :, 1]) < 0.08
+    assert (hand - hips)[-1, 1] > 0.3

@@ -13,7 +13,7 @@ from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.behaviours.feet import Feet
 from kinema.character import Character
 from kinema.clip import Clip
-from kinema.demo.scenes.actor import UP
+from kinema.demo.scenes.actor import POSES, UP
 from kinema.demo.scenes.character_files import saved
 from kinema.demo.scenes.scene import FileJob
 from kinema.demo.scenes.walker import Walker
@@ -97,6 +97,7 @@ class _Take:
             ground=walker.ground_shape if feet else None,
             at=(float(start[0]), float(start[2])),
             heading=float(np.arctan2(forward[0], forward[2])),
+            travel=False if walker.clip == POSES else None,
             look_at=self._moving(gaze.position) if gaze and walker.weights["head"] else None,
             pull=self._pulls() if pulled else {},
             pin=[f"{leg.name}_foot" for leg in self.rig.legs if f"foot {leg.name}" not in held.holds] if pulled else (),

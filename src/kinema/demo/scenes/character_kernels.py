@@ -14,8 +14,9 @@ from kinema.behaviours.play import Play
 from kinema.behaviours.stage import Stage
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.scenes import grounds
-from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.actor import POSES, Actor
 from kinema.demo.scenes.character_files import loaded, saved
+from kinema.demo.scenes.pose_strip import PoseStrip
 from kinema.demo.scenes.walker import Walker
 from kinema.pipeline import Animator
 
@@ -38,6 +39,7 @@ def later() -> Mapping[str, Callable[[], Any]]:
     """Return what dragging, other grounds, weights and files need."""
     return {
         "dragging": _held,
+        "poses": _stored,
         "blocks": lambda: _walker("voxels").step(TICK),
         "files": lambda: loaded("person.glb", saved(replace(humanoid(), skins=()))),
     }
@@ -60,6 +62,18 @@ def _pulled(*handles: str) -> Walker:
         walker.held.take(handle, (0.3, 0.4, 0.3))
     walker.step(TICK)
     return walker
+
+
+def _stored() -> None:
+    walker = _walker("level")
+    strip, skeleton = PoseStrip(walker.character.skeleton), walker.character.skeleton
+    for pose in (walker.pose, skeleton.mirrored(walker.pose)):
+        strip.add(pose)
+    walker.set_poses(strip.clip(), "walk")
+    walker.play(POSES)
+    walker.seek(strip.time_of(1))
+    walker.steer(0.5, 1.0)
+    walker.step(TICK)
 
 
 def _held() -> None:
