@@ -679,6 +679,19 @@ def test_a_knee_that_is_animated_bent_back_is_left_so():
     assert before - 1e-6 < bends(character, after)[2] < 0.0
 
 
+def test_pins_that_jump_are_followed_at_the_speed_of_joints():
+    """The animated pose is another one from one frame to the next, and its feet are somewhere else."""
+    character = humanoid()
+    body, rest = km.FullBody(character), at_rest(character.skeleton)
+    pose = bent(character, problems.generator(11), 1, 0.6)[0]
+    after, _ = body.solve(pose, FEET, warm=rest, dt=1 / 60)
+    assert naive.angle_between_rotations(after.rotations, rest.rotations).max() < 1.26 * body.speed / 60
+    frame = after
+    for _ in range(30):
+        frame, report = body.solve(pose, FEET, warm=frame, dt=1 / 60)
+    assert report.error.max() < 1e-3
+
+
 def test_an_arm_that_is_let_go_does_not_jump_back():
     character = humanoid()
     skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)

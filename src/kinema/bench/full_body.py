@@ -83,7 +83,7 @@ def rows(quick: bool) -> list[Row]:
         Row(
             "full_body_batch", f"{PERSON}, {many} at once, one core", "us", people["batch"], _peers(people), 150.0, 50.0
         ),
-        Row("full_body_single", f"{PERSON}, {alone}", "us", people["single"], _peers(people)),
+        Row("full_body_single", f"{PERSON}, {alone}", "us", people["single"], _peers(people), 150.0),
         Row(
             "full_body_warm",
             f"the same from the frame before, {many} at once, one core",
@@ -93,7 +93,7 @@ def rows(quick: bool) -> list[Row]:
             50.0,
         ),
         Row("arm_batch", f"{ARM}, {many} at once, one core", "us", arms["batch"], _peers(arms), 150.0),
-        Row("arm_single", f"{ARM}, {alone}", "us", arms["single"], _peers(arms)),
+        Row("arm_single", f"{ARM}, {alone}", "us", arms["single"], _peers(arms), 150.0),
     ]
 
 

@@ -224,10 +224,10 @@ def gone_since_start(state):
 
 
 @routine
-def allowed_share(problem):
-    """Share of the step that keeps all joints within what a frame allows."""
+def allowed_share(problem, extra):
+    """Share of the step that keeps all joints within what a frame allows. extra: factor of that."""
     settings = problem.settings[0]
-    largest = settings.largest_rotation
+    largest = settings.largest_rotation * extra
     zero = like(largest, 0.0)
     share = like(largest, 1.0)
     if largest <= zero:
@@ -279,14 +279,14 @@ def find_step(problem, count, damping):
     if find_tension(problem, count) > like(one, TAUT):
         stiffen(problem, damping)
         solve_step(problem, count)
-    share = allowed_share(problem)
+    share = allowed_share(problem, one)
     for _ in range(TRUST_TRIES):
         if share * like(one, OVERSHOOT) >= one:
             break
         damping = (one + damping) / max(share, like(one, LEAST_SHARE)) - one
         stiffen(problem, damping)
         solve_step(problem, count)
-        share = allowed_share(problem)
+        share = allowed_share(problem, one)
     return share
 
 
@@ -310,7 +310,7 @@ def correct_pins(problem):
             store3(problem.states[n].back_slide, (zero, zero, zero))
         stiffen(problem, zero)
         solve_step(problem, count)
-        move(problem, like(zero, 1.0))
+        move(problem, allowed_share(problem, like(zero, 1.0 + CORRECTION)))
     build_rows(problem)
     held = is_reached(problem)
     settings.rank = settings.ranks
