@@ -65,7 +65,7 @@ def walking(tab):
 
 
 def crowd(tab):
-    """Characters around the target, some of them near enough to reach for it."""
+    """Characters around the target, from nearby."""
     tab.wait("state.levels.some((count) => count > 0)")
     tab.page.mouse.move(480, 420)
     for _ in range(4):
