@@ -44,7 +44,7 @@ from kinema.behaviours.ground_contact import (
     floor_of,
     height_on,
 )
-from kinema.behaviours.sole import BALL, HEEL, NO_TOES, TIP, SolePoints, sole_points
+from kinema.behaviours.sole import BALL, HEEL, TIP, SolePoints, sole_points
 from kinema.constants import AT_REST, TELEPORT
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
@@ -513,8 +513,6 @@ def drift_of(sole, foot, clip, placement, under):
     slower = min(clip.speeds.heel, clip.speeds.ball) - clip.speeds.tip
     still = max(heel_still, ball_still) * faded_out(lower, slack, slack) * faded_out(slower, steady, steady)
     flat = max(faded_out(lower, switch, switch), still)
-    if sole.toes_parent != NO_TOES:
-        flat = like(size, 1.0)
     heel_weight = faded_out(heel_gap - low, near, near + near) * heel_still
     ball_weight = faded_out(ball_gap - low, near, near + near) * ball_still
     share = flat / (heel_weight + ball_weight)
