@@ -52,10 +52,6 @@ HOLD_REACH = 0.75
 """Share of its stretch beyond rest that a leg may use up where its foot comes down: the remainder is for the body's
 moves until it leaves again."""
 
-HOLD_FOLD = 0.65
-"""Share of its distance at rest to which the hip may come to a foothold: a step that is higher folds the leg so far
-that it cannot swing there."""
-
 HOLD_CROUCH = 0.8
 """Share of the body's crouch that a foothold may take, for the same reason."""
 
@@ -230,9 +226,7 @@ def is_within_reach(settings, leg, walker, foot, m, ankle, up):
     top = walker.pelvis.height + highest_hip(hip, ankle, up, reach)
     far = vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach
     climbs = vec.dot(vec.sub(ankle, load3(foot.target.ankle)), up) * leg.level_share
-    above = vec.add(hip, vec.scale(up, climbs))
-    folds = vec.length(vec.sub(above, ankle)) < leg.rest_reach * like(seconds, HOLD_FOLD)
-    return (top >= walker.level + climbs - crouch) & (not far) & (not folds)
+    return (top >= walker.level + climbs - crouch) & (not far)
 
 
 @routine

@@ -188,7 +188,7 @@ class LocomotionState(StageState):
     def walk(self, velocity: Any, turn: Any = 0.0, rows: Any = None) -> None:
         """Walk on and on.
 
-        The feet can follow up to about `2 * stride / swing_time` leg lengths a second; faster velocities are slowed
+        The feet can follow up to about `1.7 * stride / swing_time` leg lengths a second; faster velocities are slowed
         down to that.
 
         Parameters
