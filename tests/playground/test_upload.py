@@ -65,7 +65,7 @@ def test_a_dropped_character_is_shown_held_and_given_back_baked(served, path, tm
 
         frame = await page.frame()
         at = scene["description"]["handles"].index(
-            next(h for h in scene["description"]["handles"] if h[0] == "hand left")
+            next(h for h in scene["description"]["handles"] if h["name"] == "hand left")
         )
         size = scene["description"]["size"]
         to = frame.arrays["handles"][at] - frame.arrays["origin"] + np.array((0.0, 0.05, 0.05)) * size

@@ -966,7 +966,7 @@ def test_finite_in_finite_out(data):
     goal = km.Goal(data.draw(problems.vectors()).astype(dtype), pole=pole, weight=weight)
     after, report = km.solve(skeleton, pose, range(joints), goal, solver, soften)
     assert all(np.isfinite(array).all() for array in after.arrays())
-    assert all(np.isfinite(part) for part in report)
+    assert all(np.isfinite(part).all() for part in report)
     np.testing.assert_allclose(np.linalg.norm(after.rotations.astype(float), axis=-1), 1, atol=1e-5)
     if dtype(weight) > 0:
         assert outside_any(skeleton, after) < (1e-6 if dtype == np.float64 else 1e-5)
