@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
-UNCOMPILED_QUICK := tests/math tests/solvers
+UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_two_bone.py tests/solvers/test_schedule.py
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
@@ -34,7 +34,7 @@ test-lowest:
 	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/test_pipeline.py \
 		tests/test_kernel_cache.py tests/test_compile_ahead.py tests/test_records.py
 
-# Style, types and layers, all tests compiled, with fewer random examples than `test-all`, the solvers' kernels as plain
+# Style, types and layers, all tests compiled, with fewer random examples than `test-all`, the chains' kernels as plain
 # Python, and the playground's scenes in a real browser.
 test: EXAMPLES = quick
 test: lint unit uncompiled-quick e2e-quick
