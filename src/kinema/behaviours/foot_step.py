@@ -20,10 +20,11 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import kernel, like, routine
+from kinema.behaviours.clip_foot import CONTACT_SWITCH, pick, read_clip_foot
+from kinema.behaviours.foot_curves import FootMotion, faded_out, minimum_jerk, planned, settled
 from kinema.behaviours.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
-    HEADING_FLAT,
     LOOK_AHEAD,
     NO_OVERRIDE,
     ROLL_HEIGHT,
@@ -44,18 +45,12 @@ from kinema.behaviours.ground_contact import (
     floor_of,
     height_on,
 )
-from kinema.behaviours.sole import BALL, HEEL, TIP, SolePoints, sole_points
-from kinema.constants import AT_REST, TELEPORT
+from kinema.behaviours.sole import BALL, HEEL, TIP
+from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
-from kinema.math.rows import load3, load4, load_matrix, store3, store4
+from kinema.math.rows import load3, load_matrix, store3, store4
 
 # --- tuning ----------------------------------------------------------------------------------------------------
-
-FASTEST_FOOT = 20.0
-"""Leg lengths a second: in a long frame a foot that is no faster was not put elsewhere."""
-
-CONTACT_SWITCH = 0.003
-"""How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""
 
 NEAR_GROUND = 0.015
 """Leg lengths above the lower of the two up to which heel and ball hold a planted foot in place. At three times that it
@@ -135,26 +130,6 @@ TOUCH_DOWN = 0.12
 """Seconds before a known landing from which a foot comes down to touch the ground."""
 
 
-class ClipFoot(NamedTuple):
-    """What the clip does with a foot in this frame.
-
-    points: heel, ball and tip. ankle: its matrix, four columns. rotation: its rotation. ball_height, low: metres of the
-    ball and of the lowest point above the floor. contact: the lowest point. speed: of that, metres a second across up.
-    yaw: radians that the foot rotated about up since the last frame.
-    speeds: of heel, ball and tip, metres a second.
-    """
-
-    points: Any
-    ankle: Any
-    rotation: Any
-    ball_height: Any
-    low: Any
-    contact: Any
-    speed: Any
-    yaw: Any
-    speeds: Any
-
-
 class FootStance(NamedTuple):
     """Whether a foot is held where it is (held), was so before too (standing), or is on its way to a known landing
     (lands), in so many seconds (left).
@@ -188,14 +163,6 @@ class Underfoot(NamedTuple):
     floor: Any
 
 
-class FootMotion(NamedTuple):
-    """A value with its speed and acceleration."""
-
-    value: Any
-    speed: Any
-    acceleration: Any
-
-
 # --- small kernels ---------------------------------------------------------------------------------------------
 
 
@@ -205,12 +172,6 @@ def placed(placement, p):
     ball = vec.add(placement.on_plane, vec.scale(placement.normal, placement.rolled))
     ball = vec.add(ball, vec.scale(placement.up, placement.raised))
     return vec.add(ball, quat.rotate(placement.rotation, vec.sub(p, placement.ball)))
-
-
-@kernel
-def pick(which, points):
-    """One of the three points of a sole."""
-    return vec.select(which == HEEL, points.heel, vec.select(which == TIP, points.tip, points.ball))
 
 
 @kernel
@@ -228,131 +189,6 @@ def ground_above(hit, point, up):
     if vec.dot(ground.normal, up) < like(up[0], STEEP_GROUND):
         return vec.dot(vec.sub(ground.point, point), up)
     return height_on(ground, point, up)
-
-
-@kernel
-def minimum_jerk(share):
-    """How far a smooth motion from rest to rest has come after a share of its time, 0 to 1."""
-    zero, one = like(share, 0.0), like(share, 1.0)
-    s = min(max(share, zero), one)
-    return s * s * s * (like(one, 10.0) + s * (s * like(one, 6.0) - like(one, 15.0)))
-
-
-@kernel
-def faded_out(value, start, width):
-    """1 up to a value, 0 from so much more on."""
-    zero, one = like(value, 0.0), like(value, 1.0)
-    return one - min(max((value - start) / width, zero), one)
-
-
-@kernel
-def planned(motion, goal, goal_speed, seconds, t):
-    """The smoothest motion (minimum jerk) to a goal in so many seconds, t on; it arrives without acceleration.
-
-    Planned anew on the way it stays the same curve. Where the goal moves, value, speed and acceleration do not jump.
-    """
-    zero, one = like(t, 0.0), like(t, 1.0)
-    if t >= seconds:
-        return FootMotion(goal, goal_speed, zero)
-    u = t / seconds
-    way, v, w = goal - motion.value, motion.speed * seconds, goal_speed * seconds
-    a = motion.acceleration * seconds * seconds
-    c3 = like(one, 10.0) * way - like(one, 6.0) * v - like(one, 4.0) * w - like(one, 1.5) * a
-    c4 = like(one, -15.0) * way + like(one, 8.0) * v + like(one, 7.0) * w + like(one, 1.5) * a
-    c5 = like(one, 6.0) * way - like(one, 3.0) * (v + w) - like(one, 0.5) * a
-    value = motion.value + u * (v + u * (like(one, 0.5) * a + u * (c3 + u * (c4 + u * c5))))
-    speed = v + u * (a + u * (like(one, 3.0) * c3 + u * (like(one, 4.0) * c4 + u * like(one, 5.0) * c5)))
-    bend = a + u * (like(one, 6.0) * c3 + u * (like(one, 12.0) * c4 + u * like(one, 20.0) * c5))
-    return FootMotion(value, speed / seconds, bend / (seconds * seconds))
-
-
-@kernel
-def settled(motion, goal, near):
-    """A motion, brought to rest at its goal where it is as good as there."""
-    zero = like(near, 0.0)
-    there = (abs(motion.value - goal) < near) & (abs(motion.speed) < near)
-    return FootMotion(
-        goal if there else motion.value, zero if there else motion.speed, zero if there else motion.acceleration
-    )
-
-
-# --- 1: the clip -----------------------------------------------------------------------------------------------
-
-
-@kernel
-def lowest_point(heel, ball, tip, switch):
-    """Which point of the sole touches the floor, by their heights; the ball unless another one is clearly lower."""
-    contact = BALL
-    if heel < ball - switch:
-        contact = HEEL
-    if tip < min(heel, ball) - switch:
-        contact = TIP
-    return contact
-
-
-@kernel
-def steep_foot(points, up):
-    """Whether a foot is pitched so far that the line from heel to ball says little of the way it points."""
-    along = vec.sub(points.ball, points.heel)
-    return vec.length(vec.reject(along, up)) <= vec.length(along) * like(up[0], HEADING_FLAT)
-
-
-@kernel
-def yaw_since(ball, heel, points, up):
-    """Radians that the line from heel to ball has rotated about up. Holding it, neither of them slides."""
-    before, now = vec.reject(vec.sub(ball, heel), up), vec.reject(vec.sub(points.ball, points.heel), up)
-    return math.atan2(vec.dot(vec.cross(before, now), up), vec.dot(before, now))
-
-
-@kernel
-def twist_since(before, rotation, up):
-    """Radians that an ankle has rotated about up."""
-    since = quat.mul(rotation, quat.conj(before))
-    sine = vec.dot((since[0], since[1], since[2]), up)
-    return like(sine, 2.0) * math.atan2(sine if since[3] >= like(sine, 0.0) else -sine, abs(since[3]))
-
-
-@kernel
-def point_speeds(foot, points, dt):
-    """Speeds of heel, ball and tip in the clip, metres a second."""
-    zero, one = like(dt, 0.0), like(dt, 1.0)
-    rate = one / dt if (dt > zero) & (not foot.fresh) else zero
-    return SolePoints(
-        vec.length(vec.sub(points.heel, load3(foot.clip_sole[HEEL]))) * rate,
-        vec.length(vec.sub(points.ball, load3(foot.clip_sole[BALL]))) * rate,
-        vec.length(vec.sub(points.tip, load3(foot.clip_sole[TIP]))) * rate,
-    )
-
-
-@routine
-def read_clip_foot(sole, foot, world, floor, dt):
-    """Read what the clip does with a foot. Marks it as fresh where the character was put elsewhere."""
-    zero = like(dt, 0.0)
-    points, up = sole_points(sole, world), floor.up
-    heel = vec.dot(vec.sub(points.heel, floor.point), up)
-    ball = vec.dot(vec.sub(points.ball, floor.point), up)
-    tip = vec.dot(vec.sub(points.tip, floor.point), up)
-    contact = lowest_point(heel, ball, tip, sole.length * like(dt, CONTACT_SWITCH))
-    moved = vec.length(vec.reject(vec.sub(pick(contact, points), load3(foot.clip_sole[contact])), up))
-    foot.fresh |= moved > sole.length * max(like(dt, TELEPORT), like(dt, FASTEST_FOOT) * dt)
-    ankle = load_matrix(world[sole.joints[HEEL]])
-    frame = xform.axes(ankle)
-    rotation = quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
-    yaw = yaw_since(load3(foot.clip_sole[BALL]), load3(foot.clip_sole[HEEL]), points, up)
-    if steep_foot(points, up):
-        yaw = twist_since(load4(foot.clip_rotation), rotation, up)
-    speed = moved / dt if (dt > zero) & (not foot.fresh) else zero
-    return ClipFoot(
-        points,
-        ankle,
-        rotation,
-        ball,
-        foot.clip_low,
-        contact,
-        speed,
-        zero if foot.fresh else yaw,
-        point_speeds(foot, points, dt),
-    )
 
 
 # --- 2: contact ------------------------------------------------------------------------------------------------

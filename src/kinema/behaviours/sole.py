@@ -14,6 +14,7 @@ import numpy as np
 
 from kinema._jit import kernel, like, routine
 from kinema.behaviours.character_pose import update_matrix
+from kinema.behaviours.foot_curves import faded_out
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.records import REAL, Record
@@ -74,20 +75,14 @@ def sole_points(sole, world):
 
 
 @kernel
-def faded_out(value, start, end):
-    """1 up to a value, falling to 0 at another."""
-    zero, one = like(value, 0.0), like(value, 1.0)
-    return one - min(max((value - like(value, start)) / like(value, end - start), zero), one)
-
-
-@kernel
 def straightened(toes, foot, low):
     """The pitch of toes without noise: on the floor they are level, or in line with a foot that is pitched up.
 
     toes, foot: pitch of both in the clip, radians above level. low: leg lengths of the foot above the floor.
     """
     off = toes - max(foot, like(toes, 0.0))
-    return toes - off * faded_out(abs(off), TOES_NOISE, TOES_CURLED) * faded_out(low, TOES_DOWN, TOES_FREE)
+    noise = faded_out(abs(off), like(off, TOES_NOISE), like(off, TOES_CURLED - TOES_NOISE))
+    return toes - off * noise * faded_out(low, like(low, TOES_DOWN), like(low, TOES_FREE - TOES_DOWN))
 
 
 @kernel
@@ -99,7 +94,8 @@ def bend_out(toes, gap, length):
     """
     zero, one = like(toes, 0.0), like(toes, 1.0)
     lowest = -math.asin(min(gap / length, one)) if length > zero else toes
-    return min(max(lowest - toes, zero), like(toes, LARGEST_TOE_BEND)) * faded_out(-toes, TOES_HANG, TOES_VERTICAL)
+    hangs = faded_out(-toes, like(toes, TOES_HANG), like(toes, TOES_VERTICAL - TOES_HANG))
+    return min(max(lowest - toes, zero), like(toes, LARGEST_TOE_BEND)) * hangs
 
 
 @routine
