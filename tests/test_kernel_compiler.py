@@ -92,7 +92,7 @@ def test_a_caller_without_garbage_collection_keeps_it_off():
         gc.enable()
 
 
-@pytest.mark.parametrize("version", [(0, 59), (0, 69), (1, 0)])
+@pytest.mark.parametrize("version", [(0, 60), (0, 67), (0, 69), (1, 0)])
 def test_an_untried_version_of_numba_compiles_as_numba_does(version):
     assert compilers(version) == ({}, {})
 

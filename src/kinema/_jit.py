@@ -19,7 +19,7 @@ from numba.extending import overload
 
 from kinema import kernel_cache
 
-_OLDEST, _NEWEST = (0, 60), (0, 68)
+_TRIED = ((0, 68),)
 """Versions of numba whose internals `kernel_compiler` is tested with. With others, numba's own compiler is used, which
 takes twice the time.
 """
@@ -27,7 +27,7 @@ takes twice the time.
 
 def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of `njit` that choose how kernels and entries are compiled with a version of numba."""
-    if not _OLDEST <= version[:2] <= _NEWEST:
+    if version[:2] not in _TRIED:
         return {}, {}
     from kinema.kernel_compiler import EntryCompiler, KernelCompiler
 
