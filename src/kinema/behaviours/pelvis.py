@@ -28,10 +28,6 @@ CLOSEST_FOLD = 0.55
 FOLDED = 0.25
 """Share of its length below which a leg counts as folded: it is not folded any more than the clip does."""
 
-HIGHEST_ANKLE = -0.15
-"""Leg lengths above its hip that a foot is lifted at most, unless the clip lifts it higher: the ground is too high for
-it."""
-
 OVERSTRETCH = 0.02
 """Leg lengths beyond its reach at which a planted foot is released."""
 
@@ -118,14 +114,11 @@ class GroundSlope(NamedTuple):
 
 
 class LegReach(NamedTuple):
-    """Where a leg starts, world space, and how far from there, how near and how high along up its ankle may be,
-    metres.
-    """
+    """Where a leg starts, world space, and how far from there, and how near, its ankle may be, metres."""
 
     start: Any
     reach: Any
     nearest: Any
-    highest: Any
 
 
 @kernel
@@ -212,25 +205,19 @@ def leg_reach(settings, leg, world, hips, rotation):
     posed = vec.length(vec.sub(ankle, start))
     reach = max(posed, settings.stretch * straight)
     nearest = max(posed * like(posed, CLOSEST_FOLD), min(posed, leg.length * like(posed, FOLDED)))
-    highest = max(vec.dot(vec.sub(ankle, start), hips.up), leg.length * like(posed, HIGHEST_ANKLE))
-    start = vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position)))
-    return LegReach(start, reach, nearest, highest)
+    return LegReach(vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position))), reach, nearest)
 
 
 @routine
 def shorten_targets(settings, legs, feet, world, hips, motion):
-    """Let a foot out of reach hang short of its target, and release a planted one that is too far away. Keep feet below
-    their hips, and a swinging foot away from where its leg starts: a leg that folds up completely bends anywhere.
+    """Let a foot out of reach hang short of its target, and release a planted one that is too far away. Keep a swinging
+    foot away from where its leg starts: a leg that folds up completely bends anywhere.
     """
     shift = vec.scale(hips.up, motion.height)
     for n in range(legs.size):
         foot, leg = feet[n], leg_reach(settings, legs[n], world, hips, motion.rotation)
         start = vec.add(leg.start, shift)
         way = vec.sub(load3(foot.ankle), start)
-        above = vec.dot(way, hips.up) - leg.highest
-        if above > like(above, 0.0):
-            way = vec.sub(way, vec.scale(hips.up, above))
-            store3(foot.ankle, vec.add(start, way))
         distance = vec.length(way)
         too_far = distance > leg.reach + legs[n].length * like(distance, OVERSTRETCH)
         if too_far & (foot.contact == PLANTED):
