@@ -113,7 +113,7 @@ def test_written_files_are_reported(file, tmp_path):
     assert f"written to {tmp_path / 'new.glb'}" in made.stdout
     wrong = typed(file, "-o", tmp_path / "other.glb", "--clip", "idel", "--fps", 5)
     assert wrong.exit_code == 2
-    assert wrong.stderr.startswith("kinema bake: person.glb: there is no clip 'idel'")
+    assert wrong.stderr.lstrip().startswith("kinema bake: person.glb: there is no clip 'idel'")
 
 
 def test_problems_name_the_file_once_and_nothing_hidden(file, tmp_path):
