@@ -127,8 +127,7 @@ def test_pictures_show_the_labels(open_tab):
     pictures = [picture(tab)]
     tab.point_at("0")
     tab.page.mouse.down()
-    tab.settle()
-    assert "reached" in tab.texts
+    tab.page.locator("#labels span:has-text('reached')").wait_for()
     pictures.append(picture(tab))
     label, box = (tab.page.locator(at).bounding_box() for at in ("#labels span:has-text('reached')", "#stage canvas"))
     tab.page.mouse.up()

@@ -42,7 +42,7 @@ def test_those_near_the_target_reach_for_it_with_the_nearer_hand(walked):
     reaching = walked.reaching.any(axis=1)
     assert reaching[away < 0.9].all()
     assert not reaching[away > 1.6].any()
-    assert not walked.reaching.all(axis=1).any(), "nobody reaches with both hands"
+    assert not walked.reaching.all(axis=1).any(), "a character reaches with both hands"
 
 
 def test_the_packed_matrices_are_the_skinning_matrices(walked):

@@ -1,6 +1,6 @@
 // Animated GIFs: one palette for all frames, and every frame whole.
 
-/** Bits of each colour channel that colours are told apart by. */
+/** Bits per colour channel that are kept: colours that agree in them share an entry of the palette. */
 const BITS = 5;
 const SHADES = 1 << (3 * BITS);
 const COLOURS = 256;
