@@ -22,5 +22,8 @@ settings.load_profile("fresh" if os.environ.get("KINEMA_FRESH") == "1" else "ci"
 
 @pytest.fixture(autouse=True)
 def _nothing_reported_yet():
-    """Every test hears its own warnings, whatever the tests before it met."""
+    """Every test hears its own warnings, whatever the tests before it met, and leaves the logger as it was."""
     notices.forget()
+    level = notices.logger.level
+    yield
+    assert notices.logger.level == level, "the test changed the level of the logger for all later tests"

@@ -234,14 +234,17 @@ def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = N
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{bound.getsockname()[1]}/#{scene}"
     typer.echo(f"Playground: {address}   (Ctrl-C ends it)")
-    logging.getLogger("kinema").setLevel(logging.ERROR)  # Targets out of reach are normal here.
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     compilers: list[subprocess.Popen[bytes]] = []
     threading.Thread(target=_compile, args=(kind, compilers), daemon=True).start()
+    logger = logging.getLogger("kinema")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # Targets out of reach are normal here.
     try:
         Server(settings(app)).run(sockets=[bound])
     finally:
+        logger.setLevel(level)
         for compiler in compilers:
             compiler.terminate()
 

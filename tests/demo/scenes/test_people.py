@@ -1,7 +1,5 @@
 """The walking crowd, without a screen."""
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -20,7 +18,6 @@ TARGET = np.array((3.0, 1.5, 0.5))
 @pytest.fixture(scope="module")
 def walked():
     """Forty people after a second of walking."""
-    logging.getLogger("kinema").setLevel(logging.ERROR)
     people = People(40, 0)
     for tick in range(60):
         people.step((tick + 1) * TICK, TICK, TARGET)
