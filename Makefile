@@ -11,7 +11,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_tw
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page judges fresh fuzz bench motion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency screens judges fresh fuzz bench motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -25,6 +25,19 @@ wheel: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m tests.wheel dist
+
+# Seconds from starting the playground to the first frame of every scene, with the wheel that `make wheel` built.
+first-frame: $(INSTALLED)
+	$(BIN)/python -m tests.first_frame dist
+
+# Milliseconds from the pointer to the answer in every scene: the server alone, then in Chromium.
+latency: page
+	$(BIN)/kinema bench --only playground
+	$(BIN)/python -m tests.e2e.latency
+
+# Pictures of every scene on three screens, light and dark, in build/screens.
+screens: page
+	$(BIN)/python -m tests.e2e.screens
 
 # The oldest versions of everything that pyproject.toml allows.
 test-lowest:

@@ -328,6 +328,39 @@ def test_a_stage_without_weight_leaves_the_clip_as_it_is():
     assert not same(animator.update(DT), plain.update(DT))
 
 
+def test_updating_some_characters_leaves_the_others_as_they_are():
+    """Each is, bit for bit, what it would be alone with the updates that it had."""
+    stages = [km.Play("Walk", time=np.linspace(0, 0.7, 3)), km.Feet()]
+    crowd = km.Animator(walker(), stages, ground=Slope(), count=3)
+    alone = [km.Animator(walker(), [km.Play("Walk", time=t), km.Feet()], ground=Slope()) for t in (0.0, 0.35, 0.7)]
+    frames = [one.update(0.0) for one in alone]
+    crowd.update(0.0)
+    masks = {(0,): [True, False, False], (0, 1, 2): None}
+    for dt, who in ((DT, (0, 2)), (2 * DT, (1,)), (DT, (0,)), (DT, (0, 1, 2)), (DT, ()), (3 * DT, (2, 1))):
+        frame = crowd.update(dt, rows=masks.get(who, who))
+        for i in who:
+            frames[i] = alone[i].update(dt)
+        for i in range(3):
+            assert all(np.array_equal(a, b) for a, b in zip(row(frame, i), single_row(frames[i]), strict=True))
+        assert np.array_equal(frame.palette_of([2, 0]), frame.palette[[2, 0]])
+    with pytest.raises(InputError, match="rows has 3 to 3"):
+        crowd.update(DT, rows=[3])
+
+
+def test_a_fade_lasts_as_long_when_a_crowd_is_updated_in_turns():
+    crowd = km.Animator(walker(), [km.Play("Walk"), km.Feet()], ground=Slope(), count=2)
+    crowd.set_weight("feet", 0.0, fade=6 * DT)
+    for _ in range(5):
+        for who in ([0], [1]):
+            frame = crowd.update(DT, rows=who)
+    assert crowd.time == pytest.approx(5 * DT)
+    assert frame.trace[-1].characters == 1
+    for _ in range(3):
+        for who in ([0], [1]):
+            frame = crowd.update(DT, rows=who)
+    assert frame.trace[-1].skipped == "no weight"
+
+
 def test_a_stage_of_weight_zero_keeps_no_character_awake():
     animator = km.Animator(walker(), [km.Play("Stand"), km.Feet(weight=0.0)], ground=Slope(0.3))
     animator.update(DT)

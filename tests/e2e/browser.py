@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import cached_property
 
 import pytest
 
@@ -25,9 +26,14 @@ PATIENCE = 60_000
 """Milliseconds to wait for anything: drawing in software on a busy machine is slow."""
 
 
+def browser_path():
+    """Where Chromium is; None if there is none."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
 def chromium():
     """Where Chromium is. Without it the test is skipped, where skipping is allowed."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    found = browser_path()
     if found is None:
         if os.environ.get("KINEMA_BROWSER_REQUIRED"):
             pytest.fail("there is no Chromium, and KINEMA_BROWSER_REQUIRED is set")
@@ -122,6 +128,16 @@ class Tab:
         self.page.mouse.move(x, y, steps=3)
         self.page.mouse.up()
         self.settle()
+
+    def touch(self, kind, *points):
+        """Touch the screen with fingers at these positions. kind: Start, Move or End."""
+        touches = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]
+        self._devtools.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": touches})
+
+    @cached_property
+    def _devtools(self):
+        """One session for all touches: a finger that is down belongs to it."""
+        return self.page.context.new_cdp_session(self.page)
 
     def settle(self):
         """Until the server has answered all inputs so far: two more frames have come."""

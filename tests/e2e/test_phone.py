@@ -1,11 +1,13 @@
 """On a phone: targets for fingers, a panel that leaves the scene in view, help that begins at its beginning."""
 
+from itertools import pairwise
+
 import pytest
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
-@pytest.mark.parametrize("scene", ["character", "planar"])
+@pytest.mark.parametrize("scene", ["character", "planar", "creature"])
 def test_what_can_be_tapped_is_large_enough_and_on_the_screen(open_tab, scene):
     tab = open_tab(scene, **PHONE)
     for button in tab.page.locator("header button:visible, footer button:visible, #stage button:visible").all():
@@ -33,6 +35,18 @@ def test_help_begins_at_its_beginning(open_tab):
     tab.control("help-sheet").wait_for()
     assert tab.control("help-sheet").evaluate("(sheet) => sheet.scrollTop") == 0
     assert tab.page.locator("#help-title").bounding_box()["y"] > 0
+
+
+def test_labels_of_the_lab_do_not_touch_each_other(open_tab):
+    tab = open_tab("lab", **PHONE)
+    boxes = sorted(
+        (span.bounding_box() for span in tab.page.locator("#labels span:visible").all()), key=lambda b: b["x"]
+    )
+    assert len(boxes) == 3
+    assert boxes[0]["x"] >= 0
+    assert boxes[-1]["x"] + boxes[-1]["width"] <= 390
+    for one, other in pairwise(boxes):
+        assert one["x"] + one["width"] < other["x"]
 
 
 def test_an_arrow_points_to_a_handle_outside(open_tab):

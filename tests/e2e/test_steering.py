@@ -1,6 +1,9 @@
-"""What walks is steered by keys and by a gamepad; views from all sides, and ground that does not hide it."""
+"""What walks is steered by keys, a gamepad or a finger; views from all sides, and ground that does not hide it."""
 
 import numpy as np
+import pytest
+
+from kinema.demo import stairs
 
 
 def stand_still(tab):
@@ -63,6 +66,34 @@ def test_a_walking_character_is_steered_seen_from_all_sides_and_not_hidden(open_
     tab.page.keyboard.press("Home")
 
 
+@pytest.mark.parametrize("scene", ["creature", "character"])
+def test_a_pad_steers_with_a_finger(open_tab, scene):
+    tab = open_tab(scene, viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="no-preference")
+    tab.wait("state.drawn && state.time > 0.5")
+    box = tab.control("pad").bounding_box()
+    assert min(box["width"], box["height"]) >= 44
+    assert box["x"] + box["width"] <= 390
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    eye, facing = tab.state.get("eye"), tab.state["facing"]
+    tab.touch("Start", middle)
+    tab.touch("Move", (middle[0] - 40, middle[1] - 40))  # Ahead and to the left.
+    tab.wait("state.facing > facing + 0.4", facing=facing)
+    tab.touch("End")
+    assert tab.page.locator("#pad i").evaluate("(knob) => knob.style.transform") == "translate(0px, 0px)"
+    tab.wait("state.time > since + 1", since=tab.state["time"])
+    facing = tab.state["facing"]
+    tab.wait("state.time > since + 0.5", since=tab.state["time"])
+    assert tab.state["facing"] == pytest.approx(facing, abs=0.05)
+    assert eye is None or tab.state["following"], "a finger on the pad does not move the camera"
+
+
+def test_there_is_no_pad_without_a_touch_screen_or_something_to_steer(open_tab):
+    tab = open_tab("creature", viewport={"width": 760, "height": 480})
+    assert tab.control("pad").is_hidden()
+    tab = open_tab("planar", viewport={"width": 390, "height": 844}, has_touch=True)
+    assert tab.control("pad").is_hidden()
+
+
 def test_ground_between_the_eye_and_the_legs_fades(open_tab):
     tab = open_tab("character", viewport={"width": 900, "height": 560})
     tab.wait("state.drawn")
@@ -73,3 +104,51 @@ def test_ground_between_the_eye_and_the_legs_fades(open_tab):
     tab.wait("state.faded")
     tab.control("view-side").click()
     tab.wait("!state.faded")
+
+
+def test_the_eye_stays_above_the_ground(open_tab):
+    tab = open_tab("character", viewport={"width": 900, "height": 560})
+    tab.wait("state.drawn")
+    tab.control("ground").select_option("stairs")
+    tab.wait("state.controls.ground === 'stairs'")
+    tab.page.keyboard.press("1")  # From the front: the stairs rise there.
+    tab.settle()
+    box = tab.page.locator("#stage canvas").bounding_box()
+    x, y = box["x"] + box["width"] - 60, box["y"] + box["height"] - 20
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for _ in range(4):
+        tab.page.mouse.wheel(0, -240)
+    tab.settle()
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x, y - 300, steps=6)
+    tab.page.mouse.up()
+    tab.settle()
+    eye = tab.state["eye"]
+    assert tab.state["middle"][2] + 1.0 < eye[2] < stairs().length
+    assert eye[1] > float(stairs().height_and_normal(eye[0], eye[2])[0]) + 0.1
+
+
+def test_a_face_is_seen_from_nearby_while_it_walks(open_tab):
+    tab = open_tab("character", viewport={"width": 900, "height": 560}, reduced_motion="no-preference")
+    tab.wait("state.drawn && state.time > 0.5")
+    tab.page.keyboard.press("1")
+    tab.settle()
+
+    def face():
+        """Position of the head on the page, and the length of the neck there, pixels."""
+        joints = tab.state["joints"]
+        return np.array(joints["head"]), np.hypot(*np.subtract(joints["head"], joints["neck_1"]))
+
+    first = face()[1]
+    for _ in range(14):
+        tab.page.mouse.move(*face()[0])
+        tab.page.mouse.wheel(0, -300)
+        tab.page.wait_for_timeout(100)
+    tab.wait("state.time > since + 1.5", since=tab.state["time"])
+    at, size = face()
+    assert size > 4 * first
+    assert tab.state["following"]
+    box = tab.page.locator("#stage canvas").bounding_box()
+    assert box["x"] < at[0] < box["x"] + box["width"]
+    assert box["y"] < at[1] < box["y"] + box["height"]

@@ -3,11 +3,14 @@
 TICK = 1 / 60
 """Seconds between two frames: 60 per second, as most screens show."""
 
-MOST_TICKS_AT_ONCE = 3
-"""Most ticks in one step. A scene that falls further behind runs slower, instead of falling behind ever more."""
+LONGEST_STEP = 3 * TICK
+"""Most seconds in one step. A scene that falls further behind runs slower, instead of falling behind ever more."""
 
-SETTLE_TICKS = 45
-"""Ticks for which a paused scene solves after an input: 0.75 s, in which eased hands and feet reach their handles."""
+SHORTEST_STEP = TICK / 4
+"""Fewest seconds between two steps: inputs are answered between ticks, but not more often than any screen shows."""
+
+SETTLE_TIME = 0.75
+"""Seconds for which a paused scene solves after an input. In that time, eased hands and feet reach their handles."""
 
 MOST_SESSIONS = 24
 """Most pages open at once. Each has a thread that solves 60 times a second; more would slow down all of them."""

@@ -18,7 +18,7 @@ from typing import Any
 from kinema.demo.scenes.scene import FileJob, Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
-from kinema.playground.constants import MOST_TICKS_AT_ONCE, SETTLE_TICKS, TICK
+from kinema.playground.constants import LONGEST_STEP, SETTLE_TIME, SHORTEST_STEP, TICK
 from kinema.playground.kernels import Progress, is_complete, make_ready
 from kinema.playground.kinds import kind_played
 from kinema.playground.undo import UndoStack
@@ -65,11 +65,15 @@ class Session:
         self._first_state = opened.state
         self._undo = UndoStack()
         self._inbox: deque[protocol.Command] = deque()
-        self._closed = threading.Event()
+        self._closed = False
+        self._news = threading.Event()
+        """Set when a command arrives: an input is answered at once, not at the next tick."""
         self._hidden = False
         self._paused = False
-        self._ticks_due = 0
-        self._settle_ticks = 0
+        self._advances = False
+        """Whether a paused scene advances by one tick."""
+        self._settles_for = 0.0
+        """Seconds for which a paused scene still solves."""
         self._last_input = 0
         self._tick = 0
         self._time = 0.0
@@ -81,12 +85,14 @@ class Session:
         self._thread.start()
 
     def close(self) -> None:
-        """End the session at the next tick."""
-        self._closed.set()
+        """End the session soon."""
+        self._closed = True
+        self._news.set()
 
     def send(self, command: protocol.Command) -> None:
-        """Queue a command for the next tick. The connection's rate limit keeps the queue short."""
+        """Queue a command and wake the thread. The connection's rate limit keeps the queue short."""
         self._inbox.append(command)
+        self._news.set()
 
     # The thread.
 
@@ -109,6 +115,7 @@ class Session:
     def _begin(self, scene: Scene) -> None:
         self.scene = scene
         self.scene.paused = self._paused
+        self.scene.input_waits = lambda: bool(self._inbox)
         if self._still:
             self.scene.be_still()
         self._shown = None
@@ -126,32 +133,51 @@ class Session:
 
     def _loop(self) -> None:
         due = before = time.perf_counter()
-        fps = 1.0 / TICK
-        while not self._closed.wait(max(due - time.perf_counter(), 0.0)):
-            now = time.perf_counter()
-            changed = self._execute_all()
-            ticks = min(max(round((now - before) / TICK), 1), MOST_TICKS_AT_ONCE)
+        fps, in_a_hurry = 1.0 / TICK, False
+        while not self._closed:
+            is_due = self._wait(due, before)
+            if not is_due and not self._inbox:
+                continue
+            changed, now = self._execute_all(), time.perf_counter()
             fps += 0.1 * (1.0 / max(now - before, TICK / 10) - fps)
-            before = now
-            if not self._hidden:
-                self._advance(ticks, fps, changed)
-            due = max(due + TICK, now)
+            seconds, before = min(now - before, LONGEST_STEP), now
+            if self._hidden:
+                due = now + TICK
+                continue
+            in_a_hurry = changed and not (is_due and in_a_hurry)  # Inputs first, but ticks come in between.
+            if self._advance(seconds, fps, changed=changed, in_a_hurry=in_a_hurry):
+                due = max(due + TICK, now) if is_due else now + TICK
 
-    def _advance(self, ticks: int, fps: float, changed: bool) -> None:
-        """Advance the scene, or let it settle after an input while paused, and send what is new."""
-        if self._paused:
-            ticks, self._ticks_due = self._ticks_due, 0
-        began = time.perf_counter()
-        if ticks:
-            self.scene.step(ticks * TICK)
-            self._time += ticks * TICK
-        elif self._settle_ticks:
-            self._settle_ticks -= 1
-            self.scene.settle(TICK)
-            changed = True
-        solve_ms = (time.perf_counter() - began) * 1e3
-        if ticks or changed or self._shown is None:
-            self._show(solve_ms, fps)
+    def _wait(self, due: float, before: float) -> bool:
+        """Wait for the next tick, or for a command. Returns whether the tick is due."""
+        if self._news.wait(max(due - time.perf_counter(), 0.0)):
+            time.sleep(max(before + SHORTEST_STEP - time.perf_counter(), 0.0))
+        self._news.clear()
+        return time.perf_counter() >= due
+
+    def _advance(self, seconds: float, fps: float, *, changed: bool, in_a_hurry: bool) -> bool:
+        """Advance the scene, or let it settle after an input while paused, and send what is new.
+
+        in_a_hurry: whether what the commands did not change may wait. Returns whether all of it was advanced.
+        """
+        began, whole = time.perf_counter(), True
+        if self._advances or not self._paused:
+            seconds, self._advances = TICK if self._advances else seconds, False
+            whole = self._step(seconds, in_a_hurry)
+            self._time += seconds
+        elif self._settles_for > 0.0:
+            self._settles_for -= seconds
+            self.scene.settle(seconds)
+        elif not changed and self._shown is not None:
+            return True
+        self._show((time.perf_counter() - began) * 1e3, fps)
+        return whole
+
+    def _step(self, seconds: float, in_a_hurry: bool) -> bool:
+        if in_a_hurry:
+            return self.scene.answer(seconds)
+        self.scene.step(seconds)
+        return True
 
     def _show(self, solve_ms: float, fps: float) -> None:
         arrays = self.scene.frame()
@@ -187,7 +213,7 @@ class Session:
             command = self._inbox.popleft()
             if isinstance(command, protocol.Input):
                 self._last_input = command.number
-                self._settle_ticks = SETTLE_TICKS
+                self._settles_for = SETTLE_TIME
             self._record(command)
             try:
                 self._execute(command)
@@ -250,7 +276,7 @@ class Session:
                 self._paused, self._shown = paused, None
                 self.scene.paused = paused
             case protocol.Advance():
-                self._ticks_due = 1
+                self._advances = True
             case protocol.Reset():
                 self._begin(self.scene.fresh())
             case protocol.Visible(visible):
@@ -282,7 +308,7 @@ class Session:
 
         def tell(share: float) -> None:
             nonlocal told
-            if self._closed.is_set():
+            if self._closed:
                 raise InputError("the page has left")
             if time.monotonic() - told > REPORT_INTERVAL:
                 told = time.monotonic()

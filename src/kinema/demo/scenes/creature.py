@@ -157,10 +157,9 @@ class CreatureScene(Scene):
     def drag(self, handle: str, position: Sequence[float]) -> None:
         to = clamped_position(position, 3, 100.0)
         if handle == "goal":
-            self.values["wander"] = False
+            self._take_over()
             self.goal = self._on_ground(to)
             self._walk()
-            self.revision += 1
         elif handle == "tentacles":
             self._reach_for(to)
 

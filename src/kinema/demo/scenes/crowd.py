@@ -1,4 +1,4 @@
-"""Thousands of whole characters, or of limbs, solved in one call per frame, with the time that takes.
+"""Thousands of whole characters, or of limbs, in one call per frame, with the time that takes.
 
 Space: metres, y up. Characters walk in rings (`people.py`). Limbs stand in a field; their targets move in waves.
 """
@@ -94,12 +94,12 @@ class CrowdScene(Scene):
     def _begin(self) -> None:
         """Create the characters or the limbs."""
         count, shows_people = int(self.values["count"]), self.values["show"] == "people"
-        self.people = People(count, self.seed) if shows_people else None
+        self.people = People(count, self.seed, self.time) if shows_people else None
         self.target[1] = TARGET_HEIGHT_PEOPLE if shows_people else TARGET_HEIGHT
         if self.people is None:
             self._plant(count)
         else:
-            self.people.step(self.time, 0.0, self.target)
+            self.people.complete(self.time, self.target)
 
     def _plant(self, count: int) -> None:
         """Position limbs on a jittered square grid, in float32."""
@@ -154,11 +154,9 @@ class CrowdScene(Scene):
         }
 
     def step(self, dt: float) -> None:
-        self.time += self.waves * dt
-        if self.wanders:
-            self.target = self._wandering()
+        self._pass(dt)
         if self.people is not None:
-            (self.people.step if self.waves else self.people.settle)(self.time, dt, self.target)
+            self.people.step(self.time, dt, self.target, self.input_waits)
             self.solve_ms = self.people.milliseconds
             return
         self.targets = self._targets()
@@ -166,11 +164,25 @@ class CrowdScene(Scene):
         self._solve()
         self.solve_ms = (time.perf_counter() - began) * 1e3
 
+    def _pass(self, dt: float) -> None:
+        """Let time pass, and the target with it if it moves by itself."""
+        self.time += self.waves * dt
+        if self.wanders:
+            self.target = self._wandering()
+
+    def answer(self, dt: float) -> bool:
+        """Update the characters around the target; the others wait for the next step."""
+        if self.people is None:
+            return super().answer(dt)
+        self._pass(dt)
+        self.people.answer(self.time, dt, self.target)
+        return False
+
     def settle(self, dt: float) -> None:
         if self.people is None:
             self.step(0.0)
         else:
-            self.people.settle(self.time, dt, self.target)
+            self.people.step(self.time, dt, self.target, self.input_waits)
             self.solve_ms = self.people.milliseconds
 
     def _wandering(self) -> Any:
@@ -233,14 +245,14 @@ class CrowdScene(Scene):
         return Status(float(self.errors.max()), reached, len(self.roots))
 
     def python(self) -> str:
-        return _script(self) if self.people is None else people_script(self.people, self.time, self.target)
+        return _script(self) if self.people is None else people_script(self.people, self.target)
 
 
 def _walk_a_little() -> None:
-    people = People(2, 0)
-    for _ in range(2):
-        people.step(0.0, 1 / 60, np.array((1.0, 1.5, 1.0), np.float32))
-    people.settle(0.0, 1 / 60, np.array((1.0, 1.5, 1.0), np.float32))
+    people, target = People(2, 0), np.array((1.0, 1.5, 1.0), np.float32)
+    for walked in (0.0, 1 / 60, 1 / 60):
+        people.step(walked, 1 / 60, target)
+    people.answer(2 / 60, 1 / 60, target)
 
 
 # --- as a script -----------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """Whole characters of a crowd: they walk in rings over hills, look at a target, and reach for it where it is near.
 
-All of them are one `Animator`: clips, feet on the ground, hands and head of thousands in one call.
+All of them are one `Animator`: clips, feet on the ground, hands and head of thousands in one call. A crowd that is too
+large for one frame is updated in turns, and those around the target as soon as it moves.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -33,6 +35,14 @@ NEAR = 1.2
 """Distance along the ground within which characters reach for the target, m."""
 HILLS_EXTENT, HILLS_SPACING, HILLS_HEIGHT = 128.0, 2.0, 0.35
 """Width of the ground, distance between its heights, and their amplitude, m."""
+AROUND = 2.5
+"""Distance along the ground within which a moved target is answered at once, m: about twenty characters."""
+PORTION = 250
+"""Most characters in one call: about 5 ms. An input that arrives meanwhile is answered after it."""
+A_TURN = 1000
+"""Most characters in one step: about 20 ms. Larger crowds take turns."""
+SAME_SPEED = 1e-6
+"""Difference up to which two speeds of the walk count as the same: sums of seconds are rounded."""
 LOOKS = 12
 """Number of different colourings."""
 LEVELS = (Detail(), *(Detail(share, small=False) for share in (0.5, 0.25, 0.12)))
@@ -54,61 +64,135 @@ DRAWN = (
 
 
 class People:
-    """Characters in concentric rings. count: how many. seed: of their colours and phases."""
+    """Characters in concentric rings.
 
-    def __init__(self, count: int, seed: int) -> None:
+    Parameters
+    ----------
+    count
+        How many.
+    seed
+        Of their colours, and of where in the walk each begins.
+    time
+        Seconds that they have walked already: decides where they start.
+    a_turn
+        Most characters in one step.
+    """
+
+    def __init__(self, count: int, seed: int, time: float = 0.0, a_turn: int = A_TURN) -> None:
         draw = np.random.default_rng(seed)
         self.radii, self.phases = _rings(count)
-        self.seed = seed
         starts = draw.uniform(0.0, 1.0, count)
-        self.looks = draw.integers(0, LOOKS, count)
+        looks = draw.integers(0, LOOKS, count)
         person = humanoid()
         stages = [Play("walk", root_motion="extract", root="root", time=starts), Feet(), Hands()]
         self.animator = Animator(person, [*stages, Head()], ground=hills(), count=count)
-        self._kept = np.array([person.skeleton.index(name) for name in DRAWN])
+        self.frame: Any = None
+        """The last frame."""
         self.reaching = np.zeros((count, 2), bool)
         """(N, 2): who reaches with the left and with the right hand."""
         self.milliseconds = 0.0
-        """Duration of the last update."""
+        """Duration of an update of everybody, by the last turn."""
+        self._clock = 0.0
+        """Seconds of all steps and answers so far."""
+        self._updated, self._walked = np.zeros(count), np.full(count, time)
+        """(N,): the clock at the last update of each, and the seconds that each has walked."""
+        self._a_turn, self._turn = a_turn, 0
+        """Most characters in a turn, and the index of the first one of the next turn."""
+        self._drawn = np.array([person.skeleton.index(name) for name in DRAWN])
+        self._origins = np.column_stack((*self.transforms(time)[0].T, looks)).astype(np.float32)
+        self._palettes = np.zeros((count, len(DRAWN), 12), np.int16)
 
-    def step(self, time: float, dt: float, target: Any) -> None:
-        """Walk for dt seconds. time: seconds since the start, at the end of the step."""
-        self._update(time - dt, dt, target)
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return self.animator.count
 
-    def settle(self, time: float, dt: float, target: Any) -> None:
-        """Let gaze and hands follow the target for dt seconds while everybody stands still."""
-        self.animator["play"].play("walk", speed=0.0)
-        self._update(time, dt, target)
-        self.animator["play"].play("walk", speed=1.0)
+    # Time.
 
-    def _update(self, start: float, dt: float, target: Any) -> None:
-        """Make a frame from where everybody is at a time; the walk moves them on."""
-        position, heading = self.transforms(start)
-        self.animator.set_transform(position, arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), heading))
-        self.animator.look_at(target)
-        self._reach(position, heading, target)
-        self.frame = self.animator.update(dt)
-        self.milliseconds = float(self.frame.timings["total"])
+    def step(self, time: float, dt: float, target: Any, waits: Callable[[], bool] = lambda: False) -> None:
+        """Update those whose turn it is: everybody, in a crowd that is small enough.
 
-    def transforms(self, time: float) -> tuple[Any, Any]:
-        """Return positions (N, 3) and headings (N,), radians, after so many seconds."""
-        angle = self.phases + SPEED * time / self.radii
-        x, z = self.radii * np.cos(angle), -self.radii * np.sin(angle)
+        Parameters
+        ----------
+        time
+            Seconds of walking at the end of the step. Everybody stands while it does not change.
+        dt
+            Seconds since the last step or answer.
+        target
+            (3,): what everybody looks at.
+        waits
+            Whether an input waits: then the rest of the turn comes with the next step.
+        """
+        self._clock += dt
+        took, done, most = 0.0, 0, min(self._a_turn, self.count)
+        while done < most and not (done and waits()):
+            rows = np.arange(self._turn, min(self._turn + PORTION, self._turn + most - done, self.count))
+            self._turn = int(rows[-1] + 1) % self.count
+            took += self._bring(rows, time, target)
+            done += len(rows)
+        self.milliseconds = took * self.count / done
+
+    def answer(self, time: float, dt: float, target: Any) -> None:
+        """Update those around the target, in the same way. The others wait for their turn."""
+        self._clock += dt
+        away = self._origins[:, [0, 2]] - np.asarray(target, np.float32)[[0, 2]]
+        self._bring(np.flatnonzero(np.hypot(*away.T) < AROUND), time, target)
+
+    def complete(self, time: float, target: Any) -> None:
+        """Update everybody."""
+        for _ in range(0, self.count, self._a_turn):
+            self.step(time, 0.0, target)
+
+    def _bring(self, rows: Any, time: float, target: Any) -> float:
+        """Bring characters up to date: those that were updated together before in one call. Returns milliseconds."""
+        took = 0.0
+        for before in np.unique(self._updated[rows]):
+            some = rows[self._updated[rows] == before]
+            took += self._update(some, time, self._clock - float(before), target)
+        self._updated[rows], self._walked[rows] = self._clock, time
+        return took
+
+    def _update(self, rows: Any, time: float, dt: float, target: Any) -> float:
+        """Make a frame of some characters, from where they are; the walk moves them on. Returns milliseconds."""
+        some = None if len(rows) == self.count else rows
+        start = float(self._walked[rows[0]])
+        speed = (time - start) / dt if dt else 1.0
+        position, heading = self.transforms(start, rows)
+        self.animator.set_transform(position, arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), heading), rows=some)
+        self.animator.look_at(target, rows=some)
+        self._reach(rows, position, heading, target)
+        speed = 1.0 if abs(speed - 1.0) < SAME_SPEED else speed
+        if speed != 1.0:
+            self.animator["play"].play("walk", speed=speed, rows=some)
+        self.frame = None  # The next one uses its arrays again.
+        self.frame = self.animator.update(dt, rows=some)
+        if speed != 1.0:
+            self.animator["play"].play("walk", speed=1.0, rows=some)
+        self._pack(rows)
+        return float(self.frame.timings["total"])
+
+    def transforms(self, time: float, rows: Any = slice(None)) -> tuple[Any, Any]:
+        """Return positions (n, 3) and headings (n,), radians, after so many seconds."""
+        radii = self.radii[rows]
+        angle = self.phases[rows] + SPEED * time / radii
+        x, z = radii * np.cos(angle), -radii * np.sin(angle)
         return np.stack((x, hill_height(x, z), z), axis=-1), angle + math.pi
 
-    def _reach(self, position: Any, heading: Any, target: Any) -> None:
-        """Let everybody near the target reach for it with the hand on that side."""
+    def _reach(self, rows: Any, position: Any, heading: Any, target: Any) -> None:
+        """Let those near the target reach for it with the hand on that side."""
         away = target - position
         near = np.hypot(away[:, 0], away[:, 2]) < NEAR
         on_left = away[:, 0] * np.cos(heading) - away[:, 2] * np.sin(heading) > 0
-        hands = self.animator["hands"]
+        hands, before = self.animator["hands"], self.reaching[rows]
         for n, (arm, on_side) in enumerate((("left", on_left), ("right", ~on_left))):
-            reaching = near & (on_side | self.reaching[:, n]) & ~self.reaching[:, 1 - n]
+            reaching = near & (on_side | before[:, n]) & ~self.reaching[rows, 1 - n]
             if reaching.any():
-                hands.reach(arm, target, rows=reaching)
-            if (gone := self.reaching[:, n] & ~reaching).any():
-                hands.release(arm, rows=gone)
-            self.reaching[:, n] = reaching
+                hands.reach(arm, target, rows=rows[reaching])
+            if (gone := before[:, n] & ~reaching).any():
+                hands.release(arm, rows=rows[gone])
+            self.reaching[rows, n] = reaching
+
+    # Output.
 
     @property
     def joints(self) -> Any:
@@ -121,19 +205,25 @@ class People:
         errors = np.asarray(report.error)[self.reaching]
         return float(errors.max(initial=0.0)), int(np.asarray(report.reached)[self.reaching].sum()), len(errors)
 
+    def _pack(self, rows: Any) -> None:
+        """Store what the page draws of some characters."""
+        position = self.frame.transform[rows, :3, 3]
+        self._origins[rows, :3] = position
+        matrices = self.frame.palette_of(rows)[:, self._drawn]
+        matrices[..., 3] -= position[:, np.newaxis]
+        steps = np.clip(matrices.reshape(len(rows), len(DRAWN), 12) * STEPS_A_METRE, -32768, 32767)
+        self._palettes[rows] = steps.astype(np.int16)
+
     def origins(self) -> Any:
         """Return (N, 4), float32: position of each character, and the number of its colouring."""
-        return np.column_stack((self.frame.transform[:, :3, 3], self.looks)).astype(np.float32)
+        return self._origins.copy()
 
     def palettes(self) -> Any:
         """Return (N, J, 12), int16: 3x4 skinning matrices of the drawn joints, relative to the character's position.
 
         `STEPS_A_METRE` stand for 1.
         """
-        rows = self.frame.palette[:, self._kept].copy()
-        rows[..., 3] -= self.frame.transform[:, np.newaxis, :3, 3]
-        steps = np.clip(rows.reshape(len(rows), len(DRAWN), 12) * STEPS_A_METRE, -32768, 32767)
-        return steps.astype(np.int16)
+        return self._palettes.copy()
 
 
 def _rings(count: int) -> tuple[Any, Any]:

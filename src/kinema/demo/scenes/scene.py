@@ -159,6 +159,9 @@ class Scene(ABC):
         self.values: dict[str, Any] = {control.name: control.value for control in self.controls}
         self.paused = False
         """Whether its time stands still."""
+        self.input_waits: Callable[[], bool] = lambda: False
+        """Returns whether the user has done something meanwhile: a long step may then leave some of its work for the
+        next one."""
         self.revision = 0
         """Increases when `values`, `description` or the shapes of arrays change."""
 
@@ -282,6 +285,14 @@ class Scene(ABC):
     @abstractmethod
     def step(self, dt: float) -> None:
         """Advance the scene by dt seconds."""
+
+    def answer(self, dt: float) -> bool:
+        """Advance by dt seconds in a hurry, after a user input: what it does not concern may wait for the next `step`.
+
+        Returns whether the whole scene has been advanced.
+        """
+        self.step(dt)
+        return True
 
     def settle(self, dt: float) -> None:
         """Let chains follow their targets for dt seconds while the scene's own time stands still.

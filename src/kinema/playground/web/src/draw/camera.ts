@@ -165,8 +165,16 @@ export class OrbitCamera implements Camera {
     const { position } = this.lens;
     if (position.equals(this.checked)) return;
     const ground = height(position.x, position.z);
-    if (ground !== null) position.y = Math.max(position.y, ground + CLEARANCE * this.times);
+    if (ground !== null && position.y < ground + CLEARANCE * this.times) {
+      position.y = ground + CLEARANCE * this.times;
+      this.lens.lookAt(this.controls.target);
+    }
     this.checked.copy(position);
+  }
+
+  /** The ground is another one: check the eye again. */
+  forgetGround(): void {
+    this.checked.setScalar(NaN);
   }
 
   /** Adapt distances to something so many times as large as what the look was made for. */

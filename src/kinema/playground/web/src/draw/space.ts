@@ -78,8 +78,10 @@ export class SpaceStage {
     this.sun.target.position.copy(position);
   }
 
-  draw(elapsed: number): void {
+  /** Draw. height: of the ground at x and z, null where there is none; the eye stays above it. */
+  draw(elapsed: number, height?: (x: number, z: number) => number | null): void {
     this.camera.controls.update(elapsed);
+    if (height) this.camera.keepAbove(height);
     this.coarsen();
     this.renderer.render(this.scene, this.camera.lens);
   }

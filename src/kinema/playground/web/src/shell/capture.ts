@@ -54,7 +54,8 @@ function compose({ canvas, labels, theme }: Shot, onto: HTMLCanvasElement): void
     pen.fill();
     pen.globalAlpha = 1;
     pen.fillStyle = css(theme.ink);
-    lines.forEach((line, i) => pen.fillText(line, x + 7, y + 1 + 17 * (i + 0.5)));
+    pen.textAlign = label.centred ? "center" : "left";
+    lines.forEach((line, i) => pen.fillText(line, x + (label.centred ? width / 2 : 7), y + 1 + 17 * (i + 0.5)));
   }
 }
 

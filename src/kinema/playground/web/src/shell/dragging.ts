@@ -309,9 +309,9 @@ export class Dragging {
   }
 }
 
-/** Whether the pointer is over a button on the stage: a key pressed with it belongs where the pointer was before. */
+/** Whether the pointer is over a button or the pad: a key pressed with it belongs where the pointer was before. */
 function isOverButton({ target }: PointerEvent): boolean {
-  return target instanceof Element && target.closest("button") !== null;
+  return target instanceof Element && target.closest("button, #pad") !== null;
 }
 
 const ARROWS: Record<string, [number, number]> = {

@@ -1,9 +1,9 @@
-// Steering what walks: W, A, S and D by their place on the keyboard, or the left stick or cross of a gamepad.
+// Steering what walks: W, A, S and D by their place on the keyboard, the left stick or cross of a gamepad, or the pad on
+// a touch screen.
 
-/** Part of a stick's way that counts as rest. */
-const DEAD = 0.18;
-/** Steps of a stick: finer ones would send more messages than anyone feels. */
-const STEP = 0.05;
+import { Pad } from "./pad";
+import { stick } from "./stick";
+
 const KEYS: Record<string, [turn: number, ahead: number]> = { KeyW: [0, 1], KeyS: [0, -1], KeyA: [1, 0], KeyD: [-1, 0] };
 /** Buttons of the cross of a standard gamepad. */
 const CROSS: Record<number, [turn: number, ahead: number]> = { 12: [0, 1], 13: [0, -1], 14: [1, 0], 15: [-1, 0] };
@@ -12,6 +12,7 @@ export class Steering {
   /** Whether the scene has something to steer. */
   enabled = false;
   private readonly down = new Set<string>();
+  private readonly pad = new Pad();
   private last = "0,0";
 
   /** steer: turn to the left and pace ahead, both -1 to 1; called when they change. */
@@ -23,6 +24,7 @@ export class Steering {
   /** Start anew with another scene. */
   start(enabled: boolean): void {
     this.enabled = enabled;
+    this.pad.show(enabled);
     this.down.clear();
     this.last = "0,0";
   }
@@ -37,7 +39,7 @@ export class Steering {
   /** Call this for every drawn frame. */
   drawn(): void {
     if (!this.enabled) return;
-    const ways = [...[...this.down].map((code) => KEYS[code]!), ...pads()];
+    const ways = [...[...this.down].map((code) => KEYS[code]!), ...gamepads(), this.pad.way];
     const sum = (i: 0 | 1) => Math.min(Math.max(ways.reduce((total, way) => total + way[i], 0), -1), 1);
     const [turn, ahead] = [sum(0), sum(1)];
     if (`${turn},${ahead}` === this.last) return;
@@ -47,17 +49,11 @@ export class Steering {
 }
 
 /** What the gamepads ask for. */
-function pads(): [turn: number, ahead: number][] {
+function gamepads(): [turn: number, ahead: number][] {
   return [...(navigator.getGamepads?.() ?? [])].flatMap((pad) => {
     if (!pad?.connected) return [];
     const [x = 0, y = 0] = pad.axes;
     const crossed = Object.entries(CROSS).flatMap(([i, way]) => (pad.buttons[Number(i)]?.pressed ? [way] : []));
     return [[-stick(x), -stick(y)] as [number, number], ...crossed];
   });
-}
-
-/** A stick without its rest, in steps. */
-function stick(value: number): number {
-  const beyond = Math.max(Math.abs(value) - DEAD, 0) / (1 - DEAD);
-  return Math.sign(value) * Math.min(Math.round(beyond / STEP) * STEP, 1) || 0;
 }

@@ -124,7 +124,9 @@ export class CharacterView extends SpaceView {
     this.drawn.ground = ground;
     try {
       const data = await this.tools.file(GROUND);
-      if (this.description?.ground === ground) this.terrain.build(data);
+      if (this.description?.ground !== ground) return;
+      this.terrain.build(data);
+      this.stage.camera.forgetGround();
     } catch {
       this.drawn.ground = ""; // Try again with the next description.
     }
@@ -183,9 +185,8 @@ export class CharacterView extends SpaceView {
     this.body.drawCircles(turned && !this.held ? this.handlePosition(turned.name) : null);
     this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
     this.terrain.fade(this.stage.camera.lens.position, this.legs(scale), elapsed);
-    this.stage.camera.keepAbove((x, z) => this.terrain.height(x, z));
     this.stage.follow(this.vector("middle").multiplyScalar(scale), elapsed);
-    this.stage.draw(elapsed);
+    this.stage.draw(elapsed, (x, z) => this.terrain.height(x, z));
   }
 
   /** What the ground must not hide: feet, and the middle of the body. */

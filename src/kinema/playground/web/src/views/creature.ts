@@ -71,7 +71,9 @@ export class CreatureView extends SpaceView {
   private async loadGround(ground: string): Promise<void> {
     this.drawn.ground = ground;
     const data = await this.tools.file(GROUND);
-    if (this.description?.ground === ground) this.terrain.build(data);
+    if (this.description?.ground !== ground) return;
+    this.terrain.build(data);
+    this.stage.camera.forgetGround();
   }
 
   private removeFigure(): void {
@@ -100,10 +102,9 @@ export class CreatureView extends SpaceView {
     this.rings.show(this.handleIds().map((id) => this.ring(id, theme)));
     this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
     this.terrain.fade(this.stage.camera.lens.position, [this.vector("middle")], elapsed);
-    this.stage.camera.keepAbove((x, z) => this.terrain.height(x, z));
     // A camera that moves would move the goal under a pointer at rest, and the creature would never arrive.
     this.stage.follow(this.vector("middle"), elapsed, this.held !== null);
-    this.stage.draw(elapsed);
+    this.stage.draw(elapsed, (x, z) => this.terrain.height(x, z));
   }
 
   /** A ring on the ground for each foot; those of swinging feet have the colour of targets. */

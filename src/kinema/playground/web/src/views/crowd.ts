@@ -119,7 +119,7 @@ export class CrowdView extends SpaceView {
     const each = (1e3 * ms) / Math.max(count, 1);
     const [who, time] = this.showsPeople ? ["characters", `${each.toFixed(1)} µs`] : ["limbs", `${(1e3 * each).toFixed(0)} ns`];
     const box = this.canvas.getBoundingClientRect();
-    return [{ x: box.left + 18, y: box.bottom - 42, text: `${count} ${who} in one call: ${ms.toFixed(2)} ms, ${time} each` }];
+    return [{ x: box.left + 18, y: box.bottom - 42, text: `${count} ${who}: ${ms.toFixed(2)} ms, ${time} each` }];
   }
 
   override state(): Record<string, unknown> {

@@ -16,6 +16,8 @@ const MOST_BONES = 3 * 32;
 const FLOOR = 1e-7;
 /** The solvers' names on the page. */
 const TITLES: Record<string, string> = { fabrik: "FABRIK", ccd: "CCD", compensating: "Compensating angles" };
+/** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
+const LABEL = 150;
 
 function title(solver: string): string {
   return TITLES[solver] ?? solver;
@@ -141,9 +143,12 @@ export class LabView extends SpaceView {
   override labels(): Label[] {
     if (!this.frame) return [];
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
+    const at = this.solvers.map((_, i) => this.stage.toPage(this.aside(i), 1.1, 0));
+    const isNarrow = at.length > 1 && at[1]![0] - at[0]![0] < LABEL;
     return this.solvers.map((name, i) => {
-      const [x, y] = this.stage.toPage(this.aside(i), 1.1, 0);
-      return { x: x - 58, y: y - 62, text: `${title(name)}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes, ${micros[i]!.toFixed(0)} µs` };
+      const [x, y] = at[i]!;
+      const [separator, shown] = isNarrow ? ["\n", title(name).replace(" ", "\n")] : [", ", title(name)];
+      return { x, y: y - 36, centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes${separator}${micros[i]!.toFixed(0)} µs` };
     });
   }
 

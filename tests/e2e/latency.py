@@ -1,0 +1,99 @@
+"""Pointer to answer in a real browser: `python -m tests.e2e.latency` drags something in every scene.
+
+For each drag it notes four moments in the page: the pointer's event, the sending of the drag, the arrival of the frame
+that answers it, and the drawing of that frame. Without a graphics card a page draws slowly, and a busy page hears of a
+pointer and of an answer late: the interval between two drawn frames says by how much. `kinema bench --only playground`
+measures the server alone.
+"""
+
+import statistics
+import sys
+from itertools import pairwise
+
+from playwright.sync_api import sync_playwright
+
+from kinema.bench.playground import DRAGS
+from tests.e2e.browser import FLAGS, Tab, chromium, playground
+
+VIEWPORT = {"width": 900, "height": 560}
+MOVES = 60
+"""Moves of the pointer in each scene."""
+
+NOTE_TIMES = """() => {
+  const noted = (window.noted = { drags: [], frames: [] });
+  let pointer = 0;
+  let waiting = [];
+  addEventListener("pointermove", (event) => { pointer = event.timeStamp; }, { capture: true });
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (text) {
+    send.call(this, text);
+    const message = JSON.parse(text);
+    if (message.type !== "drag") return;
+    waiting.push({ number: message.number, pointer, sent: performance.now() });
+    if (this.listens) return;
+    this.listens = true;
+    this.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") return;
+      const answered = new DataView(data).getUint32(8, true);
+      const now = performance.now();
+      const done = waiting.filter(({ number }) => number <= answered);
+      waiting = waiting.filter(({ number }) => number > answered);
+      for (const drag of done) drag.answered = now;
+      // Drawn in the next frame, which has begun to be drawn when the one after it begins.
+      if (done.length) requestAnimationFrame(() => setTimeout(() => {
+        for (const drag of done) drag.drawn = performance.now();
+        noted.drags.push(...done);
+      }));
+    });
+  };
+  const frame = (now) => { noted.frames.push(now); requestAnimationFrame(frame); };
+  requestAnimationFrame(frame);
+}"""
+
+
+def measure(tab, handle):
+    """Drag a handle to and fro. Returns medians in milliseconds, by name."""
+    tab.page.evaluate(NOTE_TIMES)
+    start = tab.point_at(handle)
+    tab.page.mouse.down()
+    for n in range(MOVES):
+        tab.page.mouse.move(start["x"] + 3 + n % 20, start["y"] - 3 - n % 7)
+        tab.page.wait_for_timeout(5 + 7 * (n % 4))
+    tab.page.wait_for_timeout(800)
+    tab.page.mouse.up()
+    noted = tab.page.evaluate("window.noted")
+    frames, drags = noted["frames"], noted["drags"]
+
+    def median(first, last):
+        return statistics.median(drag[last] - drag[first] for drag in drags)
+
+    return {
+        "pointer to answer": median("pointer", "answered"),
+        "of which sending": median("pointer", "sent"),
+        "sent to answer": median("sent", "answered"),
+        "pointer to drawn": median("pointer", "drawn"),
+        "frame interval": statistics.median(b - a for a, b in pairwise(frames)),
+    }
+
+
+def main(*scenes):
+    """Those that are named, or all of them."""
+    with sync_playwright() as playwright, playground() as served:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        for dragged in DRAGS:
+            if scenes and dragged.scene not in scenes:
+                continue
+            context = browser.new_context(viewport=VIEWPORT)
+            tab = Tab(context, served.address, dragged.scene)
+            if dragged.scene == "arm":
+                tab.control("by_hand").check()
+            tab.wait("state.draggables.some(({ id }) => id === handle)", handle=dragged.handle)
+            tab.page.wait_for_timeout(3000)  # For files and pictures that a scene fetches first.
+            times = measure(tab, dragged.handle)
+            print(f"{dragged.scene:10}", ", ".join(f"{name} {ms:.1f} ms" for name, ms in times.items()), flush=True)
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
