@@ -8,6 +8,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.demo import humanoid, quadruped, rocks, slope, spider, stairs
 from kinema.errors import InputError
+from tests.motion.cases import GroundAhead
 
 BODIES = {"humanoid": (humanoid, 4), "quadruped": (quadruped, 6), "spider": (spider, 10)}
 
@@ -322,3 +323,16 @@ def test_a_ground_is_anything_with_heights(ground):
 def test_more_frames_than_fit_are_refused():
     with pytest.raises(InputError, match="frames"):
         bake(humanoid(), "idle", BakeSettings(loops=1000, fps=240))
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(("rise", "start"), [(-0.17, 0.0), (-0.17, 0.5), (-0.17, 1.0), (0.17, -1.0)])
+def test_a_walk_backwards_on_stairs_keeps_out_of_the_steps(rise, start):
+    person = humanoid()
+    walk = person.clips["walk"]
+    times = np.arange(0.0, walk.duration + 1e-9, 1 / 60)
+    backwards = km.Clip.from_poses("backwards", walk.skeleton, walk.sample(times[::-1]), times=times)
+    ground = GroundAhead(stairs(rise), (0.0, 0.0, start), (0.0, 0.0, -1.0))
+    after = bake(person, backwards, BakeSettings(ground=ground, loops=4)).after
+    assert after.worst_penetration < 0.02 * person.rig.leg_length
+    assert after.worst_slide < 0.01 * person.rig.leg_length

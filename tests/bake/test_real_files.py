@@ -11,6 +11,8 @@ from kinema.bake import BakeSettings, bake
 from kinema.bake.grounds import GroundSpec
 from kinema.roles import find
 from tests.assets import asset
+from tests.motion.cases import CaseName, case_of
+from tests.motion.figures import measure
 
 WALKS = {
     "gltf/KayKit_Knight.glb": "Walking_A",
@@ -168,3 +170,15 @@ def test_only_walking_characters_move(name):
         hips = character.rig.hips
         moved = (ends[1] - ends[0])[hips, :3, 3] - (own[1] - own[0])[hips, :3, 3]
         assert np.linalg.norm(moved[[0, 2]]) < 0.05 * baked.leg, clip
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("ground", ["slope25", "stairs", "stairs_down"])
+@pytest.mark.parametrize("take", ["133_01", "45_01"])
+def test_captured_feet_are_held_on_ground_that_rises(take, ground):
+    file = f"bvh/cmu/cmu_{take}.bvh"
+    asset(file)
+    case = case_of(CaseName(f"cmu/{take}", file, "", held_out=False), ground)
+    figures = measure(case, bake(case.character, case.clip, case.settings).clip)
+    assert figures.slide < 0.01
+    assert figures.penetration < 0.02

@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from kinema.bake import BakeSettings
+import kinema as km
+from kinema import metrics
+from kinema.bake import BakeSettings, rotation_bounds
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.rotation_bounds import FASTEST_BEYOND, without_pops
+from kinema.bake.rotation_bounds import FASTEST_BEYOND, MOST_SUNK, without_pops
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.pose import Pose
+
+FLOOR = km.Plane()
 
 
 @pytest.fixture(scope="module")
@@ -45,25 +49,46 @@ def mid_swing(walk):
 def test_a_pop_in_the_air_is_spread_before_and_after_it(walk, degrees):
     ankle, frame = walk.rig.legs[0].joints[-1], mid_swing(walk)
     popping = with_pop(walk, ankle, degrees, frame)
-    bounded = without_pops(walk, popping)
+    bounded = without_pops(walk, popping, FLOOR)
     steps = beyond(walk, bounded, ankle)
     assert steps.max() <= FASTEST_BEYOND * walk.dt * 1.001
     assert beyond(walk, popping, ankle).max() > FASTEST_BEYOND * walk.dt * 1.2
 
 
 def test_world_matrices_follow(walk):
-    bounded = without_pops(walk, with_pop(walk, walk.rig.legs[0].joints[-1], 45.0, mid_swing(walk)))
+    bounded = without_pops(walk, with_pop(walk, walk.rig.legs[0].joints[-1], 45.0, mid_swing(walk)), FLOOR)
     world = walk.transforms[:, np.newaxis] @ walk.rig.skeleton.world(bounded.poses)
     np.testing.assert_allclose(bounded.world, world, atol=1e-6)
 
 
 def test_a_foot_that_would_be_moved_far_keeps_its_pop(walk):
     popping = with_pop(walk, walk.rig.legs[0].joints[0], 90.0, mid_swing(walk))
-    assert without_pops(walk, popping) is popping
+    assert without_pops(walk, popping, FLOOR) is popping
 
 
 def test_slower_motion_and_other_joints_are_left_as_they_are(walk):
     slow = with_pop(walk, walk.rig.legs[0].joints[1], 10.0, 5)
-    assert without_pops(walk, slow) is slow
+    assert without_pops(walk, slow, FLOOR) is slow
     other = with_pop(walk, walk.rig.arms[0].joints[0], 90.0, 5)
-    assert without_pops(walk, other) is other
+    assert without_pops(walk, other, FLOOR) is other
+
+
+def test_a_step_beside_the_ground_is_spread_to_where_the_foot_is_higher(walk, monkeypatch):
+    ankle, end = walk.rig.legs[0].joints[-1], mid_swing(walk)
+    t, r, s = (part.copy() for part in walk.poses.arrays())
+    angles = np.radians(np.linspace(-4.0, -40.0, 10))  # Toes down slowly, and up at once.
+    toes_down = arrays.from_axis_angle(np.tile((1.0, 0.0, 0.0), (10, 1)), angles).astype(r.dtype)
+    r[end - 10 : end, ankle] = arrays.mul(r[end - 10 : end, ankle], toes_down)
+    poses = Pose.of(t, r, s)
+    popping = BakedFrames(poses, walk.transforms, walk.transforms[:, np.newaxis] @ walk.rig.skeleton.world(poses))
+    lowest = metrics.sole_points(walk.rig, popping.world)[end : end + 4, 0, :, 1].min()
+    ground = km.Plane((0.0, lowest - 0.002, 0.0))
+
+    def depths(frames):
+        return metrics.penetration(metrics.soles_over(walk.rig, frames.world, ground))[:, 0]
+
+    bounded = without_pops(walk, popping, ground)
+    assert (depths(bounded) <= np.maximum(depths(popping), MOST_SUNK * walk.rig.leg_length) + 1e-6).all()
+    assert beyond(walk, bounded, ankle).max() <= FASTEST_BEYOND * walk.dt * 1.001
+    monkeypatch.setattr(rotation_bounds, "SHARES", (0.0,))
+    assert without_pops(walk, popping, ground) is popping, "spread after the step, toes would sink"

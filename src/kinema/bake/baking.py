@@ -79,7 +79,7 @@ def bake(
     frames = animate(character, clip_frames, ground, settings, progress)
     clip_frames = clip_frames.without_lead
     if settings.places_feet:
-        frames = without_pops(clip_frames, frames)
+        frames = without_pops(clip_frames, frames, ground)
     keys = keys_of(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)

@@ -30,26 +30,48 @@ MOST_MOVED_HELD, MOST_MOVED = 0.01, 0.4
 be moved farther keeps its pops: they are those of joints that rotate against each other."""
 
 
-def without_pops(clip_frames: ClipFrames, frames: BakedFrames) -> BakedFrames:
+MOST_SUNK = 0.015
+"""Leg lengths that a sole may be in the ground because of that."""
+
+ROUNDING = 1.001
+"""A sole that is so little deeper than before is where it was."""
+
+SHARES = (0.5, 1.0, 0.0)
+"""Shares of a step that are spread before it, in the order they are tried: around it, before it, after it."""
+
+
+def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> BakedFrames:
     """Return the frames with steps of leg joints beyond the clip spread over time.
+
+    A step is spread around it where that leaves the soles where they are and out of the ground, else before or after
+    it, whichever is better.
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
-    wanted = metrics.sole_points(clip_frames.rig, frames.world)
-    for n, leg in enumerate(clip_frames.rig.legs):
-        toes = clip_frames.rig.sole_points(leg)[0][-1]
-        bounded = _bounded(clip_frames, frames, dict.fromkeys((*leg.joints, toes)))
-        if bounded is frames:
-            continue
-        moved = np.linalg.norm(metrics.sole_points(clip_frames.rig, bounded.world) - wanted, axis=-1)[:, n].max(axis=-1)
-        allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * clip_frames.rig.leg_length
-        if (moved <= allowed).all():
-            frames = bounded
+    rig, wanted = clip_frames.rig, metrics.soles_over(clip_frames.rig, frames.world, ground)
+    depths = metrics.penetration(wanted)
+    for n, leg in enumerate(rig.legs):
+        joints = tuple(dict.fromkeys((*leg.joints, rig.sole_points(leg)[0][-1])))
+        allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * rig.leg_length
+        deepest = np.maximum(depths[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
+        least, best = 1.0, frames
+        for share in SHARES:
+            bounded = _bounded(clip_frames, frames, joints, share)
+            if bounded is frames:
+                break
+            soles = metrics.soles_over(rig, bounded.world, ground)
+            moved = np.linalg.norm(soles.points - wanted.points, axis=-1)[:, n].max(axis=-1)
+            fault = float((moved / allowed).max())
+            if fault < least and (metrics.penetration(soles)[:, n] <= deepest).all():
+                least, best = fault, bounded
+        frames = best
     return frames
 
 
-def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Joint]) -> BakedFrames:
-    """Return the frames with steps of some joints beyond the clip spread over time; the same, if there are none."""
+def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Joint], share: float) -> BakedFrames:
+    """Return the frames with steps of some joints beyond the clip spread over time, so much of them before the step;
+    the same, if there are none.
+    """
     most = FASTEST_BEYOND * clip_frames.dt
     translations, rotations, scales = frames.poses.arrays()
     bounded, own = rotations.copy(), clip_frames.poses.arrays()[1]
@@ -57,7 +79,7 @@ def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Join
         before = own[:, joint].astype(np.float64)
         corrections = arrays.mul(arrays.conj(before), rotations[:, joint].astype(np.float64))
         if _steps(corrections).max(initial=0.0) > most:
-            bounded[:, joint] = arrays.unit(arrays.mul(before, _spread(corrections, most)))
+            bounded[:, joint] = arrays.unit(arrays.mul(before, _spread(corrections, most, share)))
     if np.array_equal(bounded, rotations):
         return frames
     poses = Pose.of(translations, bounded, scales)
@@ -70,10 +92,10 @@ def _steps(rotations: Any) -> Any:
     return arrays.angle_between(rotations[:-1], rotations[1:])
 
 
-def _spread(rotations: Any, most: float) -> Any:
-    """(F, 4): rotations with no step of more than so many radians, half of each spread before it and half after."""
+def _spread(rotations: Any, most: float, share: float) -> Any:
+    """(F, 4): rotations with no step of more than so many radians: a share of each spread before it, the rest after."""
     late, early = _followed(rotations, most), _followed(rotations[::-1], most)[::-1]
-    return _followed(arrays.slerp(early, late, np.full(len(rotations), 0.5)), most)
+    return _followed(arrays.slerp(late, early, np.full(len(rotations), share)), most)
 
 
 def _followed(rotations: Any, most: float) -> Any:

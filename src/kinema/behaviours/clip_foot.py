@@ -79,14 +79,20 @@ def twist_since(before, rotation, up):
 
 
 @kernel
-def point_speeds(foot, points, dt):
-    """Speeds of heel, ball and tip in the clip, metres a second."""
+def over_floor(point, floor):
+    """A point with its height above the floor instead of its own: a floor that rises with the ground is no motion."""
+    return vec.sub(point, vec.scale(floor.up, vec.dot(floor.point, floor.up)))
+
+
+@kernel
+def point_speeds(foot, points, floor, dt):
+    """Speeds of heel, ball and tip over the floor in the clip, metres a second."""
     zero, one = like(dt, 0.0), like(dt, 1.0)
     rate = one / dt if (dt > zero) & (not foot.fresh) else zero
     return SolePoints(
-        vec.length(vec.sub(points.heel, load3(foot.clip_sole[HEEL]))) * rate,
-        vec.length(vec.sub(points.ball, load3(foot.clip_sole[BALL]))) * rate,
-        vec.length(vec.sub(points.tip, load3(foot.clip_sole[TIP]))) * rate,
+        vec.length(vec.sub(over_floor(points.heel, floor), load3(foot.clip_sole[HEEL]))) * rate,
+        vec.length(vec.sub(over_floor(points.ball, floor), load3(foot.clip_sole[BALL]))) * rate,
+        vec.length(vec.sub(over_floor(points.tip, floor), load3(foot.clip_sole[TIP]))) * rate,
     )
 
 
@@ -117,5 +123,5 @@ def read_clip_foot(sole, foot, world, floor, dt):
         contact,
         speed,
         zero if foot.fresh else yaw,
-        point_speeds(foot, points, dt),
+        point_speeds(foot, points, floor, dt),
     )

@@ -129,6 +129,7 @@ FOOT = Record(
     heading=(REAL, 3),
     plane_point=(REAL, 3),
     plane_normal=(REAL, 3),
+    ground_normal=(REAL, 3),
     normal=(REAL, 3),
     height=REAL,
     rise=REAL,
@@ -150,17 +151,18 @@ FOOT = Record(
 """The state of one foot. Vectors are in world space, lengths in metres.
 
 fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
-NO_OVERRIDE by the clip. clip_sole, clip_rotation: heel, ball and tip, and the ankle's rotation, as the clip had them.
-clip_low: metres of its lowest point above the character's floor, in the clip of this frame. sole: heel, ball and tip as
-they were placed, before the lift. ankle: where it was asked to be. floor_point, floor_velocity: the ball on the
-character's floor, and its velocity. offset: how far the foot is shifted from the clip across up, so that it does not
-slide or lands on its foothold; with its speed and acceleration. yaw: the same as an angle about up. heading: from heel
-to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is going to land on. normal: the one that
-its tilt goes by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its
-plane, beyond what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or
-lowered to touch. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff: where its
-ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing: where the
-clip puts it next. landing_given: whether time and place of that were given. foothold_chosen, foothold_steps: whether a
+NO_OVERRIDE by the clip. clip_sole, clip_rotation: heel, ball and tip, with their heights above the floor, and the
+ankle's rotation, as the clip had them. clip_low: metres of its lowest point above the character's floor, in the clip of
+this frame. sole: heel, ball and tip as they were placed, before the lift. ankle: where it was asked to be. floor_point,
+floor_velocity: the ball on the character's floor, and its velocity. offset: how far the foot is shifted from the clip
+across up, so that it does not slide or lands on its foothold; with its speed and acceleration. yaw: the same as an
+angle about up. heading: from heel to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is
+going to land on, no steeper than the way there. ground_normal: of the ground there. normal: the one that its tilt goes
+by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its plane, beyond
+what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or lowered to
+touch. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff: where its ball
+stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing: where the clip
+puts it next. landing_given: whether time and place of that were given. foothold_chosen, foothold_steps: whether a
 foothold was chosen in this swing, and by how many steps of the profile it is ahead of the clip's. delay: share of the
 swing that the foot waits (or hurries, if negative) before it goes forward. path: the way of the ball that its rays look
 along.
@@ -224,12 +226,28 @@ def path_of(sole, foot, ball, velocity, travel, landing):
     return vec.scale(way, largest / length if length > largest else one)
 
 
+class FootExtent(NamedTuple):
+    """Metres that a foot extends from its ball along a direction, ahead and behind."""
+
+    ahead: Any
+    behind: Any
+
+
+@kernel
+def extent_of(sole, foot, along):
+    """How far a foot extends along a unit direction across up: walking backwards its heel goes first."""
+    cosine, zero = vec.dot(load3(foot.heading), along), like(sole.tip, 0.0)
+    tip, heel = sole.tip * cosine, -sole.heel * cosine
+    return FootExtent(max(max(tip, heel), zero), max(max(-tip, -heel), zero))
+
+
 @routine
 def aim_ahead(sole, foot, ball, rays, floor, rise):
-    """Aim rays along the path of a swinging foot, from its ball to where its tip comes to be."""
-    path = load3(foot.path)
+    """Aim rays along the path of a swinging foot, from its ball to where the part of it that goes first comes to be."""
+    path, none = load3(foot.path), like(rise, 0.0)
     length = vec.length(path)
-    far = (length + sole.tip) / length if length > like(rise, 0.0) else like(rise, 0.0)
+    ahead = extent_of(sole, foot, vec.unit_or(path, load3(foot.heading))).ahead
+    far = (length + ahead) / length if length > none else none
     swings = foot.contact == SWINGING
     for n in range(AHEAD_RAYS):
         rays[n].wanted = False

@@ -20,7 +20,7 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.clip_foot import CONTACT_SWITCH, pick, read_clip_foot
+from kinema.behaviours.clip_foot import CONTACT_SWITCH, over_floor, pick, read_clip_foot
 from kinema.behaviours.foot_curves import FootMotion, faded_out, minimum_jerk, planned, settled
 from kinema.behaviours.foot_rays import (
     AHEAD,
@@ -29,6 +29,7 @@ from kinema.behaviours.foot_rays import (
     NO_OVERRIDE,
     ROLL_HEIGHT,
     choose_foothold,
+    extent_of,
     foothold_seen,
     foothold_shift,
     foreseen_landing,
@@ -119,6 +120,9 @@ LIFT_HALF_LIFE = 0.01
 
 STEEP_GROUND = 0.64
 """Cosine of the slope (50 degrees) from which ground is taken as level between a ray and a point of the sole."""
+
+PLANE_SLACK = 0.01
+"""Leg lengths that the plane a foot lands on, extended, may miss where the foot took off."""
 
 ROUGH = 0.04
 """Leg lengths above its plane up to which ground is what a swinging foot goes by; more is an obstacle."""
@@ -235,6 +239,22 @@ def learn_landing(sole, foot, clip, hips, transform):
 # --- 3: the plane ----------------------------------------------------------------------------------------------
 
 
+@kernel
+def passable(plane, takeoff, up, slack):
+    """The plane that a foot goes by on its way to one that it lands on: no steeper than from where it took off.
+
+    Across the edge of a step a foot lands tilted. Extended back to where the foot comes from, such a plane would be far
+    above or below the ground. slack: metres that it may miss that by.
+    """
+    zero, one = like(up[0], 0.0), like(up[0], 1.0)
+    slope = vec.sub(up, vec.scale(plane.normal, one / vec.dot(plane.normal, up)))
+    way = vec.sub(takeoff, plane.point)
+    extended, height = vec.dot(slope, way), vec.dot(way, up)
+    nearest = min(max(extended, height - slack), height + slack)
+    share = min(max(nearest / extended, zero), one) if extended != zero else one
+    return SupportPlane(plane.point, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
+
+
 @routine
 def step_plane(settings, sole, foot, hits, floor, stance):
     """Choose the plane a foot goes by: the one it stands on, that of its foothold, or what is under it. Where it
@@ -247,8 +267,11 @@ def step_plane(settings, sole, foot, hits, floor, stance):
     if not (stance.standing | (stance.lands & is_settled)):
         if stance.lands & foothold_seen(hits):
             plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
+            store3(foot.ground_normal, plane.normal)
+            plane = passable(plane, load3(foot.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
         else:
             plane = fit_plane(hits, 0, 1, floor, settings.contact.cos_slope)
+            store3(foot.ground_normal, plane.normal)
         store3(foot.plane_point, plane.point)
         store3(foot.plane_normal, plane.normal)
         if foot.fresh:
@@ -266,7 +289,7 @@ def step_tilt(settings, sole, foot, under, low, dt):
     """Ease a foot's tilt to that of its plane; less of it high in the air. Returns 0 on the ground to 1 in the air."""
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
     high = min(max(low / (sole.length * like(dt, HIGH_SWING)), zero), one)
-    goal = vec.unit_or(vec.add(vec.scale(under.plane.normal, one - high), vec.scale(up, high)), up)
+    goal = vec.unit_or(vec.add(vec.scale(load3(foot.ground_normal), one - high), vec.scale(up, high)), up)
     before = load3(foot.normal)
     left = spring.decay(settings.tilt_half_life, dt)
     normal = vec.unit_or(vec.add(goal, vec.scale(vec.sub(before, goal), left)), up)
@@ -478,7 +501,8 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
     """The worst obstacle on a swinging foot's way, if it goes on as planned: how long until the foot meets it, how high
     it has to be then above its plane, and by how much the plan falls short.
 
-    The tip meets an obstacle, the heel leaves it. decelerates: whether the path ends with the foot at rest.
+    The end of the foot that goes first meets an obstacle, the other one leaves it. decelerates: whether the path ends
+    with the foot at rest.
     """
     zero, one = like(seconds, 0.0), like(seconds, 1.0)
     path, ball = load3(foot.path), load3(foot.floor_point)
@@ -487,6 +511,7 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
     if length <= sole.length * like(one, 0.02):
         return when, needed, worst
     along = vec.scale(path, one / length)
+    extent = extent_of(sole, foot, along)
     for n in range(AHEAD_RAYS):
         hit = under.hits[AHEAD + n]
         if not hit.found:
@@ -496,7 +521,7 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
         height += min(max(height, zero), sole.length * like(one, OBSTACLE_CLEARANCE))
         away = vec.dot(vec.sub(point, ball), along)
         for end in range(2):
-            share = min(max((away - sole.tip if end == 0 else away + sole.heel) / length, zero), one)
+            share = min(max((away - extent.ahead if end == 0 else away + extent.behind) / length, zero), one)
             share = one - math.sqrt(one - share) if decelerates else share
             if share >= one:
                 continue
@@ -583,7 +608,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     """Store where the ankle is to be, and what the next frame starts from. Returns whether anything moved."""
     zero, one, floor = like(high, 0.0), like(high, 1.0), under.floor
     for which in range(3):
-        store3(foot.clip_sole[which], pick(which, clip.points))
+        store3(foot.clip_sole[which], over_floor(pick(which, clip.points), floor))
         store3(foot.sole[which], placed(placement, pick(which, clip.points)))
     placement = lifted(placement, foot, under)
     ankle, rotation = placed(placement, clip.ankle[3]), quat.unit(quat.mul(placement.rotation, clip.rotation))
@@ -598,7 +623,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     store3(target.ball, placed(placement, clip.points.ball))
     target.contact, target.swing, target.low = foot.contact, zero if stance.held else high, one - high
     foot.height = target.ground = height
-    if foot.contact != SWINGING:
+    if foot.fresh | (foot.contact != SWINGING):
         store3(foot.takeoff, placement.on_plane)
     if stance.lands:
         # The body is on its way to the next step as the foot is, not there at once.
@@ -634,9 +659,9 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     if not stance.held:
         if before < like(dt, 0.0):
             # Below the plane that it is going to: what is under it there is in its way.
-            missing, blocked = missing + before, max(missing, blocked)
+            missing, blocked = min(missing, sole.length * like(dt, SHALLOW)), max(missing, blocked)
         step_rise(sole, foot, under, stance, blocked, dt)
-        missing -= max(foot.rise, like(dt, 0.0)) - max(before, like(dt, 0.0))
+        missing -= foot.rise - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)
     placement = place(sole, foot, clip, shift, under)
