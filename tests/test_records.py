@@ -6,7 +6,8 @@ import pytest
 from kinema._jit import batch, kernel
 from kinema.math import vec
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store4, store_matrix
-from kinema.records import REAL, Record
+from kinema.records import REAL, Record, kernel_views
+from tests.compiled import COMPILED
 
 SPRING = Record(height=REAL, speed=REAL)
 FOOT = Record(position=(REAL, 3), rotation=(REAL, 4), height=REAL, planted=bool)
@@ -88,3 +89,23 @@ def test_a_name_that_numpy_uses_is_an_error():
 
 def test_an_array_of_one_is_an_array():
     assert Record(lane=(REAL, 1)).dtype(np.float64)["lane"].shape == (1,)
+
+
+@pytest.mark.skipif(not COMPILED, reason="uncompiled kernels take recarrays")
+def test_arrays_that_kernels_take_share_the_object_of_their_type():
+    """numba compares types that are equal but not the same object field by field, in every call."""
+    point = Record(position=(REAL, 3), weight=REAL)
+    first, second = kernel_views(point.zeros(2, np.float32), point.zeros(3, np.float32))
+    (third,) = kernel_views(np.zeros(1, point.dtype(np.float32)))
+    assert first.dtype is second.dtype is third.dtype
+    (other,) = kernel_views(point.zeros(2, np.float64))
+    assert other.dtype == point.dtype(np.float64)
+
+
+@pytest.mark.skipif(not COMPILED, reason="uncompiled kernels take recarrays")
+def test_what_kernels_write_is_in_the_array_that_was_viewed():
+    records = Record(weight=REAL).zeros(2, np.float32)
+    (view,) = kernel_views(records)
+    view["weight"][1] = 3.0
+    assert type(view) is np.ndarray
+    assert records.weight.tolist() == [0.0, 3.0]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.constants import ROUNDING_ROTATION, THREADS_FROM_POSES
 from kinema.errors import InputError
-from kinema.pose import Pose, unit_rotations
+from kinema.pose import Pose, flat_rows, unit_rotations
 from kinema.root_motion import Root, RootMotion
 from kinema.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
 from kinema.skeleton import Joint, Skeleton
@@ -205,17 +205,16 @@ class Clip:
 
     def sample_into(self, rows: Any, times: Any, t: Any, r: Any, s: Any) -> None:
         """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
-        known = self.tables(t.dtype.type)
-        flat = [array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)]
+        known, poses = self.tables(t.dtype.type), flat_rows(t, r, s)
         validation.in_chunks(
-            lambda first, last: sample_rows(rows[first:last], times[first:last], known, *flat),
+            lambda first, last: sample_rows(rows[first:last], times[first:last], known, poses),
             rows.size,
             THREADS_FROM_POSES,
             1,
         )
 
     def tables(self, dtype: Any) -> Tables:
-        """Return the tables that `sample_rows` reads, in this precision. Cached."""
+        """Return the tables that `sample_pose` reads, in this precision. Cached."""
         made: dict[Any, Tables] = self._tables  # type: ignore[attr-defined]
         if dtype not in made:
             made[dtype] = tables(self.skeleton.rest, [track.channel() for track in self.tracks], dtype)

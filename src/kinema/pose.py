@@ -20,7 +20,10 @@ from kinema.math.rows import load4, store4
 
 
 class LocalTransforms(NamedTuple):
-    """The local transforms of joints, as kernels take them. ... is (all joints) or (characters, joints)."""
+    """The local transforms of joints, as kernels take them. ... is (all joints) or (characters, joints).
+
+    Flat rows hold the numbers of all joints of a character in one row, (characters, joints * 3), and so on.
+    """
 
     t: Any
     """(..., 3): translations."""
@@ -28,6 +31,11 @@ class LocalTransforms(NamedTuple):
     """(..., 4): rotations."""
     s: Any
     """(..., 3): scales."""
+
+
+def flat_rows(t: Any, r: Any, s: Any) -> LocalTransforms:
+    """View the local transforms of some characters, (N, J, 3|4|3), as flat rows."""
+    return LocalTransforms(*(array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)))
 
 
 @batch

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch, kernel, like
+from kinema._jit import batch, kernel, like, routine
 from kinema.math import arrays, quat, vec, xform
 from kinema.math.rows import load3, load4, store3, store4
-from kinema.pose import LocalTransforms
+from kinema.pose import LocalTransforms, flat_rows
+from kinema.records import REAL, Record, kernel_views
 from kinema.skeleton import Skeleton
 
 
@@ -72,88 +73,115 @@ def load_ground(row):
 
 
 @kernel
-def store_ground(row, offset, yaw):
+def store_ground(row, transform):
     """Store a ground transform in a row of four numbers."""
-    store3(row, offset)
-    row[3] = yaw
+    store3(row, transform[0])
+    row[3] = transform[1]
+
+
+@kernel
+def travel(before, after, passes, ends, up):
+    """The motion between two ground transforms, with whole passes of a loop in between.
+
+    ends: the root at the start and at the end of a pass.
+    """
+    way = inverse(before, up)
+    if passes != 0:
+        start, end = ends
+        one_pass = then(inverse(start, up), end, up)
+        loops = repeated(one_pass, like(up[0], passes), up)
+        way = then(then(then(way, start, up), loops, up), inverse(start, up), up)
+    return then(way, after, up)
 
 
 @batch
 def travels(before, after, passes, ends, up, out):
-    """Compute the motion between ground transforms, (n, 4) each, with whole passes of a loop in between.
-
-    ends: (2, 4), the root at the start and at the end of a pass.
-    """
-    axis = load3(up)
-    start, end = load_ground(ends[0]), load_ground(ends[1])
-    one_pass = then(inverse(start, axis), end, axis)
+    """Compute the motion between ground transforms, (n, 4) each. ends: (2, 4). See `travel`."""
+    both_ends = load_ground(ends[0]), load_ground(ends[1])
     for i in range(out.shape[0]):
-        way = inverse(load_ground(before[i]), axis)
-        if passes[i] != 0:
-            loops = repeated(one_pass, like(up[0], passes[i]), axis)
-            way = then(then(then(way, start, axis), loops, axis), inverse(start, axis), axis)
-        offset, yaw = then(way, load_ground(after[i]), axis)
-        store_ground(out[i], offset, yaw)
+        store_ground(out[i], travel(load_ground(before[i]), load_ground(after[i]), passes[i], both_ends, load3(up)))
 
 
 # --- poses -----------------------------------------------------------------------------------------------------
 
 
+ROOT = Record(
+    joint=np.int64,
+    rest_position=(REAL, 3),
+    rest_rotation=(REAL, 4),
+    up=(REAL, 3),
+)
+"""A root: its joint, the position and rotation of that at rest, in the character's space, and what is up."""
+
+
 @kernel
-def load_transform(pose, i, j):
-    """Load the local transform of joint j in row i."""
-    return (load3(pose.t[i, j]), load4(pose.r[i, j]), load3(pose.s[i, j]))
+def load_transform(pose, j):
+    """Load the local transform of joint j of one character, whose `LocalTransforms` are flat rows."""
+    at = 3 * j
+    return (load3(pose.t[at : at + 3]), load4(pose.r[4 * j : 4 * j + 4]), load3(pose.s[at : at + 3]))
 
 
-@batch
-def root_transforms(rows, joint, parents, rest, up, pose, out):
-    """Compute the ground transform of a joint, relative to rest, for these rows of a pose; (rows, 4).
-
-    rest: (7,), the joint's position and rotation at rest, in the character's space.
-    """
-    axis = load3(up)
-    rest_at, rest_rotation = (rest[0], rest[1], rest[2]), (rest[3], rest[4], rest[5], rest[6])
-    for n in range(rows.size):
-        i, j = rows[n], parents[joint]
-        at, rotation = load3(pose.t[i, joint]), load4(pose.r[i, joint])
-        while j >= 0:
-            step = load_transform(pose, i, j)
-            at = xform.point(step, at)
-            rotation = quat.mul(step[1], rotation)
-            j = parents[j]
-        away = quat.mul(rotation, quat.conj(rest_rotation))
-        # The twist about an axis has the same ratio of its axis part to w as the whole rotation.
-        yaw = wrapped(like(up[0], 2.0) * math.atan2(vec.dot((away[0], away[1], away[2]), axis), away[3]))
-        stays = quat.rotate(quat.from_axis_angle(axis, yaw), vec.reject(rest_at, axis))
-        store_ground(out[n], vec.sub(vec.reject(at, axis), stays), yaw)
+@routine
+def root_transform(root, parents, pose):
+    """The ground transform of a root, relative to rest, in the pose of one character."""
+    up = load3(root.up)
+    at, rotation, _ = load_transform(pose, root.joint)
+    j = parents[root.joint]
+    while j >= 0:
+        step = load_transform(pose, j)
+        at = xform.point(step, at)
+        rotation = quat.mul(step[1], rotation)
+        j = parents[j]
+    away = quat.mul(rotation, quat.conj(load4(root.rest_rotation)))
+    # The twist about an axis has the same ratio of its axis part to w as the whole rotation.
+    yaw = wrapped(like(up[0], 2.0) * math.atan2(vec.dot((away[0], away[1], away[2]), up), away[3]))
+    stays = quat.rotate(quat.from_axis_angle(up, yaw), vec.reject(load3(root.rest_position), up))
+    return (vec.sub(vec.reject(at, up), stays), yaw)
 
 
-@batch
-def remove_transforms(rows, joint, parents, up, transforms, pose):
-    """Remove ground transforms, (rows, 4), from a joint's local transform. The rest of the pose does not change."""
-    axis = load3(up)
+@routine
+def remove_transform(root, parents, transform, pose):
+    """Remove a ground transform from the root's local transform. The rest of the pose does not change."""
+    up, joint = load3(root.up), root.joint
     one, zero = like(up[0], 1.0), like(up[0], 0.0)
+    offset, yaw = inverse(transform, up)
+    rotation = quat.from_axis_angle(up, yaw)
+    # The transform of the joint's parent in the character's space.
+    above_at, above_rotation, above_scale = (zero, zero, zero), (zero, zero, zero, one), (one, one, one)
+    at, own_rotation, _ = load_transform(pose, joint)
+    j = parents[joint]
+    while j >= 0:
+        step = load_transform(pose, j)
+        above_at = xform.point(step, above_at)
+        above_rotation = quat.mul(step[1], above_rotation)
+        above_scale = (above_scale[0] * step[2][0], above_scale[1] * step[2][1], above_scale[2] * step[2][2])
+        j = parents[j]
+    at = xform.point((above_at, above_rotation, above_scale), at)
+    at = vec.sub(vec.add(quat.rotate(rotation, at), offset), above_at)
+    at = quat.rotate(quat.conj(above_rotation), at)
+    new = quat.mul(rotation, quat.mul(above_rotation, own_rotation))
+    new = quat.unit(quat.mul(quat.conj(above_rotation), new))
+    for c in range(3):
+        pose.t[3 * joint + c] = at[c] / above_scale[c] if above_scale[c] != zero else zero
+    store4(pose.r[4 * joint : 4 * joint + 4], new)
+
+
+@batch
+def root_transforms(rows, root, parents, pose, out):
+    """Compute the ground transforms, (rows, 4), of a root, (1,) `ROOT`, in these rows of flat `LocalTransforms`."""
     for n in range(rows.size):
-        i, j = rows[n], parents[joint]
-        offset, yaw = inverse(load_ground(transforms[n]), axis)
-        rotation = quat.from_axis_angle(axis, yaw)
-        # The transform of the joint's parent in the character's space.
-        above_at, above_rotation, above_scale = (zero, zero, zero), (zero, zero, zero, one), (one, one, one)
-        at = load3(pose.t[i, joint])
-        while j >= 0:
-            step = load_transform(pose, i, j)
-            above_at = xform.point(step, above_at)
-            above_rotation = quat.mul(step[1], above_rotation)
-            above_scale = (above_scale[0] * step[2][0], above_scale[1] * step[2][1], above_scale[2] * step[2][2])
-            j = parents[j]
-        at = xform.point((above_at, above_rotation, above_scale), at)
-        at = vec.sub(vec.add(quat.rotate(rotation, at), offset), above_at)
-        at = quat.rotate(quat.conj(above_rotation), at)
-        new = quat.mul(rotation, quat.mul(above_rotation, load4(pose.r[i, joint])))
-        new = quat.unit(quat.mul(quat.conj(above_rotation), new))
-        for c in range(3):
-            pose.t[i, joint, c] = at[c] / above_scale[c] if above_scale[c] != zero else zero
-        store4(pose.r[i, joint], new)
+        i = rows[n]
+        own = LocalTransforms(pose.t[i], pose.r[i], pose.s[i])
+        store_ground(out[n], root_transform(root[0], parents, own))
+
+
+@batch
+def remove_transforms(rows, root, parents, transforms, pose):
+    """Remove ground transforms, (rows, 4), from a root, (1,) `ROOT`, in these rows of flat `LocalTransforms`."""
+    for n in range(rows.size):
+        i = rows[n]
+        own = LocalTransforms(pose.t[i], pose.r[i], pose.s[i])
+        remove_transform(root[0], parents, load_ground(transforms[n]), own)
 
 
 class Root:
@@ -166,21 +194,29 @@ class Root:
         rotation = np.array((0.0, 0.0, 0.0, 1.0))
         for j in skeleton.above([joint]):
             rotation = arrays.mul(rotation, skeleton.rest.rotations[j])
-        self._rest = np.concatenate((skeleton.rest_world[joint, :3, 3], arrays.unit(rotation)))
+        self._position, self._rotation = skeleton.rest_world[joint, :3, 3], arrays.unit(rotation)
+        self._records: dict[Any, Any] = {}
+
+    def record(self, dtype: Any) -> Any:
+        """(1,) `ROOT`, in this precision."""
+        real = np.dtype(dtype)
+        if real not in self._records:
+            record = ROOT.of(
+                real, joint=self._joint, rest_position=self._position, rest_rotation=self._rotation, up=self._up
+            )
+            (self._records[real],) = kernel_views(np.atleast_1d(record))
+        return self._records[real]
 
     def transforms(self, rows: Any, t: Any, r: Any, s: Any) -> Any:
         """Compute the root's ground transforms, (rows, 4), in some rows of t, r, s, (N, J, 3|4|3)."""
-        dtype = t.dtype
-        out = np.empty((rows.size, 4), dtype)
-        rest, up = self._rest.astype(dtype), self._up.astype(dtype)
-        pose = LocalTransforms(t, r, s)
-        root_transforms(rows, self._joint, self._skeleton.parents, rest, up, pose, out)
+        out = np.empty((rows.size, 4), t.dtype)
+        root_transforms(rows, self.record(t.dtype), self._skeleton.parents, flat_rows(t, r, s), out)
         return out
 
     def travels(self, before: Any, after: Any, passes: Any, ends: Any) -> Any:
         """Compute the motion between ground transforms, (n, 4), with whole passes of a loop in between.
 
-        See `travels`.
+        See `travel`.
         """
         out = np.empty_like(before)
         travels(before, after, passes, ends, self._up.astype(before.dtype), out)
@@ -188,5 +224,4 @@ class Root:
 
     def remove(self, rows: Any, transforms: Any, t: Any, r: Any, s: Any) -> None:
         """Remove ground transforms, (rows, 4), from the root of some rows of t, r, s."""
-        up, pose = self._up.astype(t.dtype), LocalTransforms(t, r, s)
-        remove_transforms(rows, self._joint, self._skeleton.parents, up, transforms, pose)
+        remove_transforms(rows, self.record(t.dtype), self._skeleton.parents, transforms, flat_rows(t, r, s))

@@ -22,7 +22,7 @@ from kinema import validation
 from kinema._jit import batch, kernel, like, routine
 from kinema.constants import LANES
 from kinema.math import arrays, quat
-from kinema.pose import Pose
+from kinema.pose import LocalTransforms, Pose
 from kinema.records import Record, kernel_views
 
 SLERP_NEAR_FLOAT32 = 0.6
@@ -201,39 +201,45 @@ def sample_group(group, a, b, share, near, joints, tile, out):
         linear_vectors(a, b, share, joints, out)
 
 
-@batch
-def sample_rows(rows, times, tables, t, r, s):
-    """Write the poses of some characters.
+@routine
+def sample_pose(tables, time, tile, pose):
+    """Write the pose of one character at a time, in seconds. pose: its `LocalTransforms`, flat.
 
-    rows: the characters. times: seconds, one for each row. t, r, s: (characters, joints * 3, 4 or 3).
+    tile: room for 4 * LANES numbers.
     """
+    for k in range(tables.base_t.size):
+        pose.t[k] = tables.base_t[k]
+        pose.s[k] = tables.base_s[k]
+    for k in range(tables.base_r.size):
+        pose.r[k] = tables.base_r[k]
+    searched, key, share = -1, 0, 0.0
+    for g in range(tables.groups.size):
+        group = tables.groups[g]
+        if group.first_time != searched:
+            key = key_before(tables.key_times, group.first_time, group.keys, time)
+            share = share_of_way(tables.key_times, group.first_time, group.keys, key, time)
+            searched = group.first_time
+        at = group.first_value + key * group.stride
+        after = at + group.stride if key + 1 < group.keys else at
+        sample_group(
+            group,
+            tables.values[at : at + group.stride],
+            tables.values[after : after + group.stride],
+            like(tables.base_t[0], share),
+            tables.near[group.first_mark + key],
+            tables.joints[group.first_joint : group.first_joint + group.tracks],
+            tile,
+            pose.r if group.path == _ROTATION else pose.t if group.path == _TRANSLATION else pose.s,
+        )
+
+
+@batch
+def sample_rows(rows, times, tables, poses):
+    """Write the poses of some characters. times: seconds, one for each row. poses: flat rows."""
     tile = np.empty(4 * LANES, tables.values.dtype)
     for n in range(rows.size):
         i = rows[n]
-        for k in range(tables.base_t.size):
-            t[i, k] = tables.base_t[k]
-            s[i, k] = tables.base_s[k]
-        for k in range(tables.base_r.size):
-            r[i, k] = tables.base_r[k]
-        searched, key, share = -1, 0, 0.0
-        for g in range(tables.groups.size):
-            group = tables.groups[g]
-            if group.first_time != searched:
-                key = key_before(tables.key_times, group.first_time, group.keys, times[n])
-                share = share_of_way(tables.key_times, group.first_time, group.keys, key, times[n])
-                searched = group.first_time
-            at = group.first_value + key * group.stride
-            after = at + group.stride if key + 1 < group.keys else at
-            sample_group(
-                group,
-                tables.values[at : at + group.stride],
-                tables.values[after : after + group.stride],
-                like(tables.base_t[0], share),
-                tables.near[group.first_mark + key],
-                tables.joints[group.first_joint : group.first_joint + group.tracks],
-                tile,
-                r[i] if group.path == _ROTATION else t[i] if group.path == _TRANSLATION else s[i],
-            )
+        sample_pose(tables, times[n], tile, LocalTransforms(poses.t[i], poses.r[i], poses.s[i]))
 
 
 # --- tables ----------------------------------------------------------------------------------------------------
@@ -255,7 +261,7 @@ tables; the number of keys and tracks; the number of values per key."""
 
 
 class Tables(NamedTuple):
-    """A clip's keys as `sample_rows` takes them, in one precision."""
+    """A clip's keys as `sample_pose` takes them, in one precision."""
 
     base_t: Any
     """(J * 3,): translations of the pose without the moving tracks. base_r, base_s: its rotations and scales."""

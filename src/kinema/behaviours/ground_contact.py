@@ -17,7 +17,7 @@ from kinema._jit import batch, kernel, like, routine
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
 from kinema.records import REAL, Record, kernel_views
-from kinema.world.ground import Ground, cast_checked
+from kinema.world.ground import Ground, cast_checked, is_built_in
 from kinema.world.rays import Hits, Rays, unit_direction
 
 SWINGING, PLANTED, RELEASED = 0, 1, 2
@@ -157,10 +157,12 @@ class RayBatch:
 
         ground: anything with `cast(origins, directions, max_distance)`.
         """
-        count = gather_rays(rows, rays, self._room)
-        cast = Rays(*(part[:count] for part in self._room))
-        if isinstance(ground, Ground) or not count:
-            return cast_checked(ground, cast) if count else NO_HITS
+        room, count = self._room, gather_rays(rows, rays, self._room)
+        if not count:
+            return NO_HITS
+        cast = Rays(room.origins[:count], room.units[:count], room.reaches[:count])
+        if is_built_in(ground) or isinstance(ground, Ground):
+            return cast_checked(ground, cast)
         real = self._real
         hits = ground.cast(cast.origins.astype(real), cast.units.astype(real), self._distance)
         return Hits(

@@ -55,19 +55,19 @@ STRONGEST_KICK = 1e3
 # --- what they share -------------------------------------------------------------------------------------------
 
 
-ROTATED_JOINT = Record(joint=np.int64, axis=(REAL, 3))
-"""A joint that a layer rotates, and the axis in its own space."""
+ROTATED_JOINT = Record(joint=np.int64, axis=(REAL, 3), gain=np.float64, wave=np.int64)
+"""A joint that a layer rotates: the axis in its own space, radians where the wave is 1, and which wave it follows."""
 
 
 @batch
-def add_rotations(rows, weights, joints, angles, r):
-    """Rotate joints about their axes. joints: `ROTATED_JOINT` each. angles: (rows, joints), radians."""
+def add_rotations(rows, weights, joints, waves, r):
+    """Rotate joints about their axes. joints: `ROTATED_JOINT` each. waves: (rows, waves)."""
     for n in range(rows.size):
-        i = rows[n]
+        weight = weights[rows[n]]
         for k in range(joints.size):
-            angle = angles[n, k] * weights[i]
+            angle = like(weight, waves[n, joints[k].wave] * joints[k].gain) * weight
             if angle != like(angle, 0.0):
-                row = r[i, joints[k].joint]
+                row = r[rows[n], joints[k].joint]
                 store4(row, quat.unit(quat.mul(load4(row), quat.from_axis_angle(load3(joints[k].axis), angle))))
 
 
@@ -89,18 +89,15 @@ class Swings:
         each = [(joint, swing) for swing in swings for joint in swing.joints]
         joints = ROTATED_JOINT.zeros(len(each), crowd.precision)
         for record, (joint, swing) in zip(joints, each, strict=True):
-            record.joint = joint
+            record.joint, record.gain, record.wave = joint, swing.gain / len(swing.joints), swing.wave
             record.axis[:] = arrays.rotate(arrays.conj(crowd.rig.own_axes(joint)), swing.axis)
         (self._joints,) = kernel_views(joints)
         self._edited = tuple(int(joint) for joint, _ in each)
-        self._gains = np.array([swing.gain / len(swing.joints) for _, swing in each])
-        self._waves = [swing.wave for _, swing in each]
 
     def add(self, context: FrameContext, rows: Any, waves: Any) -> None:
-        """Rotate the joints of some characters. waves: (rows, waves)."""
-        angles = (waves[:, self._waves] * self._gains).astype(context.r.dtype)
+        """Rotate the joints of some characters. waves: (rows, waves), float64."""
         with context.edit(self._edited) as local:
-            add_rotations(rows, context.weights, self._joints, angles, local.r)
+            add_rotations(rows, context.weights, self._joints, waves, local.r)
 
 
 class LayerReport(NamedTuple):
@@ -130,9 +127,10 @@ class Clocked(StageState):
 
     def tick(self, context: FrameContext) -> Any:
         """Advance the time of this frame's rows. Returns the rows whose weight is not 0."""
-        self._time[context.rows] += context.dt
-        self._fresh[context.rows] = False
-        return context.rows[context.weights[context.rows] > 0]
+        index = self._crowd.index(context.rows)
+        self._time[index] += context.dt
+        self._fresh[index] = False
+        return context.rows[context.weights[index] > 0] if context.partial else context.rows
 
     def report(self) -> LayerReport:
         return LayerReport(self._time.copy())
@@ -198,6 +196,7 @@ class BreathingState(Clocked):
         )
         super().__init__(crowd, crowd.zeros(dtype=np.float64), self._rate > 0.0 and chest > 0.0)
         self._phase = _phases(crowd, settings.phase, settings.seed)
+        self._lungs = crowd.zeros(1, dtype=np.float64)
         rig = crowd.rig
         left, _, forward = _axes(rig)
         above = rig.neck or (() if rig.head is None else (rig.head,))
@@ -211,14 +210,19 @@ class BreathingState(Clocked):
 
     def update(self, context: FrameContext) -> LayerReport:
         rows = self.tick(context)
-        self._swings.add(context, rows, _lungs(self._time[rows] * self._rate + self._phase[rows])[:, np.newaxis])
+        lungs = self._lungs[: rows.size]
+        fill_lungs(rows, self._time, self._rate, self._phase, lungs)
+        self._swings.add(context, rows, lungs)
         return self.report()
 
 
-def _lungs(breaths: Any) -> Any:
-    """How full lungs are, 0 to 1, after so many breaths: in a little faster than out."""
-    angle = 2.0 * np.pi * (breaths - np.floor(breaths))
-    return 0.5 - 0.5 * np.cos(angle + INHALE * (1.0 - np.cos(angle)))
+@batch
+def fill_lungs(rows, times, rate, phases, lungs):
+    """How full the lungs of some characters are, 0 to 1, (rows, 1): they breathe in a little faster than out."""
+    for n in range(rows.size):
+        breaths = times[rows[n]] * rate + phases[rows[n]]
+        angle = 2.0 * math.pi * (breaths - math.floor(breaths))
+        lungs[n, 0] = 0.5 - 0.5 * math.cos(angle + INHALE * (1.0 - math.cos(angle)))
 
 
 # --- sway ------------------------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ class LookTargets:
 
     def advance(self, rows: Any) -> None:
         """End a frame of these rows: their targets become those of the frame before."""
-        self._last_point[rows] = self._point[rows]
-        self._was_held[rows] = self._held[rows]
-        self.fresh[rows] = False
+        index = self._crowd.index(rows)
+        self._last_point[index] = self._point[index]
+        self._was_held[index] = self._held[index]
+        self.fresh[index] = False

@@ -25,7 +25,7 @@ from kinema import validation
 from kinema.character import Character
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
-from kinema.pose import Pose
+from kinema.pose import LocalTransforms, Pose, flat_rows
 from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton, shift_origins, world_matrices
 from kinema.world.rays import Hits
@@ -103,6 +103,13 @@ class Crowd:
         if np.unique(array).size != array.size:
             raise InputError("rows names a character twice")
         return array.astype(np.int64)
+
+    def index(self, rows: Any) -> Any:
+        """Return selected rows as an index into arrays over all characters: a slice if they are all of them.
+
+        A slice gives a view in a tenth of the time that indices take for one character.
+        """
+        return slice(None) if rows.size == self.count else rows
 
     def each(self, name: str, value: Any, width: int) -> Any:
         """Return a vector for every character, (characters, width), from one vector or from one each."""
@@ -204,10 +211,13 @@ class LocalEdit(_Edit):
     """(N, J, 4): rotations, unit quaternions."""
     s: Any
     """(N, J, 3): scales."""
+    flat: LocalTransforms
+    """The same as flat rows."""
 
     def __enter__(self) -> Self:
         self._open()
         self.t, self.r, self.s = self._context._buffers.local
+        self.flat = self._context._buffers.flat
         return self
 
 
@@ -249,6 +259,7 @@ class Buffers:
     """The arrays that a frame is computed in, and whether a returned frame still uses them."""
 
     local: Any
+    flat: LocalTransforms
     world: NDArray[Any]
     transform: NDArray[Any]
     views: tuple[Any, ...]
@@ -260,6 +271,8 @@ class Buffers:
         """(N, J, 12): world matrices, 3x4 row by row."""
         self.transform = np.zeros((count, 1, 12), dtype)
         """(N, 1, 12): transforms of the characters when the snapshot was taken."""
+        self.flat = flat_rows(*self.local)
+        """The same memory as flat rows."""
         self.views = tuple(_read_only(array) for array in self.local)
         self._snapshot: weakref.ref[Snapshot] | None = None
 

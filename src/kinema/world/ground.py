@@ -69,12 +69,17 @@ class Ground(ABC):
         return Union(*grounds)
 
 
+def is_built_in(ground: Any) -> bool:
+    """Return whether this is a `Ground` that casts as all of them do: after validation, by its `_cast`."""
+    return getattr(type(ground), "cast", None) is Ground.cast
+
+
 def cast_checked(ground: Any, rays: Rays) -> Hits:
     """Cast rays that are known to be valid at any object with `cast`. Returns hits (N,) in float64.
 
     A `Ground` is asked without validating the rays again.
     """
-    if isinstance(ground, Ground) and type(ground).cast is Ground.cast:
+    if is_built_in(ground):
         return ground._cast(rays)
     hits = ground.cast(rays.origins, rays.units, rays.reaches)
     return Hits(

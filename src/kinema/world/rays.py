@@ -201,7 +201,10 @@ def cast_all(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...],
     """Cast rays (N,) by a batch function `cast_range(start, stop, rays, hits, *shape)`, large batches in threads."""
     count = rays.reaches.size
     hits = Hits(np.empty(count, np.bool_), np.empty((count, 3)), np.empty((count, 3)), np.empty(count))
-    validation.in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
+    if count < threads_from:
+        cast_range(0, count, rays, hits, *shape)
+    else:
+        validation.in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
     return hits
 
 
