@@ -346,14 +346,60 @@ def test_a_chain_with_a_top_speed_still_arrives():
     assert result.error < 0.01
 
 
-@pytest.mark.parametrize("share", [0.92, 0.96, 0.99])
-def test_targets_near_full_reach_arrive(share):
-    joints, state = np.array([(0.0, 0.3 * i, 0.0) for i in range(6)]), None
-    target = share * 1.5 * np.array((0.6, 0.64, 0.48))
-    for _ in range(900):
-        result = km.compensating(joints, target, state)
-        joints, state = result.joints, result.state
-    assert result.error < 0.01 * 1.5
+def far_targets(bones, share):
+    """Straight and crumpled chains of length 1, and targets at a share of their reach in all directions."""
+    rng = problems.generator(99)
+    straight = problems.straight_chains(12, bones + 1) / bones
+    chains = np.concatenate([straight, problems.random_chains(rng, 12, bones + 1)])
+    chains[12:] /= problems.reach(chains[12:])[:, np.newaxis, np.newaxis]
+    directions = problems.units(rng, 24)
+    directions[0], directions[1] = (0, 1, 0), (0, -1, 0)  # Straight on, and straight back.
+    return chains, chains[:, 0] + share * directions
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("share", [0.92, 0.95, 0.98, 0.995])
+@pytest.mark.parametrize("bones", [3, 5, 10, 20])
+def test_targets_near_full_reach_arrive_within_three_seconds(bones, share):
+    """To 0.1% of the length."""
+    chains, target = far_targets(bones, share)
+    *_, last = frames(chains, target, 180)
+    check(chains, last, target)
+    assert last.error.max() < 1e-3
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("bones", [3, 20])
+def test_near_the_target_no_bone_rotates_faster_than_a_radian_times_the_rate(bones):
+    chains, target = far_targets(bones, 0.98)
+    before = chains
+    for r in frames(chains, target, 120):
+        rotated = naive.angle_between(np.diff(before, axis=1), np.diff(r.joints, axis=1)).max(axis=-1)
+        near = np.linalg.norm(before[:, -1] - target, axis=-1) < 0.05
+        # A radian of homing at twice the rate, and a hundredth of the rest, which is at most half a turn.
+        assert (rotated[near] < (1 - np.exp(-2 * 8 / 60)) * 1.02).all()
+        before = r.joints
+    assert near.all()
+
+
+@pytest.mark.slow_uncompiled
+def test_targets_near_full_reach_arrive_with_a_top_speed():
+    chains, target = far_targets(10, 0.98)
+    speed = 1.5
+    before = chains
+    for r in frames(chains, target, 300, settings=km.Compensation(max_speed=speed)):
+        moved = np.linalg.norm(r.joints[:, -1] - before[:, -1], axis=-1)
+        assert moved.max() <= speed / 60 * (1 + 1e-9)
+        before = r.joints
+    assert r.error.max() < 1e-3
+
+
+@pytest.mark.slow_uncompiled
+def test_just_out_of_reach_the_chain_stretches_and_stands_still():
+    chains, target = far_targets(10, 1.1)
+    *_, before, last = frames(chains, target, 300)
+    assert last.error.max() < 0.1 + 1e-4
+    assert np.abs(last.joints - before.joints).max() < 1e-5
 
 
 def test_a_higher_rate_closes_faster_and_no_relaxation_backs_away_longer():

@@ -8,7 +8,17 @@ is larger towards the tip, less the compensating angles from this bone to the ti
 Different from its source: angles are bounded, so a target on a joint does not spin the chain; where a and b are
 parallel the bone rotates about a fixed axis; bones keep their length however many steps are made; the end has a top
 speed, if you give one; and since pulling and backing away would come to rest a few hundredths of the chain's length
-from the target, rotations that bring the end itself there take over gradually near it.
+from the target, rotations that bring the end itself there take over near it (homing).
+
+Homing rotates all bones together, each by w_i = (b_i x f) / k_i, where b_i is the bone and f is a force at the end.
+The force closes the gap r to the target, damped:
+
+    (sum of (|b_i|^2 I - b_i b_i^T) / k_i + I) f = r
+
+A bone takes what comes after it along without rotating it, so all bends of a crumpled chain straighten equally fast.
+The stiffness k_i = |b_i| |r| is that of a taut bone against the pull. With it a chain arrives at a target near full
+reach as fast as at others, no step overshoots, and no bone rotates by more than a radian times the share of the gap
+that a step closes.
 """
 
 from __future__ import annotations
@@ -33,11 +43,20 @@ from kinema.solvers.chain import chain_joints, in_space
 LARGEST = math.pi
 """Radians: a compensating angle never grows past 180 degrees, however near the target is."""
 
+HOMING_SPEED = 2.0
+"""How fast the end is brought home, as a multiple of the rate at which bones rotate. With 1, long chains would arrive
+later than by pointing at the target alone."""
+
+LEAST_STIFFNESS = 1e-6
+"""Stiffness of a bone while the end is brought home, beside that of a taut chain, in squared chain lengths: keeps the
+division finite at the target, and is negligible elsewhere."""
+
 SPEED_BISECTIONS = 16
 """Steps of the search for how far a chain goes when its end has a top speed: to 1e-5 of the way."""
 
-COMPENSATION = Record(growth=REAL, relaxation=REAL, rate=REAL, homing=REAL, longest_step=REAL)
-"""`Compensation` for a frame. rate: share of a rotation made in a step. longest_step: metres the end may move."""
+COMPENSATION = Record(growth=REAL, relaxation=REAL, rate=REAL, homing=REAL, homing_rate=REAL, longest_step=REAL)
+"""`Compensation` for a frame. rate: share of a rotation made in a step. homing_rate: share of the gap closed in a step.
+longest_step: metres the end may move."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +75,8 @@ class Compensation:
     rotation_rate: float = 8.0
     """How fast a bone at the tip closes its angle to the target, per second."""
     homing: float = 0.5
-    """Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer. With 0
-    the chain comes to rest 0.01 to 0.4 of its length away, farther the fewer bones it has."""
+    """Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer it is.
+    With 0 the chain comes to rest 0.01 to 0.4 of its length away, farther the fewer bones it has."""
     max_speed: float = math.inf
     """Top speed of the end, metres a second."""
 
@@ -79,6 +98,7 @@ class Compensation:
             relaxation=self.relaxation,
             rate=1.0 - math.exp(-self.rotation_rate * seconds),
             homing=self.homing,
+            homing_rate=1.0 - math.exp(-HOMING_SPEED * self.rotation_rate * seconds),
             longest_step=min(farthest, float(np.finfo(dtype).max)),
         )
 
@@ -114,7 +134,7 @@ def pointing(way, fallback):
 
 @kernel
 def step_bone(settings, joints, angles, target, i, homing):
-    """Rotate one bone, and everything after it."""
+    """Rotate one bone, and everything after it, less the nearer the end is brought home."""
     zero, one, largest = like(homing, 0.0), like(homing, 1.0), like(homing, LARGEST)
     bones = len(angles)
     start = load3(joints[i])
@@ -131,21 +151,86 @@ def step_bone(settings, joints, angles, target, i, homing):
     share = like(homing, i + 1) / like(homing, bones)
     rotation = min(max(angle * share - compensation, -largest), largest) * settings.rate * (one - homing)
     rotate_rest(joints, i, quat.from_axis_angle(vec.unit_or(across, vec.hinge_of(along)), rotation))
-    to_end = pointing(vec.sub(load3(joints[bones]), start), along)
-    home = quat.between(to_end, towards, vec.hinge_of(to_end))
-    rotate_rest(joints, i, quat.part(home, settings.rate * homing))
+
+
+@kernel
+def part_of(v, whole):
+    """A vector in chain lengths. Divided, not multiplied by the inverse, which overflows for a very short chain."""
+    return v[0] / whole, v[1] / whole, v[2] / whole
+
+
+@kernel
+def stiffness(bone, gap):
+    """The stiffness of a bone while the end is brought home. gap: from the end to the target."""
+    return vec.length(bone) * vec.length(gap) + like(bone[0], LEAST_STIFFNESS)
+
+
+@kernel
+def solve_symmetric(x, y, z, b):
+    """Solve a symmetric system whose eigenvalues are 1 or more. x, y, z: its columns; b: the right-hand side.
+
+    The pivots are 1 or more too; rounding could make them less.
+    """
+    one = like(b[0], 1.0)
+    first = max(x[0], one)
+    yx, zx = x[1] / first, x[2] / first
+    second = max(y[1] - yx * x[1], one)
+    zy = (y[2] - zx * x[1]) / second
+    third = max(z[2] - zx * x[2] - zy * zy * second, one)
+    v = b[1] - yx * b[0]
+    w = (b[2] - zx * b[0] - zy * v) / third
+    v = v / second - zy * w
+    return b[0] / first - yx * v - zx * w, v, w
+
+
+@kernel
+def homing_force(joints, gap, whole):
+    """The force at the end that closes the gap to the target, in chain lengths."""
+    zero, one = like(whole, 0.0), like(whole, 1.0)
+    x, y, z = (one, zero, zero), (zero, one, zero), (zero, zero, one)
+    for i in range(len(joints) - 1):
+        b = part_of(vec.sub(load3(joints[i + 1]), load3(joints[i])), whole)
+        share = one / stiffness(b, gap)
+        square = vec.dot(b, b)
+        x = vec.add(x, vec.scale((square - b[0] * b[0], -b[0] * b[1], -b[0] * b[2]), share))
+        y = vec.add(y, vec.scale((-b[0] * b[1], square - b[1] * b[1], -b[1] * b[2]), share))
+        z = vec.add(z, vec.scale((-b[0] * b[2], -b[1] * b[2], square - b[2] * b[2]), share))
+    return solve_symmetric(x, y, z, gap)
+
+
+@kernel
+def bring_home(joints, target, whole, share):
+    """Rotate all bones so that the end goes a share of the way to the target."""
+    last = len(joints) - 1
+    gap = part_of(vec.sub(target, load3(joints[last])), whole)
+    force = vec.scale(homing_force(joints, gap, whole), share)
+    start, here = load3(joints[0]), load3(joints[0])
+    for i in range(last):
+        end = load3(joints[i + 1])
+        bone = vec.sub(end, start)
+        b = part_of(bone, whole)
+        by = vec.scale(vec.cross(b, force), like(share, 1.0) / stiffness(b, gap))
+        here = vec.add(here, quat.rotate(quat.exp(by), bone))
+        store3(joints[i + 1], here)
+        start = end
 
 
 @kernel
 def step_chain(settings, joints, angles, target, whole):
-    """One step of one chain, in place. whole: its length."""
+    """One step of one chain, in place. whole: its length.
+
+    Near the target, pulling and backing away fade out with the square of the distance, faster than homing slows down:
+    what is left of them cannot hold the end away.
+    """
     zero, one = like(whole, 0.0), like(whole, 1.0)
     bones = len(angles)
     miss = vec.length(vec.sub(load3(joints[bones]), target))
     zone = whole * settings.homing
-    homing = one - miss / zone if miss < zone else zero
+    homing = one - (miss / zone) * (miss / zone) if miss < zone else zero
     for i in range(bones - 1, -1, -1):
         step_bone(settings, joints, angles, target, i, homing)
+    if homing > zero:
+        bring_home(joints, target, whole, settings.homing_rate * homing)
 
 
 @kernel
