@@ -204,6 +204,12 @@ def test_every_field_of_a_result_is_documented(name):
         reported = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and after.value.value
         assert isinstance(reported, str), f"{name}.{field} is not documented"
         assert reported.startswith("(") or not name.endswith("Result"), f"{name}.{field} does not say its shape"
+        assert getattr(result, field).__doc__ == inspect.cleandoc(reported), f"help does not describe {name}.{field}"
+
+
+def test_help_describes_the_fields_of_results_that_were_not_asked_for_by_name():
+    code = "import kinema as km; r = km.fabrik([(0, 0), (0, 1), (0, 2)], (1, 1)); print(type(r).error.__doc__)"
+    assert in_a_fresh_process(code).startswith("(...): ")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ The public names, each loaded on first use so that `import kinema` costs millise
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +221,9 @@ _MODULES = ("bake", "metrics", "quat", "render")
 
 __all__ = sorted(_HOME)
 
+_undescribed = dict(_HOME)
+"""Names that `_describe_results` has not seen yet."""
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
@@ -228,7 +232,18 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'kinema' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
+    _describe_results()
     return value
+
+
+def _describe_results() -> None:
+    """Describe the fields of all result types loaded since the last call, for `help`."""
+    for name, home in list(_undescribed.items()):
+        value = getattr(sys.modules.get(home), name, None)
+        if value is not None:
+            del _undescribed[name]
+            if hasattr(value, "_fields"):
+                import_module("kinema.field_docs").describe_fields(value)
 
 
 def __dir__() -> list[str]:
