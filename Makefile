@@ -11,7 +11,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_tw
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency screens judges fresh fuzz bench motion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency screens judges fresh fuzz bench figures motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -114,6 +114,12 @@ motion: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/kinema bench --json benchmarks/results
+
+# The figures of docs/full_body.md. PEERS: the Python of an environment with Kinema's dependencies and its peers.
+PEERS ?= $(BIN)/python
+figures: $(INSTALLED)
+	PYTHONPATH=src $(PEERS) -m kinema bench --only full_body --json benchmarks/results/full_body.json
+	$(BIN)/python -m kinema.bench.readme
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

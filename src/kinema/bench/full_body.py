@@ -40,21 +40,21 @@ class OurBody:
         self._body = km.FullBody(
             problem.skeleton, root=root, mobility=frozen, rotation_tolerance=0.5 * problem.rotation_tolerance
         )
-        self._calls = [self._effectors(slice(None))]
+        self._calls = [(self._effectors(slice(None)), problem.start)]
         if self._single:
-            self._calls = [self._effectors(i) for i in range(problem.count)]
+            start = problem.start
+            singles = range(problem.count)
+            self._calls = [(self._effectors(i), None if start is None else start[i]) for i in singles]
 
     def _effectors(self, which: Any) -> list[km.Effector]:
         p = self._problem
         return [km.Effector(tip, p.position[which, e], rotation=p.rotation[which, e]) for e, tip in enumerate(p.tips)]
 
     def solve(self) -> float:
-        p, body = self._problem, self._body
-        rest, options = p.skeleton.rest, {} if p.start is None else {"warm": p.start}
-        pose = rest if p.start is None else p.start
+        body, rest = self._body, self._problem.skeleton.rest
         start = perf_counter()
-        self._found = [body.solve(pose, effectors, **options)[0] for effectors in self._calls]
-        return (perf_counter() - start) / p.count
+        self._found = [body.solve(rest if warm is None else warm, goals, warm=warm)[0] for goals, warm in self._calls]
+        return (perf_counter() - start) / self._problem.count
 
     @property
     def poses(self) -> km.Pose:
@@ -76,7 +76,8 @@ def rows(quick: bool) -> list[Row]:
     before.prepare(person)
     before.solve()
     warm = body_problems.next_frame(person, before.poses)
-    people = _contest(person, few, [MinkBody(), PinkBody(), PlacoBody()], {"warm": (OurBody(), warm)}, seconds)
+    frames = {"warm": (OurBody(), warm), "warm single": (OurBody(single=True), warm.first(few))}
+    people = _contest(person, few, [MinkBody(), PinkBody(), PlacoBody()], frames, seconds)
     arms = _contest(arm, few, [MinkBody(), PinkBody(), PlacoBody(), RoboticsToolboxArm(), IkpyArm()], {}, seconds)
     alone = "one call from Python"
     return [
@@ -89,6 +90,14 @@ def rows(quick: bool) -> list[Row]:
             f"the same from the frame before, {many} at once, one core",
             "us",
             people["warm"],
+            {},
+            50.0,
+        ),
+        Row(
+            "full_body_warm_single",
+            f"the same from the frame before, {alone}",
+            "us",
+            people["warm single"],
             {},
             50.0,
         ),
@@ -105,4 +114,5 @@ def _contest(problem: BodyPoses, few: int, peers: list[Any], more: dict[str, Any
 
 
 def _peers(figures: dict[str, Any]) -> dict[str, Any]:
-    return {name: figure for name, figure in figures.items() if name not in ("batch", "single", "warm")}
+    ours = ("batch", "single", "warm", "warm single")
+    return {name: figure for name, figure in figures.items() if name not in ours}

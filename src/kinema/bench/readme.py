@@ -1,14 +1,16 @@
-"""The speed table of the README, written from the committed results: `python -m kinema.bench.readme README.md`."""
+"""The tables of figures in the documents, written from the committed results: `python -m kinema.bench.readme`.
+
+Run it in the repository's root. Tests compare the documents with the results.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 BEGIN, END = "<!-- speed table: python -m kinema.bench.readme -->", "<!-- end of the speed table -->"
-"""The lines between which the table stands."""
+"""The lines between which a table stands."""
 
 ROWS = {
     "two_bone_batch": "two-bone, 10,000 from `(N, 3)` float32",
@@ -23,6 +25,14 @@ ROWS = {
 
 PEERS = {"numpy": "NumPy", "python": "bare arithmetic without checks", "roboticstoolbox": "Robotics Toolbox"}
 """Peers by the names that they are known by, where that is not their package's."""
+
+BODY_ROWS = {
+    "Kinema, {count} at once": ("full_body_batch", "arm_batch"),
+    "Kinema, one call from Python": ("full_body_single", "arm_single"),
+    "Kinema, {count} at once, from the frame before": ("full_body_warm", None),
+    "Kinema, one call from the frame before": ("full_body_warm_single", None),
+}
+"""Rows of the full body's results, of the person and of the arm."""
 
 LARGER = {"ns": "us", "us": "ms", "ms": "s"}
 
@@ -50,6 +60,31 @@ def table(cpu: dict[str, Any], gpu: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def body_table(results: dict[str, Any]) -> str:
+    """Return the table of the full body in Markdown, from the contents of its result file."""
+    lines = ["| library | person: reached | time | arm: reached | time |", "| --- | --- | --- | --- | --- |"]
+    rows = {row["name"]: row for row in results["rows"]}
+    for label, names in BODY_ROWS.items():
+        figures = [rows[name]["kinema"] if name in rows else None for name in names]
+        if figures[0] is not None:
+            lines.append(_body_line(label.format(count=figures[0]["count"]), figures))
+    people, arms = rows["full_body_batch"]["peers"], rows["arm_batch"]["peers"]
+    for peer in dict.fromkeys((*people, *arms)):
+        figures = [people.get(peer), arms.get(peer)]
+        known = [figure for figure in figures if figure is not None and figure["min"] is not None]
+        if known:
+            lines.append(_body_line(f"{PEERS.get(peer, peer)} {known[0]['version']}", figures))
+    return "\n".join(lines)
+
+
+def _body_line(label: str, figures: list[Any]) -> str:
+    cells = [label]
+    for figure in figures:
+        known = figure is not None and figure["min"] is not None
+        cells += [f"{figure['arrived']:.1%}", time(figure["min"], "us")] if known else ["", ""]
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
+
+
 def time(value: float, unit: str) -> str:
     """Return a time in the largest unit of at least 1, two digits below 100 and whole above."""
     while value >= 1000 and unit in LARGER:
@@ -65,12 +100,26 @@ def replaced(text: str, new: str) -> str:
 
 
 def current(results: Path) -> str:
-    """Return the table of the results committed in a folder."""
+    """Return the README's table of the results committed in a folder."""
     files = ("intel-xeon-processor-2.80ghz-2.json", "nvidia-h200.json")
     cpu, gpu = (json.loads((results / name).read_text()) for name in files)
     return table(cpu, gpu)
 
 
+def current_body(results: Path) -> str:
+    """Return the full body's table of the results committed in a folder."""
+    return body_table(json.loads((results / "full_body.json").read_text()))
+
+
+DOCUMENTS = {"README.md": current, "docs/full_body.md": current_body}
+"""Documents with a table, and what makes it from a folder of results."""
+
+
+def updated(root: Path, document: str) -> str:
+    """Return a document of the repository at `root` with its table as the committed results have it."""
+    return replaced((root / document).read_text(), DOCUMENTS[document](root / "benchmarks" / "results"))
+
+
 if __name__ == "__main__":
-    readme = Path(sys.argv[1])
-    readme.write_text(replaced(readme.read_text(), current(readme.parent / "benchmarks" / "results")))
+    for document in DOCUMENTS:
+        Path(document).write_text(updated(Path(), document))
