@@ -311,6 +311,44 @@ def test_a_batch_is_many_singles(dtype):
         assert all(np.array_equal(a[i], b) for a, b in zip(report, single, strict=True))
 
 
+def test_earlier_calls_leave_no_trace():
+    """The same effectors with other numbers, and with an offset, in between."""
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    hand, foot = km.Effector("left_hand", (0.4, 1.2, 0.3), rotation=(0, 0, 0, 1)), km.Effector("left_foot", pin=True)
+    first, report = body.solve(pose, [hand, foot])
+    other, _ = body.solve(pose, [replace(hand, position=(0.3, 1.4, 0.2), rotation=(0, 1.0, 0, 0)), foot])
+    body.solve(pose, [replace(hand, offset=(0.0, 0.1, 0.0)), foot])
+    again, same = body.solve(pose, [hand, foot])
+    assert same_bits(first, again)
+    assert all(np.array_equal(a, b) for a, b in zip(report, same, strict=True))
+    assert not same_bits(first, other)
+    fresh, _ = km.FullBody(character).solve(pose, [hand, foot])
+    assert same_bits(first, fresh)
+
+
+def test_single_calls_take_vectors_in_any_form():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    position, rotation = (0.5, 1.0, 0.25), (0.0, 0.0, 0.0, 1.0)
+    expected, _ = body.solve(pose, [km.Effector("left_hand", position, rotation=rotation)])
+    for form in (list, np.array, lambda v: np.array(v, np.float32), lambda v: np.array([v])[0, ::1]):
+        after, _ = body.solve(pose, [km.Effector("left_hand", form(position), rotation=form(rotation))])
+        assert same_bits(after, expected)
+    longer, _ = body.solve(pose, [km.Effector("left_hand", position, rotation=(0.0, 0.0, 0.0, 3.0))])
+    assert same_bits(longer, expected)
+    many, _ = body.solve(pose, [km.Effector("left_hand", np.array([position]), rotation=rotation)])
+    assert many.shape == (1,)
+    assert same_bits(many[0], expected)
+
+
+def test_a_solved_pose_keeps_its_names():
+    character = humanoid()
+    after, _ = km.FullBody(character).solve(character.skeleton.rest, [km.Effector("left_hand", (0.5, 1.0, 0.2))])
+    name = character.skeleton.names[5]
+    np.testing.assert_array_equal(after[name].rotation, after.rotations[5])
+
+
 @both_precisions
 def test_the_report_is_about_the_pose_that_is_returned(dtype):
     rng = problems.generator(8)
@@ -411,6 +449,13 @@ def test_a_warm_start_goes_back_to_the_pose_when_nothing_pulls():
         ([km.Effector("left_hand", normal=(0, 1, 0))], r"effectors\[0\] has a normal but no position"),
         ([km.Effector("left_hand", distance=1.0)], r"effectors\[0\] needs both `other` and `distance`"),
         (["left_hand"], r"effectors\[0\] must be an Effector"),
+        ([km.Effector("left_hand", (0.0, np.nan, 0.0))], r"position\[1\] is nan"),
+        ([km.Effector("left_hand", np.array((0.0, 0.0, np.inf)))], r"position\[2\] is inf"),
+        ([km.Effector("left_hand", (10**400, 0, 0))], "position"),
+        ([km.Effector("left_hand", ("1", "2", "3"))], "position must be an array of numbers"),
+        ([km.Effector("left_hand", (0, 0, 0), offset=(0, -np.inf, 0))], r"offset\[1\] is -inf"),
+        ([km.Effector("left_hand", rotation=(0, 0, 0, 0))], "rotation is zero"),
+        ([km.Effector("left_hand", (0, 0, 0), priority=[1])], "priority must be one number"),
         (km.Effector("left_hand", (0, 0, 0)), "effectors must be a sequence of Effector"),
         (
             [km.Effector("left_hand", np.zeros((2, 3))), km.Effector("head", np.zeros((3, 3)))],

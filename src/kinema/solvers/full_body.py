@@ -18,10 +18,11 @@ from kinema.rig import Rig
 from kinema.skeleton import Joint, Skeleton
 from kinema.solvers.body import masses as body_masses
 from kinema.solvers.body import records, targets
-from kinema.solvers.body.plan import Plan, Weights
+from kinema.solvers.body.plan import Plan, PoseRows, Weights
+from kinema.solvers.body.records import BodyCall
 from kinema.solvers.body.roles import default_mobility, joint_of
 from kinema.solvers.body.sides import find_sides
-from kinema.solvers.body.solve import solve_bodies
+from kinema.solvers.body.solve import SETTLED, find_unsettled, solve_bodies
 from kinema.solvers.body.targets import Effector, Target
 
 TOLERANCE = 1e-4
@@ -50,9 +51,6 @@ faster, everything else is slower."""
 WARM_STEPS = 10
 """Steps of one frame. A target that moves on needs one to three."""
 
-SETTLED = 1e-3
-"""Angle from the animated pose below which a joint that nothing pulls at any more is back, radians."""
-
 MOST_PLANS = 64
 """Sets of effectors that a solver keeps what it has prepared for."""
 
@@ -80,17 +78,90 @@ class BodyReport(NamedTuple):
     outside. 0 if no foot is pinned."""
 
 
+class OutcomeFields(NamedTuple):
+    """The fields of `OUTCOME` that are reported, of one character or a batch."""
+
+    reached: Any
+    steps: Any
+    limited: Any
+    balance: Any
+
+
 class BodyPlan(Plan):
     """What is prepared for a set of effectors: joints, and records without the numbers of a call."""
 
-    order: list[int]
-    """Effectors of a call in the order of a walk through the tree,"""
-    places: Any
-    """(E,): and where in it each of them is."""
+    key: Any
+    """The signature of the effectors."""
+    targets: list[Target]
+    """In the order of the call."""
     effectors: Any
-    """(E,) EFFECTOR, in that order."""
+    """(E,) EFFECTOR, in the order of a walk through the tree."""
     settings: Any
     """(1,) SETTINGS."""
+
+    def start(self, key: Any, targets: list[Target], effectors: Any, settings: Any) -> None:
+        """Set what is prepared."""
+        self.key, self.targets, self.effectors, self.settings = key, targets, effectors, settings
+        self.plain = all(target.plain for target in targets)
+        self._singles: list[SingleCall] = []
+
+    def single(self) -> SingleCall:
+        """Records for a call about one character. Return them afterwards with `keep`."""
+        return self._singles.pop() if self._singles else SingleCall(self)
+
+    def keep(self, single: SingleCall) -> None:
+        """Keep records for the next call."""
+        self._singles.append(single)
+
+
+class SingleCall:
+    """The records of a call about one character, kept from call to call: only its numbers are written."""
+
+    def __init__(self, plan: BodyPlan) -> None:
+        self.room = plan.room(len(plan.targets))
+        self.effectors = plan.effectors[np.newaxis].copy()
+        self.outcomes = records.zeros(records.OUTCOME, 1)
+        self._outcome = [self.outcomes[name] for name in OutcomeFields._fields]
+        self._base = plan.settings
+        self._settings: dict[Any, Any] = {}
+        columns = [self.effectors[name][0] for name in ("position", "rotation", "offset")]
+        self._slots = [tuple(column[e] for column in columns) for e in np.argsort(plan.effectors["given"])]
+
+    def write(self, effectors: Sequence[Effector]) -> bool:
+        """Write the numbers of effectors; False if they are not one vector each."""
+        for effector, (position, rotation, offset) in zip(effectors, self._slots, strict=True):
+            if effector.position is not None and not targets.write_vector(position, effector.position):
+                return False
+            if effector.rotation is not None and not targets.write_vector(rotation, effector.rotation):
+                return False
+            if effector.offset is not None and not targets.write_vector(offset, effector.offset):
+                return False
+        return True
+
+    def outcome(self) -> OutcomeFields:
+        """What became of the character: plain numbers, which later calls do not change."""
+        return OutcomeFields(*[column[0] for column in self._outcome])
+
+    def settings(self, precision: Any, largest_rotation: float | None) -> Any:
+        """(1,) SETTINGS; largest_rotation: that of a warm start, None for a cold one."""
+        key = precision, largest_rotation is None
+        found = self._settings.get(key)
+        if found is None:
+            found = self._settings[key] = self._base.copy()
+            found["unchecked"] = True
+            _set_start(found, precision, largest_rotation)
+        elif largest_rotation is not None:
+            found["largest_rotation"] = largest_rotation
+        return found
+
+
+def _set_start(settings: Any, precision: Any, largest_rotation: float | None) -> None:
+    """Set how a call starts, and in which precision it returns."""
+    settings["single"] = precision == np.float32
+    if largest_rotation is not None:
+        settings["warm"] = True
+        settings["most_steps"] = np.minimum(settings["most_steps"], WARM_STEPS)
+        settings["largest_rotation"] = largest_rotation
 
 
 class FullBody:
@@ -214,32 +285,16 @@ class FullBody:
             For effectors that name no joint, want nothing or do not broadcast.
         """
         self.skeleton.check(pose)
-        wanted = targets.parse(effectors, self.joint)
-        shape = targets.batch_shape(pose, wanted)
-        start = _spread(pose, shape)
+        largest = None
         if warm is not None:
             self.skeleton.check(warm)
-            warm = _spread(warm, shape)
-        unsettled = None if warm is None else self._unsettled(start, warm)
-        plan = self._plan(wanted, () if unsettled is None else tuple(np.flatnonzero(unsettled.any(axis=0)).tolist()))
-        states = plan.states(*start.flat(), warm, unsettled)
-        settings = self._settings_of(plan, len(states), transform, shape)
-        if start.precision == np.float32:
-            settings["single"] = True
-        if warm is not None:
-            settings["warm"] = True
-            settings["most_steps"] = np.minimum(settings["most_steps"], WARM_STEPS)
-            settings["largest_rotation"] = 0.0 if dt is None else self.speed * validation.number("dt", dt, 0.0)
-        goals = targets.as_records([wanted[k] for k in plan.order], plan.effectors, shape)
-        outcomes = records.zeros(records.OUTCOME, len(states))
-
-        def work(first: int, last: int) -> None:
-            room = plan.room(len(wanted))
-            solve_bodies(first, last, plan.joints, states, goals, settings, outcomes, room)
-            plan.give_back(room)
-
-        validation.in_chunks(work, len(states), THREADS_FROM, 1)
-        return plan.pose(start, states), self._report(plan, states, goals, outcomes, start)
+            largest = 0.0 if dt is None else self.speed * validation.number("dt", dt, 0.0)
+        plan = self._plan(targets.signature(effectors), effectors)
+        if plan.plain and not pose.shape and (warm is None or not warm.shape) and transform is None:
+            answer = self._solve_one(plan, pose, effectors, warm, largest)
+            if answer is not None:
+                return answer
+        return self._solve_many(plan, pose, effectors, warm, largest, transform)
 
     def is_settled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
         """(characters,): whether a pose is back where it is animated, as good as.
@@ -253,14 +308,88 @@ class FullBody:
         """
         way = warm.translations[..., self.root, :] - pose.translations[..., self.root, :]
         near = np.linalg.norm(way.astype(np.float64), axis=-1).reshape(-1) <= SETTLED * self.size
-        return near & ~self._unsettled(pose, warm).any(axis=-1)
+        off = np.zeros((near.size, len(self.skeleton)), bool)
+        find_unsettled(PoseRows.of(pose, pose.shape).r, PoseRows.of(warm, pose.shape).r, self.mobility, off)
+        return near & ~off.any(axis=-1)
 
     def check(self, effectors: Sequence[Effector], count: int) -> None:
         """Raise InputError unless these are effectors for this many characters, with one value for all or one each."""
-        for target in targets.parse(effectors, self.joint):
-            for name, array in target.fields.items():
+        self._plan(targets.signature(effectors), effectors)
+        for effector in effectors:
+            for name, array in targets.numbers(effector).items():
                 if array.shape[:-1] not in ((), (count,)):
                     raise InputError(f"{name} has the batch {array.shape[:-1]}; allowed are one value or {count}")
+
+    # --- one call ----------------------------------------------------------------------------------------------
+
+    def _solve_one(
+        self, plan: BodyPlan, pose: Pose, effectors: Sequence[Effector], warm: Pose | None, largest: float | None
+    ) -> tuple[Pose, BodyReport] | None:
+        """Solve one character whose effectors have one vector each. None where they have more, or one is not valid."""
+        start, before = PoseRows.of(pose, ()), None if warm is None else PoseRows.of(warm, ())
+        unsettled = np.zeros((1, len(self.skeleton)), bool)
+        if before is not None and find_unsettled(start.r, before.r, plan.loose, unsettled):
+            plan = self._plan(plan.key, effectors, tuple(np.flatnonzero(unsettled[0]).tolist()))
+        single = plan.single()
+        if not single.write(effectors):
+            return None
+        settings = single.settings(pose.precision, largest)
+        call = plan.call(start, before, unsettled, single.effectors, settings, single.outcomes)
+        solve_bodies(0, 1, call, single.room)
+        if single.outcomes["refused"][0]:
+            return None
+        answer = self._answer(call, pose, (), single.outcome())
+        plan.keep(single)
+        return answer
+
+    def _solve_many(
+        self,
+        plan: BodyPlan,
+        pose: Pose,
+        effectors: Sequence[Effector],
+        warm: Pose | None,
+        largest: float | None,
+        transform: ArrayLike | None,
+    ) -> tuple[Pose, BodyReport]:
+        """Solve a batch, after all numbers have been checked."""
+        fields = [targets.numbers(effector) for effector in effectors]
+        shape = targets.batch_shape(pose, fields)
+        count = math.prod(shape)
+        start, before = PoseRows.of(pose, shape), None if warm is None else _warm_rows(warm, shape)
+        unsettled = np.zeros((count, len(self.skeleton)), bool)
+        if before is not None and find_unsettled(start.r, before.r, plan.loose, unsettled):
+            plan = self._plan(plan.key, effectors, tuple(np.flatnonzero(unsettled.any(axis=0)).tolist()))
+        settings = plan.settings.repeat(count)
+        _set_start(settings, pose.precision, largest)
+        if transform is not None:
+            space = validation.vectors("transform", transform, 12, np.float64)
+            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
+        goals = targets.as_records(fields, plan.effectors, shape)
+        call = plan.call(start, before, unsettled, goals, settings, records.zeros(records.OUTCOME, count))
+
+        def work(first: int, last: int) -> None:
+            room = plan.room(len(effectors))
+            solve_bodies(first, last, call, room)
+            plan.give_back(room)
+
+        validation.in_chunks(work, count, THREADS_FROM, 1)
+        columns = [call.outcomes[name].reshape(shape)[()] for name in OutcomeFields._fields]
+        return self._answer(call, pose, shape, OutcomeFields(*columns))
+
+    def _answer(
+        self, call: BodyCall, pose: Pose, shape: tuple[int, ...], outcome: OutcomeFields
+    ) -> tuple[Pose, BodyReport]:
+        """The pose and the report of a call."""
+        precision = pose.precision
+        t, r, limited = (
+            array.reshape(*shape, *array.shape[1:]) for array in (call.solved_t, call.solved_r, call.limited)
+        )
+        errors, balance = call.errors.reshape(2, *shape, call.errors.shape[-1]), outcome.balance
+        if precision is np.float32:
+            t, r, errors, balance = [array.astype(np.float32) for array in (t, r, errors, balance)]
+        s = pose.scales.copy() if pose.shape == shape else np.array(np.broadcast_to(pose.scales, t.shape), order="C")
+        report = BodyReport(outcome.reached, errors[0], errors[1], outcome.steps, outcome.limited, limited, balance)
+        return Pose.of(t, r, s, names=pose.names), report
 
     # --- what is prepared --------------------------------------------------------------------------------------
 
@@ -279,17 +408,20 @@ class FullBody:
             return body_masses.default_masses(self.skeleton, self.rig)
         return body_masses.given_masses(self.skeleton, given, self.joint)
 
-    def _plan(self, wanted: Sequence[Target], unsettled: tuple[int, ...]) -> BodyPlan:
-        """What the kernels need for some effectors, prepared once for each set of them."""
-        key = (*(target.key for target in wanted), unsettled)
-        plan = self._plans.get(key)
+    def _plan(self, key: Any, effectors: Sequence[Effector], unsettled: tuple[int, ...] = ()) -> BodyPlan:
+        """What the kernels need for some effectors, prepared once for each set of them. key: their signature."""
+        try:
+            plan = self._plans.get((key, unsettled))
+        except TypeError:  # Something that cannot be hashed is not a valid name or priority either.
+            return self._make_plan(key, effectors, unsettled)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = self._make_plan(wanted, unsettled)
+            plan = self._plans[key, unsettled] = self._make_plan(key, effectors, unsettled)
         return plan
 
-    def _make_plan(self, given: Sequence[Target], unsettled: tuple[int, ...]) -> BodyPlan:
+    def _make_plan(self, key: Any, effectors: Sequence[Effector], unsettled: tuple[int, ...]) -> BodyPlan:
+        given = [Target(k, effector, self.joint) for k, effector in enumerate(effectors)]
         order = sorted(range(len(given)), key=lambda k: self._way_to(given[k].joint))
         wanted = [given[k] for k in order]
         tips = tuple(joint for target in wanted for joint in target.joints)
@@ -300,48 +432,15 @@ class FullBody:
         all_tips = (*tips, *np.flatnonzero(self.mass).tolist()) if weighs else tips
         plan = BodyPlan(self.skeleton, all_tips, self.mobility, self.root, self.slide, weights, unsettled)
         plan.keep_sides(self._sides)
-        plan.order, plan.places = order, np.argsort(order)
-        plan.effectors = targets.template(wanted, plan.index)
-        plan.settings = self._settings.copy()
-        plan.settings["root"], plan.settings["ranks"] = plan.root, len(targets.ranks(wanted))
-        plan.settings["moving"], plan.settings["weighs"] = plan.moving.size, weighs
+        settings = self._settings.copy()
+        settings["root"], settings["ranks"] = plan.root, len(targets.ranks(wanted))
+        settings["moving"], settings["weighs"] = plan.moving.size, weighs
+        plan.start(key, given, targets.template(wanted, order, plan.index), settings)
         return plan
 
     def _way_to(self, joint: int) -> tuple[int, ...]:
         """The joints down to one. Sorted by it, what is below a joint is together."""
         return tuple(self.skeleton.above([joint]).tolist()) if joint >= 0 else ()
-
-    def _unsettled(self, pose: Pose, warm: Pose) -> NDArray[np.bool_]:
-        """(characters, J): joints that are not back where they are animated."""
-        cosines = np.abs(np.einsum("...jc,...jc->...j", pose.rotations, warm.rotations, dtype=np.float64))
-        off = (cosines < math.cos(0.5 * SETTLED)) & (self.mobility > 0)
-        return off.reshape(-1, len(self.skeleton))
-
-    def _settings_of(self, plan: BodyPlan, count: int, transform: ArrayLike | None, shape: tuple[int, ...]) -> Any:
-        """(count,) SETTINGS of one call."""
-        settings = plan.settings.repeat(count)
-        if transform is not None:
-            space = validation.vectors("transform", transform, 12, np.float64)
-            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
-        return settings
-
-    def _report(self, plan: BodyPlan, states: Any, goals: Any, outcomes: Any, start: Pose) -> BodyReport:
-        """What is reported of one call. start: the pose that came in, over the whole batch."""
-        shape, precision = start.shape, start.precision
-        each = (*shape, len(plan.places))
-        limited_joints = np.zeros((len(states), len(self.skeleton)), bool)
-        limited_joints[:, plan.nodes] = states["no_swing"] | states["no_twist"]
-        error = (goals["error"] * self.size).take(plan.places, 1)
-        rotation_error = goals["rotation_error"].take(plan.places, 1)
-        return BodyReport(
-            outcomes["reached"].reshape(shape)[()],
-            error.astype(precision, copy=False).reshape(each),
-            rotation_error.astype(precision, copy=False).reshape(each),
-            outcomes["steps"].reshape(shape)[()],
-            outcomes["limited"].reshape(shape)[()],
-            limited_joints.reshape(*shape, -1),
-            outcomes["balance"].astype(precision).reshape(shape)[()],
-        )
 
     def _shared_settings(self, tolerance: float, rotation_tolerance: float, max_steps: int, attempts: int) -> Any:
         """(1,) SETTINGS without what is a character's own."""
@@ -364,12 +463,8 @@ def _size(skeleton: Skeleton) -> float:
     return size if size > 0 else 1.0
 
 
-def _spread(pose: Pose, shape: tuple[int, ...]) -> Pose:
-    """The pose over a batch."""
-    if pose.shape == shape:
-        return pose
+def _warm_rows(warm: Pose, shape: tuple[int, ...]) -> PoseRows:
     try:
-        wide = [np.array(np.broadcast_to(a, (*shape, *a.shape[-2:])), order="C") for a in pose.arrays()]
+        return PoseRows.of(warm, shape)
     except ValueError:
-        raise InputError(f"warm has the batch {pose.shape}; pose and effectors have {shape}") from None
-    return Pose.of(*wide)
+        raise InputError(f"warm has the batch {warm.shape}; pose and effectors have {shape}") from None

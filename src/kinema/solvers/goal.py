@@ -120,7 +120,8 @@ def solve(
     tasks = [parse(posed, one, wanted, shape) for one, wanted in zip(chains, goals, strict=True)]
     _run(posed, tasks, options)
     reports = [_report(posed, task, options, shape) for task in tasks]
-    solved = Pose.of(pose.translations.copy(), posed.r.reshape(pose.rotations.shape), pose.scales.copy())
+    rotations = posed.r.reshape(pose.rotations.shape)
+    solved = Pose.of(pose.translations.copy(), rotations, pose.scales.copy(), names=pose.names)
     return solved, (reports if several else reports[0])
 
 

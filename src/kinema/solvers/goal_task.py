@@ -199,7 +199,7 @@ def spread(pose: Pose, goals: list[Goal]) -> tuple[Pose, tuple[int, ...]]:
     if shape == pose.shape:
         return pose, shape
     wide = (np.array(np.broadcast_to(a, (*shape, *a.shape[-2:])), order="C") for a in pose.arrays())
-    return Pose.of(*wide), shape
+    return Pose.of(*wide, names=pose.names), shape
 
 
 def _each(array: Any, shape: tuple[int, ...]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from kinema import validation
 from kinema.constants import FARTHEST, MARGIN, ROUNDING_ROTATION
 from kinema.solvers.body import records
-from kinema.solvers.body.plan import Plan
+from kinema.solvers.body.plan import Plan, PoseRows
 from kinema.solvers.body.solve import solve_bodies
 from kinema.solvers.body.targets import COMPLIANCE, RANK_RATIO
 
@@ -53,7 +53,6 @@ def solve_chains(
     rotates only then. Nothing else moves.
     """
     plan = _plan(posed, tasks, chains, rotations)
-    states = plan.states(posed.t[rows], posed.r[rows], posed.s[rows])
     settings = _settings(posed, tasks, options, rows, chains)
     settings["root"], settings["single"] = plan.root, posed.dtype == np.float32
     settings["moving"] = plan.moving.size
@@ -61,15 +60,16 @@ def solve_chains(
     settings["ranks"] = int(wanted["rank"].max(initial=0)) + 1
     _pull_in(posed, wanted, settings, rows, chains)
     outcomes = records.zeros(records.OUTCOME, rows.size)
-    arrays = (plan.joints, states, wanted, settings, outcomes)
+    pose = PoseRows(*(array[rows].astype(np.float64) for array in (posed.t, posed.r, posed.s)))
+    call = plan.call(pose, None, np.zeros((1, 1), bool), wanted, settings, outcomes)
 
     def work(first: int, last: int) -> None:
         room = plan.room(len(tasks))
-        solve_bodies(first, last, *arrays, room)
+        solve_bodies(first, last, call, room)
         plan.give_back(room)
 
     validation.in_chunks(work, rows.size, THREADS_FROM, 1)
-    posed.r[rows[:, np.newaxis], plan.nodes] = states["rotation"]
+    posed.r[rows] = call.solved_r
     return outcomes["steps"], outcomes["reached"]
 
 
@@ -125,6 +125,7 @@ def _targets(tasks: Sequence[GoalTask], plan: Plan, rows: Any, rotations: bool) 
             kind |= records.ROTATION
             one["rotation"] = task.wanted[rows]
         one["joint"], one["other"], one["rank"] = plan.index[task.joints[-1]], -1, rank
+        one["given"] = e
         one["compliance"] = COMPLIANCE * RANK_RATIO ** (len(order) - 1 - rank)
         one["position"], one["kind"] = task.target[rows], np.where(task.weight[rows] > 0, kind, 0)
     return wanted

@@ -20,11 +20,35 @@ ROWS = 6
 class SolveBuffers(NamedTuple):
     """What the kernels need for one character at a time."""
 
+    states: Any
     rows: Any
     sweep: Any
     matrix: Any
     pulls: Any
     support: Any
+
+
+class PoseRows(NamedTuple):
+    """Poses as the kernels take them: float64, the batch flattened, one row if all characters share it."""
+
+    t: Any
+    """(C or 1, J, 3): translations."""
+    r: Any
+    """(C or 1, J, 4): rotations."""
+    s: Any
+    """(C or 1, J, 3): scales."""
+
+    @staticmethod
+    def of(pose: Pose, shape: tuple[int, ...]) -> PoseRows:
+        """The rows of a pose for a batch. Raises ValueError if it does not broadcast to it."""
+        if not pose.shape:
+            return PoseRows(*[np.array(array, np.float64, ndmin=3) for array in pose.arrays()])
+        parts = []
+        for array in pose.arrays():
+            wide = array if pose.shape == shape else np.broadcast_to(array, (*shape, *array.shape[-2:]))
+            rows = np.ascontiguousarray(wide, np.float64).reshape(-1, *array.shape[-2:])
+            parts.append(rows if rows.flags.writeable else rows.copy())
+        return PoseRows(*parts)
 
 
 class Weights(NamedTuple):
@@ -44,6 +68,8 @@ class Plan:
     skeleton: whose. tips: joints that carry effectors. mobility: (J,), of every joint of the skeleton. root: the joint
     that may move. slide: its mobility, squared body sizes; 0 keeps it where it is. weights: for the balance; None
     leaves it out. unsettled: joints that are only on their way back to the animated pose.
+
+    loose: (J,), the mobility of joints that no effector moves, 0 for the others.
     """
 
     def __init__(
@@ -61,9 +87,12 @@ class Plan:
         self.index = np.full(len(skeleton) + 1, -1)
         self.index[self.nodes] = np.arange(self.nodes.size)
         self.root = int(self.index[root])
-        self.on_path = np.isin(self.nodes, skeleton.above([*tips, root]))
+        driven = np.zeros(len(skeleton), bool)
+        driven[skeleton.above([*tips, root])] = True
+        self.loose = np.where(driven, 0.0, mobility)
         held = skeleton.joint_limits(np.float64)
         self.joints = records.zeros(records.JOINT, self.nodes.size)
+        self.joints["node"], self.joints["driven"] = self.nodes, driven[self.nodes]
         self.joints["parent"] = self.index[skeleton.parents[self.nodes]]
         self.joints["mobility"] = mobility[self.nodes]
         self.joints["slide"][self.root] = slide
@@ -92,22 +121,6 @@ class Plan:
         needed = skeleton.above([*np.flatnonzero(weights.mass).tolist(), *weights.support["joint"].tolist()])
         return np.setdiff1d(needed, self.moving)
 
-    def states(self, t: Any, r: Any, s: Any, warm: Pose | None = None, unsettled: Any = None) -> Any:
-        """(characters, N) JOINT_STATE of local transforms, (characters, J, ...).
-
-        warm: the pose to start from. unsettled: (characters, J), joints that are on their way back; those that are not,
-        and that no effector moves, start as animated.
-        """
-        t, r, s = t.take(self.nodes, 1), r.take(self.nodes, 1), s.take(self.nodes, 1)
-        states = records.zeros(records.JOINT_STATE, t.shape[:2])
-        states["translation"], states["rotation"], states["scale"] = t, r, s
-        if warm is not None:
-            t_warm, r_warm, _ = (array[:, self.nodes] for array in warm.flat())
-            kept = (self.joints["mobility"] > 0) & (self.on_path | unsettled[:, self.nodes])
-            states["start"] = np.where(kept[..., np.newaxis], r_warm, r)
-            states["start_translation"] = np.where(self.joints["slide"][:, np.newaxis] > 0, t_warm, t)
-        return states
-
     def room(self, effectors: int) -> SolveBuffers:
         """Buffers for one character with this many effectors, which is the same in all calls. Return them afterwards
         with `give_back`, for the next call.
@@ -116,8 +129,9 @@ class Plan:
             return self._rooms.pop()
         rows = ROWS * effectors
         return SolveBuffers(
+            records.zeros(records.JOINT_STATE, self.nodes.size),
             records.zeros(records.ROW, rows),
-            np.zeros((self.moving.size, 6, rows)),
+            np.zeros((self.moving.size + 1, 6, rows)),
             np.zeros((rows, rows)),
             np.zeros(rows),
             self.support.copy(),
@@ -127,10 +141,22 @@ class Plan:
         """Keep buffers for the next call."""
         self._rooms.append(room)
 
-    def pose(self, before: Pose, states: Any) -> Pose:
-        """The pose with the joints as they were solved."""
-        t, r = before.translations.copy(), before.rotations.copy()
-        moving, count = self.moving.size, len(states)
-        r.reshape(count, -1, 4)[:, self.moving] = states["rotation"][:, :moving]
-        t.reshape(count, -1, 3)[:, self.nodes[self.root]] = states["translation"][:, self.root]
-        return Pose.of(t, r, before.scales.copy())
+    def call(
+        self, pose: PoseRows, warm: PoseRows | None, unsettled: Any, effectors: Any, settings: Any, outcomes: Any
+    ) -> records.BodyCall:
+        """A call of the solver, with room for what it returns. The number of characters is that of the settings."""
+        count, joints, start = len(settings), pose.r.shape[1], pose if warm is None else warm
+        return records.BodyCall(
+            self.joints,
+            *pose,
+            start.t,
+            start.r,
+            unsettled,
+            effectors,
+            settings,
+            np.empty((count, joints, 3)),
+            np.empty((count, joints, 4)),
+            outcomes,
+            np.empty((2, count, effectors.shape[1])),
+            np.zeros((count, joints), bool),
+        )

@@ -10,7 +10,9 @@ from kinema.limits import LIMIT
 from kinema.records import REAL, Record, kernel_views
 
 JOINT = Record(
-    parent=np.int64,  # Index of the parent, -1 for a root; parents come first.
+    node=np.int64,  # Its index in the skeleton.
+    parent=np.int64,  # Index of the parent among these records, -1 for a root; parents come first.
+    driven=bool,  # Whether it is above an effector; others are only on their way back to the animated pose.
     mobility=REAL,  # How easily it rotates, squared radians; 0 freezes it.
     slide=REAL,  # How easily it moves, squared body sizes; 0 for all but a free root.
     rest=(REAL, 4),  # Its local rotation at rest, from which its limit is measured.
@@ -66,6 +68,7 @@ JOINT_STATE = Record(
 """One joint of one character while it is solved."""
 
 EFFECTOR = Record(
+    given=np.int64,  # Its index in the call: the records are in the order of a walk through the tree.
     joint=np.int64,  # -1 for the centre of mass.
     offset=(REAL, 3),  # The point, in the joint's own space.
     position=(REAL, 3),  # Where it is wanted, metres.
@@ -126,6 +129,7 @@ SETTINGS = Record(
     rotation_tolerance=REAL,  # Radians.
     rounding=REAL,  # Of a rotation: what limits cannot tell from zero.
     single=bool,  # Whether the pose is returned in float32.
+    unchecked=bool,  # Whether the numbers of the effectors are still to be checked.
     warm=bool,  # Whether `start` of the joints is where to start from.
     rank=np.int64,  # Effectors of higher ranks do not count.
     ranks=np.int64,  # How many ranks there are.
@@ -136,7 +140,13 @@ SETTINGS = Record(
 )
 """Settings of one solve."""
 
-OUTCOME = Record(steps=np.int64, limited=bool, reached=bool, balance=REAL)
+OUTCOME = Record(
+    steps=np.int64,
+    limited=bool,
+    reached=bool,
+    balance=REAL,
+    refused=bool,  # Nothing was solved: a number is not finite, or a rotation is not of length 1.
+)
 """What became of one character."""
 
 
@@ -152,7 +162,7 @@ class BodyProblem(NamedTuple):
     rows: Any
     """(R,) ROW: room for the rows of all effectors."""
     sweep: Any
-    """(N, 6, R): the wrench of every row at every joint."""
+    """(N + 1, 6, R): the wrench of every row at every joint; the last one is for all joints."""
     matrix: Any
     """(R, R): the system, then its Cholesky factor."""
     pulls: Any
@@ -161,6 +171,39 @@ class BodyProblem(NamedTuple):
     """(1,) SETTINGS."""
     support: Any
     """(P,) SUPPORT."""
+
+
+class BodyCall(NamedTuple):
+    """One call of the solver, for C characters of J joints. What all characters share has one row instead of C."""
+
+    joints: Any
+    """(N,) JOINT."""
+    t: Any
+    """(C or 1, J, 3): translations of the pose,"""
+    r: Any
+    """(C or 1, J, 4): rotations,"""
+    s: Any
+    """(C or 1, J, 3): and scales."""
+    warm_t: Any
+    """(C or 1, J, 3): translations to start from, where `SETTINGS.warm` is set,"""
+    warm_r: Any
+    """(C or 1, J, 4): and rotations."""
+    unsettled: Any
+    """(C, J): joints that no effector moves and that are not back where they are animated."""
+    effectors: Any
+    """(C, E) EFFECTOR."""
+    settings: Any
+    """(C,) SETTINGS."""
+    solved_t: Any
+    """(C, J, 3): translations of the pose that is returned,"""
+    solved_r: Any
+    """(C, J, 4): and rotations."""
+    outcomes: Any
+    """(C,) OUTCOME."""
+    errors: Any
+    """(2, C, E): metres and radians that each effector is off, in the order of the call."""
+    limited: Any
+    """(C, J): joints that are held back; all False before the call."""
 
 
 def zeros(record: Record, shape: int | tuple[int, ...]) -> Any:

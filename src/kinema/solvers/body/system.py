@@ -4,6 +4,9 @@ A wrench on a joint is a moment about the centre and a force. The wrench of a ro
 on all joints above. Each of them rotates by its mobility S_n times the moment M_n about its own origin, so J S J^T is
 the sum of M_n^T S_n M_n over all joints, each over the rows below it. Rows are in the order of a walk through the tree,
 in which the rows below a joint are neighbours.
+
+Where every row pulls at one joint, its wrench is the same on all joints above, and one table of wrenches serves them
+all. Rows on the centre of mass or between two joints have another one on each: those are swept up the tree.
 """
 
 from __future__ import annotations
@@ -98,7 +101,6 @@ def place_mass(problem, k):
 @routine
 def sweep_up(problem, count):
     """The sum of all wrenches below each joint, for every row at once."""
-    find_ranges(problem, count)
     place_wrenches(problem, count)
     sweep = problem.sweep
     joints = problem.joints.size
@@ -129,14 +131,14 @@ def mobility_matrix(state):
 
 
 @routine
-def own_moments(wrenches, state):
-    """Make the moments of a joint's wrenches, (6, rows), moments about its own origin."""
+def own_moments(wrenches, state, moments):
+    """The moments of wrenches, (6, rows), about a joint's own origin. moments: may be the same array."""
     o = load3(state.origin)
     for k in range(state.first_row, state.last_row):
         f = (wrenches[3, k], wrenches[4, k], wrenches[5, k])
-        wrenches[0, k] -= o[1] * f[2] - o[2] * f[1]
-        wrenches[1, k] -= o[2] * f[0] - o[0] * f[2]
-        wrenches[2, k] -= o[0] * f[1] - o[1] * f[0]
+        moments[0, k] = wrenches[0, k] - (o[1] * f[2] - o[2] * f[1])
+        moments[1, k] = wrenches[1, k] - (o[2] * f[0] - o[0] * f[2])
+        moments[2, k] = wrenches[2, k] - (o[0] * f[1] - o[1] * f[0])
 
 
 @routine
@@ -152,15 +154,27 @@ def add_hinge(matrix, moments, state):
             matrix[r, k] += a * along[k]
 
 
+@kernel
+def mobile_moment(mobility, moments, r):
+    """S times the moment of a row. mobility: S as its columns."""
+    m = (moments[0, r], moments[1, r], moments[2, r])
+    return vec.dot(mobility[0], m), vec.dot(mobility[1], m), vec.dot(mobility[2], m)
+
+
 @routine
 def add_ball(matrix, moments, state):
-    """The same for a joint with three axes."""
-    x, y, z = mobility_matrix(state)
-    for r in range(state.first_row, state.last_row):
-        m = (moments[0, r], moments[1, r], moments[2, r])
-        a, b, c = vec.dot(x, m), vec.dot(y, m), vec.dot(z, m)
-        for k in range(r, state.last_row):
-            matrix[r, k] += a * moments[0, k] + b * moments[1, k] + c * moments[2, k]
+    """The same for a joint with three axes. Two rows at a time: the moments are then read half as often."""
+    mobility, last = mobility_matrix(state), state.last_row
+    for r in range(state.first_row, last, 2):
+        a, b, c = mobile_moment(mobility, moments, r)
+        matrix[r, r] += a * moments[0, r] + b * moments[1, r] + c * moments[2, r]
+        if r + 1 == last:
+            break
+        d, e, f = mobile_moment(mobility, moments, r + 1)
+        for k in range(r + 1, last):
+            x, y, z = moments[0, k], moments[1, k], moments[2, k]
+            matrix[r, k] += a * x + b * y + c * z
+            matrix[r + 1, k] += d * x + e * y + f * z
 
 
 @routine
@@ -173,25 +187,49 @@ def add_slide(matrix, wrenches, state):
 
 
 @routine
+def tabulate(problem, table, count):
+    """Write the wrenches of all rows into a table, (6, rows). Returns whether it serves all joints."""
+    shared = True
+    for k in range(count):
+        row = problem.rows[k]
+        shared = shared and row.joint >= 0 and row.other < 0
+        for c in range(3):
+            table[c, k] = row.moment[c]
+            table[3 + c, k] = row.force[c]
+    return shared
+
+
+@routine
+def clear_matrix(problem, count):
+    """The compliance of the rows on the diagonal, nothing elsewhere."""
+    matrix = problem.matrix
+    for r in range(count):
+        compliance = problem.rows[r].compliance
+        for k in range(r, count):
+            matrix[r, k] = like(compliance, 0.0)
+        matrix[r, r] = like(compliance, NO_EFFECT) if problem.rows[r].off else compliance
+
+
+@routine
 def fill_matrix(problem, count):
     """J S J^T + D, its upper triangle."""
-    sweep_up(problem, count)
-    matrix = problem.matrix
+    matrix, sweep, joints = problem.matrix, problem.sweep, problem.joints.size
     zero = like(problem.settings[0].body_size, 0.0)
-    for r in range(count):
-        for k in range(r, count):
-            matrix[r, k] = zero
-        matrix[r, r] = like(zero, NO_EFFECT) if problem.rows[r].off else problem.rows[r].compliance
-    for n in range(problem.joints.size):
-        state = problem.states[n]
+    clear_matrix(problem, count)
+    find_ranges(problem, count)
+    shared = tabulate(problem, sweep[joints], count)
+    if not shared:
+        sweep_up(problem, count)
+    for n in range(joints):
+        state, wrenches, moments = problem.states[n], sweep[joints if shared else n], sweep[0 if shared else n]
         if state.slide > zero:
-            add_slide(matrix, problem.sweep[n], state)
+            add_slide(matrix, wrenches, state)
         if state.mobility > zero:
-            own_moments(problem.sweep[n], state)
+            own_moments(wrenches, state, moments)
             if state.free > zero:
-                add_ball(matrix, problem.sweep[n], state)
+                add_ball(matrix, moments, state)
             elif state.twist_mobility > zero:
-                add_hinge(matrix, problem.sweep[n], state)
+                add_hinge(matrix, moments, state)
 
 
 @kernel
@@ -283,12 +321,14 @@ def moved_mass(problem, force):
 
 @routine
 def fill_pulls(problem, count):
-    """r - J w_ref: what the rows are short of once everything has followed its pull."""
-    spread_pulls(problem)
+    """r - J w_ref: what the rows are short of once everything has followed its pull. Only warm starts have one."""
+    warm = problem.settings[0].warm
+    if warm:
+        spread_pulls(problem)
     for r in range(count):
         row = problem.rows[r]
-        if row.off:
-            problem.pulls[r] = like(row.residual, 0.0)
+        if row.off or not warm:
+            problem.pulls[r] = like(row.residual, 0.0) if row.off else row.residual
             continue
         if row.joint < 0:
             moved = moved_mass(problem, load3(row.force))

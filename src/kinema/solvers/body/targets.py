@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.pose import Pose, unit_rotations
 from kinema.skeleton import Joint
@@ -84,51 +83,65 @@ class Effector:
     """Hold the joint where the input pose has it, position and rotation, before all priorities."""
 
 
+def signature(effectors: Sequence[Effector]) -> tuple[Any, ...]:
+    """What some effectors are, without their numbers: hashable, and equal for equal `targets`."""
+    if isinstance(effectors, Effector) or not hasattr(effectors, "__len__"):
+        raise InputError(f"effectors must be a sequence of Effector, got {effectors!r:.60}")
+    try:
+        return tuple([_signature(effector) for effector in effectors])
+    except AttributeError:
+        wrong = next(k for k, effector in enumerate(effectors) if not isinstance(effector, Effector))
+        raise InputError(f"effectors[{wrong}] must be an Effector, got {effectors[wrong]!r:.60}") from None
+
+
+def _signature(e: Effector) -> tuple[Any, ...]:
+    return (
+        e.joint,
+        e.other,
+        e.priority,
+        e.pin,
+        e.position is None,
+        e.rotation is None,
+        e.offset is None,
+        e.direction is None,
+        e.normal is None,
+        e.distance is None,
+        e.balance is None,
+        e.weight is WHOLE and e.rotation_weight is WHOLE,
+    )
+
+
 class Target:
-    """One effector, checked: its joint by index, its numbers as plain lists or float64 arrays."""
+    """What one effector is, without its numbers."""
 
     def __init__(self, k: int, effector: Effector, joint_of: Callable[[Joint], int]) -> None:
-        if not isinstance(effector, Effector):
-            raise InputError(f"effectors[{k}] must be an Effector, got {effector!r:.60}")
         self.weighs = isinstance(effector.joint, str) and effector.joint == CENTRE_OF_MASS
         self.joint = -1 if self.weighs else joint_of(effector.joint)
         self.other = -1 if effector.other is None else joint_of(effector.other)
         self.rank_key = math.inf if effector.pin else _priority(effector.priority)
         self.pin = bool(effector.pin)
-        self.plain, self.fields = _fields(effector)
         self.kind = _kind(k, effector, self.weighs)
+        whole = effector.weight is WHOLE and effector.rotation_weight is WHOLE
+        self.plain = whole and not self.kind & ~(records.POSITION | records.ROTATION)
 
     @property
     def joints(self) -> tuple[int, ...]:
         """The joints that it takes part in, apart from all those that carry mass."""
         return tuple(joint for joint in (self.joint, self.other) if joint >= 0)
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What it is, without its numbers."""
-        return (self.joint, self.other, self.rank_key, self.pin, self.weighs, self.kind)
-
 
 def _priority(value: Any) -> float:
     return value if type(value) is int else validation.number("priority", value)
 
 
-def _fields(effector: Effector) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Numbers by the names of the record's fields: plain ones, (width,), and arrays, (..., width)."""
-    plain: dict[str, Any] = {}
+def numbers(effector: Effector) -> dict[str, Any]:
+    """The numbers of an effector by the names of the record's fields, checked: float64, (..., width)."""
     fields: dict[str, Any] = {}
     for name, value in (("position", effector.position), ("offset", effector.offset)):
         if value is not None:
-            if (one := _one_vector(value, 3)) is not None:
-                plain[name] = one
-            else:
-                fields[name] = validation.vectors(name, value, 3, np.float64)
+            fields[name] = validation.vectors(name, value, 3, np.float64)
     if effector.rotation is not None:
-        one = _one_vector(effector.rotation, 4)
-        if one is not None and abs(sum([x * x for x in one]) - 1.0) <= _UNIT:
-            plain["rotation"] = one
-        else:
-            fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
+        fields["rotation"] = unit_rotations("rotation", effector.rotation, np.float64)
     for name, value in (("direction", effector.direction), ("normal", effector.normal)):
         if value is not None:
             fields[name] = validation.directions(name, validation.vectors(name, value, 3, np.float64))
@@ -140,28 +153,30 @@ def _fields(effector: Effector) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, value in (("weight", effector.weight), ("rotation_weight", effector.rotation_weight)):
         if value is not WHOLE:
             fields[name] = validation.weights(name, value, np.float64)
-    return plain, fields
+    return fields
 
 
-_UNIT = float(np.finfo(np.float64).eps) * ROUNDING_ROTATION
-"""How far the squared length of a rotation may be from 1."""
+_FLOAT64 = np.dtype(np.float64)
+
+_PLAIN_NUMBERS = {float, int, np.float64}
+"""Types of which one vector may be given as a tuple or a list."""
 
 
-def _one_vector(value: Any, width: int) -> list[float] | None:
-    """The numbers of one vector: the fast path of single calls. None for a batch, and for what is not finite floats."""
-    if type(value) is np.ndarray:
-        if value.shape != (width,) or value.dtype != np.float64:
-            return None
-        numbers: list[float] = value.tolist()
-    elif type(value) is tuple and len(value) == width and all(type(x) is float for x in value):
-        numbers = list(value)
-    else:
-        return None
-    return numbers if sum(map(abs, numbers)) <= _LARGEST else None
+def write_vector(row: Any, value: Any) -> bool:
+    """Write one vector, the fast path of single calls: a tuple or list of numbers, or a float64 array.
 
-
-_LARGEST = validation.largest(np.dtype(np.float64))
-"""Largest number that is allowed."""
+    Returns False for anything else, such as a batch, without an error. Does not check that the numbers are finite.
+    """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == row.shape:
+        row[...] = value
+        return True
+    if type(value) not in (tuple, list) or len(value) != len(row) or not _PLAIN_NUMBERS.issuperset(map(type, value)):
+        return False
+    try:
+        row[...] = value
+    except OverflowError:  # An integer beyond all floats.
+        return False
+    return True
 
 
 _OF_MASS = records.POSITION | records.PLANE | records.BALANCE
@@ -189,16 +204,9 @@ def _kind(k: int, effector: Effector, weighs: bool) -> int:
     return kind
 
 
-def parse(effectors: Sequence[Effector], joint_of: Callable[[Joint], int]) -> list[Target]:
-    """Check all effectors."""
-    if isinstance(effectors, Effector) or not hasattr(effectors, "__len__"):
-        raise InputError(f"effectors must be a sequence of Effector, got {effectors!r:.60}")
-    return [Target(k, effector, joint_of) for k, effector in enumerate(effectors)]
-
-
-def batch_shape(pose: Pose, targets: Sequence[Target]) -> tuple[int, ...]:
-    """The batch of pose and effectors together."""
-    shapes = [pose.shape, *(array.shape[:-1] for target in targets for array in target.fields.values())]
+def batch_shape(pose: Pose, fields: Sequence[dict[str, Any]]) -> tuple[int, ...]:
+    """The batch of pose and effectors together. fields: the `numbers` of each effector."""
+    shapes = [pose.shape, *(array.shape[:-1] for each in fields for array in each.values())]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -210,11 +218,14 @@ def ranks(targets: Sequence[Target]) -> list[float]:
     return sorted({target.rank_key for target in targets}, reverse=True)
 
 
-def template(targets: Sequence[Target], index: Any) -> Any:
-    """(E,) EFFECTOR without the numbers of a call. index: of each joint among the joints that are solved."""
+def template(targets: Sequence[Target], given: Sequence[int], index: Any) -> Any:
+    """(E,) EFFECTOR without the numbers of a call. given: the index of each target in the call. index: of each joint
+    among the joints that are solved.
+    """
     order = ranks(targets)
     found = records.zeros(records.EFFECTOR, len(targets))
     found["weight"] = found["rotation_weight"] = 1.0
+    found["given"] = given
     for e, target in enumerate(targets):
         rank = order.index(target.rank_key)
         above = len(order) - 1 - rank
@@ -224,28 +235,20 @@ def template(targets: Sequence[Target], index: Any) -> Any:
     return found
 
 
-def as_records(targets: Sequence[Target], prepared: Any, shape: tuple[int, ...]) -> Any:
-    """(characters, E) EFFECTOR. prepared: as `template` makes it."""
+def as_records(fields: Sequence[dict[str, Any]], prepared: Any, shape: tuple[int, ...]) -> Any:
+    """(characters, E) EFFECTOR. fields: the `numbers` of each effector, in the order of the call. prepared: as
+    `template` makes it.
+    """
     count = math.prod(shape)
     wanted = prepared[np.newaxis].repeat(count, axis=0)
-    for name in ("position", "rotation", "offset"):
-        at = [e for e, target in enumerate(targets) if name in target.plain]
-        if at:
-            column = wanted[name]
-            numbers = [targets[e].plain[name] for e in at]
-            if len(at) == len(targets):
-                column[:] = numbers
-            else:
-                column[:, at] = numbers
-    for e, target in enumerate(targets):
-        if not target.fields:
-            continue
-        for name, array in target.fields.items():
+    for e, given in enumerate(prepared["given"].tolist()):
+        one = wanted[:, e]
+        for name, array in fields[given].items():
             wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(count, -1)
-            wanted[name][:, e] = wide[..., 0] if array.shape[-1] == 1 else wide
-        if "weight" in target.fields or "rotation_weight" in target.fields:
-            one = wanted[:, e]
-            one["kind"] = np.where(one["weight"] > 0, _without_rotation(target.kind, one["rotation_weight"]), 0)
+            one[name] = wide[..., 0] if array.shape[-1] == 1 else wide
+        if "weight" in fields[given] or "rotation_weight" in fields[given]:
+            kind = _without_rotation(int(prepared["kind"][e]), one["rotation_weight"])
+            one["kind"] = np.where(one["weight"] > 0, kind, 0)
     return wanted
 
 
