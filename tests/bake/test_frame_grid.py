@@ -25,7 +25,7 @@ def test_keys_are_on_the_frames_that_are_asked_for(fps, loops):
     assert len(times) == baked.keys
     fine = bake(person, clip, BakeSettings(ground=slope(10), loops=loops))
     one, other = (person.skeleton.world(made.clip.sample(times)) for made in (baked, fine))
-    assert np.abs(one - other)[..., :3, 3].max() < 0.04, "feet in the air differ a little with what is computed"
+    assert np.abs(one - other)[..., :3, 3].max() < 0.05, "feet in the air are less than a frame early or late"
     figures = metrics.measure(person.rig, one, slope(10), 1 / fps, planted=_planted_at(fine, times))
     assert figures.worst_hover < 0.02
     assert figures.worst_slide < 0.02

@@ -65,10 +65,7 @@ def near(figures, leg):
 
 @pytest.mark.parametrize("degrees", [12, -15])
 @pytest.mark.parametrize("name", WALKS)
-def test_slopes(name, degrees, request):
-    if (name, degrees) == ("gltf/KayKit_Knight.glb", -15):
-        reason = "going down, his short legs fold up and his knees flip"
-        request.applymarker(pytest.mark.xfail(reason=reason))
+def test_slopes(name, degrees):
     baked, figures, hips = baked_on(name, "slope", np.radians(degrees))
     assert baked.in_place
     assert hips[-1, 2] - hips[0, 2] > 1.5
@@ -173,12 +170,20 @@ def test_only_walking_characters_move(name):
 
 
 @pytest.mark.slow_uncompiled
-@pytest.mark.parametrize("ground", ["slope25", "stairs", "stairs_down"])
-@pytest.mark.parametrize("take", ["133_01", "45_01"])
-def test_captured_feet_are_held_on_ground_that_rises(take, ground):
+@pytest.mark.parametrize(
+    ("take", "ground"),
+    [
+        ("133_01", "slope25"),  # Heel and ball are held over a floor that rises.
+        ("133_01", "stairs_down"),
+        ("45_01", "stairs"),
+        ("113_19", "slope12"),  # Swings of several seconds.
+        ("113_19", "stairs"),
+        ("03_02", "stairs_down"),
+    ],
+)
+def test_captured_takes_are_clean(take, ground):
     file = f"bvh/cmu/cmu_{take}.bvh"
     asset(file)
     case = case_of(CaseName(f"cmu/{take}", file, "", held_out=False), ground)
     figures = measure(case, bake(case.character, case.clip, case.settings).clip)
-    assert figures.slide < 0.01
-    assert figures.penetration < 0.02
+    assert figures.clean, figures

@@ -88,6 +88,10 @@ SHORTEST_PLAN = 0.12
 """Seconds that a swinging foot is given at least to rise or come down by a step of STEEP_STEP. Less height takes less
 time, by its root: that bounds the acceleration."""
 
+LONGEST_PLAN = 0.35
+"""Seconds in which a swinging foot is back on its plane at the latest. A plan for all of a long swing would let the
+foot go on rising as fast as it happens to."""
+
 SOONEST = 0.3
 """Share of that time that even a small height takes."""
 
@@ -121,8 +125,9 @@ LIFT_HALF_LIFE = 0.01
 STEEP_GROUND = 0.64
 """Cosine of the slope (50 degrees) from which ground is taken as level between a ray and a point of the sole."""
 
-PLANE_SLACK = 0.01
-"""Leg lengths that the plane a foot lands on, extended, may miss where the foot took off."""
+PLANE_SLACK = 0.04
+"""Leg lengths by which the slope that a foot lands on, extended, may miss where the foot took off. From twice that on
+it is no slope."""
 
 ROUGH = 0.04
 """Leg lengths above its plane up to which ground is what a swinging foot goes by; more is an obstacle."""
@@ -241,17 +246,15 @@ def learn_landing(sole, foot, clip, hips, transform):
 
 @kernel
 def passable(plane, takeoff, up, slack):
-    """The plane that a foot goes by on its way to one that it lands on: no steeper than from where it took off.
+    """The plane that a foot goes by on its way to one that it lands on: that one if it is a slope, else level.
 
-    Across the edge of a step a foot lands tilted. Extended back to where the foot comes from, such a plane would be far
-    above or below the ground. slack: metres that it may miss that by.
+    Across the edge of a step a foot lands tilted. Extended back to where the foot took off, such a plane would be far
+    above or below the ground there. slack: metres that a slope may miss it by.
     """
-    zero, one = like(up[0], 0.0), like(up[0], 1.0)
+    one = like(up[0], 1.0)
     slope = vec.sub(up, vec.scale(plane.normal, one / vec.dot(plane.normal, up)))
     way = vec.sub(takeoff, plane.point)
-    extended, height = vec.dot(slope, way), vec.dot(way, up)
-    nearest = min(max(extended, height - slack), height + slack)
-    share = min(max(nearest / extended, zero), one) if extended != zero else one
+    share = faded_out(abs(vec.dot(slope, way) - vec.dot(way, up)), slack, slack)
     return SupportPlane(plane.point, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
 
 
@@ -550,7 +553,7 @@ def step_rise(sole, foot, under, stance, blocked, dt):
     motion = FootMotion(foot.rise, foot.rise_speed, foot.rise_acceleration)
     seconds, goal, speed = like(dt, LANDED_PLAN), zero, zero
     if not stance.held:
-        seconds = max(stance.left, shortest) if stance.lands else like(dt, LOOK_AHEAD)
+        seconds = max(min(stance.left, like(dt, LONGEST_PLAN)), shortest) if stance.lands else like(dt, LOOK_AHEAD)
         when, needed, worst = obstacle(sole, foot, under, motion, seconds, stance.lands)
         if blocked > worst:
             when, needed, worst = zero, foot.rise + blocked, blocked
@@ -560,7 +563,7 @@ def step_rise(sole, foot, under, stance, blocked, dt):
             speed = zero if needed > max(zero, foot.rise) else -needed / rest
             seconds, goal = max(when, shortest_plan(sole, needed - foot.rise)), needed
         elif stance.lands & (foot.rise < zero):
-            seconds = max(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, shortest)
+            seconds = max(min(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, seconds), shortest)
     motion = settled(planned(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
     if foot.fresh:
         motion = FootMotion(blocked, zero, zero)
@@ -624,7 +627,9 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     target.contact, target.swing, target.low = foot.contact, zero if stance.held else high, one - high
     foot.height = target.ground = height
     if foot.fresh | (foot.contact != SWINGING):
-        store3(foot.takeoff, placement.on_plane)
+        # On the ground, however the foot hovers over it.
+        flat = load3(foot.floor_point)
+        store3(foot.takeoff, vec.add(flat, vec.scale(floor.up, height_on(under.plane, flat, floor.up))))
     if stance.lands:
         # The body is on its way to the next step as the foot is, not there at once.
         lands = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
@@ -659,7 +664,8 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     if not stance.held:
         if before < like(dt, 0.0):
             # Below the plane that it is going to: what is under it there is in its way.
-            missing, blocked = min(missing, sole.length * like(dt, SHALLOW)), max(missing, blocked)
+            deep, shallow = missing + max(foot.lift, like(dt, 0.0)), sole.length * like(dt, SHALLOW)
+            missing, blocked = min(missing, shallow), max(deep, blocked)
         step_rise(sole, foot, under, stance, blocked, dt)
         missing -= foot.rise - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
