@@ -43,7 +43,7 @@ FRAMES_ON_THE_WAY = 12
 """Most frames sent and not yet confirmed: 0.2 s. A slower page gets the newest one once it has caught up."""
 
 LONGEST_SILENCE = 30.0
-"""Seconds without confirmation after which a page counts as gone."""
+"""Seconds without confirmation of a frame or of a ping after which a page counts as gone. A busy machine is slow."""
 
 PING_INTERVAL = 10.0
 """Seconds between two pings, which detect clients that vanished without closing the connection."""

@@ -79,7 +79,7 @@ class ArmScene(Scene):
         ("B", "one more ball"),
         ("Backspace", "one ball less"),
     )
-    hint = ("0", "Take this ball and throw it")
+    hint = ("6", "Take this ball and throw it")
     keys = (("b", "One more ball"), ("Backspace", "One ball less"))
 
     def __init__(self, seed: int = 0) -> None:

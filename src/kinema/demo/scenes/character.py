@@ -64,7 +64,10 @@ class CharacterScene(Scene):
 
     name = "character"
     title = "Character"
-    about = "Grab any part of the body and pull. Drop a GLB, VRM or BVH file here to bring your own character."
+    about = (
+        "Grab any part of the body and pull, or steer with W A S D. Drop a GLB, VRM or BVH file here to bring your own "
+        "character."
+    )
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = (".glb", ".gltf", ".vrm", ".bvh")
     judge = staticmethod(clip_motion)

@@ -31,6 +31,11 @@ import { VIEWS } from "./views";
 
 const LONGEST_ELAPSED = 0.1;
 
+/** A text as it is on a touch screen, where a pad takes the place of the keys that steer. */
+function forFingers(text: string): string {
+  return navigator.maxTouchPoints > 0 ? text.replace("W A S D", "the round pad") : text;
+}
+
 export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
@@ -275,7 +280,7 @@ export class App {
     if (introduction) {
       this.help.fill(introduction);
       this.files.takes = introduction.takes;
-      element("about").textContent = introduction.about;
+      element("about").textContent = forFingers(introduction.about);
       this.keyHints.show(introduction.keys);
       this.hint.start(name, introduction.hint);
     }
