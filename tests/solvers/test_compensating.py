@@ -369,6 +369,16 @@ def test_targets_near_full_reach_arrive_within_three_seconds(bones, share):
 
 
 @pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("bones", [2, 3, 4])
+def test_short_chains_do_not_stay_folded_on_the_line_to_a_near_target(bones):
+    rng = problems.generator(100)
+    chains = problems.random_chains(rng, 400, bones + 1, lengths=(0.8, 1.2))
+    target = problems.units(rng, 400) * (rng.uniform(0.2, 0.9, 400) * problems.reach(chains))[:, np.newaxis]
+    r = km.compensating(chains, target, steps=240, dt=4.0)
+    assert (r.error / problems.reach(chains)).max() < 1e-3
+
+
+@pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("bones", [3, 20])
 def test_near_the_target_no_bone_rotates_faster_than_a_radian_times_the_rate(bones):
     chains, target = far_targets(bones, 0.98)

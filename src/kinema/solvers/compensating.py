@@ -74,7 +74,7 @@ class Compensation:
     """Share of a compensating angle that is left after a step, 0 to 1."""
     rotation_rate: float = 8.0
     """How fast a bone at the tip closes its angle to the target, per second."""
-    homing: float = 0.5
+    homing: float = 0.6
     """Distance from the target, in chain lengths, within which the end itself is brought home, more the nearer it is.
     With 0 the chain comes to rest 0.01 to 0.4 of its length away, farther the fewer bones it has."""
     max_speed: float = math.inf
@@ -166,6 +166,20 @@ def stiffness(bone, gap):
 
 
 @kernel
+def moment_of(bone, force, folded):
+    """The moment of a force on a bone. In a folded chain, a bone that points away gets up to as much as one across:
+    otherwise a chain that is folded on the line to its target would balance there. folded: 0 if straight, 1 if closed.
+    """
+    moment = vec.cross(bone, force)
+    zero = like(bone[0], 0.0)
+    if vec.dot(bone, force) >= zero:
+        return moment
+    most, size = vec.length(bone) * vec.length(force), vec.length(moment)
+    axis = pointing(moment, vec.hinge_of(pointing(bone, (zero, like(zero, 1.0), zero))))
+    return vec.scale(axis, size + (most - size) * folded)
+
+
+@kernel
 def solve_symmetric(x, y, z, b):
     """Solve a symmetric system whose eigenvalues are 1 or more. x, y, z: its columns; b: the right-hand side.
 
@@ -205,11 +219,13 @@ def bring_home(joints, target, whole, share):
     gap = part_of(vec.sub(target, load3(joints[last])), whole)
     force = vec.scale(homing_force(joints, gap, whole), share)
     start, here = load3(joints[0]), load3(joints[0])
+    extent = vec.length(part_of(vec.sub(load3(joints[last]), start), whole))
+    folded = max(like(whole, 1.0) - extent, like(whole, 0.0))
     for i in range(last):
         end = load3(joints[i + 1])
         bone = vec.sub(end, start)
         b = part_of(bone, whole)
-        by = vec.scale(vec.cross(b, force), like(share, 1.0) / stiffness(b, gap))
+        by = vec.scale(moment_of(b, force, folded), like(share, 1.0) / stiffness(b, gap))
         here = vec.add(here, quat.rotate(quat.exp(by), bone))
         store3(joints[i + 1], here)
         start = end
