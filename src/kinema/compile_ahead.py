@@ -51,7 +51,11 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     world[:, 1, 3] = np.arange(3)
     planar, lengths = np.array((1.0, 0.5), dtype), np.ones(2, dtype)
     return {
-        "two_bone_2d": lambda: (two_bone_2d(np.zeros(2, dtype), planar, lengths), draw_limb((0, 0), planar, lengths)),
+        "two_bone_2d": lambda: (
+            two_bone_2d(np.zeros(2, dtype), planar, lengths),
+            two_bone_2d(np.zeros((2, 2), dtype), planar, lengths),
+            draw_limb((0, 0), planar, lengths),
+        ),
         "two_bone": lambda: two_bone(joints[0], target, lengths),
         "two_bone in batches": lambda: two_bone(many, target, lengths),
         "two_bone_rotations": lambda: two_bone_rotations(world, target),
