@@ -7,7 +7,7 @@ and after it. Everything slower is left exactly as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
 from kinema.pose import Pose
+from kinema.rig import Leg
 from kinema.skeleton import Joint
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0
@@ -30,42 +31,54 @@ MOST_MOVED_HELD, MOST_MOVED = 0.01, 0.4
 be moved farther keeps its pops: they are those of joints that rotate against each other."""
 
 
-MOST_SUNK = 0.015
+MOST_SUNK = 0.005
 """Leg lengths that a sole may be in the ground because of that."""
 
 ROUNDING = 1.001
 """A sole that is so little deeper than before is where it was."""
 
-SHARES = (0.5, 1.0, 0.0)
-"""Shares of a step that are spread before it, in the order they are tried: around it, before it, after it."""
+SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
+"""Shares of a step that are spread before it, in the order they are tried: around it first."""
 
 
 def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> BakedFrames:
     """Return the frames with steps of leg joints beyond the clip spread over time.
 
-    A step is spread around it where that leaves the soles where they are and out of the ground, else before or after
-    it, whichever is better.
+    A step is spread around it where that keeps the soles out of the ground, else before or after it, where they sink
+    least. Toes are spread on their own.
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
     rig, wanted = clip_frames.rig, metrics.soles_over(clip_frames.rig, frames.world, ground)
-    depths = metrics.penetration(wanted)
     for n, leg in enumerate(rig.legs):
-        joints = tuple(dict.fromkeys((*leg.joints, rig.sole_points(leg)[0][-1])))
         allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * rig.leg_length
-        deepest = np.maximum(depths[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
-        least, best = 1.0, frames
-        for share in SHARES:
-            bounded = _bounded(clip_frames, frames, joints, share)
-            if bounded is frames:
-                break
+        deepest = np.maximum(metrics.penetration(wanted)[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
+        best, least = frames, np.inf
+        for bounded in _candidates(clip_frames, frames, leg):
             soles = metrics.soles_over(rig, bounded.world, ground)
             moved = np.linalg.norm(soles.points - wanted.points, axis=-1)[:, n].max(axis=-1)
-            fault = float((moved / allowed).max())
-            if fault < least and (metrics.penetration(soles)[:, n] <= deepest).all():
-                least, best = fault, bounded
+            sunk = float((metrics.penetration(soles)[:, n] / deepest).max())
+            if (moved <= allowed).all() and sunk < least:
+                best, least = bounded, sunk
+            if least <= 1.0:
+                break
         frames = best
     return frames
+
+
+def _candidates(clip_frames: ClipFrames, frames: BakedFrames, leg: Leg) -> Iterator[BakedFrames]:
+    """Yield the frames with the steps of a leg spread in one way after the other; nothing, if there are none."""
+    toes = {clip_frames.rig.sole_points(leg)[0][-1]}.difference(leg.joints)
+    for share in SHARES:
+        bounded = _bounded(clip_frames, frames, leg.joints, share)
+        for toe_share in SHARES:
+            both = _bounded(clip_frames, bounded, toes, toe_share)
+            if both is not frames:
+                yield both
+            if both is bounded:
+                break
+        if bounded is frames:
+            return
 
 
 def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Joint], share: float) -> BakedFrames:
