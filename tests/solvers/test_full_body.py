@@ -290,6 +290,50 @@ def test_a_frozen_joint_does_not_rotate():
     np.testing.assert_array_equal(after.rotations[:, elbow], np.tile(pose.rotations[elbow], (2, 1)))
 
 
+def rotated(after, before):
+    """Angle by which each joint has rotated, radians."""
+    return naive.angle_between_rotations(after.rotations, before.rotations)
+
+
+def test_only_joints_above_an_effector_move():
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character), at_rest(character.skeleton)
+    after, _ = body.solve(pose, [km.Effector("left_hand", (0.4, 1.3, 0.4))])
+    above = skeleton.above([body.joint("left_hand")])
+    others = np.setdiff1d(np.arange(len(skeleton)), above)
+    np.testing.assert_array_equal(after.rotations[others], pose.rotations[others])
+    assert (rotated(after, pose)[above[1:]] > 0).any()
+
+
+def test_shoulders_help_late():
+    """Near the body an arm moves almost alone; far away the shoulder gives more of its own."""
+    character = humanoid()
+    skeleton, body, pose = character.skeleton, km.FullBody(character, root="fixed"), at_rest(character.skeleton)
+    upper = int(character.rig.arms[0].joints[0])
+    shoulder, hand = int(skeleton.parents[upper]), body.joint("left_hand")
+    start = world_of(skeleton, pose)[hand, :3, 3]
+    used = []
+    for far in (0.05, 0.6):
+        after, _ = body.solve(pose, [km.Effector("left_hand", start + far * naive.unit((0.5, 1.0, 0.5)))])
+        used.append(rotated(after, pose)[[shoulder, upper]])
+    assert used[0][0] < 0.5 * used[0][1]
+    assert used[1][0] > 2 * used[0][0]
+
+
+@pytest.mark.parametrize(
+    ("make", "part"),
+    [(quadruped, "front_left_foot"), (quadruped, "hips"), (humanoid, "left_knee"), (humanoid, "chest")],
+)
+def test_parts_are_named_by_their_roles(make, part):
+    character = make()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    start = world_of(character.skeleton, pose)[body.joint(part), :3, 3]
+    after, report = body.solve(pose, [km.Effector(part, start + 0.02 * body.size)])
+    assert report.reached
+    moved = world_of(character.skeleton, after)[body.joint(part), :3, 3]
+    np.testing.assert_allclose(moved, start + 0.02 * body.size, atol=1e-3 * body.size)
+
+
 # --- guarantees ------------------------------------------------------------------------------------------------
 
 

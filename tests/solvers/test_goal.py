@@ -367,6 +367,43 @@ def test_inside_limits_position_and_rotation_are_met_together():
     assert ((np.linalg.norm(at - goal.position, axis=-1) < 1e-3) & report.reached).mean() >= 0.995
 
 
+@pytest.mark.parametrize("limits", [{}, {"hand_l": km.Cone(0.9), "fore_l": km.Cone(0.9)}], ids=["no limits", "limits"])
+@both_precisions
+def test_a_direction_is_met_and_the_rotation_about_it_is_free(dtype, limits):
+    """The position and an axis of the hand in other poses, inside the limits."""
+    skeleton, count = with_limits(person(), limits), 12 if compiled.COMPILED else 2
+    axis, hand, chain = naive.unit((1.0, 2.0, 0.5)), skeleton.index("hand_l"), skeleton.chain("upper_l", "hand_l")
+
+    def along(pose):
+        rotations = skeleton.world_rotations(pose)[:, hand].astype(float)
+        return naive.quat_rotate(rotations, np.tile(axis, (count, 1)))
+
+    wanted = posed(person(), problems.generator(12), count, 0.3)
+    target, direction = skeleton.world(wanted)[:, hand, :3, 3], along(wanted) * 3
+    start = Pose(*(np.tile(array.astype(dtype), (count, 1, 1)) for array in skeleton.rest.arrays()))
+    after, report = km.solve(skeleton, start, chain, km.Goal(target, direction=direction, axis=axis))
+    assert report.reached.all()
+    angle = naive.angle_between(along(after), direction)
+    np.testing.assert_allclose(report.rotation_error, angle, atol=1e-3 if dtype == np.float32 else 1e-6)
+    assert angle.max() < 1.1e-3
+    for i in range(2):
+        one, _ = km.solve(skeleton, start[i], chain, km.Goal(target[i], direction=direction[i], axis=axis))
+        assert same_bits(one, after[i])
+
+
+def test_a_direction_that_cannot_be_met_leaves_the_position():
+    tight = km.SwingTwist(0.1, -0.1, 0.1)
+    skeleton = with_limits(person(), {"upper_l": tight, "fore_l": tight, "hand_l": tight})
+    chain, hand = skeleton.chain("upper_l", "hand_l"), skeleton.index("hand_l")
+    target = skeleton.world(skeleton.rest)[hand, :3, 3]
+    _, alone = km.solve(skeleton, skeleton.rest, chain, km.Goal(target))
+    _, report = km.solve(skeleton, skeleton.rest, chain, km.Goal(target, direction=(0, 0, -1), axis=(0, 0, 1)))
+    assert alone.reached
+    assert not report.reached
+    assert report.error == alone.error
+    assert report.rotation_error > 1e-3
+
+
 def test_a_bare_point_is_a_goal():
     skeleton = person().skeleton
     after, report = km.solve(skeleton, skeleton.rest, ARM, (0.1, 1.2, 0.3))
@@ -1004,6 +1041,11 @@ def outside_any(skeleton, pose):
         ({"chain": [], "goal": []}, "chain has 0 joints|position must have shape"),
         ({"chain": [ARM], "goal": []}, "there are 1 chains and 0 goals"),
         ({"tolerance_m": -1}, "tolerance_m is -1.0"),
+        (
+            {"goal": km.Goal((0, 0, 0), rotation=(0, 0, 0, 1), direction=(0, 0, 1))},
+            "goal has both rotation and direction",
+        ),
+        ({"goal": km.Goal((0, 0, 0), direction=(0, 0, 0))}, "direction is the zero vector"),
         ({"max_iterations": 1.5}, "max_iterations"),
         ({"chain": [ARM], "goal": [km.Goal((0, 0, 0))] * 2}, "there are 1 chains and 2 goals; each chain needs one"),
         ({"goal": km.Goal((0, 0))}, r"position must have shape \(..., 3\), got \(2,\)"),

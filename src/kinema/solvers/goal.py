@@ -30,11 +30,12 @@ class Report(NamedTuple):
     """How a goal was met, measured on the pose that is returned. ... is the batch."""
 
     reached: Any
-    """(...): whether the tip is within tolerance of the goal's position and, if the goal has one, its rotation."""
+    """(...): whether the tip is within tolerance of the goal's position and, if the goal has one, its rotation or
+    direction."""
     error: Any
     """(...): metres from the tip to the goal's position."""
     rotation_error: Any
-    """(...): angle from the tip's rotation to the goal's, radians; 0 if the goal has no rotation."""
+    """(...): angle from the tip's rotation, or its axis, to the goal's, radians; 0 if the goal has none."""
     iterations: Any
     """(...): passes made over the chain; 0 for a limb, which is solved in closed form."""
     limited: Any
@@ -181,8 +182,8 @@ def _run(posed: PosedBatch, tasks: list[GoalTask], options: SolveOptions) -> Non
 
 
 def _rotated(task: GoalTask) -> tuple[int, ...]:
-    """The joints that a goal rotates: the tip only if it wants a rotation."""
-    return task.joints if task.wanted is not None else task.joints[:-1]
+    """The joints that a goal rotates: the tip only if the goal is about its rotation."""
+    return task.joints if task.rotates_tip else task.joints[:-1]
 
 
 def _solve_together(posed: PosedBatch, by_rank: list[GoalTask], options: SolveOptions) -> None:

@@ -39,6 +39,9 @@ def solve_task(
         rotate_tip(posed, task, rows)
         if posed.has_limits((tip,)):
             _reach_with_rotation(posed, task, options, rows, joints)
+    if task.direction is not None and tip not in taken:
+        posed.refresh(rows, posed.path(task.joints).path)
+        _reach_with_rotation(posed, task, options, rows, joints)
 
 
 def _with_bones(posed: PosedBatch, rows: Any, joints: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
@@ -82,7 +85,7 @@ def _reach(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
 def _reach_with_rotation(
     posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]
 ) -> None:
-    """Where its limit keeps the tip from the rotation, solve for position and rotation together.
+    """Where the tip misses its rotation, because of its limit, or its direction, solve for both together.
 
     Where both cannot be met, the position counts: the pose stays as it was solved for the position alone.
     """
@@ -93,7 +96,7 @@ def _reach_with_rotation(
     steps, reached = solve_chains(posed, [task], options, missed, [joints], rotations=True)
     posed.r[missed[~reached]] = before[~reached]
     task.passes[missed] += steps
-    task.limited[missed] = True
+    task.limited[missed] |= task.wanted is not None
 
 
 def bend(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]) -> None:
@@ -141,10 +144,23 @@ def rotate_tip(posed: PosedBatch, task: GoalTask, rows: Any) -> None:
 
 
 def rotation_errors(posed: PosedBatch, task: GoalTask) -> Any:
-    """(characters,): radians from the tip's rotation to the wanted one; 0 where none is."""
+    """(characters,): radians from the tip's rotation, or its axis, to the wanted one; 0 where none is.
+
+    World matrices of the tips must be up to date.
+    """
     errors = np.zeros(posed.count, posed.dtype)
+    tip = task.joints[-1]
+    if task.direction is not None:
+        return _direction_errors(posed, task)
     if task.wanted is not None:
-        tip = task.joints[-1]
         parent = int(posed.skeleton.parents[tip])
         branch.rotation_errors(tip, parent, task.wanted, posed.transforms, posed.world, posed.r, errors)
     return errors
+
+
+def _direction_errors(posed: PosedBatch, task: GoalTask) -> Any:
+    """(characters,): radians between the tip's axis and its direction."""
+    matrices = posed.world[:, task.joints[-1]].reshape(-1, 3, 4)[..., :3]
+    along = matrices @ task.axis
+    across = np.linalg.norm(np.cross(along, task.direction), axis=-1)
+    return np.arctan2(across, (along * task.direction).sum(axis=-1))

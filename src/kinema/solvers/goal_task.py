@@ -39,6 +39,10 @@ class Goal:
     """(...): 0 leaves the pose as it is, 1 is the whole way; between them every joint's rotation is slerped."""
     priority: int = 0
     """Of several goals that cannot all be met, those of lower priority give way."""
+    direction: ArrayLike | None = None
+    """(..., 3): instead of `rotation`, a world direction in which `axis` is to point; the rotation about it is free."""
+    axis: ArrayLike = (0.0, 1.0, 0.0)
+    """(3,): for `direction`, an axis of the tip's own space."""
 
 
 def as_goal(goal: Any) -> Goal:
@@ -142,6 +146,10 @@ class GoalTask:
     """(characters, 3); the target where there is none."""
     wanted: Any
     """(characters, 4), or None: the tip's rotation."""
+    direction: Any
+    """(characters, 3), or None: where its axis points."""
+    axis: Any
+    """(3,): of length 1; None without a direction."""
     weight: Any
     """(characters,)."""
     rows: Any
@@ -152,6 +160,11 @@ class GoalTask:
     """(characters,): whether a joint was held back by its limit."""
     reported_by_solver: bool = field(default=False)
     """Whether a solver that warns about targets out of reach was used."""
+
+    @property
+    def rotates_tip(self) -> bool:
+        """Whether the goal is about the tip's rotation too."""
+        return self.wanted is not None or self.direction is not None
 
     @property
     def whole(self) -> bool:
@@ -175,19 +188,25 @@ def parse(posed: PosedBatch, chain: Any, goal: Goal, shape: tuple[int, ...]) -> 
         pole = _each(validation.vectors("pole", goal.pole, 3, posed.dtype), shape)
     if goal.rotation is not None:
         wanted = _each(unit_rotations("rotation", goal.rotation, posed.dtype), shape)
+    direction = axis = None
+    if goal.direction is not None:
+        if goal.rotation is not None:
+            raise InputError("goal has both rotation and direction; give one of them")
+        direction = validation.directions("direction", validation.vectors("direction", goal.direction, 3, posed.dtype))
+        direction, axis = _each(direction, shape), np.array(validation.axis("axis", goal.axis), posed.dtype)
     rows = posed.rows
     if goal.weight is not WHOLE:
         weight = _each(validation.weights("weight", goal.weight, posed.dtype), shape)[:, 0]
         rows = np.flatnonzero(weight > 0)
     passes, limited = np.zeros(posed.count, np.int64), np.zeros(posed.count, bool)
-    return GoalTask(joints, goal, target, pole, wanted, weight, rows, passes, limited)
+    return GoalTask(joints, goal, target, pole, wanted, direction, axis, weight, rows, passes, limited)
 
 
 def spread(pose: Pose, goals: list[Goal]) -> tuple[Pose, tuple[int, ...]]:
     """The pose over the batch of pose and goals together."""
     shapes = [pose.shape]
     for goal in goals:
-        parts = (goal.position, goal.rotation, goal.pole)
+        parts = (goal.position, goal.rotation, goal.pole, goal.direction)
         shapes += [np.shape(part)[:-1] for part in parts if part is not None]
         shapes.append(np.shape(goal.weight))
     if not any(shapes):

@@ -77,7 +77,7 @@ def _plan(posed: PosedBatch, tasks: Sequence[GoalTask], chains: Sequence[tuple[i
     """The joints above the tips, those of the chains mobile; prepared once per skeleton."""
     mobile = {joint for chain in chains for joint in chain[:-1]}
     if rotations:
-        mobile |= {chain[-1] for task, chain in zip(tasks, chains, strict=True) if task.wanted is not None}
+        mobile |= {chain[-1] for task, chain in zip(tasks, chains, strict=True) if task.rotates_tip}
     tips = tuple(chain[-1] for chain in chains)
 
     def make() -> Plan:
@@ -124,6 +124,9 @@ def _targets(tasks: Sequence[GoalTask], plan: Plan, rows: Any, rotations: bool) 
         if rotations and task.wanted is not None:
             kind |= records.ROTATION
             one["rotation"] = task.wanted[rows]
+        if rotations and task.direction is not None:
+            kind |= records.DIRECTION
+            one["direction"], one["axis"] = task.direction[rows], task.axis
         one["joint"], one["other"], one["rank"] = plan.index[task.joints[-1]], -1, rank
         one["given"] = e
         one["compliance"] = COMPLIANCE * RANK_RATIO ** (len(order) - 1 - rank)

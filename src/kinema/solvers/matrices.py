@@ -182,6 +182,8 @@ def apply_to_matrices(
         "position": validation.vectors("position", goal.position, 3, dtype),
         "weight": validation.weights("weight", goal.weight, dtype),
     }
+    if goal.direction is not None:
+        raise InputError("goal has a direction; apply_to_matrices takes a rotation, and solve takes both")
     if goal.rotation is not None:
         named["rotation"] = unit_rotations("rotation", goal.rotation, dtype)
     if goal.pole is not None:
