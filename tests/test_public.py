@@ -209,7 +209,7 @@ def test_every_field_of_a_result_is_documented(name):
 
 def test_help_describes_the_fields_of_results_that_were_not_asked_for_by_name():
     code = "import kinema as km; r = km.fabrik([(0, 0), (0, 1), (0, 2)], (1, 1)); print(type(r).error.__doc__)"
-    assert in_a_fresh_process(code).startswith("(...): ")
+    assert "distance from the last joint to the target" in in_a_fresh_process(code)
 
 
 @pytest.mark.parametrize(

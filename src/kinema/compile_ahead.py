@@ -102,7 +102,7 @@ def _solve(dtype: Any) -> None:
 
 
 def _full_body() -> None:
-    """A hand that is pulled, inside limits."""
+    """A hand that is pulled, inside limits, from rest and from the frame before."""
     from kinema.limits import Cone
     from kinema.pose import Pose
     from kinema.skeleton import Skeleton
@@ -110,7 +110,9 @@ def _full_body() -> None:
     from kinema.solvers.full_body import FullBody
 
     rest = Pose(np.tile((0.0, 1.0, 0.0), (4, 1)), np.tile((0.0, 0.0, 0.0, 1.0), (4, 1)))
-    FullBody(Skeleton(list("abcd"), range(-1, 3), rest, [Cone(1.0)] * 4)).solve(rest, [Effector("d", (1.0, 2.0, 0.5))])
+    body, pull = FullBody(Skeleton(list("abcd"), range(-1, 3), rest, [Cone(1.0)] * 4)), [Effector("d", (1.0, 2.0, 0.5))]
+    frame, _ = body.solve(rest, pull)
+    body.solve(rest, pull, warm=frame)
 
 
 def _casts() -> None:
