@@ -115,6 +115,32 @@ def test_pointer_to_answer_takes_less_than_two_ticks_or_so(served):
     run(scenario)
 
 
+def test_what_an_answer_left_out_comes_with_the_next_tick(served, monkeypatch):
+    """A scene that answers in part is stepped at its ticks, however fast inputs come."""
+    steps = []
+
+    def step(scene, dt):
+        steps.append(dt)
+
+    monkeypatch.setattr(PlanarScene, "step", step)
+    monkeypatch.setattr(PlanarScene, "answer", lambda scene, dt: False)
+
+    async def scenario():
+        page = await connect(served)
+        first = await page.frame()
+        for i in range(40):
+            number = await page.input("drag", handle="1", position=[float(i), 50.0])
+            last = await page.frame(lambda frame, number=number: frame.input >= number)
+        before = len(steps)
+        await page.frame(lambda frame: frame.tick > last.tick + 3)
+        assert len(steps) > before
+        assert last.time > first.time
+
+    run(scenario)
+    assert len(steps) > 3
+    assert max(steps) <= constants.LONGEST_STEP
+
+
 def test_two_pages_do_not_disturb_each_other(served):
     async def scenario():
         one, other = await connect(served), await connect(served)
