@@ -7,7 +7,7 @@ import pytest
 from numba import config, errors, njit
 from numba.core.registry import cpu_target
 
-from kinema._jit import allocator, batch, compilers, kernel, like, routine
+from kinema._jit import allocating_batch, allocator, batch, compilers, kernel, like, routine
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -41,7 +41,7 @@ def blend_all(values, scale, out):
 def test_results_are_those_of_numbas_own_compiler(dtype, scale):
     values = np.random.default_rng(1).normal(size=257).astype(dtype)
     ours, numbas = np.empty_like(values), np.empty_like(values)
-    batch(blend_all)(values, scale, ours)
+    allocating_batch(blend_all)(values, scale, ours)
     njit(blend_all_of_numba, error_model="numpy")(values, scale, numbas)
     np.testing.assert_array_equal(ours, numbas)
 

@@ -9,15 +9,23 @@ of these. All of it took 40% off the time to compile everything.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from numba import _dynfunc
-from numba.core import typed_passes, types, untyped_passes
+from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.ir_utils import build_definitions
+from numba.core.lowering import Lower
+from numba.core.rewrites import rewrite_registry
+from numba.core.ssa import reconstruct_ssa
+from numba.core.transforms import canonicalize_cfg
+
+from kinema.kernel_typing import infer_types, memory_of
 
 # --- what LLVM gets ---------------------------------------------------------------------------------------------------
 
@@ -102,59 +110,6 @@ def _run(kind: Any, state: Any) -> None:
     step.run_pass(state)
 
 
-class _TypingMemory:
-    """numba's typing context, which remembers what a built-in function returns for which argument types.
-
-    numba searches all implementations of an operator each time it occurs, a fifth of the time to compile a kernel.
-    """
-
-    def __init__(self, context: Any) -> None:
-        self._context = context
-        self._known: dict[Any, Any] = {}
-        self._implementations: dict[Any, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        built_in = type(func) is types.Function or not isinstance(func, types.Type)
-        if kws or not built_in:
-            return self._context.resolve_function_type(func, args, kws)
-        signature = self._remember((func, *args), lambda: self._context.resolve_function_type(func, args, kws))
-        self._choose_implementation((func, *args), func, signature)
-        return signature
-
-    def _choose_implementation(self, key: Any, func: Any, signature: Any) -> None:
-        """Let the function's type refer to the implementation that was found for this context.
-
-        The type is shared with other contexts: a kernel that is also compiled for a GPU refers to that one since.
-        """
-        kind: Any = func if isinstance(func, types.Type) else self._context._lookup_global(func)
-        if signature is not None and signature.args in getattr(kind, "_impl_keys", {}):
-            found = self._implementations.setdefault(key, kind._impl_keys[signature.args])
-            kind._impl_keys[signature.args] = found
-
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        key = "setitem", target, index, value
-        return self._remember(key, lambda: self._context.resolve_setitem(target, index, value))
-
-    def resolve_getattr(self, typ: Any, attr: str) -> Any:
-        return self._remember(("getattr", typ, attr), lambda: self._context.resolve_getattr(typ, attr))
-
-    def _remember(self, key: Any, resolve: Callable[[], Any]) -> Any:
-        """What was resolved before for this key. A failure is not remembered."""
-        found = self._known.get(key)
-        if found is None:
-            found = resolve()
-            if found is not None:
-                self._known[key] = found
-        return found
-
-
-_memories: dict[Any, _TypingMemory] = {}
-"""By context, and whether the code may allocate: built-in functions are compiled differently if it does."""
-
-
 @register_pass(mutates_CFG=False, analysis_only=False)
 class FrontEnd(_Pass):
     """From bytecode to typed code."""
@@ -162,28 +117,69 @@ class FrontEnd(_Pass):
     _name = "kinema_front_end"
 
     def run(self, state: Any) -> None:
-        for step in (
-            untyped_passes.TranslateByteCode,
-            untyped_passes.FixupArgs,
-            untyped_passes.IRProcessing,
-            untyped_passes.RewriteSemanticConstants,
-            untyped_passes.DeadBranchPrune,
-            untyped_passes.GenericRewrites,
-            untyped_passes.ReconstructSSA,
-        ):
-            _run(step, state)
-        context = state.typingctx
-        key = context, bool(state.flags.nrt)
-        if key not in _memories:
-            _memories[key] = _TypingMemory(context)
-        state.typingctx = _memories[key]
-        try:
-            _run(typed_passes.NopythonTypeInference, state)
-        finally:
-            state.typingctx = context
-        _run(typed_passes.PreLowerStripPhis, state)
-        _run(typed_passes.IRLegalization, state)
+        _run(untyped_passes.TranslateByteCode, state)
+        _run(untyped_passes.FixupArgs, state)
+        state.func_ir.blocks = canonicalize_cfg(state.func_ir.blocks)
+        _run(untyped_passes.RewriteSemanticConstants, state)
+        _run(untyped_passes.DeadBranchPrune, state)
+        _rewrite_statements(state)
+        _replace_code(state, reconstruct_ssa(state.func_ir))
+        infer_types(state)
+        _replace_code(state, typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir))
+        if state.flags.nrt:  # Ends of variables' lives matter only where references are counted.
+            _run(typed_passes.IRLegalization, state)
         _run(typed_passes.AnnotateTypes, state)
+
+
+def _rewrite_statements(state: Any) -> None:
+    """Apply what numba rewrites before it infers types, such as constant indices of tuples."""
+    blocks = state.func_ir.blocks
+    for kind in rewrite_registry.rewrites["before-inference"]:
+        rewrite = kind(state)
+        for label in tuple(blocks):
+            while rewrite.match(state.func_ir, blocks[label], None, None):
+                blocks[label] = rewrite.apply()
+
+
+def _replace_code(state: Any, code: Any) -> None:
+    """Set numba's intermediate code of a function, and what defines each of its variables."""
+    state.func_ir = code
+    code._definitions = build_definitions(code.blocks)
+
+
+class KernelLower(Lower):  # type: ignore[misc]
+    """From typed code to LLVM's, with operators as the type inference has found them: numba searches them again."""
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        if op in (operator.pow, operator.ipow):  # The only ones that differ for constants.
+            return super().lower_binop(resty, expr, op)
+        return self._operate(op, (expr.lhs, expr.rhs), self.fndesc.calltypes[expr], resty)
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        return self._operate(operator.getitem, (value, index), signature, resty)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        return self._operate(operator.setitem, (target_var, index_var, value_var), signature, None)
+
+    def _operate(self, op: Any, operands: tuple[Any, ...], signature: Any, result_type: Any) -> Any:
+        """Emit the code of an operator. result_type: what its result is converted to; None for no result."""
+        context, kind = self.context, self.context.typing_context.resolve_value_type(op)
+        found = memory_of(context.typing_context, context.enable_nrt).resolve_function_type(kind, signature.args, {})
+        implementation = context.get_function(kind, found)
+        values = [
+            context.cast(self.builder, self.loadvar(operand.name), self.typeof(operand.name), wanted)
+            for operand, wanted in zip(operands, signature.args, strict=True)
+        ]
+        result = implementation(self.builder, values)
+        return result if result_type is None else context.cast(self.builder, result, signature.return_type, result_type)
+
+
+class KernelLowering(typed_passes.NativeLowering):  # type: ignore[misc]
+    """numba's pass from typed code to LLVM's."""
+
+    @property
+    def lowering_class(self) -> type[KernelLower]:
+        return KernelLower
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -195,7 +191,7 @@ class KernelBackEnd(_Pass):
     def run(self, state: Any) -> None:
         state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
-        _run(typed_passes.NativeLowering, state)
+        _run(KernelLowering, state)
         lowered = state["cr"]
         name = lowered.fndesc.qualname.split(".")[-1]
         # Calls find a function by this object. Its address is 0: Python cannot call it, with numba's passes neither.
@@ -214,7 +210,7 @@ class EntryBackEnd(_Pass):
     def run(self, state: Any) -> None:
         state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        _run(typed_passes.NativeLowering, state)
+        _run(KernelLowering, state)
         _run(typed_passes.NoPythonBackend, state)
 
 

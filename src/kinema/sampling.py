@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like, routine
 from kinema.constants import LANES
 from kinema.math import arrays, quat
 from kinema.pose import LocalTransforms, Pose
@@ -233,7 +233,7 @@ def sample_pose(tables, time, tile, pose):
         )
 
 
-@batch
+@allocating_batch
 def sample_rows(rows, times, tables, poses):
     """Write the poses of some characters. times: seconds, one for each row. poses: flat rows."""
     tile = np.empty(4 * LANES, tables.values.dtype)

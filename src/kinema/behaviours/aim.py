@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like, routine
 from kinema.behaviours.character_pose import (
     PATH_JOINT,
     CharacterPose,
@@ -264,7 +264,7 @@ def step_aim(settings, path, arm_path, target, state, pose, scratch, dt):
     return weight > zero
 
 
-@batch
+@allocating_batch
 def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
     """Step the aims of these characters by a frame. Returns how many poses changed."""
     own = np.empty_like(scratch)

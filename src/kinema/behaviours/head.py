@@ -158,16 +158,18 @@ def step_head(settings, joints, target, state, pose, rotations, dt):
 
 
 @batch
-def step_heads(rows, settings, joints, targets, states, frame, dt):
-    """Step the heads of these characters by a frame. Returns how many poses changed."""
-    rotations = np.empty((joints.size, 4), frame.r.dtype)
+def step_heads(rows, settings, joints, targets, states, rotations, frame, dt):
+    """Step the heads of these characters by a frame. Returns how many poses changed.
+
+    rotations: (N, joints, 4), room for what `share_rotation` fills in.
+    """
     changed = 0
     for n in range(rows.size):
         i = rows[n]
         pose = CharacterPose(
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
-        changed += step_head(settings[0], joints, targets[i], states[i], pose, rotations, dt)
+        changed += step_head(settings[0], joints, targets[i], states[i], pose, rotations[i], dt)
     return changed
 
 
@@ -240,7 +242,8 @@ class HeadState(StageState):
         self._joints = _joints(settings, crowd)
         self._settings = _settings(settings, crowd, self._joints)
         states = HEAD_STATE.zeros(crowd.count, crowd.precision)
-        self._records = kernel_views(self._settings, self._joints, self._targets.records, states)
+        records = kernel_views(self._settings, self._joints, self._targets.records, states)
+        self._arguments = *records, crowd.zeros(len(self._joints), 4)
         self._moving = states.moving
         self._report = HeadReport(states.yaw, states.pitch, states.error, states.reached)
         self._rotated = self._joints.joint.copy()
@@ -263,10 +266,10 @@ class HeadState(StageState):
     def update(self, context: FrameContext) -> HeadReport:
         with context.edit(self._rotated) as local:
             frame = frame_arrays(context, local, self._rotated)
-            if not context.run(step_heads, *self._records, frame, self._precision(context.dt)):
+            if not context.run(step_heads, *self._arguments, frame, self._precision(context.dt)):
                 local.unchanged()
         self._targets.advance(context.rows)
-        return HeadReport(*(field.copy() for field in self._report))
+        return HeadReport._make([field.copy() for field in self._report])
 
 
 def _joints(settings: Head, crowd: Crowd) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import root_motion, validation
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like, routine
 from kinema.behaviours.blending import kept, mix_back, numbers
 from kinema.behaviours.inertia import FADE_PROBE, Inertia, JointMotion, Transforms
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
@@ -113,7 +113,7 @@ class PlayedClip(NamedTuple):
     """Whether the root's motion moves the characters."""
 
 
-@batch
+@allocating_batch
 def play_clip(rows, playbacks, clip, poses, transforms, weights, dt):
     """Advance these characters, which all play one clip, by dt, and write their poses.
 

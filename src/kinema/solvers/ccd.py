@@ -14,7 +14,7 @@ import math
 from numpy.typing import ArrayLike
 
 from kinema import limits as limits_module
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like, routine
 from kinema.constants import TINY, TOLERANCE
 from kinema.lanes import load3, load4, store3, store4
 from kinema.limits import HINGE, NONE, ChainLimits
@@ -153,7 +153,7 @@ def rotate_bones(work):
             store3(after.position, k, vec.reach(start, vec.add(start, bone), after.length[k]))
 
 
-@batch
+@allocating_batch
 def _solve_few(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains one after the other."""
     problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
@@ -162,7 +162,7 @@ def _solve_few(source, targets, poles, table, settings, joints, outcomes):
         solve_one(ccd_pass, work, problem, answer, i)
 
 
-@batch
+@allocating_batch
 def _solve_many(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains side by side."""
     problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema._jit import batch, like
+from kinema._jit import allocating_batch, like
 from kinema.lanes import load3
 from kinema.limits import ChainLimits
 from kinema.math import vec
@@ -20,7 +20,7 @@ from kinema.solvers.chain_limits import apply_limits
 from kinema.solvers.chain_records import one_lane
 
 
-@batch
+@allocating_batch
 def _constrain(source, table, settings, joints):
     """Each chain of (count, N, 3) inside its limits."""
     work = one_lane(source.shape[1], settings[0].floor)

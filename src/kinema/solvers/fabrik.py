@@ -12,7 +12,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinema import limits as limits_module
-from kinema._jit import batch, like, routine
+from kinema._jit import allocating_batch, like, routine
 from kinema.constants import TOLERANCE
 from kinema.lanes import load3, store3
 from kinema.limits import NONE, ChainLimits
@@ -84,7 +84,7 @@ def backward_limited(work, table, settings):
             store3(here.position, k, vec.sub(load3(after.position, k), vec.scale(direction, after.length[k])))
 
 
-@batch
+@allocating_batch
 def _solve_few(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains one after the other."""
     problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
@@ -93,7 +93,7 @@ def _solve_few(source, targets, poles, table, settings, joints, outcomes):
         solve_one(fabrik_pass, work, problem, answer, i)
 
 
-@batch
+@allocating_batch
 def _solve_many(source, targets, poles, table, settings, joints, outcomes):
     """Solve chains side by side."""
     problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
-from kinema._jit import batch, kernel, like
+from kinema._jit import allocating_batch, batch, kernel, like
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -75,7 +75,7 @@ def _rotations_to_points(chain, points, rotations):
             so_far = quat.unit(quat.mul(rotation, so_far))
 
 
-@batch
+@allocating_batch
 def _move(first, last, chain, rotations, wanted, weights, owner, bones):
     """Rotate the bones of some chains in place. wanted: (chains, 1 or 0, 4). owner: (bones,), the joint of the chain
     that each bone goes with, or -1.

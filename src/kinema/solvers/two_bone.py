@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import lanes, notices, validation
-from kinema._jit import batch, kernel, like
+from kinema._jit import allocating_batch, batch, kernel, like
 from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
 from kinema.records import REAL, Record, kernel_views
@@ -188,7 +188,7 @@ def any_lane(tile, row):
     return found
 
 
-@batch
+@allocating_batch
 def _solve_batch(start, stop, limbs, settings, out, reached):
     """Limbs start to stop, in tiles.
 

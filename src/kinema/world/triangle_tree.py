@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch, kernel, routine
+from kinema._jit import allocating_batch, kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3
 from kinema.records import REAL, Record, kernel_views
@@ -195,7 +195,7 @@ def _init_node(node, first, count, depth):
     node.first, node.count, node.depth = first, count, depth
 
 
-@batch
+@allocating_batch
 def _build(boxes, order, nodes, bins, work):
     """Split from the root down, lower halves first, so that a branch is contiguous. Return the number of nodes.
 
@@ -380,7 +380,7 @@ def _meet(ray, tree, candidate, waiting, entries):
     return RayHit(True, distance, face_ray(load3(tree.normals[triangle]), ray.unit))
 
 
-@batch
+@allocating_batch
 def cast_range(start, stop, rays, hits, tree, order, candidates):
     """Cast rays at the tree, in this order, (N,). candidates: (N,), in the same order; see `_meet`."""
     waiting, entries = np.empty(TREE_DEPTH + 2, np.int64), np.empty(TREE_DEPTH + 2)
