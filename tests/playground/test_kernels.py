@@ -6,7 +6,7 @@ import threading
 
 from kinema.demo.scenes.planar import PlanarScene
 from kinema.demo.scenes.registry import SCENES
-from kinema.playground import kernels
+from kinema.playground import kernels, server
 
 
 class Slow(PlanarScene):
@@ -104,3 +104,21 @@ def test_who_opens_a_scene_waits_for_the_other_process_and_compiles_nothing_twic
     other.process.stdin.close()
     other.process.wait(10)
     other.wait_for("slow")  # It is done: no more waiting, even though the process is gone.
+
+
+def test_the_next_scenes_are_compiled_in_another_process_once_the_first_is_ready(monkeypatch):
+    steps, started, compilers = [], subprocess.Popen, []
+
+    def start(command, **pipes):
+        steps.append(command)
+        return started([sys.executable, "-c", "raise SystemExit(1)"], **pipes)
+
+    monkeypatch.setattr(kernels.subprocess, "Popen", start)
+    monkeypatch.setattr(kernels, "_other", None)
+    monkeypatch.setattr(server, "make_ready", lambda kind, listener: steps.append(kind))
+    server._compile(PlanarScene, compilers)
+    assert compilers[0].wait(10) == 1
+    first, command = steps
+    assert first is PlanarScene
+    # What the first scene can need later comes first, then every other scene.
+    assert command[-len(SCENES) :] == ["planar", *(name for name in SCENES if name != "planar")]
