@@ -179,6 +179,7 @@ def test_only_walking_characters_move(name):
         ("113_19", "slope12"),  # Swings of several seconds.
         ("113_19", "stairs"),
         ("03_02", "stairs_down"),
+        ("09_01", "stairs"),  # Strides that pass over several steps.
     ],
 )
 def test_captured_takes_are_clean(take, ground):

@@ -309,6 +309,27 @@ def test_a_flat_foot_does_not_swivel_where_its_ankle_rolls():
     assert drift.max() < 0.01
 
 
+def test_swinging_feet_are_raised_by_what_is_set_and_planted_ones_are_not():
+    person = humanoid()
+    plain, raised = (km.Animator(person, [km.Play("walk"), km.Feet()], ground=FLAT) for _ in range(2))
+    ankles, most = [int(leg.joints[-1]) for leg in person.rig.legs], 0.0
+    for _ in range(60):
+        raised["feet"].set_clearances([0.05, 0.05])
+        one, other = (animator.update(1 / 60) for animator in (plain, raised))
+        up = other.world[ankles, 1, 3] - one.world[ankles, 1, 3]
+        planted = other.reports["feet"].planted[0]
+        assert np.abs(up[planted]).max(initial=0.0) < 0.02
+        most = max(most, float(up[~planted].max(initial=0.0)))
+    assert most == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.parametrize("heights", [0.1, [0.1], [0.1, np.nan], [[0.1, 0.1]] * 2])
+def test_clearances_are_checked(heights):
+    animator = km.Animator(humanoid(), [km.Feet()], ground=FLAT)
+    with pytest.raises(InputError, match="heights"):
+        animator["feet"].set_clearances(heights)
+
+
 @pytest.mark.parametrize("standing", [1, [1, 0], [True], [[True, False]] * 2, "left"])
 def test_contact_overrides_are_checked(standing):
     animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet()], ground=FLAT)

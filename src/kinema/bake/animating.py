@@ -45,12 +45,17 @@ def animate(
     ground: Any,
     settings: BakeSettings,
     progress: Callable[[float], None],
+    clearances: Any = None,
 ) -> BakedFrames:
-    """Run every frame through the stages that the settings ask for. Returns the frames after the lead-in."""
+    """Run every frame through the stages that the settings ask for. Returns the frames after the lead-in.
+
+    clearances: units that feet are raised by while they swing, (F, L), after the lead-in; None: nothing.
+    """
     player = _Player(
         Animator(replace(character, rig=clip_frames.rig), _stages(clip_frames, settings), ground=ground),
         clip_frames,
         settings,
+        clearances,
     )
     if not clip_frames.lead:
         player.settle()
@@ -86,8 +91,9 @@ def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
 class _Player:
     """Feeds poses, transforms, contacts and landings to an animator."""
 
-    def __init__(self, animator: Animator, clip_frames: ClipFrames, settings: BakeSettings) -> None:
+    def __init__(self, animator: Animator, clip_frames: ClipFrames, settings: BakeSettings, clearances: Any) -> None:
         self._animator, self._clip_frames, self._settings = animator, clip_frames, settings
+        self._clearances = clearances
         self._landings = Landings(clip_frames) if settings.places_feet else None
         self._rotations = arrays.from_matrix(clip_frames.transforms[:, :3, :3])
         self._begun = False
@@ -110,6 +116,8 @@ class _Player:
         if self._landings is not None:
             animator["feet"].set_contacts(clip_frames.held[k])
             animator["feet"].set_landings(*self._landings.after(k))
+            if self._clearances is not None and k >= clip_frames.lead:
+                animator["feet"].set_clearances(self._clearances[k - clip_frames.lead])
         animator.set_transform(clip_frames.transforms[k, :3, 3], self._rotations[k])
         self._begun, dt = True, clip_frames.dt if self._begun else 0.0
         return animator.update(dt, clip_frames.poses[k])

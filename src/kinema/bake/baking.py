@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.animating import animate
+from kinema.bake.animating import BakedFrames, animate
+from kinema.bake.clearances import clearances
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
@@ -27,6 +28,9 @@ from kinema.rig import Rig
 from kinema.roles import take_along
 from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
+
+CLEARANCE_ROUNDS = 2
+"""Times that a bake is computed again at most, with swinging feet raised out of the ground they went through."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,8 @@ def bake(
     if settings.places_feet:
         clip_frames = on_ground(clip_frames, ground, settings.at[1] if len(settings.at) == 3 else None)
     frames = animate(character, clip_frames, ground, settings, progress)
+    if settings.places_feet:
+        frames = _clear_of_ground(character, clip_frames, frames, ground, settings)
     clip_frames = clip_frames.without_lead
     if settings.places_feet:
         frames = without_pops(clip_frames, frames, ground)
@@ -103,6 +109,20 @@ def bake(
         speed=clip_frames.travel.speed * rig.leg_length,
         problems=tuple(_problems(clip_frames, played, after, exact, settings)),
     )
+
+
+def _clear_of_ground(
+    character: Character, clip_frames: ClipFrames, frames: BakedFrames, ground: Any, settings: BakeSettings
+) -> BakedFrames:
+    """Return the frames with swinging feet raised out of the ground, where they are in it."""
+    raised: Any = 0.0
+    for _ in range(CLEARANCE_ROUNDS):
+        more = clearances(clip_frames.without_lead, frames, ground)
+        if not more.any():
+            break
+        raised = raised + more
+        frames = animate(character, clip_frames, ground, settings, lambda share: None, raised)
+    return frames
 
 
 def _clip(character: Character, clip: Clip | str) -> Clip:

@@ -214,6 +214,20 @@ class FeetState(StageState):
         feet.swing_time[rows] = np.where(known, whole, feet.swing_time[rows])
         feet.since_liftoff[rows] = np.where(known, np.where(known, whole - left, 0.0), feet.since_liftoff[rows])
 
+    def set_clearances(self, heights: Any, rows: Any = None) -> None:
+        """Raise swinging feet above where they would be, from now on.
+
+        heights: metres along up, (L,) or (n, L); 0 for none. rows: which characters, by index or mask; None: all.
+
+        Raises InputError for other shapes and for numbers that are not finite.
+        """
+        rows, legs = self.crowd.select(rows), len(self.legs)
+        raised = np.asarray(heights, self.crowd.precision)
+        if raised.shape not in ((legs,), (rows.size, legs)) or not np.isfinite(raised).all():
+            raise InputError(f"heights must be numbers of shape ({legs},) or ({rows.size}, {legs}), got {raised.shape}")
+        self.bodies.pelvis.moving[rows] |= (self.feet.clearance[rows] != raised).any(axis=-1)
+        self.feet.clearance[rows] = raised
+
     def update(self, context: FrameContext) -> FeetReport:
         """Step a frame: rays, feet, pelvis, legs."""
         if context.ground is None:

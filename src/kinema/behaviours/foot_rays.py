@@ -86,8 +86,11 @@ HOLD_ENDS = 0.3
 HOLD_RISE = 1.0
 """Weight of a rise right before the tip: it leaves no room to lift the toes over it."""
 
-HOLD_BEHIND = 0.15
-"""Weight of a rise right behind the heel, which may be scraped."""
+HOLD_BEHIND = 0.3
+"""Weight of a rise right behind the heel, which would be scraped on the way down."""
+
+EDGE_MARGIN = 0.015
+"""Leg lengths before and behind a swinging foot that count as part of it: it keeps so far from edges."""
 
 NO_GROUND = 0.3
 """What a hole under a part of the foot costs, as a gap in leg lengths."""
@@ -137,6 +140,7 @@ FOOT = Record(
     rise_acceleration=REAL,
     lift=REAL,
     lift_speed=REAL,
+    clearance=REAL,
     since_liftoff=REAL,
     swing_time=REAL,
     takeoff=(REAL, 3),
@@ -160,12 +164,12 @@ angle about up. heading: from heel to tip, across up, unit. plane_point, plane_n
 going to land on, no steeper than the way there. ground_normal: of the ground there. normal: the one that its tilt goes
 by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its plane, beyond
 what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or lowered to
-touch. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff: where its ball
-stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing: where the clip
-puts it next. landing_given: whether time and place of that were given. foothold_chosen, foothold_steps: whether a
-foothold was chosen in this swing, and by how many steps of the profile it is ahead of the clip's. delay: share of the
-swing that the foot waits (or hurries, if negative) before it goes forward. path: the way of the ball that its rays look
-along.
+touch. clearance: metres that it is raised while it swings, as it was told. since_liftoff, swing_time: seconds since it
+left the ground, and of its last swing. takeoff: where its ball stood. last_landing: where the ball landed, from the
+hips, in the character's own space. next_landing: where the clip puts it next. landing_given: whether time and place of
+that were given. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of
+the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it
+goes forward. path: the way of the ball that its rays look along.
 """
 
 BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL)
@@ -238,7 +242,8 @@ def extent_of(sole, foot, along):
     """How far a foot extends along a unit direction across up: walking backwards its heel goes first."""
     cosine, zero = vec.dot(load3(foot.heading), along), like(sole.tip, 0.0)
     tip, heel = sole.tip * cosine, -sole.heel * cosine
-    return FootExtent(max(max(tip, heel), zero), max(max(-tip, -heel), zero))
+    margin = sole.length * like(zero, EDGE_MARGIN)
+    return FootExtent(max(max(tip, heel), zero) + margin, max(max(-tip, -heel), zero) + margin)
 
 
 @routine

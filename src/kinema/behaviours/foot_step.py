@@ -445,7 +445,8 @@ def place(sole, foot, clip, shift, under):
     """The placement of a foot with this shift, at its rise. Its lift comes on top of that: see `lifted`."""
     up = under.floor.up
     flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
-    height = height_on(under.plane, flat, up) + foot.rise
+    raised = foot.clearance if foot.contact == SWINGING else like(foot.clearance, 0.0)
+    height = height_on(under.plane, flat, up) + foot.rise + raised
     rolled = min(clip.ball_height, sole.length * like(height, ROLL_HEIGHT))
     normal = load3(foot.normal)
     rotation = quat.mul(quat.between(up, normal, vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
