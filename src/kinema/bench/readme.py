@@ -20,6 +20,7 @@ ROWS = {
     "ccd_batch": "CCD, 10 bones, 10,000 targets, to 1e-3",
     "frame_crowd": "whole frame, 60 joints, per character of 10,000",
     "frame_single": "whole frame, one character alone",
+    "full_body_single": "whole body, 60 joints, 5 effectors with rotations, one call from Python",
 }
 """Rows of a CPU's results, and what the README calls them."""
 
