@@ -336,3 +336,12 @@ def test_a_walk_backwards_on_stairs_keeps_out_of_the_steps(rise, start):
     after = bake(person, backwards, BakeSettings(ground=ground, loops=4)).after
     assert after.worst_penetration < 0.02 * person.rig.leg_length
     assert after.worst_slide < 0.01 * person.rig.leg_length
+
+
+@pytest.mark.slow_uncompiled
+def test_progress_never_goes_back_and_ends_at_all():
+    person, shares = humanoid(), []
+    ground = GroundAhead(stairs(0.17), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    bake(person, "walk", BakeSettings(ground=ground, loops=3), progress=shares.append)
+    assert np.all(np.diff(shares) >= 0.0)
+    assert shares[-1] == 1.0

@@ -38,7 +38,7 @@ def test_feet_in_the_ground_are_raised_while_they_swing(walk):
     assert np.abs(np.diff(raised, axis=0)).max() < 0.4 * raised.max(), "nothing jumps"
 
 
-def test_a_single_frame(walk):
+def test_a_clip_shorter_than_the_smoothing(walk):
     person = humanoid()
     pose = km.Clip.from_poses("pose", person.skeleton, walk.poses[[30, 30]], times=np.array((0.0, 1 / 60)))
     frames = frames_of(person.rig, pose, BakeSettings(lock_feet=True)).without_lead

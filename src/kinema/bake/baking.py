@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def bake(
 ) -> Baked:
     """Bake a clip of a character by the settings. Inputs are not modified.
 
-    progress: called after each frame with the share that is done, 0 to 1.
+    progress: called after each frame with the share that is done, 0 to 1; it skips rounds that are not needed.
     """
     clip = _clip(character, clip)
     clip_frames = frames_of(_rig(character, settings), clip, settings)
@@ -80,9 +81,11 @@ def bake(
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     if settings.places_feet:
         clip_frames = on_ground(clip_frames, ground, settings.at[1] if len(settings.at) == 3 else None)
-    frames = animate(character, clip_frames, ground, settings, progress)
+    rounds = 1 + CLEARANCE_ROUNDS * settings.places_feet
+    frames = animate(character, clip_frames, ground, settings, lambda share: progress(share / rounds))
     if settings.places_feet:
-        frames = _clear_of_ground(character, clip_frames, frames, ground, settings)
+        frames = _clear_of_ground(character, clip_frames, frames, ground, settings, progress)
+    progress(1.0)
     clip_frames = clip_frames.without_lead
     if settings.places_feet:
         frames = without_pops(clip_frames, frames, ground)
@@ -112,17 +115,28 @@ def bake(
 
 
 def _clear_of_ground(
-    character: Character, clip_frames: ClipFrames, frames: BakedFrames, ground: Any, settings: BakeSettings
+    character: Character,
+    clip_frames: ClipFrames,
+    frames: BakedFrames,
+    ground: Any,
+    settings: BakeSettings,
+    progress: Callable[[float], None],
 ) -> BakedFrames:
     """Return the frames with swinging feet raised out of the ground, where they are in it."""
     raised: Any = 0.0
-    for _ in range(CLEARANCE_ROUNDS):
+    for number in range(1, CLEARANCE_ROUNDS + 1):
         more = clearances(clip_frames.without_lead, frames, ground)
         if not more.any():
             break
         raised = raised + more
-        frames = animate(character, clip_frames, ground, settings, lambda share: None, raised)
+        done = partial(_share_of_rounds, progress, number)
+        frames = animate(character, clip_frames, ground, settings, done, raised)
     return frames
+
+
+def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: float) -> None:
+    """Report so many rounds and a share of the next one, of all that there may be."""
+    progress((rounds + share) / (1 + CLEARANCE_ROUNDS))
 
 
 def _clip(character: Character, clip: Clip | str) -> Clip:

@@ -50,9 +50,10 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> B
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
     rig, wanted = clip_frames.rig, metrics.soles_over(clip_frames.rig, frames.world, ground)
+    depths = metrics.penetration(wanted)
     for n, leg in enumerate(rig.legs):
         allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * rig.leg_length
-        deepest = np.maximum(metrics.penetration(wanted)[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
+        deepest = np.maximum(depths[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
         best, least = frames, np.inf
         for bounded in _candidates(clip_frames, frames, leg):
             soles = metrics.soles_over(rig, bounded.world, ground)

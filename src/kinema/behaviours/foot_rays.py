@@ -161,7 +161,7 @@ this frame. sole: heel, ball and tip as they were placed, before the lift. ankle
 floor_velocity: the ball on the character's floor, and its velocity. offset: how far the foot is shifted from the clip
 across up, so that it does not slide or lands on its foothold; with its speed and acceleration. yaw: the same as an
 angle about up. heading: from heel to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is
-going to land on, no steeper than the way there. ground_normal: of the ground there. normal: the one that its tilt goes
+going to land on; level where that is no slope. ground_normal: of the ground there. normal: the one that its tilt goes
 by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its plane, beyond
 what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or lowered to
 touch. clearance: metres that it is raised while it swings, as it was told. since_liftoff, swing_time: seconds since it
