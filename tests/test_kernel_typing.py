@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 from numba import config, errors, njit, types
 
+from kinema import kernel_cache
 from kinema._jit import batch, kernel, routine
 from kinema.kernel_typing import KernelInferer
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+@pytest.fixture(autouse=True)
+def _kernels_are_not_kept(monkeypatch):
+    """What an earlier run kept would be loaded, and no type would be inferred."""
+    monkeypatch.setattr(kernel_cache, "attach", lambda compiled: None)
 
 
 def test_a_type_that_widens_in_a_loop_reaches_every_statement():
