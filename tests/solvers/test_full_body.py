@@ -238,6 +238,25 @@ def test_a_direction_is_met_and_the_rotation_about_it_is_free():
     assert naive.angle_between(naive.quat_rotate(rotated, forward), direction) < 2e-3
 
 
+@pytest.mark.parametrize("mirrored", [("hips",), ("left_hand",), ("hips", "left_hand")], ids="+".join)
+def test_directions_are_those_of_mirrored_and_stretched_joints(mirrored):
+    """The axis points as the joint's world matrix says, which its own scale or one above it mirrors and stretches."""
+    character = without_limits(humanoid())
+    skeleton, axis = character.skeleton, (0.2, 1.0, -0.4)
+    body = km.FullBody(character)
+    scales = skeleton.rest.scales.astype(float)
+    for name in mirrored:
+        scales[body.joint(name)] = (-1.0, 1.2, 0.7)
+    pose = km.Pose(skeleton.rest.translations.astype(float), skeleton.rest.rotations.astype(float), scales)
+    hand, direction = body.joint("left_hand"), naive.unit((0.3, 0.8, 0.5))
+    solved, report = body.solve(pose, [km.Effector("left_hand", direction=direction, axis=axis)])
+    along = world_of(skeleton, solved)[hand, :3, :3] @ axis
+    angle = naive.angle_between(along, direction)
+    assert angle < 2e-3
+    assert report.reached
+    assert report.rotation_error[..., 0] == pytest.approx(angle, abs=1e-6)
+
+
 def test_a_plane_is_not_crossed_and_points_above_it_stay():
     character = humanoid()
     body, pose = km.FullBody(character), at_rest(character.skeleton)

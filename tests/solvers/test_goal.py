@@ -1119,3 +1119,48 @@ def test_a_chain_without_hinges_has_no_angles():
     skeleton = Skeleton([*"abc"], [-1, 0, 1], rest)
     _, report = km.solve(skeleton, rest, [*"abc"], np.array([(1.0, 1.0, 0.0), (0.0, 1.0, 1.0)]))
     assert report.angles.shape == (2, 0)
+
+
+# --- posture ---------------------------------------------------------------------------------------------------
+
+
+def arm_pose(skeleton, hinges, angles):
+    """A pose by the angles of its hinges (..., n)."""
+    shape = angles.shape[:-1]
+    r = np.tile(skeleton.rest.rotations.astype(float), (*shape, 1, 1))
+    for k, j in enumerate(hinges):
+        away = [naive.quat_from_axis_angle(skeleton.limits[j].axis, angle) for angle in angles[..., k].ravel()]
+        r[..., j, :] = naive.quat_mul(r[..., j, :], np.reshape(away, (*shape, 4)))
+    return Pose(np.tile(skeleton.rest.translations.astype(float), (*shape, 1, 1)), r)
+
+
+@pytest.mark.slow_uncompiled
+def test_of_all_poses_that_reach_the_goal_one_near_the_input_is_taken():
+    """A KUKA iiwa has seven hinges for a position: NumPy's pseudo-inverse finds the least change that reaches."""
+    skeleton, rng = urdf.load(asset("urdf/kuka_iiwa.urdf")), problems.generator(31)
+    hinges = [j for j, limit in enumerate(skeleton.limits) if limit is not None and limit.low < limit.high]
+    low, high = np.transpose([(skeleton.limits[j].low, skeleton.limits[j].high) for j in hinges])
+
+    def tip(angles):
+        return skeleton.world(arm_pose(skeleton, hinges, angles))[..., hinges[-1], :3, 3]
+
+    def least_change(start, target):
+        angles, step = start, 1e-6 * np.eye(len(hinges))
+        for _ in range(60):
+            jacobian = (tip(angles + step) - tip(angles - step)).T / 2e-6
+            back = np.linalg.pinv(jacobian)
+            home = (start - angles) - back @ (jacobian @ (start - angles))
+            angles = angles + 0.5 * (back @ (target - tip(angles)) + home)
+        return angles
+
+    ratios = []
+    for start in rng.uniform(0.6 * low, 0.6 * high, (20 if compiled.COMPILED else 5, len(hinges))):
+        target = tip(start) + 0.05 * naive.unit(rng.normal(size=3))
+        least = least_change(start, target)
+        if np.linalg.norm(tip(least) - target) < 1e-4 and (low < least).all() and (least < high).all():
+            chain = skeleton.chain(hinges[0], hinges[-1])
+            _, report = km.solve(skeleton, arm_pose(skeleton, hinges, start), chain, target)
+            assert report.reached
+            ratios.append(np.linalg.norm(report.angles - start) / np.linalg.norm(least - start))
+    assert np.median(ratios) < 1.02
+    assert max(ratios) < 1.5

@@ -65,6 +65,8 @@ def solve(
 ) -> tuple[Pose, Any]:
     """Rotate the joints of a chain so that its tip meets the goal, inside the limits of the joints.
 
+    Inside limits, of all poses that reach, one near the input pose is returned: joints move no farther than they need.
+
     For several goals, pass a list of chains and a list of goals. All are solved together; where they cannot all be met,
     those of lower priority yield.
 

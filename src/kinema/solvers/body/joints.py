@@ -73,6 +73,13 @@ def to_world(state, v):
 
 
 @kernel
+def world_direction(state, v):
+    """A direction of a joint's own space in world space: scaled and mirrored as the joint is."""
+    moved = xform.linear(load_matrix(state.world), v)
+    return vec.unit_or(moved, vec.unit_or(v, moved))
+
+
+@kernel
 def to_own(state, v):
     """A world rotation vector in a joint's own space."""
     return xform.into((load3(state.x), load3(state.y), load3(state.z)), v)

@@ -8,7 +8,7 @@ from kinema._jit import kernel, like, routine
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.solvers.body.balance import balance_margin, ground_axes, mass_centre
-from kinema.solvers.body.joints import point_of, to_world, world_rotation
+from kinema.solvers.body.joints import point_of, world_direction, world_rotation
 from kinema.solvers.body.records import BALANCE, DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
 
 LARGEST_MISS = 0.2
@@ -115,7 +115,7 @@ def direction_rows(problem, effector, count):
     """Two rows that point an axis of a joint along a direction; the rotation about it is free."""
     one = like(effector.compliance, 1.0)
     zero = like(one, 0.0)
-    now = to_world(problem.states[effector.joint], load3(effector.axis))
+    now = world_direction(problem.states[effector.joint], load3(effector.axis))
     wanted = load3(effector.direction)
     across = vec.cross(now, wanted)
     sine = vec.length(across)
