@@ -23,13 +23,13 @@ def unchanged(walk):
 
 
 def test_feet_above_the_ground_are_left_alone(walk):
-    assert not clearances(walk, unchanged(walk), km.Plane()).any()
+    assert not clearances(walk, unchanged(walk), km.Plane())
 
 
 def test_feet_in_the_ground_are_raised_while_they_swing(walk):
     ground = km.Plane((0.0, 0.05, 0.0))
     depth = metrics.penetration(metrics.soles_over(walk.rig, walk.world, ground))
-    raised = clearances(walk, unchanged(walk), ground)
+    raised = clearances(walk, unchanged(walk), ground).raised
     assert not raised[walk.held].any(), "feet that stand are not raised"
     held = np.stack([np.convolve(walk.held[:, leg], np.ones(13), mode="same") > 0 for leg in range(2)], axis=1)
     deep = ~held & (depth > SHALLOWEST * walk.rig.leg_length)
@@ -38,10 +38,37 @@ def test_feet_in_the_ground_are_raised_while_they_swing(walk):
     assert np.abs(np.diff(raised, axis=0)).max() < 0.4 * raised.max(), "nothing jumps"
 
 
+@pytest.mark.parametrize("angle", [0.0, 0.8, 2.5])
+def test_a_standing_foot_is_put_out_of_a_wall_the_shortest_way(walk, angle):
+    """A wall through the heel of the first contact: the foot is moved along the wall's normal and no farther than it
+    must be.
+    """
+    leg = int(walk.held[0].argmax())
+    contact = slice(0, int((~walk.held[:, leg]).argmax()))
+    away = np.array((np.sin(angle), 0.0, np.cos(angle)))
+    soles = metrics.sole_points(walk.rig, walk.world)[contact, leg]
+    edge = float((soles @ away).min()) + 0.01
+
+    def height(x, z):
+        return np.where(np.asarray(x) * away[0] + np.asarray(z) * away[2] < edge, 0.15, 0.0)
+
+    shifts = clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
+    shift = shifts[0, leg]
+    assert (shifts[contact, leg] == shift).all()
+    assert shift[1] == 0.0
+    assert shift @ away > 0.97 * np.linalg.norm(shift)
+    assert 0.01 < shift @ away < 0.01 + 0.03 * walk.rig.leg_length
+
+
+def test_a_foot_between_two_walls_stays(walk):
+    shifts = clearances(walk, unchanged(walk), km.Plane((0.0, 0.2, 0.0))).shifts
+    assert not shifts.any()
+
+
 def test_a_clip_shorter_than_the_smoothing(walk):
     person = humanoid()
     pose = km.Clip.from_poses("pose", person.skeleton, walk.poses[[30, 30]], times=np.array((0.0, 1 / 60)))
     frames = frames_of(person.rig, pose, BakeSettings(lock_feet=True)).without_lead
-    deep = clearances(frames, unchanged(frames), km.Plane((0.0, 0.3, 0.0)))
+    deep = clearances(frames, unchanged(frames), km.Plane((0.0, 0.3, 0.0))).raised
     assert deep.shape == frames.held.shape
     assert np.isfinite(deep).all()

@@ -18,7 +18,7 @@ PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
 def clip_frames():
     person = humanoid()
     world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
-    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world)
+    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world, lead=0)
 
 
 @pytest.mark.parametrize(
@@ -26,17 +26,33 @@ def clip_frames():
     [(0, (0.0, 1.0), (0.0, 1.0)), (1, (1.0, 0.5), (1.5, 1.0)), (4, (0.0, np.inf), None), (5, (np.inf, np.inf), None)],
 )
 def test_seconds_until_landing_and_duration_of_the_swing(clip_frames, frame, seconds, swings):
-    left, _, whole = Landings(clip_frames).after(frame)
-    np.testing.assert_array_equal(left, seconds)
+    landing = Landings(clip_frames).after(frame)
+    np.testing.assert_array_equal(landing.seconds, seconds)
     if swings is not None:
-        np.testing.assert_allclose(whole, swings)
+        np.testing.assert_allclose(landing.swings, swings)
 
 
 def test_the_position_is_the_median_of_the_ball_while_planted(clip_frames):
     balls = metrics.sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL]
-    points = Landings(clip_frames).after(1)[1]
+    points = Landings(clip_frames).after(1).points
     np.testing.assert_allclose(points[0], np.median(balls[3:5, 0], axis=0))
     np.testing.assert_allclose(points[1], np.median(balls[2:4, 1], axis=0))
+
+
+def test_headings_are_those_of_the_planted_foot_across_up(clip_frames):
+    soles = metrics.sole_points(clip_frames.rig, clip_frames.world)
+    ahead = np.median((soles[:, :, 2] - soles[:, :, 0])[3:5, 0] * (1, 0, 1), axis=0)
+    headings = Landings(clip_frames).after(1).headings
+    np.testing.assert_allclose(headings[0], ahead / np.linalg.norm(ahead))
+
+
+def test_shifts_belong_to_contacts_and_those_that_begin_in_the_lead_in_to_all_of_them(clip_frames):
+    clip_frames.lead = 3
+    shifts = np.zeros((3, 2, 3))
+    shifts[0:2, 0], shifts[0, 1] = (0.1, 0.0, 0.2), (0.0, 0.0, 0.3)
+    landings = Landings(clip_frames, shifts)
+    np.testing.assert_array_equal(landings.after(1).shifts, [(0.1, 0.0, 0.2), (0.0, 0.0, 0.3)])
+    np.testing.assert_array_equal(landings.after(0).shifts[0], 0.0)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +81,12 @@ def test_an_unknown_landing_is_predicted_by_the_feet():
     feet.set_landings((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
     assert feet.feet.landing_given.tolist() == [[True, False]]
     np.testing.assert_allclose(feet.feet.swing_time[0] - feet.feet.since_liftoff[0], (0.2, 0.0), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["headings", "shifts"])
+@pytest.mark.parametrize("value", [np.zeros((3, 3)), np.full((2, 3), np.nan), 1.0])
+def test_headings_and_shifts_are_checked(name, value):
+    feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
+    with pytest.raises(InputError, match=name):
+        feet.set_landings((0.2, 0.2), np.ones((2, 3)), (0.5, 0.5), **{name: value})
+    assert not feet.feet.landing_given.any()

@@ -49,7 +49,7 @@ def animate(
 ) -> BakedFrames:
     """Run every frame through the stages that the settings ask for. Returns the frames after the lead-in.
 
-    clearances: units that feet are raised by while they swing, (F, L), after the lead-in; None: nothing.
+    clearances: how feet are raised and put elsewhere, after the lead-in; None: not at all.
     """
     player = _Player(
         Animator(replace(character, rig=clip_frames.rig), _stages(clip_frames, settings), ground=ground),
@@ -94,7 +94,8 @@ class _Player:
     def __init__(self, animator: Animator, clip_frames: ClipFrames, settings: BakeSettings, clearances: Any) -> None:
         self._animator, self._clip_frames, self._settings = animator, clip_frames, settings
         self._clearances = clearances
-        self._landings = Landings(clip_frames) if settings.places_feet else None
+        shifts = None if clearances is None else clearances.shifts
+        self._landings = Landings(clip_frames, shifts) if settings.places_feet else None
         self._rotations = arrays.from_matrix(clip_frames.transforms[:, :3, :3])
         self._begun = False
 
@@ -115,9 +116,12 @@ class _Player:
         self._aim(max(float(clip_frames.times[k]), 0.0))
         if self._landings is not None:
             animator["feet"].set_contacts(clip_frames.held[k])
-            animator["feet"].set_landings(*self._landings.after(k))
+            landing = self._landings.after(k)
+            animator["feet"].set_landings(
+                landing.seconds, landing.points, landing.swings, headings=landing.headings, shifts=landing.shifts
+            )
             if self._clearances is not None and k >= clip_frames.lead:
-                animator["feet"].set_clearances(self._clearances[k - clip_frames.lead])
+                animator["feet"].set_clearances(self._clearances.raised[k - clip_frames.lead])
         animator.set_transform(clip_frames.transforms[k, :3, 3], self._rotations[k])
         self._begun, dt = True, clip_frames.dt if self._begun else 0.0
         return animator.update(dt, clip_frames.poses[k])

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
-from kinema.bake.clearances import clearances
+from kinema.bake.clearances import Clearances, clearances
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
@@ -31,7 +31,7 @@ from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
 
 CLEARANCE_ROUNDS = 2
-"""Times that a bake is computed again at most, with swinging feet raised out of the ground they went through."""
+"""Times that a bake is computed again at most, with feet out of the ground they went through."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,15 +122,15 @@ def _clear_of_ground(
     settings: BakeSettings,
     progress: Callable[[float], None],
 ) -> BakedFrames:
-    """Return the frames with swinging feet raised out of the ground, where they are in it."""
-    raised: Any = 0.0
+    """Return the frames with feet out of the ground: swinging ones raised, standing ones put elsewhere."""
+    found: Clearances | None = None
     for number in range(1, CLEARANCE_ROUNDS + 1):
         more = clearances(clip_frames.without_lead, frames, ground)
-        if not more.any():
+        if not more:
             break
-        raised = raised + more
+        found = more.plus(found)
         done = partial(_share_of_rounds, progress, number)
-        frames = animate(character, clip_frames, ground, settings, done, raised)
+        frames = animate(character, clip_frames, ground, settings, done, found)
     return frames
 
 

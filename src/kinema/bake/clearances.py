@@ -1,36 +1,138 @@
-"""How much swinging feet are raised so that they do not go through the ground: in a bake what they meet is known."""
+"""How feet are raised and moved so that they do not go through the ground: in a bake what they meet is known."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.landings import BALL
+from kinema.math import arrays
 
 SHALLOWEST = 0.008
-"""Leg lengths that a swinging foot may be in the ground; deeper, it is raised."""
+"""Leg lengths that a foot may be in the ground; deeper, it is raised while it swings, and put elsewhere to stand."""
 
 MARGIN = 0.01
-"""Leg lengths that it is raised more than it is deep."""
+"""Leg lengths that it is raised more than it is deep, or put farther away than it must be."""
 
 BEFORE_AND_AFTER = 0.15
 """Seconds before and after in which it is brought up and down again."""
 
 NEAR_CONTACT = 0.07
-"""Seconds from a contact in which a foot gets to be raised at all: it lands and lifts off where it stands."""
+"""Seconds from a contact in which a foot gets to be raised at all: it lands and lifts off where it stands. What it runs
+into until then is a reason to stand elsewhere."""
+
+SHIFT_STEP, SHIFT_STEPS = 0.005, 16
+"""Leg lengths from one place that is tried for a standing foot to the next, and how many are tried in a direction."""
+
+DIRECTIONS = 16
+"""Directions in which a place is looked for."""
+
+STANDING_FRAMES = 12
+"""Frames of a contact, at most, in which a place is tried."""
+
+STEEPEST_SHIFT = 0.6
+"""How far the ground under the ball may rise or fall per length of the shift: a foot is not put onto another step."""
 
 
-def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Any:
-    """(F, L): units that each foot is to be raised by; 0 where it is out of the ground, or stands.
+class Clearances(NamedTuple):
+    """Corrections of F frames and L legs."""
+
+    raised: Any
+    """(F, L): units that a swinging foot is raised by."""
+    shifts: Any
+    """(F, L, 3): how far a standing foot is put from where it stood; the same in all frames of a contact."""
+
+    def __bool__(self) -> bool:
+        return bool(self.raised.any() or self.shifts.any())
+
+    def plus(self, other: Clearances | None) -> Clearances:
+        """Both corrections together."""
+        if other is None:
+            return self
+        return Clearances(self.raised + other.raised, self.shifts + other.shifts)
+
+
+def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Clearances:
+    """Find the feet that are in the ground, and how they get out of it.
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
+    rig = clip_frames.rig
+    points = metrics.sole_points(rig, frames.world)
+    depth = metrics.penetration(metrics.points_over(rig, points, ground))
+    shifts = np.zeros_like(points[:, :, BALL])
+    around = round(NEAR_CONTACT / clip_frames.dt)
+    for leg, contact in _contacts(clip_frames.held):
+        near = slice(max(contact.start - around, 0), contact.stop + around)
+        if depth[near, leg].max() > SHALLOWEST * rig.leg_length:
+            shift = _way_out(rig, points[near, leg], ground)
+            shifts[contact, leg] = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
+    return Clearances(_raised(clip_frames, points, depth, ground), shifts)
+
+
+def _contacts(held: Any) -> Iterator[tuple[int, slice]]:
+    """Each leg's contacts, as frames."""
+    for leg in range(held.shape[1]):
+        edges = np.diff(np.pad(held[:, leg], 1).astype(np.int8))
+        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+            yield leg, slice(start, stop)
+
+
+# --- standing feet ---------------------------------------------------------------------------------------------
+
+
+def _way_out(rig: Any, points: Any, ground: Any) -> Any:
+    """(3,): the shortest way, across up, on which a sole gets out of the ground that it is in; zero if there is none.
+
+    points: (n, 3, 3), of the sole in the frames of a contact.
+    """
+    some = points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))]
+    unit, limit = rig.leg_length, SHALLOWEST * rig.leg_length
+    shifts = _tried(np.array(rig.up)) * unit
+    moved = some + shifts[:, :, np.newaxis, np.newaxis]
+    over, here = metrics.points_over(rig, moved, ground), metrics.points_over(rig, some, ground)
+    # Where the ground rises under the ball, the foot rises with it.
+    climbs = here.gap[..., BALL] - over.gap[..., BALL]
+    depth = (-over.gap - climbs[..., np.newaxis]).max(axis=(-2, -1))
+    steepest = STEEPEST_SHIFT * np.linalg.norm(shifts, axis=-1) + limit
+    good = (depth <= limit) & (np.abs(climbs).max(axis=-1) <= steepest) & over.found.all(axis=(-2, -1))
+    steps = np.where(good.any(axis=0), good.argmax(axis=0), SHIFT_STEPS)
+    step = int(steps.min())
+    if step == SHIFT_STEPS:
+        return np.zeros(3)
+    shortest = np.flatnonzero(steps == step)
+    ways = shifts[step, shortest]
+    direction = shortest[(ways @ ways.mean(axis=0)).argmax()]  # The middle one of a fan.
+    farther = min(step + round(MARGIN / SHIFT_STEP), SHIFT_STEPS - 1)
+    return shifts[farther if good[farther, direction] else step, direction]
+
+
+def _tried(up: Any) -> Any:
+    """(SHIFT_STEPS, DIRECTIONS, 3): the places that are tried, leg lengths from where a foot stands, across up."""
+    side = arrays.unit(np.cross(up, np.eye(3)[np.abs(up).argmin()]))
+    angle = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
+    around = np.cos(angle)[:, np.newaxis] * side + np.sin(angle)[:, np.newaxis] * np.cross(up, side)
+    return (np.arange(1, SHIFT_STEPS + 1) * SHIFT_STEP)[:, np.newaxis, np.newaxis] * around
+
+
+# --- swinging feet ---------------------------------------------------------------------------------------------
+
+
+def _raised(clip_frames: ClipFrames, points: Any, depth: Any, ground: Any) -> Any:
+    """(F, L): units that swinging feet are to be raised by; 0 where they are out of the ground.
+
+    points: (F, L, 3, 3), of the soles. depth: (F, L).
+    """
     rig, held, dt = clip_frames.rig, clip_frames.held, clip_frames.dt
-    depth = metrics.penetration(metrics.soles_over(rig, frames.world, ground))
-    needed = np.where(~held & (depth > SHALLOWEST * rig.leg_length), depth + MARGIN * rig.leg_length, 0.0)
+    between = metrics.penetration(metrics.points_over(rig, 0.5 * (points[1:] + points[:-1]), ground))
+    deepest = depth.copy()
+    deepest[1:], deepest[:-1] = np.maximum(deepest[1:], between), np.maximum(deepest[:-1], between)
+    needed = np.where(~held & (deepest > SHALLOWEST * rig.leg_length), deepest + MARGIN * rig.leg_length, 0.0)
     reach = min(max(1, round(BEFORE_AND_AFTER / dt)), len(needed))
     raised = np.zeros_like(needed)
     for shift in range(-reach + 1, reach):

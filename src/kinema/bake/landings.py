@@ -2,47 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
+from kinema.math import arrays
 
-BALL = 1
-"""Which of a sole's points, heel, ball and tip, stands for the foot."""
+HEEL, BALL, TIP = range(3)
+"""The points of a sole. The ball stands for the foot."""
+
+
+class Landing(NamedTuple):
+    """The next landing of each of L feet, seen from a frame."""
+
+    seconds: Any
+    """(L,): until then; infinite where there is none."""
+    points: Any
+    """(L, 3): where the ball is then."""
+    swings: Any
+    """(L,): seconds that the foot is in the air by then."""
+    headings: Any
+    """(L, 3): from heel to tip, across up, unit."""
+    shifts: Any
+    """(L, 3): how far it is put beyond its foothold."""
 
 
 class Landings:
-    """The landings of F frames and L legs."""
+    """The landings of F frames and L legs. shifts: (F, L, 3), of the frames after the lead-in; None: nothing."""
 
-    def __init__(self, clip_frames: ClipFrames) -> None:
+    def __init__(self, clip_frames: ClipFrames, shifts: Any = None) -> None:
         planted, frames = clip_frames.held, np.arange(len(clip_frames.held))[:, np.newaxis]
         never = len(planted)
         self._dt = clip_frames.dt
         # (F, L): the next frame in which a foot stands, and the last one in which it stood.
         self._next = np.minimum.accumulate(np.where(planted, frames, never)[::-1])[::-1]
         self._last = np.maximum.accumulate(np.where(planted, frames, -1))
-        self._balls = self._standing(metrics.sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL])
+        soles, up = metrics.sole_points(clip_frames.rig, clip_frames.world), np.array(clip_frames.rig.up)
+        ahead = soles[:, :, TIP] - soles[:, :, HEEL]
+        self._balls = self._standing(soles[:, :, BALL])
+        self._headings = arrays.unit(self._standing(ahead - (ahead @ up)[..., np.newaxis] * up))
+        self._shifts = np.zeros_like(self._balls) if shifts is None else self._with_lead(shifts, clip_frames.lead)
 
-    def _standing(self, balls: Any) -> Any:
-        """(F, L, 3): in planted frames, where the ball stands in most of the plant: it gets there only after the heel
-        has landed.
+    def _standing(self, vectors: Any) -> Any:
+        """(F, L, 3): in planted frames, what a vector is in most of the plant: a ball gets to where it stands only
+        after the heel has landed.
         """
-        standing = balls.copy()
-        for leg in range(balls.shape[1]):
-            landed = self._next[:, leg] == np.arange(len(balls))
+        standing = vectors.copy()
+        for leg in range(vectors.shape[1]):
+            landed = self._next[:, leg] == np.arange(len(vectors))
             starts, ends = (np.flatnonzero(np.diff(np.pad(landed, 1).astype(int)) == way) for way in (1, -1))
             for start, end in zip(starts, ends, strict=True):
-                standing[start:end, leg] = np.median(balls[start:end, leg], axis=0)
+                standing[start:end, leg] = np.median(vectors[start:end, leg], axis=0)
         return standing
 
-    def after(self, frame: int) -> tuple[Any, Any, Any]:
-        """Seconds until each foot lands, (L,), infinite where it does not any more; where its ball is then, (L, 3); and
-        how long it is in the air by then, (L,), seconds.
-        """
+    def _with_lead(self, shifts: Any, lead: int) -> Any:
+        """(F, L, 3): shifts with those of the lead-in before them: all of a contact that begins in it has the same."""
+        whole = np.concatenate([np.zeros((lead, *shifts.shape[1:])), shifts])
+        stands = self._next == np.arange(len(self._next))[:, np.newaxis]
+        for frame in range(lead - 1, -1, -1):
+            goes_on = stands[frame] & stands[frame + 1]
+            whole[frame, goes_on] = whole[frame + 1, goes_on]
+        return whole
+
+    def after(self, frame: int) -> Landing:
+        """The next landings from a frame on."""
         lands, left_at, never = self._next[frame], self._last[frame], len(self._balls)
-        at = np.minimum(lands, never - 1)
-        points = self._balls[at, np.arange(len(at))]
+        at = np.minimum(lands, never - 1), np.arange(len(lands))
         seconds = np.where(lands < never, (lands - frame) * self._dt, np.inf)
-        return seconds, points, (lands - np.maximum(left_at, 0)) * self._dt
+        swings = (lands - np.maximum(left_at, 0)) * self._dt
+        return Landing(seconds, self._balls[at], swings, self._headings[at], self._shifts[at])

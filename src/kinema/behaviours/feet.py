@@ -191,26 +191,37 @@ class FeetState(StageState):
         self.bodies.pelvis.moving[rows] |= (self.feet.override[rows] != override).any(axis=-1)
         self.feet.override[rows] = override
 
-    def set_landings(self, seconds: Any, points: Any, swings: Any, rows: Any = None) -> None:
+    def set_landings(
+        self, seconds: Any, points: Any, swings: Any, rows: Any = None, *, headings: Any = None, shifts: Any = None
+    ) -> None:
         """Say when and where swinging feet are going to land, before each frame, if you know the clip's future.
 
         seconds: until then, (L,) or (n, L); infinity where a landing is not known. points: where the ball lands by the
         clip, (L, 3) or (n, L, 3), world space; their height does not matter. swings: seconds from the ground to the
-        ground, like seconds. rows: which characters, by index or mask; None: all.
+        ground, like seconds. rows: which characters, by index or mask; None: all. headings: from heel to tip as they
+        land, unit vectors across up, like points; None or zero: as the feet point in each frame. shifts: metres that
+        they land beyond their footholds, across up, like points; None: nothing.
 
         Raises InputError for other shapes and for NaN.
         """
-        rows, legs = self.crowd.select(rows), len(self.legs)
-        left, whole = (np.asarray(value, self.crowd.precision) for value in (seconds, swings))
-        landings = validation.vectors("points", points, 3, self.crowd.precision)
-        given = ("seconds", left, (legs,)), ("swings", whole, (legs,)), ("points", landings, (legs, 3))
-        for name, array, shape in given:
+        rows, legs, precision = self.crowd.select(rows), len(self.legs), self.crowd.precision
+        left, whole = (np.asarray(value, precision) for value in (seconds, swings))
+        vectors = {"points": points, "headings": headings, "shifts": shifts}
+        given: dict[str, Any] = {
+            name: validation.vectors(name, np.zeros((legs, 3)) if value is None else value, 3, precision)
+            for name, value in vectors.items()
+        }
+        for name, array in {"seconds": left, "swings": whole, **given}.items():
+            shape = (legs, 3) if name in vectors else (legs,)
             if array.shape not in (shape, (rows.size, *shape)) or np.isnan(array).any():
                 raise InputError(f"{name} must be numbers of shape {shape} or {(rows.size, *shape)}, got {array.shape}")
         known = np.broadcast_to(np.isfinite(left) & np.isfinite(whole), (rows.size, legs))
         feet = self.feet
         feet.landing_given[rows] = known
-        feet.next_landing[rows] = np.where(known[..., np.newaxis], landings, feet.next_landing[rows])
+        feet.heading_given[rows] = known & given["headings"].any(axis=-1)
+        feet.next_landing[rows] = np.where(known[..., np.newaxis], given["points"], feet.next_landing[rows])
+        feet.next_heading[rows] = given["headings"]
+        feet.landing_shift[rows] = np.where(known[..., np.newaxis], given["shifts"], 0.0)
         feet.swing_time[rows] = np.where(known, whole, feet.swing_time[rows])
         feet.since_liftoff[rows] = np.where(known, np.where(known, whole - left, 0.0), feet.since_liftoff[rows])
 

@@ -65,6 +65,10 @@ FARTHEST_FOOTHOLD = 0.28
 """Leg lengths that it may be moved at most, however long the foot: a planted foot is held back by so much at most, and
 the clip's own sliding needs some of that."""
 
+FOOTHOLD_SPEED = 0.8
+"""Leg lengths a second of its swing that it may be moved at most: a foot that is lifted for a moment comes down where
+it was."""
+
 FOOTHOLD_CLEAR = 2
 """Steps ahead of the tip that are better free of a rise."""
 
@@ -146,7 +150,10 @@ FOOT = Record(
     takeoff=(REAL, 3),
     last_landing=(REAL, 3),
     next_landing=(REAL, 3),
+    next_heading=(REAL, 3),
+    landing_shift=(REAL, 3),
     landing_given=bool,
+    heading_given=bool,
     foothold_chosen=bool,
     foothold_steps=np.int64,
     delay=REAL,
@@ -166,10 +173,11 @@ by. height: of the ground under the ball above the character's floor. rise: how 
 what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or lowered to
 touch. clearance: metres that it is raised while it swings, as it was told. since_liftoff, swing_time: seconds since it
 left the ground, and of its last swing. takeoff: where its ball stood. last_landing: where the ball landed, from the
-hips, in the character's own space. next_landing: where the clip puts it next. landing_given: whether time and place of
-that were given. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of
-the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it
-goes forward. path: the way of the ball that its rays look along.
+hips, in the character's own space. next_landing, next_heading: where the clip puts it next, and how it points there.
+landing_shift: how far beyond its foothold it is put. landing_given, heading_given: whether time and place of that were
+given, and its heading. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many
+steps of the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative)
+before it goes forward. path: the way of the ball that its rays look along.
 """
 
 BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL)
@@ -194,7 +202,8 @@ def foreseen_landing(foot):
 @kernel
 def foothold_shift(sole, foot):
     """How far the chosen foothold is from where the clip lands, across up."""
-    return vec.scale(load3(foot.heading), sole.spacing * like(sole.spacing, foot.foothold_steps))
+    steps = sole.spacing * like(sole.spacing, foot.foothold_steps)
+    return vec.add(vec.scale(load3(foot.next_heading), steps), load3(foot.landing_shift))
 
 
 # --- aiming ----------------------------------------------------------------------------------------------------
@@ -268,7 +277,7 @@ def aim_at_landing(sole, foot, landing, rays, floor, rise):
     for n in range(RAYS - PROFILE):
         rays[n].wanted = False
         if landing.known:
-            along = vec.scale(load3(foot.heading), start + sole.spacing * like(rise, n))
+            along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
             aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
 
 
@@ -286,6 +295,8 @@ def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
     flat = vec.length(along) >= vec.length(vec.sub(points.tip, points.heel)) * like(dt, HEADING_FLAT)
     if foot.fresh | flat:
         store3(foot.heading, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(floor.up))))
+    if not foot.heading_given:
+        store3(foot.next_heading, load3(foot.heading))
     landing = foreseen_landing(foot)
     if not foot.landing_given:
         from_hips = xform.linear(load_matrix(transform), load3(foot.last_landing))
@@ -406,7 +417,7 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
     stays, unless something is clearly better. hits: of the leg, (RAYS,).
     """
     zero = like(cos_slope, 0.0)
-    farthest = like(zero, FARTHEST_FOOTHOLD) * sole.length
+    farthest = min(like(zero, FARTHEST_FOOTHOLD), foot.swing_time * like(zero, FOOTHOLD_SPEED)) * sole.length
     best, cheapest, any_yet = 0, zero, False
     best_plane = SupportPlane(floor.point, floor.up)
     for order in range(2 * FOOTHOLD_STEPS + 1):

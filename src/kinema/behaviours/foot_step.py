@@ -409,11 +409,12 @@ def step_across(settings, sole, foot, clip, under, stance, dt):
     zero = like(dt, 0.0)
     none = (zero, zero, zero)
     if foot.fresh:
-        store3(foot.offset, none)
+        start = vec.select(stance.held, load3(foot.landing_shift), none)
+        store3(foot.offset, start)
         store3(foot.offset_speed, none)
         store3(foot.offset_acceleration, none)
         foot.yaw = foot.delay = zero
-        return none
+        return start
     if stance.standing:
         shift = hold_across(sole, foot, clip, under, dt)
     elif stance.held:

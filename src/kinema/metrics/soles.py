@@ -71,7 +71,11 @@ def soles_over(rig: Rig, world: Any, ground: Any) -> Soles:
 
     ground: anything with cast(origins, directions, max_distance) that answers with hit, point and normal of each ray.
     """
-    points = sole_points(rig, world)
+    return points_over(rig, sole_points(rig, world), ground)
+
+
+def points_over(rig: Rig, points: Any, ground: Any) -> Soles:
+    """The same of soles whose points, (F, ..., L, 3, 3), are known."""
     found, at, normal = _ground_under(rig, points, ground)
     return Soles(points, (points - at) @ np.array(rig.up), normal, found)
 
