@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import batch, kernel, like
 from kinema.math import arrays, quat, vec, xform
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.pose import LocalTransforms, flat_rows
@@ -36,7 +36,7 @@ class RootMotion(NamedTuple):
 def wrapped(angle):
     """The same angle, from -pi to pi."""
     whole = like(angle, 2.0 * math.pi)
-    return angle - whole * math.floor(angle / whole + like(angle, 0.5))
+    return angle - whole * like(angle, math.floor(angle / whole + like(angle, 0.5)))
 
 
 @kernel
@@ -121,7 +121,7 @@ def load_transform(pose, j):
     return (load3(pose.t[at : at + 3]), load4(pose.r[4 * j : 4 * j + 4]), load3(pose.s[at : at + 3]))
 
 
-@routine
+@kernel
 def root_transform(root, parents, pose):
     """The ground transform of a root, relative to rest, in the pose of one character."""
     up = load3(root.up)
@@ -139,7 +139,7 @@ def root_transform(root, parents, pose):
     return (vec.sub(vec.reject(at, up), stays), yaw)
 
 
-@routine
+@kernel
 def remove_transform(root, parents, transform, pose):
     """Remove a ground transform from the root's local transform. The rest of the pose does not change."""
     up, joint = load3(root.up), root.joint

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import allocating_batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like
 from kinema.constants import LANES
 from kinema.math import arrays, quat
 from kinema.pose import LocalTransforms, Pose
@@ -108,7 +108,7 @@ def rotation_in_lane(block, k):
     return (block[k], block[LANES + k], block[2 * LANES + k], block[3 * LANES + k])
 
 
-@routine
+@kernel
 def slerp_block(a, b, share, near, tile):
     """Interpolate LANES rotations, stored component by component, from one key to the next.
 
@@ -137,7 +137,7 @@ def linear_rotations(a, b, share, near, joints, tile, out):
                 out[j + c] = tile[c * LANES + k]
 
 
-@routine
+@kernel
 def linear_vectors(a, b, share, joints, out):
     """Interpolate one character's translations or scales."""
     for n in range(joints.size):
@@ -145,7 +145,7 @@ def linear_vectors(a, b, share, joints, out):
             out[3 * joints[n] + c] = a[3 * n + c] + (b[3 * n + c] - a[3 * n + c]) * share
 
 
-@routine
+@kernel
 def stepped(a, width, joints, out):
     """Copy the values of the last key."""
     for n in range(joints.size):
@@ -153,7 +153,7 @@ def stepped(a, width, joints, out):
             out[width * joints[n] + c] = a[width * n + c]
 
 
-@routine
+@kernel
 def cubic(a, b, share, width, joints, out):
     """Interpolate by Hermite splines.
 
@@ -171,7 +171,7 @@ def cubic(a, b, share, width, joints, out):
             out[width * joints[n] + c] = spline
 
 
-@routine
+@kernel
 def rotations_to_unit(joints, out):
     """Normalise the rotations of these joints."""
     zero = like(out[0], 0.0)
@@ -185,7 +185,7 @@ def rotations_to_unit(joints, out):
             out[4 * joints[n] + c] = q[c]
 
 
-@routine
+@kernel
 def sample_group(group, a, b, share, near, joints, tile, out):
     """Sample the tracks of one group, between the values a and b of two keys, for one character."""
     width = 4 if group.path == _ROTATION else 3
@@ -201,7 +201,7 @@ def sample_group(group, a, b, share, near, joints, tile, out):
         linear_vectors(a, b, share, joints, out)
 
 
-@routine
+@kernel
 def sample_pose(tables, time, tile, pose):
     """Write the pose of one character at a time, in seconds. pose: its `LocalTransforms`, flat.
 

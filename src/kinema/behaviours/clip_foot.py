@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from kinema._jit import kernel, like, routine
+from kinema._jit import kernel, like
 from kinema.behaviours.foot_rays import HEADING_FLAT
 from kinema.behaviours.sole import BALL, HEEL, TIP, SolePoints, sole_points
 from kinema.constants import TELEPORT
@@ -96,7 +96,7 @@ def point_speeds(foot, points, floor, dt):
     )
 
 
-@routine
+@kernel
 def read_clip_foot(sole, foot, world, floor, dt):
     """Read what the clip does with a foot. Marks it as fresh where the character was put elsewhere."""
     zero = like(dt, 0.0)

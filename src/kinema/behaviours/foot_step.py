@@ -214,7 +214,7 @@ def contact_state(settings, sole, foot, clip):
     return PLANTED if foot.contact == SWINGING else foot.contact
 
 
-@routine
+@kernel
 def step_contact(settings, sole, foot, clip, dt):
     """Decide whether a foot is planted, and learn how long its swings take."""
     landing = foreseen_landing(foot)
@@ -233,7 +233,7 @@ def step_contact(settings, sole, foot, clip, dt):
     return FootStance(held, standing, lands, landing.left)
 
 
-@routine
+@kernel
 def learn_landing(sole, foot, clip, hips, transform):
     """Remember where a foot has landed, from the hips, in the character's own space."""
     # From the heel, which is down first; the ball comes down where the foot's length puts it.
@@ -258,7 +258,7 @@ def passable(plane, takeoff, up, slack):
     return SupportPlane(plane.point, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
 
 
-@routine
+@kernel
 def step_plane(settings, sole, foot, hits, floor, stance):
     """Choose the plane a foot goes by: the one it stands on, that of its foothold, or what is under it. Where it
     changes the foot stays where it is: the difference goes into its rise.
@@ -287,7 +287,7 @@ def step_plane(settings, sole, foot, hits, floor, stance):
     return plane
 
 
-@routine
+@kernel
 def step_tilt(settings, sole, foot, under, low, dt):
     """Ease a foot's tilt to that of its plane; less of it high in the air. Returns 0 on the ground to 1 in the air."""
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
@@ -304,7 +304,7 @@ def step_tilt(settings, sole, foot, under, low, dt):
 # --- 4: across up ----------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def swing_across(settings, sole, foot, under, stance, dt):
     """Bring a swinging foot's offset to that of its foothold, in time for its landing. Returns the shift from the clip:
     the offset, and how far the foot waits before a step up or hurries over the edge of a step down.
@@ -357,7 +357,7 @@ def gap_under(sole, under, which, point):
     return gap if gap > -sole.length * like(gap, WALL) else sole.length
 
 
-@routine
+@kernel
 def drift_of(sole, foot, clip, placement, under):
     """How far a placement moves the part of the sole that is on the ground since the last frame.
 
@@ -383,7 +383,7 @@ def drift_of(sole, foot, clip, placement, under):
     return vec.add(drift, vec.scale(vec.sub(tip, load3(foot.sole[TIP])), like(size, 1.0) - flat))
 
 
-@routine
+@kernel
 def hold_across(sole, foot, clip, under, dt):
     """Hold a planted foot where it landed: what the clip slides or swivels goes into its offset and its yaw. Returns
     the shift from the clip.
@@ -391,7 +391,7 @@ def hold_across(sole, foot, clip, under, dt):
     most = like(dt, LARGEST_YAW)
     foot.yaw = min(max(foot.yaw - clip.yaw, -most), most)
     shift = load3(foot.offset)
-    placement = place(sole, foot, clip, shift, under)
+    placement = place(sole, foot, clip, shift, foot_rotation(foot, under.floor.up), under)
     # Along the ground: what it moves off the ground and back is no slide.
     drift = vec.reject(drift_of(sole, foot, clip, placement, under), under.plane.normal)
     drift = vec.reject(drift, under.floor.up)
@@ -403,7 +403,7 @@ def hold_across(sole, foot, clip, under, dt):
     return held
 
 
-@routine
+@kernel
 def step_across(settings, sole, foot, clip, under, stance, dt):
     """Where a foot is across up: the shift of its ball from the clip."""
     zero = like(dt, 0.0)
@@ -441,18 +441,25 @@ def move_flat(foot, clip, shift, up, dt):
     store3(foot.floor_point, flat)
 
 
-@routine
-def place(sole, foot, clip, shift, under):
-    """The placement of a foot with this shift, at its rise. Its lift comes on top of that: see `lifted`."""
+@kernel
+def foot_rotation(foot, up):
+    """The rotation of a foot from how the clip has it: its tilt, and its yaw about up."""
+    return quat.mul(quat.between(up, load3(foot.normal), vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
+
+
+@kernel
+def place(sole, foot, clip, shift, rotation, under):
+    """The placement of a foot with this shift, at its rise. Its lift comes on top of that: see `lifted`.
+
+    rotation: see `foot_rotation`.
+    """
     up = under.floor.up
     flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
     raised = foot.clearance if foot.contact == SWINGING else like(foot.clearance, 0.0)
     height = height_on(under.plane, flat, up) + foot.rise + raised
     rolled = min(clip.ball_height, sole.length * like(height, ROLL_HEIGHT))
-    normal = load3(foot.normal)
-    rotation = quat.mul(quat.between(up, normal, vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
     on_plane = vec.add(flat, vec.scale(up, height))
-    return Placement(clip.points.ball, on_plane, normal, up, rolled, clip.ball_height - rolled, rotation)
+    return Placement(clip.points.ball, on_plane, load3(foot.normal), up, rolled, clip.ball_height - rolled, rotation)
 
 
 @kernel
@@ -481,7 +488,7 @@ class Depth(NamedTuple):
     blocked: Any
 
 
-@routine
+@kernel
 def depth_of(sole, clip, placement, under, held):
     """Measure how deep a foot is in the ground. Beside a planted foot, what rises above its plane is a wall and does
     not count; in the way of a swinging one it is an obstacle.
@@ -501,7 +508,7 @@ def depth_of(sole, clip, placement, under, held):
     return Depth(missing, like(size, 0.0) if held else blocked)
 
 
-@routine
+@kernel
 def obstacle(sole, foot, under, motion, seconds, decelerates):
     """The worst obstacle on a swinging foot's way, if it goes on as planned: how long until the foot meets it, how high
     it has to be then above its plane, and by how much the plan falls short.
@@ -583,7 +590,7 @@ def hovering(settings, sole, low):
     return max(low, zero) * share * share
 
 
-@routine
+@kernel
 def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
     """Keep a foot out of the ground it goes by; and lower a planted one until it touches, even where the clip has it
     hover a little: over an edge it rolls on the ball, not on toes in the air. One that is about to land comes down to
@@ -608,7 +615,7 @@ def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
 # --- 6: the target ---------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def store_target(sole, foot, target, clip, placement, under, stance, high):
     """Store where the ankle is to be, and what the next frame starts from. Returns whether anything moved."""
     zero, one, floor = like(high, 0.0), like(high, 1.0), under.floor
@@ -641,7 +648,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     return moved | (abs(target.ground - before) > near)
 
 
-@routine
+@kernel
 def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """Step one foot of one character: from its clip and its hits to a target for its ankle.
 
@@ -660,7 +667,8 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
         # Before it is held in place: on a slope, coming down along up is a slide.
         step_rise(sole, foot, under, stance, like(dt, 0.0), dt)
     shift = step_across(settings, sole, foot, clip, under, stance, dt)
-    placement, before = lifted(place(sole, foot, clip, shift, under), foot, under), foot.rise
+    rotation, before = foot_rotation(foot, floor.up), foot.rise
+    placement = lifted(place(sole, foot, clip, shift, rotation, under), foot, under)
     depth = depth_of(sole, clip, placement, under, stance.held)
     missing, blocked = depth.missing, depth.blocked
     if not stance.held:
@@ -672,7 +680,7 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
         missing -= foot.rise - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)
-    placement = place(sole, foot, clip, shift, under)
+    placement = place(sole, foot, clip, shift, rotation, under)
     body.pelvis.moving |= store_target(sole, foot, target, clip, placement, under, stance, high)
 
 
@@ -683,7 +691,7 @@ class OwnArrays(NamedTuple):
     world: Any
 
 
-@routine
+@kernel
 def follow(settings, body, hit, transform, length, dt):
     """Move a character's transform, (12,), along its up to the ground below its hips. length: of a leg, metres."""
     zero = like(dt, 0.0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import kernel, like, routine
+from kinema._jit import kernel, like
 from kinema.constants import TINY
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3
@@ -40,7 +40,7 @@ AXES = Record(left=(REAL, 3), up=(REAL, 3), forward=(REAL, 3))
 """The character's axes at rest, in a joint's own space."""
 
 
-@routine
+@kernel
 def axes_of(m, own):
     """The character's axes as a joint with this matrix carries them. own: `AXES` in the joint's own space."""
     one = like(m[0][0], 1.0)
@@ -52,7 +52,7 @@ def axes_of(m, own):
     return vec.scale(left, -one if mirrored else one), up, ahead
 
 
-@routine
+@kernel
 def rotation_in_parent(axes, parent, q):
     """Transform a rotation from the coordinates of axes to those of a joint's parent: new local rotation = result *
     old."""
@@ -226,7 +226,7 @@ def shoulder_of(target, side):
     return now if clear | (side == zero) else side
 
 
-@routine
+@kernel
 def angles_through(target, eye, side, overhead):
     """Yaw and pitch of the gaze through a target, for a head that rotates about the origin.
 
@@ -257,7 +257,7 @@ def clamp(x, low, high):
     return min(max(x, low), high)
 
 
-@routine
+@kernel
 def gaze_goal(settings, held, target, eye, side, animated):
     """The goal of the gaze: the angles of the target, inside the limits; without a target, those of the animation."""
     a = angles_through(target, eye, side, settings.overhead)
@@ -315,7 +315,7 @@ def jumped_by(state, goal, animated, change, most):
     return Angles(jump.yaw if jumped else zero, jump.pitch if jumped else zero)
 
 
-@routine
+@kernel
 def step_gaze(settings, state, goal, animated, change, dt):
     """Step a gaze towards its goal by a frame. Returns it, and whether it has arrived.
 
@@ -348,7 +348,7 @@ def step_gaze(settings, state, goal, animated, change, dt):
     return gaze, arrived & (yaw_velocity == zero) & (pitch_velocity == zero)
 
 
-@routine
+@kernel
 def rotation_between(start, end, upright):
     """The rotation from one gaze to another: yaw about the up axis, so that the head stays upright.
 

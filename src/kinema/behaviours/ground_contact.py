@@ -93,14 +93,19 @@ def gather_rays(rows, rays, gathered):
     """
     count = 0
     for k in range(rows.size):
+        before, unit = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for n in range(rays.shape[1]):
             ray = rays[rows[k], n]
             ray.number = NOT_CAST
             if ray.wanted:
-                origin, direction = load3(ray.origin), load3(ray.direction)
-                if math.isfinite(vec.span(origin) + vec.span(direction)) and vec.span(direction) > 0.0:
+                origin, way = load3(ray.origin), load3(ray.direction)
+                direction = (float(way[0]), float(way[1]), float(way[2]))
+                if math.isfinite(vec.span(origin) + vec.span(way)) and vec.span(way) > 0.0:
+                    # Most rays of a character have one direction.
+                    if (direction[0] != before[0]) | (direction[1] != before[1]) | (direction[2] != before[2]):
+                        before, unit = direction, unit_direction(direction)
                     store3(gathered.origins[count], origin)
-                    store3(gathered.units[count], unit_direction(direction))
+                    store3(gathered.units[count], unit)
                     ray.number = count
                     count += 1
     return count
@@ -121,6 +126,8 @@ def take_hit(ray, hit, answers, largest):
     """
     zero = like(largest, 0.0)
     point, normal, found = (zero, zero, zero), (zero, zero, zero), False
+    if (ray.number == NOT_CAST) & (not hit.found):
+        return
     if ray.number != NOT_CAST:
         at, across = answers.point[ray.number], answers.normal[ray.number]
         p = (like(largest, at[0]), like(largest, at[1]), like(largest, at[2]))
@@ -219,7 +226,7 @@ def lift_and_gap(plane, hits, first, stride, up):
     return lift, lowest + lift
 
 
-@routine
+@kernel
 def heel_to_ball(heel, ball, up, cos_slope):
     """The plane through heel and ball, and whether the two stand on one surface: from tread to tread is no slope."""
     zero = like(up[0], 0.0)

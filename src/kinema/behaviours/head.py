@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema._jit import batch, like, routine
+from kinema._jit import batch, kernel, like
 from kinema.behaviours.character_pose import CharacterPose, frame_arrays, matrix_above
 from kinema.behaviours.gaze import (
     AXES,
@@ -70,7 +70,7 @@ is on its way. The last four are as in `HeadReport`."""
 # --- kernels ---------------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def animated_gaze(axes, head, settings):
     """Yaw and pitch of a head's forward in axes, and how far (0 to 1) it makes sense to call it upright.
 
@@ -90,7 +90,7 @@ def animated_gaze(axes, head, settings):
     return Angles(yaw, pitch), min(abs(math.cos(pitch)) * fade, one) * min(abs(roll) * fade, one)
 
 
-@routine
+@kernel
 def share_rotation(joints, pose, axes, q, rotations):
     """Compute the shares of a rotation for the joints below the head. Returns how far that moves the head, in axes.
 
@@ -107,7 +107,7 @@ def share_rotation(joints, pose, axes, q, rotations):
     return moved
 
 
-@routine
+@kernel
 def rotate_joints(joints, pose, axes, rotations):
     """Apply rotations in axes to the joints, each relative to that of the joint before."""
     zero = like(axes[0][0], 0.0)
@@ -119,7 +119,7 @@ def rotate_joints(joints, pose, axes, rotations):
         before = now
 
 
-@routine
+@kernel
 def step_head(settings, joints, target, state, pose, rotations, dt):
     """Step one head by a frame. Returns whether the pose changed."""
     zero = like(dt, 0.0)

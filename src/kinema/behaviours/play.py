@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import root_motion, validation
-from kinema._jit import allocating_batch, kernel, like, routine
+from kinema._jit import allocating_batch, kernel, like
 from kinema.behaviours.blending import kept, mix_back, numbers
 from kinema.behaviours.inertia import FADE_PROBE, Inertia, JointMotion, Transforms
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
@@ -80,7 +80,7 @@ def advance(playback, duration, dt):
     p.moves = p.speed != 0.0 and not p.ended
 
 
-@routine
+@kernel
 def extract_root(clip, playback, pose, transform, weight):
     """Remove the root's motion from a pose, and move the character by it, relative to its own transform."""
     root = clip.root[0]

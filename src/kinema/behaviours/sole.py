@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import kernel, like, routine
+from kinema._jit import kernel, like
 from kinema.behaviours.character_pose import update_matrix
 from kinema.behaviours.foot_curves import faded_out
 from kinema.math import quat, vec, xform
@@ -93,12 +93,14 @@ def bend_out(toes, gap, length):
     floor. length: of the toes, metres.
     """
     zero, one = like(toes, 0.0), like(toes, 1.0)
+    if toes >= zero:
+        return zero
     lowest = -math.asin(min(gap / length, one)) if length > zero else toes
     hangs = faded_out(-toes, like(toes, TOES_HANG), like(toes, TOES_VERTICAL - TOES_HANG))
     return min(max(lowest - toes, zero), like(toes, LARGEST_TOE_BEND)) * hangs
 
 
-@routine
+@kernel
 def straighten_toes(sole, floor, pose):
     """Straighten toes near the floor, in a pose that is up to date. Returns how high the lowest point of the foot was
     above the floor, metres.
@@ -112,8 +114,10 @@ def straighten_toes(sole, floor, pose):
     frame, local = xform.axes(matrix), load3(sole.toes_axis)
     axis = xform.linear((frame[0], frame[1], frame[2], matrix[3]), local)
     ahead, along, back = vec.cross(up, axis), vec.sub(points.tip, points.ball), vec.sub(points.ball, points.heel)
-    pitch = math.atan2(vec.dot(along, up), vec.dot(along, ahead))
-    straight = straightened(pitch, math.atan2(vec.dot(back, up), vec.dot(back, ahead)), low / sole.length)
+    pitch, foot_pitch = math.atan2(vec.dot(along, up), vec.dot(along, ahead)), like(low, 0.0)
+    if vec.dot(back, up) > foot_pitch:  # A foot that is pitched down counts as level.
+        foot_pitch = math.atan2(vec.dot(back, up), vec.dot(back, ahead))
+    straight = straightened(pitch, foot_pitch, low / sole.length)
     gap = ball - min(min(heel, ball), like(ball, 0.0))
     angle = (straight + bend_out(straight, gap, vec.length(along)) - pitch) * pose.weight
     if angle != like(angle, 0.0):

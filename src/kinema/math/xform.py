@@ -18,12 +18,16 @@ def point(transform, p):
 @kernel
 def matrix(transform):
     """The four columns of the matrix of a transform."""
-    t, r, s = transform
-    zero = like(t[0], 0.0)
+    t, (x, y, z, w), s = transform
+    one = like(x, 1.0)
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz = x * x2, y * y2, z * z2
+    xy, xz, yz = x * y2, x * z2, y * z2
+    wx, wy, wz = w * x2, w * y2, w * z2
     return (
-        quat.rotate(r, (s[0], zero, zero)),
-        quat.rotate(r, (zero, s[1], zero)),
-        quat.rotate(r, (zero, zero, s[2])),
+        vec.scale((one - (yy + zz), xy + wz, xz - wy), s[0]),
+        vec.scale((xy - wz, one - (xx + zz), yz + wx), s[1]),
+        vec.scale((xz + wy, yz - wx, one - (xx + yy)), s[2]),
         t,
     )
 
