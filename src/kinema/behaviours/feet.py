@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch, like, routine
+from kinema._jit import batch, kernel, like
 from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
 from kinema.behaviours.foot_rays import (
     BODY,
@@ -299,7 +299,7 @@ class CastRays(NamedTuple):
     """The largest number that counts as a hit's."""
 
 
-@routine
+@kernel
 def shift_joints(joints, only_hips, move, world):
     """Move the origins of all joints, or of the hips and what hangs on them, in world space."""
     for n in range(joints.size):
@@ -308,7 +308,7 @@ def shift_joints(joints, only_hips, move, world):
             row[3], row[7], row[11] = row[3] + move[0], row[7] + move[1], row[11] + move[2]
 
 
-@routine
+@kernel
 def move_hips(skeleton, pelvis, leans, pose):
     """Move the hips, and bring the matrices of all joints up to date that hang on them."""
     transform_hips(skeleton.hips, pelvis, leans, pose.t, pose.r)
@@ -320,7 +320,7 @@ def move_hips(skeleton, pelvis, leans, pose):
         shift_joints(skeleton.joints, True, load3(pelvis.move), pose.world)
 
 
-@routine
+@kernel
 def step_body(records, skeleton, i, pose, dt):
     """Step one character to where its legs are solved: transform, feet, pelvis. Its hits must be known."""
     settings, body, legs = records.settings[0], records.bodies[i], records.legs

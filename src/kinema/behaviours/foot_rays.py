@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import batch, kernel, like
 from kinema.behaviours.character_pose import CharacterPose
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
@@ -54,6 +54,9 @@ HEADING_FLAT = 0.7
 ROLL_HEIGHT = 0.08
 """Height of the ball, in leg lengths, up to which a foot moves along the ground's normal (so that it rolls over the
 heel as animated); what is above goes straight up."""
+
+SETTLED_FROM = 0.6
+"""Share of a swing that is left when its foothold is settled: a foot that changes its mind later comes late."""
 
 FOOT_STEPS = 2 * (FOOT_SAMPLES - 1)
 """Steps from ray to ray along a foot, where it is going to land."""
@@ -200,6 +203,12 @@ def foreseen_landing(foot):
 
 
 @kernel
+def foothold_is_settled(foot, left):
+    """Whether the foothold of a swinging foot no longer changes. left: seconds until it lands."""
+    return foot.foothold_chosen & (left < foot.swing_time * like(left, SETTLED_FROM))
+
+
+@kernel
 def foothold_shift(sole, foot):
     """How far the chosen foothold is from where the clip lands, across up."""
     steps = sole.spacing * like(sole.spacing, foot.foothold_steps)
@@ -209,7 +218,7 @@ def foothold_shift(sole, foot):
 # --- aiming ----------------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def aim_under(sole, foot, points, rays, floor, rise):
     """Aim rays under heel, middle, ball and tip, where they are with the tilt the foot has."""
     half = like(rise, 0.5)
@@ -225,7 +234,7 @@ def aim_under(sole, foot, points, rays, floor, rise):
     aim_down(rays[3], vec.add(ball, to_tip), floor, rise)
 
 
-@routine
+@kernel
 def path_of(sole, foot, ball, velocity, travel, landing):
     """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
     one = like(sole.length, 1.0)
@@ -255,7 +264,7 @@ def extent_of(sole, foot, along):
     return FootExtent(max(max(tip, heel), zero) + margin, max(max(-tip, -heel), zero) + margin)
 
 
-@routine
+@kernel
 def aim_ahead(sole, foot, ball, rays, floor, rise):
     """Aim rays along the path of a swinging foot, from its ball to where the part of it that goes first comes to be."""
     path, none = load3(foot.path), like(rise, 0.0)
@@ -270,18 +279,19 @@ def aim_ahead(sole, foot, ball, rays, floor, rise):
             aim_down(rays[n], vec.add(ball, along), floor, rise)
 
 
-@routine
+@kernel
 def aim_at_landing(sole, foot, landing, rays, floor, rise):
-    """Aim rays along the line on which the foot is going to land."""
+    """Aim rays along the line on which the foot is going to land, until its foothold is settled."""
+    looks = landing.known & (not foothold_is_settled(foot, landing.left))
     start = -sole.heel - sole.spacing * like(rise, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for n in range(RAYS - PROFILE):
         rays[n].wanted = False
-        if landing.known:
+        if looks:
             along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
             aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
 
 
-@routine
+@kernel
 def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
     """Aim the rays of one foot, (RAYS,), and look where it is going."""
     zero, one = like(dt, 0.0), like(dt, 1.0)
@@ -311,7 +321,7 @@ def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
     aim_at_landing(sole, foot, landing, rays[PROFILE:], floor, settings.contact.rise)
 
 
-@routine
+@kernel
 def step_travel(body, hips, up, dt):
     """Average the velocity of the hips to that of the body: they sway and surge with every step."""
     zero, one = like(dt, 0.0), like(dt, 1.0)
@@ -379,7 +389,7 @@ def gap_at(hit, plane, up, otherwise):
     return height_on(plane, load3(hit.point), up) if hit.found else otherwise
 
 
-@routine
+@kernel
 def hold_cost(hits, first, plane, up, length):
     """What is wrong with standing on this plane, as metres of gap. The heel's sample is the first."""
     none = like(length, NO_GROUND) * length
@@ -408,7 +418,7 @@ def foothold_seen(hits):
     return seen
 
 
-@routine
+@kernel
 def choose_foothold(sole, foot, hits, floor, cos_slope):
     """Choose how many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and
     heel. Returns the plane it is going to stand on.

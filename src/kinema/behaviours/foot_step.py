@@ -30,6 +30,7 @@ from kinema.behaviours.foot_rays import (
     ROLL_HEIGHT,
     choose_foothold,
     extent_of,
+    foothold_is_settled,
     foothold_seen,
     foothold_shift,
     foreseen_landing,
@@ -70,9 +71,6 @@ bend into the floor. From twice that on the foot stands on its toes."""
 
 RELEASE_SHARE = 1.25
 """A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
-
-SETTLED_FROM = 0.6
-"""Share of a swing that is left when its foothold is settled: a foot that changes its mind later comes late."""
 
 HIGH_SWING = 0.15
 """Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
@@ -265,9 +263,8 @@ def step_plane(settings, sole, foot, hits, floor, stance):
     """
     up = floor.up
     before = SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
-    is_settled = foot.foothold_chosen & (stance.left < foot.swing_time * like(stance.left, SETTLED_FROM))
     plane = before
-    if not (stance.standing | (stance.lands & is_settled)):
+    if not (stance.standing | (stance.lands & foothold_is_settled(foot, stance.left))):
         if stance.lands & foothold_seen(hits):
             plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
             store3(foot.ground_normal, plane.normal)

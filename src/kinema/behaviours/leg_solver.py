@@ -114,7 +114,7 @@ def knee_axis(rest, to_hip, to_ankle, moved):
     return vec.unit_or(vec.faded(bend, one, width * moved, usual), usual)
 
 
-@routine
+@kernel
 def bend_leg(thigh, knee, ankle, target, axis, hinged):
     """Corrections of thigh and knee that bring an ankle to its target. Matrices are four columns, world space.
 
@@ -155,7 +155,7 @@ def weighted(before, now, weight):
 
 @routine
 def bend_to(leg, path, axis, position, pose):
-    """Bring the ankle of a leg to a position by its thigh and its knee."""
+    """Bring the ankle of a leg to a position by its thigh and its knee. The matrix of the ankle is out of date then."""
     thigh = xform.unmirrored(load_matrix(pose.world[leg.thigh]), pose.s[leg.thigh])
     knee = xform.unmirrored(load_matrix(pose.world[leg.knee]), pose.s[leg.knee])
     ankle = load_matrix(pose.world[leg.ankle])
@@ -163,10 +163,10 @@ def bend_to(leg, path, axis, position, pose):
     if vec.span(vec.sub(position, ankle[3])) > like(position[0], 0.0):
         store4(pose.r[leg.thigh], quat.unit(quat.mul(load4(pose.r[leg.thigh]), at_thigh)))
         store4(pose.r[leg.knee], quat.unit(quat.mul(load4(pose.r[leg.knee]), at_knee)))
-    update_path(path, leg.first, leg.at_ankle + 1, pose)
+    update_path(path, leg.first, leg.at_ankle, pose)
 
 
-@routine
+@kernel
 def fold_to(leg, path, axis, position, pose):
     """Bring the ankle of a leg with more than two bones to a position by all of its joints."""
     if vec.span(vec.sub(position, load_origin(pose.world[leg.ankle]))) > like(position[0], 0.0):
@@ -230,7 +230,7 @@ def rotate_inside(records, leg, axis, position, rotation, pose):
     return held, bent
 
 
-@routine
+@kernel
 def solve_inside(records, leg, state, target, pose):
     """Solve a leg inside its joint limits.
 
@@ -257,7 +257,7 @@ def solve_inside(records, leg, state, target, pose):
         _, bent = rotate_inside(records, leg, state.axis, position, rotation, pose)
 
 
-@routine
+@kernel
 def solve_legs(records, states, targets, pose):
     """Bring the ankles of one character to their targets. states, targets: (L,) LEG_STATE, FOOT_TARGET.
 

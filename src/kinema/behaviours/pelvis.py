@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch, kernel, like, routine
+from kinema._jit import batch, kernel, like
 from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING, limit_slope
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -131,7 +131,7 @@ def hips_of(world, transform, hips, parent, up, weight):
 # --- lean ------------------------------------------------------------------------------------------------------
 
 
-@routine
+@kernel
 def slope_under(settings, legs, feet, up):
     """Fit a plane to the ground under all feet, or where they are going to land, by least squares."""
     zero, one = like(settings.lean, 0.0), like(settings.lean, 1.0)
@@ -156,7 +156,7 @@ def slope_under(settings, legs, feet, up):
     return GroundSlope(middle, height, vec.scale(rise, settings.lean / determinant))
 
 
-@routine
+@kernel
 def step_lean(settings, pelvis, rise, up, dt):
     """Ease the body's lean to the slope under its feet. Returns its rotation in world space."""
     goal = limit_slope(vec.unit_or(vec.sub(up, rise), up), up, settings.cos_slope)
@@ -184,7 +184,7 @@ def highest_hip(hip, ankle, up, reach):
     return -along + (math.sqrt(square) if square > zero else zero)
 
 
-@routine
+@kernel
 def spring_height(settings, pelvis, goal, length, dt):
     """The pelvis dt on, drawn to its height: metres and metres a second. length: of a leg, metres."""
     zero = like(dt, 0.0)
@@ -208,7 +208,7 @@ def leg_reach(settings, leg, world, hips, rotation):
     return LegReach(vec.add(hips.position, quat.rotate(rotation, vec.sub(start, hips.position))), reach, nearest)
 
 
-@routine
+@kernel
 def shorten_targets(settings, legs, feet, world, hips, motion):
     """Let a foot out of reach hang short of its target, and release a planted one that is too far away. Keep a swinging
     foot away from where its leg starts: a leg that folds up completely bends anywhere.
@@ -230,7 +230,7 @@ def shorten_targets(settings, legs, feet, world, hips, motion):
             store3(foot.ankle, vec.add(start, vec.scale(out, min(max(distance, nearest), leg.reach))))
 
 
-@routine
+@kernel
 def carry_hips(settings, legs, pelvis, feet, world, hips, motion):
     """Move the pelvis: store its new state, and what is to be done to the hips' local transform. Feet that are then out
     of reach hang short of their targets.
@@ -248,7 +248,7 @@ def carry_hips(settings, legs, pelvis, feet, world, hips, motion):
     store4(pelvis.rotation, (axis[0], axis[1], axis[2], turn[3]))
 
 
-@routine
+@kernel
 def step_pelvis(settings, legs, pelvis, feet, world, hips, dt):
     """Step the pelvis of a character that follows a clip: on its spring to the height of the ground under its feet, but
     no higher than its planted legs reach, and no faster than a pelvis moves.
