@@ -8,7 +8,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings, rotation_bounds
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.rotation_bounds import FASTEST_BEYOND, MOST_SUNK, without_pops
+from kinema.bake.rotation_bounds import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, without_pops
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.pose import Pose
@@ -61,8 +61,22 @@ def test_world_matrices_follow(walk):
     np.testing.assert_allclose(bounded.world, world, atol=1e-6)
 
 
-def test_a_foot_that_would_be_moved_far_keeps_its_pop(walk):
-    popping = with_pop(walk, walk.rig.legs[0].joints[0], 90.0, mid_swing(walk))
+def test_a_leg_that_flips_over_is_spread_within_its_swing(walk):
+    """Its foot is moved far by that. Where it is held, and all else, stays as it was."""
+    thigh, frame = walk.rig.legs[0].joints[0], mid_swing(walk)
+    popping = with_pop(walk, thigh, 120.0, frame)
+    bounded = without_pops(walk, popping, FLOOR)
+    assert beyond(walk, popping, thigh).max() > np.radians(110)
+    assert beyond(walk, bounded, thigh).max() <= FASTEST_FLIP * walk.dt * 1.001
+    changed = np.flatnonzero((bounded.poses.arrays()[1] != popping.poses.arrays()[1]).any(axis=(1, 2)))
+    held = np.flatnonzero(walk.held[:, 0])
+    assert held[held < frame].max() < changed.min()
+    assert changed.max() < held[held > frame].min()
+
+
+def test_a_pop_that_holds_a_foot_in_place_stays(walk):
+    held = np.flatnonzero(walk.held[:, 0] & np.roll(walk.held[:, 0], 6) & np.roll(walk.held[:, 0], -6))
+    popping = with_pop(walk, walk.rig.legs[0].joints[0], 90.0, int(held[len(held) // 2]))
     assert without_pops(walk, popping, FLOOR) is popping
 
 

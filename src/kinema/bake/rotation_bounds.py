@@ -7,8 +7,9 @@ and after it. Everything slower is left exactly as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,13 @@ MOST_SUNK = 0.005
 ROUNDING = 1.001
 """A sole that is so little deeper than before is where it was."""
 
+FASTEST_FLIP = np.radians(40.0) * 60.0
+"""The same for a leg that flips over while its foot swings. Where nothing else helps, its foot goes wherever that takes
+it."""
+
+IN_SWING = ((FASTEST_BEYOND, MOST_MOVED), (FASTEST_FLIP, MOST_MOVED), (FASTEST_FLIP, np.inf))
+"""What is tried in a swing: how fast joints may rotate, and how far the sole may be moved, leg lengths."""
+
 SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
 """Shares of a step that are spread before it, in the order they are tried: around it first."""
 
@@ -45,35 +53,68 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> B
     """Return the frames with steps of leg joints beyond the clip spread over time.
 
     A step is spread around it where that keeps the soles out of the ground, else before or after it, where they sink
-    least. Toes are spread on their own.
+    least. Toes are spread on their own. Where that would move a foot that is held, steps are spread within each swing.
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
-    rig, wanted = clip_frames.rig, metrics.soles_over(clip_frames.rig, frames.world, ground)
-    depths = metrics.penetration(wanted)
-    for n, leg in enumerate(rig.legs):
-        allowed = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED) * rig.leg_length
-        deepest = np.maximum(depths[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
-        best, least = frames, np.inf
-        for bounded in _candidates(clip_frames, frames, leg):
-            soles = metrics.soles_over(rig, bounded.world, ground)
-            moved = np.linalg.norm(soles.points - wanted.points, axis=-1)[:, n].max(axis=-1)
-            sunk = float((metrics.penetration(soles)[:, n] / deepest).max())
-            if (moved <= allowed).all() and sunk < least:
-                best, least = bounded, sunk
-            if least <= 1.0:
-                break
-        frames = best
+    for n, leg in enumerate(clip_frames.rig.legs):
+        limits = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED)
+        frames = _best(clip_frames, frames, _candidates(clip_frames, frames, leg), ground, n, limits)
+        for swing in _swings(clip_frames.held[:, n]):
+            for most, limit in IN_SWING:
+                found = _in_swing(clip_frames, frames, leg, swing, most * clip_frames.dt)
+                frames = _best(clip_frames, frames, found, ground, n, np.full(len(limits), limit))
     return frames
+
+
+def _best(
+    clip_frames: ClipFrames, frames: BakedFrames, candidates: Iterator[BakedFrames], ground: Any, n: int, limits: Any
+) -> BakedFrames:
+    """Return the first candidate in which the sole of leg n is not deeper in the ground than before, else the one in
+    which it sinks least; the frames themselves, where each moves it too far. limits: (F,), leg lengths.
+    """
+    rig, best, least, wanted = clip_frames.rig, frames, np.inf, None
+    for bounded in candidates:
+        if wanted is None:
+            wanted = metrics.soles_over(rig, frames.world, ground)
+            deepest = np.maximum(metrics.penetration(wanted)[:, n] * ROUNDING, MOST_SUNK * rig.leg_length)
+        soles = metrics.soles_over(rig, bounded.world, ground)
+        moved = np.linalg.norm(soles.points - wanted.points, axis=-1)[:, n].max(axis=-1)
+        sunk = float((metrics.penetration(soles)[:, n] / deepest).max())
+        if (moved <= limits * rig.leg_length).all() and sunk < least:
+            best, least = bounded, sunk
+        if least <= 1.0:
+            break
+    return best
+
+
+def _swings(held: Any) -> Iterator[slice]:
+    """Frames in which a foot swings, with the held ones next to them."""
+    edges = np.diff(np.pad(~held, 1).astype(np.int8))
+    for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        yield slice(max(start - 1, 0), stop + 1)
+
+
+def _in_swing(
+    clip_frames: ClipFrames, frames: BakedFrames, leg: Leg, swing: slice, most: float
+) -> Iterator[BakedFrames]:
+    """Yield the frames with the steps of a leg spread within one swing, which begins and ends as it did."""
+    toes = {clip_frames.rig.sole_points(leg)[0][-1]}
+    for share in SHARES:
+        bounded = _bounded(clip_frames, frames, toes.union(leg.joints), most, partial(_spread_within, share), swing)
+        if bounded is frames:
+            return
+        yield bounded
 
 
 def _candidates(clip_frames: ClipFrames, frames: BakedFrames, leg: Leg) -> Iterator[BakedFrames]:
     """Yield the frames with the steps of a leg spread in one way after the other; nothing, if there are none."""
     toes = {clip_frames.rig.sole_points(leg)[0][-1]}.difference(leg.joints)
     for share in SHARES:
-        bounded = _bounded(clip_frames, frames, leg.joints, share)
+        most = FASTEST_BEYOND * clip_frames.dt
+        bounded = _bounded(clip_frames, frames, leg.joints, most, partial(_spread, share))
         for toe_share in SHARES:
-            both = _bounded(clip_frames, bounded, toes, toe_share)
+            both = _bounded(clip_frames, bounded, toes, most, partial(_spread, toe_share))
             if both is not frames:
                 yield both
             if both is bounded:
@@ -82,18 +123,24 @@ def _candidates(clip_frames: ClipFrames, frames: BakedFrames, leg: Leg) -> Itera
             return
 
 
-def _bounded(clip_frames: ClipFrames, frames: BakedFrames, joints: Iterable[Joint], share: float) -> BakedFrames:
-    """Return the frames with steps of some joints beyond the clip spread over time, so much of them before the step;
-    the same, if there are none.
+def _bounded(
+    clip_frames: ClipFrames,
+    frames: BakedFrames,
+    joints: Iterable[Joint],
+    most: float,
+    spread: Callable[[Any, float], Any],
+    part: slice = slice(None),
+) -> BakedFrames:
+    """Return the frames with steps of some joints beyond the clip of more than so many radians spread over time; the
+    same, if there are none.
     """
-    most = FASTEST_BEYOND * clip_frames.dt
     translations, rotations, scales = frames.poses.arrays()
     bounded, own = rotations.copy(), clip_frames.poses.arrays()[1]
     for joint in map(int, joints):
-        before = own[:, joint].astype(np.float64)
-        corrections = arrays.mul(arrays.conj(before), rotations[:, joint].astype(np.float64))
-        if _steps(corrections).max(initial=0.0) > most:
-            bounded[:, joint] = arrays.unit(arrays.mul(before, _spread(corrections, most, share)))
+        before = own[part, joint].astype(np.float64)
+        corrections = arrays.mul(arrays.conj(before), rotations[part, joint].astype(np.float64))
+        if _steps(corrections).max(initial=0.0) > most * ROUNDING:
+            bounded[part, joint] = arrays.unit(arrays.mul(before, spread(corrections, most)))
     if np.array_equal(bounded, rotations):
         return frames
     poses = Pose.of(translations, bounded, scales)
@@ -106,10 +153,21 @@ def _steps(rotations: Any) -> Any:
     return arrays.angle_between(rotations[:-1], rotations[1:])
 
 
-def _spread(rotations: Any, most: float, share: float) -> Any:
+def _spread(share: float, rotations: Any, most: float) -> Any:
     """(F, 4): rotations with no step of more than so many radians: a share of each spread before it, the rest after."""
     late, early = _followed(rotations, most), _followed(rotations[::-1], most)[::-1]
     return _followed(arrays.slerp(late, early, np.full(len(rotations), share)), most)
+
+
+def _spread_within(share: float, rotations: Any, most: float) -> Any:
+    """(F, 4): the same with the first and the last rotation as they were, if so many steps lead from one to the
+    other.
+    """
+    spread = _spread(share, rotations, most)
+    spread[0], spread[-1] = rotations[0], rotations[-1]
+    spread = _followed(spread, most)
+    spread[-1] = rotations[-1]
+    return _followed(spread[::-1], most)[::-1]
 
 
 def _followed(rotations: Any, most: float) -> Any:
