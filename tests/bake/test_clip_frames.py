@@ -7,6 +7,7 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.clip_frames import frames_of
+from kinema.demo import humanoid
 from tests.assets import asset
 
 
@@ -50,3 +51,36 @@ def test_held_feet_are_slow_and_low():
     speed = np.linalg.norm(np.gradient(soles, take.dt, axis=0), axis=-1).min(axis=-1)
     assert low[take.held].max() < 0.06 * take.rig.leg_length
     assert speed[take.held].max() < 0.6 * take.rig.leg_length
+
+
+def open_walk(person, fps=24):
+    """Our walk in place, without its closing frame."""
+    clip = person.clips["walk"].in_place()
+    count = round(clip.duration * fps)
+    times = np.arange(count) * clip.duration / count
+    return km.Clip.from_poses("open", person.skeleton, clip.sample(times), times=times)
+
+
+def test_a_loop_without_its_closing_frame_is_repeated_without_a_jump():
+    person = humanoid()
+    frames = frames_of(person.rig, open_walk(person), BakeSettings(lock_feet=True, loops=3)).without_lead
+    soles = metrics.sole_points(person.rig, frames.world)
+    walk = person.clips["walk"].in_place()
+    closed = frames_of(person.rig, walk, BakeSettings(lock_feet=True, loops=3)).without_lead
+    assert frames.times[-1] == pytest.approx(closed.times[-1] - 1 / 24, abs=0.01)
+    own = metrics.sole_points(person.rig, closed.world)
+    assert np.abs(np.diff(soles, axis=0)).max() / frames.dt < 1.1 * np.abs(np.diff(own, axis=0)).max() / closed.dt
+
+
+def test_played_once_it_is_as_long_as_it_was():
+    person = humanoid()
+    clip = open_walk(person)
+    frames = frames_of(person.rig, clip, BakeSettings(lock_feet=True)).without_lead
+    assert frames.times[-1] == pytest.approx(clip.duration, abs=1e-6)
+
+
+def test_a_clip_that_ends_elsewhere_is_no_loop():
+    person = humanoid()
+    half = person.clips["walk"].sample(np.linspace(0.0, 0.4 * person.clips["walk"].duration, 12))
+    clip = km.Clip.from_poses("half", person.skeleton, half, times=np.arange(12) / 24)
+    assert frames_of(person.rig, clip, BakeSettings(lock_feet=True)).lead == 0

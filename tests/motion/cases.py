@@ -120,8 +120,9 @@ def case_of(which: CaseName, ground: str) -> Case:
     assert rig is not None
     clip = cut(character.clips[which.clip] if which.clip else next(iter(character.clips.values())))
     settings = BakeSettings(lock_feet=True)
-    clip_frames = frames_of(rig, clip, settings).without_lead
-    if clip_frames.travel.needed:
+    once = frames_of(rig, clip, settings)
+    clip_frames = once.without_lead
+    if once.travel.needed and once.lead:  # A loop; what walks once in place, or falls, would jump at its end.
         settings = BakeSettings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(clip_frames.times[-1]) - 0.01)))
         clip_frames = frames_of(rig, clip, settings).without_lead
     if ground == "flat":

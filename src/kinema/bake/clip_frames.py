@@ -60,6 +60,14 @@ LOOP_GAP = 0.1
 """Most leg lengths, along any axis, between where a foot is in the first and the last frame of a loop. Loops without a
 closing frame differ by what a foot moves in one frame."""
 
+OPEN_GAP = 0.03
+"""Least leg lengths between where a foot is in the first and the last frame of a loop without a closing frame; less is
+closed."""
+
+OPEN_COSINE, OPEN_STEPS = 0.7, (0.6, 1.6)
+"""How well the way from the last frame of such a loop to its first goes on as its feet move there: least cosine of the
+angle between the two, and least and most steps from frame to frame that it is long."""
+
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
@@ -119,8 +127,14 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         clip = clip.in_place(up=rig.up)
     times, stride = _frames(clip, settings)
     poses = clip.sample(times)
-    closed = settings.loops > 1 or _is_loop(rig, poses)
     dt = float(times[1] - times[0])
+    closing = stride if _is_open_loop(rig, poses, stride) else 0
+    if closing:
+        way = Clip.from_poses(clip.name, clip.skeleton, poses[[-1, 0]], times=np.array((0.0, closing * dt)))
+        added = way.sample(np.arange(1, closing + 1) * dt)
+        poses = Pose.of(*(np.concatenate(parts) for parts in zip(poses.arrays(), added.arrays(), strict=True)))
+        times = times[0] + np.arange(times.size + closing) * dt
+    closed = settings.loops > 1 or _is_loop(rig, poses)
     travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
     own = _own_travel(rig, poses)
     stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
@@ -131,8 +145,9 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     one_pass = transforms[-1] @ own
     which, transforms = _repeated(transforms, one_pass, range(-1 if closed else 0, settings.loops))
     lead = min(times.size - 1, round(LEAD_IN / dt)) if closed else 0
-    total = settings.loops * (times.size - 1) + 1 + lead
-    which, transforms = which[-total:], transforms[-total:]
+    last = which.size - closing
+    first = last - lead - settings.loops * (times.size - 1) - 1 + closing
+    which, transforms = which[first:last], transforms[first:last]
     rig = replace(rig, floor=travel.floor)
     clip_frames = ClipFrames(
         (np.arange(which.size) - lead) * dt, poses[which], transforms, None, None, lead, stride, rig, travel, moves
@@ -181,6 +196,27 @@ def _is_loop(rig: Rig, poses: Pose) -> bool:
     world = rig.skeleton.world(poses[[0, -1]])
     soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
     return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * rig.leg_length
+
+
+def _is_open_loop(rig: Rig, poses: Pose, stride: int) -> bool:
+    """Whether the feet go on from the last frame to the first, in place: a loop whose closing frame is left out.
+
+    stride: frames from key to key.
+    """
+    if not rig.legs or poses.shape[0] < 4 * stride:
+        return False
+    if float(np.linalg.norm(_own_travel(rig, poses)[:3, 3])) > IN_PLACE_GOES * rig.leg_length:
+        return False
+    world = rig.skeleton.world(poses[[0, stride, -1 - stride, -1]])
+    soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
+    first, last, way = soles[1] - soles[0], soles[3] - soles[2], soles[0] - soles[3]
+    gap, step = float(np.abs(way).max()), 0.5 * (first + last)
+    size = float(np.linalg.norm(way)) * float(np.linalg.norm(step))
+    if gap < OPEN_GAP * rig.leg_length or float((way * step).sum()) < OPEN_COSINE * size:
+        return False
+    length = float(np.linalg.norm(way))
+    lengths = [float(np.linalg.norm(each)) for each in (first, last, step)]
+    return any(OPEN_STEPS[0] * each <= length <= OPEN_STEPS[1] * each for each in lengths)
 
 
 def _own_travel(rig: Rig, poses: Pose) -> Any:
