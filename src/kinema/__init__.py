@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kinema.behaviours.eyes import EyesReport as EyesReport
     from kinema.behaviours.feet import Feet as Feet
     from kinema.behaviours.feet import FeetReport as FeetReport
+    from kinema.behaviours.feet_levels import FeetLevel as FeetLevel
     from kinema.behaviours.full_body import Body as Body
     from kinema.behaviours.hands import Hands as Hands
     from kinema.behaviours.hands import HandsReport as HandsReport
@@ -155,6 +156,7 @@ _HOME = {
     "Eyes": "kinema.behaviours.eyes",
     "Head": "kinema.behaviours.head",
     "FeetReport": "kinema.behaviours.feet",
+    "FeetLevel": "kinema.behaviours.feet_levels",
     "Feet": "kinema.behaviours.feet",
     "LocomotionReport": "kinema.behaviours.locomotion",
     "Locomotion": "kinema.behaviours.locomotion",

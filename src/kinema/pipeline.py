@@ -233,7 +233,7 @@ class Animator:
             value = validation.vectors("viewer", value, 3, self._crowd.precision).copy()
             if value.shape != (3,):
                 raise InputError(f"viewer must have shape (3,), got {value.shape}")
-        self._viewer = value
+        self._viewer = self._context.viewer = value
         if any(slot.stage.max_distance < math.inf for slot in self._slots):
             self.wake()
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ import numpy as np
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.behaviours.feet_levels import FeetLevel, LevelChoice, check_levels
 from kinema.behaviours.foot_rays import (
     BODY,
     FEET_SETTINGS,
@@ -95,6 +97,9 @@ class Feet(Stage):
         Whether the character's transform is kept on the ground below it. If not, set its height yourself.
     limits
         Whether the limits of the leg's joints are enforced.
+    levels
+        Levels of detail for characters that are far from the animator's viewer, each farther than the one before.
+        Default: full detail at any distance.
 
     Examples
     --------
@@ -115,6 +120,7 @@ class Feet(Stage):
     lean: float | None = None
     follow: bool = True
     limits: bool = False
+    levels: Sequence[FeetLevel] = ()
 
     def __post_init__(self) -> None:
         validation.number("max_slope", self.max_slope, 0.0, math.pi / 2)
@@ -124,6 +130,7 @@ class Feet(Stage):
             validation.number(name, getattr(self, name), 0.0)
         for name in ("tilt_half_life", "pelvis_half_life", "release_half_life"):
             validation.number(name, getattr(self, name), 0.0)
+        check_levels(self.levels)
 
     def start(self, crowd: Crowd) -> FeetState:
         return FeetState(self, crowd)
@@ -158,6 +165,7 @@ class FeetState(StageState):
         records = _records(settings, crowd, self.legs)
         self.feet, self.bodies, self.targets = records.feet, records.bodies, records.targets
         self._moving = records.bodies.pelvis.moving
+        self._levels = LevelChoice(settings.levels, crowd, records.bodies)
         self._records = FeetRecords(*kernel_views(*records))
         self._skeleton = _body_joints(crowd, records, bool(settings.follow))
         self._updated = self._skeleton.joints["joint"].copy()
@@ -244,6 +252,7 @@ class FeetState(StageState):
         if context.ground is None:
             raise InputError("Feet needs a ground: give Animator(..., ground=...)")
         dt, records = self.crowd.precision(context.dt), self._records
+        self._levels.update(context)
         world = context.world(self._updated)
         with context.edit_transform() as edit, context.edit() as local:
             frame = FrameArrays(local.t, local.r, local.s, world, edit.transform, context.weights)
@@ -350,7 +359,9 @@ def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
         for n in range(records.rays.shape[1]):
-            take_hit(records.rays[i, n], records.hits[i, n], hits.answers, hits.largest)
+            leg = n // RAYS
+            if (leg == records.legs.size) or records.feet[i, leg].casts:
+                take_hit(records.rays[i, n], records.hits[i, n], hits.answers, hits.largest)
         step_body(records, skeleton, i, pose, dt)
         solve_legs(solver, solver.states[i], records.targets[i], pose)
         for leg in range(records.legs.size):

@@ -161,6 +161,8 @@ FOOT = Record(
     foothold_steps=np.int64,
     delay=REAL,
     path=(REAL, 3),
+    casts=bool,
+    frames_to_cast=np.int64,
 )
 """The state of one foot. Vectors are in world space, lengths in metres.
 
@@ -180,12 +182,21 @@ hips, in the character's own space. next_landing, next_heading: where the clip p
 landing_shift: how far beyond its foothold it is put. landing_given, heading_given: whether time and place of that were
 given, and its heading. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many
 steps of the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative)
-before it goes forward. path: the way of the ball that its rays look along.
+before it goes forward. path: the way of the ball that its rays look along. casts: whether its rays are
+cast in this frame. frames_to_cast: until they are again.
 """
 
-BODY = Record(pelvis=PELVIS, hips=(REAL, 3), travel=(REAL, 3), follow_speed=REAL)
+BODY = Record(
+    pelvis=PELVIS,
+    hips=(REAL, 3),
+    travel=(REAL, 3),
+    follow_speed=REAL,
+    footholds=bool,
+    look_ahead=bool,
+    every=np.int64,
+)
 """The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
-follow_speed: of its transform along up, metres a second."""
+follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`."""
 
 
 class Landing(NamedTuple):
@@ -266,29 +277,32 @@ def extent_of(sole, foot, along):
 
 @kernel
 def aim_ahead(sole, foot, ball, rays, floor, rise):
-    """Aim rays along the path of a swinging foot, from its ball to where the part of it that goes first comes to be."""
+    """Aim rays along the path of a foot, from its ball to where the part of it that goes first comes to be."""
     path, none = load3(foot.path), like(rise, 0.0)
     length = vec.length(path)
     ahead = extent_of(sole, foot, vec.unit_or(path, load3(foot.heading))).ahead
     far = (length + ahead) / length if length > none else none
-    swings = foot.contact == SWINGING
     for n in range(AHEAD_RAYS):
-        rays[n].wanted = False
-        if swings:
-            along = vec.scale(path, far * like(rise, (n + 1) / AHEAD_RAYS))
-            aim_down(rays[n], vec.add(ball, along), floor, rise)
+        along = vec.scale(path, far * like(rise, (n + 1) / AHEAD_RAYS))
+        aim_down(rays[n], vec.add(ball, along), floor, rise)
 
 
 @kernel
-def aim_at_landing(sole, foot, landing, rays, floor, rise):
-    """Aim rays along the line on which the foot is going to land, until its foothold is settled."""
-    looks = landing.known & (not foothold_is_settled(foot, landing.left))
+def aim_at_landing(sole, foot, rays, floor, rise):
+    """Aim rays along the line on which the foot is going to land."""
     start = -sole.heel - sole.spacing * like(rise, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for n in range(RAYS - PROFILE):
-        rays[n].wanted = False
-        if looks:
-            along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
-            aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
+        along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
+        aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
+
+
+@kernel
+def is_due(foot, body):
+    """Count down the frames to the next cast of a foot's rays. Returns whether it is due. See `FeetLevel`."""
+    due = body.pelvis.fresh | (foot.frames_to_cast <= 0) | (body.every <= 1)
+    foot.frames_to_cast = (body.every if due else foot.frames_to_cast) - 1
+    body.pelvis.moving |= not due
+    return due
 
 
 @kernel
@@ -316,9 +330,15 @@ def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
     here = SolePoints(vec.add(points.heel, shift), vec.add(points.ball, shift), vec.add(points.tip, shift))
     way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing)
     store3(foot.path, vec.reject(way, floor.up))
-    aim_under(sole, foot, here, rays[:AHEAD], floor, settings.contact.rise)
-    aim_ahead(sole, foot, here.ball, rays[AHEAD:PROFILE], floor, settings.contact.rise)
-    aim_at_landing(sole, foot, landing, rays[PROFILE:], floor, settings.contact.rise)
+    for n in range(RAYS):
+        rays[n].wanted = False
+    foot.casts = is_due(foot, body)
+    if foot.casts:
+        aim_under(sole, foot, here, rays[:AHEAD], floor, settings.contact.rise)
+        if body.look_ahead & (foot.contact == SWINGING):
+            aim_ahead(sole, foot, here.ball, rays[AHEAD:PROFILE], floor, settings.contact.rise)
+        if body.footholds & landing.known & (not foothold_is_settled(foot, landing.left)):
+            aim_at_landing(sole, foot, rays[PROFILE:], floor, settings.contact.rise)
 
 
 @kernel

@@ -218,6 +218,8 @@ def step_contact(settings, sole, foot, clip, dt):
     landing = foreseen_landing(foot)
     before, state = foot.contact, contact_state(settings, sole, foot, clip)
     foot.contact = state
+    if state != before:
+        foot.frames_to_cast = 0
     held = (state == PLANTED) & settings.lock
     standing = held & (before == PLANTED) & (not foot.fresh)
     lands = landing.known & settings.lock & (not held) & (not foot.fresh)

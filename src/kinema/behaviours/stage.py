@@ -319,6 +319,8 @@ class FrameContext:
     """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
     ground: Any
     """Anything with `cast`, or None. Stages cast with `context.cast`."""
+    viewer: Any
+    """(3,): where levels of detail are measured from, world space; None for nowhere."""
 
     def __init__(self, crowd: Crowd) -> None:
         skeleton, count, dtype = crowd.skeleton, crowd.count, crowd.precision
@@ -337,6 +339,7 @@ class FrameContext:
         self._transform[:] = np.eye(4)[:3].reshape(12)
         self.transform = _read_only(self._transform)
         self.ground = None
+        self.viewer = None
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
