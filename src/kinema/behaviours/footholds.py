@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.gait import bound_landing, landing_point, lift_feet, lift_off, on_own_side
+from kinema.behaviours.gait import HIGHEST_CLIMB, bound_landing, landing_point, lift_feet, lift_off, on_own_side
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
     FOOT_SAMPLES,
@@ -26,8 +26,8 @@ from kinema.behaviours.ground_contact import (
     limit_slope,
 )
 from kinema.behaviours.pelvis import highest_hip
-from kinema.behaviours.swinging import PATH_RAYS, land, plan_swing, swing_path
-from kinema.behaviours.walking import HANGING, reach_for, rotation_of
+from kinema.behaviours.swinging import PATH_RAYS, land, lines_of, path_point, plan_swing, swing_path
+from kinema.behaviours.walking import HANGING, landing_ankle, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
 
@@ -58,6 +58,15 @@ HOLD_CROUCH = 0.8
 HELD_BACK, HELD_CROUCH = 0.1, 1.4
 """Progress below which a walker takes footholds at the end of its reach, and the share of its crouch that they may take
 then."""
+
+HIGHEST_BESIDE = 0.47
+"""Leg lengths by which a foot lands higher or lower than the foot beside it stands, at most."""
+
+EASY_BESIDE, HOLD_BESIDE = 0.3, 3.0
+"""Leg lengths from which that has a cost, one step of a staircase, and its weight."""
+
+SHORTEST_STEP = 0.02
+"""Leg lengths below which a step is not worth it: others may need theirs."""
 
 HOLD_EDGE = 3.0
 """Weight of a gap under the sole in judging a foothold, beside its distance from where it is wanted."""
@@ -123,9 +132,19 @@ def path_ray(leg, foot):
 
 @kernel
 def is_looking(foot):
-    """Whether a foot looks for its foothold in this frame: it has just left, or it hangs."""
-    leaves = (foot.target.contact == SWINGING) & (foot.left >= foot.duration)
+    """Whether a foot looks for its foothold in this frame: it has just left, it hangs, or it needs another one."""
+    leaves = (foot.target.contact == SWINGING) & ((foot.left >= foot.duration) | foot.again)
     return leaves | (foot.target.contact == HANGING)
+
+
+@routine
+def misses(settings, leg, walker, foot, m, up):
+    """Whether a foot that rises no longer reaches its foothold, because its body does not get there in time."""
+    on_its_way = (foot.target.contact == SWINGING) & (foot.left < foot.duration) & (not foot.replanned)
+    rises = vec.dot(load3(foot.velocity), up) >= like(foot.left, 0.0)
+    if not (on_its_way & rises):
+        return False
+    return not is_within_reach(settings, leg, walker, foot, m, landing_ankle(leg, foot), up)
 
 
 @batch
@@ -138,17 +157,19 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
         beats = math.floor(walker.since / walker.beat)
         walker.since += dt
         walker.retries = math.floor(walker.since / walker.beat) > beats
+        up = floor_of(settings.contact, transforms[i, 0]).up
         if not walker.pelvis.fresh:
-            lift_feet(settings, legs, walker, feet[i], m, floor_of(settings.contact, transforms[i, 0]).up)
+            lift_feet(settings, legs, walker, feet[i], m, up)
         for n in range(legs.size):
             foot = feet[i, n]
             foot.first_ray = -1
+            foot.again = misses(settings, legs[n], walker, foot, m, up)
             if is_looking(foot):
                 seconds = foot.left if foot.target.contact == SWINGING else like(dt, 0.0)
                 bound_landing(settings, legs, walker, feet[i], n, m, seconds)
                 store3(foot.wanted, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
-                count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS
+                count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS * lines_of(legs[n])
     return count
 
 
@@ -162,13 +183,11 @@ def aim_foot(settings, leg, foot, floor, rotation, rays):
         for sample in range(samples_of(leg)):
             aim_down(rays[n], vec.add(at, quat.rotate(rotation, sample_part(leg, sample))), floor, rise)
             n += 1
-    ball = load3(foot.target.ball)
     path = swing_path(leg, foot, wanted, floor.up)
-    for step in range(PATH_RAYS):
-        aim_down(
-            rays[n], vec.add(ball, vec.scale(path.along, path.first + path.spacing * like(rise, step))), floor, rise
-        )
-        n += 1
+    for line in range(lines_of(leg)):
+        for step in range(PATH_RAYS):
+            aim_down(rays[n], path_point(leg, foot, path, rotation, line, step), floor, rise)
+            n += 1
 
 
 @batch
@@ -186,8 +205,8 @@ def aim_rays(rows, settings, legs, feet, transforms, rays):
 
 
 @routine
-def foothold_at(settings, leg, foot, which, hits, floor):
-    """Judge one candidate."""
+def foothold_at(settings, leg, walker, foot, which, hits, floor):
+    """Judge one candidate: its cost is that of the gaps under the sole."""
     length, cos_slope = leg.bones.length, settings.contact.cos_slope
     zero = like(length, 0.0)
     n = foot.first_ray + which * samples_of(leg)
@@ -197,7 +216,8 @@ def foothold_at(settings, leg, foot, which, hits, floor):
     if leg.point:
         return Foothold(solid, load3(hit.point), vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up), zero)
     plane = fit_plane(hits, n, 1, floor, cos_slope)
-    solid &= height_on(plane, load3(hit.point), floor.up) <= length * like(length, BALL_GAP)
+    gap_below = height_on(plane, load3(hit.point), floor.up)
+    solid &= (gap_below <= length * like(length, BALL_GAP)) | is_held_back(walker)
     _, gap = lift_and_gap(plane, hits, n, 1, floor.up)
     for sample in range(FOOT_SAMPLES):
         gap += zero if hits[n + sample].found else like(length, NO_GROUND) * length
@@ -211,16 +231,21 @@ def foothold_at(settings, leg, foot, which, hits, floor):
     return Foothold(solid, ball, plane.normal, gap * like(length, HOLD_EDGE) / length)
 
 
+@kernel
+def is_held_back(walker):
+    """Whether a walker waits for its legs. It takes worse footholds then: higher ones, at the end of its reach, or
+    under its toes alone. It would never get on otherwise.
+    """
+    return walker.progress < like(walker.progress, HELD_BACK)
+
+
 @routine
 def is_within_reach(settings, leg, walker, foot, m, ankle, up):
-    """Whether the leg reaches a foothold once the body has come there, without crouching too far.
-
-    A walker that is held back takes what it just reaches: it would never get on otherwise.
-    """
+    """Whether the leg reaches a foothold once the body has come there, without crouching too far."""
     seconds = foot.left if foot.target.contact == SWINGING else like(walker.level, 0.0)
     moves = vec.scale(load3(foot.drift), seconds * walker.progress)
     hip = vec.add(xform.apply(m, load3(foot.hip)), moves)
-    held = walker.progress < like(seconds, HELD_BACK)
+    held = is_held_back(walker)
     reach = leg.reach if held else reach_for(leg, like(seconds, HOLD_REACH))
     crouch = leg.crouch * (like(seconds, HELD_CROUCH) if held else like(seconds, HOLD_CROUCH))
     top = walker.pelvis.height + highest_hip(hip, ankle, up, reach)
@@ -237,17 +262,23 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
     slope = vec.unit_or(load3(walker.pelvis.normal), up)
     found, cheapest = False, zero
     for which in range(CANDIDATES):
-        hold = foothold_at(settings, leg, foot, which, hits, floor)
+        hold = foothold_at(settings, leg, walker, foot, which, hits, floor)
         if not hold.solid:
             continue
         rotation = quat.unit(quat.mul(quat.between(up, hold.normal, vec.hinge_of(up)), rotation_of(m)))
         ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
-        if not (walker.pelvis.fresh | is_within_reach(settings, leg, walker, foot, m, ankle, up)):
+        way = vec.sub(hold.ball, load3(foot.target.ball))
+        high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_CLIMB)
+        beside = abs(vec.dot(hold.ball, up) - foot.beside) / length
+        high |= beside > like(length, HIGHEST_BESIDE)
+        fits = is_within_reach(settings, leg, walker, foot, m, ankle, up) & (is_held_back(walker) | (not high))
+        if not (walker.pelvis.fresh | fits):
             continue
         aside = candidate_offset(settings, leg, foot, which, up)
-        off = vec.dot(vec.sub(hold.ball, load3(foot.target.ball)), slope)
+        off = vec.dot(way, slope)
         crossing = max(foot.bound - vec.dot(hold.ball, load3(foot.side)), zero) * like(length, HOLD_CROSSING)
         cost = hold.cost + (vec.length(aside) + abs(off) * like(length, HOLD_HEIGHT) + crossing) / length
+        cost += max(beside - like(length, EASY_BESIDE), zero) * like(length, HOLD_BESIDE)
         if (not found) | (cost < cheapest):
             found, cheapest = True, cost
             store3(foot.foothold, hold.ball)
@@ -260,8 +291,22 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
 
 @routine
 def begin_swing(settings, leg, walker, foot, hits, m, floor):
-    """Find the foothold of a foot and plan its swing. A foot that was about to leave and finds none stays."""
+    """Find the foothold of a foot and plan its swing.
+
+    A foot that was about to leave and finds none stays, and so does one that would come down where it is. One that is
+    on its way keeps the foothold that it has.
+    """
     found = choose_foothold(settings, leg, walker, foot, hits, m, floor)
+    if foot.again:
+        foot.replanned = True
+        if found:
+            foot.lift_off, foot.ground = vec.dot(load3(foot.target.ball), floor.up), ground_below(foot, floor)
+            plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
+        return
+    if found & (foot.target.contact == SWINGING) & (not walker.pelvis.fresh):
+        moves = vec.sub(load3(foot.foothold), load3(foot.target.ball))
+        found = vec.length(moves) > leg.bones.length * like(foot.left, SHORTEST_STEP)
+        foot.failed = not found
     if walker.pelvis.fresh:
         if found:
             land(foot)
@@ -273,6 +318,12 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
         foot.target.contact = PLANTED
 
 
+@kernel
+def ground_below(foot, floor):
+    """The height of the ground that a foot is over, as its body follows it."""
+    return foot.target.ground + vec.dot(floor.point, floor.up)
+
+
 @batch
 def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
     """Find the footholds of all feet that look for one."""
@@ -281,7 +332,7 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
         in_air = lifts = False
         for n in range(legs.size):
-            in_air |= (feet[i, n].target.contact == SWINGING) & (feet[i, n].first_ray < 0)
+            in_air |= (feet[i, n].target.contact == SWINGING) & ((feet[i, n].first_ray < 0) | feet[i, n].again)
         for n in range(legs.size):
             if feet[i, n].first_ray >= 0:
                 begin_swing(settings, legs[n], walkers[i], feet[i, n], hits, m, floor)

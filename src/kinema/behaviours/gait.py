@@ -24,6 +24,13 @@ STRIDE_ROOM = 0.65
 SHIFTED = 0.5
 """Share of a move straight away from the hip that shortens a stride: the remainder is what `lead_shift` makes good."""
 
+HIGHEST_CLIMB = 0.5
+"""Leg lengths that a foot climbs or descends in one step at most: two steps of a staircase, not three."""
+
+LEAD_OF_STEP = 0.27
+"""Share of its step, over the ground, by which a foot lands ahead of its home at top speed: the body covers the
+remainder."""
+
 FALLS_FASTER = 0.7
 """Share of the time that a swing takes to climb, in which it descends as far."""
 
@@ -146,7 +153,9 @@ def keep_side(settings, leg, m, ahead):
 
 @routine
 def bound_landing(settings, legs, walker, feet, n, m, seconds):
-    """Set how far to its own side a foot has to land so that it does not cross the foot beside it."""
+    """Set how far to its own side a foot has to land so that it does not cross the foot beside it, and how high that
+    one stands.
+    """
     zero, foot = like(seconds, 0.0), feet[n]
     own_up = load3(settings.contact.up)
     own_side = vec.cross(own_up, load3(settings.forward))
@@ -158,8 +167,11 @@ def bound_landing(settings, legs, walker, feet, n, m, seconds):
         apart = vec.dot(vec.sub(load3(legs[n].home), load3(legs[partner].home)), own_side) * like(zero, OWN_SIDE)
     side = vec.scale(side, like(zero, -1.0)) if apart < zero else side
     store3(foot.side, vec.select(apart != zero, side, (zero, zero, zero)))
-    foot.bound = zero
+    foot.bound, foot.beside = zero, vec.dot(load3(foot.target.ball), xform.linear(m, own_up))
     if partner >= 0:
+        beside = feet[partner]
+        stands = load3(beside.foothold) if beside.target.contact == SWINGING else load3(beside.target.ball)
+        foot.beside = vec.dot(stands, xform.linear(m, own_up))
         foot.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.side)) + abs(apart)
 
 
@@ -216,7 +228,7 @@ def need(settings, leg, walker, foot, m, up):
     lead = lead_of(walker, foot)
     most = max(lead + lead, settings.settle * length)
     needed = vec.length(gap) / most if most > zero else zero
-    strained = strain(settings, leg, walker, foot, m, up)
+    strained = strain(settings, leg, walker, foot, m, up, zero)
     behind = vec.dot(vec.sub(load3(foot.home), ball), load3(foot.drift)) > zero
     if behind | (strained >= like(zero, 1.0)):
         return max(needed, strained * like(zero, STEP_URGENT / BRAKE_FROM))
@@ -237,8 +249,10 @@ def longest_stride(settings, leg, walker, m, along):
     free = max(leg.reach * leg.reach - low * low - aside * aside, zero)
     squared = one + slope * slope
     farthest = (math.sqrt(half * half + squared * free) - half) / squared
-    farthest = max(farthest, leg.bones.length * like(zero, LEAST_SPARE))
-    return min(settings.stride * leg.bones.length, farthest * like(zero, STRIDE_ROOM))
+    farthest = max(farthest, leg.bones.length * like(zero, LEAST_SPARE)) * like(zero, STRIDE_ROOM)
+    climb = leg.bones.length * like(zero, HIGHEST_CLIMB * LEAD_OF_STEP)
+    farthest = min(farthest, climb / slope) if slope > zero else farthest
+    return min(settings.stride * leg.bones.length, farthest)
 
 
 @routine
@@ -323,7 +337,7 @@ def next_group(settings, legs, walker, feet, m, up):
         other = group != walker.group
         in_time = (walker.since >= pause) | (not other) | (needed >= like(zero, STEP_URGENT))
         # If both groups need a step, the one that did not swing last goes first.
-        needed += like(zero, STEP_URGENT) if other else zero
+        needed = min(needed, like(zero, STEP_URGENT)) + (like(zero, STEP_URGENT) if other else zero)
         if in_time & (needed > most):
             best, most = group, needed
     return best
@@ -357,6 +371,7 @@ def lift_off(walker, foot, up):
     zero = like(walker.since, 0.0)
     foot.target.contact = SWINGING
     foot.left = foot.duration = walker.swing_time
-    foot.lift_off = vec.dot(load3(foot.target.ball), up)
+    foot.lift_off = foot.ground = vec.dot(load3(foot.target.ball), up)
+    foot.again = foot.replanned = False
     store3(foot.velocity, (zero, zero, zero))
     foot.pull = zero

@@ -21,7 +21,7 @@ from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of, partners_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
-from kinema.behaviours.pelvis import apply_to_hips
+from kinema.behaviours.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import ARRIVED, BodyFrame, end_frame, step_bodies, travel
@@ -58,6 +58,14 @@ NEW_GROUND = 0.02
 CLIMB_TIME = 5.0
 """Duration of a swing that rises by some height, in the times that its top speed takes for that height. It rises in a
 little more than half of it, and at most half as fast as it moves ahead, since that takes most of its knee."""
+
+SWING_FOLD, SMALLEST_BEND = 0.385, 1.3
+"""Share of its distance at rest to which a swinging foot comes to its hip at most, over a step; and multiple of the
+distance at which its leg would be folded up completely, and bend anywhere."""
+
+WALKING_SPARE = 0.2
+"""Leg lengths that a leg reaches beyond its home, at least. The feet of a creature that stands with its legs stretched
+out have their homes closer to the body: it could not take a step otherwise."""
 
 STEEPEST = 1.5
 """Radians (86 degrees): a vertical plane has no height."""
@@ -420,11 +428,19 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     crouch = min(settings.crouch * length, max(high, POINT_SOLE * length) * LOWEST_CROUCH)
     aside = math.sqrt(max(rest**2 - high**2, 0.0))
     farthest = math.sqrt(max(reach**2 - (high - crouch) ** 2, 0.0))
+    inward = min(max(aside - (farthest - WALKING_SPARE * length), 0.0), aside)
+    way = hip_at - ankle_at - np.array(rig.up) * high
     record.home[:], record.hip[:], record.to_ankle[:] = ball, hip_at, ankle_at - ball
+    if inward > 0.0:
+        record.home[:] += way * (inward / aside)
+        aside -= inward
+        rest = math.hypot(aside, high)
     record.reach, record.rest_reach, record.crouch = reach, rest, crouch
     record.rest_aside, record.rest_height = aside, high
     record.climb_time = CLIMB_TIME / (settings.foot_speed * length)
     record.spare = max(farthest - aside, LEAST_SPARE * length)
+    closest = max(SWING_FOLD * rest, SMALLEST_BEND * abs(float(record.thigh - record.shin)))
+    record.low = max(1.0 - closest / (CLOSEST_FOLD * rest), 0.0) if rest > 0.0 else 0.0
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     sole = float(np.linalg.norm(tip - heel))
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)

@@ -6,7 +6,15 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.ground_contact import FOOT_SAMPLES, PLANTED, SWINGING, floor_of
+from kinema.behaviours.ground_contact import (
+    BALL_SAMPLE,
+    FOOT_SAMPLES,
+    HEEL_SAMPLE,
+    PLANTED,
+    SWINGING,
+    TIP_SAMPLE,
+    floor_of,
+)
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -16,10 +24,13 @@ LEAST_RISE, MOST_RISE = 0.4, 0.65
 """Shares of a swing in which a foot rises: early on level ground, longer where it climbs a step."""
 
 FASTEST_JOINT = 19.0
-"""Radians per second at which thigh and knee of a swinging leg rotate at most: 18 degrees per frame at 60 Hz."""
+"""Radians per second at which the joints of a swinging leg rotate at most: 18 degrees per frame at 60 Hz."""
 
 SLOWEST_PACE = 0.2
 """Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
+
+LATE_PACE = 0.5
+"""Share of its planned speed at which a foot comes down that is still out of reach: its body is on the way."""
 
 SWING_ARRIVES = 0.1
 """Share of a swing, at its end, in which a foot only lowers, so that it does not scrape the ground."""
@@ -27,8 +38,11 @@ SWING_ARRIVES = 0.1
 SWING_WAITS = 0.1
 """Share of a swing by which its waits differ between the plans that are compared."""
 
-WAITS = 4
+WAITS = 5
 """Waits at each end of a swing that are compared: a foot only rises before a step up, or lowers behind a step down."""
+
+LONGEST_WAIT = 0.75
+"""Share of a swing that both waits take at most together."""
 
 WAIT_COST = 0.05
 """Leg lengths of penetration, summed over the moments of a plan, that a whole swing of waiting is worth."""
@@ -36,7 +50,7 @@ WAIT_COST = 0.05
 PLAN_MOMENTS = 20
 """Moments of a swing at which a plan is compared with the ground."""
 
-ON_ITS_WAY = 0.02
+ON_ITS_WAY = 0.005
 """Share of its path from either end within which a foot is still, or already, where it stands."""
 
 PLAN_CLEARANCE = 0.03
@@ -46,7 +60,8 @@ HIGHEST_STEP = 0.5
 """Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
 
 PATH_RAYS = 12
-"""Rays along the path of a swinging foot, from its heel to beyond its landing: a twelfth of a leg apart."""
+"""Rays in each line along the path of a swinging foot, from its heel to beyond its landing: a twelfth of a leg
+apart."""
 
 USUAL_RISE = 0.6
 """Share of a swing for which a leg's `climb_time` holds."""
@@ -56,12 +71,13 @@ BEYOND = 0.1
 
 
 class SwingPath(NamedTuple):
-    """The path of a swinging foot over the ground: a unit vector along it, the distance of its ball along that, where
-    the first ray of the path is, and how far they are apart. Metres.
+    """The path of a swinging foot over the ground: a unit vector along it, the distance of its ball along that, how far
+    its sole reaches before the ball, where the first ray of the path is, and how far they are apart. Metres.
     """
 
     along: Any
     distance: Any
+    tip: Any
     first: Any
     spacing: Any
 
@@ -81,7 +97,28 @@ def swing_path(leg, foot, goal, up):
         behind, ahead = min(behind, reach), max(ahead, reach)
     distance = vec.length(way)
     beyond = leg.bones.length * like(zero, BEYOND)
-    return SwingPath(along, distance, behind, (distance + ahead - behind + beyond) / like(zero, PATH_RAYS - 1))
+    return SwingPath(along, distance, ahead, behind, (distance + ahead - behind + beyond) / like(zero, PATH_RAYS - 1))
+
+
+@kernel
+def lines_of(leg):
+    """How many lines of rays go along the path of a foot: one through its heel and one through its tip, which differ
+    for a foot that does not point the way it goes.
+    """
+    return 1 if leg.point else 2
+
+
+@routine
+def path_point(leg, foot, path, rotation, line, step):
+    """Where a ray along the path of a foot goes down. rotation: how the foot is going to stand."""
+    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
+    part = load3(leg.samples[TIP_SAMPLE if line else HEEL_SAMPLE])
+    before, after = quat.rotate(load4(foot.rotation), part), quat.rotate(rotation, part)
+    at = path.first + path.spacing * like(zero, step)
+    share = (at - vec.dot(before, path.along)) / path.distance if path.distance > zero else zero
+    share = min(max(share, zero), one)
+    aside = vec.reject(vec.add(before, vec.scale(vec.sub(after, before), share)), path.along)
+    return vec.add(load3(foot.target.ball), vec.add(aside, vec.scale(path.along, at)))
 
 
 @routine
@@ -94,9 +131,12 @@ def plan_swing(settings, leg, walker, foot, hits, path, up):
     down = vec.dot(load3(foot.foothold), up)
     ends = max(foot.lift_off, down)
     top = ends
-    for step in range(PATH_RAYS):
-        hit = hits[path + step]
-        if hit.found:
+    probed = swing_path(leg, foot, load3(foot.wanted), up)
+    swept = swing_path(leg, foot, load3(foot.foothold), up)
+    end = swept.distance + swept.tip
+    for ray in range(PATH_RAYS * lines_of(leg)):
+        hit = hits[path + ray]
+        if hit.found & (probed.first + probed.spacing * like(length, ray % PATH_RAYS) < end):
             height = vec.dot(load3(hit.point), up)
             top = max(top, height) if height < ends + length * like(length, HIGHEST_STEP) else top
     foot.apex = top + settings.lift * length
@@ -118,6 +158,8 @@ def set_waits(leg, foot, hits, path, up):
         for last in range(WAITS):
             foot.depart = like(best, SWING_WAITS) * like(best, first)
             foot.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
+            if foot.depart + foot.arrive > like(best, LONGEST_WAIT):
+                continue
             cost = plan_penetration(leg, foot, hits, path, up)
             cost += (foot.depart + foot.arrive) * leg.bones.length * like(best, WAIT_COST)
             if (best < like(best, 0.0)) | (cost < best):
@@ -136,19 +178,27 @@ def plan_penetration(leg, foot, hits, path, up):
     depth, on_its_way = zero, like(zero, ON_ITS_WAY)
     for moment in range(1, PLAN_MOMENTS):
         time = like(zero, moment / PLAN_MOMENTS)
-        moved = smooth(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
+        moved = share_across(foot, time)
         if time < foot.rises:
             height = foot.lift_off + (foot.apex - foot.lift_off) * minimum_jerk(time / foot.rises)
         else:
             height = down + (foot.apex - down) * minimum_jerk((one - time) / (one - foot.rises))
-        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), smooth(time))
+        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), moved)
         for k in range(FOOT_SAMPLES):
             part = quat.rotate(rotation, load3(leg.samples[k]))
             at = swing.distance * moved + vec.dot(part, swing.along)
             place = (at - probed.first) / probed.spacing
-            ground = height_along(hits, path, place, (moved > on_its_way) & (moved < one - on_its_way), up)
+            line = path + (PATH_RAYS if (k >= BALL_SAMPLE) & (not leg.point) else 0)
+            ground = height_along(hits, line, place, (moved > on_its_way) & (moved < one - on_its_way), up)
             depth += max(ground + margin - height - vec.dot(part, up), zero)
     return depth
+
+
+@kernel
+def share_across(foot, time):
+    """How far a swinging foot has come across the ground, and has rotated, after a share of its time."""
+    zero, one = like(time, 0.0), like(time, 1.0)
+    return smooth(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
 
 
 @kernel
@@ -258,7 +308,8 @@ def swing_foot(foot, up, dt):
     height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
     store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
     store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
-    done, then = smooth(one - foot.left / foot.duration), smooth(one - (foot.left - dt) / foot.duration)
+    done = share_across(foot, one - foot.left / foot.duration)
+    then = share_across(foot, one - (foot.left - dt) / foot.duration)
     share = (then - done) / (one - done) if done < one else one
     store4(foot.rotation, quat.unit(quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), share)))
     foot.left -= dt
@@ -266,32 +317,43 @@ def swing_foot(foot, up, dt):
 
 @routine
 def swing_within_speed(leg, foot, hip, up, dt):
-    """Step a swinging foot by dt, or by less if a joint of its leg would rotate too fast: it lands later then.
+    """Step a swinging foot by dt, or by less if a joint of its leg would rotate too fast, or if it comes down out of
+    reach: it lands later then.
 
     hip: where the leg starts.
     """
     ball, velocity, rotation = load3(foot.target.ball), load3(foot.velocity), load4(foot.rotation)
     pull, left = foot.pull, foot.left
     swing_foot(foot, up, dt)
-    rotates = leg_rotation(leg, load3(foot.way), vec.sub(ankle_of(leg, foot), hip))
-    most = like(dt, FASTEST_JOINT) * dt
-    if (rotates > most) & (left > like(dt, 0.0)):
+    turned = vec.length(quat.to_vector(quat.mul(quat.conj(rotation), load4(foot.rotation))))
+    rotates = leg_rotation(leg, load3(foot.way), vec.sub(ankle_of(leg, foot), hip), turned)
+    most, step = like(dt, FASTEST_JOINT) * dt, dt
+    if rotates > most:
+        step = min(dt, left) * max(most / rotates, like(dt, SLOWEST_PACE))
+    falls = left < foot.duration * (like(dt, 1.0) - foot.rises)
+    if falls & (vec.length(vec.sub(ankle_of(leg, foot), hip)) > leg.reach):
+        step = min(step, dt * like(dt, LATE_PACE))
+    if (step < dt) & (left > like(dt, 0.0)):
         foot.target.contact, foot.pull, foot.left = SWINGING, pull, left
         store3(foot.target.ball, ball)
         store3(foot.velocity, velocity)
         store4(foot.rotation, rotation)
-        swing_foot(foot, up, min(dt, left) * max(most / rotates, like(dt, SLOWEST_PACE)))
+        swing_foot(foot, up, step)
 
 
 @kernel
-def leg_rotation(leg, before, after):
-    """The largest angle by which thigh or knee rotate. before, after: from the hip to the ankle."""
+def leg_rotation(leg, before, after, turned):
+    """The largest angle by which thigh, knee or ankle rotate.
+
+    before, after: from the hip to the ankle. turned: angle by which the foot rotates, world space.
+    """
     zero = like(leg.thigh, 0.0)
     knee = abs(corner(leg.thigh, leg.shin, vec.length(after)) - corner(leg.thigh, leg.shin, vec.length(before)))
     first, last = vec.unit_or(before, (zero, zero, zero)), vec.unit_or(after, (zero, zero, zero))
     swing = math.atan2(vec.length(vec.cross(first, last)), vec.dot(first, last))
     hip = corner(leg.thigh, vec.length(after), leg.shin) - corner(leg.thigh, vec.length(before), leg.shin)
-    return max(knee, swing + abs(hip))
+    ankle = corner(leg.shin, vec.length(after), leg.thigh) - corner(leg.shin, vec.length(before), leg.thigh)
+    return max(knee, swing + max(abs(hip), abs(ankle) + turned))
 
 
 @kernel
@@ -335,14 +397,14 @@ def set_target(leg, foot, floor):
     target, base = foot.target, vec.dot(floor.point, floor.up)
     store3(target.ankle, ankle_of(leg, foot))
     store4(target.rotation, quat.unit(quat.mul(load4(foot.rotation), load4(leg.ankle_rotation))))
-    target.swing, target.ground = zero, vec.dot(load3(target.ball), floor.up) - base
+    target.swing, target.low, target.ground = zero, zero, vec.dot(load3(target.ball), floor.up) - base
     if target.contact == HANGING:
         target.swing, target.ground = one, zero
     if target.contact == SWINGING:
         done = smooth(one - foot.left / foot.duration)
         down = vec.dot(load3(foot.foothold), floor.up)
-        target.swing = one - done
-        target.ground = foot.lift_off + (down - foot.lift_off) * done - base
+        target.swing, target.low = one - done, leg.low
+        target.ground = foot.ground + (down - foot.ground) * done - base
 
 
 @batch

@@ -18,7 +18,7 @@ from kinema.behaviours.pelvis import (
     spring_height,
     step_lean,
 )
-from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, home_of, strain
+from kinema.behaviours.walking import HANGING, TO_A_POINT, ankle_of, home_of, landing_ankle, strain
 from kinema.constants import AT_REST, LN2, TELEPORT
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store_matrix
@@ -32,8 +32,9 @@ LET_GO = 0.5
 COS_TELEPORT = 0.5
 """Cosine of the angle (60 degrees) from which a rotation of the character by the caller is a teleport."""
 
-HARDEST_BRAKE = 20.0
-"""Leg lengths per second squared at which a walker is slowed down at most while its planted legs still reach."""
+HARDEST_BRAKE, HARDEST_STOP = 11.0, 40.0
+"""Leg lengths per second squared at which a walker is slowed down at most: while its planted legs still reach, and so
+that they do."""
 
 ARRIVED = 0.02
 """Leg lengths from its goal at which a walker has arrived."""
@@ -48,7 +49,10 @@ jolt."""
 HARDEST_FALL = 30.0
 """Largest acceleration of that, leg lengths per second squared: three times that of a free fall of human legs."""
 
-LOOK_AHEAD = 1.2
+HARDEST_RISE = 10.0
+"""Leg lengths per second squared at which a body is accelerated at most otherwise: about that of a free fall."""
+
+LOOK_AHEAD = 2.5
 """Half-lives of the pelvis after which planted feet should still be within reach: as long as its spring takes."""
 
 RISE_DAMPING = 0.02
@@ -58,8 +62,9 @@ the feet."""
 RISE_HALF_LIFE = 2.0
 """Half-life of the slope under the feet that strides are adapted to, in half-lives of the pelvis."""
 
-DEEPEST_CROUCH = 1.5
-"""Multiple of its crouch by which a body raised by a step may lower, so that planted feet stay within reach."""
+DEEPEST_CROUCH, DEEPEST_SQUAT = 1.5, 2.5
+"""Multiples of its crouch by which a body raised by a step may lower, so that its feet come within reach, and so that
+planted feet stay there: they would be dragged over the ground otherwise."""
 
 CLOSEST_STAND = 0.5
 """Share of its distance at rest to which a body comes to one of its feet at most, however far another one is: a leg
@@ -169,25 +174,64 @@ def allowed_share(settings, legs, walker, feet, before, after, up):
     for n in range(legs.size):
         if feet[n].target.contact != PLANTED:
             continue
-        now = strain(settings, legs[n], walker, feet[n], before, up)
-        then = strain(settings, legs[n], walker, feet[n], after, up)
+        now = strain(settings, legs[n], walker, feet[n], before, up, zero)
+        then = strain(settings, legs[n], walker, feet[n], after, up, zero)
         if then > now:
             left = max(one - now, zero)
             braking = min(braking, math.sqrt(left / like(one, 1.0 - BRAKE_FROM)))
-            most = like(one, LARGEST_STRAIN)
-            if then > most:
-                possible = min(possible, max(most - now, zero) / (then - now))
+        now = strain(settings, legs[n], walker, feet[n], before, up, -lower(legs[n]))
+        then = strain(settings, legs[n], walker, feet[n], after, up, -lower(legs[n]))
+        most = like(one, LARGEST_STRAIN)
+        if (then > now) & (then > most):
+            possible = min(possible, max(most - now, zero) / (then - now))
     return AllowedShare(braking, possible)
+
+
+@kernel
+def lower(leg):
+    """How much lower than its crouch a body comes for a foot, metres, before it waits for it."""
+    return leg.crouch * like(leg.crouch, DEEPEST_CROUCH - 1.0)
+
+
+@routine
+def landing_share(settings, legs, walker, feet, m, up):
+    """The share of its velocity at which the planted legs of a walker still reach once its swinging feet have landed.
+
+    A body that keeps its speed over a long swing, as on stairs, would have to stop dead at the end of it.
+    """
+    zero, share = like(settings.stride, 0.0), like(settings.stride, 1.0)
+    seconds = rise = zero
+    for n in range(legs.size):
+        if feet[n].target.contact == SWINGING:
+            seconds = max(seconds, feet[n].left)
+            climbs = vec.dot(load3(feet[n].foothold), up) - feet[n].ground
+            rise += climbs * feet[n].target.swing / like(zero, legs.size)
+    if seconds <= zero:
+        return share
+    then = moved_transform(m, load3(walker.velocity), walker.turn, load3(settings.contact.up), seconds)
+    for n in range(legs.size):
+        if feet[n].target.contact == PLANTED:
+            now = strain(settings, legs[n], walker, feet[n], m, up, rise - lower(legs[n]))
+            later = strain(settings, legs[n], walker, feet[n], then, up, rise - lower(legs[n]))
+            if (later > like(share, 1.0)) & (later > now):
+                share = min(share, max(like(share, 1.0) - now, zero) / (later - now))
+    return share
 
 
 @kernel
 def eased_progress(settings, legs, walker, share, dt):
     """The share of its velocity that a walker moves with, eased towards what its legs allow."""
-    one, length = like(dt, 1.0), legs[0].bones.length
+    one = like(dt, 1.0)
     released = one - (one - walker.progress) * spring.decay(settings.half_life * like(dt, LET_GO), dt)
+    return max(min(share, released), slowed_progress(legs, walker, HARDEST_BRAKE, dt))
+
+
+@kernel
+def slowed_progress(legs, walker, brake, dt):
+    """The least share of its velocity to which a walker slows down within dt. brake: leg lengths per second squared."""
+    length = legs[0].bones.length
     speed = vec.length(load3(walker.velocity)) + abs(walker.turn) * length
-    slowed = walker.progress - length * like(dt, HARDEST_BRAKE) * dt / speed
-    return max(min(share, released), slowed)
+    return max(walker.progress - length * like(dt, brake) * dt / speed, like(dt, 0.0))
 
 
 @routine
@@ -200,7 +244,9 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
     if moves & (step > zero):
         then = moved_transform(m, velocity, turn, own_up, step)
         share = allowed_share(settings, legs, walker, feet, m, then, up)
-        walker.progress = min(eased_progress(settings, legs, walker, share.braking, step), share.possible)
+        braking = min(share.braking, landing_share(settings, legs, walker, feet, m, up))
+        eased = eased_progress(settings, legs, walker, braking, step)
+        walker.progress = max(min(eased, share.possible), slowed_progress(legs, walker, HARDEST_STOP, step))
         store_matrix(transform, moved_transform(m, velocity, turn, own_up, step * walker.progress))
     return moves
 
@@ -311,8 +357,11 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
     ahead = settings.pelvis.half_life * like(dt, LOOK_AHEAD) * walker.progress
     now, soon = body_tops(settings, legs, walker, feet, world, hips, rotation, ahead)
     height, speed = spring_height(settings.pelvis, walker.pelvis, min(goal, soon), length, dt)
+    before, change = walker.pelvis.speed, length * like(dt, HARDEST_RISE) * dt
+    bounded = min(max(speed, before - change), before + change)
+    if (bounded != speed) & (not walker.pelvis.fresh):
+        height, speed = walker.pelvis.height + (before + bounded) * like(dt, 0.5) * dt, bounded
     if height > now:
-        before = walker.pelvis.speed
         fall = max(before - length * like(dt, HARDEST_FALL) * dt, -length * like(dt, FASTEST_FALL))
         lowest = now if walker.pelvis.fresh else walker.pelvis.height + min(fall, speed) * dt
         height = max(now, lowest)
@@ -328,24 +377,31 @@ def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
     ahead: that while, seconds; for a foot that lifts off before, until then.
     """
     up, zero = hips.up, like(ahead, 0.0)
+    level, full = walker.level, settings.pelvis.half_life * like(ahead, LOOK_AHEAD)
     now = soon = walker.level + legs[0].bones.length
     lowest = now - legs[0].bones.length * like(ahead, 4.0)
     for n in range(legs.size):
         foot, length = feet[n], legs[n].bones.length
         leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(foot.target.ankle)
-        deepest = walker.level - legs[n].crouch * like(ahead, DEEPEST_CROUCH)
+        swings = foot.target.contact == SWINGING
+        planted = foot.target.contact == PLANTED
         slack = foot.target.swing * length * like(ahead, SWING_SLACK)
         stays = walker.beat - walker.since + (walker.beat if legs[n].group == walker.group else zero)
-        stays = min(max(stays, zero), ahead)
+        stays = foot.left * walker.progress if swings else min(max(stays, zero), ahead)
         across = vec.length(vec.reject(vec.sub(leg.start, ankle), up))
         fold = legs[n].rest_reach * like(ahead, CLOSEST_STAND)
-        if (foot.target.contact != HANGING) & (across < fold):
+        if planted & (across < fold):
             lowest = max(lowest, highest_hip(leg.start, ankle, up, fold))
         for later in range(2):
             start = vec.add(leg.start, vec.scale(load3(foot.drift), stays if later else zero))
+            if later and swings:
+                # Where it lands counts; the later that is, the less.
+                ankle = landing_ankle(legs[n], foot)
+                slack = max(foot.left - full, zero) * length * like(ahead, FASTEST_FALL)
             if vec.length(vec.reject(vec.sub(start, ankle), up)) > leg.reach:
                 continue  # Out of reach at any height.
-            top = max(highest_hip(start, ankle, up, leg.reach) + slack, deepest)
+            deepest = DEEPEST_SQUAT if planted & (later == 0) else DEEPEST_CROUCH
+            top = max(highest_hip(start, ankle, up, leg.reach) + slack, level - legs[n].crouch * like(ahead, deepest))
             now, soon = (now, min(soon, top)) if later else (min(now, top), soon)
     return max(now, lowest), max(soon, lowest)
 

@@ -64,6 +64,7 @@ WALKING_LEG = Record(
     spare=REAL,
     crouch=REAL,
     climb_time=REAL,
+    low=REAL,
     to_ankle=(REAL, 3),
     ankle_rotation=(REAL, 4),
     samples=(REAL, (FOOT_SAMPLES, 3)),
@@ -77,9 +78,9 @@ the leg beside it on the other side, -1 for none. level_share: how much of a ste
 position of the ball at rest. hip: start of the leg. reach: at its largest stretch. rest_reach: from hip to ankle at
 rest. rest_aside, rest_height: the same across and along up. spare: how much farther aside the leg reaches on level
 ground. crouch: how far the body may lower for this leg. climb_time: seconds of a swing per metre that the foot rises in
-it. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel,
-middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot. point: whether
-the foot is a mere point.
+it. low: see `FOOT_TARGET`, while it swings. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle
+at rest. samples: from the ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of
+a step, along the foot. point: whether the foot is a mere point.
 """
 
 WALKER = Record(
@@ -128,6 +129,7 @@ STEP = Record(
     wanted=(REAL, 3),
     side=(REAL, 3),
     bound=REAL,
+    beside=REAL,
     foothold=(REAL, 3),
     foothold_rotation=(REAL, 4),
     shift=(REAL, 3),
@@ -138,8 +140,11 @@ STEP = Record(
     depart=REAL,
     arrive=REAL,
     lift_off=REAL,
+    ground=REAL,
     left=REAL,
     duration=REAL,
+    again=bool,
+    replanned=bool,
     first_ray=np.int64,
     hip=(REAL, 3),
     way=(REAL, 3),
@@ -149,13 +154,15 @@ STEP = Record(
 target: contact state, ball, and what the leg is asked for. velocity, pull: of a swinging foot, and its vertical
 acceleration. rotation: from the character's own space to how the foot stands. home: where the foot belongs now; drift:
 how fast that moves. wanted: where a foot that leaves now should come down. side, bound: the unit vector to its side of
-the body, and how far along it the foot has to land to stay on its side of the foot beside it. foothold,
-foothold_rotation: where it comes down. shift: from wanted to foothold, across up. failed, tried: whether no foothold
-was found, and where it was looked for. apex: height over which a swinging foot passes. rises: share of a swing in which
-it rises. depart: share of a swing before which it only rises. arrive: share that is left when it only comes down.
-lift_off: height from which it left. left, duration: seconds of its swing, what is left and all of it. first_ray: the
-first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's own
-space. way: from there to the ankle in the last frame.
+the body, and how far along it the foot has to land to stay on its side of the foot beside it. beside: the height at
+which that one stands. foothold, foothold_rotation: where it comes down. shift: from wanted to foothold, across up.
+failed, tried: whether no foothold was found, and where it was looked for. apex: height over which a swinging foot
+passes. rises: share of a swing in which it rises. depart: share of a swing before which it only rises. arrive: share
+that is left when it only comes down.
+lift_off: height from which it left. ground: height of the ground there. left, duration: seconds of its swing, what is
+left and all of it. again, replanned: whether it looks for another foothold on its way, and whether it did. first_ray:
+the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's
+own space. way: from there to the ankle in the last frame.
 """
 
 
@@ -173,6 +180,12 @@ def ankle_of(leg, foot):
 
 
 @kernel
+def landing_ankle(leg, foot):
+    """Where the ankle of a swinging foot comes to be when it lands."""
+    return vec.add(load3(foot.foothold), quat.rotate(load4(foot.foothold_rotation), load3(leg.to_ankle)))
+
+
+@kernel
 def home_of(leg, m):
     """The home of a foot in world space. m: the character's transform."""
     return xform.apply(m, load3(leg.home))
@@ -185,14 +198,17 @@ def reach_for(leg, share):
 
 
 @routine
-def strain(settings, leg, walker, foot, m, up):
-    """The strain of a planted leg: 1 at its limit. m: the character's transform."""
+def strain(settings, leg, walker, foot, m, up, rise):
+    """The strain of a planted leg: 1 at its limit.
+
+    m: the character's transform. rise: metres by which the body is going to be higher than it is now.
+    """
     length = leg.bones.length
     zero = like(length, 0.0)
     off = vec.length(vec.reject(vec.sub(load3(foot.target.ball), home_of(leg, m)), up))
     way = vec.sub(xform.apply(m, load3(foot.hip)), load3(foot.target.ankle))
     # Horizontal reach with the body lowered by its full crouch, beyond that at rest.
-    low = vec.dot(way, up) + walker.level - walker.pelvis.height - leg.crouch
+    low = vec.dot(way, up) + walker.level - walker.pelvis.height - leg.crouch + rise
     reach = reach_for(leg, like(length, STRAIN_REACH))
     square = reach * reach - low * low
     spare = (math.sqrt(square) if square > zero else zero) - leg.rest_aside
