@@ -8,6 +8,7 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
+from kinema.bake.clip_frames import frames_of
 from kinema.bake.grounds import GroundSpec
 from kinema.roles import find
 from tests.assets import asset
@@ -188,3 +189,18 @@ def test_captured_takes_are_clean(take, ground):
     case = case_of(CaseName(f"cmu/{take}", file, "", held_out=False), ground)
     figures = measure(case, bake(case.character, case.clip, case.settings).clip)
     assert figures.clean, figures
+
+
+@pytest.mark.parametrize("take", ["cmu_113_19", "cmu_111_27"])
+def test_feet_stay_near_the_clip_however_long_they_are_off_the_floor(take):
+    """In these takes feet stand on boxes, or are in the air, for seconds: what is not on the floor counts as a swing."""
+    character = km.load(asset(f"bvh/cmu/{take}.bvh"))
+    (clip,) = character.clips.values()
+    leg = character.rig.leg_length
+    stairs = GroundSpec("stairs", (0.19 * leg, 0.34 * leg, 60)).build()
+    frames = frames_of(character.rig, clip, BakeSettings(lock_feet=True)).without_lead
+    baked = character.skeleton.world(bake(character, clip, BakeSettings(ground=stairs)).clip.sample(frames.times))
+    ankles, hips = [each.joints[-1] for each in character.rig.legs], character.rig.hips
+    ways = [(world[:, ankles] - world[:, [hips]])[..., :3, 3] for world in (frames.world, baked)]
+    strayed = np.linalg.norm((ways[1] - ways[0])[..., (0, 2)], axis=-1)
+    assert strayed.max() < 0.4 * leg

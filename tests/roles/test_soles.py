@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from kinema import metrics, roles
+from kinema.clip import Clip
 from kinema.io import files
+from kinema.pose import Pose
 from tests.assets import asset
 from tests.roles.bodies import MADE, plain
 
@@ -73,3 +75,16 @@ def test_without_a_skin_the_ground_is_at_zero_if_that_is_just_below_the_joints()
     rig = roles.find(character.skeleton, character.clips)
     assert rig.floor == 0
     assert all(leg.sole == pytest.approx(8.1, abs=0.1) for leg in rig.legs)  # Centimetres: a person's ankle.
+
+
+def test_a_clip_that_climbs_long_stairs_has_a_floor_too():
+    """It stands on sixty levels for as long on each: none of them has a share of its own."""
+    made = MADE["humanoid"]()
+    character = plain(made).character
+    levels, frames = 60, 12
+    t, r, s = (np.tile(part, (levels * frames, 1, 1)) for part in made.skeleton.rest.arrays())
+    t[:, int(made.rig.hips), 1] += np.repeat(np.arange(levels) * 0.18, frames)
+    clip = Clip.from_poses("climb", character.skeleton, Pose(t, r, s), times=np.arange(levels * frames) / 60)
+    rig = roles.find(character.skeleton, {"climb": clip}, skins=character.skins)
+    assert [leg.joints for leg in rig.legs] == [leg.joints for leg in made.rig.legs]
+    assert np.isfinite(rig.floor)

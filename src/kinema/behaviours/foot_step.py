@@ -99,6 +99,14 @@ LANDED_PLAN = 0.12
 CLIMBS_BY = 0.15
 """Share of its swing before its landing at which a foot that steps up is at the height of its landing."""
 
+LONGEST_SHIFT = 0.8
+"""Seconds in which a swinging foot comes to the offset of its foothold, at most: a longer plan that starts with some
+speed goes far astray."""
+
+LONGEST_SWING = 1.0
+"""Seconds of a swing up to which a foot waits or hurries; the less, the longer it is: what takes twice as long is not
+one step."""
+
 LONGEST_DELAY = 0.15
 """Share of its swing that a foot waits before a step up, and hurries before a step down."""
 
@@ -311,7 +319,7 @@ def swing_across(settings, sole, foot, under, stance, dt):
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
     none = (zero, zero, zero)
     goal = vec.select(stance.lands, foothold_shift(sole, foot), none)
-    seconds = stance.left if stance.lands else like(dt, 4.0) * settings.release_half_life
+    seconds = min(stance.left, like(dt, LONGEST_SHIFT)) if stance.lands else like(dt, 4.0) * settings.release_half_life
     near = sole.length * like(dt, AT_REST)
     for c in range(3):
         motion = FootMotion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
@@ -328,6 +336,7 @@ def swing_across(settings, sole, foot, under, stance, dt):
         whole = (vec.dot(vec.sub(lands, takeoff), up) + height_on(under.plane, lands, up)) / sole.length
         height = min(abs(step), abs(whole)) if step * whole > zero else zero
         steep = min(max((height - like(dt, ROUGH)) / like(dt, STEEP_STEP - ROUGH), zero), one)
+        steep *= faded_out(foot.swing_time, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
         delay = like(dt, LONGEST_DELAY) * (steep if step > zero else -steep)
     foot.delay = spring.damp(foot.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
     share = one - stance.left / foot.swing_time if stance.lands else zero

@@ -232,8 +232,9 @@ def _level(moving: Moving, heights: Any, leg: float) -> float:
     if not standing.size:
         return float(np.percentile(height, 25.0))
     ends = np.searchsorted(standing, standing + LEVEL_DEPTH * leg, side="right")
-    dense = np.flatnonzero(ends - np.arange(standing.size) >= LEVEL_SHARE * standing.size)
-    first = int(dense[0])
+    counts = ends - np.arange(standing.size)
+    # The lowest level that is one; on long stairs none is, and the commonest counts.
+    first = int(np.argmax(counts >= min(LEVEL_SHARE * standing.size, counts.max())))
     return float(np.median(standing[first : ends[first]]))
 
 
