@@ -193,7 +193,7 @@ def test_captured_takes_are_clean(take, ground):
 
 @pytest.mark.parametrize("take", ["cmu_113_19", "cmu_111_27"])
 def test_feet_stay_near_the_clip_however_long_they_are_off_the_floor(take):
-    """In these takes feet stand on boxes, or are in the air, for seconds: what is not on the floor counts as a swing."""
+    """In these takes feet stand on boxes or are in the air for seconds: what is not on the floor counts as a swing."""
     character = km.load(asset(f"bvh/cmu/{take}.bvh"))
     (clip,) = character.clips.values()
     leg = character.rig.leg_length
