@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch, kernel, like
+from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.character_pose import CharacterPose
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
@@ -438,7 +438,7 @@ def foothold_seen(hits):
     return seen
 
 
-@kernel
+@routine
 def choose_foothold(sole, foot, hits, floor, cos_slope):
     """Choose how many steps of the profile ahead (or back) the foot is best put: where the ground carries ball, tip and
     heel. Returns the plane it is going to stand on.

@@ -656,7 +656,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     return moved | (abs(target.ground - before) > near)
 
 
-@kernel
+@routine
 def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """Step one foot of one character: from its clip and its hits to a target for its ankle.
 

@@ -166,7 +166,7 @@ def bend_to(leg, path, axis, position, pose):
     update_path(path, leg.first, leg.at_ankle, pose)
 
 
-@kernel
+@routine
 def fold_to(leg, path, axis, position, pose):
     """Bring the ankle of a leg with more than two bones to a position by all of its joints."""
     if vec.span(vec.sub(position, load_origin(pose.world[leg.ankle]))) > like(position[0], 0.0):
@@ -230,7 +230,7 @@ def rotate_inside(records, leg, axis, position, rotation, pose):
     return held, bent
 
 
-@kernel
+@routine
 def solve_inside(records, leg, state, target, pose):
     """Solve a leg inside its joint limits.
 
@@ -257,7 +257,7 @@ def solve_inside(records, leg, state, target, pose):
         _, bent = rotate_inside(records, leg, state.axis, position, rotation, pose)
 
 
-@kernel
+@routine
 def solve_legs(records, states, targets, pose):
     """Bring the ankles of one character to their targets. states, targets: (L,) LEG_STATE, FOOT_TARGET.
 

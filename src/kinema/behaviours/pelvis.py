@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch, kernel, like
+from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.ground_contact import PLANTED, RELEASED, SWINGING, limit_slope
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -248,7 +248,7 @@ def carry_hips(settings, legs, pelvis, feet, world, hips, motion):
     store4(pelvis.rotation, (axis[0], axis[1], axis[2], turn[3]))
 
 
-@kernel
+@routine
 def step_pelvis(settings, legs, pelvis, feet, world, hips, dt):
     """Step the pelvis of a character that follows a clip: on its spring to the height of the ground under its feet, but
     no higher than its planted legs reach, and no faster than a pelvis moves.
