@@ -347,6 +347,8 @@ def two_bone(
     >>> bool(leg.reached)
     True
     """
+    if hint is None and _are_rows(root, target, lengths, pole):
+        return _two_bone_rows(root, target, lengths, pole, soften, tolerance)
     to_pole, towards = (root if pole is None else pole), (_NOTHING if hint is None else hint)
     packed = _packed(root, target, lengths, to_pole, towards)
     if packed is not None and type(soften) is float and type(tolerance) is float:
@@ -395,10 +397,6 @@ def _two_bone_batch(
 ) -> TwoBoneResult:
     soften = validation.number("soften", soften, 0.0, 1.0)
     tolerance = validation.number("tolerance", tolerance, 0.0)
-    if hint is None and _are_rows(root, target, lengths, pole):
-        no_hint, _ = _same_for_all(root.dtype.type)
-        limbs = LimbArrays(root, target, lengths, pole, no_hint)
-        return _solve_tiles(limbs, root.shape[:1], _PLAIN_STEPS, (soften, tolerance, False))
     dtype = validation.precision(root, target, lengths, pole, hint)
     no_hint, largest = _same_for_all(dtype)
     root = validation.shaped("root", root, 3, dtype)
@@ -413,7 +411,8 @@ def _two_bone_batch(
     count = math.prod(shape)
     if count >= TILE:
         steps = tuple(0 if array.size == array.shape[-1] else 1 for array in limbs)
-        return _solve_tiles(limbs, shape, steps, (soften, tolerance, hint is not None))
+        flat = LimbArrays(*[_tiled(array, shape, step) for array, step in zip(limbs, steps, strict=True)])
+        return _solve_tiles(limbs, flat, shape, _limb_settings(dtype, soften, tolerance, hint is not None, steps))
     rows = [validation.flat(array, 1, shape).reshape(count, array.shape[-1]) for array in limbs]
     out = np.empty(9 * count, dtype)
     packed = np.concatenate(rows, axis=1).reshape(-1)
@@ -429,8 +428,26 @@ _PLAIN_STEPS = (1, 1, 1, 1, 0)
 """Steps of a batch whose limbs each have everything of their own but a hint."""
 
 
+def _two_bone_rows(root: Any, target: Any, lengths: Any, pole: Any, soften: float, tolerance: float) -> TwoBoneResult:
+    """Solve limbs without a hint whose arrays are as the kernel takes them, in less time: see `_are_rows`."""
+    soften = validation.number("soften", soften, 0.0, 1.0)
+    tolerance = validation.number("tolerance", tolerance, 0.0)
+    dtype = root.dtype.type
+    flat = LimbArrays(root.reshape(-1), target.reshape(-1), lengths.reshape(-1), pole.reshape(-1), _no_hint_tile(dtype))
+    limbs = LimbArrays(root, target, lengths, pole, _same_for_all(dtype)[0])
+    return _solve_tiles(limbs, flat, root.shape[:1], _limb_settings(dtype, soften, tolerance, False, _PLAIN_STEPS))
+
+
+@cache
+def _no_hint_tile(dtype: Any) -> Any:
+    """A tile of hints that say nothing."""
+    return np.zeros(3 * TILE, dtype)
+
+
 def _are_rows(root: Any, target: Any, lengths: Any, pole: Any) -> bool:
     """Whether these are arrays (N, 3) and (N, 2) of one precision, TILE rows or more, as the kernel takes them."""
+    if type(root) is not np.ndarray or root.ndim != 2:
+        return False
     if not type(root) is type(target) is type(lengths) is type(pole) is np.ndarray:
         return False
     dtype, shape = root.dtype, root.shape
@@ -439,13 +456,9 @@ def _are_rows(root: Any, target: Any, lengths: Any, pole: Any) -> bool:
     return alike and fits and shape[0] >= TILE and all(a.flags.carray for a in (root, target, lengths, pole))
 
 
-def _solve_tiles(
-    limbs: LimbArrays, shape: tuple[int, ...], steps: tuple[int, ...], options: tuple[float, float, bool]
-) -> TwoBoneResult:
-    """Solve TILE limbs or more. options: soften, tolerance, whether there is a hint."""
+def _solve_tiles(limbs: LimbArrays, flat: LimbArrays, shape: tuple[int, ...], settings: Any) -> TwoBoneResult:
+    """Solve TILE limbs or more. flat: the same as `limbs`, as the kernel takes them. settings: (1,) LIMB_SETTINGS."""
     dtype, count = limbs.root.dtype.type, math.prod(shape)
-    settings = _limb_settings(dtype, *options, steps)
-    flat = LimbArrays(*[_tiled(array, shape, step) for array, step in zip(limbs, steps, strict=True)])
     out, reached = np.empty(8 * count, dtype), np.empty(count, np.bool_)
     if count < THREADS_FROM_CLOSED_FORM:
         unusable, no_length, beyond = _solve_batch(0, count, flat, settings, out, reached)
