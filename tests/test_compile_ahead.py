@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema import root_motion
 
 # The function has the name of the module it is in.
 warmup_module = sys.modules[km.warmup.__module__]
@@ -119,6 +120,15 @@ def test_a_program_that_is_not_python_is_never_started_again(started, jobs, monk
     km.warmup(progress=False)
     assert started == []
     assert len(jobs) == 4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_root_motion_of_a_clip_is_in_the_list(monkeypatch, dtype):
+    """The character scene asks for it before its first frame, and a wheel must have all that needs."""
+    called, real = [], root_motion.travels
+    monkeypatch.setattr(root_motion, "travels", lambda *rows: (called.append(rows[0].dtype), real(*rows)))
+    warmup_module._jobs(dtype)["clips"]()
+    assert called == [dtype]
 
 
 def test_every_public_stage_is_in_the_list():

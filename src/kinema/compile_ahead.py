@@ -184,7 +184,14 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
     animator.update(0.1)
     if "play" in animator.stages:
         animator["play"].play("run")
+        _clip(animator.character.clips["walk"])
     animator.update(0.1).palette  # noqa: B018
+
+
+def _clip(clip: Any) -> None:
+    """What is computed from a clip without an animator."""
+    clip.root_motion(0.0, clip.duration)
+    clip.skeleton.world(clip.sample([0.0, clip.duration]))
 
 
 def _person(dtype: Any) -> Any:

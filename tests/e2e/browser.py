@@ -22,6 +22,10 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
 ]
 
+CARD = ["--use-angle=swiftshader", "--enable-gpu-rasterization", "--ignore-gpu-blocklist"]
+"""Chromium composes the page as it does with a graphics card, which is computed. Without these flags it copies every
+picture into main memory, and the page stands still until that is done."""
+
 PATIENCE = 60_000
 """Milliseconds to wait for anything: drawing in software on a busy machine is slow."""
 

@@ -183,7 +183,7 @@ def test_another_character_has_none_of_the_labels_of_the_last_one(open_tab):
     tab.wait("state.drawn && state.surface")
     tab.point_at("hand left")
     tab.page.wait_for_timeout(300)
-    assert tab.texts == ["hand left"]
+    assert [text.splitlines()[0] for text in tab.texts] == ["hand left"]
     tab.control("character").select_option("spider")
     tab.wait("state.name === 'spider' && state.draggables.length === 9")
     tab.page.wait_for_timeout(300)

@@ -7,6 +7,7 @@ import contextlib
 import json
 import secrets
 import time
+from collections import deque
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -16,6 +17,7 @@ from kinema.demo.scenes.registry import SCENES
 from kinema.errors import InputError
 from kinema.playground import protocol
 from kinema.playground.constants import (
+    BYTES_ON_THE_WAY,
     FRAMES_ON_THE_WAY,
     LONGEST_FILE_WAIT,
     LONGEST_SILENCE,
@@ -47,6 +49,42 @@ class Allowance:
             raise TooFast(f"more than {MESSAGES_A_SECOND:.0f} messages a second")
 
 
+class FramesOnTheWay:
+    """The frames that were sent to a page and that it has not confirmed."""
+
+    def __init__(self) -> None:
+        self._frames: deque[tuple[int, int]] = deque()
+        """Tick and bytes of each, oldest first."""
+        self._bytes = 0
+        self._confirmed_at = time.monotonic()
+
+    def add(self, tick: int, size: int) -> None:
+        if not self._frames:
+            self._confirmed_at = time.monotonic()
+        self._frames.append((tick, size))
+        self._bytes += size
+
+    def confirm(self, tick: int) -> None:
+        """Remove the frames up to a tick."""
+        self._confirmed_at = time.monotonic()
+        while self._frames and self._frames[0][0] <= tick:
+            self._bytes -= self._frames.popleft()[1]
+
+    def clear(self) -> None:
+        self._frames.clear()
+        self._bytes = 0
+
+    @property
+    def have_room(self) -> bool:
+        """Whether one more may be sent."""
+        return not self._frames or (len(self._frames) < FRAMES_ON_THE_WAY and self._bytes < BYTES_ON_THE_WAY)
+
+    @property
+    def are_lost(self) -> bool:
+        """Whether the page has confirmed nothing for too long."""
+        return bool(self._frames) and time.monotonic() - self._confirmed_at > LONGEST_SILENCE
+
+
 class Connection:
     """One page."""
 
@@ -57,9 +95,7 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._session: Session | None = None
-        self._sent = 0
-        self._seen = 0
-        self._seen_at = time.monotonic()
+        self._on_the_way = FramesOnTheWay()
 
     async def serve(self) -> None:
         """Serve until the page leaves or breaks a rule, or its scene ends."""
@@ -111,7 +147,7 @@ class Connection:
         if isinstance(command, protocol.Open):
             self._open(command)
         elif isinstance(command, protocol.Seen):
-            self._seen, self._seen_at = max(self._seen, min(command.tick, self._sent)), time.monotonic()
+            self._on_the_way.confirm(command.tick)
             self._news.set()
         elif self._session:
             self._session.send(command)
@@ -123,7 +159,7 @@ class Connection:
             self._session = Session(command, self._wake)
         except InputError as problem:
             raise protocol.Malformed(f"a request that cannot be met: {problem}") from problem
-        self._sent = self._seen = 0
+        self._on_the_way.clear()
         self._session.start()
 
     def _wake(self) -> None:
@@ -137,11 +173,10 @@ class Connection:
         while True:
             await self._news.wait()
             self._news.clear()
-            on_the_way = self._sent - self._seen
-            if on_the_way and time.monotonic() - self._seen_at > LONGEST_SILENCE:
+            if self._on_the_way.are_lost:
                 return
             session = self._session
-            for message in session.outbox.take(frames=on_the_way < FRAMES_ON_THE_WAY) if session else ():
+            for message in session.outbox.take(frames=self._on_the_way.have_room) if session else ():
                 await self._send(message)
                 if isinstance(message, dict) and message["type"] == "end":
                     await self._websocket.close()
@@ -149,9 +184,7 @@ class Connection:
 
     async def _send(self, message: Message) -> None:
         if isinstance(message, bytes):
-            if self._sent == self._seen:
-                self._seen_at = time.monotonic()
-            self._sent = protocol.tick_of(message)
+            self._on_the_way.add(protocol.tick_of(message), len(message))
             await self._websocket.send_bytes(message)
         else:
             await self._websocket.send_text(json.dumps(message))

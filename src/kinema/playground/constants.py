@@ -42,6 +42,10 @@ MESSAGES_IN_A_BURST = 800.0
 FRAMES_ON_THE_WAY = 12
 """Most frames sent and not yet confirmed: 0.2 s. A slower page gets the newest one once it has caught up."""
 
+BYTES_ON_THE_WAY = 512 * 1024
+"""Most bytes of frames sent and not yet confirmed, but for one frame. An answer waits behind what is on the way, and a
+busy browser takes milliseconds for the half megabyte of a crowd."""
+
 LONGEST_SILENCE = 30.0
 """Seconds without confirmation of a frame or of a ping after which a page counts as gone. A busy machine is slow."""
 

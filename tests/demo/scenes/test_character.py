@@ -54,7 +54,7 @@ def test_a_hand_that_is_taken_goes_along():
     walked(scene, 1.5)
     held = scene.walker.frame.transform[:3, 3] + (0.35, 1.3, 0.35)
     assert np.linalg.norm(joint(scene, "hand_l") - held) < 0.004
-    assert scene.frame()["held"].tolist() == [1, 0, 0, 0, 0]
+    assert scene.frame()["held"].tolist() == [1, 0, 0, 0, 0, 0]  # The elbow of a held hand has a handle, too.
     scene.set("let_go", None)
     walked(scene, 1.0)
     free = walked(CharacterScene(), 2.5)

@@ -18,6 +18,7 @@ from kinema.demo.scenes.actor import POSES, Actor, clip_motion, joints_by_role
 from kinema.demo.scenes.character_files import loaded, model, packed
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
+from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.walker import Walker
@@ -52,6 +53,8 @@ SAME_TIME = 2e-3
 """Difference up to which two times of a clip count as the same, seconds."""
 LARGEST_OFFSET = 1e6
 """Largest coordinate of a grabbed point in the space of its joint, in that joint's unit."""
+AGAINST = 5.0
+"""Degrees from which a knee or an elbow that is bent against its way is pointed out."""
 SHORTEST_LOOP = 0.1
 """Shortest part of a clip that can be repeated, seconds."""
 
@@ -146,6 +149,7 @@ class CharacterScene(Scene):
         own |= {"bones": not actor.has_surface, **walker.weights}
         self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
         self.strip = PoseStrip(walker.character.skeleton)
+        self.bends = LimbBends(actor.character)
 
     def _renew_controls(self) -> None:
         """Adapt the controls to the clip and the stored poses. Loop and time start anew."""
@@ -355,7 +359,8 @@ class CharacterScene(Scene):
         handles: (H, 3). held: (H,), 1 for those that are held, 2 for pinned ones. origin: (3,), of the character's
         space. middle: (3,), what the camera looks at. facing: (1,), radians. clock: (1,), time in the clip, seconds.
         mass: (5,), the centre of mass at the height of the ground, its distance inside the support, and whether there
-        is one. support: (S, 3).
+        is one. support: (S, 3). bends: (B, 2), degrees of each limb of `bends` and of the same one in the clip alone,
+        which is computed only if a limb is bent against its way.
         """
         walker, none = self.walker, np.zeros((0, 12))
         held, grips = walker.held, walker.held.shown_grips(self.values["more"])
@@ -368,8 +373,14 @@ class CharacterScene(Scene):
             "middle": walker.middle,
             "facing": np.array((walker.spot.heading,)),
             "clock": np.array((walker.time,)),
+            "bends": self._bends(),
             **self._balance(),
         }
+
+    def _bends(self) -> Any:
+        now = self.bends.degrees(self.walker.world)
+        alone = self.bends.degrees(self.walker.alone) if (now < -AGAINST).any() else now
+        return np.stack((now, alone), axis=-1)
 
     def _balance(self) -> dict[str, Any]:
         balance, rig = self.walker.balance(), self.walker.character.rig
@@ -397,6 +408,7 @@ class CharacterScene(Scene):
             "names": list(actor.character.skeleton.names),
             "parts": handles_by_joint(rig, actor.character.skeleton),
             "poses": self.strip.numbers,
+            "bends": self.bends.description(),
             "bounds": {"*": {"low": [-FARTHEST * actor.size] * 3, "high": [FARTHEST * actor.size] * 3}},
             "show": self.values["show"],
             "bones": self.values["bones"],

@@ -41,8 +41,10 @@ ABOVE, BELOW = 5.0, 10.0
 POST = (-1.5, 3.3)
 """Position of the tentacles, x and z, m."""
 TENTACLE_REACH = BONES * BONE
-START = 3.0
-"""Start of the creature along the ground, m: where it becomes rough."""
+START = 1.0
+"""Start of the creature along the ground, m: in front of what there is to climb."""
+START_ON = {"rocks": 3.0, "voxels": 3.0, "level": 3.0}
+"""The same on grounds without a slope or stairs, m: where they become rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of the area it wanders in, m: near the tentacles, but out of their way."""
 ASIDE = 0.5
@@ -116,10 +118,11 @@ class CreatureScene(Scene):
         self.ground = grounds.ground_of(self.values["ground"], 1.0)
         self.length = grounds.round_of(self.values["ground"]).far + grounds.TURNING + grounds.MARGIN
         self.animator = Animator(self.actor.character, stages_of(self.actor.character), ground=self.ground)
-        self.animator.set_transform((0.0, self._height(0.0, START), START))
+        start = START_ON.get(self.values["ground"], START)
+        self.animator.set_transform((0.0, self._height(0.0, start), start))
         self.shown: Frame = self.animator.update(0.0)
         self.report = self.shown.reports["locomotion"]
-        self.goal = self._on_ground((0.4, 0.0, START + 1.2))
+        self.goal = self._on_ground((0.4, 0.0, start + 1.2))
         self._walk()
         self.shows += 1
 

@@ -21,6 +21,8 @@ MAIN = ("hand", "foot", "gaze")
 """Kinds of handles that are always shown."""
 POLES = ("elbow", "knee")
 """Kinds of handles that only set the side to which a limb bends: its end stays."""
+ENDS = ("hand", "foot")
+"""Kinds of handles at the ends of those limbs, in the same order."""
 ROTATABLE = ("hand", "foot", "head", "hips", "chest")
 """Kinds of handles with a rotation."""
 PART = "part"
@@ -127,8 +129,15 @@ class Held:
         return self._fixed | self._parts
 
     def shown_grips(self, more: bool) -> list[Grip]:
-        """Return the handles to show: the main ones, those in use and, if wanted, all others."""
-        return [g for g in self.grips.values() if more or g.kind in MAIN or g.handle in self.holds]
+        """Return the handles to show: the main ones, those in use, the elbow or knee of a limb in use and, if wanted,
+        all others.
+        """
+        used = set(self.holds) | {f"{POLES[ENDS.index(g.kind)]} {g.limb}" for g in self._held_ends()}
+        return [g for g in self.grips.values() if more or g.kind in MAIN or g.handle in used]
+
+    def _held_ends(self) -> list[Grip]:
+        """Return the hands and feet that are held."""
+        return [grip for handle, grip in self.grips.items() if handle in self.holds and grip.kind in ENDS]
 
     @property
     def is_pulled(self) -> bool:

@@ -30,6 +30,12 @@ import { SIDES, type Theme, type View } from "./view";
 import { VIEWS } from "./views";
 
 const LONGEST_ELAPSED = 0.1;
+/** Least milliseconds between two drags: some mice move a thousand times a second. */
+const DRAG_INTERVAL = 8;
+/** Milliseconds for which a picture is drawn again and again after the last change: cameras and fades come to rest. */
+const AWAKE = 700;
+/** What a user does that may change the picture. */
+const ACTIVITY = ["pointermove", "pointerdown", "pointerup", "wheel", "keydown", "keyup"] as const;
 
 /** A text as it is on a touch screen, where a pad takes the place of the keys that steer. */
 function forFingers(text: string): string {
@@ -90,10 +96,16 @@ export class App {
   private startedFromState = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
+  /** When something last changed that is drawn; null once a fine picture of it is there. */
+  private changedAt: number | null = 0;
+  /** Number of the first picture with everything in it; null before it is drawn. */
+  private firstPicture: number | null = null;
   /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
   private held: { handle: string; input: number; dropped: boolean } | null = null;
   /** The newest drag that has not been sent. */
   private waiting: Extract<Input, { type: "drag" | "rotate" }> | null = null;
+  private sentAt = 0;
+  private timer = 0;
 
   constructor() {
     new Themes((theme) => this.paint(theme));
@@ -119,6 +131,7 @@ export class App {
     });
     this.wireButtons();
     new ResizeObserver(() => this.resize()).observe(this.stage);
+    for (const kind of ACTIVITY) addEventListener(kind, () => this.redraw(), { capture: true, passive: true });
     document.addEventListener("visibilitychange", () => this.tellVisible());
     requestAnimationFrame(() => this.tick());
   }
@@ -193,11 +206,11 @@ export class App {
   }
 
   private describe(message: SceneMessage): void {
-    this.compiling.hide();
     if (message.scene !== this.tabs.current) return;
     this.scene = message;
     this.described = false;
-    if (!this.view) this.show(message.scene);
+    if (this.isComplete) this.compiling.hide();
+    else this.compiling.drawing();
     this.panel.show(message.controls);
     this.timeline.show(message.controls, (message.description["poses"] as number[] | undefined) ?? []);
     this.showPaused(message.paused);
@@ -247,6 +260,7 @@ export class App {
       choose: () => this.files.choose(),
       forget: () => this.forgetFile(),
       say: (text) => this.signs.notice(text),
+      redraw: () => this.redraw(),
     });
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
@@ -256,6 +270,7 @@ export class App {
     this.view.paint(this.theme);
     this.resize();
     this.dragging.attach(this.view);
+    this.firstPicture = null;
   }
 
   // To the server.
@@ -266,7 +281,7 @@ export class App {
     this.view?.canvas.remove();
     this.view?.overlay?.remove();
     this.view?.dispose();
-    this.view = this.scene = this.frame = this.held = this.waiting = null;
+    this.view = this.scene = this.frame = this.held = this.waiting = this.firstPicture = null;
     this.dragging.attach(null);
     this.labels.show([]);
     this.arrows.show([]);
@@ -290,6 +305,7 @@ export class App {
     this.loaded = null;
     this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches, state });
     this.tellVisible();
+    this.show(name); // While the server starts the scene.
   }
 
   private introduction(): Introduction | undefined {
@@ -306,24 +322,35 @@ export class App {
     this.held = { handle, input: Infinity, dropped: false };
     this.waiting = { type: "drag", handle, position };
     this.view?.hold(handle, position);
+    this.sendDrag();
   }
 
   private rotate(handle: string, rotation: number[]): void {
     this.hint.done();
     clearState();
     this.waiting = { type: "rotate", handle, rotation };
+    this.sendDrag();
   }
 
-  /** At most one drag a drawn frame goes out: some mice move a thousand times a second. */
+  /** Send the newest drag: at once, or as soon as the last one is long enough ago. */
   private sendDrag(): void {
+    const left = this.sentAt + DRAG_INTERVAL - performance.now();
+    if (left > 0) this.timer ||= window.setTimeout(() => this.sendNow(), left);
+    else this.sendNow();
+  }
+
+  private sendNow(): void {
+    clearTimeout(this.timer);
+    this.timer = 0;
     if (!this.waiting) return;
     const number = this.connection.input(this.waiting);
     if (this.held) this.held.input = number;
     this.waiting = null;
+    this.sentAt = performance.now();
   }
 
   private drop(handle: string): void {
-    this.sendDrag();
+    this.sendNow();
     const number = this.connection.input({ type: "drop", handle });
     this.held = { handle, input: number, dropped: true };
   }
@@ -365,41 +392,66 @@ export class App {
     this.theme = theme;
     this.view?.paint(theme);
     this.history.paint(theme);
+    this.redraw();
   }
 
   private resize(): void {
     const { clientWidth, clientHeight } = this.stage;
     if (clientWidth && clientHeight) this.view?.resize(clientWidth, clientHeight);
     this.history.paint(this.theme);
+    this.redraw();
   }
 
-  /** Draw the newest frame, once per frame of the screen. */
+  /** Something that is drawn has changed. */
+  private redraw(): void {
+    this.changedAt = performance.now();
+  }
+
+  /** Once per frame of the screen: draw the newest frame, unless the last picture is still being drawn. */
   private tick(): void {
     requestAnimationFrame(() => this.tick());
+    this.steering.drawn();
+    const { view } = this;
+    if (!view || view.pace.busy) return; // Meanwhile the page listens to the pointer and to the server.
     const now = performance.now();
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;
-    this.sendDrag();
-    this.steering.drawn();
+    if (!this.compiling.isHidden && this.isComplete) this.compiling.hide();
     const frame = this.connection.take();
     if (frame) this.take(frame);
-    if (!this.view || !this.frame) return;
-    this.view.draw(elapsed);
-    const portrait = this.view.portrait();
-    if (portrait) this.timeline.takePicture(this.view.canvas, portrait);
+    if (!this.frame) return;
+    if (view.camera) view.camera.steered = this.steering.isActive;
+    this.draw(view, now, elapsed);
     this.timeline.drawn(this.frame);
-    const labels = this.view.labels();
-    this.labels.show(labels);
+    this.labels.show(view.labels());
     this.dragging.drawn(now);
-    const handles = this.view.handles();
+    const handles = view.handles();
     this.hint.drawn(handles, elapsed);
     this.arrows.show(handles);
     this.showCamera();
-    const shot = { canvas: this.view.canvas, labels, theme: this.theme };
+  }
+
+  /** Draw what has changed, and once it rests, once more as fine as can be. */
+  private draw(view: View, now: number, elapsed: number): void {
+    const rests = this.changedAt === null || now - this.changedAt > AWAKE;
+    const kept = this.wantsPicture || this.film.isRecording;
+    if (this.changedAt === null && !kept) return;
+    view.pace.fine = rests || this.wantsPicture;
+    view.draw(elapsed);
+    if (rests) this.changedAt = null;
+    if (view.isLoaded) this.firstPicture ??= view.pace.finished + 1;
+    const portrait = view.portrait();
+    if (portrait) this.timeline.takePicture(view.canvas, portrait);
+    const shot = { canvas: view.canvas, labels: view.labels(), theme: this.theme };
     this.film.drawn(shot);
     if (this.wantsPicture) keepPicture(shot, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
-    this.figures.drawn(now, this.frame, this.introduction()?.unit ?? "");
+    this.figures.drawn(now, this.frame!, this.introduction()?.unit ?? "");
+  }
+
+  /** Whether a picture with everything in it is on the screen. */
+  private get isComplete(): boolean {
+    return this.firstPicture !== null && this.view !== null && this.view.pace.finished >= this.firstPicture;
   }
 
   private take(frame: Frame): void {
@@ -408,6 +460,7 @@ export class App {
     if (isNew) this.view?.describe(this.scene!.description);
     this.described = true;
     this.frame = frame;
+    this.redraw();
     if (this.held?.dropped && frame.input >= this.held.input) {
       this.held = null;
       this.view?.hold(null);
@@ -435,6 +488,8 @@ export class App {
       draggables: this.view?.handles() ?? [],
       chains: this.frame ? (this.view?.chains() ?? []) : [],
       held: this.held?.handle ?? null,
+      complete: this.isComplete,
+      picture: this.view && { ms: this.view.pace.ms, count: this.view.pace.finished, ...this.view.pace.quality },
       following: this.view?.camera?.following ?? null,
       ...(this.view?.state() ?? {}),
     };

@@ -16,9 +16,14 @@ export interface Listener {
 export class Connection {
   /** The newest frame, until it is taken. */
   private newest: Frame | null = null;
+  /** The last frame that has arrived, and the last one that the server knows to have. */
+  private arrived = 0;
+  private confirmed = 0;
   private scene: SceneMessage | null = null;
   private socket: WebSocket | null = null;
   private inputs = 0;
+  /** Inputs of earlier scenes, which no frame of this one answers. */
+  private earlier = 0;
   private ended = false;
 
   constructor(private readonly listener: Listener) {
@@ -27,6 +32,7 @@ export class Connection {
 
   connect(): void {
     this.ended = false;
+    this.arrived = this.confirmed = 0;
     const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/session`);
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => this.receive(event.data as string | ArrayBuffer);
@@ -38,17 +44,26 @@ export class Connection {
   take(): Frame | null {
     const frame = this.newest;
     this.newest = null;
-    if (frame) this.send({ type: "seen", tick: frame.tick });
+    this.confirm();
     return frame;
   }
 
+  /** Tell the server which frames have arrived: it sends only some more than that. */
+  private confirm(): void {
+    if (this.arrived === this.confirmed) return;
+    this.confirmed = this.arrived;
+    this.send({ type: "seen", tick: this.arrived });
+  }
+
   send(message: PageMessage): void {
+    if (message.type === "open") this.earlier = this.inputs;
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
   /** Send an input. Returns its number: the frame that answers it has an `input` at least as large. */
   input(input: Input): number {
     this.inputs += 1;
+    this.confirm(); // A page that draws slowly has not confirmed many, and the answer would wait for that.
     this.send({ ...input, number: this.inputs } as PageMessage);
     return this.inputs;
   }
@@ -56,8 +71,9 @@ export class Connection {
   private receive(data: string | ArrayBuffer): void {
     if (typeof data !== "string") {
       const frame = this.scene && unpackFrame(data, this.scene);
+      this.arrived = new DataView(data).getUint32(4, true);
       if (frame) this.newest = frame;
-      else this.send({ type: "seen", tick: new DataView(data).getUint32(4, true) });
+      if (!frame || Math.max(frame.input, this.earlier) < this.inputs) this.confirm();
       return;
     }
     const message = JSON.parse(data) as ServerMessage;

@@ -1,5 +1,6 @@
 // The interface of a scene's view: it draws what the server computed and reports where its handles are.
 
+import type { Pace } from "./draw/pace";
 import type { Description, Frame } from "./protocol";
 
 /** Colours of the page, as numbers 0xrrggbb. */
@@ -45,6 +46,8 @@ export interface Tools {
   forget(): void;
   /** Show a short notice. */
   say(text: string): void;
+  /** Draw again: something other than a frame has changed. */
+  redraw(): void;
 }
 
 /** A part of the body under the pointer. */
@@ -90,6 +93,10 @@ export interface View {
   readonly overlay?: HTMLElement;
   /** Whether the overlay lies over the picture on every screen. */
   readonly overlayOnStage?: boolean;
+  /** How fast it draws. */
+  readonly pace: Pace;
+  /** Whether it has everything that belongs to its first picture. */
+  readonly isLoaded: boolean;
   /** Where the character is, for a picture of its pose; null where there is none. */
   portrait(): Portrait | null;
   /** Take a new description: it changes with the scene's revision. */
@@ -132,6 +139,8 @@ export interface Camera {
   /** Whether it moves along with the character; null where nothing moves. */
   readonly following: boolean | null;
   setFollowing(following: boolean): void;
+  /** Whether the user steers what it follows: then it moves behind it. */
+  steered: boolean;
   /** Return to the first view. */
   home(): void;
   /** Look from the front, from the side or from above, as the character faces. */

@@ -16,6 +16,10 @@ const LARGEST_PAN = 2;
 const FRAMED = 0.4;
 /** Seconds in which the camera covers half of the way to where the character has gone. */
 const FOLLOW_HALF_LIFE = 0.13;
+/** Half of the angle behind a steered character in which the camera stays, radians, and the seconds in which it covers
+ * half of the way there. */
+const BEHIND = 0.7;
+const BEHIND_HALF_LIFE = 0.5;
 /** States of OrbitControls in which the user moves the camera sideways. */
 const PANNING = new Set([2, 4]);
 
@@ -56,6 +60,9 @@ export class OrbitCamera implements Camera {
   /** Direction that the character faces, radians from +Z towards +X. */
   facing = 0;
   private times = 1;
+  private isSteered = false;
+  /** Whether the user has moved the camera while steering: then it stays on that side. */
+  private keepsSide = false;
 
   constructor(
     private readonly look: Look,
@@ -76,7 +83,7 @@ export class OrbitCamera implements Camera {
   }
 
   private touched(): void {
-    this.moved = true;
+    this.moved = this.keepsSide = true;
     if (PANNING.has((this.controls as unknown as { state: number }).state)) this.follows = false;
   }
 
@@ -102,6 +109,11 @@ export class OrbitCamera implements Camera {
   setFollowing(following: boolean): void {
     this.follows = following;
     if (following) this.moveBy(this.goal.clone().sub(this.followed));
+  }
+
+  set steered(steered: boolean) {
+    if (steered !== this.isSteered) this.keepsSide = false;
+    this.isSteered = steered;
   }
 
   home(): void {
@@ -192,6 +204,17 @@ export class OrbitCamera implements Camera {
     this.started = true;
     if (!this.follows || wait) return;
     this.moveBy(position.clone().sub(this.followed).multiplyScalar(1 - 0.5 ** (elapsed / FOLLOW_HALF_LIFE)));
+    if (this.isSteered && !this.keepsSide) this.moveBehind(elapsed);
+  }
+
+  /** Move around what is followed until the eye is behind it: left is left then, and stairs rise away from the eye. */
+  private moveBehind(elapsed: number): void {
+    const away = this.lens.position.clone().sub(this.controls.target);
+    const off = Math.atan2(away.x, away.z) - this.facing - Math.PI;
+    const turned = Math.atan2(Math.sin(off), Math.cos(off));
+    const beyond = Math.sign(turned) * Math.max(Math.abs(turned) - BEHIND, 0);
+    away.applyAxisAngle(UP, -beyond * (1 - 0.5 ** (elapsed / BEHIND_HALF_LIFE)));
+    this.lens.position.copy(this.controls.target).add(away);
   }
 
   /** Start again with something new to follow. */

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import type { Theme } from "../view";
 import { Ink } from "./ink";
+import { Pace } from "./pace";
 
 /** Width and height that are always to be seen, px: a smaller screen shows everything smaller, a larger one larger. */
 const AT_LEAST = { width: 740, height: 520 };
@@ -35,6 +36,7 @@ export class FlatStage {
   /** Below whatever else is in the scene, and above it. */
   readonly ink = new Ink();
   readonly top = new Ink();
+  readonly pace: Pace;
   /** CSS pixels per unit of the scene. */
   scale = 1;
   private readonly camera = new THREE.OrthographicCamera();
@@ -42,6 +44,7 @@ export class FlatStage {
 
   constructor() {
     this.renderer = new THREE.WebGLRenderer({ antialias: false }); // Ink is smooth by itself.
+    this.pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext);
     THREE.ColorManagement.enabled = false; // Colours here are the screen's own, not light.
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     const uniforms = {
@@ -95,7 +98,9 @@ export class FlatStage {
   }
 
   draw(): void {
+    this.pace.begin();
     this.renderer.render(this.scene, this.camera);
+    this.pace.end();
   }
 
   /** From the page's CSS pixels to the scene. */

@@ -3,15 +3,13 @@
 import * as THREE from "three";
 import type { Theme } from "../view";
 import { OrbitCamera, type Look } from "./camera";
+import { Pace, type Quality } from "./pace";
 
 const UP = new THREE.Vector3(0, 1, 0);
-const SHADOW_SIZE = 1024;
 /** Whether the browser draws without a graphics card: then costly effects are left out. */
 export const SOFTWARE = drawsInSoftware();
-/** Milliseconds a frame may take before the picture gets coarser. */
-const SLOW_MS = 120;
-/** Lowest pixel ratio. */
-const COARSEST = 0.75;
+/** Index of the quality to begin with. */
+const FIRST_QUALITY = SOFTWARE ? 2 : 0;
 
 export class SpaceStage {
   readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
@@ -20,11 +18,10 @@ export class SpaceStage {
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8a8478, 1.5);
   private readonly ray = new THREE.Raycaster();
+  readonly pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext, FIRST_QUALITY);
   private size = { width: 1, height: 1 };
-  private ratio = Math.min(devicePixelRatio, 2);
+  private quality = this.pace.quality;
   private times = 1;
-  private slow = 0;
-  private drawnAt = performance.now();
 
   constructor(private readonly look: Look) {
     THREE.ColorManagement.enabled = true;
@@ -32,6 +29,7 @@ export class SpaceStage {
     this.renderer.shadowMap.type = SOFTWARE ? THREE.BasicShadowMap : THREE.PCFSoftShadowMap;
     this.camera = new OrbitCamera(look, this.scene, this.canvas);
     this.light();
+    this.setQuality(this.quality);
   }
 
   private light(): void {
@@ -39,7 +37,6 @@ export class SpaceStage {
     this.sun.position.set(at[0] + shade * 0.9, at[1] + shade * 2.4, at[2] + shade * 1.3);
     this.sun.target.position.set(...at);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(SHADOW_SIZE, SHADOW_SIZE);
     this.sun.shadow.radius = 4;
     this.sun.shadow.normalBias = 0.004 * shade;
     Object.assign(this.sun.shadow.camera, { left: -shade, right: shade, top: shade, bottom: -shade, near: 0.1, far: 8 * shade });
@@ -52,7 +49,7 @@ export class SpaceStage {
 
   resize(width: number, height: number): void {
     this.size = { width, height };
-    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.quality.ratio));
     this.renderer.setSize(width, height);
     this.camera.resize(width, height);
   }
@@ -82,19 +79,24 @@ export class SpaceStage {
   draw(elapsed: number, height?: (x: number, z: number) => number | null): void {
     this.camera.controls.update(elapsed);
     if (height) this.camera.keepAbove(height);
-    this.coarsen();
+    const { quality } = this.pace;
+    if (quality !== this.quality) {
+      this.setQuality(quality);
+      this.resize(this.size.width, this.size.height);
+    }
+    this.pace.begin();
     this.renderer.render(this.scene, this.camera.lens);
+    this.pace.end();
   }
 
-  /** Draw fewer pixels where drawing is slow. */
-  private coarsen(): void {
-    const now = performance.now();
-    this.slow = now - this.drawnAt > SLOW_MS ? this.slow + 1 : 0;
-    this.drawnAt = now;
-    if (this.slow < 8 || this.ratio <= COARSEST) return;
-    this.slow = 0;
-    this.ratio = Math.max(this.ratio * 0.7, COARSEST);
-    this.resize(this.size.width, this.size.height);
+  private setQuality(quality: Quality): void {
+    const { shadow } = this.sun;
+    this.quality = quality;
+    this.sun.castShadow = quality.shadows > 0;
+    if (shadow.mapSize.x === quality.shadows) return;
+    shadow.mapSize.setScalar(quality.shadows || 1);
+    shadow.map?.dispose();
+    shadow.map = null;
   }
 
   /** From the scene to the page's CSS pixels. */

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import type { Theme } from "../view";
 import { SOFTWARE } from "./space";
+import { TriangleBins } from "./triangle_bins";
 
 /** Metres from line to line. */
 const MESH = 0.5;
@@ -31,7 +32,8 @@ export class Terrain {
   private readonly floor = new THREE.MeshBasicMaterial({ map: this.lines });
   private mesh: THREE.Mesh | null = null;
   private edges: THREE.LineSegments | null = null;
-  private readonly ray = new THREE.Raycaster();
+  private bins: TriangleBins | null = null;
+  private readonly ray = new THREE.Ray();
   private frames = 0;
   private hides = false;
 
@@ -59,17 +61,25 @@ export class Terrain {
       part?.removeFromParent();
     }
     this.mesh = new THREE.Mesh(shape, this.body);
+    this.bins = new TriangleBins(shape.attributes["position"] as THREE.BufferAttribute);
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.edges = new THREE.LineSegments(new THREE.EdgesGeometry(indexed, EDGE), this.rim);
     this.group.add(this.mesh, this.edges);
   }
 
+  get isBuilt(): boolean {
+    return this.mesh !== null;
+  }
+
   /** Height of the ground at x and z; null where there is none. */
   height(x: number, z: number): number | null {
-    if (!this.mesh) return null;
     this.ray.set(new THREE.Vector3(x, HIGHEST, z), DOWN);
-    this.ray.far = 2 * HIGHEST;
-    return this.ray.intersectObject(this.mesh, false)[0]?.point.y ?? null;
+    return this.bins?.nearest(this.ray)?.y ?? null;
+  }
+
+  /** The nearest point of the ground on a ray; null where there is none. */
+  under(ray: THREE.Ray): THREE.Vector3 | null {
+    return this.bins?.nearest(ray) ?? null;
   }
 
   /** Fade where it is between the eye and what is to be seen. Call it for every drawn frame. */
@@ -92,8 +102,7 @@ export class Terrain {
   private isBetween(eye: THREE.Vector3, point: THREE.Vector3): boolean {
     const way = point.clone().sub(eye);
     this.ray.set(eye, way.clone().normalize());
-    this.ray.far = way.length() - NEAR_GROUND;
-    return this.ray.intersectObject(this.mesh!, false).length > 0;
+    return this.bins!.nearest(this.ray, way.length() - NEAR_GROUND) !== null;
   }
 
   paint(theme: Theme): void {

@@ -88,6 +88,10 @@ export class Film {
     this.show();
   }
 
+  get isRecording(): boolean {
+    return this.recording !== null;
+  }
+
   /** Take what was drawn. */
   drawn(shot: Shot): void {
     this.recording?.drawn(shot);

@@ -1,4 +1,5 @@
-// What is shown while kernels are compiled: what is being done, how long it takes, and a leg to play with meanwhile.
+// What is shown before the first picture of a scene: while kernels are compiled, what is being done, how long it takes,
+// and a leg to play with meanwhile; then that the picture is being drawn.
 
 import type { ServerMessage } from "../protocol";
 import { element, make } from "./dom";
@@ -21,15 +22,32 @@ export class Compiling {
   private began = 0;
   private end = 0;
   private timer = 0;
+  private draws = false;
+  private readonly about = make("p", { textContent: "This happens once. Meanwhile, this leg follows your pointer." });
 
   constructor() {
-    const about = make("p", { textContent: "This happens once. Meanwhile, this leg follows your pointer." });
-    this.box.replaceChildren(this.title, this.bar, this.left, about);
+    this.box.replaceChildren(this.title, this.bar, this.left, this.about);
+  }
+
+  get isHidden(): boolean {
+    return this.newest === null && !this.draws;
+  }
+
+  /** The scene is there, and its first picture is being drawn. */
+  drawing(): void {
+    if (this.draws) return;
+    this.stop();
+    this.draws = true;
+    for (const part of [this.bar, this.left, this.about]) part.hidden = true;
+    this.title.textContent = "Drawing the first picture \u2026";
+    window.setTimeout(() => (this.box.hidden = !this.draws && this.newest === null), SHOW_AFTER);
   }
 
   show(progress: Progress): void {
     const now = performance.now();
     if (!this.newest) {
+      this.draws = false;
+      for (const part of [this.bar, this.left, this.about]) part.hidden = false;
       this.began = now;
       this.timer = window.setInterval(() => this.update(), UPDATE);
       window.setTimeout(() => this.reveal(), SHOW_AFTER);
@@ -40,15 +58,20 @@ export class Compiling {
   }
 
   hide(): void {
+    this.stop();
+    this.draws = false;
+    this.box.hidden = true;
+  }
+
+  private stop(): void {
     this.newest = null;
     clearInterval(this.timer);
-    this.box.hidden = true;
     this.leg.stop();
     this.leg.canvas.remove();
   }
 
   private reveal(): void {
-    if (!this.newest || !this.box.hidden) return;
+    if (!this.newest) return;
     this.box.hidden = false;
     this.left.after(this.leg.canvas);
     this.leg.start();

@@ -66,6 +66,8 @@ export class Dragging {
     // Before the camera's own listeners: a drag does not move the camera.
     stage.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
     stage.addEventListener("pointermove", (event) => this.move(event), { capture: true });
+    // Where the browser has it: moves as they happen, not once per frame of the screen.
+    stage.addEventListener("pointerrawupdate", (event) => this.grab?.started && this.move(event as PointerEvent), { capture: true });
     for (const end of ["pointerup", "pointercancel"] as const) {
       stage.addEventListener(end, (event) => this.up(event), { capture: true });
     }
@@ -231,11 +233,13 @@ export class Dragging {
   private move(event: PointerEvent): void {
     if (!this.grab && isOverButton(event)) return;
     if (this.grab && event.pointerId !== this.grab.pointer) return;
+    const before = this.at;
     this.at = { x: event.clientX, y: event.clientY };
     if (this.grab) {
       event.stopPropagation();
       const { from, started } = this.grab;
-      if (started) this.dragTo(this.grab);
+      const moved = before?.x !== this.at.x || before.y !== this.at.y;
+      if (started) moved && this.dragTo(this.grab);
       else if (Math.hypot(this.at.x - from.x, this.at.y - from.y) >= PRESS.distance) this.start(this.grab);
     } else {
       this.hover(event);

@@ -29,6 +29,11 @@ export class Steering {
     this.last = "0,0";
   }
 
+  /** Whether the user steers now. */
+  get isActive(): boolean {
+    return this.last !== "0,0";
+  }
+
   /** Handle a pressed key. Returns whether it steers. */
   key({ code }: KeyboardEvent): boolean {
     if (!this.enabled || !(code in KEYS)) return false;

@@ -120,9 +120,9 @@ export class Timeline {
   }
 
   private buildPoses(): void {
-    const store = this.action("store", "add", "Store this pose", () => this.store("store"));
+    const store = this.action("store", "add", "Store this pose", () => this.store("store"), "Store pose");
     const mirror = this.action("mirror_pose", "mirror", "Store the mirror image of this pose", () => this.store("mirror_pose"));
-    const play = this.action("play-poses", "play", "Play the stored poses one after the other", () => this.play());
+    const play = this.action("play-poses", "play", "Play the stored poses one after the other", () => this.play(), "Play poses");
     this.poses.replaceChildren(store, mirror, ...this.numbers.map((number, i) => this.pose(number, i)), ...(this.numbers.length > 1 ? [play] : []));
   }
 
@@ -138,9 +138,10 @@ export class Timeline {
     this.actions.play();
   }
 
-  private action(name: string, icon: "add" | "mirror" | "play", label: string, act: () => void): HTMLElement {
+  private action(name: string, icon: "add" | "mirror" | "play", label: string, act: () => void, text = ""): HTMLElement {
     const button = make("button", { title: label });
     setIcon(button, icon, label);
+    if (text) button.append(make("b", { textContent: text }));
     button.dataset["testid"] = name;
     button.onclick = act;
     return button;

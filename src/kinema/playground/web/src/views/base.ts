@@ -1,12 +1,14 @@
 // What all views share: the newest frame, the theme, and the handle that is dragged or under the pointer.
 
 import * as THREE from "three";
+import type { Pace } from "../draw/pace";
 import type { SpaceStage } from "../draw/space";
 import { array, type Bounds, type Description, type Frame } from "../protocol";
 import type { Body, Camera, ChainState, Handle, Label, Portrait, Theme, View } from "../view";
 
 interface Stage {
   readonly canvas: HTMLCanvasElement;
+  readonly pace: Pace;
   resize(width: number, height: number): void;
   paint(theme: Theme): void;
   dispose(): void;
@@ -27,6 +29,14 @@ export abstract class BaseView<S extends Stage> implements View {
 
   get canvas(): HTMLCanvasElement {
     return this.stage.canvas;
+  }
+
+  get pace(): Pace {
+    return this.stage.pace;
+  }
+
+  get isLoaded(): boolean {
+    return this.frame !== null;
   }
 
   describe(description: Description): void {

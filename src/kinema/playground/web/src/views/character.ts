@@ -15,6 +15,8 @@ import { CharacterCard, type Role } from "./character_card";
 /** Height of the person that the camera is set up for, metres. */
 const PERSON = 1.75;
 const THICKEST_BONE = 0.03;
+/** Degrees from which a bend against its way is pointed out: AGAINST in scenes/character.py. */
+const AGAINST = 5;
 /** Distance at which fog hides everything, metres: the floor ends behind it. */
 const FARTHEST_SEEN = 50;
 /** Files of the scene: MODEL and GROUND in scenes/character.py. */
@@ -42,6 +44,17 @@ interface CharacterDescription {
   bones: boolean;
   roles: Role[];
   doubts: string[];
+  bends: BendDescription[];
+}
+
+/** Which way an elbow or a knee bends: `LimbBends` in scenes/limb_bends.py. */
+interface BendDescription {
+  end: string;
+  middle: string;
+  joint: number;
+  way: string;
+  against: string;
+  known: string;
 }
 
 interface HandleDescription {
@@ -118,6 +131,7 @@ export class CharacterView extends SpaceView {
       this.tools.say(`This page cannot draw its surface, only bones: ${problem instanceof Error ? problem.message : problem}`);
     }
     this.drawn.model = model;
+    this.tools.redraw();
   }
 
   private async loadGround(ground: string): Promise<void> {
@@ -127,9 +141,14 @@ export class CharacterView extends SpaceView {
       if (this.description?.ground !== ground) return;
       this.terrain.build(data);
       this.stage.camera.forgetGround();
+      this.tools.redraw();
     } catch {
       this.drawn.ground = ""; // Try again with the next description.
     }
+  }
+
+  override get isLoaded(): boolean {
+    return super.isLoaded && this.drawn.model === this.description?.model && this.terrain.isBuilt;
   }
 
   private removeFigure(): void {
@@ -161,7 +180,8 @@ export class CharacterView extends SpaceView {
     const shown = JSON.stringify([description.model, theme.dark]);
     if (shown === this.drawn.bones) return;
     this.drawn.bones = shown;
-    this.card.show(description.title, description.roles, description.doubts, colour);
+    const ways = Object.fromEntries(description.bends.map(({ end, middle, way, known }) => [end, `${middle.split(" ")[0]} ${way}, ${known}`]));
+    this.card.show(description.title, description.roles, description.doubts, colour, ways);
     const colours: (number | undefined)[] = description.roles.length ? [] : description.parents.map(() => theme.palette[0]);
     description.roles.forEach(({ joints }, i) => joints.forEach((joint) => (colours[joint] = colour(i))));
     this.bones.build(description.parents, colours);
@@ -210,16 +230,48 @@ export class CharacterView extends SpaceView {
     return { at: this.handlePosition(name), colour: held === 2 ? theme.root : theme.target, size, opacity: held || active ? 1 : 0.6, pinned: held === 2 };
   }
 
-  /** The name of the handle or of the part of the body under the pointer. */
+  /** The handle or the part of the body under the pointer with the bend of its limb, and limbs bent the wrong way. */
   override labels(): Label[] {
+    if (!this.frame || !this.description) return [];
     const name = this.held?.handle ?? this.hovered;
     const shown = name !== null && this.handleIds().includes(name);
     const under = shown || this.held ? null : this.body.under;
     const handle = shown ? name : under?.handle;
-    if (!this.frame || !handle) return [];
+    if (!handle) return this.wrongBends();
     const [x, y] = shown ? this.handleOnPage(handle) : [under!.x, under!.y];
-    const title = handle.startsWith("part ") ? (this.description?.names[Number(handle.slice(5))] ?? "") : handle;
-    return [{ x: x + 18, y: y - 18, text: this.heldAs(handle) === 2 ? `${title}, pinned` : title }];
+    const title = handle.startsWith("part ") ? (this.description.names[Number(handle.slice(5))] ?? "") : handle;
+    const lines = [this.heldAs(handle) === 2 ? `${title}, pinned` : title, ...this.bendLines(handle)];
+    return [...this.wrongBends(handle), { x: x + 18, y: y - 18, text: lines.join("\n") }];
+  }
+
+  /** How far the limb of a handle is bent, and how the way it bends is known. */
+  private bendLines(handle: string): string[] {
+    const i = this.description!.bends.findIndex(({ end, middle }) => end === handle || middle === handle);
+    if (i < 0) return [];
+    const { middle, way, against, known } = this.description!.bends[i]!;
+    const [now] = this.bend(i);
+    const joint = middle.split(" ")[0]!;
+    if (now < -AGAINST) return [`${joint} bent ${-Math.round(now)}\u00b0 ${against}, not ${way}`];
+    return [`${joint} bent ${Math.max(Math.round(now), 0)}\u00b0 ${way}`, ...(handle === middle ? [known] : [])];
+  }
+
+  /** Say of each limb that is bent against its way what does that, and what helps. except: the handle of one to leave out. */
+  private wrongBends(except = ""): Label[] {
+    const { frame, description } = this;
+    if (!frame || !description) return [];
+    return description.bends.flatMap(({ end, middle, joint, way, against, known }, i) => {
+      const [now, alone] = this.bend(i);
+      if (now >= -AGAINST || end === except || middle === except) return [];
+      const why = alone < -AGAINST ? `The clip does that: usual is ${way}, ${known}.\nTry another clip, or mend this one.` : `What you pulled does that:\ndouble-click a ring to release it.`;
+      const at = this.onPage(origin(array(frame, "world"), joint, 1 / description.size, new THREE.Vector3()));
+      return [{ x: at[0] + 18, y: at[1] - 18, text: `${middle} bends ${-Math.round(now)}\u00b0 ${against}\n${why}` }];
+    });
+  }
+
+  /** Degrees of a limb now and in the clip alone. */
+  private bend(i: number): [now: number, alone: number] {
+    const rows = array(this.frame!, "bends");
+    return [rows[2 * i] ?? 0, rows[2 * i + 1] ?? 0];
   }
 
   // Handles. Positions go out as the scene wants them: relative to the character's origin, in its unit.
@@ -294,6 +346,7 @@ export class CharacterView extends SpaceView {
       circles: this.body.circles.group.visible,
       part: this.body.under?.handle ?? null,
       clock: frame ? (array(frame, "clock")[0] ?? 0) : 0,
+      bends: Object.fromEntries((described?.bends ?? []).map(({ middle }, i) => [middle, frame ? this.bend(i)[0] : 0])),
       joints: this.jointsOnPage(),
       model: described?.model,
       name: described?.name,

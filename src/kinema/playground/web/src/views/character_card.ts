@@ -34,21 +34,24 @@ export class CharacterCard {
     this.list.hidden = this.doubts.hidden = !open;
   }
 
-  show(name: string, roles: Role[], doubts: string[], colour: (role: number) => number): void {
+  /** ways: which way the limb of a hand or foot bends, by its name. */
+  show(name: string, roles: Role[], doubts: string[], colour: (role: number) => number, ways: Record<string, string>): void {
     this.name.textContent = name;
     this.name.title = name;
-    this.list.replaceChildren(...roles.map((role, i) => row(role, colour(i))));
+    this.list.replaceChildren(...roles.map((role, i) => row(role, colour(i), ways)));
     this.doubts.textContent = doubts.join(" ");
   }
 }
 
-function row({ name, joints, confidence }: Role, colour: number): HTMLElement {
+function row({ name, joints, confidence }: Role, colour: number, ways: Record<string, string>): HTMLElement {
   const dot = make("i");
   dot.style.background = `#${colour.toString(16).padStart(6, "0")}`;
   const [group, side] = name.split(".") as [string, string?];
   const text = side ? `${side.replaceAll("_", " ")} ${group.replace(/s$/, "")}` : group;
   const sure = confidence === null ? "given" : `${Math.round(100 * confidence)} %`;
+  const way = side && ways[`${group === "legs" ? "foot" : "hand"} ${side}`];
   const item = make("li", { title: `${joints.length} joint${joints.length === 1 ? "" : "s"}` }, dot, make("span", { textContent: text }), make("b", { textContent: sure }));
+  if (way) item.append(make("small", { textContent: way }));
   if (confidence !== null && confidence < 0.6) item.className = "doubtful";
   return item;
 }

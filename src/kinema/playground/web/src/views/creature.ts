@@ -34,12 +34,13 @@ export class CreatureView extends SpaceView {
   private readonly tentacles = new Bones(MOST_BONES, { start: 0.026, end: 0.021, joint: 0.027 }, this.flesh, this.suckers, 14);
   private readonly post = solid(new THREE.CylinderGeometry(0.1, 0.14, 0.3, 28), phong(0x6b4a66, 20));
   private readonly spots = new THREE.InstancedMesh(new THREE.RingGeometry(0.028, 0.042, 28).rotateX(-Math.PI / 2), new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -4 }), MOST_FEET);
+  private readonly ray = new THREE.Raycaster();
   private figure: Figure | null = null;
   private description: CreatureDescription | null = null;
   private drawn = { model: 0, ground: "" };
 
   constructor(private readonly tools: Tools) {
-    super(new SpaceStage({ from: [1.5, 1.7, 2.9], at: [0, 0.2, 0], shade: 2.6, follows: true }));
+    super(new SpaceStage({ from: [2.0, 2.1, -3.1], at: [0, 0.2, 0], shade: 2.6, follows: true }));
     this.spots.frustumCulled = false;
     this.spots.count = 0;
     this.stage.scene.add(this.terrain.group, this.rings.group, this.tentacles.group, this.post, this.spots);
@@ -66,6 +67,7 @@ export class CreatureView extends SpaceView {
       this.tools.say(`This page cannot draw the creature: ${problem instanceof Error ? problem.message : problem}`);
     }
     this.drawn.model = model;
+    this.tools.redraw();
   }
 
   private async loadGround(ground: string): Promise<void> {
@@ -74,6 +76,11 @@ export class CreatureView extends SpaceView {
     if (this.description?.ground !== ground) return;
     this.terrain.build(data);
     this.stage.camera.forgetGround();
+    this.tools.redraw();
+  }
+
+  override get isLoaded(): boolean {
+    return super.isLoaded && this.drawn.model === this.description?.model && this.terrain.isBuilt;
   }
 
   private removeFigure(): void {
@@ -132,16 +139,17 @@ export class CreatureView extends SpaceView {
     return array(this.frame, "tentacles").length > 0 ? ["goal", "tentacles"] : ["goal"];
   }
 
-  /** The goal lies on the ground, whose height the server knows: a dragged one is as high as the last answer. */
   protected handlePosition(id: string): THREE.Vector3 {
     const held = this.heldPosition(id);
     if (id === "tentacles") return held ?? this.vector("tentacle_target");
-    const goal = this.vector("goal").addScaledVector(UP, 0.03);
-    return held ? held.setY(goal.y) : goal;
+    return held ?? this.vector("goal").addScaledVector(UP, 0.03);
   }
 
+  /** The goal is dragged over the ground under the pointer, up and down its steps; beside the ground on its level. */
   protected override unproject(x: number, y: number, handle = "goal"): number[] {
-    return handle === "goal" ? this.stage.onLevel(x, y, this.handlePosition(handle)) : super.unproject(x, y, handle);
+    if (handle !== "goal") return super.unproject(x, y, handle);
+    this.stage.camera.aim(this.ray, x, y);
+    return this.terrain.under(this.ray.ray)?.toArray() ?? this.stage.onLevel(x, y, this.handlePosition(handle));
   }
 
   /** The tentacles, in the scene's space. */
@@ -162,7 +170,7 @@ export class CreatureView extends SpaceView {
     if (!frame) return {};
     const rows = array(frame, "footholds");
     const feet = Array.from({ length: rows.length / 4 }, (_, i) => ({ at: [...rows.subarray(4 * i, 4 * i + 3)], stands: rows[4 * i + 3] === 1 }));
-    return { drawn: description !== null && this.drawn.model === description.model, creature: this.middleOfFeet(), facing: this.stage.camera.facing, faded: this.terrain.isFaded, goal: this.vector("goal").toArray(), feet };
+    return { drawn: description !== null && this.drawn.model === description.model, creature: this.middleOfFeet(), onPage: this.onPage(new THREE.Vector3(...(this.middleOfFeet() as [number, number, number]))), eye: this.stage.camera.lens.position.toArray(), facing: this.stage.camera.facing, faded: this.terrain.isFaded, goal: this.vector("goal").toArray(), feet };
   }
 
   /** Where the creature is: the mean of its feet. */

@@ -49,6 +49,10 @@ export class CrowdView extends SpaceView {
     return this.description?.show === "people";
   }
 
+  override get isLoaded(): boolean {
+    return super.isLoaded && (!this.showsPeople || this.people.ready);
+  }
+
   /** Get what is drawn of the characters, and the hills they walk on. */
   private async fetch({ levels, looks }: CrowdDescription): Promise<void> {
     this.fetching = true;
@@ -58,6 +62,7 @@ export class CrowdView extends SpaceView {
       this.hills.visible = this.showsPeople;
       this.stage.scene.add(this.hills);
       this.people.build(files.slice(1), looks);
+      this.tools.redraw();
     } catch (problem) {
       this.fetching = false;
       this.tools.say(`The crowd cannot be drawn: ${problem instanceof Error ? problem.message : problem}`);
