@@ -27,7 +27,8 @@ from tests.e2e.browser import FLAGS, browser_path
 ALLOWED = 4.0
 """Seconds to the first frame."""
 PORT = 18637
-DRAWN = "() => { const state = window.kinema?.state(); return state && state.tick > 0 && state.drawn !== false; }"
+DRAWN = "() => window.kinema?.state().complete === true"
+"""Whether a picture with everything in it is finished, not only begun."""
 
 
 def main(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from kinema.demo.scenes.registry import SCENES
-from tests.e2e.browser import FLAGS, Tab, chromium, playground
+from tests.e2e.browser import CARD, FLAGS, Tab, chromium, playground
 
 FOLDER = Path(__file__).parents[2] / "build" / "screens"
 SCREENS = {"1280x720": (1280, 720), "1920x1080": (1920, 1080), "390x844": (390, 844)}
@@ -16,7 +16,7 @@ def main(*wanted):
     """Those whose names contain one of the words, or all of them."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, playground() as served:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS, *CARD])
         for size, (width, height) in SCREENS.items():
             for scheme in ("light", "dark"):
                 for scene in SCENES:
@@ -26,8 +26,11 @@ def main(*wanted):
                     options = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
                     context = browser.new_context(**options, has_touch=width < 500)
                     tab = Tab(context, served.address, scene)
-                    tab.wait("state.drawn !== false && (!state.levels || state.levels.some((count) => count > 0))")
-                    tab.page.wait_for_timeout(2500)
+                    tab.wait("state.complete")
+                    tab.page.wait_for_timeout(1500)
+                    tab.control("pause").click()  # What rests is drawn as fine as can be.
+                    tab.wait("state.paused && state.picture.count > count + 1", count=tab.state["picture"]["count"])
+                    tab.page.wait_for_timeout(2000)
                     tab.page.screenshot(path=FOLDER / f"{name}.png")
                     print(name, tab.complaints, flush=True)
                     context.close()
