@@ -48,7 +48,7 @@ export class Hint {
   /** Put the bubble to the right of its handle, to the left where it would be cut off, or above on a narrow stage. */
   private arrange(x: number, width: number): void {
     const size = this.bubble.offsetWidth;
-    const side = x + AWAY + size < width ? "right" : x - AWAY - size > 0 ? "left" : "above";
+    const side = x + AWAY + size < width ? "right" : x - AWAY - size > 8 ? "left" : "above";
     this.box.className = side;
     const aside = Math.min(Math.max(-size / 2, 8 - x), width - 8 - x - size);
     this.bubble.style.left = side === "above" ? `${aside}px` : "";
