@@ -62,7 +62,7 @@ then."""
 HIGHEST_BESIDE = 0.47
 """Leg lengths by which a foot lands higher or lower than the foot beside it stands, at most."""
 
-EASY_BESIDE, HOLD_BESIDE = 0.3, 3.0
+EASY_BESIDE, HOLD_BESIDE = 0.3, 2.0
 """Leg lengths from which that has a cost, one step of a staircase, and its weight."""
 
 SHORTEST_STEP = 0.02

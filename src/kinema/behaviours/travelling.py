@@ -210,7 +210,8 @@ def landing_share(settings, legs, walker, feet, m, up):
         return share
     then = moved_transform(m, load3(walker.velocity), walker.turn, load3(settings.contact.up), seconds)
     for n in range(legs.size):
-        if feet[n].target.contact == PLANTED:
+        # A foot out of reach waits for its step, too.
+        if (feet[n].target.contact == PLANTED) | (feet[n].target.contact == RELEASED):
             now = strain(settings, legs[n], walker, feet[n], m, up, rise - lower(legs[n]))
             later = strain(settings, legs[n], walker, feet[n], then, up, rise - lower(legs[n]))
             if (later > like(share, 1.0)) & (later > now):
