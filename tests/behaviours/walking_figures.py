@@ -270,7 +270,7 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="names of characters, as in 'f*'")
     parser.add_argument("--ground", default="*", help="names of grounds")
     parser.add_argument("--rates", type=int, nargs="+", default=[HZ], help="frames per second")
-    parser.add_argument("--held-out", action="store_true", help="walk the characters that nothing was tuned with")
+    parser.add_argument("--held-out", action="store_true", help="walk four more characters from files")
     parser.add_argument("--details", action="store_true", help="one line per walker")
     options = parser.parse_args()
     print(HEADER)
