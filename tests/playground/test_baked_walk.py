@@ -55,7 +55,7 @@ def test_its_feet_are_on_the_stairs(tmp_path):
     assert np.ptp(ground) > 0.3
     assert above.min() > -0.02
     assert above.min() < 0.05
-    assert above.max() < 0.4
+    assert above.max() < 0.55, "one stride takes five steps, of 0.9 m together"
 
 
 def test_a_held_hand_goes_along(tmp_path):
