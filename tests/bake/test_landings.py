@@ -7,7 +7,8 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake.landings import BALL, Landings
+from kinema.bake.landings import Landings
+from kinema.behaviours.sole import BALL
 from kinema.demo import humanoid
 from kinema.errors import InputError
 

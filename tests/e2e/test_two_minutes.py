@@ -1,4 +1,4 @@
-"""What somebody new does without any instructions, each within two minutes: by mouse and keyboard, as a person would.
+"""Tasks of a new user without instructions, by mouse and keyboard, each done within two minutes.
 
 The time runs from the first picture on: kernels may have to be compiled before it.
 """
@@ -124,7 +124,7 @@ def test_a_pulled_foot_shows_how_far_its_knee_bends_and_a_ring_to_bend_it_with(o
 
 
 def test_what_is_on_the_screen_is_shared_by_a_link(open_tab):
-    """One button; whoever opens the link sees the same pose."""
+    """Copy the link with one button; the page opened from it shows the same pose."""
     tab = open_tab("character", viewport=DESK)
     tab.wait("state.drawn")
     with two_minutes():

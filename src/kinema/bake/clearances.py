@@ -10,8 +10,9 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.landings import BALL
+from kinema.behaviours.sole import BALL
 from kinema.math import arrays
+from kinema.metrics.frames import runs
 
 SHALLOWEST = 0.008
 """Leg lengths that a foot may be in the ground; deeper, it is raised while it swings, and put elsewhere to stand."""
@@ -77,10 +78,8 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
 
 def _contacts(held: Any) -> Iterator[tuple[int, slice]]:
     """Each leg's contacts, as frames."""
-    for leg in range(held.shape[1]):
-        edges = np.diff(np.pad(held[:, leg], 1).astype(np.int8))
-        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-            yield leg, slice(start, stop)
+    for leg, start, stop in zip(*runs(held.T), strict=True):
+        yield leg, slice(start, stop)
 
 
 # --- standing feet ---------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
+from kinema.behaviours.sole import BALL, HEEL, TIP
 from kinema.math import arrays
-
-HEEL, BALL, TIP = range(3)
-"""The points of a sole. The ball stands for the foot."""
+from kinema.metrics.frames import runs
 
 
 class Landing(NamedTuple):
@@ -33,12 +32,12 @@ class Landings:
     """The landings of F frames and L legs. shifts: (F, L, 3), of the frames after the lead-in; None: nothing."""
 
     def __init__(self, clip_frames: ClipFrames, shifts: Any = None) -> None:
-        planted, frames = clip_frames.held, np.arange(len(clip_frames.held))[:, np.newaxis]
-        never = len(planted)
-        self._dt = clip_frames.dt
+        stands, frames = clip_frames.held, np.arange(len(clip_frames.held))[:, np.newaxis]
+        never = len(stands)
+        self._dt, self._stands = clip_frames.dt, stands
         # (F, L): the next frame in which a foot stands, and the last one in which it stood.
-        self._next = np.minimum.accumulate(np.where(planted, frames, never)[::-1])[::-1]
-        self._last = np.maximum.accumulate(np.where(planted, frames, -1))
+        self._next = np.minimum.accumulate(np.where(stands, frames, never)[::-1])[::-1]
+        self._last = np.maximum.accumulate(np.where(stands, frames, -1))
         soles, up = metrics.sole_points(clip_frames.rig, clip_frames.world), np.array(clip_frames.rig.up)
         ahead = soles[:, :, TIP] - soles[:, :, HEEL]
         self._balls = self._standing(soles[:, :, BALL])
@@ -50,19 +49,15 @@ class Landings:
         after the heel has landed.
         """
         standing = vectors.copy()
-        for leg in range(vectors.shape[1]):
-            landed = self._next[:, leg] == np.arange(len(vectors))
-            starts, ends = (np.flatnonzero(np.diff(np.pad(landed, 1).astype(int)) == way) for way in (1, -1))
-            for start, end in zip(starts, ends, strict=True):
-                standing[start:end, leg] = np.median(vectors[start:end, leg], axis=0)
+        for leg, start, stop in zip(*runs(self._stands.T), strict=True):
+            standing[start:stop, leg] = np.median(vectors[start:stop, leg], axis=0)
         return standing
 
     def _with_lead(self, shifts: Any, lead: int) -> Any:
         """(F, L, 3): shifts with those of the lead-in before them: all of a contact that begins in it has the same."""
         whole = np.concatenate([np.zeros((lead, *shifts.shape[1:])), shifts])
-        stands = self._next == np.arange(len(self._next))[:, np.newaxis]
         for frame in range(lead - 1, -1, -1):
-            goes_on = stands[frame] & stands[frame + 1]
+            goes_on = self._stands[frame] & self._stands[frame + 1]
             whole[frame, goes_on] = whole[frame + 1, goes_on]
         return whole
 

@@ -18,6 +18,7 @@ from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
+from kinema.metrics.frames import runs
 from kinema.pose import Pose
 from kinema.rig import Leg
 from kinema.skeleton import Joint
@@ -90,8 +91,7 @@ def _best(
 
 def _swings(held: Any) -> Iterator[slice]:
     """Frames in which a foot swings, with the held ones next to them."""
-    edges = np.diff(np.pad(~held, 1).astype(np.int8))
-    for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+    for _, start, stop in zip(*runs(~held[np.newaxis]), strict=True):
         yield slice(max(start - 1, 0), stop + 1)
 
 

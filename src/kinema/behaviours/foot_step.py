@@ -633,7 +633,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     placement = lifted(placement, foot, under)
     ankle, rotation = placed(placement, clip.ankle[3]), quat.unit(quat.mul(placement.rotation, clip.rotation))
     before, height = target.ground, vec.dot(vec.sub(placement.on_plane, floor.point), floor.up)
-    near = sole.length * like(high, AT_REST)  # Rounding alone keeps nobody awake.
+    near = sole.length * like(high, AT_REST)  # Rounding alone is no motion: a character at rest is skipped.
     moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > near
     moved |= (foot.rise_speed != zero) | (foot.lift_speed != zero) | (target.contact != foot.contact) | foot.fresh
     store3(foot.ankle, ankle)
