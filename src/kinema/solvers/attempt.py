@@ -45,7 +45,7 @@ def start_attempt(work, k, problem, answer, i):
     group = work.group[0]
     settings, outcome, joints = problem.settings[0], answer.outcomes[i], problem.source[i]
     root, target = load_row(joints[0]), target_of(problem, i)
-    to_pole = way_to_pole(problem, i, root)
+    to_pole = way_to_pole(problem.poles, i, root, settings)
     whole, longest, zero_bones = measure_bones(work.chain, k, joints)
     outcome.length, outcome.zero_bones = whole, zero_bones
     distance = vec.length(vec.sub(target, root))
@@ -69,7 +69,7 @@ def start_attempt(work, k, problem, answer, i):
     to_pole = vec.scale(to_pole, one / whole)
     if outcome.attempts == 0:
         if settings.pole_first:
-            swing_to_pole(work, k, to_pole, settings)
+            swing_to_pole(work, k, problem.poles, to_pole, settings)
         break_collinearity(work, k, to_pole)
     elif outcome.attempts == 1 and settings.bow_second:
         bow(work, k, to_pole)
@@ -84,12 +84,13 @@ def target_of(problem, i):
 
 
 @kernel
-def way_to_pole(problem, i, root):
+def way_to_pole(poles, i, root, settings):
     """Way from a chain's root to its pole, metres; zero if there is no pole."""
-    if not problem.settings[0].has_pole:
-        zero = like(root[0], 0.0)
+    zero = like(root[0], 0.0)
+    if poles is None:
         return (zero, zero, zero)
-    return vec.sub(load_row(problem.poles[i if problem.poles.shape[0] > 1 else 0]), root)
+    to_pole = vec.sub(load_row(poles[i if poles.shape[0] > 1 else 0]), root)
+    return to_pole if settings.has_pole else (zero, zero, zero)
 
 
 @kernel
@@ -260,8 +261,8 @@ def end_attempt(work, k, problem, answer, i):
     whole = group.whole[k]
     root = load_row(problem.source[i, 0])
     if not settings.pole_first:
-        to_pole = vec.scale(way_to_pole(problem, i, root), like(whole, 1.0) / whole)
-        swing_to_pole(work, k, to_pole, settings)
+        to_pole = vec.scale(way_to_pole(problem.poles, i, root, settings), like(whole, 1.0) / whole)
+        swing_to_pole(work, k, problem.poles, to_pole, settings)
     tip = vec.add(root, vec.scale(load3(chain[chain.size - 1].position, k), whole))
     miss = vec.length(vec.sub(tip, target_of(problem, i)))
     if miss < outcome.error:
@@ -273,9 +274,9 @@ def end_attempt(work, k, problem, answer, i):
 
 
 @routine
-def swing_to_pole(work, k, to_pole, settings):
+def swing_to_pole(work, k, poles, to_pole, settings):
     """Rotate the chain about the line from root to end until it bulges towards the pole. The end stays."""
-    if not settings.has_pole:
+    if poles is None or not settings.has_pole:
         return
     chain = work.chain
     zero = like(to_pole[0], 0.0)

@@ -130,7 +130,8 @@ class ChainProblem(NamedTuple):
     targets: Any
     """(count or 1, 3)"""
     poles: Any
-    """(count or 1, 3). Without poles any vectors, which are not read: kernels with and without would be two."""
+    """(count or 1, 3). Without poles any vectors, so that the CPU compiles one kernel for both; the GPU, whose threads
+    would keep registers for the unused pole, passes None."""
     table: Any
     """(N-1,) limit records, or None: then nothing about limits is compiled."""
     settings: Any

@@ -525,7 +525,7 @@ class ChainOutputs(NamedTuple):
 
 
 @cache
-def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool) -> Any:
+def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole: bool) -> Any:
     """The kernel for chains of `size` joints: a thread's chain has a fixed size, and lies in its own memory."""
     cuda = _cuda()
     joint_type, group_type, scratch_type, outcome_type = (
@@ -537,7 +537,7 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool) -> Any:
         if i >= inputs.source.shape[0]:
             return
         t, p = (i if inputs.targets.shape[0] > 1 else 0), (i if inputs.poles.shape[0] > 1 else 0)
-        if not size_of(inputs.source[i], inputs.targets[t], inputs.poles[p], settings[0].has_pole) <= largest:
+        if not size_of(inputs.source[i], inputs.targets[t], inputs.poles[p], has_pole) <= largest:
             report_flags(status, _UNUSABLE)
             return
         work = Workspace(
@@ -547,9 +547,14 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool) -> Any:
         answer = Answer(joints[i : i + 1], outcomes)
         source, target, pole = inputs.source[i : i + 1], inputs.targets[t : t + 1], inputs.poles[p : p + 1]
         if limited:
-            solve_one(main_pass, work, ChainProblem(source, target, pole, table, settings), answer, 0)
-        else:
+            if has_pole:
+                solve_one(main_pass, work, ChainProblem(source, target, pole, table, settings), answer, 0)
+            else:
+                solve_one(main_pass, work, ChainProblem(source, target, None, table, settings), answer, 0)
+        elif has_pole:
             solve_one(main_pass, work, ChainProblem(source, target, pole, None, settings), answer, 0)
+        else:
+            solve_one(main_pass, work, ChainProblem(source, target, None, None, settings), answer, 0)
         outcome = outcomes[0]
         outputs.error[i], outputs.iterations[i] = outcome.error, outcome.iterations
         outputs.reached[i] = np.uint8(1) if outcome.reached else np.uint8(0)
@@ -636,7 +641,7 @@ def chain(solver: ChainSolver, given: ChainArguments) -> tuple[Any, ...]:
     kind = ChainKind(size, width == 2, dtype, solver.largest_rotation(size))
     table, settings = chain_module.chain_settings(kind, given)
     inputs = _chain_inputs({key: _resized(array.wrapped(), 3) for key, array in named.items()}, count, size)
-    kernel = _chain_kernel(solver.main_pass, dtype, size, table is not None)
+    kernel = _chain_kernel(solver.main_pass, dtype, size, table is not None, given.pole is not None)
     outputs = Outputs(count, Field(np.int64), Field(dtype, (size, 3)), Field(dtype), Field(np.bool_))
     joints = outputs.array(1, (count,))
     limit_type = LIMIT.dtype(dtype)
