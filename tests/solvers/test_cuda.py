@@ -306,3 +306,9 @@ if SIMULATED:
                 return {"typestr": "<f4"}
 
         assert cuda._device_precision(Tensor(), None) is np.float32
+
+    def test_feet_step_as_on_the_cpu(device):
+        from kinema.bench import gpu_feet
+
+        differences = gpu_feet.run(count=3, compared=2, frames=3, tell=lambda line: None)
+        assert max(difference.largest for difference in differences) <= 1e-5

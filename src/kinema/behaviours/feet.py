@@ -330,21 +330,36 @@ def move_hips(skeleton, pelvis, leans, pose):
 
 
 @kernel
-def step_body(records, skeleton, i, pose, dt):
-    """Step one character to where its legs are solved: transform, feet, pelvis. Its hits must be known."""
+def step_body(records, skeleton, i, hits, pose, dt):
+    """Step one character to where its legs are solved: transform, feet, pelvis. hits: of its rays, (R,)."""
     settings, body, legs = records.settings[0], records.bodies[i], records.legs
     if skeleton.follow:
-        follow(settings, body, records.hits[i, legs.size * RAYS], pose.transform, records.soles[0].length, dt)
+        follow(settings, body, hits[legs.size * RAYS], pose.transform, records.soles[0].length, dt)
         shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
     own = OwnArrays(pose.transform, pose.world)
     for leg in range(legs.size):
-        hits = records.hits[i, leg * RAYS : (leg + 1) * RAYS]
-        step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], hits, body, own, dt)
+        under = hits[leg * RAYS : (leg + 1) * RAYS]
+        step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
     up = floor_of(settings.contact, pose.transform).up
     hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, up, pose.weight)
     step_pelvis(settings.pelvis, legs, body.pelvis, records.targets[i], pose.world, hips, dt)
     move_hips(skeleton, body.pelvis, settings.pelvis.lean > like(dt, 0.0), pose)
     body.pelvis.fresh = False
+
+
+@kernel
+def place_body(records, solver, skeleton, i, hits, pose, dt):
+    """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
+    reach.
+    """
+    step_body(records, skeleton, i, hits, pose, dt)
+    solve_legs(solver, solver.states[i], records.targets[i], pose)
+    out_of_reach = 0
+    for leg in range(records.legs.size):
+        target, length = records.targets[i, leg], records.legs[leg].length
+        records.feet[i, leg].contact = target.contact  # Released, if it is out of reach.
+        out_of_reach += (target.contact > SWINGING) & (target.short > length * like(length, OUT_OF_REACH))
+    return out_of_reach
 
 
 @batch
@@ -362,12 +377,7 @@ def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
             leg = n // RAYS
             if (leg == records.legs.size) or records.feet[i, leg].casts:
                 take_hit(records.rays[i, n], records.hits[i, n], hits.answers, hits.largest)
-        step_body(records, skeleton, i, pose, dt)
-        solve_legs(solver, solver.states[i], records.targets[i], pose)
-        for leg in range(records.legs.size):
-            target, length = records.targets[i, leg], records.legs[leg].length
-            records.feet[i, leg].contact = target.contact  # Released, if it is out of reach.
-            out_of_reach += (target.contact > SWINGING) & (target.short > length * like(length, OUT_OF_REACH))
+        out_of_reach += place_body(records, solver, skeleton, i, records.hits[i], pose, dt)
     return out_of_reach
 
 

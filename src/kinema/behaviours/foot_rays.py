@@ -375,22 +375,29 @@ class FeetRecords(NamedTuple):
     """(N, R) HIT."""
 
 
+@kernel
+def aim_body(records, i, rays, pose, hips, dt):
+    """Straighten the toes of one character and aim its rays, (R,). Its matrices must be up to date. hips: the joint."""
+    settings, body, legs = records.settings[0], records.bodies[i], records.soles.size
+    floor, at = floor_of(settings.contact, pose.transform), load_origin(pose.world[hips])
+    body.pelvis.moving = False
+    step_travel(body, at, floor.up, dt)
+    for leg in range(legs):
+        sole, foot = records.soles[leg], records.feet[i, leg]
+        foot.clip_low = straighten_toes(sole, floor, pose)
+        aim_foot(settings, sole, foot, body, rays[leg * RAYS : (leg + 1) * RAYS], pose.world, pose.transform, dt)
+    aim_down(rays[legs * RAYS], at, floor, settings.contact.rise)
+
+
 @batch
 def aim_rays(rows, records, frame, hips, dt):
     """Straighten toes and aim all rays of a frame, its `FrameArrays`. hips: the joint."""
-    settings, legs = records.settings[0], records.soles.size
     for k in range(rows.size):
         i = rows[k]
-        body, transform, world = records.bodies[i], frame.transform[i, 0], frame.world[i]
-        floor, at = floor_of(settings.contact, transform), load_origin(world[hips])
-        body.pelvis.moving = False
-        step_travel(body, at, floor.up, dt)
-        pose = CharacterPose(frame.t[i], frame.r[i], frame.s[i], world, transform, frame.weights[i])
-        for leg in range(legs):
-            records.feet[i, leg].clip_low = straighten_toes(records.soles[leg], floor, pose)
-            rays = records.rays[i, leg * RAYS : (leg + 1) * RAYS]
-            aim_foot(settings, records.soles[leg], records.feet[i, leg], body, rays, world, transform, dt)
-        aim_down(records.rays[i, legs * RAYS], at, floor, settings.contact.rise)
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        aim_body(records, i, records.rays[i], pose, hips, dt)
 
 
 # --- footholds -------------------------------------------------------------------------------------------------

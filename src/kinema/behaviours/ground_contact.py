@@ -118,26 +118,28 @@ def usable(v, largest):
 
 
 @kernel
+def keep_hit(hit, found, point, normal, largest):
+    """Store what a ray hit, in the precision of `largest`, if that is usable: finite, with a normal."""
+    zero = like(largest, 0.0)
+    p = (like(largest, point[0]), like(largest, point[1]), like(largest, point[2]))
+    n = (like(largest, normal[0]), like(largest, normal[1]), like(largest, normal[2]))
+    hit.found = found and usable(p, largest) and usable(n, largest) and vec.span(n) > zero
+    store3(hit.point, vec.select(hit.found, p, (zero, zero, zero)))
+    store3(hit.normal, vec.select(hit.found, n, (zero, zero, zero)))
+
+
+@kernel
 def take_hit(ray, hit, answers, largest):
     """Take what a ray hit from the answers of a cast, `Hits` in float64, in the precision of `largest`.
 
     A ray that was not cast has hit nothing. One that starts inside something solid has found a wall beside the leg, not
     ground: it counts as a miss. So does an answer that is not finite, or has no normal.
     """
-    zero = like(largest, 0.0)
-    point, normal, found = (zero, zero, zero), (zero, zero, zero), False
-    if (ray.number == NOT_CAST) & (not hit.found):
-        return
     if ray.number != NOT_CAST:
-        at, across = answers.point[ray.number], answers.normal[ray.number]
-        p = (like(largest, at[0]), like(largest, at[1]), like(largest, at[2]))
-        n = (like(largest, across[0]), like(largest, across[1]), like(largest, across[2]))
         found = answers.hit[ray.number] and answers.distance[ray.number] > 0.0
-        found = found and usable(p, largest) and usable(n, largest) and vec.span(n) > zero
-        point, normal = vec.select(found, p, point), vec.select(found, n, normal)
-    hit.found = found
-    store3(hit.point, point)
-    store3(hit.normal, normal)
+        keep_hit(hit, found, load3(answers.point[ray.number]), load3(answers.normal[ray.number]), largest)
+    elif hit.found:
+        keep_hit(hit, False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), largest)
 
 
 @batch

@@ -196,12 +196,18 @@ def _meet_slanted(ray, grid):
     return miss(ray)
 
 
+@kernel
+def meet_height_field(ray, grid):
+    """Cast one ray. grid: a `HeightGrid`."""
+    vertical = ray.unit[0] == 0.0 and ray.unit[2] == 0.0
+    return _meet_vertical(ray, grid) if vertical else _meet_slanted(ray, grid)
+
+
 @batch
 def _cast_range(start, stop, rays, hits, grid):
     for i in range(start, stop):
         ray = load_ray(rays, i)
-        vertical = ray.unit[0] == 0.0 and ray.unit[2] == 0.0
-        store_hit(hits, i, ray, _meet_vertical(ray, grid) if vertical else _meet_slanted(ray, grid))
+        store_hit(hits, i, ray, meet_height_field(ray, grid))
 
 
 class HeightField(Ground):

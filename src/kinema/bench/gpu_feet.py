@@ -1,0 +1,294 @@
+"""`Feet` on a CUDA GPU: one thread per character, running the step functions that the CPU runs.
+
+`python -m kinema.bench.gpu_feet [--count N]` walks a crowd over a height field. The CPU plays the clip and steps the
+feet of the first characters. The device gets the same poses, copied as often as its characters need, and does all that
+`Feet` does in a frame: world matrices of legs and feet, straight toes, rays, contacts, footholds, pelvis, legs. The
+records are those of `Feet`, in the same layout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import from_dtype
+
+import kinema as km
+from kinema._jit import kernel
+from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.behaviours.feet import FeetState, place_body
+from kinema.behaviours.foot_rays import RAYS, FeetRecords, aim_body
+from kinema.behaviours.ground_contact import HIT, RAY, keep_hit
+from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.demo import humanoid
+from kinema.math import vec
+from kinema.math.rows import load3
+from kinema.world.height_field import meet_height_field
+from kinema.world.rays import Ray, point_along, unit_direction
+
+COUNT = 1_000_000
+COMPARED = 10_000
+"""Characters that the CPU steps too."""
+
+FRAMES = 90
+"""Frames at 60 a second: by the last third, every foot has learned how long it swings."""
+
+DT = 1 / 60
+THREADS = 64
+"""Threads a block."""
+
+
+# --- the device ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def cast_down(ray, hit, grid, distance, largest):
+    """Cast one `RAY` at a height field, and store what it hit. What `RayBatch.cast` and `take_hit` do for many."""
+    origin, way = load3(ray.origin), load3(ray.direction)
+    none = (0.0, 0.0, 0.0)
+    if ray.wanted and math.isfinite(vec.span(origin) + vec.span(way)) and vec.span(way) > 0.0:
+        start = (float(origin[0]), float(origin[1]), float(origin[2]))
+        cast = Ray(start, unit_direction(way), distance)
+        met = meet_height_field(cast, grid)
+        keep_hit(hit, met.found and met.distance > 0.0, point_along(cast, met.distance), met.normal, largest)
+    else:
+        keep_hit(hit, False, none, none, largest)
+
+
+class FeetOnDevice(NamedTuple):
+    """What is the same in every frame."""
+
+    records: FeetRecords
+    solver: Any
+    skeleton: Any
+    grid: Any
+    distance: Any
+    """Metres that rays go down."""
+    largest: Any
+    """The largest number that counts as a hit's."""
+
+
+@cache
+def feet_kernel(legs: int, real: Any) -> Any:
+    """Return the kernel for characters with so many legs: a thread's rays and hits lie in its own memory."""
+    cuda = _cuda()
+    ray_type, hit_type = (from_dtype(record.dtype(real)) for record in (RAY, HIT))
+    count = legs * RAYS + 1
+
+    @cuda.jit
+    def step(feet, frame, dt):
+        i = cuda.grid(1)
+        if i >= frame.world.shape[0]:
+            return
+        rays, hits = cuda.local.array(count, ray_type), cuda.local.array(count, hit_type)
+        pose = CharacterPose(
+            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
+        )
+        for n in range(feet.skeleton.joints.size):
+            update_matrix(pose, feet.skeleton.joints[n].joint, feet.skeleton.joints[n].parent)
+        aim_body(feet.records, i, rays, pose, feet.skeleton.hips, dt)
+        for n in range(count):
+            cast_down(rays[n], hits[n], feet.grid, feet.distance, feet.largest)
+        place_body(feet.records, feet.solver, feet.skeleton, i, hits, pose, dt)
+
+    return step
+
+
+@cache
+def repeat_kernel() -> Any:
+    """Return the kernel that fills an array with copies of a shorter one, both flat."""
+    cuda = _cuda()
+
+    @cuda.jit
+    def repeat(source, target):
+        k = cuda.grid(1)
+        if k < target.size:
+            target[k] = source[k % source.size]
+
+    return repeat
+
+
+class DeviceCrowd:
+    """The feet of many characters on the device, which walk as those of a smaller crowd on the CPU do."""
+
+    def __init__(self, state: FeetState, ground: km.HeightField, count: int) -> None:
+        self._cuda = _cuda()
+        crowd = state.crowd
+        self._copies, self._real = -(-count // crowd.count), crowd.precision
+        records, solver, rays = state._records, state._solver.records, state._rays
+        none = records._replace(rays=np.zeros(1, np.int8), hits=np.zeros(1, np.int8))
+        each = {name: self._repeated(getattr(none, name), count) for name in ("bodies", "feet", "targets")}
+        solver = solver._replace(states=self._repeated(solver.states, count))
+        self.feet = FeetOnDevice(
+            self._moved(none._replace(**each)),
+            self._moved(solver),
+            self._moved(state._skeleton),
+            self._moved(ground._shape),
+            float(rays._distance),
+            rays.largest,
+        )
+        joints = len(crowd.skeleton)
+        shapes = ((joints, 3), (joints, 4), (joints, 3), (joints, 12), (1, 12))
+        arrays: list[Any] = [self._cuda.device_array((count, *shape), self._real) for shape in shapes]
+        t, r, s, world, transform = arrays
+        self.frame = FrameArrays(t, r, s, world, transform, self._cuda.to_device(np.ones(count, self._real)))
+        self._step = feet_kernel(len(state.legs), self._real)
+
+    def set_pose(self, pose: RecordedPose) -> None:
+        """Give every character the local pose and the transform of one on the CPU."""
+        for name in ("t", "r", "s", "transform"):
+            source, target = getattr(pose, name), getattr(self.frame, name)
+            on_device = self._cuda.to_device(source.reshape(-1))
+            repeat_kernel()[-(-target.size // 256), 256](on_device, target.reshape(target.size))
+
+    def step(self) -> float:
+        """Step all feet by a frame. Returns the seconds it took."""
+        self._cuda.synchronize()
+        start = perf_counter()
+        count = self.frame.world.shape[0]
+        self._step[-(-count // THREADS), THREADS](self.feet, self.frame, self._real(DT))
+        self._cuda.synchronize()
+        return perf_counter() - start
+
+    def _repeated(self, array: Any, count: int) -> Any:
+        return np.tile(array, (self._copies, *[1] * (array.ndim - 1)))[:count]
+
+    def _moved(self, value: Any) -> Any:
+        """Return a tuple with its arrays on the device."""
+        if isinstance(value, np.ndarray):
+            return self._cuda.to_device(np.ascontiguousarray(value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*(self._moved(part) for part in value))
+        return value
+
+
+def _cuda() -> Any:
+    """numba.cuda, or a clear error."""
+    from kinema.solvers.cuda import _cuda as checked
+
+    return checked()
+
+
+# --- the CPU ---------------------------------------------------------------------------------------------------
+
+
+class RecordedPose(NamedTuple):
+    """Local transforms, (N, J, ...), and the characters' transforms, (N, 1, 12), as `Feet` is given them."""
+
+    t: Any
+    r: Any
+    s: Any
+    transform: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseRecorder(Stage):
+    """Keep a copy of the pose right before the feet are stepped."""
+
+    order = 19
+
+    def start(self, crowd: Crowd) -> RecorderState:
+        return RecorderState(crowd)
+
+
+class RecorderState(StageState):
+    """The pose of the newest frame."""
+
+    pose: RecordedPose
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._awake = np.ones(crowd.count, bool)
+
+    def awake(self, dt: float) -> Any:
+        return self._awake
+
+    def update(self, context: FrameContext) -> None:
+        self.pose = RecordedPose(*(array.copy() for array in (context.t, context.r, context.s, context.transform)))
+
+
+class Walk(NamedTuple):
+    """A crowd on the CPU, and the ground it walks on."""
+
+    animator: km.Animator
+    ground: km.HeightField
+
+
+def walking_crowd(count: int) -> Walk:
+    """Make a crowd that walks over gentle hills, each character at another phase of its walk."""
+    draw = np.random.default_rng(0)
+    along = np.arange(400)
+    hills = km.HeightField(0.15 * np.sin(0.31 * along[:, None]) * np.cos(0.23 * along), (-100.0, -100.0), 0.5)
+    stages = [km.Play("walk", root_motion="extract"), PoseRecorder(), km.Feet()]
+    animator = km.Animator(humanoid(), stages, ground=hills, count=count)
+    where = draw.uniform((-90.0, 0.0, -90.0), (90.0, 0.0, 60.0), (count, 3))
+    animator.set_transform(where.astype(np.float32))
+    animator["play"].play("walk", fade=0.0, time=draw.uniform(0.0, 1.0, count))
+    return Walk(animator, hills)
+
+
+# --- measuring -------------------------------------------------------------------------------------------------
+
+
+class Differences(NamedTuple):
+    """How far joints are from where the CPU has them, metres."""
+
+    median: float
+    largest: float
+    different: float
+    """Share of the characters with a joint more than a millimetre away."""
+
+
+def difference(crowd: DeviceCrowd, world: Any, joints: Any) -> Differences:
+    """Compare the matrices of these joints with those of the CPU, (N, J, 4, 4)."""
+    on_device: Any = crowd.frame.world[: len(world)]
+    ours = on_device.copy_to_host()[:, joints, 3::4]
+    away = np.linalg.norm(ours - world[:, joints][..., :3, 3], axis=-1).max(axis=1)
+    return Differences(float(np.median(away)), float(away.max()), float((away > 1e-3).mean()))
+
+
+def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = print) -> list[Differences]:
+    """Walk a crowd on the device next to a smaller one on the CPU. Returns how they differ, frame by frame."""
+    compared = min(compared, count)
+    animator, ground = walking_crowd(compared)
+    state = animator["feet"]
+    crowd, joints = DeviceCrowd(state, ground, count), state._updated
+    differences, on_device, on_cpu = [], [], []
+    for n in range(frames):
+        frame = animator.update(DT)
+        crowd.set_pose(animator["poserecorder"].pose)
+        on_device.append(crowd.step())
+        on_cpu.append(frame.timings["feet"] / 1e3)
+        differences.append(difference(crowd, frame.world, joints))
+        if n % 10 == 9 or n == frames - 1:
+            tell(
+                f"frame {n + 1}: device {on_device[-1] * 1e3:.3f} ms for {count:,}, "
+                f"CPU {on_cpu[-1] * 1e3:.1f} ms for {compared:,}; {differences[-1]}"
+            )
+    steady = slice(-max(frames // 3, 1), None)
+    device, cpu = np.median(on_device[steady]), np.median(on_cpu[steady])
+    tell(
+        f"feet on a height field, {count:,} characters: {device * 1e3:.3f} ms a frame "
+        f"({device / count * 1e9:.2f} ns a character), best {min(on_device[steady]) * 1e3:.3f} ms; "
+        f"CPU {cpu / compared * 1e6:.2f} us a character"
+    )
+    return differences
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and show."""
+    parser = argparse.ArgumentParser(prog="python -m kinema.bench.gpu_feet", description=__doc__)
+    parser.add_argument("--count", type=int, default=COUNT, help="characters on the device")
+    parser.add_argument("--compared", type=int, default=COMPARED, help="characters that the CPU steps too")
+    parser.add_argument("--frames", type=int, default=FRAMES)
+    options = parser.parse_args(arguments)
+    run(options.count, options.compared, options.frames)
+
+
+if __name__ == "__main__":
+    main()
