@@ -37,17 +37,17 @@ from kinema.behaviours.foot_rays import (
     RAYS,
     FeetRecords,
     aim_rays,
+    gather_foot_rays,
+    take_foot_hits,
 )
 from kinema.behaviours.foot_step import OwnArrays, follow, step_foot
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     HIT,
     PLANTED,
-    RAY,
     SWINGING,
     RayBatch,
     floor_of,
-    take_hit,
 )
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg, solve_legs
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
@@ -169,7 +169,7 @@ class FeetState(StageState):
         self._records = FeetRecords(*kernel_views(*records))
         self._skeleton = _body_joints(crowd, records, bool(settings.follow))
         self._updated = self._skeleton.joints["joint"].copy()
-        self._rays = RayBatch(records.rays.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
+        self._rays = RayBatch(records.hits.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
         self._warned = False
 
     def awake(self, dt: float) -> Any:
@@ -257,7 +257,7 @@ class FeetState(StageState):
         with context.edit_transform() as edit, context.edit() as local:
             frame = FrameArrays(local.t, local.r, local.s, world, edit.transform, context.weights)
             context.run(aim_rays, records, frame, self._skeleton.hips, dt)
-            answers = self._rays.cast(context.ground, context.rows, records.rays)
+            answers = self._rays.cast_gathered(context.ground, gather_foot_rays(context.rows, records, self._rays.room))
             hits = CastRays(answers, self._rays.largest)
             out_of_reach = context.run(step_bodies, records, self._solver.records, self._skeleton, hits, frame, dt)
             edit.updated(self._updated)
@@ -373,10 +373,7 @@ def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
         pose = CharacterPose(
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
-        for n in range(records.rays.shape[1]):
-            leg = n // RAYS
-            if (leg == records.legs.size) or records.feet[i, leg].casts:
-                take_hit(records.rays[i, n], records.hits[i, n], hits.answers, hits.largest)
+        take_foot_hits(records, i, records.hits[i], hits.answers, hits.largest)
         out_of_reach += place_body(records, solver, skeleton, i, records.hits[i], pose, dt)
     return out_of_reach
 
@@ -400,7 +397,7 @@ def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> FeetRecords
         bodies=bodies,
         feet=feet,
         targets=FOOT_TARGET.zeros((count, len(legs)), real),
-        rays=RAY.zeros((count, rays), real),
+        rays=np.zeros((count, rays, 3), real),
         hits=HIT.zeros((count, rays), real),
     )
 

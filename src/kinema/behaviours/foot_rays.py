@@ -6,6 +6,7 @@ rays of a frame, and chooses the foothold of a foot that is about to land.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,18 +16,22 @@ from kinema.behaviours.character_pose import CharacterPose
 from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     FOOT_SAMPLES,
+    NOT_CAST,
     SWINGING,
     SupportPlane,
-    aim_down,
+    above_point,
+    clear_hit,
     fit_plane,
     floor_of,
     height_on,
+    take_answer,
 )
 from kinema.behaviours.pelvis import PELVIS, PELVIS_SETTINGS
 from kinema.behaviours.sole import BALL, SolePoints, sole_points, straighten_toes
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.records import REAL, Record
+from kinema.world.rays import unit_direction
 
 NO_OVERRIDE = -1
 """The contact override of a foot that goes by its clip."""
@@ -162,6 +167,8 @@ FOOT = Record(
     delay=REAL,
     path=(REAL, 3),
     casts=bool,
+    sees_ahead=bool,
+    sees_landing=bool,
     frames_to_cast=np.int64,
 )
 """The state of one foot. Vectors are in world space, lengths in metres.
@@ -183,7 +190,8 @@ landing_shift: how far beyond its foothold it is put. landing_given, heading_giv
 given, and its heading. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many
 steps of the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative)
 before it goes forward. path: the way of the ball that its rays look along. casts: whether its rays are
-cast in this frame. frames_to_cast: until they are again.
+cast in this frame. frames_to_cast: until they are again. sees_ahead, sees_landing: whether there were rays along its
+way, and at its landing, when they were cast last; if not, those hits are older.
 """
 
 BODY = Record(
@@ -194,9 +202,14 @@ BODY = Record(
     footholds=bool,
     look_ahead=bool,
     every=np.int64,
+    down=(REAL, 3),
+    rays=np.int64,
+    first_ray=np.int64,
 )
 """The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
-follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`."""
+follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`. down: where
+its rays go. rays, first_ray: how many it has in this frame, and the number of the first of them among those of all
+characters, or NOT_CAST."""
 
 
 class Landing(NamedTuple):
@@ -239,10 +252,10 @@ def aim_under(sole, foot, points, rays, floor, rise):
     ball = vec.add(points.ball, vec.scale(normal, min(height, sole.length * like(half, ROLL_HEIGHT))))
     to_heel = quat.rotate(rotation, vec.sub(points.heel, points.ball))
     to_tip = quat.rotate(rotation, vec.sub(points.tip, points.ball))
-    aim_down(rays[0], vec.add(ball, to_heel), floor, rise)
-    aim_down(rays[1], vec.add(ball, vec.scale(to_heel, half)), floor, rise)
-    aim_down(rays[2], ball, floor, rise)
-    aim_down(rays[3], vec.add(ball, to_tip), floor, rise)
+    store3(rays[0], above_point(vec.add(ball, to_heel), floor, rise))
+    store3(rays[1], above_point(vec.add(ball, vec.scale(to_heel, half)), floor, rise))
+    store3(rays[2], above_point(ball, floor, rise))
+    store3(rays[3], above_point(vec.add(ball, to_tip), floor, rise))
 
 
 @kernel
@@ -284,7 +297,7 @@ def aim_ahead(sole, foot, ball, rays, floor, rise):
     far = (length + ahead) / length if length > none else none
     for n in range(AHEAD_RAYS):
         along = vec.scale(path, far * like(rise, (n + 1) / AHEAD_RAYS))
-        aim_down(rays[n], vec.add(ball, along), floor, rise)
+        store3(rays[n], above_point(vec.add(ball, along), floor, rise))
 
 
 @kernel
@@ -293,7 +306,7 @@ def aim_at_landing(sole, foot, rays, floor, rise):
     start = -sole.heel - sole.spacing * like(rise, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for n in range(RAYS - PROFILE):
         along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
-        aim_down(rays[n], vec.add(load3(foot.next_landing), along), floor, rise)
+        store3(rays[n], above_point(vec.add(load3(foot.next_landing), along), floor, rise))
 
 
 @kernel
@@ -307,7 +320,10 @@ def is_due(foot, body):
 
 @kernel
 def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
-    """Aim the rays of one foot, (RAYS,), and look where it is going."""
+    """Aim the rays of one foot and look where it is going. Returns how many there are.
+
+    rays: room for their origins, (RAYS, 3) or more, filled without gaps: under the sole, ahead, at the landing.
+    """
     zero, one = like(dt, 0.0), like(dt, 1.0)
     floor, none = floor_of(settings.contact, transform), (zero, zero, zero)
     points, travel = sole_points(sole, world), load3(body.travel)
@@ -330,15 +346,19 @@ def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
     here = SolePoints(vec.add(points.heel, shift), vec.add(points.ball, shift), vec.add(points.tip, shift))
     way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing)
     store3(foot.path, vec.reject(way, floor.up))
-    for n in range(RAYS):
-        rays[n].wanted = False
-    foot.casts = is_due(foot, body)
+    foot.casts, count = is_due(foot, body), 0
     if foot.casts:
-        aim_under(sole, foot, here, rays[:AHEAD], floor, settings.contact.rise)
-        if body.look_ahead & (foot.contact == SWINGING):
-            aim_ahead(sole, foot, here.ball, rays[AHEAD:PROFILE], floor, settings.contact.rise)
-        if body.footholds & landing.known & (not foothold_is_settled(foot, landing.left)):
-            aim_at_landing(sole, foot, rays[PROFILE:], floor, settings.contact.rise)
+        aim_under(sole, foot, here, rays, floor, settings.contact.rise)
+        count = FOOT_SAMPLES
+        foot.sees_ahead = body.look_ahead & (foot.contact == SWINGING)
+        if foot.sees_ahead:
+            aim_ahead(sole, foot, here.ball, rays[count:], floor, settings.contact.rise)
+            count += AHEAD_RAYS
+        foot.sees_landing = body.footholds & landing.known & (not foothold_is_settled(foot, landing.left))
+        if foot.sees_landing:
+            aim_at_landing(sole, foot, rays[count:], floor, settings.contact.rise)
+            count += RAYS - PROFILE
+    return count
 
 
 @kernel
@@ -370,23 +390,28 @@ class FeetRecords(NamedTuple):
     targets: Any
     """(N, L) FOOT_TARGET."""
     rays: Any
-    """(N, R) RAY: RAYS for each leg, and last the one under the hips."""
+    """(N, R, 3): origins of rays, without gaps: under the hips, then of each leg those that it casts in this frame."""
     hits: Any
-    """(N, R) HIT."""
+    """(N, R) HIT: RAYS for each leg, and last the one under the hips."""
 
 
 @kernel
 def aim_body(records, i, rays, pose, hips, dt):
-    """Straighten the toes of one character and aim its rays, (R,). Its matrices must be up to date. hips: the joint."""
+    """Straighten the toes of one character and aim its rays. Its matrices must be up to date.
+
+    rays: room for their origins, (R, 3): under the hips, then those of each foot. hips: the joint.
+    """
     settings, body, legs = records.settings[0], records.bodies[i], records.soles.size
     floor, at = floor_of(settings.contact, pose.transform), load_origin(pose.world[hips])
     body.pelvis.moving = False
     step_travel(body, at, floor.up, dt)
+    store3(rays[0], above_point(at, floor, settings.contact.rise))
+    store3(body.down, vec.scale(floor.up, like(dt, -1.0)))
+    body.rays = 1
     for leg in range(legs):
         sole, foot = records.soles[leg], records.feet[i, leg]
         foot.clip_low = straighten_toes(sole, floor, pose)
-        aim_foot(settings, sole, foot, body, rays[leg * RAYS : (leg + 1) * RAYS], pose.world, pose.transform, dt)
-    aim_down(rays[legs * RAYS], at, floor, settings.contact.rise)
+        body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose.world, pose.transform, dt)
 
 
 @batch
@@ -398,6 +423,60 @@ def aim_rays(rows, records, frame, hips, dt):
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
         aim_body(records, i, records.rays[i], pose, hips, dt)
+
+
+@batch
+def gather_foot_rays(rows, records, gathered):
+    """Copy the rays of these characters as `world.rays` has them, one after the other. Returns how many there are.
+
+    gathered: `Rays` with room for all. A character with a ray that is not finite casts none.
+    """
+    count = 0
+    for k in range(rows.size):
+        i = rows[k]
+        body = records.bodies[i]
+        down, body.first_ray = load3(body.down), count
+        unit, size = unit_direction(down), vec.span(down)
+        for n in range(body.rays):
+            origin = load3(records.rays[i, n])
+            size += vec.span(origin)
+            store3(gathered.origins[count + n], origin)
+            store3(gathered.units[count + n], unit)
+        if math.isfinite(size):
+            count += body.rays
+        else:
+            body.first_ray = NOT_CAST
+    return count
+
+
+@kernel
+def take_run(hits, first, count, answers, number, largest):
+    """Take the answers to so many rays, from `number` on, to the hits from `first` on. Returns the number after them.
+
+    number: NOT_CAST if they were not cast.
+    """
+    for n in range(count):
+        if number == NOT_CAST:
+            clear_hit(hits[first + n])
+        else:
+            take_answer(hits[first + n], answers, number + n, largest)
+    return number if number == NOT_CAST else number + count
+
+
+@kernel
+def take_foot_hits(records, i, hits, answers, largest):
+    """Take what the rays of one character hit, (R,) HIT, from the answers of a cast. See `take_answer`."""
+    legs = records.soles.size
+    number = take_run(hits, legs * RAYS, 1, answers, records.bodies[i].first_ray, largest)
+    for leg in range(legs):
+        foot = records.feet[i, leg]
+        if foot.casts:
+            first = leg * RAYS
+            number = take_run(hits, first, FOOT_SAMPLES, answers, number, largest)
+            if foot.sees_ahead:
+                number = take_run(hits, first + AHEAD, AHEAD_RAYS, answers, number, largest)
+            if foot.sees_landing:
+                number = take_run(hits, first + PROFILE, RAYS - PROFILE, answers, number, largest)
 
 
 # --- footholds -------------------------------------------------------------------------------------------------
@@ -437,12 +516,12 @@ def hold_cost(hits, first, plane, up, length):
 
 
 @kernel
-def foothold_seen(hits):
+def foothold_seen(foot, hits):
     """Whether there is any ground where a foot is going to land. hits: of the leg, (RAYS,)."""
     seen = False
     for n in range(FOOT_STEPS + 1):
         seen |= hits[PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + n].found
-    return seen
+    return seen & foot.sees_landing
 
 
 @routine
@@ -462,11 +541,13 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
         steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
         if sole.spacing * like(zero, abs(steps)) > farthest:
             break
-        first = PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
-        plane = fit_plane(hits, first, 2, floor, cos_slope)
         kept = foot.foothold_chosen & (steps == foot.foothold_steps)
         away = abs(steps) - (FOOTHOLD_STEPS if kept else 0)
         cost = like(zero, FOOTHOLD_COST) * sole.length * like(zero, away)
+        if any_yet & (cost >= cheapest):
+            continue  # The ground there can only add to it.
+        first = PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + steps
+        plane = fit_plane(hits, first, 2, floor, cos_slope)
         cost += hold_cost(hits, first, plane, floor.up, sole.length)
         if (not any_yet) | (cost < cheapest):
             best, cheapest, any_yet, best_plane = steps, cost, True, plane

@@ -275,7 +275,7 @@ def step_plane(settings, sole, foot, hits, floor, stance):
     before = SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
     plane = before
     if not (stance.standing | (stance.lands & foothold_is_settled(foot, stance.left))):
-        if stance.lands & foothold_seen(hits):
+        if stance.lands & foothold_seen(foot, hits):
             plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
             store3(foot.ground_normal, plane.normal)
             plane = passable(plane, load3(foot.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
@@ -528,7 +528,7 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
     path, ball = load3(foot.path), load3(foot.floor_point)
     length = vec.length(path)
     when, needed, worst = zero, zero, zero
-    if length <= sole.length * like(one, 0.02):
+    if (length <= sole.length * like(one, 0.02)) | (not foot.sees_ahead):
         return when, needed, worst
     along = vec.scale(path, one / length)
     extent = extent_of(sole, foot, along)

@@ -76,10 +76,16 @@ def floor_of(settings, transform):
 
 
 @kernel
+def above_point(point, floor, rise):
+    """Where a ray down through a point starts, at a height above the floor."""
+    across = vec.reject(vec.sub(point, floor.point), floor.up)
+    return vec.add(vec.add(floor.point, across), vec.scale(floor.up, rise))
+
+
+@kernel
 def aim_down(ray, point, floor, rise):
     """Aim a ray down through a point, from a height above the floor."""
-    across = vec.reject(vec.sub(point, floor.point), floor.up)
-    store3(ray.origin, vec.add(vec.add(floor.point, across), vec.scale(floor.up, rise)))
+    store3(ray.origin, above_point(point, floor, rise))
     store3(ray.direction, vec.scale(floor.up, like(rise, -1.0)))
     ray.wanted = True
 
@@ -129,17 +135,32 @@ def keep_hit(hit, found, point, normal, largest):
 
 
 @kernel
-def take_hit(ray, hit, answers, largest):
-    """Take what a ray hit from the answers of a cast, `Hits` in float64, in the precision of `largest`.
+def clear_hit(hit):
+    """Store that a ray hit nothing."""
+    zero = like(hit.point[0], 0.0)
+    hit.found = False
+    store3(hit.point, (zero, zero, zero))
+    store3(hit.normal, (zero, zero, zero))
 
-    A ray that was not cast has hit nothing. One that starts inside something solid has found a wall beside the leg, not
-    ground: it counts as a miss. So does an answer that is not finite, or has no normal.
+
+@kernel
+def take_answer(hit, answers, number, largest):
+    """Store the answer to ray `number` of a cast, `Hits` in float64, in the precision of `largest`.
+
+    A ray that starts inside something solid has found a wall beside the leg, not ground: it counts as a miss. So does
+    an answer that is not finite, or has no normal.
     """
+    found = answers.hit[number] and answers.distance[number] > 0.0
+    keep_hit(hit, found, load3(answers.point[number]), load3(answers.normal[number]), largest)
+
+
+@kernel
+def take_hit(ray, hit, answers, largest):
+    """Take what a ray hit from the answers of a cast, see `take_answer`. A ray that was not cast has hit nothing."""
     if ray.number != NOT_CAST:
-        found = answers.hit[ray.number] and answers.distance[ray.number] > 0.0
-        keep_hit(hit, found, load3(answers.point[ray.number]), load3(answers.normal[ray.number]), largest)
+        take_answer(hit, answers, ray.number, largest)
     elif hit.found:
-        keep_hit(hit, False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), largest)
+        clear_hit(hit)
 
 
 @batch
@@ -157,7 +178,8 @@ class RayBatch:
 
     def __init__(self, count: int, distance: float, real: Any) -> None:
         self._real, self._distance = real, float(real(distance))
-        self._room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, self._distance))
+        self.room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, self._distance))
+        """Rays to cast: origins and units are filled in frame by frame."""
         self.largest = real(validation.largest(real))
         """The largest number that counts as a hit's."""
 
@@ -166,7 +188,11 @@ class RayBatch:
 
         ground: anything with `cast(origins, directions, max_distance)`.
         """
-        room, count = self._room, gather_rays(rows, rays, self._room)
+        return self.cast_gathered(ground, gather_rays(rows, rays, self.room))
+
+    def cast_gathered(self, ground: Any, count: int) -> Hits:
+        """Cast the first rays of the room. Returns answers in float64."""
+        room = self.room
         if not count:
             return NO_HITS
         cast = Rays(room.origins[:count], room.units[:count], room.reaches[:count])
@@ -203,10 +229,11 @@ NO_HITS = Hits(np.zeros(0, bool), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0
 def limit_slope(normal, up, cos_slope):
     """The nearest ground normal that is no steeper than the steepest slope."""
     zero, one = like(cos_slope, 0.0), like(cos_slope, 1.0)
+    if not vec.dot(normal, up) < cos_slope:
+        return normal
     sine = math.sqrt(max((one - cos_slope) * (one + cos_slope), zero))
     aside = vec.unit_or(vec.reject(normal, up), (zero, zero, zero))
-    steepest = vec.add(vec.scale(up, cos_slope), vec.scale(aside, sine))
-    return vec.select(vec.dot(normal, up) < cos_slope, vec.unit_or(steepest, up), normal)
+    return vec.unit_or(vec.add(vec.scale(up, cos_slope), vec.scale(aside, sine)), up)
 
 
 @kernel

@@ -9,7 +9,6 @@ records are those of `Feet`, in the same layout.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -23,11 +22,10 @@ import kinema as km
 from kinema._jit import kernel
 from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
 from kinema.behaviours.feet import FeetState, place_body
-from kinema.behaviours.foot_rays import RAYS, FeetRecords, aim_body
-from kinema.behaviours.ground_contact import HIT, RAY, keep_hit
+from kinema.behaviours.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, FeetRecords, aim_body
+from kinema.behaviours.ground_contact import FOOT_SAMPLES, HIT, keep_hit
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.demo import humanoid
-from kinema.math import vec
 from kinema.math.rows import load3
 from kinema.world.height_field import meet_height_field
 from kinema.world.rays import Ray, point_along, unit_direction
@@ -40,25 +38,53 @@ FRAMES = 90
 """Frames at 60 a second: by the last third, every foot has learned how long it swings."""
 
 DT = 1 / 60
-THREADS = 64
-"""Threads a block."""
+THREADS = (32, 64, 128, 256)
+"""Threads a block. Frames take turns with them."""
 
 
 # --- the device ------------------------------------------------------------------------------------------------
 
 
 @kernel
-def cast_down(ray, hit, grid, distance, largest):
-    """Cast one `RAY` at a height field, and store what it hit. What `RayBatch.cast` and `take_hit` do for many."""
-    origin, way = load3(ray.origin), load3(ray.direction)
-    none = (0.0, 0.0, 0.0)
-    if ray.wanted and math.isfinite(vec.span(origin) + vec.span(way)) and vec.span(way) > 0.0:
-        start = (float(origin[0]), float(origin[1]), float(origin[2]))
-        cast = Ray(start, unit_direction(way), distance)
-        met = meet_height_field(cast, grid)
-        keep_hit(hit, met.found and met.distance > 0.0, point_along(cast, met.distance), met.normal, largest)
-    else:
-        keep_hit(hit, False, none, none, largest)
+def cast_run(rays, number, hits, first, count, down, ground):
+    """Cast so many rays, from `number` on, and store what they hit from `first` on. Returns the number after them."""
+    unit = unit_direction(down)
+    for n in range(count):
+        origin = load3(rays[number + n])
+        cast = Ray((float(origin[0]), float(origin[1]), float(origin[2])), unit, ground.distance)
+        met = meet_height_field(cast, ground.grid)
+        found = met.found and met.distance > 0.0
+        keep_hit(hits[first + n], found, point_along(cast, met.distance), met.normal, ground.largest)
+    return number + count
+
+
+@kernel
+def cast_rays(records, i, rays, hits, ground):
+    """Cast the rays of one character, (R, 3), at a height field, and store what they hit, (R,) HIT.
+
+    This is what `gather_foot_rays`, the cast and `take_foot_hits` do for many.
+    """
+    legs, down = records.soles.size, load3(records.bodies[i].down)
+    number = cast_run(rays, 0, hits, legs * RAYS, 1, down, ground)
+    for leg in range(legs):
+        foot, first = records.feet[i, leg], leg * RAYS
+        if foot.casts:
+            number = cast_run(rays, number, hits, first, FOOT_SAMPLES, down, ground)
+            if foot.sees_ahead:
+                number = cast_run(rays, number, hits, first + AHEAD, AHEAD_RAYS, down, ground)
+            if foot.sees_landing:
+                number = cast_run(rays, number, hits, first + PROFILE, RAYS - PROFILE, down, ground)
+
+
+class DeviceGround(NamedTuple):
+    """A height field on the device."""
+
+    grid: Any
+    """Its `HeightGrid`."""
+    distance: Any
+    """Metres that rays go down."""
+    largest: Any
+    """The largest number that counts as a hit's."""
 
 
 class FeetOnDevice(NamedTuple):
@@ -67,34 +93,32 @@ class FeetOnDevice(NamedTuple):
     records: FeetRecords
     solver: Any
     skeleton: Any
-    grid: Any
-    distance: Any
-    """Metres that rays go down."""
-    largest: Any
-    """The largest number that counts as a hit's."""
+    ground: DeviceGround
 
 
 @cache
-def feet_kernel(legs: int, real: Any) -> Any:
-    """Return the kernel for characters with so many legs: a thread's rays and hits lie in its own memory."""
+def feet_kernel(legs: int, real: Any, registers: int | None) -> Any:
+    """Return the kernel for characters with so many legs: a thread's rays and hits lie in its own memory.
+
+    registers: most registers of a thread. None: as many as the compiler takes.
+    """
     cuda = _cuda()
-    ray_type, hit_type = (from_dtype(record.dtype(real)) for record in (RAY, HIT))
+    real_type, hit_type = from_dtype(np.dtype(real)), from_dtype(HIT.dtype(real))
     count = legs * RAYS + 1
 
-    @cuda.jit
+    @cuda.jit(**({} if registers is None else {"max_registers": registers}))
     def step(feet, frame, dt):
         i = cuda.grid(1)
         if i >= frame.world.shape[0]:
             return
-        rays, hits = cuda.local.array(count, ray_type), cuda.local.array(count, hit_type)
+        rays, hits = cuda.local.array((count, 3), real_type), cuda.local.array(count, hit_type)
         pose = CharacterPose(
             frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
         )
         for n in range(feet.skeleton.joints.size):
             update_matrix(pose, feet.skeleton.joints[n].joint, feet.skeleton.joints[n].parent)
         aim_body(feet.records, i, rays, pose, feet.skeleton.hips, dt)
-        for n in range(count):
-            cast_down(rays[n], hits[n], feet.grid, feet.distance, feet.largest)
+        cast_rays(feet.records, i, rays, hits, feet.ground)
         place_body(feet.records, feet.solver, feet.skeleton, i, hits, pose, dt)
 
     return step
@@ -117,7 +141,7 @@ def repeat_kernel() -> Any:
 class DeviceCrowd:
     """The feet of many characters on the device, which walk as those of a smaller crowd on the CPU do."""
 
-    def __init__(self, state: FeetState, ground: km.HeightField, count: int) -> None:
+    def __init__(self, state: FeetState, ground: km.HeightField, count: int, registers: int | None = None) -> None:
         self._cuda = _cuda()
         crowd = state.crowd
         self._copies, self._real = -(-count // crowd.count), crowd.precision
@@ -129,16 +153,14 @@ class DeviceCrowd:
             self._moved(none._replace(**each)),
             self._moved(solver),
             self._moved(state._skeleton),
-            self._moved(ground._shape),
-            float(rays._distance),
-            rays.largest,
+            DeviceGround(self._moved(ground._shape), float(rays._distance), rays.largest),
         )
         joints = len(crowd.skeleton)
         shapes = ((joints, 3), (joints, 4), (joints, 3), (joints, 12), (1, 12))
         arrays: list[Any] = [self._cuda.device_array((count, *shape), self._real) for shape in shapes]
         t, r, s, world, transform = arrays
         self.frame = FrameArrays(t, r, s, world, transform, self._cuda.to_device(np.ones(count, self._real)))
-        self._step = feet_kernel(len(state.legs), self._real)
+        self._step = feet_kernel(len(state.legs), self._real, registers)
 
     def set_pose(self, pose: RecordedPose) -> None:
         """Give every character the local pose and the transform of one on the CPU."""
@@ -147,12 +169,12 @@ class DeviceCrowd:
             on_device = self._cuda.to_device(source.reshape(-1))
             repeat_kernel()[-(-target.size // 256), 256](on_device, target.reshape(target.size))
 
-    def step(self) -> float:
-        """Step all feet by a frame. Returns the seconds it took."""
+    def step(self, threads: int) -> float:
+        """Step all feet by a frame, so many threads a block. Returns the seconds it took."""
         self._cuda.synchronize()
         start = perf_counter()
         count = self.frame.world.shape[0]
-        self._step[-(-count // THREADS), THREADS](self.feet, self.frame, self._real(DT))
+        self._step[-(-count // threads), threads](self.feet, self.frame, self._real(DT))
         self._cuda.synchronize()
         return perf_counter() - start
 
@@ -252,17 +274,19 @@ def difference(crowd: DeviceCrowd, world: Any, joints: Any) -> Differences:
     return Differences(float(np.median(away)), float(away.max()), float((away > 1e-3).mean()))
 
 
-def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = print) -> list[Differences]:
+def run(
+    count: int, compared: int, frames: int, registers: int | None = None, tell: Callable[[str], None] = print
+) -> list[Differences]:
     """Walk a crowd on the device next to a smaller one on the CPU. Returns how they differ, frame by frame."""
     compared = min(compared, count)
     animator, ground = walking_crowd(compared)
     state = animator["feet"]
-    crowd, joints = DeviceCrowd(state, ground, count), state._updated
+    crowd, joints = DeviceCrowd(state, ground, count, registers), state._updated
     differences, on_device, on_cpu = [], [], []
     for n in range(frames):
         frame = animator.update(DT)
         crowd.set_pose(animator["poserecorder"].pose)
-        on_device.append(crowd.step())
+        on_device.append(crowd.step(THREADS[n % len(THREADS)]))
         on_cpu.append(frame.timings["feet"] / 1e3)
         differences.append(difference(crowd, frame.world, joints))
         if n % 10 == 9 or n == frames - 1:
@@ -270,13 +294,17 @@ def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = pr
                 f"frame {n + 1}: device {on_device[-1] * 1e3:.3f} ms for {count:,}, "
                 f"CPU {on_cpu[-1] * 1e3:.1f} ms for {compared:,}; {differences[-1]}"
             )
-    steady = slice(-max(frames // 3, 1), None)
-    device, cpu = np.median(on_device[steady]), np.median(on_cpu[steady])
-    tell(
-        f"feet on a height field, {count:,} characters: {device * 1e3:.3f} ms a frame "
-        f"({device / count * 1e9:.2f} ns a character), best {min(on_device[steady]) * 1e3:.3f} ms; "
-        f"CPU {cpu / compared * 1e6:.2f} us a character"
-    )
+    steady = slice(-max(frames // (3 * len(THREADS)), 1), None)
+    cpu = np.median(on_cpu[steady]) / compared
+    tell(f"feet on a height field, {count:,} characters; CPU {cpu * 1e6:.2f} us a character")
+    for k, threads in enumerate(THREADS):
+        times = [seconds for n, seconds in enumerate(on_device) if n % len(THREADS) == k][steady]
+        if times:
+            device = float(np.median(times))
+            tell(
+                f"{threads} threads a block: {device * 1e3:.3f} ms a frame ({device / count * 1e9:.2f} ns a "
+                f"character), best {min(times) * 1e3:.3f} ms"
+            )
     return differences
 
 
@@ -286,8 +314,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=COUNT, help="characters on the device")
     parser.add_argument("--compared", type=int, default=COMPARED, help="characters that the CPU steps too")
     parser.add_argument("--frames", type=int, default=FRAMES)
+    parser.add_argument("--registers", type=int, help="most registers of a thread")
     options = parser.parse_args(arguments)
-    run(options.count, options.compared, options.frames)
+    run(options.count, options.compared, options.frames, options.registers)
 
 
 if __name__ == "__main__":
