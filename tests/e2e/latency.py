@@ -34,6 +34,8 @@ NOTE_TIMES = """() => {
   const noted = (window.noted = { drags: [], frames: [] });
   let pointer = 0;
   let waiting = [];
+  let answers = [];
+  let begun = [];
   // Moves as they happen; `pointermove` waits for the next frame of the screen.
   addEventListener("pointerrawupdate", (event) => { pointer = event.timeStamp; }, { capture: true });
   const send = WebSocket.prototype.send;
@@ -41,7 +43,9 @@ NOTE_TIMES = """() => {
     send.call(this, text);
     const message = JSON.parse(text);
     if (message.type !== "drag") return;
-    waiting.push({ number: message.number, pointer, sent: performance.now() });
+    // Where the camera moves, the page drags again without the pointer: those drags answer nothing.
+    if (pointer) waiting.push({ number: message.number, pointer, sent: performance.now() });
+    pointer = 0;
     if (this.listens) return;
     this.listens = true;
     this.addEventListener("message", ({ data }) => {
@@ -51,12 +55,21 @@ NOTE_TIMES = """() => {
       const done = waiting.filter(({ number }) => number <= answered);
       waiting = waiting.filter(({ number }) => number > answered);
       for (const drag of done) drag.answered = now;
-      // Drawn in the next frame, which has begun to be drawn when the one after it begins.
-      if (done.length) requestAnimationFrame(() => setTimeout(() => {
-        for (const drag of done) drag.drawn = performance.now();
-        noted.drags.push(...done);
-      }));
+      answers.push(...done);
     });
+  };
+  // A fence follows every picture, and is deleted once the picture is finished.
+  const { fenceSync, deleteSync } = WebGL2RenderingContext.prototype;
+  WebGL2RenderingContext.prototype.fenceSync = function (...settings) {
+    begun = answers;
+    answers = [];
+    return fenceSync.apply(this, settings);
+  };
+  WebGL2RenderingContext.prototype.deleteSync = function (fence) {
+    for (const drag of begun) drag.drawn = performance.now();
+    noted.drags.push(...begun);
+    begun = [];
+    deleteSync.call(this, fence);
   };
   const frame = (now) => { noted.frames.push(now); requestAnimationFrame(frame); };
   requestAnimationFrame(frame);

@@ -144,7 +144,7 @@ def test_a_face_is_seen_from_nearby_while_it_walks(open_tab):
     for _ in range(14):
         tab.page.mouse.move(*face()[0])
         tab.page.mouse.wheel(0, -300)
-        tab.page.wait_for_timeout(100)
+        tab.wait("state.picture.count > count + 1", count=tab.state["picture"]["count"])
     tab.wait("state.time > since + 1.5", since=tab.state["time"])
     at, size = face()
     assert size > 4 * first
@@ -152,3 +152,15 @@ def test_a_face_is_seen_from_nearby_while_it_walks(open_tab):
     box = tab.page.locator("#stage canvas").bounding_box()
     assert box["x"] < at[0] < box["x"] + box["width"]
     assert box["y"] < at[1] < box["y"] + box["height"]
+
+
+def test_the_camera_keeps_up_where_pictures_are_slow(open_tab):
+    tab = open_tab("character", viewport={"width": 900, "height": 560}, reduced_motion="no-preference")
+    tab.wait("state.drawn && state.time > 0.5")
+    tab.page.keyboard.press("2")
+    tab.page.evaluate(
+        "() => { window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 500); }"
+    )
+    tab.wait("state.picture.count > count + 5", count=tab.state["picture"]["count"])
+    box = tab.page.locator("#stage canvas").bounding_box()
+    assert tab.state["joints"]["hips"][0] == pytest.approx(box["x"] + box["width"] / 2, abs=40)

@@ -3,6 +3,9 @@
 TICK = 1 / 60
 """Seconds between two frames: 60 per second, as most screens show."""
 
+SWITCH_INTERVAL = TICK / 30
+"""Seconds after which a thread that computes lets another one run. Python's own 5 ms would delay each drag twice."""
+
 LONGEST_STEP = 3 * TICK
 """Most seconds in one step. A scene that falls further behind runs slower, instead of falling behind ever more."""
 

@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import socket
 import subprocess
+import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ from kinema.playground.constants import (
     PING_INTERVAL,
     PORT,
     PORTS_TRIED,
+    SWITCH_INTERVAL,
     TIME_TO_CLOSE,
 )
 from kinema.playground.kernels import compile_the_rest, make_ready
@@ -242,10 +244,13 @@ def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = N
     logger = logging.getLogger("kinema")
     level = logger.level
     logger.setLevel(logging.ERROR)  # Targets out of reach are normal here.
+    switch_interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     try:
         Server(settings(app)).run(sockets=[bound])
     finally:
         logger.setLevel(level)
+        sys.setswitchinterval(switch_interval)
         for compiler in compilers:
             compiler.terminate()
 

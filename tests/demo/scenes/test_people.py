@@ -6,8 +6,9 @@ import pytest
 from kinema.demo import humanoid
 from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import skin_of
-from kinema.demo.scenes.crowd import CrowdScene
+from kinema.demo.scenes.crowd import DRAGGED_FOR, CrowdScene
 from kinema.demo.scenes.people import (
+    A_DRAGGED_TURN,
     AROUND,
     DRAWN,
     LEVELS,
@@ -145,6 +146,18 @@ def test_a_crowd_too_large_for_one_frame_takes_turns():
     behind = np.abs(in_turns.origins() - together.origins())
     assert behind[:, [0, 2]].max() < 3 * SPEED * TICK
     assert behind[32:].max() < 0.02, "the last turn is up to date"
+
+
+def test_a_dragged_target_leaves_time_for_the_next_drag_and_then_everybody_walks_again():
+    crowd = CrowdScene()
+    crowd.set("count", A_DRAGGED_TURN + 50)
+    crowd.drag("target", TARGET)
+    crowd.step(TICK)
+    assert crowd.people.frame.trace[0].characters == A_DRAGGED_TURN
+    for _ in range(round(DRAGGED_FOR / TICK) + 2):
+        crowd.step(TICK)
+    along = np.linalg.norm(crowd.people.origins()[:, :3] - crowd.people.transforms(crowd.time)[0], axis=1)
+    assert along.max() < 0.02, "all are where the time has brought them"
 
 
 def test_the_script_gives_the_crowd_on_the_screen():

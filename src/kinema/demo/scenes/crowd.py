@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
+from kinema.demo.scenes.people import A_DRAGGED_TURN, LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people import APART as PEOPLE_APART
-from kinema.demo.scenes.people import LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people_script import people_script
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
 from kinema.demo.scenes.script_text import numbers
@@ -40,6 +40,8 @@ GROUND, LEVEL = "ground.bin", "people_{}.bin"
 """Files for the page: the hills, and each level of detail of the characters."""
 CURIOUS = 3.0
 """Distance within which limbs reach for the target, m."""
+DRAGGED_FOR = 0.2
+"""Seconds after a drag in which another one is expected."""
 
 
 class CrowdScene(Scene):
@@ -88,6 +90,8 @@ class CrowdScene(Scene):
         """Speed of the wave that the targets move in; 0 for reduced motion."""
         self.solve_ms = 0.0
         self.people: People | None = None
+        self._since_drag = DRAGGED_FOR
+        """Seconds since the target was dragged."""
         self._begin()
         self.step(0.0)
 
@@ -124,6 +128,7 @@ class CrowdScene(Scene):
     def drag(self, handle: str, position: Sequence[float]) -> None:
         if handle == "target":
             self.wanders = False
+            self._since_drag = 0.0
             self.target = clamped_position(position, 3, FARTHEST).astype(np.float32)
 
     def own_state(self) -> dict[str, Any]:
@@ -156,8 +161,7 @@ class CrowdScene(Scene):
     def step(self, dt: float) -> None:
         self._pass(dt)
         if self.people is not None:
-            self.people.step(self.time, dt, self.target, self.input_waits)
-            self.solve_ms = self.people.milliseconds
+            self._step_people(self.people, dt)
             return
         self.targets = self._targets()
         began = time.perf_counter()
@@ -182,8 +186,14 @@ class CrowdScene(Scene):
         if self.people is None:
             self.step(0.0)
         else:
-            self.people.step(self.time, dt, self.target, self.input_waits)
-            self.solve_ms = self.people.milliseconds
+            self._step_people(self.people, dt)
+
+    def _step_people(self, people: People, dt: float) -> None:
+        """Update characters: fewer at a time while the target is dragged, as `answer` updates those around it."""
+        self._since_drag += dt
+        a_turn = A_DRAGGED_TURN if self._since_drag < DRAGGED_FOR else None
+        people.step(self.time, dt, self.target, self.input_waits, a_turn)
+        self.solve_ms = people.milliseconds
 
     def _wandering(self) -> Any:
         """Return (3,): where the target is by itself: on a figure of eight through the crowd."""

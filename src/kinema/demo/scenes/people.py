@@ -41,6 +41,8 @@ PORTION = 250
 """Most characters in one call: about 5 ms. An input that arrives meanwhile is answered after it."""
 A_TURN = 1000
 """Most characters in one step: about 20 ms. Larger crowds take turns."""
+A_DRAGGED_TURN = 200
+"""Most characters in one step while the target is dragged: about 4 ms, so that the next drag is answered soon."""
 SAME_SPEED = 1e-6
 """Difference up to which two speeds of the walk count as the same: sums of seconds are rounded."""
 LOOKS = 12
@@ -109,7 +111,14 @@ class People:
 
     # Time.
 
-    def step(self, time: float, dt: float, target: Any, waits: Callable[[], bool] = lambda: False) -> None:
+    def step(
+        self,
+        time: float,
+        dt: float,
+        target: Any,
+        waits: Callable[[], bool] = lambda: False,
+        a_turn: int | None = None,
+    ) -> None:
         """Update those whose turn it is: everybody, in a crowd that is small enough.
 
         Parameters
@@ -122,9 +131,11 @@ class People:
             (3,): what everybody looks at.
         waits
             Whether an input waits: then the rest of the turn comes with the next step.
+        a_turn
+            Most characters in this step. Default: as many as in any other.
         """
         self._clock += dt
-        took, done, most = 0.0, 0, min(self._a_turn, self.count)
+        took, done, most = 0.0, 0, min(a_turn or self._a_turn, self.count)
         while done < most and not (done and waits()):
             rows = np.arange(self._turn, min(self._turn + PORTION, self._turn + most - done, self.count))
             self._turn = int(rows[-1] + 1) % self.count

@@ -29,7 +29,9 @@ import { Timeline } from "./shell/timeline";
 import { SIDES, type Theme, type View } from "./view";
 import { VIEWS } from "./views";
 
-const LONGEST_ELAPSED = 0.1;
+/** Most seconds between two pictures that cameras and fades take into account: slow pictures take half of one, and a
+ * camera that believed in less would fall behind what it follows. */
+const LONGEST_ELAPSED = 1;
 /** Least milliseconds between two drags: some mice move a thousand times a second. */
 const DRAG_INTERVAL = 8;
 /** Milliseconds for which a picture is drawn again and again after the last change: cameras and fades come to rest. */
@@ -413,6 +415,7 @@ export class App {
     this.steering.drawn();
     const { view } = this;
     if (!view || view.pace.busy) return; // Meanwhile the page listens to the pointer and to the server.
+    if (this.held && !this.held.dropped && view.pace.rests) return;
     const now = performance.now();
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;

@@ -39,6 +39,8 @@ export class FlatStage {
   readonly pace: Pace;
   /** CSS pixels per unit of the scene. */
   scale = 1;
+  /** Where the canvas is on the page; null until it is asked for. */
+  private cachedBox: DOMRect | null = null;
   private readonly camera = new THREE.OrthographicCamera();
   private readonly grid: THREE.Mesh<THREE.PlaneGeometry, THREE.ShaderMaterial>;
 
@@ -78,6 +80,7 @@ export class FlatStage {
   resize(width: number, height: number): void {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, height);
+    this.cachedBox = null;
     this.scale = Math.min(LARGEST_SCALE, width / AT_LEAST.width, height / AT_LEAST.height);
     const halfWidth = width / this.scale / 2;
     const halfHeight = height / this.scale / 2;
@@ -98,6 +101,7 @@ export class FlatStage {
   }
 
   draw(): void {
+    this.cachedBox = null;
     this.pace.begin();
     this.renderer.render(this.scene, this.camera);
     this.pace.end();
@@ -105,14 +109,18 @@ export class FlatStage {
 
   /** From the page's CSS pixels to the scene. */
   toScene(x: number, y: number): [number, number] {
-    const box = this.canvas.getBoundingClientRect();
+    const { box } = this;
     return [(x - box.left - box.width / 2) / this.scale, (y - box.top - box.height / 2) / this.scale];
   }
 
   /** From the scene to the page's CSS pixels. */
   toPage(x: number, y: number): [number, number] {
-    const box = this.canvas.getBoundingClientRect();
+    const { box } = this;
     return [box.left + box.width / 2 + x * this.scale, box.top + box.height / 2 + y * this.scale];
+  }
+
+  private get box(): DOMRect {
+    return (this.cachedBox ??= this.canvas.getBoundingClientRect());
   }
 
   dispose(): void {

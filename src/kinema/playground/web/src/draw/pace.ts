@@ -10,6 +10,10 @@ const FAST_MS = 20;
 /** Slow pictures in a row before the quality is reduced, and seconds of fast ones before it is raised again. */
 const SLOW_PICTURES = 4;
 const FAST_SECONDS = 4;
+/** While the user drags, slow pictures are this much of their own duration apart, but at most so many milliseconds: where
+ * the processor draws, it answers the drags in between. */
+const REST_SHARE = 1.5;
+const LONGEST_REST = 200;
 /** Milliseconds after which a picture counts as finished in any case: a lost context never finishes one. */
 const LONGEST_MS = 4000;
 
@@ -29,6 +33,7 @@ const QUALITIES: Quality[] = [
   { ratio: 0.5, shadows: 0 },
 ];
 const FINEST = QUALITIES[0]!;
+export const SIMPLEST = QUALITIES.length - 1;
 
 export class Pace {
   /** Whether the next picture is as fine as can be, however long it takes: nothing moves, or it is to be kept. */
@@ -40,6 +45,7 @@ export class Pace {
   private level: number;
   private fence: WebGLSync | null = null;
   private begun = 0;
+  private ended = 0;
   private wasFine = false;
   private slow = 0;
   private fastSince: number | null = null;
@@ -61,10 +67,16 @@ export class Pace {
     if (!done && now - this.begun < LONGEST_MS) return true;
     this.gl.deleteSync(this.fence);
     this.fence = null;
+    this.ended = now;
     this.ms = now - this.begun;
     this.finished += 1;
     this.adapt(now);
     return false;
+  }
+
+  /** Whether the next picture should wait while the user drags. */
+  get rests(): boolean {
+    return this.ms > SLOW_MS && performance.now() - this.ended < Math.min(REST_SHARE * this.ms, LONGEST_REST);
   }
 
   /** How the next picture is to be drawn. */

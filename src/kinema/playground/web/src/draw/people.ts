@@ -15,6 +15,9 @@ const SLOTS = 6;
 const LOOKS = 16;
 /** Distances up to which each level is drawn, metres, but for the last. */
 const NEAR = SOFTWARE ? [2, 4, 8] : [8, 20, 40];
+/** How many are in the first picture, and how many times as many in each one after it. */
+const FIRST = SOFTWARE ? 60 : Infinity;
+const GROWTH = 1.6;
 /** Radius of a ball around a character, metres, and the height of its middle. */
 const AROUND = 1.3;
 const MIDDLE = 0.9;
@@ -112,7 +115,9 @@ export class People {
     new THREE.MeshBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.2, depthWrite: false }),
     0,
   );
-  private levels: Level[] = [];
+  /** By number, finest first; the coarsest arrives first. */
+  private readonly levels: Level[] = [];
+  private most = FIRST;
   private texture: THREE.DataTexture | null = null;
   private origins: Float32Array = new Float32Array(0);
 
@@ -130,10 +135,15 @@ export class People {
     return this.levels.length > 0;
   }
 
-  /** files: of each level, finest first. looks: colours by look and slot, as in `palettes_of_looks`. */
-  build(files: ArrayBuffer[], looks: number[][][]): void {
-    this.levels = files.map((data) => new Level(data, this.material));
-    for (const level of this.levels) this.group.add(level.mesh);
+  /** Add a level of detail. All of them are used from then on. */
+  add(number: number, data: ArrayBuffer): void {
+    const level = new Level(data, this.material);
+    this.levels[number] = level;
+    this.group.add(level.mesh);
+  }
+
+  /** looks: colours by look and slot, as in `palettes_of_looks`. */
+  dress(looks: number[][][]): void {
     looks.forEach((slots, look) => slots.forEach(([r, g, b], slot) => this.uniforms.looks.value[look * SLOTS + slot]!.setRGB(r!, g!, b!, THREE.SRGBColorSpace)));
   }
 
@@ -158,20 +168,26 @@ export class People {
   /** Choose who is drawn at which level, for a camera. */
   arrange(lens: THREE.PerspectiveCamera): void {
     if (!this.ready) return;
-    const count = this.origins.length / 4;
+    const count = Math.min(this.origins.length / 4, Math.round(this.most));
+    this.most *= GROWTH;
     const view = new THREE.Frustum().setFromProjectionMatrix(new THREE.Matrix4().multiplyMatrices(lens.projectionMatrix, lens.matrixWorldInverse));
     const ball = new THREE.Sphere(new THREE.Vector3(), AROUND);
-    for (const level of this.levels) level.count = 0;
+    this.levels.forEach((level) => (level.count = 0));
     for (let i = 0; i < count; i++) {
       ball.center.set(this.origins[4 * i]!, this.origins[4 * i + 1]! + MIDDLE, this.origins[4 * i + 2]!);
       if (!view.intersectsSphere(ball)) continue;
       const away = ball.center.distanceTo(lens.position);
-      const level = NEAR.findIndex((distance) => away < distance);
-      this.levels[level < 0 ? this.levels.length - 1 : level]!.add(i, this.origins);
+      this.levelAt(away).add(i, this.origins);
     }
-    for (const level of this.levels) level.send();
-    this.drawn = this.levels.map((level) => level.count);
+    this.levels.forEach((level) => level.send());
+    this.drawn = Array.from(this.levels, (level?: Level) => level?.count ?? 0);
     this.drawShades(count);
+  }
+
+  /** The level for a distance, metres; a coarser one where it has not arrived. */
+  private levelAt(away: number): Level {
+    const wanted = NEAR.findIndex((distance) => away < distance);
+    return this.levels.find((level, number) => level && wanted >= 0 && number >= wanted) ?? this.levels.at(-1)!;
   }
 
   /** A dark disc under everybody. */

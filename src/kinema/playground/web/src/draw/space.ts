@@ -3,13 +3,13 @@
 import * as THREE from "three";
 import type { Theme } from "../view";
 import { OrbitCamera, type Look } from "./camera";
-import { Pace, type Quality } from "./pace";
+import { Pace, SIMPLEST, type Quality } from "./pace";
 
 const UP = new THREE.Vector3(0, 1, 0);
 /** Whether the browser draws without a graphics card: then costly effects are left out. */
 export const SOFTWARE = drawsInSoftware();
 /** Index of the quality to begin with. */
-const FIRST_QUALITY = SOFTWARE ? 2 : 0;
+const FIRST_QUALITY = SOFTWARE ? SIMPLEST : 0;
 
 export class SpaceStage {
   readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
@@ -21,6 +21,8 @@ export class SpaceStage {
   readonly pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext, FIRST_QUALITY);
   private size = { width: 1, height: 1 };
   private quality = this.pace.quality;
+  /** Where the canvas is on the page; null until it is asked for. */
+  private box: DOMRect | null = null;
   private times = 1;
 
   constructor(private readonly look: Look) {
@@ -49,6 +51,7 @@ export class SpaceStage {
 
   resize(width: number, height: number): void {
     this.size = { width, height };
+    this.box = null;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.quality.ratio));
     this.renderer.setSize(width, height);
     this.camera.resize(width, height);
@@ -84,6 +87,7 @@ export class SpaceStage {
       this.setQuality(quality);
       this.resize(this.size.width, this.size.height);
     }
+    this.box = null;
     this.pace.begin();
     this.renderer.render(this.scene, this.camera.lens);
     this.pace.end();
@@ -101,7 +105,7 @@ export class SpaceStage {
 
   /** From the scene to the page's CSS pixels. */
   toPage(x: number, y: number, z: number): [number, number] {
-    const box = this.canvas.getBoundingClientRect();
+    const box = (this.box ??= this.canvas.getBoundingClientRect());
     const at = new THREE.Vector3(x, y, z).project(this.camera.lens);
     return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
   }

@@ -1,5 +1,6 @@
 // The first hint of a scene: a bubble beside the handle to drag. It goes once the user has dragged something.
 
+import { SOFTWARE } from "../draw/space";
 import type { Handle } from "../view";
 import { element, make } from "./dom";
 
@@ -20,6 +21,7 @@ export class Hint {
   constructor() {
     this.bubble.dataset["testid"] = "hint";
     this.bubble.setAttribute("role", "note");
+    document.body.classList.toggle("software", SOFTWARE); // Without a graphics card, a pulse costs as much as the scene.
     element("labels").after(this.box);
   }
 

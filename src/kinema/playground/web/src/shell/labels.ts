@@ -8,6 +8,8 @@ const EDGE = 4;
 
 export class Labels {
   private readonly made: HTMLSpanElement[] = [];
+  /** Width of each text, px: asking for it makes the browser lay the page out. */
+  private readonly widths: number[] = [];
 
   constructor(private readonly host: HTMLElement) {}
 
@@ -22,9 +24,13 @@ export class Labels {
       const label = labels[i];
       span.hidden = !label;
       if (!label || !box) return;
-      if (span.textContent !== label.text) span.textContent = label.text;
       span.classList.toggle("centred", label.centred === true);
-      const [left, right] = label.centred ? [span.offsetWidth / 2, box.width - span.offsetWidth / 2] : [0, box.width - span.offsetWidth];
+      if (span.textContent !== label.text) {
+        span.textContent = label.text;
+        this.widths[i] = span.offsetWidth;
+      }
+      const width = (this.widths[i] ||= span.offsetWidth);
+      const [left, right] = label.centred ? [width / 2, box.width - width / 2] : [0, box.width - width];
       const x = Math.max(Math.min(label.x - box.left, right - EDGE), left + EDGE);
       span.style.transform = `translate(${x.toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
     });

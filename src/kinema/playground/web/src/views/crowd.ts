@@ -57,12 +57,14 @@ export class CrowdView extends SpaceView {
   private async fetch({ levels, looks }: CrowdDescription): Promise<void> {
     this.fetching = true;
     try {
-      const files = await Promise.all([GROUND, ...Array.from({ length: levels }, (_, n) => level(n))].map((name) => this.tools.file(name)));
-      this.hills = new THREE.Mesh(surface(files[0]!), this.ground);
+      this.people.dress(looks);
+      this.hills = new THREE.Mesh(surface(await this.tools.file(GROUND)), this.ground);
       this.hills.visible = this.showsPeople;
       this.stage.scene.add(this.hills);
-      this.people.build(files.slice(1), looks);
-      this.tools.redraw();
+      for (let n = levels - 1; n >= 0; n--) {
+        this.people.add(n, await this.tools.file(level(n))); // The coarsest one is there at once, and enough to begin with.
+        this.tools.redraw();
+      }
     } catch (problem) {
       this.fetching = false;
       this.tools.say(`The crowd cannot be drawn: ${problem instanceof Error ? problem.message : problem}`);
