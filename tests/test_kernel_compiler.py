@@ -94,7 +94,7 @@ def test_a_caller_without_garbage_collection_keeps_it_off():
 
 @pytest.mark.parametrize("version", [(0, 60), (0, 67), (0, 69), (1, 0)])
 def test_an_untried_version_of_numba_compiles_as_numba_does(version):
-    assert compilers(version) == ({}, {})
+    assert compilers(version) == ({}, {}, {})
 
 
 def test_an_implementation_for_another_target_is_not_taken_over():

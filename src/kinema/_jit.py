@@ -4,7 +4,7 @@
 callers, so a loop over lanes around it becomes vector code; CUDA kernels call the same function. `routine` is the same
 without inlining. Neither may return an array: they do not count references, so the caller would free it. `batch` marks
 a loop over many elements: compiled once per precision, kept on disk, runs without the GIL. An `allocating_batch` may
-also make arrays to work on.
+also make arrays to work on, and a `packed_batch` is for straight-line arithmetic.
 
 Strict IEEE everywhere (no fastmath): a lane of a vector and a single call then give the same bits.
 """
@@ -26,16 +26,18 @@ takes twice the time.
 """
 
 
-def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of `njit` that choose how kernels and entries are compiled with a version of numba."""
+def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The options of `njit` for kernels, entries and packed entries, by the version of numba."""
     if version[:2] not in _TRIED:
-        return {}, {}
-    from kinema.kernel_compiler import EntryCompiler, KernelCompiler
+        return {}, {}, {}
+    from kinema.kernel_compiler import EntryCompiler, KernelCompiler, PackedCompiler
 
-    return {"pipeline_class": KernelCompiler}, {"pipeline_class": EntryCompiler}
+    kinds = (KernelCompiler, EntryCompiler, PackedCompiler)
+    kernels, entries, packed = ({"pipeline_class": kind} for kind in kinds)
+    return kernels, entries, packed
 
 
-_KERNEL, _ENTRY = compilers(tuple(version_info.short))
+_KERNEL, _ENTRY, _PACKED = compilers(tuple(version_info.short))
 
 # What only compiled code calls needs no way in from Python (a third less to compile), and since it never allocates,
 # no counting of references to arrays either (atomic operations that took half the time of short functions).
@@ -68,16 +70,24 @@ def batch(function: Callable[..., Any]) -> Any:
 
     It must not allocate: then arrays are passed to it in half the time, since nothing has to count references to them.
     """
-    return _entry(function, _nrt=False)
+    return _entry(function, _nrt=False, **_ENTRY)
+
+
+def packed_batch(function: Callable[..., Any]) -> Any:
+    """The same for a loop around straight-line arithmetic: LLVM packs neighbouring numbers into vectors.
+
+    Code with many branches becomes slower that way. The results have the same bits.
+    """
+    return _entry(function, _nrt=False, **_PACKED)
 
 
 def allocating_batch(function: Callable[..., Any]) -> Any:
     """The same for a loop that allocates what it works on."""
-    return _entry(function)
+    return _entry(function, **_ENTRY)
 
 
 def _entry(function: Callable[..., Any], **options: Any) -> Any:
-    compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options, **_ENTRY)
+    compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)
     kernel_cache.attach(compiled)
     return compiled
 

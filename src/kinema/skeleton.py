@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinema import validation
-from kinema._jit import batch, kernel
+from kinema._jit import batch, kernel, like, packed_batch
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.limits import LIMIT, JointLimits, Limit, in_precision
@@ -47,7 +47,23 @@ def local_matrix(t, r, s, i, j):
     return xform.matrix((load3(t[i, j]), load4(r[i, j]), load3(s[i, j])))
 
 
-@batch
+@kernel
+def move_below(row, above):
+    """Multiply the matrix in a row by the one above it, in place.
+
+    The number above each column but the last is 0: all four are then computed alike, as one vector.
+    """
+    zero = like(above[0], 0.0)
+    x, y, z = (row[0], row[1], row[2], row[3]), (row[4], row[5], row[6], row[7]), (row[8], row[9], row[10], row[11])
+    for n in range(3):
+        a, b, c, d = above[4 * n], above[4 * n + 1], above[4 * n + 2], above[4 * n + 3]
+        row[4 * n] = a * x[0] + b * y[0] + c * z[0] + zero
+        row[4 * n + 1] = a * x[1] + b * y[1] + c * z[1] + zero
+        row[4 * n + 2] = a * x[2] + b * y[2] + c * z[2] + zero
+        row[4 * n + 3] = a * x[3] + b * y[3] + c * z[3] + d
+
+
+@packed_batch
 def world_matrices(rows, order, parents, transform, t, r, s, world):
     """Compute world matrices, (characters, joints, 12), of some joints of some characters.
 
@@ -58,13 +74,14 @@ def world_matrices(rows, order, parents, transform, t, r, s, world):
     for k in range(rows.size):
         i = rows[k]
         for n in range(order.size):
+            store_matrix(world[i, order[n]], local_matrix(t, r, s, i, order[n]))
+        for n in range(order.size):
             j = order[n]
             parent = parents[j]
-            m = local_matrix(t, r, s, i, j)
             if parent < 0:
-                store_matrix(world[i, j], xform.mul(load_matrix(transform[0 if shared else i, 0]), m))
+                move_below(world[i, j], transform[0 if shared else i, 0])
             else:
-                store_matrix(world[i, j], xform.mul(load_matrix(world[i, parent]), m))
+                move_below(world[i, j], world[i, parent])
 
 
 @batch

@@ -24,12 +24,14 @@ def matrix(transform):
     xx, yy, zz = x * x2, y * y2, z * z2
     xy, xz, yz = x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    return (
-        vec.scale((one - (yy + zz), xy + wz, xz - wy), s[0]),
-        vec.scale((xy - wz, one - (xx + zz), yz + wx), s[1]),
-        vec.scale((xz + wy, yz - wx, one - (xx + yy)), s[2]),
-        t,
+    a, b, c = (
+        (one - (yy + zz), xy + wz, xz - wy),
+        (xy - wz, one - (xx + zz), yz + wx),
+        (xz + wy, yz - wx, one - (xx + yy)),
     )
+    if (s[0] == one) & (s[1] == one) & (s[2] == one):  # As usual. The world matrices of a pose take a fifth less time.
+        return (a, b, c, t)
+    return (vec.scale(a, s[0]), vec.scale(b, s[1]), vec.scale(c, s[2]), t)
 
 
 @kernel
