@@ -9,8 +9,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from kinema import limits
+from kinema._jit import batch
 from kinema.errors import InputError
 from kinema.limits import Cone, Hinge, SwingTwist
+from kinema.math.rows import load3, load4, store4
 from tests import naive
 from tests.compiled import (
     COMPILED,
@@ -149,6 +151,31 @@ def test_what_is_allowed_keeps_its_bits(dtype, limit, bone, shares):
         limit = Hinge(Z, limit.low, limit.high)
     q = allowed_rotation(limit, bone, shares).astype(dtype)
     np.testing.assert_array_equal(limit.project(q, bone), q)
+
+
+@batch
+def inside_and_projected(rotations, bone, limits_of_bone, rounding, inside):
+    """Store which rotations are clearly inside a limit, and project them all."""
+    for i in range(len(rotations)):
+        q = load4(rotations[i])
+        inside[i] = limits.clearly_inside(q, load3(bone), limits_of_bone[0], rounding)
+        store4(rotations[i], limits.project(q, load3(bone), limits_of_bone[0], rounding))
+
+
+@both_precisions
+@pytest.mark.parametrize(
+    "limit", [Cone(0.6), Cone(3.0), Hinge((1, 0, 0), -0.2, 2.4), SwingTwist(1.1, -0.5, 0.8), SwingTwist(2.9, -4.0, 4.0)]
+)
+def test_what_is_clearly_inside_is_not_moved(dtype, limit):
+    draw = np.random.default_rng(0)
+    start = draw.normal(size=(2_000, 4)) * (1.0, 0.3, 0.3, 1.0)
+    start[::2, 1:3] = 0.0
+    start = (start / np.linalg.norm(start, axis=1, keepdims=True)).astype(dtype)
+    moved, inside = start.copy(), np.zeros(len(start), bool)
+    table = limits.in_precision(limits.records((limit,), 1, tuple(UP)), dtype)
+    inside_and_projected(moved, UP.astype(dtype), table, dtype(limits.ROUNDING_ROTATION * np.finfo(dtype).eps), inside)
+    np.testing.assert_array_equal(moved[inside], start[inside])
+    assert 0.1 < inside.mean() < 1.0
 
 
 @pytest.mark.parametrize("limit", [Cone(math.pi), Cone(10.0), SwingTwist(math.pi, -4.0, 4.0)], ids=repr)

@@ -29,6 +29,9 @@ from kinema.records import REAL, Record, kernel_views
 NONE, CONE, HINGE, SWING_TWIST = 0.0, 1.0, 2.0, 3.0
 """Kinds of limits."""
 
+CLEAR_MARGIN = 1e-3
+"""Cosine by which a rotation is inside a limit beyond any doubt from rounding."""
+
 LIMIT = Record(
     kind=REAL,  # NONE, CONE, HINGE or SWING_TWIST
     cos_widest=REAL,  # of the widest angle to the parent bone
@@ -236,6 +239,29 @@ def project(given, bone, limit, rounding):
         inside = inside & (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
         twist = clamped
     return q if inside else quat.unit(quat.mul(swing, twist))
+
+
+@kernel
+def clearly_inside(q, bone, limit, rounding):
+    """Whether a rotation is of length 1 and inside a limit by more than a margin: without roots and divisions.
+
+    False says nothing: it may be inside by less. limit: a `LIMIT` record made for this bone.
+    """
+    one, margin = like(rounding, 1.0), like(rounding, CLEAR_MARGIN)
+    hinged = limit.kind == HINGE
+    axis = vec.select(hinged, hinge_axis(limit), bone)
+    v, w = (q[0], q[1], q[2]), q[3]
+    along = vec.dot(v, axis)
+    off = vec.sub(v, vec.scale(axis, along))
+    # |off| is the sine of half the swing. A hinge has none, to rounding.
+    cos_swing = one - like(one, 2.0) * vec.dot(off, off)
+    inside = vec.span(off) * like(one, 4.0) <= rounding if hinged else cos_swing >= limit.cos_widest + margin
+    inside &= abs(quat.dot(q, q) - one) <= rounding
+    if hinged | (limit.kind == SWING_TWIST):
+        # Of the twist from the middle of its range, times the square of its length.
+        cosine = (w * w - along * along) * limit.cos_mid + like(one, 2.0) * w * along * limit.sin_mid
+        inside &= cosine >= (limit.cos_half + margin) * (w * w + along * along)
+    return inside
 
 
 @batch

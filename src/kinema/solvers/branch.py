@@ -92,7 +92,10 @@ def into_limit(q, rest, bone, limit, rounding):
 
     A rotation that is outside only by the rounding of the products with rest is returned unchanged.
     """
-    moved = quat.unit(quat.mul(rest, limits.project(quat.mul(quat.conj(rest), q), bone, limit, rounding)))
+    from_rest = quat.mul(quat.conj(rest), q)
+    if limits.clearly_inside(from_rest, bone, limit, rounding):
+        return q, False
+    moved = quat.unit(quat.mul(rest, limits.project(from_rest, bone, limit, rounding)))
     near = quat.same_hemisphere(moved, q)
     off = max(abs(near[0] - q[0]), abs(near[1] - q[1]))
     off = max(off, max(abs(near[2] - q[2]), abs(near[3] - q[3])))
