@@ -336,12 +336,12 @@ def step_body(records, skeleton, i, hits, pose, dt):
     if skeleton.follow:
         follow(settings, body, hits[legs.size * RAYS], pose.transform, records.soles[0].length, dt)
         shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
-    own = OwnArrays(pose.transform, pose.world)
+    floor = floor_of(settings.contact, pose.transform)
+    own = OwnArrays(pose.transform, pose.world, floor)
     for leg in range(legs.size):
         under = hits[leg * RAYS : (leg + 1) * RAYS]
         step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
-    up = floor_of(settings.contact, pose.transform).up
-    hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, up, pose.weight)
+    hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, floor.up, pose.weight)
     step_pelvis(settings.pelvis, legs, body.pelvis, records.targets[i], pose.world, hips, dt)
     move_hips(skeleton, body.pelvis, settings.pelvis.lean > like(dt, 0.0), pose)
     body.pelvis.fresh = False

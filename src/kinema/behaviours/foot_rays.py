@@ -319,14 +319,14 @@ def is_due(foot, body):
 
 
 @kernel
-def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
+def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     """Aim the rays of one foot and look where it is going. Returns how many there are.
 
     rays: room for their origins, (RAYS, 3) or more, filled without gaps: under the sole, ahead, at the landing.
     """
     zero, one = like(dt, 0.0), like(dt, 1.0)
-    floor, none = floor_of(settings.contact, transform), (zero, zero, zero)
-    points, travel = sole_points(sole, world), load3(body.travel)
+    none = (zero, zero, zero)
+    points, travel = sole_points(sole, pose.world), load3(body.travel)
     foot.fresh = body.pelvis.fresh
     clip_ball = load3(foot.clip_sole[BALL])
     velocity = vec.scale(vec.reject(vec.sub(points.ball, clip_ball), floor.up), one / dt if dt > zero else zero)
@@ -339,7 +339,7 @@ def aim_foot(settings, sole, foot, body, rays, world, transform, dt):
         store3(foot.next_heading, load3(foot.heading))
     landing = foreseen_landing(foot)
     if not foot.landing_given:
-        from_hips = xform.linear(load_matrix(transform), load3(foot.last_landing))
+        from_hips = xform.linear(load_matrix(pose.transform), load3(foot.last_landing))
         store3(foot.next_landing, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
     # Where the foot is, shifted from the clip as it was in the last frame.
     shift = vec.select(foot.fresh, none, vec.reject(vec.sub(load3(foot.floor_point), clip_ball), floor.up))
@@ -411,7 +411,7 @@ def aim_body(records, i, rays, pose, hips, dt):
     for leg in range(legs):
         sole, foot = records.soles[leg], records.feet[i, leg]
         foot.clip_low = straighten_toes(sole, floor, pose)
-        body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose.world, pose.transform, dt)
+        body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose, floor, dt)
 
 
 @batch

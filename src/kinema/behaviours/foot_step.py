@@ -660,9 +660,9 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
 def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """Step one foot of one character: from its clip and its hits to a target for its ankle.
 
-    hits: of its rays, (RAYS,). own: the character's transform, (12,), and world matrices, (J, 12).
+    hits: of its rays, (RAYS,).
     """
-    floor = floor_of(settings.contact, own.transform)
+    floor = own.floor
     clip = read_clip_foot(sole, foot, own.world, floor, dt)
     was_swinging = foot.contact == SWINGING
     stance = step_contact(settings, sole, foot, clip, dt)
@@ -693,10 +693,11 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
 
 
 class OwnArrays(NamedTuple):
-    """One character's transform, (12,), and world matrices, (J, 12)."""
+    """One character's transform, (12,), world matrices, (J, 12), and floor."""
 
     transform: Any
     world: Any
+    floor: Any
 
 
 @kernel

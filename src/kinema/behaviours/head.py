@@ -91,6 +91,21 @@ def animated_gaze(axes, head, settings):
 
 
 @kernel
+def part_of(q, half, sine, share):
+    """A share of a rotation with w >= 0, as `quat.part` has it: one arc tangent serves all joints.
+
+    half, sine: half the angle of the rotation, and its sine.
+    """
+    zero, one = like(sine, 0.0), like(sine, 1.0)
+    if share >= one:
+        return q
+    if share <= zero or sine <= zero:
+        return (zero, zero, zero, one)
+    k = math.sin(half * share) / sine
+    return (q[0] * k, q[1] * k, q[2] * k, math.cos(half * share))
+
+
+@kernel
 def share_rotation(joints, pose, axes, q, rotations):
     """Compute the shares of a rotation for the joints below the head. Returns how far that moves the head, in axes.
 
@@ -99,9 +114,12 @@ def share_rotation(joints, pose, axes, q, rotations):
     head = load_origin(pose.world[joints[-1].joint])
     here = xform.into(axes, vec.sub(load_origin(pose.world[joints[0].joint]), head))
     moved = here
+    q = quat.same_hemisphere(q, (like(q[3], 0.0), like(q[3], 0.0), like(q[3], 0.0), like(q[3], 1.0)))
+    sine = vec.length((q[0], q[1], q[2]))
+    half = math.atan2(sine, q[3])
     for k in range(joints.size - 1):
         after = xform.into(axes, vec.sub(load_origin(pose.world[joints[k + 1].joint]), head))
-        store4(rotations[k], quat.part(q, joints[k].share))
+        store4(rotations[k], part_of(q, half, sine, joints[k].share))
         moved = vec.add(moved, quat.rotate(load4(rotations[k]), vec.sub(after, here)))
         here = after
     return moved

@@ -38,7 +38,7 @@ FRAMES = 90
 """Frames at 60 a second: by the last third, every foot has learned how long it swings."""
 
 DT = 1 / 60
-THREADS = (32, 64, 128, 256)
+THREADS = (128, 256, 320, 384)
 """Threads a block. Frames take turns with them."""
 
 
