@@ -74,10 +74,13 @@ def test_a_leg_that_flips_over_is_spread_within_its_swing(walk):
     assert changed.max() < held[held > frame].min()
 
 
-def test_a_pop_that_holds_a_foot_in_place_stays(walk):
+def test_a_small_pop_that_holds_a_foot_in_place_stays_and_a_large_one_does_not(walk):
     held = np.flatnonzero(walk.held[:, 0] & np.roll(walk.held[:, 0], 6) & np.roll(walk.held[:, 0], -6))
-    popping = with_pop(walk, walk.rig.legs[0].joints[0], 90.0, int(held[len(held) // 2]))
-    assert without_pops(walk, popping, FLOOR) is popping
+    thigh, frame = walk.rig.legs[0].joints[0], int(held[len(held) // 2])
+    small, large = (with_pop(walk, thigh, degrees, frame) for degrees in (35.0, 90.0))
+    assert without_pops(walk, small, FLOOR) is small
+    bounded = without_pops(walk, large, FLOOR)
+    assert beyond(walk, bounded, thigh).max() <= FASTEST_FLIP * walk.dt * 1.001
 
 
 def test_slower_motion_and_other_joints_are_left_as_they_are(walk):

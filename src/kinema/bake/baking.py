@@ -15,10 +15,12 @@ from kinema.bake.clearances import Clearances, clearances
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
-from kinema.bake.placing import on_ground, start_of
+from kinema.bake.leaning import leaned
+from kinema.bake.placing import Site, on_ground, start_of
 from kinema.bake.rotation_bounds import without_pops
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
+from kinema.bake.strides import shortened, way_length
 from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
 from kinema.clip import Clip
@@ -59,6 +61,8 @@ class Baked:
     """Whether its planted feet move it."""
     speed: float
     """Speed of the travel that its feet ask for, in the file's unit a second."""
+    strides: float
+    """How long the way of the character is on this ground, as a share of its way in the clip."""
     problems: tuple[str, ...]
     """What is doubtful about the result or falls short, as sentences."""
 
@@ -79,8 +83,14 @@ def bake(
     rig = clip_frames.rig
     clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
+    below = settings.at[1] if len(settings.at) == 3 else None
+    way = way_length(clip_frames)
+    if settings.ground is not None and not settings.keep_strides:
+        site = Site(ground, np.array(rig.up), rig.leg_length, below)
+        clip_frames = leaned(shortened(character, clip_frames, site), site)
+    strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
-        clip_frames = on_ground(clip_frames, ground, settings.at[1] if len(settings.at) == 3 else None)
+        clip_frames = on_ground(clip_frames, ground, below)
     rounds = 1 + CLEARANCE_ROUNDS * settings.places_feet
     frames = animate(character, clip_frames, ground, settings, lambda share: progress(share / rounds))
     if settings.places_feet:
@@ -110,6 +120,7 @@ def bake(
         in_place=clip_frames.travel.needed,
         travels=clip_frames.moved and not settings.on_treadmill,
         speed=clip_frames.travel.speed * rig.leg_length,
+        strides=strides,
         problems=tuple(_problems(clip_frames, played, after, exact, settings)),
     )
 
@@ -168,11 +179,12 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
 def _measure(clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
     """Figures before and after, both with the plants of the clip. played: (F, J, 4, 4), the new clip."""
     rig, dt, planted, alone = clip_frames.rig, clip_frames.dt, clip_frames.planted, clip_frames.world
+    own = clip_frames.transforms[:, np.newaxis] @ rig.skeleton.world(clip_frames.unchanged_poses)
     asked = [targets_of(rig, world, clip_frames.times, settings.goals) for world in (alone, played)]
     stride = clip_frames.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
     before = metrics.measure(rig, alone, ground, dt, planted=planted, targets=asked[0], key_stride=stride)
     after = metrics.measure(
-        rig, played, ground, dt, planted=planted, reference=alone, targets=asked[1], key_stride=stride
+        rig, played, ground, dt, planted=planted, reference=own, targets=asked[1], key_stride=stride
     )
     return before, after
 

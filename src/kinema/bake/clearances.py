@@ -10,6 +10,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.smoothing import minimum_jerk
 from kinema.behaviours.sole import BALL
 from kinema.math import arrays
 from kinema.metrics.frames import runs
@@ -144,7 +145,7 @@ def _raised(clip_frames: ClipFrames, points: Any, depth: Any, ground: Any) -> An
 
 def _bell(share: Any) -> Any:
     """1 at 0 and 0 at 1, level at both: a smooth motion from rest to rest."""
-    return 1.0 - share**3 * (10.0 + share * (6.0 * share - 15.0))
+    return 1.0 - minimum_jerk(share)
 
 
 def _frames_to(mask: Any) -> Any:

@@ -96,6 +96,8 @@ class ClipFrames:
     """How the planted feet would move the character."""
     moved: bool = False
     """Whether its planted feet move the character."""
+    own_poses: Pose | None = None
+    """(F,): poses of the clip before its strides were made shorter; None if they are the same."""
 
     @property
     def dt(self) -> float:
@@ -106,7 +108,13 @@ class ClipFrames:
     def without_lead(self) -> ClipFrames:
         """The same frames without the lead-in."""
         parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "transforms", "planted", "held")}
-        return replace(self, **parts, lead=0)
+        own = None if self.own_poses is None else self.own_poses[self.lead :]
+        return replace(self, **parts, own_poses=own, lead=0)
+
+    @property
+    def unchanged_poses(self) -> Pose:
+        """(F,): the poses of the clip, whatever was done to its strides."""
+        return self.poses if self.own_poses is None else self.own_poses
 
     @property
     def world(self) -> Any:

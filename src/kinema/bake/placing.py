@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,10 +56,10 @@ def facing_of(rig: Rig, world: Any) -> Any:
     rotated its front to. The rig's own forward, if it sways about that.
     """
     up, forward = np.array(rig.up), np.array(rig.forward)
-    stance = _rotation(rig.standing_world[rig.hips])
+    stance = rotation_of(rig.standing_world[rig.hips])
     facing = np.zeros(3)
     for frame in world:
-        rotation = arrays.mul(_rotation(frame[rig.hips]), arrays.conj(stance))
+        rotation = arrays.mul(rotation_of(frame[rig.hips]), arrays.conj(stance))
         front, left = (arrays.rotate(rotation, way) for way in (forward, np.cross(up, forward)))
         flat = front - up * (front @ up)
         facing += arrays.unit(flat if np.linalg.norm(flat) > SIDEWAYS else np.cross(left, up))
@@ -67,11 +67,11 @@ def facing_of(rig: Rig, world: Any) -> Any:
     return forward if facing @ forward > SWAY else facing
 
 
-def _rotation(matrix: Any) -> Any:
-    """(4,): the rotation in a matrix (4, 4), whatever it scales or mirrors."""
-    axes = np.asarray(matrix[:3, :3], np.float64)
-    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), np.finfo(float).tiny)
-    return arrays.from_matrix(-axes if np.linalg.det(axes) < 0 else axes)
+def rotation_of(matrices: Any) -> Any:
+    """(..., 4): the rotation in matrices (..., 4, 4), whatever they scale or mirror."""
+    axes = np.asarray(matrices, np.float64)[..., :3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), np.finfo(float).tiny)
+    return arrays.from_matrix(axes * np.where(np.linalg.det(axes) < 0, -1.0, 1.0)[..., np.newaxis, np.newaxis])
 
 
 def on_ground(clip_frames: ClipFrames, ground: Any, below: float | None = None) -> ClipFrames:
@@ -80,41 +80,57 @@ def on_ground(clip_frames: ClipFrames, ground: Any, below: float | None = None) 
     The height is smoothed: the body glides up stairs. Where there is no ground, the height of the frame before is kept.
     The lead-in is dropped if there is no ground for it. below: look for the first ground below this height.
     """
-    rig, leg = clip_frames.rig, clip_frames.rig.leg_length
+    rig, leg, lead = clip_frames.rig, clip_frames.rig.leg_length, clip_frames.lead
     up, hips = np.array(rig.up), clip_frames.world[:, rig.hips, :3, 3]
-    top = hips[clip_frames.lead] @ up + FARTHEST_GROUND * leg if below is None else below
-    under = _height_under(ground, hips[clip_frames.lead], up, top, FARTHEST_GROUND * leg)
-    if under is None:
+    heights = heights_along(Site(ground, up, leg, below), hips, lead)
+    if heights is None:
         where = tuple(float(x) for x in clip_frames.transforms[clip_frames.lead, :3, 3].round(4))
         raise InputError(f"there is no ground where the character starts, at {where}")
-    lead = _heights_along(ground, hips[: clip_frames.lead][::-1], up, under, leg)[::-1]
-    if np.isnan(lead).any():
-        clip_frames, lead, hips = clip_frames.without_lead, lead[:0], hips[clip_frames.lead :]
-    ahead = _heights_along(ground, hips[clip_frames.lead :], up, under, leg)
-    last = np.maximum.accumulate(np.where(np.isnan(ahead), 0, np.arange(ahead.size)))
-    heights = smoothed(np.append(lead, ahead[last])[:, np.newaxis], HEIGHT_SMOOTHING / clip_frames.dt, "slope")[:, 0]
+    if np.isnan(heights[:lead]).any():
+        clip_frames, heights = clip_frames.without_lead, heights[lead:]
+    last = np.maximum.accumulate(np.where(np.isnan(heights), 0, np.arange(heights.size)))
+    heights = smoothed(heights[last][:, np.newaxis], HEIGHT_SMOOTHING / clip_frames.dt, "slope")[:, 0]
     moves = heights - clip_frames.transforms[:, :3, 3] @ up - rig.floor
     return replace(clip_frames, transforms=clip_frames.transforms + moves[:, np.newaxis, np.newaxis] * _lift(up))
 
 
-def _heights_along(ground: Any, points: Any, up: Any, first: float, leg: float) -> Any:
-    """(F,): height of the ground under points (F, 3); nan where there is none.
+class Site(NamedTuple):
+    """Where a character is."""
 
-    Each is looked for from a leg length above the last one, so that a floor below a roof stays the floor.
+    ground: Any
+    up: Any
+    """(3,): unit."""
+    leg: float
+    """Length of a leg."""
+    below: float | None
+    """Height below which the first ground is looked for; None: from far above."""
+
+
+def heights_along(site: Site, points: Any, start: int) -> Any:
+    """(F,): height of the ground under points (F, 3); nan where there is none. None, if there is none at the start.
+
+    From the start on, and back from there, each is looked for from a leg length above the last one, so that a floor
+    below a roof stays the floor.
     """
-    heights, last = np.full(len(points), np.nan), first
-    for k, point in enumerate(points):
-        found = _height_under(ground, point, up, last + leg, FARTHEST_GROUND * leg)
-        if found is not None:
-            heights[k] = last = found
+    top = points[start] @ site.up + FARTHEST_GROUND * site.leg if site.below is None else site.below
+    first = _height_under(site, points[start], top)
+    if first is None:
+        return None
+    heights = np.full(len(points), np.nan)
+    for order in (range(start, len(points)), range(start - 1, -1, -1)):
+        last = first
+        for k in order:
+            found = _height_under(site, points[k], last + site.leg)
+            if found is not None:
+                heights[k] = last = found
     return heights
 
 
-def _height_under(ground: Any, point: Any, up: Any, top: float, depth: float) -> float | None:
+def _height_under(site: Site, point: Any, top: float) -> float | None:
     """Height along up of the first ground below `top` at a point; None if there is none."""
-    origin = point + up * (top - point @ up)
-    hits = ground.cast(origin[np.newaxis], -up[np.newaxis], 2 * depth)
-    return float(hits.point[0] @ up) if hits.hit[0] else None
+    origin = point + site.up * (top - point @ site.up)
+    hits = site.ground.cast(origin[np.newaxis], -site.up[np.newaxis], 2 * FARTHEST_GROUND * site.leg)
+    return float(hits.point[0] @ site.up) if hits.hit[0] else None
 
 
 def _lift(up: Any) -> Any:

@@ -61,6 +61,7 @@ def clip_report(clip: str, baked: Baked) -> dict[str, Any]:
         "in_place": baked.in_place,
         "travels": baked.travels,
         "feet_speed": baked.speed,
+        "strides": round(baked.strides, 4),
         "before": _figures(baked.before, baked.leg),
         "after": _figures(baked.after, baked.leg),
         "problems": list(baked.problems),

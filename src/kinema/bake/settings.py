@@ -39,6 +39,9 @@ class BakeSettings:
     """Whether to move the character by its planted feet; None: if it is on a ground and the clip walks in place."""
     in_place: bool = False
     """Remove the travel. With `lock_feet`, planted feet move back together, as on a treadmill."""
+    keep_strides: bool = False
+    """Keep strides as long as they are in the clip, however steep the ground is. By default, characters on two legs
+    take shorter ones up and down slopes and stairs, of whole treads, and lean into them."""
     look_at: MovingPoint | None = None
     """Target of the head and the eyes."""
     reach: Mapping[str, MovingPoint] = field(default_factory=dict)

@@ -15,6 +15,7 @@ import numpy as np
 from kinema import limits
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.character_pose import CharacterPose, FrameArrays, matrix_above
+from kinema.behaviours.ground_contact import SWINGING
 from kinema.behaviours.leg_fold import LEG_JOINT, aim_leg, fold_leg, update_path
 from kinema.behaviours.stage import Crowd, FrameContext
 from kinema.constants import ROUNDING_ROTATION
@@ -42,6 +43,10 @@ LIMIT_PASSES = 3
 
 LARGEST_PIVOT = 0.15
 """Leg lengths that an ankle is moved at most for that."""
+
+FOLDED = (0.15, 0.22)
+"""Leg lengths from hip to ankle up to which a swinging leg is folded up, as in lying, and stays as the clip has it; and
+from which its foot is placed. So near to the hip, raising a foot out of the ground would turn the whole leg over."""
 
 LEG_UNMOVED = 1e-3
 """Leg lengths that an ankle must be moved before a nearly straight knee is bent about the axis of the rest pose alone.
@@ -151,6 +156,15 @@ def weighted(before, now, weight):
     if weight <= like(weight, 0.0):
         return before
     return now if weight >= like(weight, 1.0) else quat.unit(quat.slerp(before, now, weight))
+
+
+@kernel
+def placed_share(leg, contact, pose):
+    """How much of the way to its target an ankle is moved, 0 to 1: all of it, unless it swings folded up."""
+    one = like(leg.length, 1.0)
+    away = vec.length(vec.sub(load_origin(pose.world[leg.ankle]), load_origin(pose.world[leg.thigh])))
+    low, high = leg.length * like(one, FOLDED[0]), leg.length * like(one, FOLDED[1])
+    return one if (contact != SWINGING) | (away >= high) else max((away - low) / (high - low), like(one, 0.0))
 
 
 @routine
@@ -265,10 +279,12 @@ def solve_legs(records, states, targets, pose):
     """
     for n in range(records.chains.size):
         leg, state, target = records.chains[n], states[n], targets[n]
+        share = pose.weight * placed_share(leg, target.contact, pose)
+        placed = CharacterPose(pose.t, pose.r, pose.s, pose.world, pose.transform, share)
         if records.inside:
-            solve_inside(records, leg, state, target, pose)
+            solve_inside(records, leg, state, target, placed)
         else:
-            rotate_leg(leg, records.path, state.axis, load3(target.ankle), load4(target.rotation), pose)
+            rotate_leg(leg, records.path, state.axis, load3(target.ankle), load4(target.rotation), placed)
             state.limited = beyond_limit(records, leg.thigh, pose)
             state.limited |= beyond_limit(records, leg.knee, pose)
             state.limited |= beyond_limit(records, leg.ankle, pose)

@@ -66,6 +66,14 @@ class BakeOptions(GroundOptions, RoleOptions):
         ),
     ] = None
     in_place: Annotated[bool, typer.Option("--in-place", help="Remove the travel.", rich_help_panel=_CHANGES)] = False
+    keep_strides: Annotated[
+        bool,
+        typer.Option(
+            "--keep-strides",
+            help="Keep the length of strides on slopes and stairs. Default: people take shorter ones, and lean.",
+            rich_help_panel=_CHANGES,
+        ),
+    ] = False
     look_at: Annotated[
         str | None,
         typer.Option(

@@ -91,6 +91,7 @@ def order_of(options: BakeOptions) -> Order:
         heading=_heading(options.heading),
         travel=options.travel,
         in_place=options.in_place,
+        keep_strides=options.keep_strides,
         look_at=None if options.look_at is None else _point("--look-at", options.look_at),
         reach=_targets("--reach", options.reach),
         pull=_targets("--pull", options.pull),

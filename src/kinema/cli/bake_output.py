@@ -11,6 +11,9 @@ from rich.table import Table
 from kinema.bake.report import rows
 from kinema.io.other_formats import advice
 
+SHORTER = 0.97
+"""Share of the clip's way below which it is said that strides are shorter."""
+
 
 def print_reports(reports: list[dict[str, Any]]) -> None:
     """Print what became of each file. The failure of an only file is left to the caller."""
@@ -41,7 +44,8 @@ def _print_baked(screen: Console, report: dict[str, Any]) -> None:
     unit = (report["rig"] or {}).get("unit", "units")
     for clip in report["clips"]:
         screen.print(_table(report, clip))
-        for note in (f"{clip['frames']} frames at {clip['fps']:g} fps{_walked(clip, unit)}", *clip["problems"]):
+        made = f"{clip['frames']} frames at {clip['fps']:g} fps{_walked(clip, unit)}{_strides(clip)}"
+        for note in (made, *clip["problems"]):
             screen.print(f"  {note}", markup=False, highlight=False, soft_wrap=True)
     for doubt in (report["rig"] or {}).get("doubts", ()):
         screen.print(f"  {report['file']}: {doubt}", markup=False, style="yellow", soft_wrap=True)
@@ -57,6 +61,11 @@ def _table(report: dict[str, Any], clip: dict[str, Any]) -> Table:
     for row in rows(clip):
         table.add_row(*row)
     return table
+
+
+def _strides(clip: dict[str, Any]) -> str:
+    """How much shorter strides are on this ground."""
+    return f", strides {clip['strides']:.0%} as long as in the clip" if clip["strides"] < SHORTER else ""
 
 
 def _walked(clip: dict[str, Any], unit: str) -> str:

@@ -1,0 +1,71 @@
+"""Lean the upper body into the slope it climbs, and back a little from the one it descends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.grade import grades_along
+from kinema.bake.placing import Site, rotation_of
+from kinema.bake.smoothing import smoothed
+from kinema.math import arrays
+from kinema.pose import Pose
+
+UP, DOWN = 0.3, 0.15
+"""Share of the slope's angle that a body leans uphill, going up and going down."""
+
+CLIMBING_SPEED = 0.6
+"""Leg lengths a second along the slope from which a body leans as far as it does."""
+
+LEAN_SMOOTHING = 0.3
+"""Seconds, standard deviation, over which slope and speed are smoothed: about half a step."""
+
+STEEPEST = 1.0
+"""Rise over run beyond which a body leans no farther."""
+
+
+def leaned(clip_frames: ClipFrames, site: Site) -> ClipFrames:
+    """Return the frames of a character on two legs with its spine leaned uphill. Its head stays as it was."""
+    rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
+    if len(rig.legs) != 2 or not rig.spine:
+        return clip_frames
+    world = clip_frames.world
+    leans = _leans(clip_frames, world[:, rig.hips, :3, 3], site)
+    if not leans.any():
+        return clip_frames
+    base, top = int(rig.spine[0]), int(rig.spine[-1] if rig.head is None else rig.head)
+    trunk = world[:, top, :3, 3] - world[:, rig.hips, :3, 3]
+    upright = np.clip(arrays.unit(trunk) @ up, 0.0, 1.0)
+    vectors = np.cross(up, leans) * upright[:, np.newaxis]
+    angles = np.linalg.norm(vectors, axis=-1)
+    turn = arrays.from_axis_angle(arrays.unit(vectors), angles)
+    translations, rotations, scales = (part.copy() for part in clip_frames.poses.arrays())
+    parents = rig.skeleton.parents
+    above = rotation_of(world[:, parents[base]])
+    rotations[:, base] = arrays.mul(arrays.mul(arrays.conj(above), arrays.mul(turn, above)), rotations[:, base])
+    if rig.head is not None:
+        above = rotation_of(world[:, parents[top]])
+        back = arrays.mul(arrays.conj(above), arrays.mul(arrays.conj(turn), above))
+        rotations[:, top] = arrays.mul(back, rotations[:, top])
+    poses = Pose.of(translations, arrays.unit(rotations), scales)
+    return replace(clip_frames, poses=poses, own_poses=clip_frames.unchanged_poses)
+
+
+def _leans(clip_frames: ClipFrames, hips: Any, site: Site) -> Any:
+    """(F, 3): how far the body leans in each frame, radians, uphill along the ground."""
+    leg, dt = site.leg, clip_frames.dt
+    grades = grades_along(site, hips, clip_frames.lead)
+    if not len(grades.places):
+        return np.zeros((len(hips), 3))
+    frames = np.arange(len(hips))
+    slopes = np.stack([np.interp(frames, grades.frames, column) for column in grades.slopes.T], axis=-1)
+    slopes = smoothed(slopes, LEAN_SMOOTHING / dt, "edge")
+    speeds = smoothed(np.gradient(hips, dt, axis=0), LEAN_SMOOTHING / dt, "edge")
+    rise = np.linalg.norm(slopes, axis=-1)
+    uphill = slopes / np.maximum(rise, 1e-9)[:, np.newaxis]
+    climbing = np.clip((speeds * uphill).sum(axis=-1) / (CLIMBING_SPEED * leg), -1.0, 1.0)
+    share = np.where(climbing > 0.0, UP * climbing, -DOWN * climbing)
+    return uphill * (share * np.arctan(np.minimum(rise, STEEPEST)))[:, np.newaxis]

@@ -1,0 +1,141 @@
+"""Strides on slopes and stairs: shorter, of whole treads, with feet that stand as long as they do in the clip."""
+
+import math
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake import BakeSettings, bake
+from kinema.bake.clip_frames import frames_of
+from kinema.bake.grade import grades_along, treads_along
+from kinema.bake.grounds import GroundSpec
+from kinema.bake.placing import Site
+from kinema.bake.strides import shortened, way_length
+from kinema.demo import humanoid, quadruped
+
+UP = np.array((0.0, 1.0, 0.0))
+
+
+def walk(ground, loops=4, character=None):
+    """Frames of a walk, before and after, and its character."""
+    person = humanoid() if character is None else character
+    frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=ground, loops=loops))
+    return person, frames, shortened(person, frames, site(person, ground))
+
+
+def site(character, ground):
+    return Site(ground, UP, character.rig.leg_length, None)
+
+
+def slope(degrees):
+    return GroundSpec("slope", (math.radians(degrees),)).build()
+
+
+def stairs(rise=0.17, run=0.29):
+    return GroundSpec("stairs", (rise, run, 60)).build()
+
+
+@pytest.mark.parametrize("ground", [km.Plane(), slope(0.5)], ids=["level", "nearly level"])
+def test_on_level_ground_the_clip_is_the_same(ground):
+    _, frames, changed = walk(ground)
+    assert changed is frames
+
+
+def test_strides_become_shorter_with_the_slope_up_and_down():
+    shares = {}
+    for degrees in (-25, -12, 12, 25):
+        _, frames, changed = walk(slope(degrees))
+        shares[degrees] = way_length(changed) / way_length(frames)
+    assert 0.85 < shares[12] < 0.97
+    assert 0.6 < shares[25] < 0.75
+    assert shares[-12] == pytest.approx(shares[12], abs=0.03)
+    assert shares[-25] == pytest.approx(shares[25], abs=0.03)
+
+
+def test_across_a_slope_strides_stay_as_long_as_they_are():
+    sideways = km.Plane((0, 0, 0), (-math.sin(0.4), math.cos(0.4), 0.0))
+    _, frames, changed = walk(sideways)
+    assert way_length(changed) > 0.97 * way_length(frames)
+
+
+@pytest.mark.parametrize("ground", [slope(25), stairs()], ids=["slope", "stairs"])
+def test_feet_that_stand_in_the_clip_still_stand(ground):
+    person, frames, changed = walk(ground)
+    leg = person.rig.leg_length
+    drifts = []
+    for each in (frames, changed):
+        balls = metrics.sole_points(person.rig, each.world)[:, :, 1] * (1, 0, 1)
+        moved = np.linalg.norm(np.diff(balls, axis=0), axis=-1)
+        drifts.append((moved * (frames.held[1:] & frames.held[:-1])).max() / leg)
+    assert drifts[1] < drifts[0] + 2e-3, "no planted foot moves more than it does in the clip"
+
+
+def test_steps_on_stairs_are_as_long_as_treads():
+    run = 0.29
+    person, _, changed = walk(stairs(0.17, run), loops=8)
+    balls = metrics.sole_points(person.rig, changed.world)[:, :, 1]
+    landed = [
+        np.sort(
+            [balls[k, foot, 2] for k in range(1, len(balls)) if changed.held[k, foot] and not changed.held[k - 1, foot]]
+        )
+        for foot in range(2)
+    ]
+    strides = np.concatenate([np.diff(each[each > 1.5]) for each in landed])
+    assert len(strides) >= 4
+    assert np.abs(strides - 2 * run).max() < 0.1 * run, "two treads from contact to contact of the same foot"
+
+
+def test_treads_are_found_and_slopes_have_none():
+    way = np.stack((np.zeros(60), np.ones(60), np.linspace(0.0, 4.0, 60)), axis=-1)
+    steps, hill = (Site(ground, UP, 0.9, None) for ground in (stairs(0.17, 0.29), slope(25)))
+    grades = grades_along(steps, way, 0)
+    assert treads_along(steps, grades, grades.axis).run == pytest.approx(0.29, abs=0.02)
+    assert abs(grades.axis @ (0, 0, 1)) > 0.99
+    grades = grades_along(hill, way, 0)
+    assert np.linalg.norm(grades.slopes, axis=-1) == pytest.approx(math.tan(math.radians(25)), rel=1e-3)
+    assert treads_along(hill, grades, grades.axis) is None
+
+
+def test_the_start_stays_where_it_was_asked_for():
+    person = humanoid()
+    ground = slope(20)
+    baked = bake(person, "walk", BakeSettings(ground=ground, at=(0.5, 2.0), loops=3))
+    hips = person.skeleton.world(baked.clip.sample(0.0))[person.rig.hips, :3, 3]
+    plain = bake(person, "walk", BakeSettings(ground=ground, at=(0.5, 2.0), loops=3, keep_strides=True))
+    other = person.skeleton.world(plain.clip.sample(0.0))[person.rig.hips, :3, 3]
+    assert np.abs(hips - other)[[0, 2]].max() < 0.02
+    assert plain.strides == 1.0
+    assert 0.7 < baked.strides < 0.95
+
+
+def test_a_body_leans_uphill_and_keeps_its_head_level():
+    person = humanoid()
+    leans, heads = [], []
+    for keep in (True, False):
+        clip = bake(person, "walk", BakeSettings(ground=slope(25), loops=4, keep_strides=keep)).clip
+        world = person.skeleton.world(clip.sample(np.linspace(1.0, clip.duration - 1.0, 40)))
+        trunk = (world[:, person.rig.spine[-1], :3, 3] - world[:, person.rig.hips, :3, 3]).mean(axis=0)
+        leans.append(math.degrees(math.atan2(trunk[2], trunk[1])))
+        heads.append(world[:, person.rig.head, :3, 1].mean(axis=0))
+    assert 3.0 < leans[1] - leans[0] < 12.0, "forwards, by a part of the slope"
+    assert np.degrees(np.arccos(np.clip(np.dot(*heads) / np.prod(np.linalg.norm(heads, axis=-1)), -1, 1))) < 5.0
+
+
+def test_an_idle_character_and_one_on_four_legs_keep_their_poses():
+    person = humanoid()
+    frames = frames_of(person.rig, person.clips["idle"], BakeSettings(ground=slope(25)))
+    assert shortened(person, frames, site(person, slope(25))) is frames
+    _, frames, changed = walk(slope(25), character=quadruped())
+    assert changed is frames
+
+
+def test_without_ground_below_nothing_changes():
+    class Nothing:
+        def cast(self, origins, directions, max_distance):
+            return km.Plane((0, -1e9, 0)).cast(origins, directions, max_distance)
+
+    person = humanoid()
+    frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=km.Plane()))
+    assert shortened(person, frames, site(person, Nothing())) is frames
