@@ -148,5 +148,15 @@ class Tab:
         tick = self.state["tick"]
         self.wait("state.tick > tick + 8", tick=tick)
 
+    def rest(self):
+        """Pause, and wait for the last picture: what rests is drawn as fine as can be."""
+        if not self.state["paused"]:
+            self.page.keyboard.press("Space")
+        self.wait("state.paused && state.picture.ratio > 1")
+        count = -1
+        while count != self.state["picture"]["count"]:
+            count = self.state["picture"]["count"]
+            self.page.wait_for_timeout(2500)
+
     def control(self, name):
         return self.page.get_by_test_id(name)

@@ -109,6 +109,7 @@ def main(*wanted):
             context = browser.new_context(viewport=viewport, color_scheme=scheme)
             tab = Tab(context, served.address, scene)
             prepare(tab)
+            tab.rest()
             kept(tab.page.screenshot(), FOLDER / f"{name}.png")
             print(name, tab.complaints)
             context.close()

@@ -28,9 +28,7 @@ def main(*wanted):
                     tab = Tab(context, served.address, scene)
                     tab.wait("state.complete")
                     tab.page.wait_for_timeout(1500)
-                    tab.control("pause").click()  # What rests is drawn as fine as can be.
-                    tab.wait("state.paused && state.picture.count > count + 1", count=tab.state["picture"]["count"])
-                    tab.page.wait_for_timeout(2000)
+                    tab.rest()
                     tab.page.screenshot(path=FOLDER / f"{name}.png")
                     print(name, tab.complaints, flush=True)
                     context.close()

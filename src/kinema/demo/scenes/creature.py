@@ -47,6 +47,8 @@ START_ON = {"rocks": 3.0, "voxels": 3.0, "level": 3.0}
 """The same on grounds without a slope or stairs, m: where they become rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of the area it wanders in, m: near the tentacles, but out of their way."""
+STROLL, CHOICES = 1.2, 8
+"""Distance of the next goal that it wanders to, m, and how many are drawn to choose from: near goals stay in view."""
 ASIDE = 0.5
 """Offset of the camera's target from the creature towards the tentacles, m."""
 TURN_RATE = 1.2
@@ -240,9 +242,15 @@ class CreatureScene(Scene):
         self.shown = self.animator.update(dt)
         self.report = self.shown.reports.get("locomotion", self.report)
         if self.values["wander"] and bool(self.report.arrived[0]):
-            self.goal = self._on_ground(self.draw.uniform(*WANDERS))
+            self.goal = self._on_ground(self._next_goal())
             self._walk()
         self.tentacles.step(self.tentacle_target, dt)
+
+    def _next_goal(self) -> Any:
+        """Return (3,): a random position in the area it wanders in, about a stroll away."""
+        goals = self.draw.uniform(*WANDERS, (CHOICES, 3))
+        away = np.hypot(*(goals - self.shown.transform[:3, 3])[:, [0, 2]].T)
+        return goals[np.argmin(np.abs(away - STROLL))]
 
     def settle(self, dt: float) -> None:
         """Let the tentacles follow their target. The creature itself does not walk."""

@@ -8,6 +8,9 @@ import { element, make } from "./dom";
 const SECONDS = 10;
 /** Distance of the bubble from its handle, CSS pixels. */
 const AWAY = 26;
+/** Width of a stage on which there is no room beside a handle, and height that the bubble takes below it, CSS pixels. */
+const NARROW = 560;
+const BELOW = 66;
 const KEY = "kinema-dragged";
 
 export class Hint {
@@ -43,17 +46,19 @@ export class Hint {
     const [x, y] = at ? [at.x - stage.left, at.y - stage.top] : [-1, -1];
     this.box.hidden = this.left <= 0 || x < 0 || y < 0 || x > stage.width || y > stage.height;
     if (this.left <= 0) this.handle = null;
-    this.arrange(x, stage.width);
+    this.arrange(x, y, stage);
     this.box.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
-  /** Put the bubble to the right of its handle, to the left where it would be cut off, or above on a narrow stage. */
-  private arrange(x: number, width: number): void {
+  /** Put the bubble to the right of its handle, or to the left where it would be cut off. On a narrow stage it goes below,
+   * where it hides less of what is to be dragged, or above where it would be cut off. */
+  private arrange(x: number, y: number, { width, height }: DOMRect): void {
     const size = this.bubble.offsetWidth;
-    const side = x + AWAY + size < width ? "right" : x - AWAY - size > 8 ? "left" : "above";
+    const fits = width > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
+    const side = fits || (y + BELOW < height ? "below" : "above");
     this.box.className = side;
     const aside = Math.min(Math.max(-size / 2, 8 - x), width - 8 - x - size);
-    this.bubble.style.left = side === "above" ? `${aside}px` : "";
+    this.bubble.style.left = fits ? "" : `${aside}px`;
   }
 
   /** The user has dragged something: the hint has served its purpose. */

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { Field } from "../draw/field";
 import { People } from "../draw/people";
+import { Rings } from "../draw/rings";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description, type Frame } from "../protocol";
 import type { ChainState, Label, Theme, Tools } from "../view";
@@ -27,13 +28,15 @@ export class CrowdView extends SpaceView {
   private readonly field = new Field(7);
   private readonly people = new People();
   private readonly target = solid(new THREE.SphereGeometry(0.22, 28, 18), phong(0xffffff, 100));
+  /** Around the target: seen also where the crowd hides it. */
+  private readonly rings = new Rings();
   private hills: THREE.Mesh | null = null;
   private description: CrowdDescription | null = null;
   private fetching = false;
 
   constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8 }));
-    this.stage.scene.add(this.floor, this.field.mesh, this.people.group, this.target);
+    this.stage.scene.add(this.floor, this.field.mesh, this.people.group, this.target, this.rings.group);
   }
 
   override describe(description: Description): void {
@@ -87,9 +90,11 @@ export class CrowdView extends SpaceView {
   }
 
   draw(elapsed: number): void {
-    if (!this.frame) return;
-    this.target.position.copy(this.handlePosition("target"));
-    this.target.scale.setScalar(this.isActive("target") ? 1.2 : 1);
+    if (!this.frame || !this.theme) return;
+    const [at, active] = [this.handlePosition("target"), this.isActive("target")];
+    this.target.position.copy(at);
+    this.target.scale.setScalar(active ? 1.2 : 1);
+    this.rings.show([{ at, colour: this.theme.target, size: active ? 0.84 : 0.7, opacity: active ? 1 : 0.8 }]);
     if (this.showsPeople) this.people.arrange(this.stage.camera.lens);
     this.stage.draw(elapsed);
   }
@@ -142,6 +147,7 @@ export class CrowdView extends SpaceView {
 
   override dispose(): void {
     this.people.dispose();
+    this.rings.dispose();
     super.dispose();
   }
 }
