@@ -67,7 +67,8 @@ def _up(corners, a, b, size):
     h00, h10, h01, h11 = corners
     x = ((h10 - h00) * (1.0 - b) + (h11 - h01) * b) / size[0]
     z = ((h01 - h00) * (1.0 - a) + (h11 - h10) * a) / size[1]
-    scale = 1.0 / max(abs(x), abs(z), 1.0)
+    steepest = max(abs(x), abs(z))
+    scale = 1.0 / steepest if steepest > 1.0 else 1.0
     return vec.unit_or((-x * scale, scale, -z * scale), (0.0, 1.0, 0.0))
 
 
