@@ -112,3 +112,12 @@ def test_a_steered_creature_walks_turns_stops_and_stays_on_the_ground():
     for _ in range(30):
         scene.step(1 / 60)
     assert np.linalg.norm(scene.shown.transform[:3, 3] - rest) < 0.03
+
+
+def test_it_wanders_to_goals_that_stay_in_view():
+    scene = CreatureScene()
+    scene.set("wander", True)
+    goals = [scene._next_goal() for _ in range(20)]
+    away = [np.hypot(*(goal - scene.shown.transform[:3, 3])[[0, 2]]) for goal in goals]
+    assert max(away) < 1.6
+    assert len(np.unique(goals, axis=0)) > 10

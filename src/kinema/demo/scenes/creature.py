@@ -248,7 +248,7 @@ class CreatureScene(Scene):
 
     def _next_goal(self) -> Any:
         """Return (3,): a random position in the area it wanders in, about a stroll away."""
-        goals = self.draw.uniform(*WANDERS, (CHOICES, 3))
+        goals = self.draw.uniform(WANDERS[0], WANDERS[1], (CHOICES, 3))
         away = np.hypot(*(goals - self.shown.transform[:3, 3])[:, [0, 2]].T)
         return goals[np.argmin(np.abs(away - STROLL))]
 
