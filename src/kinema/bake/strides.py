@@ -24,6 +24,7 @@ from kinema.character import Character
 from kinema.math import arrays
 from kinema.metrics.frames import runs, without_short
 from kinema.pipeline import Animator
+from kinema.pose import Pose
 
 STEEPNESS = 2.0
 """How much shorter strides are: by (1 + grade^2) to the power of this, 8% at 12 degrees and 33% at 25."""
@@ -97,7 +98,6 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
     found = stride_map(clip_frames, hips, (soles[:, :, 0] + soles[:, :, 2]) / 2, site)
     if found is None:
         return clip_frames
-    up = np.array(rig.up)
     moved = found.moves(hips)
     slow = np.linalg.norm(np.gradient(balls, clip_frames.dt, axis=0), axis=-1) < SLOW * rig.leg_length
     still = ~without_short(~(slow | clip_frames.held), SHORTEST_STEP / clip_frames.dt)
@@ -107,12 +107,24 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
     ankles = world[:, [leg.joints[-1] for leg in rig.legs]]
     targets = ankles[..., :3, 3] + moved[:, np.newaxis] + steps
     transforms = clip_frames.transforms.copy()
-    transforms[:, :3, 3] += moved + raised[:, np.newaxis] * up
+    transforms[:, :3, 3] += moved
     legs = Legs(targets=targets, rotations=rotation_of(ankles), axes=_knee_axes(clip_frames, world))
     animator = Animator(replace(character, rig=rig), [legs], count=len(transforms))
     animator.set_transform(transforms[:, :3, 3], arrays.from_matrix(transforms[:, :3, :3]))
-    poses = animator.update(0.0, clip_frames.poses).pose
+    poses = animator.update(0.0, _with_raised_hips(clip_frames, world, raised)).pose
     return replace(clip_frames, poses=poses, transforms=transforms, own_poses=clip_frames.poses)
+
+
+def _with_raised_hips(clip_frames: ClipFrames, world: Any, raised: Any) -> Pose:
+    """The poses with their hips raised along up, (F,). The character's floor stays where it is."""
+    hips = int(clip_frames.rig.hips)
+    parent = int(clip_frames.rig.skeleton.parents[hips])
+    above = clip_frames.transforms if parent < 0 else world[:, parent]
+    moves = raised[:, np.newaxis] * np.array(clip_frames.rig.up)
+    translations, rotations, scales = clip_frames.poses.arrays()
+    translations = translations.copy()
+    translations[:, hips] += np.linalg.solve(above[:, :3, :3], moves[..., np.newaxis])[..., 0]
+    return Pose.of(translations, rotations, scales)
 
 
 def way_length(clip_frames: ClipFrames) -> float:
