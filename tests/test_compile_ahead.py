@@ -100,8 +100,7 @@ def started(monkeypatch):
 
 def test_several_processes_share_the_work(started, capfd):
     assert km.warmup("two_bone_2d", progress=False) > 0
-    assert len(started) == 2
-    assert all(command[0] == sys.executable for command in started)
+    assert [command[0] for command in started] == [sys.executable], "one beside this process"
     assert capfd.readouterr() == ("", "")
 
 
@@ -109,6 +108,44 @@ def test_a_process_that_dies_leaves_its_work_to_this_one(started, jobs, monkeypa
     monkeypatch.setattr(warmup_module, "_WORKER", "import sys; sys.exit(3)")
     km.warmup(progress=False)
     assert len(jobs) == 4
+
+
+def test_what_other_processes_compile_is_loaded_here_too(started, jobs, monkeypatch, capfd):
+    echo = "import sys; [print('done', flush=True) for line in sys.stdin]"
+    monkeypatch.setattr(warmup_module, "_WORKER", echo)
+    km.warmup()
+    assert len(jobs) == 4
+    assert "4/4" in capfd.readouterr().err
+
+
+def test_where_no_process_can_be_started_everything_is_compiled_here(jobs, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(warmup_module.subprocess, "Popen", refuse)
+    monkeypatch.setenv("KINEMA_THREADS", "2")
+    km.warmup(progress=False)
+    assert len(jobs) == 4
+
+
+def test_an_interrupt_ends_the_other_processes(started, monkeypatch):
+    """A helper that never answers would otherwise be waited for."""
+    processes = []
+    popen = warmup_module.subprocess.Popen
+    monkeypatch.setattr(
+        warmup_module.subprocess, "Popen", lambda *a, **o: processes.append(popen(*a, **o)) or processes[-1]
+    )
+    monkeypatch.setattr(warmup_module, "_WORKER", "import time; time.sleep(60)")
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(warmup_module, "_jobs", lambda dtype: {"feet": interrupt})
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        km.warmup(progress=False)
+    assert time.perf_counter() - start < 30
+    assert [process.poll() is not None for process in processes] == [True]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -243,12 +243,7 @@ def warmup(*parts: str, progress: bool = True) -> float:
     jobs = _selected(jobs, parts)
     with kernel_cache.silent(), _ProgressLine(len(jobs) if progress and sys.stderr is not None else 0) as line:
         processes = min(validation.threads(), len(jobs)) if _can_start_python() else 1
-        if processes > 1:
-            _compile_elsewhere(list(jobs), processes, line.advance)
-        for name, job in jobs.items():
-            job()
-            if processes == 1:
-                line.advance(name)
+        _compile_all(jobs, processes - 1, line.advance)
     return time.perf_counter() - start
 
 
@@ -268,28 +263,59 @@ def _can_start_python() -> bool:
     return Path(sys.executable).stem.lower().startswith(("python", "pypy"))
 
 
-def _compile_elsewhere(names: list[str], processes: int, done: Callable[[str], None]) -> None:
-    """Fill the cache folder from several processes: numba compiles one function at a time in each."""
-    pending = sorted(names, key=_heaviest_first)
-    lock = threading.Lock()
+def _compile_all(jobs: dict[str, Callable[[], Any]], helpers: int, done: Callable[[str], None]) -> None:
+    """Compile in this process and in some helpers at once, then load here what the helpers have compiled.
 
-    def take(precision: str) -> str | None:
-        """The next job, of this precision if there is one: jobs of one precision share kernels."""
-        with lock:
-            preferred = [name for name in pending if name.endswith(precision)] or pending
-            if preferred:
-                pending.remove(preferred[0])
-            return preferred[0] if preferred else None
-
-    def serve(process: int) -> None:
-        precision = list(_PRECISIONS)[process % len(_PRECISIONS)]
-        with _worker() as compile_one:
-            while (name := take(precision)) is not None:
-                compile_one(name)
+    numba compiles one function at a time in each process. What a helper fails to compile is compiled here.
+    """
+    pending = _Pending(jobs)
+    with ExitStack() as stack, ThreadPoolExecutor(max(helpers, 1)) as pool:
+        workers = [stack.enter_context(_worker()) for _ in range(helpers)]
+        try:
+            handing_out = [pool.submit(_hand_out, pending, i, worker, done) for i, worker in enumerate(workers, 1)]
+            while (name := pending.take(0)) is not None:
+                jobs[name]()
                 done(name)
+            wait(handing_out)
+        except BaseException:  # An interrupt, say.
+            for worker in workers:
+                worker.stop()
+            raise
+    for name in pending.compiled_by_helpers:
+        jobs[name]()
+    for name in pending.given_back:
+        jobs[name]()
+        done(name)
 
-    with ThreadPoolExecutor(processes) as pool:
-        list(pool.map(serve, range(processes)))
+
+class _Pending:
+    """The names of jobs that no process has taken yet."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names, self._lock = sorted(names, key=_heaviest_first), threading.Lock()
+        self.compiled_by_helpers: list[str] = []
+        self.given_back: list[str] = []
+        """What a helper took and did not compile."""
+
+    def take(self, process: int) -> str | None:
+        """The next job of a process. Each has a precision that it prefers: jobs of one precision share kernels."""
+        precision = list(_PRECISIONS)[process % len(_PRECISIONS)]
+        with self._lock:
+            first = self._names[0] if self._names else None
+            chosen = next((name for name in self._names if name.endswith(precision)), first)
+            if chosen is not None:
+                self._names.remove(chosen)
+            return chosen
+
+
+def _hand_out(pending: _Pending, number: int, worker: _Worker, done: Callable[[str], None]) -> None:
+    """Let a helper compile one job after the other, until none is left or it has ended."""
+    while worker.is_running and (name := pending.take(number)) is not None:
+        if worker.compile(name):
+            pending.compiled_by_helpers.append(name)
+            done(name)
+        else:
+            pending.given_back.append(name)
 
 
 _HEAVIEST = (
@@ -317,30 +343,52 @@ def _heaviest_first(name: str) -> int:
     return _HEAVIEST.index(part) if part in _HEAVIEST else len(_HEAVIEST)
 
 
-@contextmanager
-def _worker() -> Iterator[Callable[[str], None]]:
-    """A process that compiles one named job at a time. If it dies, its jobs are compiled by the caller."""
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes) as process:
-        orders, answers = process.stdin, process.stdout
-        assert orders is not None
-        assert answers is not None
+class _Worker:
+    """A process that compiles one named job at a time."""
 
-        def compile_one(name: str) -> None:
-            try:
-                print(name, file=orders, flush=True)
-                answers.readline()
-            except OSError:  # The process has ended.
-                return
+    def __init__(self, process: subprocess.Popen[str] | None) -> None:
+        self._process, self.is_running = process, process is not None
 
+    def compile(self, name: str) -> bool:
+        """Compile a job. Returns whether it succeeded; after a failure the process is not used again."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         try:
-            yield compile_one
-        finally:
-            try:
-                orders.close()
-                process.wait(_LONGEST_END)
-            except (OSError, subprocess.TimeoutExpired):
-                process.kill()
+            print(name, file=self._process.stdin, flush=True)
+            self.is_running = bool(self._process.stdout.readline())
+        except OSError:  # The process has ended.
+            self.is_running = False
+        return self.is_running
+
+    def stop(self) -> None:
+        """End the process at once."""
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """Let the process end, now that nothing is left to do."""
+        if self._process is None:
+            return
+        try:
+            self._process.communicate(timeout=_LONGEST_END)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def _worker() -> Iterator[_Worker]:
+    """Start a process that compiles. Where none can be started, the worker is one that does not run."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    try:
+        worker = _Worker(subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes))
+    except OSError:
+        worker = _Worker(None)
+    try:
+        yield worker
+    finally:
+        worker.end()
 
 
 _WORKER = "from kinema.compile_ahead import _serve; _serve()"
