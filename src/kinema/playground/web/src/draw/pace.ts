@@ -12,8 +12,8 @@ const SLOW_PICTURES = 4;
 const FAST_SECONDS = 4;
 /** While the user drags, slow pictures are this much of their own duration apart, but at most so many milliseconds: where
  * the processor draws, it answers the drags in between. */
-const REST_SHARE = 1.5;
-const LONGEST_REST = 200;
+const REST_SHARE = 0.3;
+const LONGEST_REST = 60;
 /** Milliseconds after which a picture counts as finished in any case: a lost context never finishes one. */
 const LONGEST_MS = 4000;
 
