@@ -11,6 +11,7 @@ from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.grade import grades_along, treads_along
 from kinema.bake.grounds import GroundSpec
+from kinema.bake.leaning import leaned
 from kinema.bake.placing import Site
 from kinema.bake.strides import shortened, way_length
 from kinema.demo import humanoid, quadruped
@@ -39,8 +40,9 @@ def stairs(rise=0.17, run=0.29):
 
 @pytest.mark.parametrize("ground", [km.Plane(), slope(0.5)], ids=["level", "nearly level"])
 def test_on_level_ground_the_clip_is_the_same(ground):
-    _, frames, changed = walk(ground)
+    person, frames, changed = walk(ground)
     assert changed is frames
+    assert leaned(frames, site(person, ground)) is frames
 
 
 def test_strides_become_shorter_with_the_slope_up_and_down():

@@ -19,6 +19,7 @@ from kinema.metrics.frames import without_short
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.root_motion import Root
+from kinema.skeleton import Joint
 
 DEFAULT_FPS = 30.0
 """Frames a second for clips whose keys give no rate."""
@@ -120,6 +121,11 @@ class ClipFrames:
     def world(self) -> Any:
         """(F, J, 4, 4): world matrices of the clip, before anything is done to it."""
         return self.transforms[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+
+    def above(self, world: Any, joint: Joint) -> Any:
+        """(F, 4, 4): matrices of what a joint hangs on: its parent, or the character. world: as `world` gives it."""
+        parent = int(self.rig.skeleton.parents[int(joint)])
+        return self.transforms if parent < 0 else world[:, parent]
 
 
 def own_rate(clip: Clip) -> float:

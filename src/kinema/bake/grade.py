@@ -20,6 +20,9 @@ PROBE_EVERY, MOST_PLACES = 0.1, 2000
 PROBE_HEIGHT = 1.2
 """Leg lengths above the ground at a place from which probes look down, and below it to which they look."""
 
+LEVEL = 0.02
+"""Grade below which ground is level."""
+
 RISER = 0.05
 """Leg lengths that the ground rises or falls within `FINE` leg lengths at the edge of a tread."""
 
@@ -39,6 +42,11 @@ class Grades(NamedTuple):
     """(P, 3): on the ground."""
     slopes: Any
     """(P, 3): rise over run, along the direction in which the ground rises, across up."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether there is ground, and it is not level."""
+        return bool(len(self.places)) and float(np.linalg.norm(self.slopes, axis=-1).max()) >= LEVEL
 
     @property
     def axis(self) -> Any:

@@ -41,16 +41,15 @@ def leaned(clip_frames: ClipFrames, site: Site) -> ClipFrames:
     upright = np.clip(arrays.unit(trunk) @ up, 0.0, 1.0)
     vectors = np.cross(up, leans) * upright[:, np.newaxis]
     angles = np.linalg.norm(vectors, axis=-1)
-    turn = arrays.from_axis_angle(arrays.unit(vectors), angles)
-    translations, rotations, scales = (part.copy() for part in clip_frames.poses.arrays())
-    parents = rig.skeleton.parents
-    above = rotation_of(world[:, parents[base]])
-    rotations[:, base] = arrays.mul(arrays.mul(arrays.conj(above), arrays.mul(turn, above)), rotations[:, base])
-    if rig.head is not None:
-        above = rotation_of(world[:, parents[top]])
-        back = arrays.mul(arrays.conj(above), arrays.mul(arrays.conj(turn), above))
-        rotations[:, top] = arrays.mul(back, rotations[:, top])
-    poses = Pose.of(translations, arrays.unit(rotations), scales)
+    lean = arrays.from_axis_angle(arrays.unit(vectors), angles)
+    translations, rotations, scales = clip_frames.poses.arrays()
+    rotations = rotations.copy()
+    rotated = {base: lean} if rig.head is None else {base: lean, top: arrays.conj(lean)}
+    for joint, rotation in rotated.items():
+        above = rotation_of(clip_frames.above(world, joint))
+        own = arrays.mul(arrays.conj(above), arrays.mul(rotation, above))
+        rotations[:, joint] = arrays.unit(arrays.mul(own, rotations[:, joint]))
+    poses = Pose.of(translations, rotations, scales)
     return replace(clip_frames, poses=poses, own_poses=clip_frames.unchanged_poses)
 
 
@@ -58,7 +57,7 @@ def _leans(clip_frames: ClipFrames, hips: Any, site: Site) -> Any:
     """(F, 3): how far the body leans in each frame, radians, uphill along the ground."""
     leg, dt = site.leg, clip_frames.dt
     grades = grades_along(site, hips, clip_frames.lead)
-    if not len(grades.places):
+    if not grades.rises:
         return np.zeros((len(hips), 3))
     frames = np.arange(len(hips))
     slopes = np.stack([np.interp(frames, grades.frames, column) for column in grades.slopes.T], axis=-1)

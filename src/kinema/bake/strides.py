@@ -38,9 +38,6 @@ GRID = 0.02
 MARGIN = 2.0
 """Leg lengths that the map goes beyond the way of the hips."""
 
-LEVEL = 0.02
-"""Grade below which ground is level, and strides stay as they are."""
-
 SLOW, SHORTEST_STEP = 0.4, 0.15
 """Leg lengths a second below which a foot does not step, and seconds of the shortest step."""
 
@@ -118,8 +115,7 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
 def _with_raised_hips(clip_frames: ClipFrames, world: Any, raised: Any) -> Pose:
     """The poses with their hips raised along up, (F,). The character's floor stays where it is."""
     hips = int(clip_frames.rig.hips)
-    parent = int(clip_frames.rig.skeleton.parents[hips])
-    above = clip_frames.transforms if parent < 0 else world[:, parent]
+    above = clip_frames.above(world, hips)
     moves = raised[:, np.newaxis] * np.array(clip_frames.rig.up)
     translations, rotations, scales = clip_frames.poses.arrays()
     translations = translations.copy()
@@ -200,7 +196,7 @@ def stride_map(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site) -> St
 
 def _map_on(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site, grades: Grades) -> StrideMap | None:
     """The map for these grades; None on level ground, and for a clip that does not walk."""
-    if not len(grades.places) or np.linalg.norm(grades.slopes, axis=-1).max() < LEVEL:
+    if not grades.rises:
         return None
     leg, start, axis = site.leg, hips[clip_frames.lead], grades.axis
     walks = np.clip((_stepped(clip_frames, soles @ axis) / leg - STAYS) / (WALKS - STAYS), 0.0, 1.0)

@@ -98,6 +98,7 @@ class _Take:
             at=(float(start[0]), float(start[2])),
             heading=float(np.arctan2(forward[0], forward[2])),
             travel=False if walker.clip == POSES else None,
+            keep_strides=True,  # It goes as far as it does on the screen.
             look_at=self._moving(gaze.position) if gaze and walker.weights["head"] else None,
             pull=self._pulls() if pulled else {},
             pin=[f"{leg.name}_foot" for leg in self.rig.legs if f"foot {leg.name}" not in held.holds] if pulled else (),
