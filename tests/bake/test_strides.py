@@ -141,3 +141,33 @@ def test_without_ground_below_nothing_changes():
     person = humanoid()
     frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=km.Plane()))
     assert shortened(person, frames, site(person, Nothing())) is frames
+
+
+class Broken:
+    """A slope whose hits are not finite beyond a point of the way."""
+
+    def cast(self, origins, directions, max_distance):
+        hits = slope(20).cast(origins, directions, max_distance)
+        beyond = np.asarray(origins)[:, 2:3] > 2.0
+        return hits._replace(point=np.where(beyond, np.inf, hits.point))
+
+
+def test_hits_that_are_not_finite_count_as_no_ground():
+    way = np.stack((np.zeros(60), np.ones(60), np.linspace(0.0, 4.0, 60)), axis=-1)
+    grades = grades_along(Site(Broken(), UP, 0.9, None), way, 0)
+    assert len(grades.places)
+    assert np.isfinite(grades.slopes).all()
+    assert np.isfinite(grades.axis).all()
+
+
+def test_a_way_of_kilometres_needs_no_more_memory():
+    person = humanoid()
+    clip = person.clips["walk"]
+    times = np.arange(31) / 30
+    poses = clip.sample(times)
+    poses.translations[:, 0, 2] += 1e6 * times
+    far = km.Clip.from_poses("far", person.skeleton, poses, times=times)
+    frames = frames_of(person.rig, far, BakeSettings(ground=slope(25)))
+    changed = shortened(person, frames, site(person, slope(25)))
+    assert np.isfinite(changed.poses.rotations).all()
+    assert 0.6 < way_length(changed) / way_length(frames) < 0.75

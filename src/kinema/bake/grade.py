@@ -29,6 +29,9 @@ RISER = 0.05
 FINE = 0.02
 """Leg lengths from point to point where treads are looked for."""
 
+LONGEST_STAIRS = 1000.0
+"""Leg lengths of a way on which treads are looked for: more would be 50,000 rays."""
+
 FEWEST_RISERS, EVEN = 3, 0.15
 """Stairs have so many risers at least, and their treads differ by this share at most."""
 
@@ -93,7 +96,10 @@ def treads_along(site: Site, grades: Grades, axis: Any) -> Treads | None:
     """Find the treads of stairs that go along an axis; None if the ground has no even steps there."""
     along, leg = grades.places @ axis, site.leg
     order = np.argsort(along)
-    line = np.arange(along.min() / leg - PROBES[-1], along.max() / leg + PROBES[-1], FINE) * leg
+    low, high = along.min() / leg - PROBES[-1], along.max() / leg + PROBES[-1]
+    if high - low > LONGEST_STAIRS:
+        return None
+    line = np.arange(low, high, FINE) * leg
     ahead = np.stack([np.interp(line, along[order], column) for column in grades.places[order].T], axis=-1)
     points = ahead + (line - ahead @ axis)[:, np.newaxis] * axis
     heights = _heights(site, points)
@@ -112,5 +118,6 @@ def _heights(site: Site, points: Any) -> Any:
     """(...,): height of the ground near points (..., 3) along up; nan where there is none."""
     flat = points.reshape(-1, 3) + PROBE_HEIGHT * site.leg * site.up
     hits = site.ground.cast(flat, np.broadcast_to(-site.up, flat.shape).copy(), 2 * PROBE_HEIGHT * site.leg)
-    heights = np.where(np.asarray(hits.hit, bool), np.asarray(hits.point) @ site.up, np.nan)
+    found = np.asarray(hits.hit, bool) & np.isfinite(hits.point).all(axis=-1)
+    heights = np.where(found[:, np.newaxis], hits.point, np.nan) @ site.up
     return heights.reshape(points.shape[:-1])

@@ -130,7 +130,7 @@ def _height_under(site: Site, point: Any, top: float) -> float | None:
     """Height along up of the first ground below `top` at a point; None if there is none."""
     origin = point + site.up * (top - point @ site.up)
     hits = site.ground.cast(origin[np.newaxis], -site.up[np.newaxis], 2 * FARTHEST_GROUND * site.leg)
-    return float(hits.point[0] @ site.up) if hits.hit[0] else None
+    return float(hits.point[0] @ site.up) if hits.hit[0] and np.isfinite(hits.point[0]).all() else None
 
 
 def _lift(up: Any) -> Any:

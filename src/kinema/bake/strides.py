@@ -32,8 +32,8 @@ STEEPNESS = 2.0
 GRADE_SMOOTHING = 0.25
 """Leg lengths, standard deviation, over which the grade is smoothed along the way."""
 
-GRID = 0.02
-"""Leg lengths from point to point of the map."""
+GRID, MOST_POINTS = 0.02, 4000
+"""Leg lengths from point to point of the map, and its most points: they are farther apart on a longer way."""
 
 MARGIN = 2.0
 """Leg lengths that the map goes beyond the way of the hips."""
@@ -49,7 +49,7 @@ SHORTEST_STRIDE = 0.3
 """Leg lengths from contact to contact of a foot below which it shuffles."""
 
 LARGEST_CHANGE = 1.2
-"""Natural logarithm of how much shorter strides become at most: a third."""
+"""Natural logarithm of how much shorter strides become at most: to about a third."""
 
 MORE_TREADS = 0.4
 """Of a tread, how much a step may be short of another tread for it to be taken."""
@@ -119,7 +119,8 @@ def _with_raised_hips(clip_frames: ClipFrames, world: Any, raised: Any) -> Pose:
     moves = raised[:, np.newaxis] * np.array(clip_frames.rig.up)
     translations, rotations, scales = clip_frames.poses.arrays()
     translations = translations.copy()
-    translations[:, hips] += np.linalg.solve(above[:, :3, :3], moves[..., np.newaxis])[..., 0]
+    # A parent whose scale is 0 has no inverse, and its children cannot be raised.
+    translations[:, hips] += (np.linalg.pinv(above[:, :3, :3]) @ moves[..., np.newaxis])[..., 0]
     return Pose.of(translations, rotations, scales)
 
 
@@ -203,7 +204,8 @@ def _map_on(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site, grades: 
     if walks == 0.0:
         return None
     along = np.concatenate((hips @ axis, grades.places @ axis)) / leg
-    grid = np.arange(along.min() - MARGIN, along.max() + MARGIN, GRID) * leg
+    low, high = along.min() - MARGIN, along.max() + MARGIN
+    grid = np.linspace(low, high, min(int((high - low) / GRID) + 1, MOST_POINTS)) * leg
     rise = _smooth_rise(grades, axis, grid, leg)
     shorter = STEEPNESS * walks * np.log1p(rise * rise)
     treads, step = treads_along(site, grades, axis), _step(clip_frames, soles @ axis, leg)
