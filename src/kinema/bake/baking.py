@@ -17,6 +17,7 @@ from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.leaning import leaned
 from kinema.bake.placing import Site, on_ground, start_of
+from kinema.bake.resting import rested
 from kinema.bake.rotation_bounds import without_pops
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
@@ -84,6 +85,8 @@ def bake(
     clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     below = settings.at[1] if len(settings.at) == 3 else None
+    if settings.places_feet:
+        clip_frames = rested(clip_frames)
     way = way_length(clip_frames)
     if settings.ground is not None and not settings.keep_strides:
         site = Site(ground, np.array(rig.up), rig.leg_length, below)

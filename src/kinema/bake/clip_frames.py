@@ -169,11 +169,13 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
     world = clip_frames.world
     planted = metrics.planted_from(rig, world, dt, height=PLANT_HEIGHT, speed=speed)
-    return replace(clip_frames, planted=planted, held=planted | _hardly_moving(rig, world, dt))
+    still = still_points(rig, world, dt)
+    return replace(clip_frames, planted=planted, held=planted | without_short(still.any(axis=-1), HELD_SHORTEST / dt))
 
 
-def _hardly_moving(rig: Rig, world: Any, dt: float) -> Any:
-    """(F, L): which feet hardly move just above the floor, or above where they are when they stand, if that is higher.
+def still_points(rig: Rig, world: Any, dt: float) -> Any:
+    """(F, L, 3): which of heel, ball and tip hardly move just above the floor, or above where they are when they stand,
+    if that is higher.
 
     world: (F, J, 4, 4).
     """
@@ -181,8 +183,7 @@ def _hardly_moving(rig: Rig, world: Any, dt: float) -> Any:
     heights = (points @ np.array(rig.up) - rig.floor) / rig.leg_length
     levels = np.clip(np.quantile(heights, LOWEST_SHARE, axis=0), 0.0, HIGHEST_STANDING)
     speeds = np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1) / rig.leg_length
-    still = ((heights < levels + HELD_HEIGHT) & (speeds < HELD_SPEED)).any(axis=-1)
-    return without_short(still, HELD_SHORTEST / dt)
+    return (heights < levels + HELD_HEIGHT) & (speeds < HELD_SPEED)
 
 
 def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:

@@ -109,7 +109,7 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
     animator = Animator(replace(character, rig=rig), [legs], count=len(transforms))
     animator.set_transform(transforms[:, :3, 3], arrays.from_matrix(transforms[:, :3, :3]))
     poses = animator.update(0.0, _with_raised_hips(clip_frames, world, raised)).pose
-    return replace(clip_frames, poses=poses, transforms=transforms, own_poses=clip_frames.poses)
+    return replace(clip_frames, poses=poses, transforms=transforms, own_poses=clip_frames.unchanged_poses)
 
 
 def _with_raised_hips(clip_frames: ClipFrames, world: Any, raised: Any) -> Pose:
