@@ -1,5 +1,7 @@
 """Steps of leg joints beyond the clip are spread over time; everything slower stays as it is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings, rotation_bounds
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.rotation_bounds import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, without_pops
+from kinema.bake.rotation_bounds import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, with_steady_handles, without_pops
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.pose import Pose
@@ -110,3 +112,16 @@ def test_a_step_beside_the_ground_is_spread_to_where_the_foot_is_higher(walk, mo
     monkeypatch.setattr(rotation_bounds, "SHARES", (0.0,))
     after = depths(without_pops(walk, popping, ground))
     assert after.max() > depths(bounded)[end:].max() + 0.02, "spread after the step, toes would sink"
+
+
+def test_a_handle_rotates_no_faster_than_a_joint_of_a_leg(walk, monkeypatch):
+    """A handle takes the rotation of its foot at once; here the foot turns over within a frame."""
+    handle, frame = int(walk.rig.head), 20
+    monkeypatch.setattr(rotation_bounds, "handles", lambda rig: {int(rig.legs[0].joints[-1]): (handle,)})
+    popping = with_pop(walk, handle, 120.0, frame)
+    steady = with_steady_handles(walk.rig, walk.poses, popping.poses, walk.times)
+    steps = beyond(walk, replace(popping, poses=steady), handle)
+    assert beyond(walk, popping, handle).max() > np.radians(119)
+    assert steps.max() <= FASTEST_FLIP * walk.dt * 1.001
+    far = np.abs(np.arange(len(walk.times)) - frame) > 12
+    np.testing.assert_allclose(steady.arrays()[1][far], walk.poses.arrays()[1][far], atol=1e-6)

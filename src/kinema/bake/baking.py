@@ -18,7 +18,7 @@ from kinema.bake.frame_grid import keys_of
 from kinema.bake.leaning import leaned
 from kinema.bake.placing import Site, on_ground, start_of
 from kinema.bake.resting import rested
-from kinema.bake.rotation_bounds import without_pops
+from kinema.bake.rotation_bounds import with_steady_handles, without_pops
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
 from kinema.bake.strides import shortened, way_length
@@ -105,6 +105,7 @@ def bake(
     keys = keys_of(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
+    followed = with_steady_handles(rig, keys.before, followed, keys.times)
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
     new = _new_clip(clip, poses, keys.times, settings, below)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)

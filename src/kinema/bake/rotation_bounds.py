@@ -20,7 +20,8 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
 from kinema.metrics.frames import runs
 from kinema.pose import Pose
-from kinema.rig import Leg
+from kinema.rig import Leg, Rig
+from kinema.roles import handles
 from kinema.skeleton import Joint
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0
@@ -71,6 +72,21 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> B
         found = _candidates(clip_frames, frames, leg, FASTEST_FLIP)
         frames = _best(clip_frames, frames, found, ground, n, np.full(len(limits), np.inf))
     return frames
+
+
+def with_steady_handles(rig: Rig, before: Pose, after: Pose, seconds: Any) -> Pose:
+    """Return the poses `after`, (F,), with handles that rotate no faster beyond those of `before` than joints of legs.
+
+    A handle takes the rotation of its foot at once, which may be that of all joints of the leg together. seconds:
+    (F,), times of the poses.
+    """
+    translations, rotations, scales = after.arrays()
+    rotations, own, most = rotations.copy(), before.arrays()[1], FASTEST_FLIP * np.diff(seconds)
+    for joint in sorted(joint for joints in handles(rig).values() for joint in joints):
+        corrections = arrays.mul(arrays.conj(own[:, joint]), rotations[:, joint])
+        if (_steps(corrections) > most * ROUNDING).any():
+            rotations[:, joint] = arrays.unit(arrays.mul(own[:, joint], _spread(0.5, corrections, most)))
+    return Pose.of(translations, rotations, scales)
 
 
 def _best(
@@ -158,9 +174,13 @@ def _steps(rotations: Any) -> Any:
     return arrays.angle_between(rotations[:-1], rotations[1:])
 
 
-def _spread(share: float, rotations: Any, most: float) -> Any:
-    """(F, 4): rotations with no step of more than so many radians: a share of each spread before it, the rest after."""
-    late, early = _followed(rotations, most), _followed(rotations[::-1], most)[::-1]
+def _spread(share: float, rotations: Any, most: Any) -> Any:
+    """(F, 4): rotations with no step of more than so many radians: a share of each spread before it, the rest after.
+
+    most: of all steps, or of each, (F-1,).
+    """
+    most = np.broadcast_to(most, len(rotations) - 1)
+    late, early = _followed(rotations, most), _followed(rotations[::-1], most[::-1])[::-1]
     return _followed(arrays.slerp(late, early, np.full(len(rotations), share)), most)
 
 
@@ -168,18 +188,18 @@ def _spread_within(share: float, rotations: Any, most: float) -> Any:
     """(F, 4): the same with the first and the last rotation as they were, if so many steps lead from one to the
     other.
     """
-    spread = _spread(share, rotations, most)
+    spread, steps = _spread(share, rotations, most), np.full(len(rotations) - 1, most)
     spread[0], spread[-1] = rotations[0], rotations[-1]
-    spread = _followed(spread, most)
+    spread = _followed(spread, steps)
     spread[-1] = rotations[-1]
-    return _followed(spread[::-1], most)[::-1]
+    return _followed(spread[::-1], steps)[::-1]
 
 
-def _followed(rotations: Any, most: float) -> Any:
-    """(F, 4): rotations that follow these with steps of so many radians at most."""
+def _followed(rotations: Any, most: Any) -> Any:
+    """(F, 4): rotations that follow these with steps of so many radians at most, (F-1,)."""
     followed = rotations.copy()
     for k in range(1, len(rotations)):
         angle = float(arrays.angle_between(followed[k - 1], rotations[k]))
-        if angle > most:
-            followed[k] = arrays.slerp(followed[k - 1], rotations[k], np.array(most / angle))
+        if angle > most[k - 1]:
+            followed[k] = arrays.slerp(followed[k - 1], rotations[k], np.array(most[k - 1] / angle))
     return followed
