@@ -14,6 +14,7 @@ from kinema.math import arrays
 from kinema.pose import Pose
 
 RATE, SECONDS = 60, 3.0
+SAMPLES = np.arange(int(SECONDS * RATE) + 1) / RATE
 SIDEWAYS = (1.0, 0.0, 0.0)
 
 
@@ -31,7 +32,7 @@ def standing(joint, angles):
 
 
 def wave(radians):
-    return radians * np.sin(2 * np.pi * np.arange(int(SECONDS * RATE) + 1) / RATE)
+    return radians * np.sin(2 * np.pi * SAMPLES)
 
 
 def toe():
@@ -55,6 +56,24 @@ def test_a_foot_that_stands_flat_does_not_rock_and_its_toes_do_not_wriggle(joint
     assert arrays.angle_between(after, after[:1]).max() < 1e-5
 
 
+@pytest.mark.parametrize("radians", [-0.5, 0.3])
+def test_toes_that_are_bent_whenever_the_foot_stands_are_straightened_throughout(radians):
+    """Also in the air, by the same rotation: the ball does not move as the foot lands."""
+    person, clip = standing(toe(), np.full(len(wave(0.0)), radians))
+    translations, turned, scales = (part.copy() for part in clip.sample(SAMPLES).arrays())
+    translations[:, person.rig.hips, 1] += 0.3 * np.clip(1.0 - np.abs(SAMPLES - 1.5) / 0.4, 0.0, 1.0)
+    clip = Clip.from_poses("hop", person.rig.skeleton, Pose.of(translations, turned, scales), times=SAMPLES)
+    _, after = rotations(person, clip)
+    straight = person.rig.skeleton.rest.arrays()[1][toe()]
+    assert arrays.angle_between(after[:, toe()], np.broadcast_to(straight, after[:, toe()].shape)).max() < 0.03
+
+
+def test_toes_that_are_hardly_bent_or_curled_up_stay_as_they_are():
+    for radians in (0.01, 1.0):
+        before, after = (part[:, toe()] for part in rotations(*standing(toe(), np.full(len(wave(0.0)), radians))))
+        np.testing.assert_allclose(after, before, atol=1e-6)
+
+
 def test_toes_that_tap_are_left_alone():
     before, after = (part[:, toe()] for part in rotations(*standing(toe(), wave(0.9))))
     far = np.abs(wave(0.9)) > 0.75
@@ -64,16 +83,14 @@ def test_toes_that_tap_are_left_alone():
 
 def test_nothing_jumps_where_a_foot_comes_to_rest():
     """A foot is down, lifted for half a second, and down again with other toes."""
-    count = int(SECONDS * RATE) + 1
-    seconds = np.arange(count) / RATE
-    lifted = np.clip(1.0 - np.abs(seconds - 1.5) / 0.4, 0.0, 1.0)
+    lifted = np.clip(1.0 - np.abs(SAMPLES - 1.5) / 0.4, 0.0, 1.0)
     person, clip = standing(toe(), wave(0.25))
-    translations, turned, scales = (part.copy() for part in clip.sample(seconds).arrays())
+    translations, turned, scales = (part.copy() for part in clip.sample(SAMPLES).arrays())
     translations[:, person.rig.hips, 1] += 0.3 * lifted
-    clip = Clip.from_poses("hop", person.rig.skeleton, Pose.of(translations, turned, scales), times=seconds)
+    clip = Clip.from_poses("hop", person.rig.skeleton, Pose.of(translations, turned, scales), times=SAMPLES)
     before, after = (part[:, toe()] for part in rotations(person, clip))
     added = arrays.angle_between(before, after)
-    assert added[np.abs(seconds - 1.5) < 0.4 - REST_FADE].max() < 1e-6
+    assert added[np.abs(SAMPLES - 1.5) < 0.4 - REST_FADE].max() < 1e-6
     assert np.abs(np.diff(added)).max() < np.radians(5)
 
 

@@ -277,6 +277,18 @@ def stand(person, pose_at, frames=60):
     return metrics.sole_points(person.rig, np.array(world))
 
 
+@pytest.mark.parametrize("share", [0.01, 0.03])
+def test_feet_that_are_told_to_stand_come_down_to_the_ground(share):
+    """Captured feet stand a little above their floor."""
+    person = humanoid()
+    pose, height = person.rig.skeleton.rest, share * person.rig.leg_length
+    t, r, s = (part.copy() for part in pose.arrays())
+    t[person.rig.hips, 1] += height
+    lowest = stand(person, lambda _: km.Pose.of(t, r, s))[..., 1].min(axis=-1)
+    assert lowest[-1].max() < 0.25 * height
+    assert lowest.min() > -1e-4
+
+
 def rotated(pose, joint, angle, axis):
     """A pose with one joint rotated about an axis of its own."""
     t, r, s = (part.copy() for part in pose.arrays())

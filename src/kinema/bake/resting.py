@@ -1,8 +1,8 @@
-"""Hold feet that stand flat: neither they nor their toes rotate.
+"""Make feet of captured clips rest: toes as they lie on the floor, and feet that stand flat do not move.
 
-Captured feet rock by several degrees and their toes wriggle by tens of degrees while heel and ball stand. The ball is
-carried by the toes and slides as they bend, so no transform of the foot holds heel and ball at once. On tilted ground
-what a foot rocks up and down becomes a slide.
+Captured toes are bent by tens of degrees from how they lie on the floor, often throughout a take; they wriggle, and
+feet rock by several degrees, while heel and ball stand. The ball is carried by the toes and slides as they bend, so no
+transform of the foot holds heel and ball at once. On tilted ground what a foot rocks up and down becomes a slide.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames, still_points
 from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import minimum_jerk
@@ -21,6 +22,10 @@ from kinema.pose import Pose
 
 REST_FADE = 0.12
 """Seconds before and after a foot stands flat in which it comes to rest and goes on."""
+
+
+FEWEST_FLAT = 0.1
+"""Seconds that a foot stands flat in a clip, at least, to say how its toes lie on the floor."""
 
 
 class Unrest(NamedTuple):
@@ -34,22 +39,58 @@ class Unrest(NamedTuple):
 
 FOOT, TOES = Unrest(0.12, 0.25), Unrest(0.35, 0.7)
 
+LEAST_BEND, LARGEST_BEND = 0.03, 0.8
+"""Radians that toes are bent, by the median of all frames in which the foot stands flat, from which on they are
+straightened, and up to which: less is nothing, more is how the character stands."""
+
 
 def rested(clip_frames: ClipFrames) -> ClipFrames:
-    """Return the frames with feet and toes that do not rotate while heel and ball of the foot stand."""
+    """Return the frames with straight toes, and with feet and toes that do not rotate while heel and ball stand."""
     translations, rotations, scales = clip_frames.poses.arrays()
     rotations, world, fade = rotations.copy(), clip_frames.world, REST_FADE / clip_frames.dt
     flat = still_points(clip_frames.rig, world, clip_frames.dt)[:, :, :2].all(axis=-1)
-    for number, leg in enumerate(clip_frames.rig.legs):
-        ankle, toe = int(leg.joints[-1]), leg.toe
-        if toe is not None:
-            rotations[:, int(toe)] = _held(rotations[:, int(toe)], flat[:, number], TOES, fade)
-        own, above = rotation_of(world[:, ankle]), rotation_of(clip_frames.above(world, ankle))
-        change = arrays.mul(_held(own, flat[:, number], FOOT, fade), arrays.conj(own))
-        change = arrays.mul(arrays.conj(above), arrays.mul(change, above))
-        rotations[:, ankle] = arrays.unit(arrays.mul(change, rotations[:, ankle]))
+    soles = metrics.sole_points(clip_frames.rig, world)
+    for n, leg in enumerate(clip_frames.rig.legs):
+        ankle, fewest = int(leg.joints[-1]), FEWEST_FLAT / clip_frames.dt
+        if leg.toe is not None:
+            toe = int(leg.toe)
+            if np.count_nonzero(flat[:, n]) >= fewest:
+                straight = _straightened(rotation_of(world[:, toe]), soles[:, n], flat[:, n], clip_frames.rig.up)
+                rotations[:, toe] = _in_parent(clip_frames, world, toe, straight, rotations[:, toe])
+            rotations[:, toe] = _held(rotations[:, toe], flat[:, n], TOES, fade)
+        own = rotation_of(world[:, ankle])
+        change = arrays.mul(_held(own, flat[:, n], FOOT, fade), arrays.conj(own))
+        rotations[:, ankle] = _in_parent(clip_frames, world, ankle, change, rotations[:, ankle])
     poses = Pose.of(translations, rotations, scales)
     return replace(clip_frames, poses=poses, own_poses=clip_frames.unchanged_poses)
+
+
+def _in_parent(clip_frames: ClipFrames, world: Any, joint: int, change: Any, rotations: Any) -> Any:
+    """Rotations of a joint relative to its parent, (F, 4), after a change in world space, (F, 4)."""
+    above = rotation_of(clip_frames.above(world, joint))
+    change = arrays.mul(arrays.conj(above), arrays.mul(change, above))
+    return arrays.unit(arrays.mul(change, rotations))
+
+
+def _straightened(toes: Any, sole: Any, flat: Any, up: Any) -> Any:
+    """(F, 4): the rotation, in world space, that straightens toes by as much as they are bent while the foot is flat.
+
+    toes: (F, 4), their rotations. sole: (F, 3, 3), heel, ball and tip. flat: (F,).
+    """
+    foot, along = sole[:, 1] - sole[:, 0], sole[:, 2] - sole[:, 1]
+    across = arrays.unit(np.cross(along, up))
+    bend = float(np.median((_pitch(along, up) - _pitch(foot, up))[flat]))
+    if not LEAST_BEND < abs(bend) < LARGEST_BEND:
+        bend = 0.0
+    own = arrays.unit(arrays.rotate(arrays.conj(toes), across)[flat].mean(axis=0))
+    axis = arrays.rotate(toes, np.broadcast_to(own, across.shape))
+    return arrays.from_axis_angle(axis, np.full(len(axis), -bend))
+
+
+def _pitch(ways: Any, up: Any) -> Any:
+    """(F,): radians that ways, (F, 3), go up."""
+    rise = ways @ np.array(up)
+    return np.arctan2(rise, np.linalg.norm(ways - rise[:, np.newaxis] * np.array(up), axis=-1))
 
 
 def _held(rotations: Any, flat: Any, unrest: Unrest, fade: float) -> Any:

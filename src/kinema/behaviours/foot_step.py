@@ -122,6 +122,10 @@ OBSTACLE_CLEARANCE = 0.015
 WALL = 0.06
 """Leg lengths above its plane from which a rise beside a planted foot is a wall it leans on, not ground under it."""
 
+HIGHEST_HOVER = 0.07
+"""Leg lengths that the clip has a foot hover, from which on one that is told to be planted stays as high: less is taken
+off the more the lower it is. Captured feet stand up to 5% above their floor."""
+
 LARGEST_SINK = 0.08
 """Leg lengths that a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
 
@@ -588,12 +592,14 @@ def step_rise(sole, foot, under, stance, blocked, dt):
 
 
 @kernel
-def hovering(settings, sole, low):
+def hovering(settings, sole, foot, low):
     """How far a planted foot stays above the ground of what the clip has it hover: none at first, all of it where it
     lifts off, so that nothing jumps there.
     """
     zero, one = like(low, 0.0), like(low, 1.0)
     top = settings.plant_height * sole.length * like(low, RELEASE_SHARE)
+    if foot.override == 1:
+        top = max(top, sole.length * like(low, HIGHEST_HOVER))
     share = min(max(low, zero) / top, one) if top > zero else one
     return max(low, zero) * share * share
 
@@ -610,7 +616,7 @@ def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
     if stance.lands:
         touch = one - min(stance.left / like(dt, TOUCH_DOWN), one)
     if (touch > zero) & (missing > -size):
-        down = max(needed + hovering(settings, sole, clip.low), -size * like(dt, LARGEST_SINK))
+        down = max(needed + hovering(settings, sole, foot, clip.low), -size * like(dt, LARGEST_SINK))
         goal += (max(down, needed) - goal) * touch * touch
     x, v = spring.critical(foot.lift, foot.lift_speed, goal, like(dt, LIFT_HALF_LIFE), dt)
     if x < needed:
