@@ -5,13 +5,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PLAYGROUND_RESULTS := benchmarks/results/playground.json
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
 UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_two_bone.py tests/solvers/test_schedule.py
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency screens judges fresh fuzz bench figures motion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion clean
 
 play: page
 	$(BIN)/kinema play
@@ -28,12 +29,16 @@ wheel: $(INSTALLED)
 
 # Seconds from starting the playground to the first frame of every scene, with the wheel that `make wheel` built.
 first-frame: $(INSTALLED)
-	$(BIN)/python -m tests.first_frame dist
+	$(BIN)/python -m tests.first_frame dist --json $(PLAYGROUND_RESULTS)
 
 # Milliseconds from the pointer to the answer in every scene: the server alone, then in Chromium.
 latency: page
-	$(BIN)/kinema bench --only playground
-	$(BIN)/python -m tests.e2e.latency
+	$(BIN)/kinema bench --only playground --json $(PLAYGROUND_RESULTS)
+	$(BIN)/python -m tests.e2e.latency --json $(PLAYGROUND_RESULTS)
+
+# All figures of the playground in one file: the server alone, the pointer in Chromium, the first pictures from a wheel.
+playground-figures: wheel latency
+	$(MAKE) first-frame
 
 # Pictures of every scene on three screens, light and dark, in build/screens.
 screens: page

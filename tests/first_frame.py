@@ -1,13 +1,14 @@
-"""Seconds to the first frame of every scene, from a wheel: `python -m tests.first_frame dist`.
+"""Seconds to the first frame of every scene, from a wheel: `python -m tests.first_frame dist [--json FILE]`.
 
 The wheel is installed into an empty environment. For every scene `kinema play` starts with an empty cache, once for a
 socket, and once for Chromium where there is one. The time runs from the start of the process to the first frame that
 arrives, and to the first one that is drawn. It fails if any of them takes longer than `ALLOWED`, or if a kernel that a
-first frame needs was not in the wheel.
+first frame needs was not in the wheel. FILE: the results of `kinema bench`, to which it adds its own.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -19,8 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
+from kinema.bench.report import Measurement, Row, add
 from kinema.demo.scenes.registry import SCENES
 from tests.e2e.browser import FLAGS, browser_path
 
@@ -31,20 +33,41 @@ DRAWN = "() => window.kinema?.state().complete === true"
 """Whether a picture with everything in it is finished, not only begun."""
 
 
-def main(folder: Path) -> None:
+class Tried(NamedTuple):
+    """A scene that was started."""
+
+    scene: str
+    arrived: float
+    """Seconds until its first frame arrived."""
+    drawn: float
+    """Seconds until its first frame was drawn; 0 without a browser."""
+    problems: list[str]
+    """What is wrong."""
+
+
+def main(folder: Path, results: Path | None) -> None:
     (wheel,) = folder.glob("*.whl")
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
         venv.create(home / "venv", with_pip=True)
         python = home / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
         subprocess.run([python, "-m", "pip", "install", "-qqq", f"{wheel.resolve()}[play]"], check=True)
-        problems = [problem for scene in SCENES for problem in _try(python, home, scene)]
-    if problems:
+        tried = [_try(python, home, scene) for scene in SCENES]
+    if results:
+        add(results, [_row(each) for each in tried])
+    if problems := [problem for each in tried for problem in each.problems]:
         sys.exit("\n".join(problems))
 
 
-def _try(python: Path, home: Path, scene: str) -> list[str]:
-    """Print the seconds of one scene. Returns what is wrong with them."""
+def _row(tried: Tried) -> Row:
+    """Return a row of the benchmark's results."""
+    what = f"{tried.scene} scene from an installed wheel: from starting the playground to its first picture"
+    figure = Measurement(tried.drawn, tried.drawn) if tried.drawn else Measurement.missing("there is no Chromium")
+    return Row(f"playground_first_picture_{tried.scene}", what, "s", figure, bar=ALLOWED)
+
+
+def _try(python: Path, home: Path, scene: str) -> Tried:
+    """Print the seconds of one scene."""
     with _playing(python, home / f"{scene}_socket", scene) as (address, began):
         arrived = asyncio.run(_first_frame(address, scene)) - began
         compiled = sorted(path.name for path in (home / f"{scene}_socket").rglob("*.nbc"))
@@ -54,7 +77,9 @@ def _try(python: Path, home: Path, scene: str) -> list[str]:
     print(f"{scene:10} {arrived:5.2f} s to the first frame" + f", {drawn:5.2f} s drawn" * bool(drawn), flush=True)
     problems = [f"{scene}: {name} was not in the wheel" for name in compiled]
     slowest = max(arrived, drawn)
-    return [*problems, *([f"{scene}: {slowest:.1f} s; allowed are {ALLOWED:g} s"] if slowest > ALLOWED else [])]
+    if slowest > ALLOWED:
+        problems.append(f"{scene}: {slowest:.1f} s; allowed are {ALLOWED:g} s")
+    return Tried(scene, arrived, drawn, problems)
 
 
 @contextmanager
@@ -103,4 +128,8 @@ def _first_picture(python: Path, work: Path, scene: str) -> float:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    main(options.folder, options.json)

@@ -1,4 +1,5 @@
-"""Pointer to answer in a real browser: `python -m tests.e2e.latency` drags something in every scene.
+"""Pointer to answer in a real browser: `python -m tests.e2e.latency [SCENE...] [--json FILE]` drags something in every
+scene. FILE: the results of `kinema bench`, to which it adds its own.
 
 For each drag it notes four moments in the page: the pointer's event, the sending of the drag, the arrival of the frame
 that answers it, and the drawing of that frame. The graphics card is computed by the processor, which also runs the
@@ -7,18 +8,21 @@ interval between two frames of the screen says whether the page was free to list
 measures the server alone.
 """
 
+import argparse
 import statistics
-import sys
 from itertools import pairwise
+from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from kinema.bench.playground import DRAGS
+from kinema.bench.report import Measurement, Row, add
 from tests.e2e.browser import CARD, FLAGS, Tab, chromium, playground
 
 VIEWPORT = {"width": 900, "height": 560}
 MOVES = 60
 """Moves of the pointer in each scene."""
+ANSWER = "pointer to answer"
 
 
 def stand(tab):
@@ -89,7 +93,7 @@ def grab(tab, handle):
 
 
 def measure(tab, handle):
-    """Drag a handle to and fro. Returns medians in milliseconds, by name."""
+    """Drag a handle to and fro. Returns lists of milliseconds, by name."""
     tab.page.evaluate(NOTE_TIMES)
     start = grab(tab, handle)
     for n in range(MOVES):
@@ -100,20 +104,28 @@ def measure(tab, handle):
     noted = tab.page.evaluate("window.noted")
     frames, drags = noted["frames"], noted["drags"]
 
-    def median(first, last):
-        return statistics.median(drag[last] - drag[first] for drag in drags)
+    def between(first, last):
+        return [drag[last] - drag[first] for drag in drags]
 
     return {
-        "pointer to answer": median("pointer", "answered"),
-        "of which sending": median("pointer", "sent"),
-        "sent to answer": median("sent", "answered"),
-        "pointer to drawn": median("pointer", "drawn"),
-        "frame interval": statistics.median(b - a for a, b in pairwise(frames)),
+        ANSWER: between("pointer", "answered"),
+        "of which sending": between("pointer", "sent"),
+        "sent to answer": between("sent", "answered"),
+        "pointer to drawn": between("pointer", "drawn"),
+        "frame interval": [b - a for a, b in pairwise(frames)],
     }
 
 
-def main(*scenes):
-    """Those that are named, or all of them."""
+def row(scene, times):
+    """A row of the benchmark's results. times: pointer to answer, milliseconds."""
+    figure = Measurement(min(times) / 1e3, statistics.median(times) / 1e3)
+    what = f"{scene} scene in Chromium, drawn by the processor: from pointer to answered frame, by its median"
+    return Row(f"playground_pointer_{scene}", what, "us", figure, bar=20_000.0)
+
+
+def main(scenes, results):
+    """Measure the scenes that are named, or all of them, and add them to a file of results if there is one."""
+    rows = []
     with sync_playwright() as playwright, playground() as served:
         browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS, *CARD])
         for dragged in DRAGS:
@@ -125,10 +137,18 @@ def main(*scenes):
             tab.wait("state.draggables.some(({ id }) => id === handle)", handle=dragged.handle)
             tab.page.wait_for_timeout(3000)  # For files and pictures that a scene fetches first.
             times = measure(tab, dragged.handle)
-            print(f"{dragged.scene:10}", ", ".join(f"{name} {ms:.1f} ms" for name, ms in times.items()), flush=True)
+            medians = {name: statistics.median(each) for name, each in times.items()}
+            print(f"{dragged.scene:10}", ", ".join(f"{name} {ms:.1f} ms" for name, ms in medians.items()), flush=True)
+            rows.append(row(dragged.scene, times[ANSWER]))
             context.close()
         browser.close()
+    if results:
+        add(results, rows)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenes", nargs="*")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    main(options.scenes, options.json)

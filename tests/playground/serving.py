@@ -80,22 +80,29 @@ class Page:
             if message["type"] == "scene":
                 self.scene = message
             return message
-        frame = Frame(data, self.scene["arrays"])
+        frame = Frame(data, self.scene["arrays"], self.scene["by_row"])
         with suppress(websockets.ConnectionClosed):  # What came before the end is still read.
             await self.send("seen", tick=frame.tick)
         return frame
 
 
 class Frame:
-    """A frame as the page unpacks it."""
+    """A frame as the page unpacks it. by_row: arrays of which a partial frame has only the rows `rows`, else None."""
 
-    def __init__(self, data, arrays):
+    def __init__(self, data, arrays, by_row=()):
         head = protocol.HEADER.unpack_from(data)
         self.layout, self.tick, self.input, self.reached = head[:4]
         self.solve_ms, self.error, self.fps, self.count, self.time = head[4:]
         self.arrays = {}
+        self.rows = None
         offset = protocol.HEADER.size
+        if self.layout & protocol.PARTIAL:
+            count = int(np.frombuffer(data, "<u4", 1, offset)[0])
+            self.rows = np.frombuffer(data, "<u4", count, offset + 4)
+            offset += 4 + 4 * count
         for name, shape, kind in arrays:
+            if self.rows is not None and name in by_row:
+                shape = (len(self.rows), *shape[1:])
             self.arrays[name] = np.frombuffer(data, kind, int(np.prod(shape)), offset).reshape(shape)
             offset += self.arrays[name].nbytes
         assert offset == len(data)

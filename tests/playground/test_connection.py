@@ -31,6 +31,15 @@ def test_a_frame_larger_than_the_limit_is_sent_alone():
     assert frames.have_room
 
 
+def test_an_answer_may_follow_a_large_frame():
+    frames = FramesOnTheWay()
+    frames.add(1, 10 * BYTES_ON_THE_WAY)
+    assert frames.have_room_for_answer
+    for tick in range(2, FRAMES_ON_THE_WAY + 1):
+        frames.add(tick, 1000)
+    assert not frames.have_room_for_answer
+
+
 def test_a_confirmation_covers_all_earlier_frames():
     frames = FramesOnTheWay()
     for tick in (3, 4, 5):

@@ -18,7 +18,7 @@ ANY_JSON = st.recursive(
 )
 FIELDS = (
     *("scene", "still", "number", "handle", "position", "key", "name", "value", "paused", "visible", "tick"),
-    *("rotation", "turn", "ahead", "state", "purpose", "again"),
+    *("rotation", "turn", "ahead", "state", "purpose", "again", "picture"),
 )
 
 
@@ -60,6 +60,7 @@ def test_what_the_page_sends_is_understood():
     )
     assert protocol.parse('{"type":"set","number":4,"name":"bones","value":3}') == protocol.Set(4, "bones", 3)
     assert protocol.parse('{"type":"seen","tick":9}') == protocol.Seen(9)
+    assert protocol.parse('{"type":"seen","tick":9,"picture":250}') == protocol.Seen(9, 250.0)
     grab = '{"type":"grab","number":1,"handle":"part 5","position":[0,0.5,1]}'
     assert protocol.parse(grab) == protocol.Grab(1, "part 5", (0.0, 0.5, 1.0))
     rotate = '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1]}'
@@ -77,10 +78,12 @@ def test_what_the_page_sends_is_understood():
         '{"type":"steer","number":1,"turn":1.1,"ahead":0}',
         '{"type":"steer","number":1,"turn":null,"ahead":0}',
         '{"type":"pin","number":-1,"handle":"head"}',
+        '{"type":"seen","tick":1,"picture":-1}',
+        '{"type":"seen","tick":1,"picture":"slow"}',
         '{"type":"grab","number":1,"handle":5,"position":[0,0,0]}',
     ],
 )
-def test_broken_grabs_pins_rotations_and_steering_are_refused(text):
+def test_broken_fields_are_refused(text):
     with pytest.raises(protocol.Malformed):
         protocol.parse(text)
 

@@ -62,6 +62,14 @@ def write(target: Path, machine: dict[str, Any], rows: list[Row]) -> None:
     target.write_text(json.dumps(content, indent=2) + "\n")
 
 
+def add(target: Path, rows: list[Row]) -> None:
+    """Add rows to a JSON file that `write` has written, in place of those with the same names."""
+    content = json.loads(target.read_text())
+    names = {row.name for row in rows}
+    content["rows"] = [row for row in content["rows"] if row["name"] not in names] + [_as_json(row) for row in rows]
+    target.write_text(json.dumps(content, indent=2) + "\n")
+
+
 def _as_json(row: Row) -> dict[str, Any]:
     peers = {name: {**_figure(peer, row.unit), "ratio": _short(row.ratio(peer))} for name, peer in row.peers.items()}
     return {

@@ -77,7 +77,12 @@ class FramesOnTheWay:
     @property
     def have_room(self) -> bool:
         """Whether one more may be sent."""
-        return not self._frames or (len(self._frames) < FRAMES_ON_THE_WAY and self._bytes < BYTES_ON_THE_WAY)
+        return not self._frames or (self.have_room_for_answer and self._bytes < BYTES_ON_THE_WAY)
+
+    @property
+    def have_room_for_answer(self) -> bool:
+        """Whether a few rows of one may be sent."""
+        return len(self._frames) < FRAMES_ON_THE_WAY
 
     @property
     def are_lost(self) -> bool:
@@ -149,6 +154,8 @@ class Connection:
         elif isinstance(command, protocol.Seen):
             self._on_the_way.confirm(command.tick)
             self._news.set()
+            if self._session:
+                self._session.picture_seconds = command.picture_ms / 1e3
         elif self._session:
             self._session.send(command)
 
@@ -176,7 +183,9 @@ class Connection:
             if self._on_the_way.are_lost:
                 return
             session = self._session
-            for message in session.outbox.take(frames=self._on_the_way.have_room) if session else ():
+            room = self._on_the_way
+            waiting = session.outbox.take(frames=room.have_room, answers=room.have_room_for_answer) if session else ()
+            for message in waiting:
                 await self._send(message)
                 if isinstance(message, dict) and message["type"] == "end":
                     await self._websocket.close()

@@ -9,6 +9,13 @@ SWITCH_INTERVAL = TICK / 30
 LONGEST_STEP = 3 * TICK
 """Most seconds in one step. A scene that falls further behind runs slower, instead of falling behind ever more."""
 
+SLOW_PICTURE = 1.5 * TICK
+"""Seconds for a picture above which a page counts as slow. Where the processor draws, steps compete with pictures."""
+
+STEP_SHARE = 0.1
+"""Share of the time for steps while a page draws slowly, as long as `LONGEST_STEP` allows. A crowd at 60 steps a second
+would use up a processor that shows 5 of them."""
+
 SHORTEST_STEP = TICK / 4
 """Fewest seconds between two steps: inputs are answered between ticks, but not more often than any screen shows."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +23,11 @@ from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
 HEADER = struct.Struct("<IIIIfffId")
 """layout, tick, last input's number, reached; solve time in ms, error, fps; chains; the scene's time, s. 40 bytes.
 
-Little-endian. The float32 arrays follow one after the other, in the order and shapes of the layout.
+Little-endian. The arrays follow one after the other, in the order, shapes and types of the layout.
 """
+
+PARTIAL = 1 << 31
+"""Added to the layout of a frame that has only some rows of the large arrays (`pack_rows`)."""
 
 
 def pack_frame(
@@ -34,6 +38,36 @@ def pack_frame(
         layout, tick, last_input, status.reached, solve_ms, min(status.error, _LARGEST), fps, status.total, time
     )
     return head + b"".join(np.asarray(array, _sent_as(array)).tobytes() for array in arrays.values())
+
+
+def pack_rows(frame: bytes, layout: Any, by_row: Collection[str], rows: Any) -> bytes:
+    """Shorten a packed frame to some rows of its large arrays, for a page that has the others.
+
+    Parameters
+    ----------
+    frame
+        A packed frame.
+    layout
+        Of its arrays, as `layout_of` returns it.
+    by_row
+        Names of the arrays of which only rows are sent. All others are sent whole.
+    rows
+        (n,): indices of the rows.
+
+    Returns
+    -------
+    bytes
+        The header with `PARTIAL` in its layout, the number of rows and their indices as 32-bit whole numbers, then the
+        arrays.
+    """
+    head = bytearray(frame[: HEADER.size])
+    struct.pack_into("<I", head, 0, struct.unpack_from("<I", head)[0] | PARTIAL)
+    parts, offset = [bytes(head), struct.pack("<I", len(rows)), np.asarray(rows, "<u4").tobytes()], HEADER.size
+    for name, shape, kind in layout:
+        array = np.frombuffer(frame, kind, math.prod(shape), offset).reshape(shape)
+        parts.append((array[rows] if name in by_row else array).tobytes())
+        offset += array.nbytes
+    return b"".join(parts)
 
 
 def _sent_as(array: Any) -> str:
@@ -217,6 +251,8 @@ class Seen:
     """A frame has arrived."""
 
     tick: int
+    picture_ms: float = 0.0
+    """Milliseconds that the page took for its last picture."""
 
 
 Input = Drag | Drop | Grab | Rotate | Pin | Steer | Release | Restore | Undo | Key | Set
@@ -287,6 +323,13 @@ def _share(message: Any, name: str) -> float:
     return float(value)
 
 
+def _duration(message: Any, name: str) -> float:
+    value = message.get(name, 0.0)
+    if not _is_number(value) or value < 0:
+        raise Malformed(f"{name} is {value!r:.40}; a number of milliseconds is needed")
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
     # Whole numbers in JSON may be too large for a float.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
@@ -322,5 +365,5 @@ _READERS: dict[str, Any] = {
     "reset": lambda m: Reset(),
     "visible": lambda m: Visible(_flag(m, "visible")),
     "python": lambda m: AsPython(),
-    "seen": lambda m: Seen(_count(m, "tick")),
+    "seen": lambda m: Seen(_count(m, "tick"), _duration(m, "picture")),
 }

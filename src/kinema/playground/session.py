@@ -18,7 +18,14 @@ from typing import Any
 from kinema.demo.scenes.scene import FileJob, Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
-from kinema.playground.constants import LONGEST_STEP, SETTLE_TIME, SHORTEST_STEP, TICK
+from kinema.playground.constants import (
+    LONGEST_STEP,
+    SETTLE_TIME,
+    SHORTEST_STEP,
+    SLOW_PICTURE,
+    STEP_SHARE,
+    TICK,
+)
 from kinema.playground.kernels import Progress, is_complete, make_ready
 from kinema.playground.kinds import kind_played
 from kinema.playground.undo import UndoStack
@@ -30,6 +37,9 @@ TYPICAL_WAIT = 5.0
 
 REPORT_INTERVAL = 0.1
 """Seconds between two reports of how far a file is."""
+
+FRAME, ANSWER = "frame", "answer"
+"""Kinds of messages: a whole frame, and the rows of a frame that an input changed."""
 
 Message = dict[str, Any] | bytes
 
@@ -45,14 +55,21 @@ class Outbox:
     def put(self, kind: str, message: Message) -> None:
         with self._lock:
             self._waiting.pop(kind, None)
+            if kind == FRAME:
+                self._waiting.pop(ANSWER, None)  # A frame has all that is in an older answer.
             self._waiting[kind] = message
         self._wake()
 
-    def take(self, *, frames: bool) -> list[Message]:
-        """Take the waiting messages, oldest first. frames: whether to take frames, too."""
+    def take(self, *, frames: bool, answers: bool = True) -> list[Message]:
+        """Take the waiting messages, oldest first. frames, answers: whether to take frames and answers, too."""
+        kept = {kind for kind, wanted in ((FRAME, frames), (ANSWER, answers)) if not wanted}
         with self._lock:
-            wanted = [kind for kind in self._waiting if frames or kind != "frame"]
-            return [self._waiting.pop(kind) for kind in wanted]
+            return [self._waiting.pop(kind) for kind in list(self._waiting) if kind not in kept]
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether a frame or an answer waits."""
+        return FRAME in self._waiting or ANSWER in self._waiting
 
 
 class Session:
@@ -60,6 +77,8 @@ class Session:
 
     def __init__(self, opened: protocol.Open, wake: Callable[[], None]) -> None:
         self.kind = kind_played(opened.scene)
+        self.picture_seconds = 0.0
+        """Duration of the page's last picture."""
         self.outbox = Outbox(wake)
         self._still = opened.still
         self._first_state = opened.state
@@ -79,6 +98,8 @@ class Session:
         self._time = 0.0
         self._layout = 0
         self._shown: Any = None
+        self._step_seconds = 0.0
+        """Processor time of a whole step."""
         self._thread = threading.Thread(target=self._run, name=f"kinema-{self.kind.name}", daemon=True)
 
     def start(self) -> None:
@@ -146,7 +167,14 @@ class Session:
                 continue
             in_a_hurry = changed and not (is_due and in_a_hurry)  # Inputs first, but ticks come in between.
             if self._advance(seconds, fps, changed=changed, in_a_hurry=in_a_hurry):
-                due = max(due + TICK, now) if is_due else now + TICK
+                due = max(due + self._interval, now) if is_due else now + self._interval
+
+    @property
+    def _interval(self) -> float:
+        """Seconds between two ticks: more where steps are costly and the page draws slowly, maybe on the same core."""
+        if self.picture_seconds < SLOW_PICTURE:
+            return TICK
+        return min(max(self._step_seconds / STEP_SHARE, TICK), LONGEST_STEP)
 
     def _wait(self, due: float, before: float) -> bool:
         """Wait for the next tick, or for a command. Returns whether the tick is due."""
@@ -160,28 +188,33 @@ class Session:
 
         in_a_hurry: whether what the commands did not change may wait. Returns whether all of it was advanced.
         """
-        began, whole = time.perf_counter(), True
+        began, rows = time.perf_counter(), None
         if self._advances or not self._paused:
             seconds, self._advances = TICK if self._advances else seconds, False
-            whole = self._step(seconds, in_a_hurry)
+            rows = self._step(seconds, in_a_hurry)
             self._time += seconds
         elif self._settles_for > 0.0:
             self._settles_for -= seconds
             self.scene.settle(seconds)
         elif not changed and self._shown is not None:
             return True
-        self._show((time.perf_counter() - began) * 1e3, fps)
-        return whole
+        self._show((time.perf_counter() - began) * 1e3, fps, rows)
+        return rows is None
 
-    def _step(self, seconds: float, in_a_hurry: bool) -> bool:
+    def _step(self, seconds: float, in_a_hurry: bool) -> Any:
+        """Advance the scene. Returns the rows that were advanced; None for all."""
         if in_a_hurry:
             return self.scene.answer(seconds)
+        began = time.thread_time()
         self.scene.step(seconds)
-        return True
+        self._step_seconds += 0.2 * (time.thread_time() - began - self._step_seconds)
+        return None
 
-    def _show(self, solve_ms: float, fps: float) -> None:
+    def _show(self, solve_ms: float, fps: float, rows: Any = None) -> None:
+        """Send a frame: some rows of it, if the page has the others."""
         arrays = self.scene.frame()
         shown = (self.scene.revision, protocol.layout_of(arrays))
+        is_partial = rows is not None and shown == self._shown and not self.outbox.has_frame
         if shown != self._shown:
             self._shown = shown
             self._layout += 1
@@ -191,7 +224,10 @@ class Session:
         frame = protocol.pack_frame(
             self._layout, self._tick, self._last_input, solve_ms, fps, status, self._time, arrays
         )
-        self.outbox.put("frame", frame)
+        if is_partial:
+            self.outbox.put(ANSWER, protocol.pack_rows(frame, shown[1], self.scene.by_row, rows))
+        else:
+            self.outbox.put(FRAME, frame)
 
     def _scene_message(self, arrays: Any) -> dict[str, Any]:
         return {
@@ -199,6 +235,7 @@ class Session:
             "scene": self.kind.name,
             "layout": self._layout,
             "arrays": arrays,
+            "by_row": self.scene.by_row,
             "controls": self.scene.panel(),
             "description": self.scene.description(),
             "paused": self._paused,

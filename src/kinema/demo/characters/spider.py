@@ -116,10 +116,11 @@ def rig() -> Rig:
 
 
 @cache
-def spider() -> Character:
+def spider(*, moves: bool = True) -> Character:
     """A spider with the clips "idle", "walk" (0.4 m/s) and "run" (1.1 m/s): four legs swing while four stand.
 
     The root joint travels in "walk" and "run"; events say when a leg touches down ("l1_down") and leaves the ground
-    ("l1_up").
+    ("l1_up"). moves: whether it has its clips, which take most of the time to make it.
     """
-    return Character(skeleton(), clips(skeleton()), rig(), (shelled(skeleton(), bones()),), "spider")
+    own = clips(skeleton()) if moves else {}
+    return Character(skeleton(), own, rig(), (shelled(skeleton(), bones()),), "spider")

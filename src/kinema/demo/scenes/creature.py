@@ -7,6 +7,7 @@ Space: metres, y up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,11 @@ from kinema.math import arrays
 from kinema.pipeline import Animator, Frame
 from kinema.world.ground import Ground
 
-CREATURES = {"spider": spider, "quadruped": quadruped, "humanoid": humanoid}
+CREATURES: Mapping[str, Callable[[], Character]] = {
+    "spider": partial(spider, moves=False),
+    "quadruped": quadruped,
+    "humanoid": humanoid,
+}
 MODEL, GROUND = "model.glb", "ground.bin"
 """Files that the page draws."""
 HALF_WIDTH = 1.75
@@ -220,19 +225,19 @@ class CreatureScene(Scene):
     @classmethod
     def kernels(cls) -> Mapping[str, Callable[[], Any]]:
         def walk() -> None:
-            animator = Animator(spider(), [Locomotion()], ground=grounds.ground_of("rocks", 1.0))
+            animator = Animator(spider(moves=False), [Locomotion()], ground=grounds.ground_of("rocks", 1.0))
             animator["locomotion"].walk_to((0.0, 0.0, 3.0))
             for _ in range(3):
                 animator.update(0.1)
 
-        def follow() -> None:
-            Animator(quadruped(), [Tail()]).update(0.1)
-
         return {
             "steps": walk,
-            "tails": follow,
             "FABRIK": lambda: Tentacles(2, (0.0, 0.0, 0.0)).step(np.array((0.3, 0.5, 0.1)), 0.1),
         }
+
+    @classmethod
+    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
+        return {"tails": lambda: Animator(quadruped(), [Tail()]).update(0.1)}
 
     def step(self, dt: float) -> None:
         if dt <= 0.0:

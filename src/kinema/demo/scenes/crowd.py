@@ -66,6 +66,7 @@ class CrowdScene(Scene):
     title = "Crowd"
     about = "Drag the green target through the crowd: everybody looks at it, and those near it reach for it."
     unit = "m"
+    by_row = ("origins", "palettes")
     controls: tuple[Any, ...] = (
         Choice("show", "Show", "people", ("people", "limbs"), ("Characters", "Limbs")),
         Slider("count", "How many", 1000, 1, 10000, 1),
@@ -174,13 +175,12 @@ class CrowdScene(Scene):
         if self.wanders:
             self.target = self._wandering()
 
-    def answer(self, dt: float) -> bool:
+    def answer(self, dt: float) -> Any:
         """Update the characters around the target; the others wait for the next step."""
         if self.people is None:
             return super().answer(dt)
         self._pass(dt)
-        self.people.answer(self.time, dt, self.target)
-        return False
+        return self.people.answer(self.time, dt, self.target)
 
     def settle(self, dt: float) -> None:
         if self.people is None:

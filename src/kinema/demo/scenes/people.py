@@ -143,11 +143,16 @@ class People:
             done += len(rows)
         self.milliseconds = took * self.count / done
 
-    def answer(self, time: float, dt: float, target: Any) -> None:
-        """Update those around the target, in the same way. The others wait for their turn."""
+    def answer(self, time: float, dt: float, target: Any) -> Any:
+        """Update those around the target, in the same way. The others wait for their turn.
+
+        Returns (n,): the indices of those that were updated.
+        """
         self._clock += dt
         away = self._origins[:, [0, 2]] - np.asarray(target, np.float32)[[0, 2]]
-        self._bring(np.flatnonzero(np.hypot(*away.T) < AROUND), time, target)
+        rows = np.flatnonzero(np.hypot(*away.T) < AROUND)
+        self._bring(rows, time, target)
+        return rows
 
     def complete(self, time: float, target: Any) -> None:
         """Update everybody."""

@@ -137,6 +137,8 @@ class Scene(ABC):
     about: ClassVar[str]
     """One or two sentences that tell the user what to do."""
     unit: ClassVar[str]
+    by_row: ClassVar[tuple[str, ...]] = ()
+    """Names of the large arrays of a frame: after an `answer`, only the rows that it changed are sent."""
     """Unit of its lengths: px or m."""
     controls: tuple[Control, ...]
     """Its controls. A scene whose controls change sets its own."""
@@ -286,13 +288,13 @@ class Scene(ABC):
     def step(self, dt: float) -> None:
         """Advance the scene by dt seconds."""
 
-    def answer(self, dt: float) -> bool:
+    def answer(self, dt: float) -> Any:
         """Advance by dt seconds in a hurry, after a user input: what it does not concern may wait for the next `step`.
 
-        Returns whether the whole scene has been advanced.
+        Returns (n,): the rows that have changed of the arrays that `by_row` names; None if the whole scene has been
+        advanced.
         """
         self.step(dt)
-        return True
 
     def settle(self, dt: float) -> None:
         """Let chains follow their targets for dt seconds while the scene's own time stands still.

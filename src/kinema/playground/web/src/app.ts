@@ -420,6 +420,7 @@ export class App {
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;
     if (!this.compiling.isHidden && this.isComplete) this.compiling.hide();
+    this.connection.pictureMs = view.pace.ms;
     const frame = this.connection.take();
     if (frame) this.take(frame);
     if (!this.frame) return;

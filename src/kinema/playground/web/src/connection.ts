@@ -16,6 +16,8 @@ export interface Listener {
 export class Connection {
   /** The newest frame, until it is taken. */
   private newest: Frame | null = null;
+  /** The last frame of the scene, taken or not: answers change some rows of it. */
+  private last: Frame | null = null;
   /** The last frame that has arrived, and the last one that the server knows to have. */
   private arrived = 0;
   private confirmed = 0;
@@ -25,6 +27,8 @@ export class Connection {
   /** Inputs of earlier scenes, which no frame of this one answers. */
   private earlier = 0;
   private ended = false;
+  /** Milliseconds that the last picture took: the server computes less for a page that draws slowly. */
+  pictureMs = 0;
 
   constructor(private readonly listener: Listener) {
     this.connect();
@@ -52,7 +56,7 @@ export class Connection {
   private confirm(): void {
     if (this.arrived === this.confirmed) return;
     this.confirmed = this.arrived;
-    this.send({ type: "seen", tick: this.arrived });
+    this.send({ type: "seen", tick: this.arrived, picture: Math.round(this.pictureMs) });
   }
 
   send(message: PageMessage): void {
@@ -70,9 +74,9 @@ export class Connection {
 
   private receive(data: string | ArrayBuffer): void {
     if (typeof data !== "string") {
-      const frame = this.scene && unpackFrame(data, this.scene);
+      const frame = this.scene && unpackFrame(data, this.scene, this.last);
       this.arrived = new DataView(data).getUint32(4, true);
-      if (frame) this.newest = frame;
+      if (frame) this.newest = this.last = frame;
       if (!frame || Math.max(frame.input, this.earlier) < this.inputs) this.confirm();
       return;
     }
@@ -80,6 +84,7 @@ export class Connection {
     if (message.type === "hello") this.listener.connected(true);
     if (message.type === "scene") {
       this.scene = message;
+      this.last = null;
       this.take(); // Older frames are obsolete, but the server waits for their confirmation.
     }
     if (message.type === "end") this.ended = true;
@@ -87,7 +92,7 @@ export class Connection {
   }
 
   private lost(): void {
-    this.newest = null;
+    this.newest = this.last = null;
     this.listener.connected(false);
     if (!this.ended) setTimeout(() => this.connect(), RETRY_MS);
   }

@@ -47,6 +47,8 @@ export interface SceneMessage {
   layout: number;
   /** Name, shape and type of each array: floats, or whole numbers of 16 bits. */
   arrays: [string, number[], "<f4" | "<i2"][];
+  /** Names of the arrays of which an answer has only some rows. */
+  by_row: string[];
   controls: Control[];
   description: Description;
   paused: boolean;
@@ -90,7 +92,8 @@ export type PageMessage =
   | { type: "reset" }
   | { type: "visible"; visible: boolean }
   | { type: "python" }
-  | { type: "seen"; tick: number };
+  /** picture: milliseconds that the last picture took. */
+  | { type: "seen"; tick: number; picture: number };
 
 export interface Frame {
   layout: number;
@@ -111,22 +114,54 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 40;
+/** Added to the layout of a frame that has only some rows of the large arrays. */
+const PARTIAL = 2 ** 31;
 
-/** A frame, or nothing if it belongs to a layout that is over. */
-export function unpackFrame(data: ArrayBuffer, scene: SceneMessage): Frame | null {
-  const head = new DataView(data);
-  if (head.getUint32(0, true) !== scene.layout) return null;
-  const arrays: Record<string, Float32Array> = {};
-  const integers: Record<string, Int16Array> = {};
-  const shapes: Record<string, number[]> = {};
+/** A frame, or nothing if it belongs to a layout that is over. before: the last frame, for those that have only some rows. */
+export function unpackFrame(data: ArrayBuffer, scene: SceneMessage, before: Frame | null): Frame | null {
+  const layout = new DataView(data).getUint32(0, true);
+  if (layout === scene.layout) return { ...header(data, scene), ...wholeArrays(data, scene) };
+  if (layout !== scene.layout + PARTIAL || before?.layout !== scene.layout) return null;
+  takeRows(data, scene, before);
+  const { arrays, integers, shapes } = before;
+  return { ...header(data, scene), arrays, integers, shapes };
+}
+
+type Arrays = Pick<Frame, "arrays" | "integers" | "shapes">;
+
+function wholeArrays(data: ArrayBuffer, scene: SceneMessage): Arrays {
+  const all: Arrays = { arrays: {}, integers: {}, shapes: {} };
   let offset = HEADER_BYTES;
   for (const [name, shape, type] of scene.arrays) {
     const size = shape.reduce((product, length) => product * length, 1);
-    if (type === "<i2") integers[name] = new Int16Array(data, offset, size);
-    else arrays[name] = new Float32Array(data, offset, size);
-    shapes[name] = shape;
+    if (type === "<i2") all.integers[name] = new Int16Array(data, offset, size);
+    else all.arrays[name] = new Float32Array(data, offset, size);
+    all.shapes[name] = shape;
     offset += (type === "<i2" ? 2 : 4) * size;
   }
+  return all;
+}
+
+/** Write the rows of a partial frame, as `pack_rows` in playground/protocol.py packs them, into the arrays of another. */
+function takeRows(data: ArrayBuffer, scene: SceneMessage, into: Arrays): void {
+  const count = new DataView(data).getUint32(HEADER_BYTES, true);
+  const rows = new Uint32Array(data, HEADER_BYTES + 4, count);
+  let offset = HEADER_BYTES + 4 + 4 * count;
+  for (const [name, shape, type] of scene.arrays) {
+    const size = shape.reduce((product, length) => product * length, 1);
+    const byRow = scene.by_row.includes(name);
+    const width = byRow ? size / shape[0]! : size;
+    const Kind = type === "<i2" ? Int16Array : Float32Array;
+    const kept = type === "<i2" ? into.integers[name]! : into.arrays[name]!;
+    for (const row of byRow ? rows : [0]) {
+      kept.set(new Kind(data, offset, width), row * width);
+      offset += Kind.BYTES_PER_ELEMENT * width;
+    }
+  }
+}
+
+function header(data: ArrayBuffer, scene: SceneMessage): Omit<Frame, keyof Arrays> {
+  const head = new DataView(data);
   return {
     layout: scene.layout,
     tick: head.getUint32(4, true),
@@ -137,9 +172,6 @@ export function unpackFrame(data: ArrayBuffer, scene: SceneMessage): Frame | nul
     serverFps: head.getFloat32(24, true),
     count: head.getUint32(28, true),
     time: head.getFloat64(32, true),
-    arrays,
-    integers,
-    shapes,
   };
 }
 

@@ -14,8 +14,11 @@ const FARTHEST = 2.6;
 const LARGEST_PAN = 2;
 /** Distance from which `frameAt` looks, as a multiple of the first one. */
 const FRAMED = 0.4;
-/** Seconds in which the camera covers half of the way to where the character has gone. */
+/** Seconds in which half of a change of the character's speed reaches the camera. At a steady speed it does not lag behind,
+ * however slow the pictures are: a face that is seen from nearby would leave the picture. */
 const FOLLOW_HALF_LIFE = 0.13;
+/** Distance that counts as a jump of what is followed, metres for a person: the camera glides there. */
+const JUMP = 1;
 /** Half of the angle behind a steered character in which the camera stays, radians, and the seconds in which it covers
  * half of the way there. */
 const BEHIND = 0.7;
@@ -54,6 +57,8 @@ export class OrbitCamera implements Camera {
   /** What it follows, and where that is in this frame. */
   private readonly followed = new THREE.Vector3();
   private readonly goal = new THREE.Vector3();
+  /** Of the camera with what it follows, metres per second. */
+  private readonly velocity = new THREE.Vector3();
   private started = false;
   /** Where the eye was last known to be above the ground. */
   private readonly checked = new THREE.Vector3();
@@ -119,6 +124,7 @@ export class OrbitCamera implements Camera {
   home(): void {
     this.follows = this.look.follows ?? false;
     this.moved = false;
+    this.velocity.setScalar(0);
     this.controls.target.set(...this.look.at);
     if (this.look.follows) {
       this.controls.target.copy(this.goal);
@@ -202,9 +208,23 @@ export class OrbitCamera implements Camera {
     this.goal.copy(position);
     if (!this.started) this.home();
     this.started = true;
-    if (!this.follows || wait) return;
-    this.moveBy(position.clone().sub(this.followed).multiplyScalar(1 - 0.5 ** (elapsed / FOLLOW_HALF_LIFE)));
+    if (!this.follows || wait) this.velocity.setScalar(0);
+    if (!this.follows || wait || elapsed <= 0) return;
+    this.moveAlong(position, elapsed);
     if (this.isSteered && !this.keepsSide) this.moveBehind(elapsed);
+  }
+
+  /** Move towards a position that moves itself: an alpha-beta filter, critically damped. */
+  private moveAlong(position: THREE.Vector3, elapsed: number): void {
+    const kept = 0.5 ** (elapsed / FOLLOW_HALF_LIFE);
+    const off = position.clone().sub(this.followed).addScaledVector(this.velocity, -elapsed);
+    if (off.length() > JUMP * this.times) {
+      this.velocity.setScalar(0);
+      this.moveBy(position.clone().sub(this.followed).multiplyScalar(1 - kept));
+      return;
+    }
+    this.moveBy(this.velocity.clone().multiplyScalar(elapsed).addScaledVector(off, 1 - kept * kept));
+    this.velocity.addScaledVector(off, (1 - kept) ** 2 / elapsed);
   }
 
   /** Move around what is followed until the eye is behind it: left is left then, and stairs rise away from the eye. */
