@@ -79,6 +79,63 @@ def test_a_kernel_without_code_for_its_arguments_is_an_error_and_garbage_is_coll
     assert gc.isenabled()
 
 
+def test_a_kernel_that_raises_is_refused():
+    @kernel
+    def strict(x):
+        if x < 0:
+            raise ValueError
+        return x
+
+    @batch
+    def first(values):
+        return strict(values[0])
+
+    with pytest.raises(errors.UnsupportedError, match="a kernel cannot raise"):
+        first(np.zeros(1))
+
+
+def test_whole_arrays_records_and_tuples_are_passed_and_returned_by_value():
+    kind = np.dtype([("position", "f8", 3), ("count", "i4"), ("on", "?")])
+
+    @routine
+    def moved(row, by, on):
+        return (row.position[0] + by[0], row.position[1] + by[1]), row.count, on or row.on
+
+    @kernel
+    def store(rows, i, by):
+        xy, count, on = moved(rows[i], by, i > 0)
+        rows[i].position[0], rows[i].position[1] = xy
+        rows[i].count = count + 1
+        return on
+
+    @batch
+    def step(rows, on):
+        for i in range(len(rows)):
+            on[i] = store(rows, i, (1.0, 2.0 * i))
+
+    rows, on = np.zeros(3, kind), np.zeros(3, bool)
+    step(rows, on)
+    np.testing.assert_array_equal(rows["position"], [[1, 0, 0], [1, 2, 0], [1, 4, 0]])
+    assert rows["count"].tolist() == [1, 1, 1]
+    assert on.tolist() == [False, True, True]
+
+
+def test_a_kernel_without_a_result_and_one_with_a_default_can_be_called():
+    @kernel
+    def clear(values, i, to=0.5):
+        values[i] = to
+
+    @batch
+    def clear_all(values):
+        for i in range(len(values)):
+            clear(values, i)
+        clear(values, 0, 2.0)
+
+    values = np.ones(3)
+    assert clear_all(values) is None
+    assert values.tolist() == [2.0, 0.5, 0.5]
+
+
 def test_a_caller_without_garbage_collection_keeps_it_off():
     @batch
     def doubled(values):

@@ -19,6 +19,7 @@ from numba import njit, types, version_info
 from numba.extending import overload
 
 from kinema import kernel_cache
+from kinema.literals import like as like
 
 _TRIED = ((0, 68),)
 """Versions of numba whose internals `kernel_compiler` is tested with. With others, numba's own compiler is used, which
@@ -90,17 +91,6 @@ def _entry(function: Callable[..., Any], **options: Any) -> Any:
     compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)
     kernel_cache.attach(compiled)
     return compiled
-
-
-def like(x: Any, value: float) -> Any:
-    """`value` in the precision of `x`. A bare literal would promote float32 arithmetic to float64."""
-    return value
-
-
-@overload(like)
-def _like(x, value):  # type: ignore[no-untyped-def]  # numba compares this signature with the lambda's
-    real = x if isinstance(x, types.Float) else types.float64
-    return lambda x, value: real(value)
 
 
 def record_array(record: Any) -> Any:

@@ -3,7 +3,8 @@
 numba translates each function into machine code and optimises it once more in every caller. Only compiled code calls a
 kernel, so here a kernel stops at LLVM's intermediate code; an entry (a `batch`) links every kernel it needs once, and
 LLVM optimises the whole. numba's passes for closures, exceptions and array expressions are left out: kernels use none
-of these. All of it took 40% off the time to compile everything.
+of these. Kernels take and return whole values, and their callers do not check for exceptions: that leaves half of the
+code that numba would hand to LLVM.
 """
 
 from __future__ import annotations
@@ -14,29 +15,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import _dynfunc
-from numba.core import typed_passes, untyped_passes
+from llvmlite import binding, ir
+from numba import _dynfunc, config
+from numba.core import cgutils, typed_passes, types, untyped_passes
+from numba.core import ir as numba_ir
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.errors import UnsupportedError
+from numba.core.interpreter import Interpreter
 from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
 from numba.core.rewrites import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.transforms import canonicalize_cfg
 
-from kinema.kernel_typing import infer_types, memory_of
+from kinema.kernel_calls import EntryContext, KernelContext, call_of, declare
+from kinema.kernel_typing import infer_types, is_like, memory_of
 
 # --- what LLVM gets ---------------------------------------------------------------------------------------------------
 
 
-class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The intermediate code of one kernel, and the libraries of the functions that it calls."""
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """What the libraries of kernels and entries share."""
 
+    calls_in_loops = False
+    """Whether the function calls kernels from a loop."""
     _linking_libraries: list[Any]
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Simplify the code of a kernel, which is not yet linked with those that it calls.
+
+        A loop with calls stays a loop: before its kernels are linked it looks small, and once unrolled it could not
+        become vector code. Short loops without calls are unrolled, so that a loop around them can.
+        """
+        ll_module.data_layout = self._codegen._data_layout
+        options = binding.create_pipeline_tuning_options(int(config.OPT))
+        options.loop_vectorization = options.slp_vectorization = False
+        options.loop_unrolling = not self.calls_in_loops
+        builder = binding.create_pass_builder(self._codegen._tm, options)
+        passes = builder.getFunctionPassManager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
     def add_linking_library(self, library: Any) -> None:
         self._linking_libraries.append(library)
+
+
+class KernelLibrary(_Library):
+    """The intermediate code of one kernel, and the libraries of the functions that it calls."""
 
     def finalize(self) -> None:
         self._finalized = True
@@ -53,13 +82,8 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
         return whole
 
 
-class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+class EntryLibrary(_Library):
     """The code of an entry and of every kernel that it needs."""
-
-    _linking_libraries: list[Any]
-
-    def add_linking_library(self, library: Any) -> None:
-        self._linking_libraries.append(library)
 
     def finalize(self) -> None:
         for library in _needed(self._linking_libraries):
@@ -129,7 +153,7 @@ class FrontEnd(_Pass):
     _name = "kinema_front_end"
 
     def run(self, state: Any) -> None:
-        _run(untyped_passes.TranslateByteCode, state)
+        state.func_ir = KernelInterpreter(state.func_id).interpret(state.bc)
         _run(untyped_passes.FixupArgs, state)
         state.func_ir.blocks = canonicalize_cfg(state.func_ir.blocks)
         _run(untyped_passes.RewriteSemanticConstants, state)
@@ -141,6 +165,16 @@ class FrontEnd(_Pass):
         if state.flags.nrt:  # Ends of variables' lives matter only where references are counted.
             _run(typed_passes.IRLegalization, state)
         _run(typed_passes.AnnotateTypes, state)
+
+
+class KernelInterpreter(Interpreter):  # type: ignore[misc]
+    """From bytecode to numba's intermediate code. Kernels have no `with` and no dictionaries to be rewritten."""
+
+    def post_process(self, peepholes: Any, func_ir: Any) -> Any:
+        return super().post_process([step for step in peepholes if step.__name__ not in _LEFT_OUT], func_ir)
+
+
+_LEFT_OUT = {"peep_hole_split_at_pop_block", "peep_hole_delete_with_exit", "peep_hole_fuse_dict_add_updates"}
 
 
 def _rewrite_statements(state: Any) -> None:
@@ -159,8 +193,45 @@ def _replace_code(state: Any, code: Any) -> None:
     code._definitions = build_definitions(code.blocks)
 
 
+# --- lowering ---------------------------------------------------------------------------------------------------------
+
+
 class KernelLower(Lower):  # type: ignore[misc]
     """From typed code to LLVM's, with operators as the type inference has found them: numba searches them again."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        if isinstance(self.context, KernelContext):
+            self.function = declare(self.context, self.module, fndesc)
+            self.entry_block = self.function.append_basic_block("entry")
+            self.builder = ir.IRBuilder(self.entry_block)
+            self.call_helper = self.call_conv.init_call_helper(self.builder)
+        else:
+            super().setup_function(fndesc)
+
+    def lower_block(self, block: Any) -> None:
+        self.pre_block(block)
+        for statement in block.body:
+            self.loc = statement.loc
+            self.lower_inst(statement)
+        self.post_block(block)
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        return cgutils.alloca_once(self.builder, lltype, name=name)
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        if self.context.enable_nrt:
+            super().storevar(value, name, argidx)
+        elif name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.varmap[name])
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        if not is_like(fnty):
+            return super()._lower_call_normal(fnty, expr, signature)
+        value = expr.args[1].name
+        return self.context.cast(self.builder, self.loadvar(value), self.typeof(value), signature.return_type)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
         if op in (operator.pow, operator.ipow):  # The only ones that differ for constants.
@@ -194,6 +265,24 @@ class KernelLowering(typed_passes.NativeLowering):  # type: ignore[misc]
         return KernelLower
 
 
+def _run_lowering(state: Any, kind: type[EntryContext]) -> None:
+    context = state.targetctx
+    state.library.calls_in_loops = _calls_in_loops(state)
+    if not state.flags.nrt:
+        state.targetctx = kind.based_on(context)
+    _run(KernelLowering, state)
+    state.targetctx = context
+
+
+def _calls_in_loops(state: Any) -> bool:
+    """Whether a function calls kernels from a loop."""
+    blocks = state.func_ir.blocks
+    loops = compute_cfg_from_blocks(blocks).loops().values()
+    inside = {label for loop in loops for label in loop.body}
+    calls = (call for label in inside for call in blocks[label].find_exprs("call"))
+    return any(isinstance(state.typemap[call.func.name], types.Dispatcher) for call in calls)
+
+
 @register_pass(mutates_CFG=False, analysis_only=False)
 class KernelBackEnd(_Pass):
     """From typed code to a `KernelLibrary`."""
@@ -201,16 +290,32 @@ class KernelBackEnd(_Pass):
     _name = "kinema_kernel"
 
     def run(self, state: Any) -> None:
+        if not state.flags.nrt:
+            _refuse_exceptions(state)
         state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
-        _run(KernelLowering, state)
+        _run_lowering(state, KernelContext)
         lowered = state["cr"]
         name = lowered.fndesc.qualname.split(".")[-1]
         # Calls find a function by this object. Its address is 0: Python cannot call it, with numba's passes neither.
         key = _dynfunc.make_function(lowered.fndesc.lookup_module(), name, "", 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        if state.flags.nrt:
+            state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        else:
+            call = call_of(lowered.fndesc, state.library)
+            state.targetctx._defns[key].append(call, call.signature)
         state["cr"] = lowered._replace(cfunc=key)
         _run(typed_passes.NoPythonBackend, state)
+
+
+def _refuse_exceptions(state: Any) -> None:
+    """Raise UnsupportedError for a kernel that raises: its callers do not check for exceptions."""
+    for block in state.func_ir.blocks.values():
+        if isinstance(block.terminator, _RAISES):
+            raise UnsupportedError("a kernel cannot raise", block.terminator.loc)
+
+
+_RAISES = numba_ir.StaticRaise, numba_ir.DynamicRaise, numba_ir.StaticTryRaise, numba_ir.DynamicTryRaise
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -223,7 +328,7 @@ class EntryBackEnd(_Pass):
     def run(self, state: Any) -> None:
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        _run(KernelLowering, state)
+        _run_lowering(state, EntryContext)
         _run(typed_passes.NoPythonBackend, state)
 
 

@@ -11,8 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import errors, ir, types
+from numba.core import errors, ir, types, typing
 from numba.core.typeinfer import TypeInferer
+
+from kinema.literals import like, precision_of
 
 
 def infer_types(state: Any) -> None:
@@ -109,6 +111,8 @@ class TypingMemory:
         return getattr(self._context, name)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if is_like(func) and len(args) == 2:
+            return typing.signature(precision_of(args[0]), *args)
         known_kind = type(func) in (types.Function, types.Dispatcher) or not isinstance(func, types.Type)
         if kws or not known_kind:
             return self._context.resolve_function_type(func, args, kws)
@@ -144,6 +148,11 @@ class TypingMemory:
             if found is not None:
                 self._known[key] = found
         return found
+
+
+def is_like(func: Any) -> bool:
+    """Whether a function type is that of `like`, which is a conversion and needs no call."""
+    return type(func) is types.Function and func.typing_key is like
 
 
 _memories: dict[Any, TypingMemory] = {}
