@@ -72,3 +72,22 @@ def test_a_clip_shorter_than_the_smoothing(walk):
     deep = clearances(frames, unchanged(frames), km.Plane((0.0, 0.3, 0.0))).raised
     assert deep.shape == frames.held.shape
     assert np.isfinite(deep).all()
+
+
+@pytest.mark.parametrize("ahead", [0.4, 0.8])
+def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahead):
+    """The ground drops by a step between heel and ball of the first contact: no swing led that foot to a foothold."""
+    leg = int(walk.held[0].argmax())
+    contact = slice(0, int((~walk.held[:, leg]).argmax()))
+    heel, ball = np.median(metrics.sole_points(walk.rig, walk.world)[contact, leg, :2], axis=0)
+    edge = heel[2] + ahead * (ball[2] - heel[2])
+
+    def height(x, z):
+        return np.where(np.asarray(z) > edge, -0.17, 0.0)
+
+    shifts = clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
+    shift = shifts[0, leg]
+    assert (shifts[contact, leg] == shift).all()
+    assert ball[2] + shift[2] < edge, "onto the step that its heel is on"
+    assert np.linalg.norm(shift) < 0.25 * walk.rig.leg_length
+    assert not shifts[contact.stop :, leg].any()

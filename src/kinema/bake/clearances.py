@@ -11,7 +11,7 @@ from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.smoothing import minimum_jerk
-from kinema.behaviours.sole import BALL
+from kinema.behaviours.sole import BALL, HEEL
 from kinema.math import arrays
 from kinema.metrics.frames import runs
 
@@ -39,6 +39,14 @@ STANDING_FRAMES = 12
 
 STEEPEST_SHIFT = 0.6
 """How far the ground under the ball may rise or fall per length of the shift: a foot is not put onto another step."""
+
+
+UNEVEN, LEVEL = 0.05, 0.02
+"""Leg lengths that the ground under heel and ball may differ in height in a clip's first contact, which no swing led to
+a foothold, and that it may differ under the whole sole where the foot is put instead."""
+
+FIRST_STEP, FIRST_STEPS = 0.02, 12
+"""The same as SHIFT_STEP and SHIFT_STEPS for such a foot."""
 
 
 class Clearances(NamedTuple):
@@ -74,6 +82,8 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
         if depth[near, leg].max() > SHALLOWEST * rig.leg_length:
             shift = _way_out(rig, points[near, leg], ground)
             shifts[contact, leg] = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
+        elif contact.start == 0:
+            shifts[contact, leg] = _first_foothold(rig, np.median(points[contact, leg], axis=0), ground)
     return Clearances(_raised(clip_frames, points, depth, ground), shifts)
 
 
@@ -93,7 +103,7 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
     """
     some = points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))]
     unit, limit = rig.leg_length, SHALLOWEST * rig.leg_length
-    shifts = _tried(np.array(rig.up)) * unit
+    shifts = _tried(np.array(rig.up), SHIFT_STEP, SHIFT_STEPS) * unit
     moved = some + shifts[:, :, np.newaxis, np.newaxis]
     over, here = metrics.points_over(rig, moved, ground), metrics.points_over(rig, some, ground)
     # Where the ground rises under the ball, the foot rises with it.
@@ -112,12 +122,29 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
     return shifts[farther if good[farther, direction] else step, direction]
 
 
-def _tried(up: Any) -> Any:
-    """(SHIFT_STEPS, DIRECTIONS, 3): the places that are tried, leg lengths from where a foot stands, across up."""
+def _first_foothold(rig: Any, points: Any, ground: Any) -> Any:
+    """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, as high as
+    it is; zero if it stands, or if there is none. points: (3, 3), of the sole.
+    """
+    up, here = np.array(rig.up), metrics.points_over(rig, points[np.newaxis], ground)
+    below = (here.points @ up - here.gap)[0]
+    if not here.found.all() or abs(below[HEEL] - below[BALL]) <= UNEVEN * rig.leg_length:
+        return np.zeros(3)
+    support = below[here.gap[0].argmin()]
+    shifts = _tried(up, FIRST_STEP, FIRST_STEPS) * rig.leg_length
+    over = metrics.points_over(rig, points + shifts[:, :, np.newaxis], ground)
+    level = np.abs(over.points @ up - over.gap - support) <= LEVEL * rig.leg_length
+    good = (level & over.found).all(axis=-1)
+    ways = shifts[good]
+    return ways[np.linalg.norm(ways, axis=-1).argmin()] if len(ways) else np.zeros(3)
+
+
+def _tried(up: Any, step: float, steps: int) -> Any:
+    """(steps, DIRECTIONS, 3): the places that are tried, leg lengths from where a foot stands, across up."""
     side = arrays.unit(np.cross(up, np.eye(3)[np.abs(up).argmin()]))
     angle = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
     around = np.cos(angle)[:, np.newaxis] * side + np.sin(angle)[:, np.newaxis] * np.cross(up, side)
-    return (np.arange(1, SHIFT_STEPS + 1) * SHIFT_STEP)[:, np.newaxis, np.newaxis] * around
+    return (np.arange(1, steps + 1) * step)[:, np.newaxis, np.newaxis] * around
 
 
 # --- swinging feet ---------------------------------------------------------------------------------------------
