@@ -123,7 +123,7 @@ def test_what_an_answer_left_out_comes_with_the_next_tick(served, monkeypatch):
         steps.append(dt)
 
     monkeypatch.setattr(PlanarScene, "step", step)
-    monkeypatch.setattr(PlanarScene, "answer", lambda scene, dt: False)
+    monkeypatch.setattr(PlanarScene, "answer", lambda scene, dt: np.zeros(0, int))
 
     async def scenario():
         page = await connect(served)
