@@ -9,7 +9,7 @@ from numba import config
 from kinema import constants, notices
 
 if config.DISABLE_JIT:  # As plain Python, chains side by side only multiply the work. Before any solver is imported.
-    constants.LANES, constants.TILE = 2, 4
+    constants.LANES, constants.CHAIN_LANES, constants.TILE = 2, 2, 4
 
 # The same examples in every run, so that a red build can be repeated. KINEMA_FRESH=1 goes looking for new ones.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

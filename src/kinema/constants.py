@@ -67,8 +67,11 @@ TILE = 128
 """Chains that the closed-form solvers solve side by side. Measured: 64 and 256 are slower (loop overhead; cache)."""
 
 LANES = 16
-"""Chains that the iterative solvers solve side by side: two AVX2 vectors of float32, enough to hide latency. Measured:
-8 take 1.8 times as long per chain, 32 are no faster."""
+"""Tracks of a clip that are sampled side by side: two AVX2 vectors of float32."""
+
+CHAIN_LANES = 32
+"""Chains that the iterative solvers solve side by side: four AVX2 vectors of float32. Every joint waits for the one
+before it, so a pass needs that many to keep the units for division and square root busy."""
 
 THREADS_FROM_CLOSED_FORM = 131_072
 """Batch size from which threads pay for closed-form solvers. Measured on 2 cores, where waking threads takes 0.2 ms: 2

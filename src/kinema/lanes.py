@@ -5,7 +5,6 @@ vectorizes: in a field of shape (3, lanes), `field[c, k]` is coordinate c of the
 """
 
 from kinema._jit import kernel
-from kinema.constants import TILE
 
 
 @kernel
@@ -38,50 +37,20 @@ def store4(field, k, q):
 
 
 @kernel
-def load_tile3(source, start, tile, row):
-    """Copy TILE vectors of a flat (N, 3) array to three rows of a tile."""
-    v = source[3 * start : 3 * start + 3 * TILE]
-    t = tile[row * TILE : (row + 3) * TILE]
-    for k in range(TILE):
-        t[k] = v[3 * k]
-        t[TILE + k] = v[3 * k + 1]
-        t[2 * TILE + k] = v[3 * k + 2]
+def load_rows(source, start, field):
+    """Copy rows of a flat (N, width) array to lanes, from row `start` on: as many as a field (width, lanes) holds."""
+    width, lanes = field.shape
+    rows = source[width * start : width * (start + lanes)]
+    for k in range(lanes):
+        for c in range(width):
+            field[c, k] = rows[width * k + c]
 
 
 @kernel
-def load_tile2(source, start, tile, row):
-    """Copy TILE pairs of a flat (N, 2) array to two rows of a tile."""
-    v = source[2 * start : 2 * start + 2 * TILE]
-    t = tile[row * TILE : (row + 2) * TILE]
-    for k in range(TILE):
-        t[k] = v[2 * k]
-        t[TILE + k] = v[2 * k + 1]
-
-
-@kernel
-def fill_tile(source, width, tile, row):
-    """Fill rows of a tile with one vector, the same for every lane."""
-    for c in range(width):
-        t = tile[(row + c) * TILE : (row + c + 1) * TILE]
-        for k in range(TILE):
-            t[k] = source[c]
-
-
-@kernel
-def store_tile3(target, start, tile, row):
-    """Copy three rows of a tile to TILE vectors of a flat (N, 3) array."""
-    v = target[3 * start : 3 * start + 3 * TILE]
-    t = tile[row * TILE : (row + 3) * TILE]
-    for k in range(TILE):
-        v[3 * k] = t[k]
-        v[3 * k + 1] = t[TILE + k]
-        v[3 * k + 2] = t[2 * TILE + k]
-
-
-@kernel
-def store_tile1(target, start, tile, row):
-    """Copy one row of a tile to TILE numbers."""
-    v = target[start : start + TILE]
-    t = tile[row * TILE : (row + 1) * TILE]
-    for k in range(TILE):
-        v[k] = t[k]
+def store_rows(target, start, field):
+    """Copy lanes of a field (width, lanes) to rows of a flat (N, width) array, from row `start` on."""
+    width, lanes = field.shape
+    rows = target[width * start : width * (start + lanes)]
+    for k in range(lanes):
+        for c in range(width):
+            rows[width * k + c] = field[c, k]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
-from kinema.constants import LANES
+from kinema.constants import CHAIN_LANES
 from tests import naive, problems
 
 solvers = pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
@@ -370,7 +370,7 @@ def test_limits_hold_also_when_the_pose_that_came_in_broke_them(solve, data):
 def test_a_batch_is_many_singles(solve, dtype, limited):
     """Easy, hard, unreachable and limited chains side by side: each has the bits it has alone."""
     rng = problems.generator(31)
-    count = 3 * LANES + 5
+    count = 3 * CHAIN_LANES + 5
     chains = problems.random_chains(rng, count, 6).astype(dtype)
     target = (problems.units(rng, count) * rng.uniform(0, 7, (count, 1))).astype(dtype)
     options = {"limits": [km.Cone(0.5), None, km.Hinge((1, 0, 0), -1, 1), km.Cone(1), None]} if limited else {}

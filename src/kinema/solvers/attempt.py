@@ -1,8 +1,11 @@
-"""An attempt at one chain: `start_attempt` loads it into a lane before the first pass, `end_attempt` takes it out.
+"""Attempts at chains: `start_attempts` loads chains into lanes before the first pass, `end_attempt` takes one out.
 
 Before the first pass, a target out of reach of a chain without limits is answered in closed form, and a chain that has
 reached its target already is returned as it came in. Any other chain is moved to the origin, scaled to length 1 and, if
 it lies on the line to its target, pushed off it. A chain that stalled starts again from another pose.
+
+What almost every chain needs is done for all lanes at once, in loops that become vector code. `start_attempt` then
+decides for each lane, and only the rare cases take more than a few comparisons there.
 
 After the last pass, the chain is swung to its pole and, if it is the best attempt so far, written to the result in
 world space.
@@ -18,6 +21,7 @@ from kinema.lanes import load3, store3
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3 as load_row
 from kinema.math.rows import store3 as store_row
+from kinema.solvers.chain_records import NO_CHAIN
 
 PUSH_ZONE = 1e-3
 """A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
@@ -26,7 +30,8 @@ PUSH = 0.1
 """How far (in chain lengths) the middle of such a chain is pushed aside."""
 
 CLOSED = 1e-5
-"""Distance of a chain's end from its root, in chain lengths, below which there is no line between them."""
+"""Distance of a chain's end or goal from its root, in chain lengths, below which there is no line between them: with
+the goal at the root, where the end is off it within the tolerance says nothing."""
 
 RISE = 0.375
 """A parabola of chord d that is d + slack long rises to about sqrt(3/8 d slack)."""
@@ -36,37 +41,151 @@ WILDNESSES = 4
 to 90 in the wildest."""
 
 
-# --- into the lane ---------------------------------------------------------------------------------------------
+# --- into the lanes --------------------------------------------------------------------------------------------
+
+
+@routine
+def start_attempts(work, problem, answer):
+    """Load the chains in `group.chain` into their lanes for their next attempt, or answer them without a pass.
+
+    A chain that is answered leaves its lane. Returns how many lanes are taken.
+    """
+    group = work.group[0]
+    for k in range(group.miss.size):
+        if group.chain[k] != NO_CHAIN:
+            load_chain(work, k, problem.source[group.chain[k]], target_of(problem, group.chain[k]))
+    measure_chains(work)
+    scale_chains(work)
+    measure_asides(work)
+    taken = 0
+    for k in range(group.miss.size):
+        i = group.chain[k]
+        if i != NO_CHAIN:
+            if start_attempt(work, k, problem, answer, i):
+                taken += 1
+            else:
+                group.chain[k] = NO_CHAIN
+    return taken
+
+
+@kernel
+def load_chain(work, k, joints, target):
+    """Load a chain and its target into lane k, in metres."""
+    chain = work.chain
+    for j in range(chain.size):
+        store3(chain[j].position, k, load_row(joints[j]))
+    store3(work.group[0].goal, k, target)
+
+
+@routine
+def measure_chains(work):
+    """Measure bones, and how far root and tip are from the target, in metres."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(group.miss[0], 0.0)
+    root, tip = chain[0], chain[chain.size - 1]
+    for k in range(group.miss.size):
+        goal = load3(group.goal, k)
+        scratch.distance[k] = vec.length(vec.sub(goal, load3(root.position, k)))
+        scratch.off_target[k] = vec.length(vec.sub(load3(tip.position, k), goal))
+        group.whole[k] = zero
+        scratch.longest[k], scratch.shortest[k] = zero, like(zero, np.inf)
+    for j in range(1, chain.size):
+        before, here = chain[j - 1], chain[j]
+        for k in range(group.miss.size):
+            length = vec.length(vec.sub(load3(here.position, k), load3(before.position, k)))
+            here.length[k] = length
+            group.whole[k] += length
+            scratch.longest[k] = length if length > scratch.longest[k] else scratch.longest[k]
+            scratch.shortest[k] = length if length < scratch.shortest[k] else scratch.shortest[k]
+
+
+@routine
+def scale_chains(work):
+    """Move roots to the origin and divide everything by the sum of the bones. A chain of no length keeps its size."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(group.miss[0], 0.0)
+    one = like(zero, 1.0)
+    root = chain[0]
+    for k in range(group.miss.size):
+        whole, distance = group.whole[k], scratch.distance[k]
+        share = one / (whole if whole > zero else one)
+        # A target beyond any reach is pulled in before it is scaled: the quotient could overflow.
+        farthest = whole * like(whole, FARTHEST)
+        beyond = distance > farthest
+        pulled = (farthest if beyond else one) / (distance if beyond else one)
+        scratch.share[k] = share
+        store3(group.goal, k, vec.scale(vec.sub(load3(group.goal, k), load3(root.position, k)), pulled * share))
+        store3(scratch.previous, k, load3(root.position, k))
+    for joint in chain:
+        for k in range(group.miss.size):
+            from_root = vec.sub(load3(joint.position, k), load3(scratch.previous, k))
+            store3(joint.position, k, vec.scale(from_root, scratch.share[k]))
+            joint.length[k] *= scratch.share[k]
+
+
+@routine
+def measure_asides(work):
+    """Measure how far each chain leaves the line to its target: the largest squared distance of its joints."""
+    chain, group, scratch = work.chain, work.group[0], work.scratch[0]
+    zero = like(group.miss[0], 0.0)
+    for k in range(group.miss.size):
+        store3(scratch.parent, k, line_to_goal(work, k))
+        scratch.aside[k] = zero
+    for j in range(1, chain.size):
+        here = chain[j]
+        for k in range(group.miss.size):
+            square = square_beside(load3(here.position, k), load3(scratch.parent, k))
+            scratch.aside[k] = square if square > scratch.aside[k] else scratch.aside[k]
+
+
+@kernel
+def line_to_goal(work, k):
+    """The direction of the goal from the root; of the tip if the goal is at the root."""
+    chain, zero = work.chain, like(work.group[0].miss[0], 0.0)
+    tip = load3(chain[chain.size - 1].position, k)
+    return vec.unit_or(load3(work.group[0].goal, k), vec.unit_or(tip, (zero, like(zero, 1.0), zero)))
+
+
+@kernel
+def square_beside(point, line):
+    """Squared distance of a point from a line through the origin."""
+    beside = vec.reject(point, line)
+    return vec.dot(beside, beside)
 
 
 @routine
 def start_attempt(work, k, problem, answer, i):
-    """Load chain i into lane k for its next attempt, or answer it without a pass. Returns whether the lane is taken."""
-    group = work.group[0]
+    """Give chain i, measured and scaled in lane k, the pose that its next attempt starts from, or answer it.
+
+    Returns whether it needs passes.
+    """
+    group, scratch = work.group[0], work.scratch[0]
     settings, outcome, joints = problem.settings[0], answer.outcomes[i], problem.source[i]
-    root, target = load_row(joints[0]), target_of(problem, i)
-    to_pole = way_to_pole(problem.poles, i, root, settings)
-    whole, longest, zero_bones = measure_bones(work.chain, k, joints)
-    outcome.length, outcome.zero_bones = whole, zero_bones
-    distance = vec.length(vec.sub(target, root))
+    whole, longest, distance = group.whole[k], scratch.longest[k], scratch.distance[k]
+    outcome.length, outcome.zero_bones = whole, not scratch.shortest[k] > like(whole, 0.0)
     if not whole + distance < like(whole, np.inf):
         return False  # A number that cannot be used: the caller finds it by the length.
-    zero, one = like(whole, 0.0), like(whole, 1.0)
     out_of_reach = distance >= whole or distance <= longest + longest - whole
-    if whole <= zero or (out_of_reach and settings.closed_form):
-        lay_out(answer.joints[i], joints, target, vec.unit_or(to_pole, (zero, one, zero)))
-        outcome.error = distance_to(answer.joints[i], target)
+    if whole <= like(whole, 0.0) or (out_of_reach and settings.closed_form):
+        answer_in_closed_form(problem, answer, i)
         return False
     # Stopping a little inside the tolerance: the last rounding into world space must not push the tip out.
-    tolerance = (settings.tolerance + settings.tolerance_m / whole) * like(whole, MARGIN)
-    miss = distance_to(joints, target)
-    if miss <= tolerance * whole and settings.keep_reached and outcome.attempts == 0:
+    group.tolerance[k] = (settings.tolerance + settings.tolerance_m / whole) * like(whole, MARGIN)
+    first = outcome.attempts == 0
+    if first and settings.keep_reached and scratch.off_target[k] <= group.tolerance[k] * whole:
         copy_joints(answer.joints[i], joints)
-        outcome.error = miss
+        outcome.error = scratch.off_target[k]
         return False
-    group.whole[k], group.tolerance[k] = whole, tolerance
-    load_chain(work, k, joints, target)
-    to_pole = vec.scale(to_pole, one / whole)
+    if not first or settings.pole_first or scratch.aside[k] < like(whole, PUSH_ZONE * PUSH_ZONE):
+        change_pose(work, k, problem, outcome, i)
+    return True
+
+
+@routine
+def change_pose(work, k, problem, outcome, i):
+    """Give a chain another pose to start from: off the line to its target, or new altogether after it has stalled."""
+    settings, share = problem.settings[0], work.scratch[0].share[k]
+    to_pole = vec.scale(way_to_pole(problem.poles, i, load_row(problem.source[i, 0]), settings), share)
     if outcome.attempts == 0:
         if settings.pole_first:
             swing_to_pole(work, k, problem.poles, to_pole, settings)
@@ -75,7 +194,6 @@ def start_attempt(work, k, problem, answer, i):
         bow(work, k, to_pole)
     else:
         scatter(work, k, settings, outcome.attempts)
-    return True
 
 
 @kernel
@@ -93,42 +211,15 @@ def way_to_pole(poles, i, root, settings):
     return to_pole if settings.has_pole else (zero, zero, zero)
 
 
-@kernel
-def measure_bones(chain, k, joints):
-    """Store the lengths of a chain's bones, unscaled. Returns their sum, the longest, and how many are zero."""
-    zero = like(joints[0, 0], 0.0)
-    before = load_row(joints[0])
-    whole, longest, zero_bones = zero, zero, 0
-    for j in range(1, chain.size):
-        here = load_row(joints[j])
-        length = vec.length(vec.sub(here, before))
-        chain[j].length[k] = length
-        whole += length
-        longest = length if length > longest else longest
-        zero_bones += 0 if length > zero else 1
-        before = here
-    return whole, longest, zero_bones
-
-
-@kernel
-def load_chain(work, k, joints, target):
-    """Load a measured chain, the root at the origin, everything divided by the sum of the bones."""
-    chain, group = work.chain, work.group[0]
+@routine
+def answer_in_closed_form(problem, answer, i):
+    """Answer a target out of reach, or a chain of no length."""
+    joints, result, target = problem.source[i], answer.joints[i], target_of(problem, i)
     zero = like(target[0], 0.0)
-    one = like(zero, 1.0)
-    whole = group.whole[k]
-    share = one / whole
-    root = load_row(joints[0])
-    store3(chain[0].position, k, (zero, zero, zero))
-    for j in range(1, chain.size):
-        joint = chain[j]
-        store3(joint.position, k, vec.scale(vec.sub(load_row(joints[j]), root), share))
-        joint.length[k] *= share
-    # A target beyond any reach is pulled in before it is scaled: the quotient could overflow.
-    gap = vec.sub(target, root)
-    distance, farthest = vec.length(gap), whole * like(whole, FARTHEST)
-    pulled = farthest / distance if distance > farthest else one
-    store3(group.goal, k, vec.scale(gap, pulled * share))
+    to_pole = way_to_pole(problem.poles, i, load_row(joints[0]), problem.settings[0])
+    lay_out(result, joints, target, vec.unit_or(to_pole, (zero, like(zero, 1.0), zero)))
+    end = load_row(result[result.shape[0] - 1])
+    answer.outcomes[i].error = vec.length(vec.sub(end, target))
 
 
 @routine
@@ -167,12 +258,6 @@ def copy_joints(result, joints):
         store_row(result[j], load_row(joints[j]))
 
 
-@kernel
-def distance_to(joints, target):
-    """Distance of a chain's last joint from a point."""
-    return vec.length(vec.sub(load_row(joints[joints.shape[0] - 1]), target))
-
-
 # --- poses to start from ---------------------------------------------------------------------------------------
 
 
@@ -183,15 +268,12 @@ def break_collinearity(work, k, to_pole):
     On that line neither FABRIK nor CCD nor Gauss-Newton can tell one side from the other. The push fades out towards
     the edge of its zone, so that entering the zone is no jump.
     """
-    chain, group = work.chain, work.group[0]
-    one = like(group.whole[k], 1.0)
-    zero = like(one, 0.0)
-    tip = load3(chain[chain.size - 1].position, k)
-    line = vec.unit_or(load3(group.goal, k), vec.unit_or(tip, (zero, one, zero)))
-    widest = zero
+    chain = work.chain
+    one = like(to_pole[0], 1.0)
+    line = line_to_goal(work, k)
+    widest = like(one, 0.0)
     for j in range(1, chain.size):
-        aside = vec.reject(load3(chain[j].position, k), line)
-        square = vec.dot(aside, aside)
+        square = square_beside(load3(chain[j].position, k), line)
         widest = square if square > widest else widest
         if widest >= like(one, PUSH_ZONE * PUSH_ZONE):
             return
@@ -283,7 +365,7 @@ def swing_to_pole(work, k, poles, to_pole, settings):
     one = like(zero, 1.0)
     tip = load3(chain[chain.size - 1].position, k)
     line = vec.unit_or(tip, (zero, one, zero))
-    closed = vec.length(tip) <= like(one, CLOSED)
+    closed = min(vec.length(tip), vec.length(load3(work.group[0].goal, k))) <= like(one, CLOSED)
     bulge = (zero, zero, zero)
     for j in range(1, chain.size - 1):
         point = load3(chain[j].position, k)

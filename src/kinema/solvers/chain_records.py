@@ -1,8 +1,8 @@
 """The records that FABRIK, CCD and their finish work on: many chains side by side, one per lane.
 
 A field of a lane record ends in an axis of lanes: `joint.position[c, k]` is coordinate c of the joint in lane k. With
-`LANES` lanes the loops over lanes become vector code; with one lane the same functions solve a single chain, on the
-CPU and in a GPU's thread. The number of lanes is part of the type, so nothing has to be passed along.
+`CHAIN_LANES` lanes the loops over lanes become vector code; with one lane the same functions solve a single chain, on
+the CPU and in a GPU's thread. The number of lanes is part of the type, so nothing has to be passed along.
 
 In a lane the root is the origin and the chain's bones add up to 1.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema._jit import allocator, record_array
-from kinema.constants import LANES
+from kinema.constants import CHAIN_LANES
 from kinema.records import REAL, Record
 
 NO_CHAIN = -1
@@ -49,14 +49,19 @@ def group_record(lanes: int) -> Record:
         passes=(np.int64, lanes),
         cap=(np.int64, lanes),  # passes after which the chain leaves the lane
         chain=(np.int64, lanes),  # index in the batch, or NO_CHAIN
-        waiting=(np.int64, lanes),  # 1: for a free lane of the finish
     )
 
 
 @cache
 def scratch_record(lanes: int) -> Record:
-    """What a pass carries from joint to joint."""
+    """What a chain is measured by before its first pass, in metres, and what a pass carries from joint to joint."""
     return Record(
+        longest=(REAL, lanes),  # bone
+        shortest=(REAL, lanes),  # bone
+        distance=(REAL, lanes),  # of the target from the root
+        off_target=(REAL, lanes),  # distance of the tip from the target
+        share=(REAL, lanes),  # what lengths are multiplied by
+        aside=(REAL, lanes),  # largest squared distance of a joint from the line to the goal, in chain lengths
         parent=(REAL, (3, lanes)),  # direction of the bone before
         frame=(REAL, (4, lanes)),  # rotation collected from the root on
         previous=(REAL, (3, lanes)),  # where the joint was before the pass
@@ -97,7 +102,7 @@ OUTCOME = Record(
     length=REAL,  # sum of the bones, metres
     iterations=np.int64,
     attempts=np.int64,
-    zero_bones=np.int64,
+    zero_bones=np.bool_,  # whether any bone has no length
     next_retry=np.int64,  # the chain that tries again after this one, or NO_CHAIN
     reached=np.bool_,
 )
@@ -106,7 +111,6 @@ OUTCOME = Record(
 QUEUE = Record(
     fresh=np.int64,  # the next chain that no lane has had yet
     retry=np.int64,  # the next chain that tries again, or NO_CHAIN
-    waiting=np.int64,  # how many chains wait for a free lane of the finish
 )
 """Which chains come next."""
 
@@ -152,7 +156,7 @@ joints_of_one, group_of_one, scratch_of_one = (
 )
 queue_of_lanes = record_array(QUEUE)
 joints_of_lanes, group_of_lanes, scratch_of_lanes = (
-    record_array(record(LANES)) for record in (joint_record, group_record, scratch_record)
+    record_array(record(CHAIN_LANES)) for record in (joint_record, group_record, scratch_record)
 )
 
 
@@ -164,5 +168,5 @@ def one_lane(joints, x):
 
 @allocator
 def many_lanes(joints, x):
-    """The workspace of LANES chains side by side, in the precision of x."""
+    """The workspace of CHAIN_LANES chains side by side, in the precision of x."""
     return Workspace(joints_of_lanes(joints, x), group_of_lanes(1, x), scratch_of_lanes(1, x))

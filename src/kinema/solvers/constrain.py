@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema._jit import allocating_batch, like
+from kinema._jit import allocating_batch
 from kinema.lanes import load3
 from kinema.limits import ChainLimits
 from kinema.math import vec
 from kinema.math.rows import load3 as load_row
 from kinema.math.rows import store3 as store_row
-from kinema.solvers.attempt import load_chain, measure_bones
+from kinema.solvers.attempt import load_chain, measure_chains, scale_chains
 from kinema.solvers.chain import ChainArguments, ChainKind, chain_joints, chain_settings
 from kinema.solvers.chain_limits import apply_limits
 from kinema.solvers.chain_records import one_lane
@@ -27,9 +27,9 @@ def _constrain(source, table, settings, joints):
     chain, group = work.chain, work.group[0]
     for i in range(source.shape[0]):
         root = load_row(source[i, 0])
-        whole, _, _ = measure_bones(chain, 0, source[i])
-        group.whole[0] = whole if whole > like(whole, 0.0) else like(whole, 1.0)
         load_chain(work, 0, source[i], root)
+        measure_chains(work)
+        scale_chains(work)
         apply_limits(work, table, settings[0], True)
         for j in range(source.shape[1]):
             store_row(joints[i, j], vec.add(root, vec.scale(load3(chain[j].position, 0), group.whole[0])))

@@ -4,10 +4,10 @@ First up to `main_passes` of its solver, which give the pose its character; then
 that stalls there starts again from another pose. The best pose seen is what is returned.
 
 `solve_one` is the specification; the GPU runs it in each of its threads. `solve_lanes` takes every chain through
-exactly the same steps, `LANES` of them at a time. Two groups of lanes are under way: chains in their main passes and
-chains in the finish. A chain that leaves a lane makes room for the next one at once, and the finish only steps when its
-lanes are full or nothing else is left to do. What happens to a chain depends on its own numbers alone, so the answer
-has the same bits in any company.
+exactly the same steps, many of them at a time. Two groups of lanes are under way: chains in their main passes, which
+start together, and chains in the finish, where the next one moves in as soon as one leaves. The finish only steps when
+its lanes are full or nothing else is left to do. What happens to a chain depends on its own numbers alone, so the
+answer has the same bits in any company.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from kinema._jit import kernel, like, routine
 from kinema.lanes import load3, store3
 from kinema.math import vec
-from kinema.solvers.attempt import end_attempt, start_attempt
+from kinema.solvers.attempt import end_attempt, start_attempts
 from kinema.solvers.chain_records import NO_CHAIN
 from kinema.solvers.gauss_newton import finish_pass
 
@@ -50,17 +50,14 @@ def start_main(group, k, settings, outcome):
     group.cap[k] = min(settings.main_passes, settings.budget - outcome.iterations)
 
 
-@routine
-def start_finish(work, k, settings, outcome):
-    """Start counting a chain's finish passes; the pose that the main passes left is the best so far."""
-    group = work.group[0]
+@kernel
+def start_finish(group, k, settings, outcome):
+    """Start counting a chain's finish passes."""
     group.passes[k] = 0
     group.cap[k] = min(settings.finish_passes, settings.budget - outcome.iterations)
     group.stalled[k] = 0
-    group.nearest[k] = group.miss[k]
+    group.nearest[k] = like(group.miss[k], np.inf)
     group.to_beat[k] = group.miss[k]
-    for joint in work.chain:
-        store3(joint.best, k, load3(joint.position, k))
 
 
 @kernel
@@ -122,7 +119,7 @@ def measure_misses(work):
 
 @routine
 def keep_best(work):
-    """Keep the poses that are nearer than any before."""
+    """Keep poses that are nearer than any before, before a finish pass changes them."""
     chain, group = work.chain, work.group[0]
     for j in range(1, chain.size):
         joint = chain[j]
@@ -142,7 +139,8 @@ def solve_one(main_pass, work, problem, answer, i):
     table, settings, outcome = problem.table, problem.settings[0], answer.outcomes[i]
     group = work.group[0]
     clear(outcome)
-    while start_attempt(work, 0, problem, answer, i):
+    group.chain[0] = i
+    while start_attempts(work, problem, answer) > 0:
         start_main(group, 0, settings, outcome)
         while group.passes[0] == 0 or not is_over(group, 0):
             main_pass(work, table, settings)
@@ -150,11 +148,11 @@ def solve_one(main_pass, work, problem, answer, i):
             group.passes[0] += 1
         if not end_main(work, 0, problem, answer, i):
             break
-        start_finish(work, 0, settings, outcome)
+        start_finish(group, 0, settings, outcome)
         while not is_over(group, 0):
+            keep_best(work)
             finish_pass(work, table, settings)
             measure_misses(work)
-            keep_best(work)
             count_finish_pass(group, 0, settings)
         if not end_finish(work, 0, problem, answer, i):
             break
@@ -172,27 +170,26 @@ def conclude(outcome, settings):
 
 @kernel
 def solve_lanes(main_pass, main, finish, queues, problem, answer):
-    """Solve all chains of a problem in two workspaces of `LANES` lanes, for main passes and for the finish."""
-    table, settings = problem.table, problem.settings[0]
-    queue = queues[0]
-    queue.fresh, queue.retry, queue.waiting = 0, NO_CHAIN, 0
-    for k in range(main.group[0].miss.size):
-        park(main.group[0], k)
+    """Solve all chains of a problem in two workspaces of many lanes, for main passes and for the finish."""
+    table, settings, queue = problem.table, problem.settings[0], queues[0]
+    queue.fresh, queue.retry = 0, NO_CHAIN
+    for k in range(finish.group[0].miss.size):
         park(finish.group[0], k)
-    while True:
-        if queue.waiting > 0:
-            move_to_finish(main, finish, queue, problem, answer)
-        if queue.waiting == 0 and fill(main, queue, problem, answer) > 0:
+    while chains_left(queue, answer):
+        under_way = fill(main, queue, problem, answer)
+        while under_way > 0:
             main_pass(main, table, settings)
             measure_misses(main)
-            leave_main(main, queue, problem, answer)
-            continue
-        if not any_taken(finish.group[0]):
-            break
-        finish_pass(finish, table, settings)
-        measure_misses(finish)
-        keep_best(finish)
-        leave_finish(finish, queue, problem, answer)
+            under_way = leave_main(main, problem, answer)
+        while True:
+            waiting = move_to_finish(main, finish, problem, answer)
+            draining = any_taken(finish.group[0]) and not chains_left(queue, answer)
+            if waiting == 0 and not draining:
+                break
+            keep_best(finish)
+            finish_pass(finish, table, settings)
+            measure_misses(finish)
+            leave_finish(finish, queue, problem, answer)
     for i in range(answer.outcomes.size):
         conclude(answer.outcomes[i], settings)
 
@@ -201,7 +198,6 @@ def solve_lanes(main_pass, main, finish, queues, problem, answer):
 def park(group, k):
     """Leave a lane idle. Passes go on over whatever numbers are in it."""
     group.chain[k] = NO_CHAIN
-    group.waiting[k] = 0
     group.stalled[k] = 0
 
 
@@ -211,6 +207,12 @@ def any_taken(group):
     for k in range(group.miss.size):
         taken |= group.chain[k] != NO_CHAIN
     return taken
+
+
+@kernel
+def chains_left(queue, answer):
+    """Whether any chain waits to be loaded into a lane."""
+    return queue.fresh < answer.outcomes.size or queue.retry != NO_CHAIN
 
 
 @kernel
@@ -229,65 +231,68 @@ def next_chain(queue, answer):
 
 @routine
 def fill(main, queue, problem, answer):
-    """Load chains into the free lanes of the main group. Returns how many lanes are taken."""
+    """Load chains into all lanes of the main group, none of which is taken. Returns how many need passes."""
     group, settings = main.group[0], problem.settings[0]
-    taken = 0
     for k in range(group.miss.size):
-        while group.chain[k] == NO_CHAIN:
-            i = next_chain(queue, answer)
-            if i == NO_CHAIN:
-                break
-            if start_attempt(main, k, problem, answer, i):
-                group.chain[k] = i
-                start_main(group, k, settings, answer.outcomes[i])
-        taken += 1 if group.chain[k] != NO_CHAIN else 0
+        group.chain[k] = next_chain(queue, answer)
+    taken = start_attempts(main, problem, answer)
+    for k in range(group.miss.size):
+        if group.chain[k] != NO_CHAIN:
+            start_main(group, k, settings, answer.outcomes[group.chain[k]])
     return taken
 
 
 @routine
-def leave_main(main, queue, problem, answer):
-    """Count a main pass. Chains whose attempt is over leave their lane; those that go on to the finish wait."""
+def leave_main(main, problem, answer):
+    """Count a main pass. Chains whose attempt is over leave their lane. Returns how many need another main pass.
+
+    Those that go on to the finish stay. All lanes started together, so they do so after the same pass, the last one.
+    """
     group = main.group[0]
     for k in range(group.miss.size):
         group.passes[k] += 1
+    under_way = 0
     for k in range(group.miss.size):
         i = group.chain[k]
-        if i == NO_CHAIN or not is_over(group, k):
+        if i == NO_CHAIN:
             continue
-        if end_main(main, k, problem, answer, i):
-            group.waiting[k] = 1
-            queue.waiting += 1
-        else:
+        if not is_over(group, k):
+            under_way += 1
+        elif not end_main(main, k, problem, answer, i):
             park(group, k)
+    return under_way
 
 
 @routine
-def move_to_finish(main, finish, queue, problem, answer):
-    """Move waiting chains into free lanes of the finish, as many as there are."""
-    to = 0
-    lanes = main.group[0].miss.size
+def move_to_finish(main, finish, problem, answer):
+    """Move chains from the main group into free lanes of the finish. Returns how many still wait for one."""
+    group, waiting, to = main.group[0], 0, 0
+    lanes = group.miss.size
     for k in range(lanes):
-        if main.group[0].waiting[k] == 0:
+        i = group.chain[k]
+        if i == NO_CHAIN:
             continue
         while to < lanes and finish.group[0].chain[to] != NO_CHAIN:
             to += 1
         if to == lanes:
-            return
-        copy_lane(main, k, finish, to)
-        start_finish(finish, to, problem.settings[0], answer.outcomes[main.group[0].chain[k]])
-        park(main.group[0], k)
-        queue.waiting -= 1
+            waiting += 1
+            continue
+        copy_lane(main, k, finish, to, problem.table)
+        start_finish(finish.group[0], to, problem.settings[0], answer.outcomes[i])
+        park(group, k)
+    return waiting
 
 
 @kernel
-def copy_lane(source, k, target, to):
+def copy_lane(source, k, target, to, table):
     """Copy a chain from one lane to another: every field that `start_finish` does not set and the finish reads."""
     for j in range(source.chain.size):
         a, b = source.chain[j], target.chain[j]
         store3(b.position, to, load3(a.position, k))
-        store3(b.axis, to, load3(a.axis, k))
-        store3(b.edge, to, load3(a.edge, k))
         b.length[to] = a.length[k]
+        if table is not None:
+            store3(b.axis, to, load3(a.axis, k))
+            store3(b.edge, to, load3(a.edge, k))
     main, finish = source.group[0], target.group[0]
     store3(finish.goal, to, load3(main.goal, k))
     finish.whole[to] = main.whole[k]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import lanes, notices, validation
-from kinema._jit import allocating_batch, batch, kernel, like
+from kinema._jit import allocating_batch, allocator, batch, kernel, like, record_array
 from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
 from kinema.records import REAL, Record, kernel_views
@@ -76,48 +76,102 @@ def bend_direction(line, to_pole, hint):
 
 
 @kernel
+def aim(root, target, whole, hole, soften):
+    """The unit line from the root to the target, the target's distance, and the distance that is asked of the bones.
+
+    whole, hole: the largest and the smallest distance that the bones can reach.
+    """
+    zero = like(whole, 0.0)
+    one = like(whole, 1.0)
+    gap = vec.sub(target, root)
+    distance = math.sqrt(vec.dot(gap, gap))
+    away = distance > zero
+    line = vec.select(away, vec.scale(gap, one / (distance if away else one)), (zero, one, zero))
+    asked = distance
+    if soften is not None:
+        asked = eased(distance, whole, hole, soften) if soften < one else distance
+    return line, distance, clamped(asked, whole, hole)
+
+
+@kernel
+def bend_limb(root, length1, length2, line, asked, bend):
+    """The middle joint and the end of a limb along a unit line, with the end at the distance that is asked.
+
+    bend: the direction of the middle joint from the line, of any length.
+    """
+    zero = like(length1, 0.0)
+    one = like(length1, 1.0)
+    half = like(length1, 0.5)
+    whole = length1 + length2
+    hole = abs(length1 - length2)
+    inverse = one / (asked if asked > zero else one)
+    along = half * (asked + (length1 - length2) * whole * inverse)
+    # Heron's formula: exactly 0 where the limb is straight or folded, where L1^2 - along^2 would be rounding noise.
+    ring = (asked - hole) * inverse * ((asked + hole) * inverse)
+    aside = half * math.sqrt((whole - asked) * (whole + asked) * (ring if asked > zero else one))
+    bend_square = vec.dot(bend, bend)
+    aside = aside / math.sqrt(bend_square if bend_square > zero else one)
+    mid = vec.add(root, vec.add(vec.scale(line, along), vec.scale(bend, aside)))
+    return mid, vec.add(root, vec.scale(line, asked))
+
+
+@kernel
+def size_of_aims(to_pole, hint):
+    """A size that is within bounds only if the numbers of pole and hint are."""
+    return vec.span(to_pole) if hint is None else vec.span(to_pole) + vec.span(hint)
+
+
+@kernel
 def solve(root, target, length1, length2, pole, hint, soften):
     """One limb: the middle joint, the end, the end's distance to the target, the target's as a share of the reach, and
     a size that is within bounds only if every number that came in was.
 
     None for hint or soften gives the bits that (0, 0, 0) and 1 give, in less time.
     """
-    zero = like(length1, 0.0)
-    one = like(length1, 1.0)
-    half = like(length1, 0.5)
-    gap = vec.sub(target, root)
-    distance = math.sqrt(vec.dot(gap, gap))
-    away = distance > zero
-    line = vec.select(away, vec.scale(gap, one / (distance if away else one)), (zero, one, zero))
     whole = length1 + length2
-    hole = abs(length1 - length2)
-    asked = distance
-    if soften is not None:
-        asked = eased(distance, whole, hole, soften) if soften < one else distance
-    asked = clamped(asked, whole, hole)
-    inverse = one / (asked if asked > zero else one)
-    along = half * (asked + (length1 - length2) * whole * inverse)
-    # Heron's formula: exactly 0 where the limb is straight or folded, where L1^2 - along^2 would be rounding noise.
-    ring = (asked - hole) * inverse * ((asked + hole) * inverse)
-    aside = half * math.sqrt((whole - asked) * (whole + asked) * (ring if asked > zero else one))
+    line, distance, asked = aim(root, target, whole, abs(length1 - length2), soften)
     to_pole = vec.sub(pole, root)
     bend = bend_direction(line, to_pole, hint)
-    bend_square = vec.dot(bend, bend)
-    aside = aside / math.sqrt(bend_square if bend_square > zero else one)
-    mid = vec.add(root, vec.add(vec.scale(line, along), vec.scale(bend, aside)))
-    end = vec.add(root, vec.scale(line, asked))
-    miss = vec.sub(end, target)
-    error = math.sqrt(vec.dot(miss, miss))
-    # Whatever is NaN, infinite or too large to square in the input shows in one of these four.
-    size = vec.span(mid) + error + vec.span(to_pole)
-    if hint is not None:
-        size = size + vec.span(hint)
-    return mid, end, error, distance / (whole if whole > zero else one), size
+    mid, end = bend_limb(root, length1, length2, line, asked, bend)
+    error = vec.length(vec.sub(end, target))
+    reach = distance / (whole if whole > like(whole, 0.0) else like(whole, 1.0))
+    # Whatever is NaN, infinite or too large to square in the input shows in one of these.
+    return mid, end, error, reach, vec.span(mid) + error + size_of_aims(to_pole, hint)
 
+
+# --- batches ---------------------------------------------------------------------------------------------------
 
 LIMB_SETTINGS = Record(soften=REAL, tolerance=REAL, largest=REAL, hinted=bool, steps=(np.int64, 5))
 """What is the same for every limb of a batch. largest: the largest number that can be used. hinted: whether there is a
 hint. steps: for each input, 1, or 0 if it is one tile that serves all limbs."""
+
+LIMB_TILE = Record(
+    root=(REAL, (3, TILE)),
+    target=(REAL, (3, TILE)),
+    lengths=(REAL, (2, TILE)),
+    pole=(REAL, (3, TILE)),
+    hint=(REAL, (3, TILE)),
+    line=(REAL, (3, TILE)),  # direction from the root to the target
+    asked=(REAL, TILE),  # distance that is asked of the bones
+    bend=(REAL, (3, TILE)),  # direction of the middle joint from the line
+    extent=(REAL, TILE),  # within bounds only if pole and hint are
+    mid=(REAL, (3, TILE)),
+    end=(REAL, (3, TILE)),
+    error=(REAL, TILE),
+    reach=(REAL, TILE),
+    unusable=(REAL, TILE),  # 1 where any limb of a lane so far had a number that cannot be used
+    no_length=(REAL, TILE),  # 1 where any had a bone of no length, or less
+    beyond=(REAL, TILE),  # 1 where any target was out of reach
+)
+"""Limbs side by side, one in each lane."""
+
+limb_tiles = record_array(LIMB_TILE)
+
+
+@allocator
+def make_tiles(x):
+    """One tile, in the precision of x."""
+    return limb_tiles(1, x)
 
 
 class LimbArrays(NamedTuple):
@@ -130,61 +184,108 @@ class LimbArrays(NamedTuple):
     hint: Any
 
 
-ROOT, TARGET, LENGTHS, POLE, HINT, MID, END, ERROR, REACH = 0, 3, 6, 8, 11, 14, 17, 20, 21
-"""Rows of a tile: where each input and output of its limbs starts."""
+class LimbResults(NamedTuple):
+    """What a batch writes, flat."""
 
-UNUSABLE, NO_LENGTH, BEYOND, ROWS = 22, 23, 24, 25
-"""Rows that are 1 where any limb of a lane had a number that cannot be used, a bone of no length (or less), a target
-out of reach; and how many rows there are."""
+    mid: Any
+    end: Any
+    error: Any
+    reach: Any
+    reached: Any
 
 
 @kernel
-def load_limbs(limbs, steps, at, all_of_them, tile):
+def load_tile(limbs, steps, at, all_of_them, tile):
     """Copy the inputs of TILE limbs to a tile; those that serve all limbs only at first."""
     if steps[0] or all_of_them:
-        lanes.load_tile3(limbs.root, at * steps[0], tile, ROOT)
+        lanes.load_rows(limbs.root, at * steps[0], tile.root)
     if steps[1] or all_of_them:
-        lanes.load_tile3(limbs.target, at * steps[1], tile, TARGET)
+        lanes.load_rows(limbs.target, at * steps[1], tile.target)
     if steps[2] or all_of_them:
-        lanes.load_tile2(limbs.lengths, at * steps[2], tile, LENGTHS)
+        lanes.load_rows(limbs.lengths, at * steps[2], tile.lengths)
     if steps[3] or all_of_them:
-        lanes.load_tile3(limbs.pole, at * steps[3], tile, POLE)
+        lanes.load_rows(limbs.pole, at * steps[3], tile.pole)
     if steps[4] or all_of_them:
-        lanes.load_tile3(limbs.hint, at * steps[4], tile, HINT)
+        lanes.load_rows(limbs.hint, at * steps[4], tile.hint)
 
 
 @kernel
-def of_lane(tile, row, k):
-    """The vector of lane k in three rows of a tile."""
-    return (tile[row * TILE + k], tile[(row + 1) * TILE + k], tile[(row + 2) * TILE + k])
-
-
-@kernel
-def solve_lane(tile, k, hint, soften, largest):
-    """Solve the limb in lane k of a tile."""
-    length1, length2 = tile[LENGTHS * TILE + k], tile[(LENGTHS + 1) * TILE + k]
-    m, e, miss, share, size = solve(
-        of_lane(tile, ROOT, k), of_lane(tile, TARGET, k), length1, length2, of_lane(tile, POLE, k), hint, soften
-    )
-    for c in range(3):
-        tile[(MID + c) * TILE + k] = m[c]
-        tile[(END + c) * TILE + k] = e[c]
-    tile[ERROR * TILE + k] = miss
-    tile[REACH * TILE + k] = share
-    zero, one = like(largest, 0.0), like(largest, 1.0)
+def aim_lane(tile, k, soften):
+    """The first step of a lane: where the target is."""
+    length1, length2 = tile.lengths[0, k], tile.lengths[1, k]
+    whole, hole = length1 + length2, abs(length1 - length2)
+    zero, one = like(whole, 0.0), like(whole, 1.0)
+    line, distance, asked = aim(lanes.load3(tile.root, k), lanes.load3(tile.target, k), whole, hole, soften)
+    reach = distance / (whole if whole > zero else one)
+    lanes.store3(tile.line, k, line)
+    tile.asked[k], tile.reach[k] = asked, reach
     shorter = length1 if length1 < length2 else length2
-    beyond = (share * (length1 + length2) < abs(length1 - length2)) | (share > one)
-    tile[UNUSABLE * TILE + k] = tile[UNUSABLE * TILE + k] if size <= largest else one
-    tile[NO_LENGTH * TILE + k] = tile[NO_LENGTH * TILE + k] if shorter > zero else one
-    tile[BEYOND * TILE + k] = one if beyond else tile[BEYOND * TILE + k]
+    tile.no_length[k] = tile.no_length[k] if shorter > zero else one
+    tile.beyond[k] = one if (reach * whole < hole) | (reach > one) else tile.beyond[k]
 
 
 @kernel
-def any_lane(tile, row):
-    """Whether a row of a tile is 1 in any lane."""
+def direct_lane(tile, k, hint):
+    """The second step: which way the limb bends."""
+    to_pole = vec.sub(lanes.load3(tile.pole, k), lanes.load3(tile.root, k))
+    lanes.store3(tile.bend, k, bend_direction(lanes.load3(tile.line, k), to_pole, hint))
+    tile.extent[k] = size_of_aims(to_pole, hint)
+
+
+@kernel
+def bend_lane(tile, k, largest):
+    """The last step: the joints, and how far the end is from the target."""
+    line, bend = lanes.load3(tile.line, k), lanes.load3(tile.bend, k)
+    mid, end = bend_limb(lanes.load3(tile.root, k), tile.lengths[0, k], tile.lengths[1, k], line, tile.asked[k], bend)
+    error = vec.length(vec.sub(end, lanes.load3(tile.target, k)))
+    lanes.store3(tile.mid, k, mid)
+    lanes.store3(tile.end, k, end)
+    tile.error[k] = error
+    size = vec.span(mid) + error + tile.extent[k]
+    tile.unusable[k] = tile.unusable[k] if size <= largest else like(size, 1.0)
+
+
+@kernel
+def solve_tile(tile, given):
+    """Take all lanes of a tile through the steps of `solve`.
+
+    A loop for each step: the CPU works on several turns of a short loop at once, and waits for the square roots and
+    quotients of a long one.
+    """
+    if given.soften < like(given.soften, 1.0):
+        for k in range(TILE):
+            aim_lane(tile, k, given.soften)
+    else:
+        for k in range(TILE):
+            aim_lane(tile, k, None)
+    if given.hinted:
+        for k in range(TILE):
+            direct_lane(tile, k, lanes.load3(tile.hint, k))
+    else:
+        for k in range(TILE):
+            direct_lane(tile, k, None)
+    for k in range(TILE):
+        bend_lane(tile, k, given.largest)
+
+
+@kernel
+def store_tile(tile, at, tolerance, results):
+    """Copy the results of a tile to those of the batch."""
+    lanes.store_rows(results.mid, at, tile.mid)
+    lanes.store_rows(results.end, at, tile.end)
+    stop = at + TILE
+    error, reach, reached = results.error[at:stop], results.reach[at:stop], results.reached[at:stop]
+    for k in range(TILE):
+        error[k], reach[k] = tile.error[k], tile.reach[k]
+        reached[k] = tile.error[k] <= tolerance * (tile.lengths[0, k] + tile.lengths[1, k])
+
+
+@kernel
+def any_lane(field):
+    """Whether a field of a tile is 1 in any lane."""
     found = False
     for k in range(TILE):
-        found |= tile[row * TILE + k] != like(tile[0], 0.0)
+        found |= field[k] != like(field[0], 0.0)
     return found
 
 
@@ -197,28 +298,16 @@ def _solve_batch(start, stop, limbs, settings, out, reached):
     used, a bone of no length (or less), a target out of reach.
     """
     count, given = reached.size, settings[0]
-    soften, tolerance, largest = given.soften, given.tolerance, given.largest
-    mid, end, error, reach = out[: 3 * count], out[3 * count : 6 * count], out[6 * count : 7 * count], out[7 * count :]
-    tile = np.zeros(ROWS * TILE, limbs.root.dtype)
-    plain = not given.hinted and soften >= like(soften, 1.0)
+    results = LimbResults(
+        out[: 3 * count], out[3 * count : 6 * count], out[6 * count : 7 * count], out[7 * count :], reached
+    )
+    tile = make_tiles(given.soften)[0]
     for first in range(start, stop, TILE):
         at = min(first, stop - TILE)
-        load_limbs(limbs, given.steps, at, first == start, tile)
-        if plain:
-            for k in range(TILE):
-                solve_lane(tile, k, None, None, largest)
-        else:
-            for k in range(TILE):
-                solve_lane(tile, k, of_lane(tile, HINT, k), soften, largest)
-        lanes.store_tile3(mid, at, tile, MID)
-        lanes.store_tile3(end, at, tile, END)
-        lanes.store_tile1(error, at, tile, ERROR)
-        lanes.store_tile1(reach, at, tile, REACH)
-        there = reached[at : at + TILE]
-        for k in range(TILE):
-            whole = tile[LENGTHS * TILE + k] + tile[(LENGTHS + 1) * TILE + k]
-            there[k] = tile[ERROR * TILE + k] <= tolerance * whole
-    return any_lane(tile, UNUSABLE), any_lane(tile, NO_LENGTH), any_lane(tile, BEYOND)
+        load_tile(limbs, given.steps, at, first == start, tile)
+        solve_tile(tile, given)
+        store_tile(tile, at, given.tolerance, results)
+    return any_lane(tile.unusable), any_lane(tile.no_length), any_lane(tile.beyond)
 
 
 _PACKED = 14
