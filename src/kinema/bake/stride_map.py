@@ -1,0 +1,151 @@
+"""`StrideMap`: where points of a clip go on ground that rises, so that strides suit it.
+
+Strides are shorter up and down slopes, and whole treads long on stairs, with feet in the middle of the treads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.grade import Grades, Treads, grades_along, treads_along
+from kinema.bake.placing import Site
+from kinema.bake.smoothing import minimum_jerk
+from kinema.metrics.frames import runs
+
+STEEPNESS = 2.0
+"""How much shorter strides are: by (1 + grade^2) to the power of this, 8% at 12 degrees and 33% at 25."""
+
+GRADE_SMOOTHING = 0.25
+"""Leg lengths, standard deviation, over which the grade is smoothed along the way."""
+
+GRID, MOST_POINTS = 0.02, 4000
+"""Leg lengths from point to point of the map, and its most points: they are farther apart on a longer way."""
+
+MARGIN = 2.0
+"""Leg lengths that the map goes beyond the way of the hips."""
+
+STAYS, WALKS = 0.4, 1.2
+"""Leg lengths that both feet step along the rise: up to the first, the clip stays as it is; from the second, its
+strides are as short as they become."""
+
+SHORTEST_STRIDE = 0.3
+"""Leg lengths from contact to contact of a foot below which it shuffles."""
+
+LARGEST_CHANGE = 1.2
+"""Natural logarithm of how much shorter strides become at most: to about a third."""
+
+MORE_TREADS = 0.4
+"""Of a tread, how much a step may be short of another tread for it to be taken."""
+
+IN_STEP = 1.5
+"""Leg lengths from the start within which feet are moved to the middle of the treads."""
+
+ROUNDS = 3
+"""Rounds of probing the ground along the way, and shortening the way by what is found."""
+
+
+class StrideMap(NamedTuple):
+    """Where points of the clip go along an axis."""
+
+    axis: Any
+    """(3,): unit, along which the ground rises."""
+    clip: Any
+    """(G,): positions along the axis in the clip, increasing."""
+    ground: Any
+    """(G,): the same on the ground."""
+
+    def moves(self, points: Any) -> Any:
+        """(..., 3): how points (..., 3) are moved."""
+        along = points @ self.axis
+        return (np.interp(along, self.clip, self.ground) - along)[..., np.newaxis] * self.axis
+
+
+def stride_map(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site) -> StrideMap | None:
+    """Find how strides are shortened on the way of the hips, (F, 3); None where they stay as they are.
+
+    soles: (F, L, 3), the middle of each.
+    """
+    found, way = None, hips
+    for _ in range(ROUNDS):
+        found = _map_on(clip_frames, hips, soles, site, grades_along(site, way, clip_frames.lead))
+        if found is None:
+            return None
+        way = hips + found.moves(hips)
+    return found
+
+
+def _map_on(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site, grades: Grades) -> StrideMap | None:
+    """The map for these grades; None on level ground, and for a clip that does not walk."""
+    if not grades.rises:
+        return None
+    leg, start, axis = site.leg, hips[clip_frames.lead], grades.axis
+    walks = np.clip((_stepped(clip_frames, soles @ axis) / leg - STAYS) / (WALKS - STAYS), 0.0, 1.0)
+    if walks == 0.0:
+        return None
+    along = np.concatenate((hips @ axis, grades.places @ axis)) / leg
+    low, high = along.min() - MARGIN, along.max() + MARGIN
+    grid = np.linspace(low, high, min(int((high - low) / GRID) + 1, MOST_POINTS)) * leg
+    rise = _smooth_rise(grades, axis, grid, leg)
+    shorter = STEEPNESS * walks * np.log1p(rise * rise)
+    treads, step = treads_along(site, grades, axis), _step(clip_frames, soles @ axis, leg)
+    if treads is None or step is None:
+        return _mapped(axis, grid, shorter, start)
+    usual = float(shorter.max())
+    count = max(1, int(np.exp(-usual) * step / treads.run + MORE_TREADS))
+    asked = np.clip(np.log(step / (count * treads.run)), 0.0, LARGEST_CHANGE)
+    found = _mapped(axis, grid, shorter * (walks * asked / usual), start)
+    # Walks take one tread at a time. Runs take several, on the balls of their feet.
+    return _in_step(clip_frames, found, treads, soles, start) if count == 1 else found
+
+
+def _smooth_rise(grades: Grades, axis: Any, grid: Any, leg: float) -> Any:
+    """(G,): rise over run at points along an axis, smoothed; beyond the places, that of the nearest."""
+    off = (grid[:, np.newaxis] - grades.places @ axis) / (GRADE_SMOOTHING * leg)
+    weights = np.exp(-0.5 * (off**2 - (off**2).min(axis=1, keepdims=True)))
+    return weights @ np.abs(grades.slopes @ axis) / weights.sum(axis=1)
+
+
+def _mapped(axis: Any, grid: Any, shorter: Any, start: Any) -> StrideMap:
+    """The map whose strides are shorter by exp(-shorter) at each point of the grid, (G,), and in which the start stays
+    where it is.
+    """
+    stretched = np.exp(shorter)
+    clip = np.concatenate(((0.0,), np.cumsum((stretched[1:] + stretched[:-1]) / 2 * np.diff(grid))))
+    return StrideMap(axis, clip + start @ axis - np.interp(start @ axis, grid, clip), grid)
+
+
+def _in_step(clip_frames: ClipFrames, found: StrideMap, treads: Treads, soles: Any, start: Any) -> StrideMap:
+    """The map with feet moved to the middle of the treads, in the mean, after a stride from the start."""
+    leg = clip_frames.rig.leg_length
+    landed = np.array([soles[k, foot] for foot, k, _ in zip(*runs(clip_frames.held.T), strict=True)])
+    far = np.abs((landed - start) @ found.axis) > 0.5 * leg
+    if not far.any():
+        return found
+    at = (landed + found.moves(landed))[far] @ found.axis
+    phases = np.exp(2j * np.pi * (at - treads.edge) / treads.run)
+    off = 0.5 - np.angle(phases.mean()) / (2 * np.pi)
+    off = (off + 0.5) % 1.0 - 0.5
+    share = minimum_jerk(np.clip(np.abs(found.ground - start @ found.axis) / (IN_STEP * leg), 0.0, 1.0))
+    return found._replace(ground=found.ground + off * treads.run * share)
+
+
+def _step(clip_frames: ClipFrames, along: Any, leg: float) -> float | None:
+    """Length of a step along an axis: half of what a foot goes from contact to contact; None if feet do not step.
+
+    along: (F, L).
+    """
+    foot, first, last = runs(clip_frames.held.T)
+    stood = np.array([along[a:b, f].mean() for f, a, b in zip(foot, first, last, strict=True)])
+    strides = np.abs(np.diff(stood))[np.diff(foot) == 0] if len(foot) > 1 else np.zeros(0)
+    strides = strides[strides > SHORTEST_STRIDE * leg]
+    return float(np.median(strides)) / 2 if len(strides) else None
+
+
+def _stepped(clip_frames: ClipFrames, along: Any) -> float:
+    """How far both feet go along an axis from where they stand to where they stand. along: (F, L)."""
+    if clip_frames.moved or not clip_frames.held.any(axis=0).all():
+        return float(np.ptp(along, axis=0).min())
+    return min(float(np.ptp(along[clip_frames.held[:, foot], foot])) for foot in range(along.shape[1]))
