@@ -117,10 +117,12 @@ def towards(to_end, to_goal, cos_half, sin_half):
     across = vec.select(opposite, vec.cross(to_end, vec.side(to_end)), across)
     w = zero if opposite else w
     square = vec.dot(across, across)
-    norm = math.sqrt(square + w * w)
-    known = norm > like(one, TINY)
-    over = known & (w < norm * cos_half)
-    share = (sin_half if over else one) / (math.sqrt(square) if over else (norm if known else one))
+    whole = square + w * w
+    known = whole > like(one, TINY)
+    # Compared by squares: one root then serves both the bounded rotation and the whole one.
+    over = known & (w * w < whole * (cos_half * cos_half))
+    divisor = square if over else whole
+    share = (sin_half if over else one) / math.sqrt(divisor if known else one)
     xyz = vec.scale(across, share if known else zero)
     return (xyz[0], xyz[1], xyz[2], cos_half if over else (w * share if known else one))
 
@@ -136,7 +138,10 @@ def inside_cone(rotation, bone, parent, limit):
 
 @routine
 def rotate_bones(work):
-    """Root to tip, rotate every bone by the rotations of all joints up to it."""
+    """Root to tip, rotate every bone by the rotations of all joints up to it.
+
+    Their product drifts from length 1 by a few roundings a joint; `vec.reach` gives bones their length.
+    """
     chain, group, scratch = work.chain, work.group[0], work.scratch[0]
     zero = like(group.miss[0], 0.0)
     for k in range(group.miss.size):
@@ -145,7 +150,7 @@ def rotate_bones(work):
     for j in range(chain.size - 1):
         here, after = chain[j], chain[j + 1]
         for k in range(group.miss.size):
-            rotation = quat.unit(quat.mul(load4(scratch.frame, k), load4(here.rotation, k)))
+            rotation = quat.mul(load4(scratch.frame, k), load4(here.rotation, k))
             was, start = load3(after.position, k), load3(here.position, k)
             bone = quat.rotate(rotation, vec.sub(was, load3(scratch.previous, k)))
             store4(scratch.frame, k, rotation)
