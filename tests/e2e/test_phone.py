@@ -10,7 +10,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 @pytest.mark.parametrize("scene", ["character", "planar", "creature"])
 def test_what_can_be_tapped_is_large_enough_and_on_the_screen(open_tab, scene):
     tab = open_tab(scene, **PHONE)
-    for button in tab.page.locator("header button:visible, footer button:visible, #stage button:visible").all():
+    parts = ("header", "footer", "#stage", "#timeline")
+    for button in tab.page.locator(", ".join(f"{part} button:visible" for part in parts)).all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44, button.get_attribute("data-testid")
         assert box["x"] >= 0
@@ -63,3 +64,13 @@ def test_an_arrow_points_to_a_handle_outside(open_tab):
     assert outside
     tab.page.locator("#arrows span:visible").first.wait_for()
     assert tab.page.locator("#arrows span:visible").first.bounding_box()["x"] > box["x"] + box["width"] - 60
+
+
+def test_the_ends_of_the_timeline_are_on_the_screen(open_tab):
+    tab = open_tab("character", **PHONE)
+    tab.wait("state.drawn")
+    boxes = [track.bounding_box() for track in tab.page.locator(".track input").all()]
+    assert boxes
+    for box in boxes:
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
