@@ -12,7 +12,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_tw
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion locomotion clean
 
 play: page
 	$(BIN)/kinema play
@@ -116,6 +116,12 @@ fuzz: $(INSTALLED)
 # Options: make motion OPTIONS="--only 'cmu/0*' --ground stairs --split tuned"
 motion: $(INSTALLED)
 	$(BIN)/python -m tests.motion $(or $(OPTIONS),--json benchmarks/results/motion.json)
+
+# Characters that walk without a clip, over six grounds at four frame rates, judged by their poses; then the tables of
+# docs/locomotion.md. Options: make locomotion OPTIONS="--only fox --ground 'stairs*' --rates 60 --details"
+locomotion: $(INSTALLED)
+	$(BIN)/python -m tests.locomotion $(or $(OPTIONS),--more --json benchmarks/results/locomotion.json)
+	$(BIN)/python -m tests.locomotion.table
 
 bench: $(INSTALLED)
 	$(BIN)/kinema bench --json benchmarks/results

@@ -31,8 +31,9 @@ LEAD_OF_STEP = 0.27
 """Share of its step, over the ground, by which a foot lands ahead of its home at top speed: the body covers the
 remainder."""
 
-FALLS_FASTER = 0.7
-"""Share of the time that a swing takes to climb, in which it descends as far."""
+CLIMBS, FALLS = 0.92, 1.0
+"""Time that a swing takes to climb and to descend, as a multiple of the leg's `climb_time`. That holds for a swing that
+rises for 60% of its duration; one that climbs rises for 65%, one that descends comes down for 60% (see `swinging`)."""
 
 SLOWEST_SWING, FASTEST_SWING = 0.75, 0.92
 """Share of the beat during which a group swings, at rest and at top speed. The remainder is for detours."""
@@ -267,8 +268,7 @@ def outward_share(settings, leg, m, along):
 @kernel
 def climb_time(leg, slope):
     """Seconds of a swing per metre that the ground under it rises or falls. slope: metres per metre, along the way."""
-    one = like(slope, 1.0)
-    return leg.climb_time * (one if slope > like(slope, 0.0) else like(slope, FALLS_FASTER)) * abs(slope)
+    return leg.climb_time * like(slope, CLIMBS if slope > like(slope, 0.0) else FALLS) * abs(slope)
 
 
 @routine
@@ -344,12 +344,27 @@ def next_group(settings, legs, walker, feet, m, up):
 
 
 @routine
+def lift_lost_feet(legs, walker, feet, up):
+    """Lift off feet that are out of reach, also while the other group swings: they would be dragged over the ground.
+
+    At least one foot in four stays planted. Returns whether any foot is in the air.
+    """
+    planted, in_air = 0, False
+    for n in range(legs.size):
+        planted += feet[n].target.contact == PLANTED
+        in_air |= feet[n].target.contact == SWINGING
+    if in_air and planted >= max(legs.size // 4, 1):
+        for n in range(legs.size):
+            if feet[n].target.contact == RELEASED:
+                lift_off(walker, feet[n], up)
+    return in_air
+
+
+@routine
 def lift_feet(settings, legs, walker, feet, m, up):
     """Lift off the feet of the group that steps now."""
     zero = like(settings.stride, 0.0)
-    in_air = False
-    for n in range(legs.size):
-        in_air |= feet[n].target.contact == SWINGING
+    in_air = lift_lost_feet(legs, walker, feet, up)
     walker.pelvis.moving |= in_air
     if not in_air:
         group = next_group(settings, legs, walker, feet, m, up)

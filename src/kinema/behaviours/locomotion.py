@@ -24,7 +24,7 @@ from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.swinging import swing_feet
-from kinema.behaviours.travelling import ARRIVED, BodyFrame, end_frame, step_bodies, travel
+from kinema.behaviours.travelling import ARRIVED, BodyFrame, begin_frames, step_bodies, travel
 from kinema.behaviours.walking import (
     BY_VELOCITY,
     HANGING,
@@ -66,6 +66,11 @@ distance at which its leg would be folded up completely, and bend anywhere."""
 WALKING_SPARE = 0.2
 """Leg lengths that a leg reaches beyond its home, at least. The feet of a creature that stands with its legs stretched
 out have their homes closer to the body: it could not take a step otherwise."""
+
+LONGEST_STEP, MOST_STEPS = 0.02, 4
+"""Seconds that a walker is stepped by at most, and how many steps a frame takes at most. At 30 frames a second a foot
+moves up to a third of a leg in a frame: too far for the body to brake in time and for the foot to clear an edge. Two
+steps of 1/60 s walk as at 60 frames a second. Frames longer than 0.08 s are rare, and take longer steps."""
 
 STEEPEST = 1.5
 """Radians (86 degrees): a vertical plane has no height."""
@@ -156,6 +161,9 @@ class LocomotionReport(NamedTuple):
     """(N, 3): of the body over the ground, world space, metres a second."""
     progress: Any
     """(N,): share of the velocity that the legs allow; below 1 the body waits for them."""
+    allowed: Any
+    """(N,): share of the asked speed and turn rate that the feet can follow on this ground. Below 1, on steep slopes
+    and stairs, the walker slows down to it: move your character controller by `velocity`."""
     arrived: Any
     """(N,): whether the walker has arrived at its goal. True also without a goal."""
     pelvis: Any
@@ -182,6 +190,7 @@ class LocomotionState(StageState):
         self.walkers = WALKER.zeros(crowd.count, crowd.precision)
         self.feet = STEP.zeros((crowd.count, len(self.legs)), crowd.precision)
         self.walkers.pelvis.fresh[:] = self.walkers.pelvis.moving[:] = True
+        self.walkers.allowed[:] = 1.0
         for rotation in (self.feet.rotation, self.feet.foothold_rotation, self.feet.target.rotation):
             rotation[..., 3] = 1.0
         self._settings = _settings_record(settings, crowd, self.legs)
@@ -259,24 +268,31 @@ class LocomotionState(StageState):
         self.walkers.pelvis.moving[rows] = True
 
     def update(self, context: FrameContext) -> LocomotionReport:
-        """One frame: travel, lift feet, find footholds, swing, move the body, solve the legs."""
+        """One frame: walk on in steps of at most `LONGEST_STEP`, then pose the hips, the legs and the arms."""
         if context.ground is None:
             raise InputError("Locomotion needs a ground: give Animator(..., ground=...)")
-        dt, rows = self.crowd.precision(context.dt), context.rows
         state = self._settings, self._legs, self.walkers, self.feet
-        self.walkers.pelvis.moving[rows] = False
-        with context.edit_transform() as edit:
-            travel(rows, *state, edit.transform, context.weights, dt)
+        begin_frames(context.rows, *state, context.transform, self.crowd.precision(context.dt))
         self._follow_new_ground(context)
-        choose_footholds(rows, *state, self._cast(context, dt), context.transform)
-        swing_feet(rows, *state, context.transform, dt)
-        self._move_bodies(context, dt)
+        steps = min(max(math.ceil(context.dt / LONGEST_STEP), 1), MOST_STEPS)
+        for _ in range(steps):
+            self._step(context, self.crowd.precision(context.dt / steps))
+        self._pose_hips(context)
         self._solver.solve(context, self.feet.target)
         self._swing_arms(context)
-        world = context.world(self._needed)
-        end_frame(rows, self._legs, self.walkers, self.feet, context.transform, world)
         self._lift_out(context)
         return self._report(context)
+
+    def _step(self, context: FrameContext, dt: Any) -> None:
+        """Walk on by dt seconds, and move feet and bodies along. The pose is left as it is."""
+        rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
+        with context.edit_transform() as edit:
+            travel(rows, *state, edit.transform, context.weights, dt)
+        choose_footholds(rows, *state, self._cast(context, dt), context.transform)
+        swing_feet(rows, *state, context.transform, dt)
+        parent = int(self.crowd.skeleton.parents[self._hips])
+        frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
+        step_bodies(rows, *state, frame, dt)
 
     def _cast(self, context: FrameContext, dt: Any) -> Any:
         """Cast the rays of all feet that look for a foothold, in one call."""
@@ -344,10 +360,7 @@ class LocomotionState(StageState):
         hits = cast_rays(context.ground, rays.reshape(-1), distance, self.crowd.precision)
         return floor, up, hits.reshape(points.shape[:2])
 
-    def _move_bodies(self, context: FrameContext, dt: Any) -> None:
-        parent = int(self.crowd.skeleton.parents[self._hips])
-        frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
-        step_bodies(context.rows, self._settings, self._legs, self.walkers, self.feet, frame, dt)
+    def _pose_hips(self, context: FrameContext) -> None:
         with context.edit([self._hips]) as local:
             leans = bool(self._settings.pelvis.lean > 0)
             apply_to_hips(context.rows, self._hips, self.walkers.pelvis, leans, local.t, local.r)
@@ -373,6 +386,7 @@ class LocomotionState(StageState):
             footholds=np.where(swinging, self.feet.foothold, target.ball),
             velocity=np.einsum("nij,nj->ni", transform[..., :3], walkers.velocity * walkers.progress[:, np.newaxis]),
             progress=walkers.progress.copy(),
+            allowed=walkers.allowed.copy(),
             arrived=near | (walkers.mode != TO_A_POINT),
             pelvis=walkers.pelvis.shift.copy(),
             error=self._solver.states.error.copy(),
@@ -439,7 +453,7 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     record.rest_aside, record.rest_height = aside, high
     record.climb_time = CLIMB_TIME / (settings.foot_speed * length)
     record.spare = max(farthest - aside, LEAST_SPARE * length)
-    closest = max(SWING_FOLD * rest, SMALLEST_BEND * abs(float(record.thigh - record.shin)))
+    record.closest = closest = max(SWING_FOLD * rest, SMALLEST_BEND * abs(float(record.thigh - record.shin)))
     record.low = max(1.0 - closest / (CLOSEST_FOLD * rest), 0.0) if rest > 0.0 else 0.0
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     sole = float(np.linalg.norm(tip - heel))

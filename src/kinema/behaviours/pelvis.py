@@ -31,6 +31,9 @@ FOLDED = 0.25
 OVERSTRETCH = 0.02
 """Leg lengths beyond its reach at which a planted foot is released."""
 
+HIGHEST_ANKLE = 0.8
+"""Share of its reach above the hip up to which an ankle out of reach keeps its height."""
+
 LEAN_DAMPING = 0.1
 """Keeps a body level across a row of feet, which says nothing of the slope across it. A share of the leg length
 squared, beside the spread of the feet."""
@@ -226,7 +229,13 @@ def shorten_targets(settings, legs, feet, world, hips, motion):
         # Less of that near the ground: it would be pushed into it, and out again when it lands.
         nearest = leg.nearest * (like(distance, 1.0) - foot.low) if foot.contact == SWINGING else like(distance, 0.0)
         out = vec.unit_or(way, vec.scale(hips.up, like(distance, -1.0)))
-        if (distance > leg.reach) | (distance < nearest):
+        high = min(vec.dot(way, hips.up), leg.reach * like(distance, HIGHEST_ANKLE))
+        if (distance > leg.reach) & (foot.contact != PLANTED) & (high > like(distance, 0.0)):
+            # Above its hip, on the way up a high step: it stays at its height, over the step's edge.
+            across = vec.unit_or(vec.reject(way, hips.up), out)
+            aside = vec.scale(across, math.sqrt(leg.reach * leg.reach - high * high))
+            store3(foot.ankle, vec.add(start, vec.add(aside, vec.scale(hips.up, high))))
+        elif (distance > leg.reach) | (distance < nearest):
             store3(foot.ankle, vec.add(start, vec.scale(out, min(max(distance, nearest), leg.reach))))
 
 

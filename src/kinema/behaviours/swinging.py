@@ -21,10 +21,12 @@ from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 
 LEAST_RISE, MOST_RISE = 0.4, 0.65
-"""Shares of a swing in which a foot rises: early on level ground, longer where it climbs a step."""
+"""Shares of a swing in which a foot rises: half of it on level ground, less where it descends, more where it climbs a
+step. `gait` plans the rhythm of stairs with the remainder."""
 
-FASTEST_JOINT = 19.0
-"""Radians per second at which the joints of a swinging leg rotate at most: 18 degrees per frame at 60 Hz."""
+FASTEST_JOINT = 18.0
+"""Radians per second at which thigh, knee and ankle of a swinging leg rotate at most: 17 degrees per frame at 60 Hz.
+Other joints of a leg may be faster by a third."""
 
 SLOWEST_PACE = 0.2
 """Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
@@ -62,6 +64,9 @@ HIGHEST_STEP = 0.5
 PATH_RAYS = 12
 """Rays in each line along the path of a swinging foot, from its heel to beyond its landing: a twelfth of a leg
 apart."""
+
+OFF_THE_RAYS = 0.25
+"""Distance of a foothold from the rays of its path, in the distances between them, from which these miss edges."""
 
 USUAL_RISE = 0.6
 """Share of a swing for which a leg's `climb_time` holds."""
@@ -144,13 +149,31 @@ def plan_swing(settings, leg, walker, foot, hits, path, up):
     both = climbs + falls
     share = climbs / both if both > like(length, 0.0) else like(length, LEAST_RISE)
     foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
-    set_waits(leg, foot, hits, path, up)
+    set_waits(leg, foot, hits, path, unseen_edge(settings, leg, foot, up), up)
     across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
     foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), walker.swing_time)
 
 
 @routine
-def set_waits(leg, foot, hits, path, up):
+def unseen_edge(settings, leg, foot, up):
+    """The height of an edge that may be anywhere on the path of a foot; minus infinity without any.
+
+    A foot whose foothold lies beside the rays of its path has none between its ends. If these differ in height by more
+    than the slope of the ground at its foothold, there is a step between them.
+    """
+    swing = swing_path(leg, foot, load3(foot.foothold), up)
+    probed = swing_path(leg, foot, load3(foot.wanted), up)
+    down, none = vec.dot(load3(foot.foothold), up), like(foot.left, -math.inf)
+    off = swing.distance * vec.length(vec.cross(swing.along, probed.along))
+    normal = quat.rotate(load4(foot.foothold_rotation), load3(settings.contact.up))
+    slope = -vec.dot(normal, swing.along) / max(vec.dot(normal, up), settings.contact.cos_slope)
+    step = abs(down - foot.ground - slope * swing.distance)
+    hidden = (off > probed.spacing * like(off, OFF_THE_RAYS)) & (step > leg.bones.length * like(down, PLAN_CLEARANCE))
+    return max(foot.ground, down) if hidden else none
+
+
+@routine
+def set_waits(leg, foot, hits, path, edge, up):
     """Set how long a foot only rises before it moves ahead, and only lowers at its end: the plan that clears most."""
     best = like(foot.left, -1.0)
     depart = arrive = like(foot.left, 0.0)
@@ -160,7 +183,7 @@ def set_waits(leg, foot, hits, path, up):
             foot.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
             if foot.depart + foot.arrive > like(best, LONGEST_WAIT):
                 continue
-            cost = plan_penetration(leg, foot, hits, path, up)
+            cost = plan_penetration(leg, foot, hits, path, edge, up)
             cost += (foot.depart + foot.arrive) * leg.bones.length * like(best, WAIT_COST)
             if (best < like(best, 0.0)) | (cost < best):
                 best, depart, arrive = cost, foot.depart, foot.arrive
@@ -168,8 +191,11 @@ def set_waits(leg, foot, hits, path, up):
 
 
 @routine
-def plan_penetration(leg, foot, hits, path, up):
-    """How deep the sole is in the ground on its path, metres, summed over some moments of the planned swing."""
+def plan_penetration(leg, foot, hits, path, edge, up):
+    """How deep the sole is in the ground on its path, metres, summed over some moments of the planned swing.
+
+    edge: see `unseen_edge`.
+    """
     zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
     swing = swing_path(leg, foot, load3(foot.foothold), up)
     probed = swing_path(leg, foot, load3(foot.wanted), up)
@@ -189,7 +215,10 @@ def plan_penetration(leg, foot, hits, path, up):
             at = swing.distance * moved + vec.dot(part, swing.along)
             place = (at - probed.first) / probed.spacing
             line = path + (PATH_RAYS if (k >= BALL_SAMPLE) & (not leg.point) else 0)
-            ground = height_along(hits, line, place, (moved > on_its_way) & (moved < one - on_its_way), up)
+            moves = (moved > on_its_way) & (moved < one - on_its_way)
+            ground = height_along(hits, line, place, moves, up)
+            if edge > like(zero, -math.inf):
+                ground = max(ground, edge) if moves else min(ground, down)
             depth += max(ground + margin - height - vec.dot(part, up), zero)
     return depth
 

@@ -56,8 +56,8 @@ LOOK_AHEAD = 2.5
 """Half-lives of the pelvis after which planted feet should still be within reach: as long as its spring takes."""
 
 RISE_DAMPING = 0.02
-"""Keeps the slope under two feet side by side level along them. A share of the leg length squared, beside the spread of
-the feet."""
+"""Spread of the feet, as a share of the leg length squared, at which half of a change of the slope under them counts:
+what feet close together say of it is noise."""
 
 RISE_HALF_LIFE = 2.0
 """Half-life of the slope under the feet that strides are adapted to, in half-lives of the pelvis."""
@@ -69,6 +69,10 @@ planted feet stay there: they would be dragged over the ground otherwise."""
 CLOSEST_STAND = 0.5
 """Share of its distance at rest to which a body comes to one of its feet at most, however far another one is: a leg
 that folds up completely bends anywhere."""
+
+FOLD_ROOM = 1.05
+"""Multiple of the closest distance from hip to ankle that a body keeps from where a foot is going to land, with room
+for the delay of its spring. The leg would be folded up otherwise, and its foot pushed into the step."""
 
 SWING_SLACK = 0.3
 """Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
@@ -132,6 +136,7 @@ def slow_down(settings, legs, walker, m, velocity, turn):
         speed = vec.length(way)
         most = fastest_speed(settings, legs[n], stride, vec.dot(load3(walker.rise), along))
         share = min(share, most / speed) if speed > most else share
+    walker.allowed = share
     return vec.scale(velocity, share), turn * share
 
 
@@ -174,13 +179,11 @@ def allowed_share(settings, legs, walker, feet, before, after, up):
     for n in range(legs.size):
         if feet[n].target.contact != PLANTED:
             continue
-        now = strain(settings, legs[n], walker, feet[n], before, up, zero)
-        then = strain(settings, legs[n], walker, feet[n], after, up, zero)
+        now = strain(settings, legs[n], walker, feet[n], before, up, -lower(legs[n]))
+        then = strain(settings, legs[n], walker, feet[n], after, up, -lower(legs[n]))
         if then > now:
             left = max(one - now, zero)
             braking = min(braking, math.sqrt(left / like(one, 1.0 - BRAKE_FROM)))
-        now = strain(settings, legs[n], walker, feet[n], before, up, -lower(legs[n]))
-        then = strain(settings, legs[n], walker, feet[n], after, up, -lower(legs[n]))
         most = like(one, LARGEST_STRAIN)
         if (then > now) & (then > most):
             possible = min(possible, max(most - now, zero) / (then - now))
@@ -260,7 +263,6 @@ def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
         i = rows[k]
         walker, transform = walkers[i], transforms[i, 0]
         up = floor_of(settings.contact, transform).up
-        begin_frame(settings, legs, walker, feet[i], load_matrix(transform), up, dt)
         ease_velocity(settings, legs, walker, load_matrix(transform), own_up, dt)
         moves = step_transform(settings, legs, walker, feet[i], transform, up, dt * weights[i])
         walker.pelvis.moving |= moves | is_asked_to_move(walker)
@@ -272,11 +274,11 @@ def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
 
 @kernel
 def note_homes(legs, walker, feet, m, own_up):
-    """Store the homes of the feet, and add the walker's own motion to their velocities."""
+    """Store the homes of the feet, and their velocities: the walker's own motion and that by the caller."""
     for n in range(legs.size):
         spin = vec.scale(vec.cross(own_up, load3(legs[n].home)), walker.turn)
         own = xform.linear(m, vec.add(load3(walker.velocity), spin))
-        store3(feet[n].drift, vec.add(own, load3(feet[n].drift)))
+        store3(feet[n].drift, vec.add(own, load3(feet[n].carried)))
         store3(feet[n].home, home_of(legs[n], m))
 
 
@@ -288,12 +290,22 @@ def is_asked_to_move(walker):
     return some & (walker.mode != TO_A_POINT)
 
 
+@batch
+def begin_frames(rows, settings, legs, walkers, feet, transforms, dt):
+    """Begin a frame of dt seconds, which may be walked in several steps."""
+    for k in range(rows.size):
+        i = rows[k]
+        walkers[i].pelvis.moving = False
+        up = floor_of(settings.contact, transforms[i, 0]).up
+        begin_frame(settings, legs, walkers[i], feet[i], load_matrix(transforms[i, 0]), up, dt)
+
+
 @routine
 def begin_frame(settings, legs, walker, feet, m, up, dt):
     """Detect changes of the transform by the caller since the last frame.
 
-    After a teleport the walker restarts. After a small move its feet follow: the velocity of the move becomes the drift
-    of their homes.
+    After a teleport the walker restarts. After a small move its feet follow: the velocity of the move is added to the
+    drift of their homes.
     """
     zero = like(dt, 0.0)
     last = load_matrix(walker.transform)
@@ -305,7 +317,7 @@ def begin_frame(settings, legs, walker, feet, m, up, dt):
     still = walker.pelvis.fresh | (dt <= zero)
     for n in range(legs.size):
         moved = vec.reject(vec.sub(home_of(legs[n], m), home_of(legs[n], last)), up)
-        store3(feet[n].drift, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
+        store3(feet[n].carried, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
         if walker.pelvis.fresh:
             feet[n].target.contact = HANGING
             feet[n].failed = False
@@ -344,7 +356,8 @@ def follow_level(settings, legs, walker, feet, transform, up, dt):
 def step_body(settings, legs, walker, feet, world, hips, dt):
     """Move one body on its springs to the height and slope of its feet, low enough that every planted leg reaches.
 
-    It never moves lower than its crouch: a foot that is out of reach then has to step.
+    It never moves lower than its crouch: a foot that is out of reach then has to step. Returns its rotation in world
+    space.
     """
     zero, up = like(dt, 0.0), hips.up
     slope = slope_under(settings.pelvis, legs.bones, feet.target, up)
@@ -369,6 +382,7 @@ def step_body(settings, legs, walker, feet, world, hips, dt):
         speed = zero if walker.pelvis.fresh else (height - walker.pelvis.height) / dt
     motion = PelvisMotion(height, speed, rotation)
     carry_hips(settings.pelvis, legs.bones, walker.pelvis, feet.target, world, hips, motion)
+    return rotation
 
 
 @routine
@@ -399,6 +413,9 @@ def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
                 # Where it lands counts; the later that is, the less.
                 ankle = landing_ankle(legs[n], foot)
                 slack = max(foot.left - full, zero) * length * like(ahead, FASTEST_FALL)
+                fold = legs[n].closest * like(ahead, FOLD_ROOM)
+                if vec.length(vec.reject(vec.sub(start, ankle), up)) < fold:
+                    lowest = max(lowest, highest_hip(start, ankle, up, fold) - slack)
             if vec.length(vec.reject(vec.sub(start, ankle), up)) > leg.reach:
                 continue  # Out of reach at any height.
             deepest = DEEPEST_SQUAT if planted & (later == 0) else DEEPEST_CROUCH
@@ -415,8 +432,12 @@ def stands_at(foot):
 
 @routine
 def step_rise(settings, legs, walker, feet, up, dt):
-    """Ease the slope under the feet of a walker: the plane through the ground under them, by least squares."""
+    """Ease the slope under the feet of a walker: the plane through the ground under them, by least squares.
+
+    Where the feet say nothing of the slope, as two feet side by side do of that ahead, it stays as it was.
+    """
     zero, one = like(dt, 0.0), like(dt, 1.0)
+    before = (zero, zero, zero) if walker.pelvis.fresh else vec.reject(load3(walker.rise), up)
     middle = (zero, zero, zero)
     for n in range(legs.size):
         middle = vec.add(middle, stands_at(feet[n]))
@@ -427,13 +448,13 @@ def step_rise(settings, legs, walker, feet, up, dt):
     xy = xh = yh = zero
     for n in range(legs.size):
         way = vec.sub(stands_at(feet[n]), middle)
-        x, y, h = vec.dot(way, e1), vec.dot(way, e2), vec.dot(way, up)
+        x, y, h = vec.dot(way, e1), vec.dot(way, e2), vec.dot(way, vec.sub(up, before))
         xx, yy, xy = xx + x * x, yy + y * y, xy + x * y
         xh, yh = xh + x * h, yh + y * h
     rise = vec.add(vec.scale(e1, yy * xh - xy * yh), vec.scale(e2, xx * yh - xy * xh))
-    rise = vec.scale(rise, one / (xx * yy - xy * xy))
+    change = vec.scale(rise, one / (xx * yy - xy * xy))
     left = zero if walker.pelvis.fresh else spring.decay(settings.pelvis.half_life * like(dt, RISE_HALF_LIFE), dt)
-    store3(walker.rise, vec.add(rise, vec.scale(vec.sub(load3(walker.rise), rise), left)))
+    store3(walker.rise, vec.add(before, vec.scale(change, one - left)))
 
 
 @kernel
@@ -455,20 +476,19 @@ def step_bodies(rows, settings, legs, walkers, feet, frame, dt):
         world, transform = frame.world[i], frame.transforms[i, 0]
         up = floor_of(settings.contact, transform).up
         hips = hips_of(world, transform, frame.hips, frame.parent, up, frame.weights[i])
-        step_body(settings, legs, walkers[i], feet[i], world, hips, dt)
+        rotation = step_body(settings, legs, walkers[i], feet[i], world, hips, dt)
         note_lost_contacts(legs, feet[i])
+        end_step(legs, walkers[i], feet[i], world, hips, rotation, load_matrix(transform))
 
 
-@batch
-def end_frame(rows, legs, walkers, feet, transforms, world):
-    """Store the state that the next frame starts from."""
-    for k in range(rows.size):
-        i = rows[k]
-        m = load_matrix(transforms[i, 0])
-        store_matrix(walkers[i].transform, m)
-        back = xform.inverse(m)
-        for n in range(legs.size):
-            hip = load_origin(world[i, legs[n].bones.thigh])
-            store3(feet[i, n].hip, xform.apply(back, hip))
-            store3(feet[i, n].way, vec.sub(ankle_of(legs[n], feet[i, n]), hip))
-        walkers[i].pelvis.fresh = False
+@routine
+def end_step(legs, walker, feet, world, hips, rotation, m):
+    """Store the state that the next step starts from. rotation: of the body. m: the character's transform."""
+    store_matrix(walker.transform, m)
+    back, moved = xform.inverse(m), vec.add(hips.position, load3(walker.pelvis.move))
+    for n in range(legs.size):
+        posed = vec.sub(load_origin(world[legs[n].bones.thigh]), hips.position)
+        hip = vec.add(moved, quat.rotate(rotation, posed))
+        store3(feet[n].hip, xform.apply(back, hip))
+        store3(feet[n].way, vec.sub(ankle_of(legs[n], feet[n]), hip))
+    walker.pelvis.fresh = False

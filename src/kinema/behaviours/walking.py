@@ -64,6 +64,7 @@ WALKING_LEG = Record(
     spare=REAL,
     crouch=REAL,
     climb_time=REAL,
+    closest=REAL,
     low=REAL,
     to_ankle=(REAL, 3),
     ankle_rotation=(REAL, 4),
@@ -78,9 +79,9 @@ the leg beside it on the other side, -1 for none. level_share: how much of a ste
 position of the ball at rest. hip: start of the leg. reach: at its largest stretch. rest_reach: from hip to ankle at
 rest. rest_aside, rest_height: the same across and along up. spare: how much farther aside the leg reaches on level
 ground. crouch: how far the body may lower for this leg. climb_time: seconds of a swing per metre that the foot rises in
-it. low: see `FOOT_TARGET`, while it swings. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle
-at rest. samples: from the ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of
-a step, along the foot. point: whether the foot is a mere point.
+it. closest: from hip to ankle, over a step. low: see `FOOT_TARGET`, while it swings. to_ankle: from the ball to the
+ankle at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. margin: what
+its heel and its toes keep from the edge of a step, along the foot. point: whether the foot is a mere point.
 """
 
 WALKER = Record(
@@ -92,6 +93,7 @@ WALKER = Record(
     pace=REAL,
     commanded=(REAL, 3),
     commanded_turn=REAL,
+    allowed=REAL,
     velocity=(REAL, 3),
     turn=REAL,
     progress=REAL,
@@ -110,13 +112,13 @@ WALKER = Record(
 
 mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
 second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
-the feet can follow of that. velocity, turn: what the body does now, eased. progress: share of it that the legs allow.
-transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that group left
-the ground. retries: whether feet that found no foothold try again in this frame, once per beat. beat: seconds from one
-group's lift-off to the next one's. swing_time: seconds that a swing on level ground takes. dip: metres by which the
-body walks lower than it stands. level, level_speed: height of the ground under the hips above the character's floor,
-and how fast the transform follows it. rise: how the ground under the feet rises, metres per metre, as a vector across
-up, eased.
+the feet can follow of that. allowed: its share of what is asked for. velocity, turn: what the body does now, eased.
+progress: share of it that the legs allow. transform: at the end of the last frame. group: the one that swings, or did
+last. since: seconds since that group left the ground. retries: whether feet that found no foothold try again in this
+frame, once per beat. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on
+level ground takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of the ground
+under the hips above the character's floor, and how fast the transform follows it. rise: how the ground under the feet
+rises, metres per metre, as a vector across up, eased.
 """
 
 STEP = Record(
@@ -125,6 +127,7 @@ STEP = Record(
     pull=REAL,
     rotation=(REAL, 4),
     home=(REAL, 3),
+    carried=(REAL, 3),
     drift=(REAL, 3),
     wanted=(REAL, 3),
     side=(REAL, 3),
@@ -153,16 +156,16 @@ STEP = Record(
 
 target: contact state, ball, and what the leg is asked for. velocity, pull: of a swinging foot, and its vertical
 acceleration. rotation: from the character's own space to how the foot stands. home: where the foot belongs now; drift:
-how fast that moves. wanted: where a foot that leaves now should come down. side, bound: the unit vector to its side of
-the body, and how far along it the foot has to land to stay on its side of the foot beside it. beside: the height at
-which that one stands. foothold, foothold_rotation: where it comes down. shift: from wanted to foothold, across up.
-failed, tried: whether no foothold was found, and where it was looked for. apex: height over which a swinging foot
-passes. rises: share of a swing in which it rises. depart: share of a swing before which it only rises. arrive: share
-that is left when it only comes down.
-lift_off: height from which it left. ground: height of the ground there. left, duration: seconds of its swing, what is
-left and all of it. again, replanned: whether it looks for another foothold on its way, and whether it did. first_ray:
-the first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's
-own space. way: from there to the ankle in the last frame.
+how fast that moves; carried: how fast the caller moves it. wanted: where a foot that leaves now should come down. side,
+bound: the unit vector to its side of the body, and how far along it the foot has to land to stay on its side of the
+foot beside it. beside: the height at which that one stands. foothold, foothold_rotation: where it comes down. shift:
+from wanted to foothold, across up. failed, tried: whether no foothold was found, and where it was looked for. apex:
+height over which a swinging foot passes. rises: share of a swing in which it rises. depart: share of a swing before
+which it only rises. arrive: share that is left when it only comes down. lift_off: height from which it left. ground:
+height of the ground there. left, duration: seconds of its swing, what is left and all of it. again, replanned: whether
+it looks for another foothold on its way, and whether it did. first_ray: the first of its rays in this frame, -1 for
+none. hip: where the leg starts, as the body was last, in the character's own space. way: from there to the ankle in the
+last frame.
 """
 
 
