@@ -23,8 +23,9 @@ MAIN_PASSES = 3
 on average and CCD 4.9, where going on with them to the end takes 9.6 and more. Later passes change little: after six,
 joints end up 0.1% (FABRIK) and 0.8% (CCD) of the chain's length from here."""
 
-MAIN_PASSES_LIMITED = 12
-"""The same with limits, where the finish is the one that stalls."""
+MAIN_PASSES_LIMITED = 6
+"""The same with limits, where the finish is the one that stalls. Measured on 10 bones with cones and hinges: twelve
+reach the same targets, come no nearer to the others, and take a quarter longer."""
 
 FINISH_PASSES = 24
 """Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile of
