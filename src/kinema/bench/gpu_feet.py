@@ -9,9 +9,12 @@ records are those of `Feet`, in the same layout.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -25,6 +28,7 @@ from kinema.behaviours.feet import FeetState, place_body
 from kinema.behaviours.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, FeetRecords, aim_body
 from kinema.behaviours.ground_contact import FOOT_SAMPLES, HIT, keep_hit
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.bench import machine
 from kinema.demo import humanoid
 from kinema.math.rows import load3
 from kinema.world.height_field import meet_height_field
@@ -277,8 +281,20 @@ def difference(crowd: DeviceCrowd, world: Any, joints: Any) -> Differences:
     return Differences(float(np.median(away)), float(away.max()), float((away > 1e-3).mean()))
 
 
-def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = print) -> list[Differences]:
-    """Walk a crowd on the device next to a smaller one on the CPU. Returns how they differ, frame by frame."""
+class Walked(NamedTuple):
+    """What a crowd on the device took, next to one on the CPU, in the last third of its frames."""
+
+    characters: int
+    milliseconds: float
+    """Median of a frame on the device."""
+    best_milliseconds: float
+    cpu_microseconds_a_character: float
+    differences: list[Differences]
+    """From the CPU, frame by frame."""
+
+
+def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = print) -> Walked:
+    """Walk a crowd on the device next to a smaller one on the CPU."""
     compared = min(compared, count)
     animator, ground = walking_crowd(compared)
     state = animator["feet"]
@@ -297,22 +313,32 @@ def run(count: int, compared: int, frames: int, tell: Callable[[str], None] = pr
             )
     steady = slice(-max(frames // 3, 1), None)
     device, cpu = float(np.median(on_device[steady])), float(np.median(on_cpu[steady]))
+    walked = Walked(count, device * 1e3, min(on_device[steady]) * 1e3, cpu / compared * 1e6, differences)
     tell(
-        f"feet on a height field, {count:,} characters: {device * 1e3:.3f} ms a frame "
-        f"({device / count * 1e9:.2f} ns a character), best {min(on_device[steady]) * 1e3:.3f} ms; "
-        f"CPU {cpu / compared * 1e6:.2f} us a character"
+        f"feet on a height field, {count:,} characters: {walked.milliseconds:.3f} ms a frame "
+        f"({device / count * 1e9:.2f} ns a character), best {walked.best_milliseconds:.3f} ms; "
+        f"CPU {walked.cpu_microseconds_a_character:.2f} us a character"
     )
-    return differences
+    return walked
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure and show."""
+    """Measure, show, write."""
     parser = argparse.ArgumentParser(prog="python -m kinema.bench.gpu_feet", description=__doc__)
     parser.add_argument("--count", type=int, default=COUNT, help="characters on the device")
     parser.add_argument("--compared", type=int, default=COMPARED, help="characters that the CPU steps too")
     parser.add_argument("--frames", type=int, default=FRAMES)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures go")
     options = parser.parse_args(arguments)
-    run(options.count, options.compared, options.frames)
+    walked = run(options.count, options.compared, options.frames)
+    if options.json is not None:
+        from numba import cuda
+
+        name = cuda.get_current_device().name
+        this = {"gpu": name.decode() if isinstance(name, bytes) else name, **machine.describe()}
+        content = {"machine": this, "date": date.today().isoformat(), **walked._asdict()}
+        content["differences"] = walked.differences[-1]._asdict()
+        options.json.write_text(json.dumps(content, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -532,6 +532,10 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
         from_dtype(record.dtype(dtype)) for record in (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
     )
 
+    # Records in a thread's own memory lie byte after byte. That of a joint has a multiple of 4 bytes, those after it
+    # have fields of 8: an even number of joints keeps these aligned.
+    room = size + size % 2
+
     def kernel(inputs, table, settings, largest, joints, outputs, status):
         i = cuda.grid(1)
         if i >= inputs.source.shape[0]:
@@ -541,7 +545,9 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
             report_flags(status, _UNUSABLE)
             return
         work = Workspace(
-            cuda.local.array(size, joint_type), cuda.local.array(1, group_type), cuda.local.array(1, scratch_type)
+            cuda.local.array(room, joint_type)[:size],
+            cuda.local.array(1, group_type),
+            cuda.local.array(1, scratch_type),
         )
         outcomes = cuda.local.array(1, outcome_type)
         answer = Answer(joints[i : i + 1], outcomes)
