@@ -332,9 +332,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     walked = run(options.count, options.compared, options.frames)
     if options.json is not None:
-        from numba import cuda
-
-        name = cuda.get_current_device().name
+        name = _cuda().get_current_device().name
         this = {"gpu": name.decode() if isinstance(name, bytes) else name, **machine.describe()}
         content = {"machine": this, "date": date.today().isoformat(), **walked._asdict()}
         content["differences"] = walked.differences[-1]._asdict()

@@ -126,9 +126,10 @@ def test_a_moved_target_is_answered_around_it_and_the_others_catch_up():
         crowd.step(TICK)
     before = crowd.people.origins()
     crowd.drag("target", before[0, :3] + (0.3, 1.5, 0.3))
-    assert not crowd.answer(TICK)
+    answered = crowd.answer(TICK)
     moved = np.linalg.norm((crowd.people.origins() - before)[:, :3], axis=1)
     away = np.linalg.norm((before[:, :3] - crowd.target)[:, [0, 2]], axis=1)
+    assert answered.tolist() == np.flatnonzero(away < AROUND).tolist()
     assert moved[away < AROUND].min() > 0.01
     assert moved[away > AROUND].max() == 0.0
     crowd.step(TICK)
