@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from numba import config, njit
+from numba.core.caching import IndexDataCacheFile
 
 from kinema import kernel_cache
 from kinema.solvers.ccd import ccd
@@ -217,3 +218,16 @@ def test_chain_solvers_are_kept(solver):
     solver(joints, (1.0, 1.0, 1.0))
     few = sys.modules[solver.__module__]._solve_few
     assert list(Path(few._cache.cache_path).glob("*_solve_few*.nbi"))
+
+
+def test_two_processes_that_save_at_once_do_not_mix_up_their_signatures(tmp_path, monkeypatch):
+    """Each has seen an empty index before the other saved."""
+    files = kernel_cache._FilesBySignature(str(tmp_path), "solve", "stamp")
+    with monkeypatch.context() as at_once:
+        at_once.setattr(IndexDataCacheFile, "_load_index", lambda self: {})
+        files.save(("float32", "cpu"), b"single")
+        files.save(("float64", "cpu"), b"double")
+    assert files.load(("float32", "cpu")) == b"single"
+    assert files.load(("float64", "cpu")) == b"double"
+    files.flush()
+    assert files.load(("float32", "cpu")) is None

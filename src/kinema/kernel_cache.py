@@ -12,6 +12,7 @@ in every process; a warning says so, once per process.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import logging
 import os
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "_kernels"
@@ -161,11 +162,43 @@ def _folder_cache(function: Any, folder: Path, cpu: str | None) -> Any:
     class FolderCache(FunctionCache):  # type: ignore[misc]
         _impl_class = Files
 
+        def __init__(self, py_func: Any) -> None:
+            super().__init__(py_func)
+            self._cache_file = _FilesBySignature(
+                self._cache_path, self._impl.filename_base, fingerprint(py_func.__module__)
+            )
+
         def _index_key(self, signature: Any, codegen: Any) -> Any:
             signature, target, code = super()._index_key(signature, codegen)
             return signature, target if cpu is None else (target[0], cpu), code
 
     return FolderCache(function)
+
+
+class _FilesBySignature:
+    """Files of one function, an index and its data for each signature.
+
+    numba keeps one index for all signatures and numbers their data. Two processes that compile two signatures at once
+    then take the same number, and one signature is given the code of the other.
+    """
+
+    def __init__(self, folder: str, name: str, stamp: str) -> None:
+        self._folder, self._name, self._stamp = folder, name, stamp
+
+    def _files(self, key: Any) -> Any:
+        text = re.sub(r"0x[0-9a-f]+", "", repr(key))  # Without addresses of functions in it.
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return IndexDataCacheFile(self._folder, f"{self._name}-{digest}", self._stamp)
+
+    def load(self, key: Any) -> Any:
+        return self._files(key).load(key)
+
+    def save(self, key: Any, data: Any) -> None:
+        self._files(key).save(key, data)
+
+    def flush(self) -> None:
+        for index in Path(self._folder).glob(f"{glob.escape(self._name)}-*.nbi"):
+            index.unlink(missing_ok=True)
 
 
 class KernelCache:

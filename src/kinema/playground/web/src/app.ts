@@ -36,6 +36,8 @@ const LONGEST_ELAPSED = 1;
 const DRAG_INTERVAL = 8;
 /** Milliseconds for which a picture is drawn again and again after the last change: cameras and fades come to rest. */
 const AWAKE = 700;
+/** Pictures that frames may come late by before that: where the processor draws, it computes frames more slowly, too. */
+const LATE_PICTURES = 8;
 /** What a user does that may change the picture. */
 const ACTIVITY = ["pointermove", "pointerdown", "pointerup", "wheel", "keydown", "keyup"] as const;
 
@@ -437,7 +439,7 @@ export class App {
 
   /** Draw what has changed, and once it rests, once more as fine as can be. */
   private draw(view: View, now: number, elapsed: number): void {
-    const rests = this.changedAt === null || now - this.changedAt > AWAKE;
+    const rests = this.changedAt === null || now - this.changedAt > AWAKE + LATE_PICTURES * view.pace.ms;
     const kept = this.wantsPicture || this.film.isRecording;
     if (this.changedAt === null && !kept) return;
     view.pace.fine = rests || this.wantsPicture;
