@@ -64,8 +64,8 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "fabrik in batches": lambda: fabrik(chains, target),
         "ccd in batches": lambda: ccd(chains, target),
         "chains with limits": lambda: (
-            fabrik(chains, target, limits=[limits.Cone(1.0)] * 3),
-            ccd(chains, target, limits=[limits.Cone(1.0)] * 3),
+            *(fabrik(some, target, limits=[limits.Cone(1.0)] * 3) for some in (joints, chains)),
+            *(ccd(some, target, limits=[limits.Cone(1.0)] * 3) for some in (joints, chains)),
             constrain(joints, [limits.Cone(1.0)] * 3),
         ),
         "legs": lambda: solve_foot(joints[3], joints[1], joints[1], lengths),
