@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 
 import kinema as km
 from kinema.constants import TILE
@@ -149,7 +150,10 @@ def test_a_batch_is_many_singles(dtype, count):
     batch = km.two_bone(root, target, lengths, pole=pole, hint=hint, soften=0.97)
     for i in range(count):
         single = km.two_bone(root[i], target[i], lengths[i], pole=pole[i], hint=hint, soften=0.97)
-        assert all(np.array_equal(one[i], other) for one, other in zip(batch, single, strict=True))
+        for one, other in zip(batch, single, strict=True):
+            # As plain Python a square root is in double precision until a tile rounds it.
+            slack = 1e-5 if config.DISABLE_JIT and dtype is np.float32 else 0.0
+            np.testing.assert_allclose(one[i], other, rtol=0, atol=slack)
 
 
 @pytest.mark.slow_uncompiled
