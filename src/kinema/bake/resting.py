@@ -23,7 +23,6 @@ from kinema.pose import Pose
 REST_FADE = 0.12
 """Seconds before and after a foot stands flat in which it comes to rest and goes on."""
 
-
 FEWEST_FLAT = 0.1
 """Seconds that a foot stands flat in a clip, at least, to say how its toes lie on the floor."""
 
@@ -38,6 +37,7 @@ class Unrest(NamedTuple):
 
 
 FOOT, TOES = Unrest(0.12, 0.25), Unrest(0.35, 0.7)
+"""Of an ankle in world space, and of toes relative to their foot: captured toes wriggle several times as far."""
 
 LEAST_BEND, LARGEST_BEND = 0.03, 0.8
 """Radians that toes are bent, by the median of all frames in which the foot stands flat, from which on they are
@@ -51,10 +51,12 @@ def rested(clip_frames: ClipFrames) -> ClipFrames:
     flat = still_points(clip_frames.rig, world, clip_frames.dt)[:, :, :2].all(axis=-1)
     soles = metrics.sole_points(clip_frames.rig, world)
     for n, leg in enumerate(clip_frames.rig.legs):
-        ankle, fewest = int(leg.joints[-1]), FEWEST_FLAT / clip_frames.dt
+        ankle = int(leg.joints[-1])
+        if not flat[:, n].any():
+            continue
         if leg.toe is not None:
             toe = int(leg.toe)
-            if np.count_nonzero(flat[:, n]) >= fewest:
+            if np.count_nonzero(flat[:, n]) >= FEWEST_FLAT / clip_frames.dt:
                 straight = _straightened(rotation_of(world[:, toe]), soles[:, n], flat[:, n], clip_frames.rig.up)
                 rotations[:, toe] = _in_parent(clip_frames, world, toe, straight, rotations[:, toe])
             rotations[:, toe] = _held(rotations[:, toe], flat[:, n], TOES, fade)
@@ -95,17 +97,20 @@ def _pitch(ways: Any, up: Any) -> Any:
 
 def _held(rotations: Any, flat: Any, unrest: Unrest, fade: float) -> Any:
     """Rotations of a joint, (F, 4), held at their mean while `flat`, (F,). fade: frames before and after."""
-    frames, own = np.arange(len(flat)), arrays.continuous(rotations)
-    none = np.broadcast_to(np.array((0.0, 0.0, 0.0, 1.0), own.dtype), own.shape)
+    own, rested_rotations, reach = arrays.continuous(rotations), rotations.copy(), int(fade) + 1
     _, starts, stops = runs(flat[np.newaxis])
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        part = slice(max(start - reach, 0), stop + reach)
+        frames = np.arange(len(flat))[part]
         mean = arrays.unit(own[start:stop].sum(axis=0))
         away = np.maximum(np.maximum(start - frames, frames - (stop - 1)), 0)
         # Before and after, what is added in the first and in the last frame fades.
         near = own[np.clip(frames, start, stop - 1)]
-        added = arrays.mul(arrays.conj(near), np.broadcast_to(mean, own.shape))
+        added = arrays.mul(arrays.conj(near), np.broadcast_to(mean, near.shape))
         off = arrays.angle_between(near, mean)
         share = np.clip((unrest.left - off) / (unrest.left - unrest.held), 0.0, 1.0)
         share = share * minimum_jerk(np.clip(1.0 - away / fade, 0.0, 1.0))
-        rotations = arrays.unit(arrays.mul(rotations, arrays.slerp(none, added, share)))
-    return rotations
+        none = np.broadcast_to(np.array((0.0, 0.0, 0.0, 1.0), own.dtype), near.shape)
+        held = arrays.mul(rested_rotations[part], arrays.slerp(none, added, share))
+        rested_rotations[part] = arrays.unit(held)
+    return rested_rotations

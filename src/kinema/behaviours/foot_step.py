@@ -123,8 +123,8 @@ WALL = 0.06
 """Leg lengths above its plane from which a rise beside a planted foot is a wall it leans on, not ground under it."""
 
 HIGHEST_HOVER = 0.07
-"""Leg lengths that the clip has a foot hover, from which on one that is told to be planted stays as high: less is taken
-off the more the lower it is. Captured feet stand up to 5% above their floor."""
+"""Leg lengths. A foot that `set_contacts` plants is lowered to the ground if the clip has it hover by less than this:
+all the way if it hovers little, not at all from here on. Captured feet stand up to 5% above their floor."""
 
 LARGEST_SINK = 0.08
 """Leg lengths that a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
