@@ -188,6 +188,10 @@ class TestFingerprint:
         before, after = edited(None), edited("kinema.solvers.fabrik")
         assert [module for module in self.MODULES if before[module] != after[module]] == ["kinema.solvers.fabrik"]
 
+    def test_an_edit_of_the_playground_recompiles_nothing(self, edited):
+        """`from kinema import limits as ...` imports a module, not all that the package has."""
+        assert edited(None) == edited("kinema.playground.server")
+
     def test_the_imports_are_those_of_the_syntax_tree(self):
         """The imports are read with a regular expression, which is ten times faster than parsing."""
         for path in kernel_cache.PACKAGE.rglob("*.py"):

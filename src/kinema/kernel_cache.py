@@ -83,7 +83,8 @@ def _imports(module: str) -> set[str]:
     """The modules of the package that one module imports. `from package import x` can name a module or its content."""
     found = set()
     for parent, names, whole in _IMPORT.findall(_source(module)):
-        children = {f"{parent}.{name}" for name in re.findall(r"\w+", names)} if parent else {whole}
+        imported = re.findall(r"(?<!\bas )\b(?!as\b)\w+", names)  # Without the new name in `x as y`.
+        children = {f"{parent}.{name}" for name in imported} if parent else {whole}
         modules = {name for name in children if _path(name) is not None}
         found |= modules if modules == children else modules | {parent}
     return found
