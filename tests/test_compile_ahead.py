@@ -196,3 +196,8 @@ def test_every_public_solver_is_in_the_list(monkeypatch):
     for job in warmup_module._jobs(np.float64).values():
         job()
     assert called == set(names)
+
+
+def test_compiling_warns_of_no_target(caplog):
+    warmup_module._jobs(np.float64)["chains with limits"]()
+    assert not caplog.records
