@@ -15,10 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, types, version_info
-from numba.extending import overload
 
-from kinema import kernel_cache
+from kinema._numba import IS_COMPILED, VERSION, njit, overload, types
 from kinema.literals import like as like
 
 _TRIED = ((0, 68),)
@@ -29,7 +27,7 @@ takes twice the time.
 
 def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """The options of `njit` for kernels, entries and packed entries, by the version of numba."""
-    if version[:2] not in _TRIED:
+    if version[:2] not in _TRIED:  # Nor is there any compiler where kernels are plain Python.
         return {}, {}, {}
     from kinema.kernel_compiler import EntryCompiler, KernelCompiler, PackedCompiler
 
@@ -38,7 +36,7 @@ def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any],
     return kernels, entries, packed
 
 
-_KERNEL, _ENTRY, _PACKED = compilers(tuple(version_info.short))
+_KERNEL, _ENTRY, _PACKED = compilers(VERSION)
 
 # What only compiled code calls needs no way in from Python (a third less to compile), and since it never allocates,
 # no counting of references to arrays either (atomic operations that took half the time of short functions).
@@ -89,7 +87,10 @@ def allocating_batch(function: Callable[..., Any]) -> Any:
 
 def _entry(function: Callable[..., Any], **options: Any) -> Any:
     compiled = njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)
-    kernel_cache.attach(compiled)
+    if IS_COMPILED:
+        from kinema import kernel_cache
+
+        kernel_cache.attach(compiled)
     return compiled
 
 

@@ -290,8 +290,7 @@ def _warn_once(folder: str, problem: Exception) -> None:
 
 def attach(dispatcher: Any) -> None:
     """Give a compiled function this cache."""
-    if not config.DISABLE_JIT:
-        dispatcher._cache = KernelCache(dispatcher.py_func)
+    dispatcher._cache = KernelCache(dispatcher.py_func)
 
 
 # --- a line for people who wait ---------------------------------------------------------------------------------------

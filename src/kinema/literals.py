@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-from numba.extending import overload
+from kinema._numba import overload, types
 
 
 def like(x: Any, value: float) -> Any:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config
+
+from kinema._numba import IS_COMPILED
 
 REAL = "real"
 """The type of a field in the precision of the characters: float32 or float64."""
@@ -75,7 +76,7 @@ def kernel_views(*arrays: Any) -> tuple[Any, ...]:
     whose type is equal to that of others but another object: numba then compares all fields, in every call.
     Uncompiled kernels need the recarray, whose elements have attributes.
     """
-    if config.DISABLE_JIT:
+    if not IS_COMPILED:
         return tuple([array if type(array) is np.recarray else array.view(np.recarray) for array in arrays])
     return tuple([_plain_view(array) for array in arrays])
 

@@ -14,10 +14,10 @@ from struct import error as StructError
 from typing import Any, Literal
 
 import numpy as np
-from numba import config
 from numpy.typing import ArrayLike, NDArray
 
 from kinema._jit import batch
+from kinema._numba import IS_COMPILED
 from kinema.constants import LARGEST_FLOAT32, LARGEST_FLOAT64
 from kinema.errors import InputError
 
@@ -89,7 +89,7 @@ def first(name: str, wrong: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
 
 def any_unusable(array: Reals) -> bool:
     """Return whether any number is NaN, infinite or too large for its precision."""
-    if config.DISABLE_JIT:  # The uncompiled loop would take minutes for a large file.
+    if not IS_COMPILED:  # The uncompiled loop would take minutes for a large file.
         return not bool((np.abs(array) <= largest(array.dtype)).all())
     return bool(_count_unusable(array.reshape(-1), array.dtype.type(largest(array.dtype))))
 
