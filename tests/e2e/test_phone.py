@@ -50,6 +50,27 @@ def test_labels_of_the_lab_do_not_touch_each_other(open_tab):
         assert one["x"] + one["width"] < other["x"]
 
 
+@pytest.mark.parametrize("scene", ["creature", "lab"])
+def test_a_hint_covers_nothing_that_matters(open_tab, scene):
+    """Neither what is to be dragged, nor the spider, nor a chart or a button."""
+    tab = open_tab(scene, **PHONE)
+    tab.control("hint").wait_for()
+    tab.wait("state.complete")
+    bubble = tab.control("hint").bounding_box()
+    stage = tab.page.locator("#stage").bounding_box()
+    assert bubble["x"] >= 0
+    assert bubble["x"] + bubble["width"] <= 390
+    state = tab.state
+    points = [(handle["x"], handle["y"]) for handle in state["draggables"]]
+    points += [state["onPage"]] if scene == "creature" else []
+    for x, y in points:
+        assert y > bubble["y"] + bubble["height"] or y < bubble["y"] or not 0 <= x - bubble["x"] <= bubble["width"]
+    for part in tab.page.locator("#stage button:visible, #stage .chart:visible, #pad:visible, #about").all():
+        box = part.bounding_box()
+        assert box["y"] + box["height"] <= bubble["y"] or box["y"] >= bubble["y"] + bubble["height"]
+    assert bubble["y"] + bubble["height"] < stage["y"] + stage["height"] / 2
+
+
 def test_an_arrow_points_to_a_handle_outside(open_tab):
     tab = open_tab("lab", viewport={"width": 900, "height": 420})
     assert tab.control("arrow").and_(tab.page.locator(":visible")).count() == 0

@@ -6,7 +6,7 @@ import threading
 
 from kinema.demo.scenes.planar import PlanarScene
 from kinema.demo.scenes.registry import SCENES
-from kinema.playground import kernels, server
+from kinema.playground import constants, kernels, server
 
 
 class Slow(PlanarScene):
@@ -56,11 +56,46 @@ def test_the_other_process_ends_when_its_parent_is_gone():
     assert child.wait(60) != 0
 
 
-def test_the_other_process_compiles_every_scene(monkeypatch):
-    compiled, find = [], kernels.kind_played
-    monkeypatch.setattr(kernels, "kind_played", lambda name: compiled.append(name) or find(name))
-    kernels.main(list(SCENES))
-    assert compiled == list(SCENES)
+def test_everything_that_the_other_process_compiled_is_loaded_here(monkeypatch):
+    monkeypatch.setattr(kernels, "LOADING_PAUSE", 0.0)
+    monkeypatch.setattr(kernels, "_ready", set())
+    monkeypatch.setattr(kernels, "_complete", set())
+    kernels._load(list(SCENES))
+    played = {kernels.kind_played(name) for name in SCENES}
+    assert kernels._ready == kernels._complete == played
+
+
+def test_a_scene_that_is_opened_while_others_are_loaded_waits_for_one_job_at_most(monkeypatch):
+    """Loading all that a scene can need takes seconds; what a page shows next does not wait for that."""
+    loading, go_on, done = threading.Event(), threading.Event(), []
+
+    class Loaded(PlanarScene):
+        @classmethod
+        def kernels(cls):
+            return {"one": lambda: loading.set() or go_on.wait(10), "two": lambda: done.append("two")}
+
+        @classmethod
+        def later_kernels(cls):
+            return {}
+
+    class Opened(PlanarScene):
+        @classmethod
+        def kernels(cls):
+            return {"its own": lambda: done.append("opened")}
+
+    monkeypatch.setattr(kernels, "LOADING_PAUSE", 0.2)
+    monkeypatch.setattr(kernels, "kind_played", lambda name: Loaded)
+    monkeypatch.setattr(kernels, "_other", None)
+    loader = threading.Thread(target=kernels._load, args=(["loaded"],))
+    loader.start()
+    assert loading.wait(10)
+    opener = threading.Thread(target=kernels.make_ready, args=(Opened, lambda progress: None))
+    opener.start()
+    go_on.set()
+    for thread in (opener, loader):
+        thread.join(10)
+        assert not thread.is_alive()
+    assert done == ["opened", "two"]
 
 
 def test_the_estimate_adapts_to_the_machine(monkeypatch):
@@ -106,8 +141,8 @@ def test_who_opens_a_scene_waits_for_the_other_process_and_compiles_nothing_twic
     other.wait_for("slow")  # It is done: no more waiting, even though the process is gone.
 
 
-def test_the_next_scenes_are_compiled_in_another_process_once_the_first_is_ready(monkeypatch):
-    steps, started, compilers = [], subprocess.Popen, []
+def test_the_other_scenes_are_compiled_in_another_process_once_the_first_picture_is_drawn(monkeypatch):
+    steps, started, compilers, drawn = [], subprocess.Popen, [], threading.Event()
 
     def start(command, **pipes):
         steps.append(command)
@@ -115,10 +150,27 @@ def test_the_next_scenes_are_compiled_in_another_process_once_the_first_is_ready
 
     monkeypatch.setattr(kernels.subprocess, "Popen", start)
     monkeypatch.setattr(kernels, "_other", None)
-    monkeypatch.setattr(server, "make_ready", lambda kind, listener: steps.append(kind))
-    server._compile(PlanarScene, compilers)
+    monkeypatch.setattr(kernels, "make_ready", lambda kind, listener: steps.append(kind))
+    compiling = threading.Thread(target=server._compile, args=("planar", drawn, compilers))
+    compiling.start()
+    compiling.join(0.3)
+    assert steps == [PlanarScene]
+    drawn.set()
+    compiling.join(10)
+    assert not compiling.is_alive()
     assert compilers[0].wait(10) == 1
-    first, command = steps
-    assert first is PlanarScene
     # What the first scene can need later comes first, then every other scene.
-    assert command[-len(SCENES) :] == ["planar", *(name for name in SCENES if name != "planar")]
+    assert steps[1][-len(SCENES) :] == ["planar", *(name for name in SCENES if name != "planar")]
+
+
+def test_the_other_scenes_do_not_wait_forever_for_a_page(monkeypatch):
+    monkeypatch.setattr(server, "FIRST_PICTURE_WAIT", 0.01)
+    monkeypatch.setattr(kernels, "make_ready", lambda kind, listener: None)
+    monkeypatch.setattr(kernels, "compile_the_rest", lambda kind: kind)
+    compilers = []
+    server._compile("planar", threading.Event(), compilers)
+    assert compilers == [PlanarScene]
+
+
+def test_the_names_of_the_scenes_are_those_of_the_registry():
+    assert tuple(SCENES) == constants.SCENE_NAMES

@@ -61,6 +61,7 @@ def test_what_the_page_sends_is_understood():
     assert protocol.parse('{"type":"set","number":4,"name":"bones","value":3}') == protocol.Set(4, "bones", 3)
     assert protocol.parse('{"type":"seen","tick":9}') == protocol.Seen(9)
     assert protocol.parse('{"type":"seen","tick":9,"picture":250}') == protocol.Seen(9, 250.0)
+    assert protocol.parse('{"type":"drawn"}') == protocol.Drawn()
     grab = '{"type":"grab","number":1,"handle":"part 5","position":[0,0.5,1]}'
     assert protocol.parse(grab) == protocol.Grab(1, "part 5", (0.0, 0.5, 1.0))
     rotate = '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1]}'

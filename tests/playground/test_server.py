@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -412,6 +414,23 @@ def test_idle_connections_are_closed_and_block_no_others(served, monkeypatch):
     finally:
         for one in idle:
             one.close()
+
+
+def test_the_server_starts_before_solvers_and_scenes_are_imported():
+    """They take most of a second; a browser gets the page meanwhile."""
+    program = "import sys, kinema.playground.server; print({'numba', 'numpy'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_a_page_says_when_its_first_picture_is_drawn(served):
+    async def scenario():
+        page = await connect(served)
+        assert not served.app.drawn.is_set()
+        await page.send("drawn")
+        await page.frame()
+        assert await asyncio.to_thread(served.app.drawn.wait, 10)
+
+    run(scenario)
 
 
 def test_a_scene_that_does_not_exist_is_refused():

@@ -8,6 +8,8 @@ import json
 import secrets
 import time
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -91,12 +93,16 @@ class FramesOnTheWay:
 
 
 class Connection:
-    """One page."""
+    """One page.
 
-    def __init__(self, websocket: WebSocket) -> None:
+    drawn: called when the page has drawn the first whole picture of a scene.
+    """
+
+    def __init__(self, websocket: WebSocket, drawn: Callable[[], None] = lambda: None) -> None:
         self.token = secrets.token_urlsafe(16)
         """Secret that identifies the session of the page's files."""
         self._websocket = websocket
+        self._drawn = drawn
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._session: Session | None = None
@@ -116,8 +122,18 @@ class Connection:
             if self._session:
                 self._session.close()
 
-    async def ask(self, command: protocol.Receive | protocol.Give) -> Any:
-        """Let the scene read or produce a file. Raises InputError if it refuses."""
+    async def give(self, name: str) -> bytes:
+        """Let the scene produce a file. Raises InputError if it refuses."""
+        produced: Future[bytes] = Future()
+        content: bytes = await self._ask(protocol.Give(name, produced))
+        return content
+
+    async def receive(self, name: str, data: bytes) -> None:
+        """Let the scene read a file. Raises InputError if it refuses."""
+        read: Future[None] = Future()
+        await self._ask(protocol.Receive(name, data, read))
+
+    async def _ask(self, command: protocol.Receive | protocol.Give) -> Any:
         if not self._session:
             raise InputError("no scene is open")
         self._session.send(command)
@@ -128,10 +144,15 @@ class Connection:
         except Exception as problem:  # The scene stopped or timed out; the socket reports why.
             raise InputError("the scene does not answer") from problem
 
+    async def refuse(self, why: str) -> None:
+        """End the connection with a message for its page."""
+        await self._websocket.send_text(json.dumps({"type": "end", "message": why}))
+        await self._websocket.close(REFUSED)
+
     async def _say_goodbye(self, *problems: BaseException | None) -> None:
         for problem in problems:
             if isinstance(problem, (protocol.Malformed, TooFast)):
-                await refuse(self._websocket, f"This session ended: the page sent {problem}.")
+                await self.refuse(f"This session ended: the page sent {problem}.")
             elif problem is not None and not isinstance(problem, (WebSocketDisconnect, RuntimeError, OSError)):
                 raise problem
 
@@ -156,6 +177,8 @@ class Connection:
             self._news.set()
             if self._session:
                 self._session.picture_seconds = command.picture_ms / 1e3
+        elif isinstance(command, protocol.Drawn):
+            self._drawn()
         elif self._session:
             self._session.send(command)
 
@@ -197,9 +220,3 @@ class Connection:
             await self._websocket.send_bytes(message)
         else:
             await self._websocket.send_text(json.dumps(message))
-
-
-async def refuse(websocket: WebSocket, why: str) -> None:
-    """End a connection with a message for its page."""
-    await websocket.send_text(json.dumps({"type": "end", "message": why}))
-    await websocket.close(REFUSED)

@@ -1,5 +1,8 @@
 """Limits and rates of the playground, each with its unit and its reason."""
 
+SCENE_NAMES = ("character", "creature", "planar", "arm", "crowd", "lab")
+"""The scenes of `registry.SCENES`, which takes most of a second to import."""
+
 TICK = 1 / 60
 """Seconds between two frames: 60 per second, as most screens show."""
 
@@ -21,6 +24,15 @@ SHORTEST_STEP = TICK / 4
 
 SETTLE_TIME = 0.75
 """Seconds for which a paused scene solves after an input. In that time, eased hands and feet reach their handles."""
+
+FIRST_PICTURE_WAIT = 20.0
+"""Seconds for which compiling the other scenes waits for a page's first picture. A page may never be opened."""
+
+LOADING_PAUSE = 0.1
+"""Seconds between two jobs that load compiled kernels for later: scenes that run answer meanwhile."""
+
+COMPILER_NICENESS = 5
+"""Priority of the process that compiles the other scenes, as in `nice`: below what a user looks at."""
 
 MOST_SESSIONS = 24
 """Most pages open at once. Each has a thread that solves 60 times a second; more would slow down all of them."""

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from kinema.demo.scenes.registry import SCENES
 from kinema.demo.scenes.scene import Scene
+from kinema.playground.constants import COMPILER_NICENESS, LOADING_PAUSE
 from kinema.playground.kinds import kind_played
 
 TYPICAL_SECONDS = {
@@ -175,20 +176,18 @@ def compile_the_rest(kind: type[Scene]) -> subprocess.Popen[bytes]:
 
 
 def _load(names: list[str]) -> None:
-    """Load everything that these scenes need from the cache."""
-    for name in names:
-        with _one_at_a_time:
-            main([name])
-            _ready.add(kind_played(name))
-            _complete.add(kind_played(name))
+    """Load everything that these scenes need from the cache.
 
-
-def main(names: list[str]) -> None:
-    """Compile everything that these scenes need."""
+    A scene that is opened meanwhile waits for one job at most.
+    """
     for name in names:
         kind = kind_played(name)
         for job in (*kind.kernels().values(), *kind.later_kernels().values()):
-            job()
+            with _one_at_a_time:
+                job()
+            time.sleep(LOADING_PAUSE)
+        _ready.add(kind)
+        _complete.add(kind)
 
 
 class Queue:
@@ -214,6 +213,8 @@ class Queue:
 
 def _serve(names: list[str]) -> None:
     """Compile a queue of scenes and report to standard output."""
+    if hasattr(os, "nice"):
+        os.nice(COMPILER_NICENESS)
     queue = Queue(names)
     threading.Thread(target=_read_names, args=(queue,), daemon=True).start()
     while (job := queue.next()) is not None:

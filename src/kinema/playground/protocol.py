@@ -255,10 +255,15 @@ class Seen:
     """Milliseconds that the page took for its last picture."""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The page has drawn the first whole picture of a scene."""
+
+
 Input = Drag | Drop | Grab | Rotate | Pin | Steer | Release | Restore | Undo | Key | Set
 """Commands that change the scene; each has a number that the frame answering it carries."""
 
-Command = Open | Input | Pause | Advance | Reset | Visible | AsPython | AsState | Receive | Give | Seen
+Command = Open | Input | Pause | Advance | Reset | Visible | AsPython | AsState | Receive | Give | Seen | Drawn
 
 
 def parse(text: str) -> Command:
@@ -365,5 +370,6 @@ _READERS: dict[str, Any] = {
     "reset": lambda m: Reset(),
     "visible": lambda m: Visible(_flag(m, "visible")),
     "python": lambda m: AsPython(),
+    "drawn": lambda m: Drawn(),
     "seen": lambda m: Seen(_count(m, "tick"), _duration(m, "picture")),
 }

@@ -1,4 +1,8 @@
-"""The server: serves one page and its socket. Listens on this machine only, unless another host is given."""
+"""The server: serves one page and its socket. Listens on this machine only, unless another host is given.
+
+The scenes and the solvers take most of a second to import. So the server answers first: a browser gets the page while
+another thread imports them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
-from concurrent.futures import Future
 from importlib.resources import files
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
@@ -25,11 +29,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from kinema.demo.scenes.scene import Scene
 from kinema.errors import InputError
-from kinema.playground import protocol
-from kinema.playground.connection import Connection, refuse
 from kinema.playground.constants import (
+    FIRST_PICTURE_WAIT,
     LARGEST_FILE,
     LARGEST_MESSAGE,
     LONGEST_IDLE,
@@ -39,11 +41,15 @@ from kinema.playground.constants import (
     PING_INTERVAL,
     PORT,
     PORTS_TRIED,
+    SCENE_NAMES,
     SWITCH_INTERVAL,
     TIME_TO_CLOSE,
 )
-from kinema.playground.kernels import compile_the_rest, make_ready
-from kinema.playground.kinds import kind_played
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kinema.playground.connection import Connection
 
 _TYPES = {"index.html": "text/html", "app.js": "text/javascript", "app.css": "text/css", "icon.svg": "image/svg+xml"}
 """All files that can be fetched. Names are looked up here and never become paths."""
@@ -59,6 +65,15 @@ _HEADERS = {
 }
 
 _NOTHING = PlainTextResponse("Nothing here.", 404)
+
+_importing = threading.Lock()
+
+
+def _connection_class() -> type[Connection]:
+    """Import the scenes and all that they need, in one thread at a time. Takes most of a second."""
+    with _importing:
+        from kinema.playground.connection import Connection
+    return Connection
 
 
 def page() -> dict[str, bytes]:
@@ -91,6 +106,8 @@ class App:
         self._host = host
         self._page = page_files
         self._connections: dict[str, Connection] = {}
+        self.drawn = threading.Event()
+        """Set once a page has drawn its first whole picture."""
         routes = [
             Route("/", self._file),
             Route("/{name}", self._file),
@@ -113,10 +130,10 @@ class App:
             await websocket.close()  # Before it is accepted: the browser sees a refusal.
             return
         await websocket.accept()
+        connection = (await asyncio.to_thread(_connection_class))(websocket, self.drawn.set)
         if self.open_sessions >= MOST_SESSIONS:
-            await refuse(websocket, f"The playground is full: {MOST_SESSIONS} pages are open. Close one, then reload.")
+            await connection.refuse(f"The playground is full: {MOST_SESSIONS} pages are open. Close one, then reload.")
             return
-        connection = Connection(websocket)
         self._connections[connection.token] = connection
         try:
             await connection.serve()
@@ -130,8 +147,7 @@ class App:
     # Files of a session, under a token that only its page knows.
 
     async def _give(self, request: Request) -> Response:
-        done: Future[bytes] = Future()
-        return await self._ask(request, protocol.Give(request.path_params["name"], done))
+        return await self._ask(request, lambda connection, name: connection.give(name))
 
     async def _receive(self, request: Request) -> Response:
         if self._sender(request) is None:  # Checked before the body is read.
@@ -141,15 +157,14 @@ class App:
             data += part
             if len(data) > LARGEST_FILE:
                 return PlainTextResponse(f"Files may have {LARGEST_FILE // 2**20} MiB at most.", 413)
-        done: Future[None] = Future()
-        return await self._ask(request, protocol.Receive(request.path_params["name"], bytes(data), done))
+        return await self._ask(request, lambda connection, name: connection.receive(name, bytes(data)))
 
-    async def _ask(self, request: Request, command: protocol.Receive | protocol.Give) -> Response:
+    async def _ask(self, request: Request, ask: Callable[[Connection, str], Awaitable[bytes | None]]) -> Response:
         connection = self._sender(request)
         if connection is None:
             return _NOTHING
         try:
-            content = await connection.ask(command)
+            content = await ask(connection, request.path_params["name"])
         except InputError as problem:
             return PlainTextResponse(str(problem), 422)
         return Response(content or b"", media_type="application/octet-stream", headers=_HEADERS)
@@ -230,8 +245,9 @@ class Server(uvicorn.Server):
 
 
 def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = None, browser: bool = True) -> None:
-    """Serve the playground until Ctrl-C."""
-    kind = kind_played(scene)
+    """Serve the playground until Ctrl-C. Raises InputError if there is no such scene."""
+    if scene not in SCENE_NAMES:
+        raise InputError(f"there is no scene {scene!r:.40}; there are {', '.join(SCENE_NAMES)}")
     app = App(host, page())
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host
@@ -240,7 +256,7 @@ def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = N
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     compilers: list[subprocess.Popen[bytes]] = []
-    threading.Thread(target=_compile, args=(kind, compilers), daemon=True).start()
+    threading.Thread(target=_compile, args=(scene, app.drawn, compilers), daemon=True).start()
     logger = logging.getLogger("kinema")
     level = logger.level
     logger.setLevel(logging.ERROR)  # Targets out of reach are normal here.
@@ -255,9 +271,18 @@ def play(scene: str = "character", host: str = "127.0.0.1", port: int | None = N
             compiler.terminate()
 
 
-def _compile(first: type[Scene], compilers: list[subprocess.Popen[bytes]]) -> None:
-    """Compile what the first scene needs here, then the rest in another process: nothing is compiled twice."""
+def _compile(scene: str, drawn: threading.Event, compilers: list[subprocess.Popen[bytes]]) -> None:
+    """Compile what the first scene needs here, then the rest in another process: nothing is compiled twice.
+
+    The rest waits until the first picture is drawn: until then, it would take processor time from it.
+    """
+    _connection_class()
+    from kinema.playground.kernels import compile_the_rest, make_ready
+    from kinema.playground.kinds import kind_played
+
+    first = kind_played(scene)
     make_ready(first, lambda progress: None)
+    drawn.wait(FIRST_PICTURE_WAIT)
     compilers.append(compile_the_rest(first))
 
 

@@ -104,6 +104,7 @@ export class App {
   private changedAt: number | null = 0;
   /** Number of the first picture with everything in it; null before it is drawn. */
   private firstPicture: number | null = null;
+  private toldDrawn = false;
   /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
   private held: { handle: string; input: number; dropped: boolean } | null = null;
   /** The newest drag that has not been sent. */
@@ -275,6 +276,7 @@ export class App {
     this.resize();
     this.dragging.attach(this.view);
     this.firstPicture = null;
+    this.view.warmUp();
   }
 
   // To the server.
@@ -421,7 +423,7 @@ export class App {
     const now = performance.now();
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;
-    if (!this.compiling.isHidden && this.isComplete) this.compiling.hide();
+    if (this.isComplete) this.completed();
     this.connection.pictureMs = view.pace.ms;
     const frame = this.connection.take();
     if (frame) this.take(frame);
@@ -458,6 +460,14 @@ export class App {
   /** Whether a picture with everything in it is on the screen. */
   private get isComplete(): boolean {
     return this.firstPicture !== null && this.view !== null && this.view.pace.finished >= this.firstPicture;
+  }
+
+  /** Tell the server, once: what else it has to compile would have slowed down the first picture. */
+  private completed(): void {
+    if (!this.compiling.isHidden) this.compiling.hide();
+    if (this.toldDrawn) return;
+    this.toldDrawn = true;
+    this.connection.send({ type: "drawn" });
   }
 
   private take(frame: Frame): void {

@@ -93,7 +93,8 @@ export type PageMessage =
   | { type: "visible"; visible: boolean }
   | { type: "python" }
   /** picture: milliseconds that the last picture took. */
-  | { type: "seen"; tick: number; picture: number };
+  | { type: "seen"; tick: number; picture: number }
+  | { type: "drawn" };
 
 export interface Frame {
   layout: number;

@@ -103,6 +103,8 @@ export interface View {
   describe(description: Description): void;
   /** Take a new frame. */
   show(frame: Frame): void;
+  /** Prepare for the first picture while the server starts the scene. */
+  warmUp(): void;
   /** Draw the newest frame, `elapsed` seconds after the last time. */
   draw(elapsed: number): void;
   resize(width: number, height: number): void;

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
 import { clone } from "three/examples/jsm/utils/SkeletonUtils.js";
+import { speck } from "./space";
 
 /** Largest metalness: without an environment to reflect, metal would be black. */
 const MOST_METAL = 0.25;
@@ -31,6 +32,17 @@ export class Figure {
       if (part instanceof THREE.Mesh) dress(part);
     });
     return new Figure(file.scene, byJoint);
+  }
+
+  /** Drawn like the characters that come with the package. */
+  static standIn(): THREE.Object3D {
+    const geometry = speck({ position: 3, normal: 3, color: 3, skinWeight: 4 });
+    geometry.setAttribute("skinIndex", new THREE.BufferAttribute(new Uint8Array(12), 4));
+    const mesh = new THREE.SkinnedMesh(geometry, new THREE.MeshStandardMaterial({ vertexColors: true, metalness: 0, roughness: 0.8 }));
+    mesh.bind(new THREE.Skeleton([new THREE.Bone()]));
+    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.frustumCulled = false;
+    return mesh;
   }
 
   /** A transparent copy in one colour. */

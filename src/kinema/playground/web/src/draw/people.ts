@@ -2,7 +2,7 @@
 // Every character is drawn at a level of detail by its distance; those out of sight are left out.
 
 import * as THREE from "three";
-import { SOFTWARE } from "./space";
+import { SOFTWARE, speck } from "./space";
 
 /** Texels that the matrix of one joint takes: one for each of its rows. */
 const ROWS = 3;
@@ -131,6 +131,19 @@ export class People {
     this.group.add(this.shade);
   }
 
+  /** Drawn like the characters before they arrive. */
+  standIn(): THREE.Object3D {
+    const geometry = speck({ position: 3, normal: 3, own: 3, bones: 2, shares: 2, slot: 1 });
+    const instanced = new THREE.InstancedBufferGeometry();
+    for (const [name, attribute] of Object.entries(geometry.attributes)) instanced.setAttribute(name, attribute);
+    for (const [name, width] of [["origin", 4], ["who", 1]] as const) instanced.setAttribute(name, new THREE.InstancedBufferAttribute(new Float32Array(width), width));
+    instanced.instanceCount = 1;
+    this.allocate(1, 1);
+    const mesh = new THREE.Mesh(instanced, this.material);
+    mesh.frustumCulled = false;
+    return mesh;
+  }
+
   get ready(): boolean {
     return this.levels.length > 0;
   }
@@ -162,6 +175,7 @@ export class People {
     this.texture?.dispose();
     this.texture = new THREE.DataTexture(new Int16Array(4 * width * height), width, height, THREE.RGBAIntegerFormat, THREE.ShortType);
     this.texture.internalFormat = "RGBA16I";
+    this.texture.needsUpdate = true;
     this.uniforms.matrices.value = this.texture;
   }
 

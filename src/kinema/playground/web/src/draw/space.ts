@@ -93,6 +93,13 @@ export class SpaceStage {
     this.pace.end();
   }
 
+  /** Draw once, with stand-ins for what is still on its way: their shaders are compiled while the server starts the scene. */
+  warmUp(standIns: THREE.Object3D[]): void {
+    for (const standIn of standIns) this.scene.add(standIn);
+    this.renderer.render(this.scene, this.camera.lens);
+    for (const standIn of standIns) standIn.removeFromParent();
+  }
+
   private setQuality(quality: Quality): void {
     const { shadow } = this.sun;
     this.quality = quality;
@@ -150,6 +157,13 @@ function drawsInSoftware(): boolean {
 
 export function phong(colour: number, shininess = 40): THREE.MeshPhongMaterial {
   return new THREE.MeshPhongMaterial({ color: colour, shininess, specular: 0x333333 });
+}
+
+/** One triangle without a size, with attributes of the given widths: it has a shader, and nothing of it is seen. */
+export function speck(widths: Record<string, number>): THREE.BufferGeometry {
+  const geometry = new THREE.BufferGeometry();
+  for (const [name, width] of Object.entries(widths)) geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * width), width));
+  return geometry;
 }
 
 /** A mesh that casts and takes shadows. */

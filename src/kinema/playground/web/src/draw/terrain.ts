@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import type { Theme } from "../view";
-import { SOFTWARE } from "./space";
+import { SOFTWARE, speck } from "./space";
 import { TriangleBins } from "./triangle_bins";
 
 /** Metres from line to line. */
@@ -65,6 +65,13 @@ export class Terrain {
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.edges = new THREE.LineSegments(new THREE.EdgesGeometry(indexed, EDGE), this.rim);
     this.group.add(this.mesh, this.edges);
+  }
+
+  /** Drawn like the ground before it is built. */
+  standIns(): THREE.Object3D[] {
+    const body = new THREE.Mesh(speck({ position: 3, normal: 3, uv: 2, color: 3 }), this.body);
+    body.castShadow = body.receiveShadow = true;
+    return [body, new THREE.LineSegments(speck({ position: 3 }), this.rim)];
   }
 
   get isBuilt(): boolean {

@@ -8,9 +8,10 @@ import { element, make } from "./dom";
 const SECONDS = 10;
 /** Distance of the bubble from its handle, CSS pixels. */
 const AWAY = 26;
-/** Width of a stage on which there is no room beside a handle, and height that the bubble takes below it, CSS pixels. */
+/** Width of a stage on which a bubble beside a handle would cover what is to be seen, CSS pixels. */
 const NARROW = 560;
-const BELOW = 66;
+/** Distance of the bubble from the text above it there, CSS pixels. */
+const UNDER = 8;
 const KEY = "kinema-dragged";
 
 export class Hint {
@@ -50,15 +51,15 @@ export class Hint {
     this.box.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
-  /** Put the bubble to the right of its handle, or to the left where it would be cut off. On a narrow stage it goes below,
-   * where it hides less of what is to be dragged, or above where it would be cut off. */
-  private arrange(x: number, y: number, { width, height }: DOMRect): void {
+  /** Put the bubble to the right of its handle, or to the left where it would be cut off. On a narrow stage it goes under
+   * the scene's text, where it covers nothing: the ring marks the handle. */
+  private arrange(x: number, y: number, { width }: DOMRect): void {
     const size = this.bubble.offsetWidth;
-    const fits = width > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
-    const side = fits || (y + BELOW < height ? "below" : "above");
-    this.box.className = side;
-    const aside = Math.min(Math.max(-size / 2, 8 - x), width - 8 - x - size);
-    this.bubble.style.left = fits ? "" : `${aside}px`;
+    const side = width > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
+    this.box.className = side || "apart";
+    const text = element("intro");
+    this.bubble.style.left = side ? "" : `${text.offsetLeft - x}px`;
+    this.bubble.style.top = side ? "" : `${text.offsetTop + text.offsetHeight + UNDER - y}px`;
   }
 
   /** The user has dragged something: the hint has served its purpose. */

@@ -56,6 +56,8 @@ export abstract class BaseView<S extends Stage> implements View {
     this.stage.resize(width, height);
   }
 
+  warmUp(): void {}
+
   abstract draw(elapsed: number): void;
 
   // Handles.
@@ -132,6 +134,15 @@ export abstract class BaseView<S extends Stage> implements View {
 export abstract class SpaceView extends BaseView<SpaceStage> {
   get camera(): Camera {
     return this.stage.camera;
+  }
+
+  /** What is drawn like the things that the server has not sent yet. */
+  protected standIns(): THREE.Object3D[] {
+    return [];
+  }
+
+  override warmUp(): void {
+    this.stage.warmUp(this.standIns());
   }
 
   /** Position of a handle in the scene. */

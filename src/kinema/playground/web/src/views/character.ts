@@ -189,6 +189,10 @@ export class CharacterView extends SpaceView {
 
   // The picture.
 
+  protected override standIns(): THREE.Object3D[] {
+    return [...this.terrain.standIns(), Figure.standIn()];
+  }
+
   draw(elapsed: number): void {
     const { frame, description, theme } = this;
     if (!frame || !description || !theme) return;

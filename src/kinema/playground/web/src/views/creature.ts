@@ -98,6 +98,10 @@ export class CreatureView extends SpaceView {
 
   // The picture.
 
+  protected override standIns(): THREE.Object3D[] {
+    return [...this.terrain.standIns(), Figure.standIn()];
+  }
+
   draw(elapsed: number): void {
     const { frame, description, theme } = this;
     if (!frame || !description || !theme) return;

@@ -61,11 +61,15 @@ export class CrowdView extends SpaceView {
     this.fetching = true;
     try {
       this.people.dress(looks);
-      this.hills = new THREE.Mesh(surface(await this.tools.file(GROUND)), this.ground);
+      // The coarsest level is small, and enough to begin with.
+      const [ground, coarsest] = await Promise.all([this.tools.file(GROUND), this.tools.file(level(levels - 1))]);
+      this.hills = new THREE.Mesh(surface(ground), this.ground);
       this.hills.visible = this.showsPeople;
       this.stage.scene.add(this.hills);
-      for (let n = levels - 1; n >= 0; n--) {
-        this.people.add(n, await this.tools.file(level(n))); // The coarsest one is there at once, and enough to begin with.
+      this.people.add(levels - 1, coarsest);
+      this.tools.redraw();
+      for (let n = levels - 2; n >= 0; n--) {
+        this.people.add(n, await this.tools.file(level(n)));
         this.tools.redraw();
       }
     } catch (problem) {
@@ -87,6 +91,10 @@ export class CrowdView extends SpaceView {
     this.ground.color.set(theme.dark ? 0x2a313a : 0xe7e1d4);
     (this.target.material as THREE.MeshPhongMaterial).color.set(theme.target);
     this.field.colours(theme.palette[0]!, theme.palette[4]!, theme.palette[5]!);
+  }
+
+  protected override standIns(): THREE.Object3D[] {
+    return [this.people.standIn()];
   }
 
   draw(elapsed: number): void {
