@@ -249,6 +249,22 @@ def test_a_frame_keeps_its_transform_when_characters_move_before_it_is_read():
     np.testing.assert_array_equal(animator.update(DT).transform[1, :3, 3], (1, 2, 3))
 
 
+@pytest.mark.parametrize("keeps", [False, True], ids=["", "with the last frame kept"])
+def test_a_character_that_is_not_updated_keeps_the_transform_of_its_matrices(keeps):
+    animator = km.Animator(person(), count=2)
+    animator.set_transform((1, 0, 0), rows=[1])
+    first = animator.update(DT)
+    last = first if keeps else None
+    del first
+    animator.set_transform((5, 0, 0), rows=[1])
+    frame = animator.update(DT, rows=[0])
+    np.testing.assert_array_equal(frame.transform[1, :3, 3], (1, 0, 0))
+    del frame
+    np.testing.assert_array_equal(animator.update(DT, rows=[0]).transform[1, :3, 3], (1, 0, 0))
+    np.testing.assert_array_equal(animator.update(DT).transform[1, :3, 3], (5, 0, 0))
+    assert last is None or last.transform[1, 0, 3] == 1
+
+
 def test_what_users_do_to_a_frame_does_not_reach_the_animator():
     animator = km.Animator(walker(), [km.Play("Walk", speed=0.0)])
     frame = animator.update(DT)

@@ -18,7 +18,7 @@ UP, DOWN = 0.3, 0.15
 """Share of the slope's angle that a body leans uphill, going up and going down."""
 
 CLIMBING_SPEED = 0.6
-"""Leg lengths a second along the slope from which a body leans as far as it does."""
+"""Speed along the slope, leg lengths a second, at which the lean reaches its largest angle."""
 
 LEAN_SMOOTHING = 0.3
 """Seconds, standard deviation, over which slope and speed are smoothed: about half a step."""

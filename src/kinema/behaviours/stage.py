@@ -276,15 +276,22 @@ class Buffers:
         self.views = tuple(_read_only(array) for array in self.local)
         self._snapshot: weakref.ref[Snapshot] | None = None
 
+    def arrays(self) -> tuple[Any, ...]:
+        """Everything that a snapshot holds."""
+        return (*self.local, self.world, self.transform)
+
     def held(self) -> Snapshot | None:
         """Return the snapshot of these arrays if a frame still holds it."""
         return None if self._snapshot is None else self._snapshot()
 
-    def snapshot(self, transform: Any) -> Snapshot:
-        """Return a snapshot of the current arrays; the same one until they are written to."""
+    def snapshot(self, transform: Any, rows: Any) -> Snapshot:
+        """Return a snapshot of the current arrays; the same one until they are written to.
+
+        transform: (N, 1, 12), of which the snapshot takes these rows. The others keep the transforms of their matrices.
+        """
         snapshot = self.held()
         if snapshot is None:
-            np.copyto(self.transform, transform)
+            self.transform[rows] = transform[rows]
             snapshot = Snapshot(self)
             self._snapshot = weakref.ref(snapshot)
         return snapshot
@@ -336,7 +343,7 @@ class FrameContext:
         for mine, rest in zip(self._buffers.local, skeleton.rest.arrays(), strict=True):
             mine[:] = rest
         self._transform = np.zeros((count, 1, 12), dtype)
-        self._transform[:] = np.eye(4)[:3].reshape(12)
+        self._transform[:] = self._buffers.transform[:] = np.eye(4)[:3].reshape(12)
         self.transform = _read_only(self._transform)
         self.ground = None
         self.viewer = None
@@ -361,14 +368,18 @@ class FrameContext:
 
     def snapshot(self) -> Snapshot:
         """Return the arrays of this frame. They stay as they are for as long as the snapshot exists."""
-        return self._buffers.snapshot(self._transform)
+        return self._buffers.snapshot(self._transform, self._present_rows())
 
     def set_pose(self, pose: Pose) -> None:
         """Set the pose that the stages start from: of one character, or of all of them. Absent ones keep theirs."""
-        rows: Any = slice(None) if self.present.size == self.crowd.count else self.present
+        rows = self._present_rows()
         with self.edit() as local:
             for mine, theirs in zip((local.t, local.r, local.s), pose.arrays(), strict=True):
                 mine[rows] = theirs if theirs.ndim == 2 else theirs[rows]
+
+    def _present_rows(self) -> Any:
+        """The characters present, as an index: everyone as a slice, which NumPy copies faster."""
+        return slice(None) if self.present.size == self.crowd.count else self.present
 
     def set_transform(self, rows: Any, matrices: Any) -> None:
         """Set the transforms of some characters, (rows, 12), between two frames."""
@@ -381,7 +392,7 @@ class FrameContext:
         now = self._buffers = free[0] if free else Buffers(count, joints, self.crowd.precision)
         self._spare = [before, *(buffers for buffers in self._spare if buffers is not now)][:SPARE_BUFFERS]
         if copy:
-            for mine, theirs in zip((*now.local, now.world), (*before.local, before.world), strict=True):
+            for mine, theirs in zip(now.arrays(), before.arrays(), strict=True):
                 np.copyto(mine, theirs)
 
     # --- reading -----------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ DAMPING_FLOOR = 1e-9
 """Keeps the 3x3 system solvable on a straight chain, in float32 too. In chain lengths, squared."""
 
 DAMPING = 0.1
-"""Levenberg's damping as a multiple of the squared error: vanishes at the target, so the end is quadratic."""
+"""Levenberg's damping as a multiple of the squared error. It vanishes at the target, where the steps then
+converge quadratically."""
 
 
 @routine
@@ -116,7 +117,7 @@ def add_outer(diagonal, off, v, sign):
 
 @routine
 def find_step(work):
-    """Solve (J J^T + damping) y = miss. The damping vanishes with the miss, so the end is quadratic."""
+    """Solve (J J^T + damping) y = miss. The damping vanishes with the miss: the last steps converge quadratically."""
     group, scratch = work.group[0], work.scratch[0]
     for k in range(group.miss.size):
         miss = vec.sub(load3(group.goal, k), load3(scratch.end, k))
