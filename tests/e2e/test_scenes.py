@@ -39,6 +39,23 @@ def test_the_lab_shares_one_target(open_tab):
     assert np.abs(np.array(ends) - state["chains"][0]["target"]).max() < 0.02
 
 
+def test_every_solver_of_the_lab_keeps_the_limits(open_tab):
+    """Compensating angles included: without limits of their own they would win."""
+    tab = open_tab("lab", viewport={"width": 900, "height": 420})
+    tab.control("limit").fill("25")
+    tab.page.keyboard.press("Enter")
+    tab.wait("state.controls.limit === 25")
+    tab.settle()
+    state = tab.state
+    assert len(state["chains"]) == 3
+    for chain in state["chains"]:
+        bones = np.vstack(((0.0, 1.0, 0.0), np.diff(chain["joints"], axis=0)))
+        bones /= np.linalg.norm(bones, axis=1, keepdims=True)
+        angles = np.degrees(np.arccos(np.clip((bones[:-1] * bones[1:]).sum(axis=1), -1, 1)))
+        assert angles.max() < 25.1
+    assert state["solve_ms"] < 1000 / 60, "a step fits into a frame"
+
+
 def test_limbs_of_the_crowd_report_their_frame_time(open_tab):
     tab = open_tab(crowd_of("limbs", 1000), viewport={"width": 480, "height": 320})
     state = tab.wait("state.shows === 'limbs' && state.chains.length && state.call_ms > 0")

@@ -1,6 +1,8 @@
 """What every scene has around it."""
 
 import base64
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,6 +157,37 @@ def test_the_page_comes_back_with_its_server_and_ctrl_c_ends_it_at_once(open_tab
         tab.wait("state.connected && state.tick > 2 && state.chains.length === 5")
         assert tab.control("banner").is_hidden()
     tab.complaints.clear()  # The browser reports every attempt to reach a server that is gone.
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are looked up in /proc")
+def test_a_killed_server_leaves_no_process_behind(open_tab):
+    """The process that compiles the other scenes is started once the first picture is drawn."""
+    with playground(port=18338) as server:
+        tab = open_tab("planar", address=server.address)
+        tab.wait("state.complete")
+        tasks = Path(f"/proc/{server.process.pid}/task")
+        children = until(lambda: [one for file in tasks.glob("*/children") for one in file.read_text().split()])
+        server.process.kill()
+        server.process.wait(20)
+    until(lambda: not any(is_alive(child) for child in children))
+    tab.complaints.clear()  # The browser reports that its server is gone.
+
+
+def until(value):
+    """What a function returns once that is true. Fails after 20 seconds."""
+    began = time.monotonic()
+    while not (found := value()):
+        assert time.monotonic() - began < 20
+        time.sleep(0.05)
+    return found
+
+
+def is_alive(pid):
+    """Whether a process runs. One that has ended and was not waited for is a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_a_page_that_draws_slowly_goes_on_when_its_controls_change(open_tab):

@@ -31,9 +31,6 @@ FIRST_PICTURE_WAIT = 20.0
 LOADING_PAUSE = 0.1
 """Seconds between two jobs that load compiled kernels for later: scenes that run answer meanwhile."""
 
-COMPILER_NICENESS = 5
-"""Priority of the process that compiles the other scenes, as in `nice`: below what a user looks at."""
-
 MOST_SESSIONS = 24
 """Most pages open at once. Each has a thread that solves 60 times a second; more would slow down all of them."""
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from kinema.demo.scenes.registry import SCENES
 from kinema.demo.scenes.scene import Scene
-from kinema.playground.constants import COMPILER_NICENESS, LOADING_PAUSE
+from kinema.playground.constants import LOADING_PAUSE
 from kinema.playground.kinds import kind_played
 
 TYPICAL_SECONDS = {
@@ -213,8 +213,6 @@ class Queue:
 
 def _serve(names: list[str]) -> None:
     """Compile a queue of scenes and report to standard output."""
-    if hasattr(os, "nice"):
-        os.nice(COMPILER_NICENESS)
     queue = Queue(names)
     threading.Thread(target=_read_names, args=(queue,), daemon=True).start()
     while (job := queue.next()) is not None:

@@ -81,6 +81,20 @@ def test_levels_have_fewer_and_fewer_vertices_and_follow_few_joints(number):
     assert len(packed_level(number)) == 8 + 4 * (14 * counts[0] + 3 * counts[1])
 
 
+def test_limbs_of_the_coarsest_level_meet_at_their_joints():
+    """It has no dark joints between them."""
+    skin, skeleton = skin_of(LEVELS[-1]), humanoid().skeleton
+    rest = skeleton.world(skeleton.rest)[:, :3, 3]
+    bound = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(axis=1)]
+    for upper, lower in (("thigh_l", "shin_l"), ("shin_l", "foot_l"), ("upper_arm_l", "forearm_l")):
+        joint = rest[skeleton.index(lower)]
+        for name in (upper, lower):
+            vertices = skin.vertices[bound == skeleton.index(name)]
+            along = (vertices - joint) @ (joint - rest[skeleton.index(upper)])
+            assert along.min() <= 0.001 or name == upper, f"a gap between {name} and its joint"
+            assert along.max() >= -0.005 or name == lower, f"a gap between {name} and the next joint"
+
+
 def test_looks_differ():
     crowd = CrowdScene()
     looks = crowd.description()["looks"]

@@ -54,7 +54,8 @@ def colours(seed: int) -> Palette:
 
 
 _WITH_JOINTS = 0.2
-"""Least detail at which the dark joints between the shells are there: with less, they are less than a pixel wide."""
+"""Least detail at which there are dark joints between the shells. With less, they are less than a pixel wide, and limbs
+and feet are rods that reach over them."""
 
 
 def dressed(skeleton: Skeleton, bones: Sequence[Bone], palette: Palette, detail: Detail = FULL) -> Skin:
@@ -184,15 +185,24 @@ def _arm(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> li
         Section(0.236, 0.0, 0.0),
     ]
     return [
-        _limb(upper, above, palette.shirt, detail.size(16, 11)),
-        _limb(fore, below, palette.skin, detail.size(14, 10)),
+        _limb(upper, above, palette.shirt, detail, (16, 11)),
+        _limb(fore, below, palette.skin, detail, (14, 10)),
         _joint(fore.start, 0.0355, fore, palette.joint, fore.name, detail),
         _joint(fore.end, 0.0245, fore, palette.joint, f"hand_{side}", detail),
     ]
 
 
-def _limb(bone: Bone, sections: Sequence[Section], colour: Any, size: dict[str, int]) -> Part:
-    return _rigid(shell(bone.start, bone.axes, sections, colour, **size), bone.name)
+def _limb(bone: Bone, sections: Sequence[Section], colour: Any, detail: Detail, size: tuple[int, int]) -> Part:
+    """Make a limb between two joints. size: sides and rings at full detail."""
+    if detail.share >= _WITH_JOINTS:
+        return _rigid(shell(bone.start, bone.axes, sections, colour, **detail.size(*size)), bone.name)
+    radii = (max(section.wide for section in sections), sections[-3].wide)
+    return _rigid(_rod(bone.start, bone.end, radii, colour), bone.name)
+
+
+def _rod(start: Point, end: Point, radii: tuple[float, float], colour: Any) -> Mesh:
+    """Make the coarsest limb: four sides, pointed ends."""
+    return rod(start, end, radii, colour, sides=4, rings=1)
 
 
 def _joint(at: Point, radius: float, bone: Bone, colour: Any, joint: str, detail: Detail) -> Part:
@@ -261,8 +271,8 @@ def _leg(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> li
         Section(0.384, 0.0, 0.0),
     ]
     return [
-        _limb(thigh, above, palette.trousers, detail.size(18, 11)),
-        _limb(shin, below, palette.trousers, detail.size(16, 11)),
+        _limb(thigh, above, palette.trousers, detail, (18, 11)),
+        _limb(shin, below, palette.trousers, detail, (16, 11)),
         _joint(shin.start, 0.0495, shin, palette.joint, shin.name, detail),
         _joint(shin.end, 0.033, shin, palette.joint, f"foot_{side}", detail),
     ]
@@ -275,6 +285,9 @@ def _foot(at: dict[str, Bone], side: str, palette: Palette, detail: Detail) -> l
     heel = foot.start[2] - 0.056
     out = 0.004 if side == "l" else -0.004
     lengthwise = np.column_stack(((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)))
+    if detail.share < _WITH_JOINTS:
+        back, front = (x + out, 0.042, heel + 0.034), (x + out, 0.030, z + 0.040)
+        return [_rigid(_rod(back, front, (0.042, 0.030), palette.shoes), foot.name)]
     sections = [
         Section(heel, 0.0, 0.0, 0.034),
         Section(heel + 0.012, 0.030, 0.040, 0.036),

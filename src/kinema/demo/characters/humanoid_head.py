@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.demo.characters.blobs import Blob, both, front, limb, lump, surface
 from kinema.demo.characters.bones import Bone
-from kinema.demo.characters.shells import Detail, Section, shell
+from kinema.demo.characters.shells import Detail, Section, ball, shell
 from kinema.demo.characters.skins import Part, ramp
 from kinema.meshes import Mesh, globe, half_ball, tube
 
@@ -21,8 +21,14 @@ _UPPER, _LOWER = math.radians(64), math.radians(64)
 """How far the lids cover an eye from its top and bottom. Together with a blink of 48 degrees they close it."""
 
 
+_UP = (0.0, 1.0, 0.0)
+
 _WITH_EYES = 0.4
 """Least detail at which there are eyes and brows: with less, the head is a few pixels high."""
+
+
+_WITH_FACE = 0.2
+"""Least detail at which the head has a face: with less, skull and hair are two balls."""
 
 
 def _skull() -> list[Blob]:
@@ -37,6 +43,9 @@ def _skull() -> list[Blob]:
 
 def head(skin: Any, hair: Any, detail: Detail) -> list[Part]:
     """Make skull, face and hair. skin, hair: their colours."""
+    if detail.share < _WITH_FACE:
+        balls = (((0.0, 1.632, 0.014), 0.086, skin), ((0.0, 1.668, -0.020), 0.090, hair))
+        return [Part(ball(at, radius, _UP, colour, sides=6, rings=3), ["head"]) for at, radius, colour in balls]
     sockets = both(lump((0.033, 1.647, 0.097), (0.021, 0.010, 0.013)))
     mesh = surface(_skull(), 0.0125 / detail.share, skin, melt=_MELT, carve=sockets)
     parts = [_jawed(mesh), _hair(hair, detail)]
@@ -106,11 +115,11 @@ def eye(at: dict[str, Bone], side: str, lid: Any, iris: Any, detail: Detail) -> 
     bands = [(0.24, black), (0.50, iris), (0.56, tuple(0.4 * c for c in iris)), (math.pi, white)]
     lid = tuple(0.93 * c for c in lid)
     above, below = (0.0, math.sin(_UPPER), -math.cos(_UPPER)), (0.0, -math.sin(_LOWER), -math.cos(_LOWER))
-    ball = Part(globe(centre, _EYE, ahead, bands, detail.size(14, 1)["sides"]), [f"eye_{side}"])
+    eyeball = Part(globe(centre, _EYE, ahead, bands, detail.size(14, 1)["sides"]), [f"eye_{side}"])
     if not detail.small:
-        return [ball]
+        return [eyeball]
     return [
-        ball,
+        eyeball,
         Part(half_ball(centre, _LID, above, lid, 16), [f"lid_{side}"]),
         Part(half_ball(centre, _LID - 0.0003, below, lid, 16), ["head"]),
     ]

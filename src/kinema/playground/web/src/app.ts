@@ -434,7 +434,7 @@ export class App {
     this.labels.show(view.labels());
     this.dragging.drawn(now);
     const handles = view.handles();
-    this.hint.drawn(handles, elapsed);
+    this.hint.drawn(handles, this.isComplete ? elapsed : 0); // Its seconds begin with the first whole picture.
     this.arrows.show(handles);
     this.showCamera();
   }

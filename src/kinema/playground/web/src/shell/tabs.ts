@@ -11,6 +11,15 @@ export class Tabs {
   constructor(private readonly open: (name: string) => void) {
     addEventListener("hashchange", () => this.select());
     element("tabs").addEventListener("keydown", (event) => this.key(event));
+    element("tabs").addEventListener("scroll", () => this.fade(), { passive: true });
+    new ResizeObserver(() => this.fade()).observe(element("tabs"));
+  }
+
+  /** Fade the ends behind which there are more tabs, as on a phone. */
+  private fade(): void {
+    const { scrollLeft, scrollWidth, clientWidth, classList } = element("tabs");
+    classList.toggle("more-before", scrollLeft > 1);
+    classList.toggle("more-after", scrollLeft + clientWidth < scrollWidth - 1);
   }
 
   get current(): string {
@@ -32,6 +41,7 @@ export class Tabs {
     this.scenes = scenes.filter(({ name }) => name in VIEWS);
     element("tabs").replaceChildren(...this.scenes.map((scene) => this.tab(scene)));
     this.mark();
+    this.fade();
   }
 
   private tab({ name, title, about }: Introduction): HTMLElement {
@@ -51,7 +61,7 @@ export class Tabs {
       const on = tab.dataset["scene"] === this.current;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
-      if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (on) tab.scrollIntoView({ block: "nearest", inline: "center" });
     }
   }
 

@@ -40,9 +40,10 @@ export class ArmView extends SpaceView {
 
   override paint(theme: Theme): void {
     super.paint(theme);
-    this.floor.color.set(theme.dark ? 0x2a2f37 : 0xe4ddd0);
-    this.wall.color.set(theme.dark ? 0x232830 : 0xf1ede5);
-    this.metal.color.set(theme.dark ? 0xbfc6d3 : 0xe4e7ee);
+    this.floor.color.set(theme.dark ? 0x46505d : 0xe4ddd0);
+    this.wall.color.set(theme.dark ? 0x56616f : 0xf1ede5);
+    this.metal.color.set(theme.dark ? 0xd3d9e4 : 0xe4e7ee);
+    this.dark.color.set(theme.dark ? 0x4a5260 : 0x2c3038);
     this.goal.material.color.set(theme.target);
     this.shown = "";
     this.furnish();

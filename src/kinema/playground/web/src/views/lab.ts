@@ -26,7 +26,8 @@ function title(solver: string): string {
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
   private readonly floor = phong(0xffffff, 5);
-  private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), phong(0x2c3038, 60), 16);
+  private readonly joints = phong(0x2c3038, 60);
+  private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), this.joints, 16);
   private readonly targets: THREE.Mesh[] = [];
   private readonly trails: Trail[] = [];
   private solvers: string[] = [];
@@ -51,7 +52,8 @@ export class LabView extends SpaceView {
 
   override paint(theme: Theme): void {
     super.paint(theme);
-    this.floor.color.set(theme.dark ? 0x262b33 : 0xe9e4da);
+    this.floor.color.set(theme.dark ? 0x333b46 : 0xe9e4da);
+    this.joints.color.set(theme.dark ? 0xd9dee8 : 0x2c3038);
     this.dress();
   }
 
