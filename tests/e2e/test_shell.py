@@ -23,6 +23,17 @@ def test_every_scene_opens_by_its_address_and_draws(open_tab, scene):
     assert tab.control(f"scene-{scene}").get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (900, 420), (1000, 600)])
+@pytest.mark.parametrize("scene", ["lab", "character"])
+def test_the_page_fits_its_window_and_never_scrolls(open_tab, scene, width, height):
+    tab = open_tab(scene, viewport={"width": width, "height": height})
+    tab.wait("state.fps > 0")
+    size = tab.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert size[0] <= width
+    assert size[1] <= height
+    assert tab.page.evaluate("[scrollX, scrollY]") == [0, 0]
+
+
 def test_the_first_screen_moves_and_respects_reduced_motion(open_tab):
     lively = open_tab("planar", reduced_motion="no-preference")
     before = lively.state["chains"][0]["target"]

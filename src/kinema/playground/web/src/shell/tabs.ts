@@ -57,11 +57,12 @@ export class Tabs {
   }
 
   private mark(): void {
-    for (const tab of element("tabs").querySelectorAll<HTMLElement>("[role=tab]")) {
+    const tabs = element("tabs");
+    for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
       const on = tab.dataset["scene"] === this.current;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
-      if (on) tab.scrollIntoView({ block: "nearest", inline: "center" });
+      if (on) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2; // Not the page with them.
     }
   }
 
