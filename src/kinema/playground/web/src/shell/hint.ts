@@ -52,7 +52,7 @@ export class Hint {
   }
 
   /** Put the bubble to the right of its handle, or to the left where it would be cut off. On a narrow stage it goes under
-   * the scene's text, in place of the keys, where it covers nothing: the ring marks the handle. */
+   * the scene's text, where it covers nothing: the ring marks the handle. */
   private arrange(x: number, y: number, { width }: DOMRect): void {
     const size = this.bubble.offsetWidth;
     const side = width > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
