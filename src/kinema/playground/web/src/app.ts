@@ -426,7 +426,7 @@ export class App {
     if (this.isComplete) this.completed();
     this.connection.pictureMs = view.pace.ms;
     const frame = this.connection.take();
-    if (frame) this.take(frame);
+    if (frame && this.scene) this.take(frame); // Before its description comes, a frame is of the last scene.
     if (!this.frame) return;
     if (view.camera) view.camera.steered = this.steering.isActive;
     this.draw(view, now, elapsed);
