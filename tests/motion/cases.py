@@ -168,7 +168,7 @@ def _stairs(rise: float, run: float, leg: float) -> Any:
     """Level ground behind and at first, then steps with upright risers, as a mesh."""
     edges = APPROACH * leg + run * np.arange(STEPS + 1)
     z = np.concatenate(((-WIDE * leg,), np.repeat(edges, 2)))
-    y = rise * np.concatenate(((0.0,), np.repeat(np.arange(STEPS + 1.0), 2)))[: len(z)]
+    y = rise * np.repeat(np.arange(STEPS + 2.0), 2)[: len(z)]
     x = np.array((-WIDE * leg, WIDE * leg))
     vertices = np.stack(np.broadcast_arrays(x[:, np.newaxis], y, z), axis=-1).reshape(-1, 3)
     a = np.arange(len(z) - 1)
