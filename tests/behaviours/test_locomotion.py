@@ -176,6 +176,31 @@ def test_it_waits_at_an_edge_and_comes_back():
 
 
 @pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("speed", [0.0, 1e-30, 1e-12, 1e-4, 1e6])
+def test_any_speed_gives_a_finite_pose(speed):
+    """Also one so small that its square is 0, for walkers that were just held back."""
+    walk = Walk(exact("spider"), km.Ground.from_function(island))
+    for velocity in (AHEAD, (0.0, 0.0, -speed), (speed, 0.0, 0.0), AHEAD):
+        walk.state.walk(velocity, turn=speed)
+        walk.go(1.5)
+        assert np.isfinite(walk.world).all()
+        assert np.isfinite(walk.state.feet.pull).all()
+
+
+@pytest.mark.slow_uncompiled
+def test_a_foot_out_of_reach_comes_down_although_its_body_cannot_follow():
+    """A spider that changes its direction: a swing took half of what was left of it in every frame, for ever."""
+    walk = walked("spider", "directions", 120)
+    in_air = ~walk.planted
+    longest = np.zeros(in_air.shape[1:], int)
+    runs = np.zeros(in_air.shape[1:], int)
+    for frame in in_air:
+        runs = np.where(frame, runs + 1, 0)
+        longest = np.maximum(longest, runs)
+    assert longest.max() < walk.rate
+
+
+@pytest.mark.slow_uncompiled
 def test_feet_land_beside_holes():
     ground = km.Ground.from_function(holes)
     walk = Walk(exact("spider"), ground)
@@ -485,14 +510,10 @@ def test_stairs_allow_less_than_a_fast_walk_and_the_report_says_so():
 # --- quality ----------------------------------------------------------------------------------------------------------
 
 
-SHORTFALLS = {("spider", "slope25"): 5.0}
-"""Per cent of a leg that a sole may be in the ground where that is more than 2; see docs/locomotion.md."""
-
-
-def check_figures(figures, deepest=2.0):
+def check_figures(figures):
     """What every walk of the four characters is held to."""
     assert figures.rotation.max() < 25.0
-    assert figures.depth.max() < deepest
+    assert figures.depth.max() < 2.0
     assert figures.apart.min() > 0.0
     assert figures.slide.max() < 0.01
     assert figures.flips.max() == 0
@@ -505,7 +526,8 @@ def check_figures(figures, deepest=2.0):
 def test_figures_at_three_speeds_and_through_turns_at_any_frame_rate(name, ground, hz):
     figures = measure(walked(name, ground, hz, 5.0))
     check_figures(figures)
-    assert figures.speed.min() > 85.0
+    assert figures.speed[:4].min() > 85.0
+    assert figures.kept.min() > 85.0
     if name == "person":
         assert figures.arms.min() > 10.0
 
@@ -517,21 +539,20 @@ def test_slopes_and_stairs_at_three_speeds_and_through_turns(name, ground):
     if name == "horse":
         asset("gltf/m2m_horse.glb")
     figures = measure(walked(name, ground, seconds=8.0))
-    check_figures(figures, SHORTFALLS.get((name, ground), 2.0))
+    check_figures(figures)
     assert figures.hips.max() < 45.0
+    assert figures.kept.min() > (85.0 if ground == "slope25" else 75.0)
     if name == "person":
         assert figures.arms.min() > 20.0
     if name != "spider":  # Its hips are as high as one of these steps.
-        assert figures.speed[:2].min() > 85.0
-        assert figures.speed[:4].min() > (85.0 if ground == "slope25" else 80.0)
-        assert figures.kept.min() > (75.0 if ground == "slope25" else 60.0)
+        assert figures.speed[:4].min() > 80.0
 
 
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("name", ["CesiumMan", "KayKit_Knight", "m2m_fox"])
 def test_no_walker_comes_to_a_halt_on_stairs(name):
     asset(f"gltf/{name}.glb")
-    assert measure(walked(name, "stairs_up", seconds=8.0)).speed.min() > 30.0
+    assert measure(walked(name, "stairs_up", seconds=8.0)).speed.min() > 25.0
 
 
 @pytest.mark.slow_uncompiled

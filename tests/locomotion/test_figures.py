@@ -26,7 +26,7 @@ def test_every_character_walked_every_ground_at_every_speed_and_rate():
 
 @pytest.mark.parametrize("hz", RATES)
 @pytest.mark.parametrize(
-    ("key", "bar", "share"), [("rotation", 25.0, 0.98), ("depth", 2.0, 0.97), ("flips", 0.5, 1.0), ("slide", 0.01, 1.0)]
+    ("key", "bar", "share"), [("rotation", 25.0, 1.0), ("depth", 2.0, 0.99), ("flips", 0.5, 1.0), ("slide", 0.01, 1.0)]
 )
 def test_walks_are_within_the_bars_at_every_rate(hz, key, bar, share):
     """The walks that are not are listed in the document."""
@@ -48,7 +48,15 @@ def test_arms_of_a_person_swing(hz):
 def test_slow_and_usual_walks_keep_their_speed(hz):
     """The spider has steps as high as its hips."""
     mine = [row for row in ROWS if row["hz"] == hz and row["asked"] < 1.5 and row["ground"] != "directions"]
-    assert np.mean([row["speed"] > 85.0 for row in mine if row["character"] != "spider"]) > 0.95
+    assert min(row["speed"] for row in mine if row["character"] != "spider") > 85.0
+
+
+@pytest.mark.parametrize("hz", RATES)
+def test_walks_make_the_speed_that_they_report_as_allowed(hz):
+    """The walks that do not are listed in the document."""
+    kept = [row["kept"] for row in ROWS if row["hz"] == hz and row["ground"] != "directions"]
+    assert np.mean([share > 85.0 for share in kept]) > 0.94
+    assert min(kept) > 75.0
 
 
 def test_heights_between_the_rows_of_a_mesh_are_those_of_its_triangles():

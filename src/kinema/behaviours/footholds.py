@@ -10,7 +10,15 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.gait import HIGHEST_CLIMB, bound_landing, landing_point, lift_feet, lift_off, on_own_side
+from kinema.behaviours.gait import (
+    HIGHEST_CLIMB,
+    bound_landing,
+    landing_point,
+    learn_pace,
+    lift_feet,
+    lift_off,
+    on_own_side,
+)
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
     FOOT_SAMPLES,
@@ -27,11 +35,11 @@ from kinema.behaviours.ground_contact import (
 )
 from kinema.behaviours.pelvis import highest_hip
 from kinema.behaviours.swinging import PATH_RAYS, land, lines_of, path_point, plan_swing, swing_path
-from kinema.behaviours.walking import HANGING, landing_ankle, reach_for, rotation_of
+from kinema.behaviours.walking import HANGING, landing_ankle, landing_share, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
 
-RING, SHORTER = 13, 3
+RING, SHORTER = 13, 8
 """Candidates where the foot is wanted, four around it half way out and eight all the way out; and on the way from there
 back to its home, for shorter steps."""
 
@@ -160,6 +168,7 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
         up = floor_of(settings.contact, transforms[i, 0]).up
         if not walker.pelvis.fresh:
             lift_feet(settings, legs, walker, feet[i], m, up)
+        walker.advance = landing_share(settings, legs, walker, feet[i], m, up)
         for n in range(legs.size):
             foot = feet[i, n]
             foot.first_ray = -1
@@ -243,7 +252,7 @@ def is_held_back(walker):
 def is_within_reach(settings, leg, walker, foot, m, ankle, up):
     """Whether the leg reaches a foothold once the body has come there, without crouching too far."""
     seconds = foot.left if foot.target.contact == SWINGING else like(walker.level, 0.0)
-    moves = vec.scale(load3(foot.drift), seconds * walker.progress)
+    moves = vec.scale(load3(foot.drift), seconds * walker.advance)
     hip = vec.add(xform.apply(m, load3(foot.hip)), moves)
     held = is_held_back(walker)
     reach = leg.reach if held else reach_for(leg, like(seconds, HOLD_REACH))
@@ -339,3 +348,4 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
                 lifts |= feet[i, n].target.contact == SWINGING
         if lifts & (not in_air):
             walkers[i].since = like(walkers[i].since, 0.0)
+            learn_pace(walkers[i])

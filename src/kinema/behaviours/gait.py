@@ -41,7 +41,7 @@ SLOWEST_SWING, FASTEST_SWING = 0.75, 0.92
 LONGEST_SWING = 2.0
 """Longest swing on level ground, that of the slowest walk, as a multiple of the shortest."""
 
-STEP_JOINS = 0.4
+STEP_JOINS = 0.2
 """Share of the lift-off distance from which a foot lifts off together with its group."""
 
 STEP_JOINS_UNTIL = 0.3
@@ -56,8 +56,22 @@ STOOD_LONG = 10.0
 STEP_URGENT = 1.3
 """Multiple of the lift-off distance from which a foot no longer waits for its beat, only for the others to land."""
 
-BRAKE_FROM = 0.7
-"""Strain from which the body slows down, so that no leg is overstretched."""
+STRAIN_URGENT = 0.7
+"""Strain from which a foot that is behind no longer waits for its beat."""
+
+TOO_SLOW, KEPT_UP = 0.87, 0.93
+"""Share of its speed below which a walker is held back by its legs, and learns to walk more slowly; and from which it
+walks faster again."""
+
+SLOWEST_PACE = 0.6
+"""Share of what its swinging feet could follow that a walker does not learn to be slower than."""
+
+PACE_CREDIT = 1.0
+"""Seconds of free walking that a walker which sets off, or turns back, starts with: its first step says little."""
+
+PACE_SPARE, PACE_LEARNT, PACE_GROWS, PACE_MEMORY = 1.08, 0.6, 1.15, 0.4
+"""Multiple of the speed it made that a walker learns, since legs that are never waited for could be faster; share of
+that at every lift-off; multiple by which its top speed grows again; and what counts of the steps before the last."""
 
 ROOM_AHEAD = 0.65
 """Share of its spare reach that a leg uses at landing."""
@@ -135,7 +149,7 @@ def landing_point(settings, leg, walker, foot, m, seconds):
     along = vec.unit_or(drift, (zero, zero, zero))
     lead = lead_of(walker, foot)
     ahead = vec.scale(along, lead + lead_shift(settings, leg, m, along, lead))
-    moves = vec.scale(drift, seconds * walker.progress)
+    moves = vec.scale(drift, seconds * walker.advance)
     return vec.add(load3(foot.home), vec.add(moves, keep_side(settings, leg, m, ahead)))
 
 
@@ -160,7 +174,7 @@ def bound_landing(settings, legs, walker, feet, n, m, seconds):
     zero, foot = like(seconds, 0.0), feet[n]
     own_up = load3(settings.contact.up)
     own_side = vec.cross(own_up, load3(settings.forward))
-    turned = quat.from_axis_angle(own_up, walker.turn * seconds * walker.progress)
+    turned = quat.from_axis_angle(own_up, walker.turn * seconds * walker.advance)
     side = vec.unit_or(xform.linear(m, quat.rotate(turned, own_side)), (zero, zero, zero))
     partner = legs[n].partner
     apart = zero
@@ -225,14 +239,17 @@ def need(settings, leg, walker, foot, m, up):
         if (vec.length(moved) < length * like(zero, TRY_AGAIN)) & (not again):
             return zero
     ball = load3(foot.target.ball)
-    gap = vec.reject(vec.sub(ball, vec.add(wanted, load3(foot.shift))), up)
+    # A foothold beside the wanted one is as good as that; one behind it is left the earlier.
+    shift, along = load3(foot.shift), vec.unit_or(load3(foot.drift), (zero, zero, zero))
+    shift = vec.sub(shift, vec.scale(along, min(vec.dot(shift, along), zero)))
+    gap = vec.reject(vec.sub(ball, vec.add(wanted, shift)), up)
     lead = lead_of(walker, foot)
     most = max(lead + lead, settings.settle * length)
     needed = vec.length(gap) / most if most > zero else zero
     strained = strain(settings, leg, walker, foot, m, up, zero)
     behind = vec.dot(vec.sub(load3(foot.home), ball), load3(foot.drift)) > zero
     if behind | (strained >= like(zero, 1.0)):
-        return max(needed, strained * like(zero, STEP_URGENT / BRAKE_FROM))
+        return max(needed, strained * like(zero, STEP_URGENT / STRAIN_URGENT))
     return needed
 
 
@@ -312,6 +329,31 @@ def set_rhythm(settings, legs, walker, feet, m):
     if left > zero:
         walker.beat = max(walker.beat, min(lifts / left, longest))
     walker.swing_time = walker.beat * share
+
+
+@kernel
+def forget_pace(walker):
+    """Forget what a walker learnt of the ground: it goes another way."""
+    zero = like(walker.moved, 0.0)
+    walker.top, walker.moved, walker.waited = like(zero, math.inf), like(zero, PACE_CREDIT), zero
+
+
+@kernel
+def learn_pace(walker):
+    """Adapt the top speed of a walker to the share of its speed that it made since about the last lift-off.
+
+    What single steps, edges and turns cost is not known before. A walker that is faster than its legs would stop and
+    go.
+    """
+    one = like(walker.moved, 1.0)
+    time = walker.moved + walker.waited
+    made = walker.moved / time if time > like(time, 0.0) else one
+    speed, least = vec.length(load3(walker.velocity)), vec.length(load3(walker.commanded)) * like(one, SLOWEST_PACE)
+    if made < like(one, TOO_SLOW):
+        walker.top = max(speed * (one + (made * like(one, PACE_SPARE) - one) * like(one, PACE_LEARNT)), least)
+    elif made > like(one, KEPT_UP):
+        walker.top *= like(one, PACE_GROWS)
+    walker.moved, walker.waited = walker.moved * like(one, PACE_MEMORY), walker.waited * like(one, PACE_MEMORY)
 
 
 @routine

@@ -7,6 +7,8 @@ and the shape of the leg changes as smoothly as the clip and the target do.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kinema._jit import kernel, like, routine
@@ -19,7 +21,8 @@ FOLD_PASSES = 16
 """Most passes. Each takes a step of Newton's method; four are usual."""
 
 LARGEST_FOLD = 0.3
-"""Share by which all bends grow or shrink at most in a pass: farther away the distance is not linear in it."""
+"""Share by which the tangents of half of all bends grow or shrink at most in a pass: farther away the distance is not
+linear in it."""
 
 FOLD_EXACT = 2e-6
 """Leg lengths that the ankle may be off its distance."""
@@ -50,18 +53,34 @@ def rotate_joint(joint, rotation, pose):
     store4(pose.r[joint], quat.unit(quat.mul(load4(pose.r[joint]), own)))
 
 
+class Bend(NamedTuple):
+    """How a joint is bent: the axis, as long as the sine of the bend, and the cosine."""
+
+    axis: Any
+    cosine: Any
+
+
 @kernel
 def bend_of(on_path, pose):
-    """The axis that a joint is bent about, as long as the sine of its bend.
-
-    Rotations by a share of that change the tangents of half of all bends in one proportion. No joint ever folds up
-    completely, or comes to bend the other way.
-    """
+    """How a joint of a leg is bent."""
     zero = like(pose.weight, 0.0)
     joint, none = load_origin(pose.world[on_path.joint]), (zero, zero, zero)
     upper = vec.unit_or(vec.sub(joint, load_origin(pose.world[on_path.above])), none)
     lower = vec.unit_or(vec.sub(load_origin(pose.world[on_path.below]), joint), none)
-    return vec.cross(upper, lower)
+    return Bend(vec.cross(upper, lower), vec.dot(upper, lower))
+
+
+@kernel
+def bend_more(bend, share):
+    """The rotation that makes the tangent of half of a bend larger by a share.
+
+    No joint ever folds up completely, or comes to bend the other way. The shape of a leg depends on its distance alone,
+    not on the passes that lead to it.
+    """
+    one = like(share, 1.0)
+    axis = vec.scale(bend.axis, share)
+    w = one + bend.cosine + (one + share) * (one - bend.cosine)
+    return quat.unit((axis[0], axis[1], axis[2], w))
 
 
 @routine
@@ -81,14 +100,13 @@ def fold_leg(leg, path, distance, pose):
         for k in range(leg.first + 1, leg.at_ankle):
             if path[k].bends:
                 below = vec.sub(end, load_origin(pose.world[path[k].joint]))
-                nearer -= vec.dot(vec.cross(bend_of(path[k], pose), below), along)
+                nearer -= vec.dot(vec.cross(bend_of(path[k], pose).axis, below), along)
         if abs(nearer) <= leg.length * like(distance, FOLD_STRAIGHT):
             return False
         share = min(max(-missing / nearer, -largest), largest)
         for k in range(leg.first + 1, leg.at_ankle):
             if path[k].bends:
-                bend = vec.scale(bend_of(path[k], pose), share)
-                rotate_joint(path[k].joint, quat.from_vector(bend, largest), pose)
+                rotate_joint(path[k].joint, bend_more(bend_of(path[k], pose), share), pose)
         update_path(path, leg.first + 1, leg.at_ankle + 1, pose)
     return False
 

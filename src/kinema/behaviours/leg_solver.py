@@ -315,6 +315,8 @@ class SolvedLeg(NamedTuple):
     """Metres from joint to joint at rest."""
     hinged: bool
     """Whether the knee bends about its hinge alone."""
+    folds: bool
+    """Whether it has more bones than two, and all of its joints bend."""
 
 
 class LegSolver:
@@ -358,7 +360,8 @@ def _solved_leg(crowd: Crowd, leg: Leg) -> SolvedLeg:
     length = skeleton.length(joints)
     halves = [abs(skeleton.length(joints[: k + 1]) / length - 0.5) for k in range(1, len(joints) - 1)]
     knee = joints[1 + int(np.argmin(halves))]
-    return SolvedLeg((joints[0], knee, joints[-1]), length, isinstance(skeleton.limits[knee], limits.Hinge))
+    hinged = isinstance(skeleton.limits[knee], limits.Hinge)
+    return SolvedLeg((joints[0], knee, joints[-1]), length, hinged, len(joints) > 3 and not hinged)
 
 
 def _chains(crowd: Crowd, legs: list[SolvedLeg]) -> tuple[Any, Any]:
@@ -372,7 +375,7 @@ def _chains(crowd: Crowd, legs: list[SolvedLeg]) -> tuple[Any, Any]:
         toe, (thigh, knee, ankle) = int(carriers[1]), leg.joints
         chain.thigh, chain.knee, chain.ankle, chain.toe = thigh, knee, ankle, toe
         chain.hinged, chain.length, chain.ball[:] = leg.hinged, leg.length, points[1]
-        chain.folds = len(of_rig.joints) > 3 and not leg.hinged
+        chain.folds = leg.folds
         on_leg = [int(joint) for joint in of_rig.joints]
         neighbours |= {joint: (on_leg[k], on_leg[k + 2]) for k, joint in enumerate(on_leg[1:-1])}
         chain.toe_hangs_on_ankle = skeleton.parents[toe] == ankle

@@ -20,11 +20,12 @@ from kinema.behaviours.blending import numbers
 from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of, partners_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
+from kinema.behaviours.leg_shapes import fill_shapes
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.behaviours.swinging import swing_feet
-from kinema.behaviours.travelling import ARRIVED, BodyFrame, begin_frames, step_bodies, travel
+from kinema.behaviours.travelling import ARRIVED, begin_frames, travel
 from kinema.behaviours.walking import (
     BY_VELOCITY,
     HANGING,
@@ -35,6 +36,7 @@ from kinema.behaviours.walking import (
     WALKER_SETTINGS,
     WALKING_LEG,
 )
+from kinema.behaviours.walking_body import BodyFrame, step_bodies
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.rig import Leg, Rig
@@ -55,13 +57,16 @@ RESCUE_RISE = 20.0
 NEW_GROUND = 0.02
 """Leg lengths between a planted foot and a ground that replaced its own from which it has to step."""
 
-CLIMB_TIME = 5.0
+CLIMB_TIME = 4.3
 """Duration of a swing that rises by some height, in the times that its top speed takes for that height. It rises in a
 little more than half of it, and at most half as fast as it moves ahead, since that takes most of its knee."""
 
-SWING_FOLD, SMALLEST_BEND = 0.385, 1.3
-"""Share of its distance at rest to which a swinging foot comes to its hip at most, over a step; and multiple of the
-distance at which its leg would be folded up completely, and bend anywhere."""
+LANDING_FOLD, LANDING_BEND = 0.385, 1.3
+"""Share of its distance at rest to which a foot comes to its hip at most where it lands; and multiple of the distance
+at which its leg would be folded up completely, and bend anywhere."""
+
+SWING_FOLD, SWING_BEND = 0.2, 1.15
+"""The same while it swings over a step."""
 
 WALKING_SPARE = 0.2
 """Leg lengths that a leg reaches beyond its home, at least. The feet of a creature that stands with its legs stretched
@@ -190,8 +195,9 @@ class LocomotionState(StageState):
         self.walkers = WALKER.zeros(crowd.count, crowd.precision)
         self.feet = STEP.zeros((crowd.count, len(self.legs)), crowd.precision)
         self.walkers.pelvis.fresh[:] = self.walkers.pelvis.moving[:] = True
-        self.walkers.allowed[:] = 1.0
-        for rotation in (self.feet.rotation, self.feet.foothold_rotation, self.feet.target.rotation):
+        self.walkers.allowed[:] = self.walkers.advance[:] = 1.0
+        self.walkers.top[:] = np.inf
+        for rotation in (self.feet.rotation, self.feet.foothold_rotation, self.feet.target.rotation, self.walkers.lean):
             rotation[..., 3] = 1.0
         self._settings = _settings_record(settings, crowd, self.legs)
         self._legs = _leg_records(settings, crowd, self.legs)
@@ -436,14 +442,16 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     bones.thigh, bones.knee, bones.ankle, bones.length = thigh, knee, ankle, length
     rest = float(np.linalg.norm(ankle_at - hip_at))
     high = float((hip_at - ankle_at) @ np.array(rig.up))
-    record.thigh, record.shin = (float(np.linalg.norm(bone)) for bone in (knee_at - hip_at, ankle_at - knee_at))
-    straight = float(record.thigh + record.shin)
+    upper, lower = (float(np.linalg.norm(bone)) for bone in (knee_at - hip_at, ankle_at - knee_at))
+    fill_shapes(record.shapes, stands[list(leg.joints if solver.folds else solver.joints), :3, 3])
+    straight = upper + lower
     reach = max(settings.stretch * straight, rest)
     crouch = min(settings.crouch * length, max(high, POINT_SOLE * length) * LOWEST_CROUCH)
     aside = math.sqrt(max(rest**2 - high**2, 0.0))
     farthest = math.sqrt(max(reach**2 - (high - crouch) ** 2, 0.0))
     inward = min(max(aside - (farthest - WALKING_SPARE * length), 0.0), aside)
     way = hip_at - ankle_at - np.array(rig.up) * high
+    record.outward = float(np.cross(rig.up, rig.forward) @ ball)
     record.home[:], record.hip[:], record.to_ankle[:] = ball, hip_at, ankle_at - ball
     if inward > 0.0:
         record.home[:] += way * (inward / aside)
@@ -453,8 +461,10 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     record.rest_aside, record.rest_height = aside, high
     record.climb_time = CLIMB_TIME / (settings.foot_speed * length)
     record.spare = max(farthest - aside, LEAST_SPARE * length)
-    record.closest = closest = max(SWING_FOLD * rest, SMALLEST_BEND * abs(float(record.thigh - record.shin)))
-    record.low = max(1.0 - closest / (CLOSEST_FOLD * rest), 0.0) if rest > 0.0 else 0.0
+    shortest = float(record.shapes.shortest)
+    record.closest = max(LANDING_FOLD * rest, LANDING_BEND * shortest)
+    record.nearest = max(SWING_FOLD * rest, SWING_BEND * shortest)
+    record.low = max(1.0 - record.nearest / (CLOSEST_FOLD * rest), 0.0) if rest > 0.0 else 0.0
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     sole = float(np.linalg.norm(tip - heel))
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)

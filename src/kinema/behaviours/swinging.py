@@ -15,6 +15,7 @@ from kinema.behaviours.ground_contact import (
     TIP_SAMPLE,
     floor_of,
 )
+from kinema.behaviours.leg_shapes import leg_rotation
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -24,9 +25,9 @@ LEAST_RISE, MOST_RISE = 0.4, 0.65
 """Shares of a swing in which a foot rises: half of it on level ground, less where it descends, more where it climbs a
 step. `gait` plans the rhythm of stairs with the remainder."""
 
-FASTEST_JOINT = 18.0
-"""Radians per second at which thigh, knee and ankle of a swinging leg rotate at most: 17 degrees per frame at 60 Hz.
-Other joints of a leg may be faster by a third."""
+FASTEST_JOINT = 21.0
+"""Radians per second at which the joints of a swinging leg rotate at most, by its plan: 20 degrees per frame at 60
+Hz."""
 
 SLOWEST_PACE = 0.2
 """Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
@@ -151,7 +152,8 @@ def plan_swing(settings, leg, walker, foot, hits, path, up):
     foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
     set_waits(leg, foot, hits, path, unseen_edge(settings, leg, foot, up), up)
     across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
-    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), walker.swing_time)
+    needed = swing_duration(settings, leg, foot, across, down)
+    foot.duration = foot.left = max(needed, walker.swing_time)
 
 
 @routine
@@ -344,8 +346,44 @@ def swing_foot(foot, up, dt):
     foot.left -= dt
 
 
+class Body(NamedTuple):
+    """A body while its feet swing: its rotation, and the unit vector to its left."""
+
+    rotation: Any
+    side: Any
+
+
+@kernel
+def side_of(settings, m):
+    """The unit vector to the left of a character, world space."""
+    zero = like(settings.stride, 0.0)
+    side = vec.cross(load3(settings.contact.up), load3(settings.forward))
+    return vec.unit_or(xform.linear(m, side), (zero, zero, zero))
+
+
 @routine
-def swing_within_speed(leg, foot, hip, up, dt):
+def cleared(leg, way, side, up):
+    """The way from a hip to the ankle of a swinging foot, changed so that the leg can take it there.
+
+    A foot out of reach is lifted until the leg reaches it: drawn to its body, it would be dragged through the step
+    before it. A foot so near to its hip that the leg would be folded up is moved aside, away from the body: pushed away
+    from the hip, it would be pushed into the step.
+    """
+    height, square, zero = vec.dot(way, up), vec.dot(way, way), like(leg.reach, 0.0)
+    below = leg.reach * leg.reach - square + height * height
+    if square > leg.reach * leg.reach:
+        if (height < zero) & (below > zero):
+            return vec.sub(way, vec.scale(up, height + math.sqrt(below)))
+        return vec.scale(way, leg.reach / math.sqrt(square))
+    if square < leg.nearest * leg.nearest:
+        outward = vec.scale(side, like(zero, 1.0 if leg.outward > zero else -1.0))
+        out = vec.dot(way, outward)
+        return vec.add(way, vec.scale(outward, math.sqrt(out * out + leg.nearest * leg.nearest - square) - out))
+    return way
+
+
+@routine
+def swing_within_speed(leg, foot, hip, body, up, dt):
     """Step a swinging foot by dt, or by less if a joint of its leg would rotate too fast, or if it comes down out of
     reach: it lands later then.
 
@@ -355,10 +393,11 @@ def swing_within_speed(leg, foot, hip, up, dt):
     pull, left = foot.pull, foot.left
     swing_foot(foot, up, dt)
     turned = vec.length(quat.to_vector(quat.mul(quat.conj(rotation), load4(foot.rotation))))
-    rotates = leg_rotation(leg, load3(foot.way), vec.sub(ankle_of(leg, foot), hip), turned)
+    after = cleared(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
+    rotates = leg_rotation(leg.shapes, load3(foot.way), quat.rotate(quat.conj(body.rotation), after), turned)
     most, step = like(dt, FASTEST_JOINT) * dt, dt
     if rotates > most:
-        step = min(dt, left) * max(most / rotates, like(dt, SLOWEST_PACE))
+        step = dt * max(most / rotates, like(dt, SLOWEST_PACE))
     falls = left < foot.duration * (like(dt, 1.0) - foot.rises)
     if falls & (vec.length(vec.sub(ankle_of(leg, foot), hip)) > leg.reach):
         step = min(step, dt * like(dt, LATE_PACE))
@@ -368,30 +407,6 @@ def swing_within_speed(leg, foot, hip, up, dt):
         store3(foot.velocity, velocity)
         store4(foot.rotation, rotation)
         swing_foot(foot, up, step)
-
-
-@kernel
-def leg_rotation(leg, before, after, turned):
-    """The largest angle by which thigh, knee or ankle rotate.
-
-    before, after: from the hip to the ankle. turned: angle by which the foot rotates, world space.
-    """
-    zero = like(leg.thigh, 0.0)
-    knee = abs(corner(leg.thigh, leg.shin, vec.length(after)) - corner(leg.thigh, leg.shin, vec.length(before)))
-    first, last = vec.unit_or(before, (zero, zero, zero)), vec.unit_or(after, (zero, zero, zero))
-    swing = math.atan2(vec.length(vec.cross(first, last)), vec.dot(first, last))
-    hip = corner(leg.thigh, vec.length(after), leg.shin) - corner(leg.thigh, vec.length(before), leg.shin)
-    ankle = corner(leg.shin, vec.length(after), leg.thigh) - corner(leg.shin, vec.length(before), leg.thigh)
-    return max(knee, swing + max(abs(hip), abs(ankle) + turned))
-
-
-@kernel
-def corner(a, b, opposite):
-    """The angle between two sides of a triangle, from the lengths of its sides."""
-    one = like(a, 1.0)
-    twice = like(a, 2.0) * a * b
-    cosine = (a * a + b * b - opposite * opposite) / twice if twice > like(a, 0.0) else one
-    return math.acos(min(max(cosine, -one), one))
 
 
 @kernel
@@ -442,11 +457,12 @@ def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
     for k in range(rows.size):
         i = rows[k]
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
+        body = Body(quat.mul(load4(walkers[i].lean), rotation_of(m)), side_of(settings, m))
         for n in range(legs.size):
             foot = feet[i, n]
             if foot.target.contact == SWINGING:
-                hip = vec.add(xform.apply(m, load3(foot.hip)), vec.scale(floor.up, walkers[i].pelvis.speed * dt))
-                swing_within_speed(legs[n], foot, hip, floor.up, dt)
+                hip = xform.apply(m, vec.add(load3(foot.hip), vec.scale(load3(foot.hip_speed), dt)))
+                swing_within_speed(legs[n], foot, hip, body, floor.up, dt)
             elif foot.target.contact == HANGING:
                 hang_foot(settings, legs[n], walkers[i], foot, m, dt)
             set_target(legs[n], foot, floor)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES
+from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES, PLANTED, RELEASED, SWINGING
+from kinema.behaviours.leg_shapes import LEG_SHAPES
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS, PELVIS_SETTINGS
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4
@@ -30,8 +31,12 @@ LEAST_SPARE = 0.05
 """Leg lengths that every leg reaches beyond its rest. A leg that stands straight would otherwise hold its body back
 for ever."""
 
-LIMIT_STRIDES = 1.3
+LIMIT_STRIDES = 1.7
 """Strides from its home beyond which no planted foot is left behind: the body waits."""
+
+DEEPEST_CROUCH, DEEPEST_SQUAT = 1.5, 2.5
+"""Multiples of its crouch by which a body raised by a step may lower, so that its feet come within reach, and so that
+planted feet stay there: they would be dragged over the ground otherwise."""
 
 WALKER_SETTINGS = Record(
     contact=CONTACT_SETTINGS,
@@ -50,8 +55,7 @@ WALKER_SETTINGS = Record(
 
 WALKING_LEG = Record(
     bones=LEG,
-    thigh=REAL,
-    shin=REAL,
+    shapes=LEG_SHAPES,
     group=np.int64,
     partner=np.int64,
     level_share=REAL,
@@ -65,6 +69,8 @@ WALKING_LEG = Record(
     crouch=REAL,
     climb_time=REAL,
     closest=REAL,
+    nearest=REAL,
+    outward=REAL,
     low=REAL,
     to_ankle=(REAL, 3),
     ankle_rotation=(REAL, 4),
@@ -74,14 +80,15 @@ WALKING_LEG = Record(
 )
 """Constants of one leg. Vectors are in the character's own space, lengths in metres.
 
-thigh, shin: length of the leg above and below the joint it bends at. group: legs of a group swing together. partner:
-the leg beside it on the other side, -1 for none. level_share: how much of a step up or down the body follows. home:
-position of the ball at rest. hip: start of the leg. reach: at its largest stretch. rest_reach: from hip to ankle at
-rest. rest_aside, rest_height: the same across and along up. spare: how much farther aside the leg reaches on level
-ground. crouch: how far the body may lower for this leg. climb_time: seconds of a swing per metre that the foot rises in
-it. closest: from hip to ankle, over a step. low: see `FOOT_TARGET`, while it swings. to_ankle: from the ball to the
-ankle at rest. ankle_rotation: of the ankle at rest. samples: from the ball to heel, middle, ball and tip. margin: what
-its heel and its toes keep from the edge of a step, along the foot. point: whether the foot is a mere point.
+shapes: see `leg_shapes`. group: legs of a group swing together. partner: the leg beside it on the other side, -1 for
+none. level_share: how much of a step up or down the body follows. home: position of the ball at rest. hip: start of the
+leg. reach: at its largest stretch. rest_reach: from hip to ankle at rest. rest_aside, rest_height: the same across and
+along up. spare: how much farther aside the leg reaches on level ground. crouch: how far the body may lower for this
+leg. climb_time: seconds of a swing per metre that the foot rises in it. closest: from hip to ankle, where it lands.
+nearest: the same while it swings. outward: how far to the left of the body its foot stands. low: see `FOOT_TARGET`,
+while it swings. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle at rest. samples: from the
+ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot.
+point: whether the foot is a mere point.
 """
 
 WALKER = Record(
@@ -97,28 +104,36 @@ WALKER = Record(
     velocity=(REAL, 3),
     turn=REAL,
     progress=REAL,
+    advance=REAL,
     transform=(REAL, 12),
     group=np.int64,
     since=REAL,
     retries=bool,
     beat=REAL,
     swing_time=REAL,
+    top=REAL,
+    moved=REAL,
+    waited=REAL,
     dip=REAL,
     level=REAL,
     level_speed=REAL,
     rise=(REAL, 3),
+    lean=(REAL, 4),
 )
 """The state of one walker.
 
 mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
 second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
-the feet can follow of that. allowed: its share of what is asked for. velocity, turn: what the body does now, eased.
-progress: share of it that the legs allow. transform: at the end of the last frame. group: the one that swings, or did
-last. since: seconds since that group left the ground. retries: whether feet that found no foothold try again in this
-frame, once per beat. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on
-level ground takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of the ground
-under the hips above the character's floor, and how fast the transform follows it. rise: how the ground under the feet
-rises, metres per metre, as a vector across up, eased.
+swinging feet can follow of that. top: the speed that the walker learnt to keep on this ground, metres a second;
+infinite until it has to wait. moved, waited: seconds since about the last lift-off that it moved at its velocity, and
+that it waited for its legs. allowed: the share of what is asked for that is left. velocity, turn: what the body does
+now, eased. progress: share of it that the legs allow. advance: the same on average until the feet in the air have
+landed. transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that
+group left the ground. retries: whether feet that found no foothold try again in this frame, once per beat. beat:
+seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on level ground takes. dip: metres
+by which the body walks lower than it stands. level, level_speed: height of the ground under the hips above the
+character's floor, and how fast the transform follows it. rise: how the ground under the feet rises, metres per metre,
+as a vector across up, eased. lean: rotation of the body, world space.
 """
 
 STEP = Record(
@@ -150,6 +165,7 @@ STEP = Record(
     replanned=bool,
     first_ray=np.int64,
     hip=(REAL, 3),
+    hip_speed=(REAL, 3),
     way=(REAL, 3),
 )
 """The state of one foot. Vectors are in world space.
@@ -164,8 +180,8 @@ height over which a swinging foot passes. rises: share of a swing in which it ri
 which it only rises. arrive: share that is left when it only comes down. lift_off: height from which it left. ground:
 height of the ground there. left, duration: seconds of its swing, what is left and all of it. again, replanned: whether
 it looks for another foothold on its way, and whether it did. first_ray: the first of its rays in this frame, -1 for
-none. hip: where the leg starts, as the body was last, in the character's own space. way: from there to the ankle in the
-last frame.
+none. hip: where the leg starts, as the body was last, in the character's own space; hip_speed: how that
+moves, metres a second. way: from there to the ankle in the last frame, in the space of the body.
 """
 
 
@@ -211,10 +227,50 @@ def strain(settings, leg, walker, foot, m, up, rise):
     off = vec.length(vec.reject(vec.sub(load3(foot.target.ball), home_of(leg, m)), up))
     way = vec.sub(xform.apply(m, load3(foot.hip)), load3(foot.target.ankle))
     # Horizontal reach with the body lowered by its full crouch, beyond that at rest.
-    low = vec.dot(way, up) + walker.level - walker.pelvis.height - leg.crouch + rise
+    low = vec.dot(way, up) - walker.pelvis.height + walker.level - leg.crouch + rise
     reach = reach_for(leg, like(length, STRAIN_REACH))
     square = reach * reach - low * low
     spare = (math.sqrt(square) if square > zero else zero) - leg.rest_aside
     spare = max(spare, length * like(length, LEAST_SPARE))
     aside = (vec.length(vec.reject(way, up)) - leg.rest_aside) / spare
     return max(off / (length * settings.stride * like(length, LIMIT_STRIDES)), aside)
+
+
+@kernel
+def moved_transform(m, velocity, turn, own_up, dt):
+    """A character's transform after dt seconds. velocity: in its own space. turn: about up, radians per second."""
+    one = like(dt, 1.0)
+    step = (vec.scale(velocity, dt), quat.from_axis_angle(own_up, turn * dt), (one, one, one))
+    return xform.mul(m, xform.matrix(step))
+
+
+@kernel
+def lower(leg):
+    """How much lower than its crouch a body comes for a foot, metres, before it waits for it."""
+    return leg.crouch * like(leg.crouch, DEEPEST_CROUCH - 1.0)
+
+
+@routine
+def landing_share(settings, legs, walker, feet, m, up):
+    """The share of its velocity at which the planted legs of a walker still reach once its swinging feet have landed.
+
+    A body that keeps its speed over a long swing, as on stairs, would have to stop dead at the end of it.
+    """
+    zero, share = like(settings.stride, 0.0), like(settings.stride, 1.0)
+    seconds = rise = zero
+    for n in range(legs.size):
+        if feet[n].target.contact == SWINGING:
+            seconds = max(seconds, feet[n].left)
+            climbs = vec.dot(load3(feet[n].foothold), up) - feet[n].ground
+            rise += climbs * feet[n].target.swing / like(zero, legs.size)
+    if seconds <= zero:
+        return share
+    then = moved_transform(m, load3(walker.velocity), walker.turn, load3(settings.contact.up), seconds)
+    for n in range(legs.size):
+        # A foot out of reach waits for its step, too.
+        if (feet[n].target.contact == PLANTED) | (feet[n].target.contact == RELEASED):
+            now = strain(settings, legs[n], walker, feet[n], m, up, rise - lower(legs[n]))
+            later = strain(settings, legs[n], walker, feet[n], then, up, rise - lower(legs[n]))
+            if (later > like(share, 1.0)) & (later > now):
+                share = min(share, max(like(share, 1.0) - now, zero) / (later - now))
+    return share
