@@ -21,6 +21,9 @@ SHALLOWEST = 0.008
 MARGIN = 0.01
 """Leg lengths that it is raised more than it is deep, or put farther away than it must be."""
 
+BETWEEN = 7
+"""Moments between two frames in which soles are looked at: a fast foot passes the edge of a step within one."""
+
 BEFORE_AND_AFTER = 0.15
 """Seconds before and after in which it is brought up and down again."""
 
@@ -74,7 +77,7 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
     """
     rig = clip_frames.rig
     points = metrics.sole_points(rig, frames.world)
-    depth = metrics.penetration(metrics.points_over(rig, points, ground))
+    depth = _deepest(rig, points, ground)
     shifts = np.zeros_like(points[:, :, BALL])
     around = round(NEAR_CONTACT / clip_frames.dt)
     for leg, contact in _contacts(clip_frames.held):
@@ -84,7 +87,21 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
             shifts[contact, leg] = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
         elif contact.start == 0:
             shifts[contact, leg] = _first_foothold(rig, np.median(points[contact, leg], axis=0), ground)
-    return Clearances(_raised(clip_frames, points, depth, ground), shifts)
+    return Clearances(_raised(clip_frames, depth), shifts)
+
+
+def _deepest(rig: Any, points: Any, ground: Any) -> Any:
+    """(F, L): how deep soles are in the ground in each frame, and on the way from and to the frames next to it.
+
+    points: (F, L, 3, 3), of the soles.
+    """
+    depth = metrics.penetration(metrics.points_over(rig, points, ground))
+    share = (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))[:, np.newaxis, np.newaxis, np.newaxis, np.newaxis]
+    between = points[:-1] + share * (points[1:] - points[:-1])
+    between = metrics.penetration(metrics.points_over(rig, between, ground)).max(axis=0)
+    deepest = depth.copy()
+    deepest[1:], deepest[:-1] = np.maximum(deepest[1:], between), np.maximum(deepest[:-1], between)
+    return deepest
 
 
 def _contacts(held: Any) -> Iterator[tuple[int, slice]]:
@@ -150,16 +167,10 @@ def _tried(up: Any, step: float, steps: int) -> Any:
 # --- swinging feet ---------------------------------------------------------------------------------------------
 
 
-def _raised(clip_frames: ClipFrames, points: Any, depth: Any, ground: Any) -> Any:
-    """(F, L): units that swinging feet are to be raised by; 0 where they are out of the ground.
-
-    points: (F, L, 3, 3), of the soles. depth: (F, L).
-    """
+def _raised(clip_frames: ClipFrames, depth: Any) -> Any:
+    """(F, L): units that swinging feet are to be raised by; 0 where they are out of the ground. depth: (F, L)."""
     rig, held, dt = clip_frames.rig, clip_frames.held, clip_frames.dt
-    between = metrics.penetration(metrics.points_over(rig, 0.5 * (points[1:] + points[:-1]), ground))
-    deepest = depth.copy()
-    deepest[1:], deepest[:-1] = np.maximum(deepest[1:], between), np.maximum(deepest[:-1], between)
-    needed = np.where(~held & (deepest > SHALLOWEST * rig.leg_length), deepest + MARGIN * rig.leg_length, 0.0)
+    needed = np.where(~held & (depth > SHALLOWEST * rig.leg_length), depth + MARGIN * rig.leg_length, 0.0)
     reach = min(max(1, round(BEFORE_AND_AFTER / dt)), len(needed))
     raised = np.zeros_like(needed)
     for shift in range(-reach + 1, reach):

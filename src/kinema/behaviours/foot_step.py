@@ -461,14 +461,12 @@ def foot_rotation(foot, up):
 
 @kernel
 def place(sole, foot, clip, shift, rotation, under):
-    """The placement of a foot with this shift, at its rise. Its lift comes on top of that: see `lifted`.
-
-    rotation: see `foot_rotation`.
+    """The placement of a foot with this shift, at its rise. Its lift and its clearance come on top of that: see
+    `lifted` and `cleared`. rotation: see `foot_rotation`.
     """
     up = under.floor.up
     flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
-    raised = foot.clearance if foot.contact == SWINGING else like(foot.clearance, 0.0)
-    height = height_on(under.plane, flat, up) + foot.rise + raised
+    height = height_on(under.plane, flat, up) + foot.rise
     rolled = min(clip.ball_height, sole.length * like(height, ROLL_HEIGHT))
     on_plane = vec.add(flat, vec.scale(up, height))
     return Placement(clip.points.ball, on_plane, load3(foot.normal), up, rolled, clip.ball_height - rolled, rotation)
@@ -481,6 +479,22 @@ def lifted(placement, foot, under):
     return Placement(
         placement.ball,
         on_plane,
+        placement.normal,
+        placement.up,
+        placement.rolled,
+        placement.raised,
+        placement.rotation,
+    )
+
+
+@kernel
+def cleared(placement, foot):
+    """A placement with the clearance of a swinging foot. It comes last: a plan that knew of it would rise less."""
+    if foot.contact != SWINGING:
+        return placement
+    return Placement(
+        placement.ball,
+        vec.add(placement.on_plane, vec.scale(placement.up, foot.clearance)),
         placement.normal,
         placement.up,
         placement.rolled,
@@ -694,7 +708,7 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
         missing -= foot.rise - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)
-    placement = place(sole, foot, clip, shift, rotation, under)
+    placement = cleared(place(sole, foot, clip, shift, rotation, under), foot)
     body.pelvis.moving |= store_target(sole, foot, target, clip, placement, under, stance, high)
 
 
