@@ -38,6 +38,26 @@ def test_feet_in_the_ground_are_raised_while_they_swing(walk):
     assert np.abs(np.diff(raised, axis=0)).max() < 0.4 * raised.max(), "nothing jumps"
 
 
+def test_a_swinging_foot_is_raised_over_what_it_passes_within_a_frame(walk):
+    frames = moved_along(walk, 0.2)
+    balls = metrics.sole_points(walk.rig, frames.world)[:, 0, 1, 2]
+    swings = ~walk.held[:-1, 0] & ~walk.held[1:, 0]
+    at = int(np.where(swings, np.abs(np.diff(balls)), 0.0).argmax())
+    ridge = balls[at] + 0.25 * (balls[at + 1] - balls[at])
+
+    def height(x, z):
+        return np.where(np.abs(np.asarray(z) - ridge) < 0.02, 0.6, 0.0)
+
+    assert clearances(walk, frames, km.Ground.from_function(height)).raised[at : at + 2, 0].min() > 0.3
+
+
+def moved_along(walk, step):
+    """The frames of a walk in place, each so many metres further on than the one before."""
+    world = walk.world.copy()
+    world[..., 2, 3] += step * np.arange(len(world))[:, np.newaxis]
+    return BakedFrames(walk.poses, walk.transforms, world)
+
+
 @pytest.mark.parametrize("angle", [0.0, 0.8, 2.5])
 def test_a_standing_foot_is_put_out_of_a_wall_the_shortest_way(walk, angle):
     """A wall through the heel of the first contact: the foot is moved along the wall's normal and no farther than it

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
-from kinema.bake.clearances import Clearances, clearances
+from kinema.bake.clearances import Clearances, clearances, mean_depth
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
@@ -33,7 +33,7 @@ from kinema.roles import take_along
 from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
 
-CLEARANCE_ROUNDS = 2
+CLEARANCE_ROUNDS = 3
 """Times that a bake is computed again at most, with feet out of the ground they went through."""
 
 
@@ -94,14 +94,14 @@ def bake(
     strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
         clip_frames = on_ground(clip_frames, ground, below)
-    rounds = 1 + CLEARANCE_ROUNDS * settings.places_feet
-    frames = animate(character, clip_frames, ground, settings, lambda share: progress(share / rounds))
     if settings.places_feet:
-        frames = _clear_of_ground(character, clip_frames, frames, ground, settings, progress)
+        rounds = _rounds(character, clip_frames, ground, settings, progress)
+        clip_frames = clip_frames.without_lead
+        frames = _best_round(clip_frames, rounds, ground)
+    else:
+        frames = animate(character, clip_frames, ground, settings, progress)
+        clip_frames = clip_frames.without_lead
     progress(1.0)
-    clip_frames = clip_frames.without_lead
-    if settings.places_feet:
-        frames = without_pops(clip_frames, frames, ground)
     keys = keys_of(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
@@ -129,24 +129,42 @@ def bake(
     )
 
 
-def _clear_of_ground(
+def _rounds(
     character: Character,
     clip_frames: ClipFrames,
-    frames: BakedFrames,
     ground: Any,
     settings: BakeSettings,
     progress: Callable[[float], None],
-) -> BakedFrames:
-    """Return the frames with feet out of the ground: swinging ones raised, standing ones put elsewhere."""
+) -> list[BakedFrames]:
+    """Return the frames of each round: in the next one feet that were in the ground are out of it, swinging ones
+    raised, standing ones put elsewhere.
+    """
     found: Clearances | None = None
+    rounds = [animate(character, clip_frames, ground, settings, partial(_share_of_rounds, progress, 0))]
     for number in range(1, CLEARANCE_ROUNDS + 1):
-        more = clearances(clip_frames.without_lead, frames, ground)
+        more = clearances(clip_frames.without_lead, rounds[-1], ground)
         if not more:
             break
         found = more.plus(found)
         done = partial(_share_of_rounds, progress, number)
-        frames = animate(character, clip_frames, ground, settings, done, found)
-    return frames
+        rounds.append(animate(character, clip_frames, ground, settings, done, found))
+    return rounds
+
+
+def _best_round(clip_frames: ClipFrames, rounds: list[BakedFrames], ground: Any) -> BakedFrames:
+    """Return the frames of the round, without pops, in which fewest knees flip and feet are least deep in the ground;
+    of equal ones the last. clip_frames: without a lead-in.
+    """
+    best, least = rounds[-1], (np.inf, np.inf)
+    for frames in reversed(rounds):
+        smooth = without_pops(clip_frames, frames, ground)
+        flips = int(metrics.knee_flips(clip_frames.rig, smooth.world).sum())
+        faults = flips, mean_depth(clip_frames.rig, smooth.world, ground)
+        if faults < least:
+            best, least = smooth, faults
+        if not any(least):
+            break
+    return best
 
 
 def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: float) -> None:

@@ -90,6 +90,15 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
     return Clearances(_raised(clip_frames, depth), shifts)
 
 
+def mean_depth(rig: Any, world: Any, ground: Any) -> float:
+    """Units that soles are in the ground: the deepest of each leg, on average. What needs no correction counts as 0.
+
+    world: (F, J, 4, 4).
+    """
+    deepest = _deepest(rig, metrics.sole_points(rig, world), ground).max(axis=0)
+    return float(np.where(deepest > SHALLOWEST * rig.leg_length, deepest, 0.0).mean())
+
+
 def _deepest(rig: Any, points: Any, ground: Any) -> Any:
     """(F, L): how deep soles are in the ground in each frame, and on the way from and to the frames next to it.
 

@@ -17,6 +17,7 @@ from kinema.behaviours.ground_contact import (
     CONTACT_SETTINGS,
     FOOT_SAMPLES,
     NOT_CAST,
+    PLANTED,
     SWINGING,
     SupportPlane,
     above_point,
@@ -27,7 +28,7 @@ from kinema.behaviours.ground_contact import (
     take_answer,
 )
 from kinema.behaviours.pelvis import PELVIS, PELVIS_SETTINGS
-from kinema.behaviours.sole import BALL, SolePoints, sole_points, straighten_toes
+from kinema.behaviours.sole import BALL, HEEL, TIP, SolePoints, sole_points, straighten_toes
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.records import REAL, Record
@@ -259,6 +260,16 @@ def aim_under(sole, foot, points, rays, floor, rise):
 
 
 @kernel
+def aim_under_held(foot, rays, floor, rise):
+    """Aim the same rays under a planted foot, where it is held: the clip may slide it over an edge in this frame."""
+    heel, ball, tip = load3(foot.sole[HEEL]), load3(foot.sole[BALL]), load3(foot.sole[TIP])
+    store3(rays[0], above_point(heel, floor, rise))
+    store3(rays[1], above_point(vec.scale(vec.add(heel, ball), like(rise, 0.5)), floor, rise))
+    store3(rays[2], above_point(ball, floor, rise))
+    store3(rays[3], above_point(tip, floor, rise))
+
+
+@kernel
 def path_of(sole, foot, ball, velocity, travel, landing):
     """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
     one = like(sole.length, 1.0)
@@ -348,7 +359,10 @@ def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     store3(foot.path, vec.reject(way, floor.up))
     foot.casts, count = is_due(foot, body), 0
     if foot.casts:
-        aim_under(sole, foot, here, rays, floor, settings.contact.rise)
+        if (foot.contact == PLANTED) & settings.lock & (not foot.fresh):
+            aim_under_held(foot, rays, floor, settings.contact.rise)
+        else:
+            aim_under(sole, foot, here, rays, floor, settings.contact.rise)
         count = FOOT_SAMPLES
         foot.sees_ahead = body.look_ahead & (foot.contact == SWINGING)
         if foot.sees_ahead:
