@@ -362,7 +362,7 @@ def side_of(settings, m):
 
 
 @routine
-def cleared(leg, way, side, up):
+def reachable_way(leg, way, side, up):
     """The way from a hip to the ankle of a swinging foot, changed so that the leg can take it there.
 
     A foot out of reach is lifted until the leg reaches it: drawn to its body, it would be dragged through the step
@@ -393,7 +393,7 @@ def swing_within_speed(leg, foot, hip, body, up, dt):
     pull, left = foot.pull, foot.left
     swing_foot(foot, up, dt)
     turned = vec.length(quat.to_vector(quat.mul(quat.conj(rotation), load4(foot.rotation))))
-    after = cleared(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
+    after = reachable_way(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
     rotates = leg_rotation(leg.shapes, load3(foot.way), quat.rotate(quat.conj(body.rotation), after), turned)
     most, step = like(dt, FASTEST_JOINT) * dt, dt
     if rotates > most:

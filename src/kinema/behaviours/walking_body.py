@@ -21,7 +21,7 @@ from kinema.behaviours.pelvis import (
     spring_height,
     step_lean,
 )
-from kinema.behaviours.swinging import cleared, share_across, side_of
+from kinema.behaviours.swinging import reachable_way, share_across, side_of
 from kinema.behaviours.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, ankle_of, landing_ankle, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -183,14 +183,14 @@ def lowest_over(leg, walker, foot, hip, up):
 
 @routine
 def clear_feet(settings, legs, feet, world, hips, motion, m):
-    """Move swinging feet to where their legs can take them: see `cleared`."""
+    """Move swinging feet to where their legs can take them: see `reachable_way`."""
     side = side_of(settings, m)
     for n in range(legs.size):
         target = feet[n].target
         if target.contact == SWINGING:
             leg = leg_reach(settings.pelvis, legs[n].bones, world, hips, motion.rotation)
             start = vec.add(leg.start, vec.scale(hips.up, motion.height))
-            way = cleared(legs[n], vec.sub(load3(target.ankle), start), side, hips.up)
+            way = reachable_way(legs[n], vec.sub(load3(target.ankle), start), side, hips.up)
             store3(target.ankle, vec.add(start, way))
 
 
