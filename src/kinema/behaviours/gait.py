@@ -63,7 +63,7 @@ TOO_SLOW, KEPT_UP = 0.87, 0.93
 """Share of its speed below which a walker is held back by its legs, and learns to walk more slowly; and from which it
 walks faster again."""
 
-SLOWEST_PACE = 0.6
+LEAST_PACE = 0.6
 """Share of what its swinging feet could follow that a walker does not learn to be slower than."""
 
 PACE_CREDIT = 1.0
@@ -348,7 +348,7 @@ def learn_pace(walker):
     one = like(walker.moved, 1.0)
     time = walker.moved + walker.waited
     made = walker.moved / time if time > like(time, 0.0) else one
-    speed, least = vec.length(load3(walker.velocity)), vec.length(load3(walker.commanded)) * like(one, SLOWEST_PACE)
+    speed, least = vec.length(load3(walker.velocity)), vec.length(load3(walker.commanded)) * like(one, LEAST_PACE)
     if made < like(one, TOO_SLOW):
         walker.top = max(speed * (one + (made * like(one, PACE_SPARE) - one) * like(one, PACE_LEARNT)), least)
     elif made > like(one, KEPT_UP):

@@ -15,7 +15,7 @@ from kinema.behaviours.ground_contact import (
     TIP_SAMPLE,
     floor_of,
 )
-from kinema.behaviours.leg_shapes import leg_rotation
+from kinema.behaviours.leg_shapes import angle_between, leg_rotation
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -152,8 +152,7 @@ def plan_swing(settings, leg, walker, foot, hits, path, up):
     foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
     set_waits(leg, foot, hits, path, unseen_edge(settings, leg, foot, up), up)
     across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
-    needed = swing_duration(settings, leg, foot, across, down)
-    foot.duration = foot.left = max(needed, walker.swing_time)
+    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), walker.swing_time)
 
 
 @routine
@@ -392,7 +391,7 @@ def swing_within_speed(leg, foot, hip, body, up, dt):
     ball, velocity, rotation = load3(foot.target.ball), load3(foot.velocity), load4(foot.rotation)
     pull, left = foot.pull, foot.left
     swing_foot(foot, up, dt)
-    turned = vec.length(quat.to_vector(quat.mul(quat.conj(rotation), load4(foot.rotation))))
+    turned = angle_between(rotation, load4(foot.rotation))
     after = reachable_way(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
     rotates = leg_rotation(leg.shapes, load3(foot.way), quat.rotate(quat.conj(body.rotation), after), turned)
     most, step = like(dt, FASTEST_JOINT) * dt, dt

@@ -101,8 +101,8 @@ def step_body(settings, legs, walker, feet, world, hips, m, dt):
         height, speed = walker.pelvis.height + (before + bounded) * like(dt, 0.5) * dt, bounded
     if height > now:
         fall = max(before - length * like(dt, HARDEST_FALL) * dt, -length * like(dt, FASTEST_FALL))
-        lowest = now if walker.pelvis.fresh else walker.pelvis.height + min(fall, speed) * dt
-        height = max(now, lowest)
+        fallen = now if walker.pelvis.fresh else walker.pelvis.height + min(fall, speed) * dt
+        height = max(now, fallen)
         speed = zero if walker.pelvis.fresh else (height - walker.pelvis.height) / dt
     motion = PelvisMotion(height, speed, rotation)
     clear_feet(settings, legs, feet, world, hips, motion, m)
