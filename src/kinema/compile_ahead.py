@@ -39,8 +39,8 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
 
     stages = {part: partial(_frames, dtype, listed) for part, listed in _stages().items()}
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **stages}
-    if dtype == np.float64:  # The full body, rays and balls are in double precision alone.
-        characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls}
+    if dtype == np.float64:  # The full body, rays, balls and smoothing are in double precision alone.
+        characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls, "smoothing": _smoothing}
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -136,6 +136,13 @@ def _balls() -> None:
     from kinema.physics import Balls, Room, step
 
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
+
+
+def _smoothing() -> None:
+    """A path that is smoothed."""
+    from kinema.math.smoothing import smooth
+
+    smooth(np.zeros((4, 1)), np.ones(4), 1.0)
 
 
 def _stages() -> dict[str, list[Any]]:

@@ -22,6 +22,7 @@ from kinema.bake.rotation_bounds import with_steady_handles, without_pops
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, shortfalls
 from kinema.bake.strides import shortened, way_length
+from kinema.bake.swing_paths import with_smooth_swings
 from kinema.bake.targets import out_of_reach, targets_of
 from kinema.character import Character
 from kinema.clip import Clip
@@ -140,14 +141,15 @@ def _rounds(
     raised, standing ones put elsewhere.
     """
     found: Clearances | None = None
-    rounds = [animate(character, clip_frames, ground, settings, partial(_share_of_rounds, progress, 0))]
-    for number in range(1, CLEARANCE_ROUNDS + 1):
+    rounds: list[BakedFrames] = []
+    for number in range(CLEARANCE_ROUNDS + 1):
+        done = partial(_share_of_rounds, progress, number)
+        frames = animate(character, clip_frames, ground, settings, done, found)
+        rounds.append(with_smooth_swings(character, clip_frames.without_lead, frames, ground))
         more = clearances(clip_frames.without_lead, rounds[-1], ground)
         if not more:
             break
         found = more.plus(found)
-        done = partial(_share_of_rounds, progress, number)
-        rounds.append(animate(character, clip_frames, ground, settings, done, found))
     return rounds
 
 

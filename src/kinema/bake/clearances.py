@@ -77,7 +77,7 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
     """
     rig = clip_frames.rig
     points = metrics.sole_points(rig, frames.world)
-    depth = _deepest(rig, points, ground)
+    depth = deepest(rig, points, ground)
     shifts = np.zeros_like(points[:, :, BALL])
     around = round(NEAR_CONTACT / clip_frames.dt)
     for leg, contact in _contacts(clip_frames.held):
@@ -95,11 +95,11 @@ def mean_depth(rig: Any, world: Any, ground: Any) -> float:
 
     world: (F, J, 4, 4).
     """
-    deepest = _deepest(rig, metrics.sole_points(rig, world), ground).max(axis=0)
-    return float(np.where(deepest > SHALLOWEST * rig.leg_length, deepest, 0.0).mean())
+    depth = deepest(rig, metrics.sole_points(rig, world), ground).max(axis=0)
+    return float(np.where(depth > SHALLOWEST * rig.leg_length, depth, 0.0).mean())
 
 
-def _deepest(rig: Any, points: Any, ground: Any) -> Any:
+def deepest(rig: Any, points: Any, ground: Any) -> Any:
     """(F, L): how deep soles are in the ground in each frame, and on the way from and to the frames next to it.
 
     points: (F, L, 3, 3), of the soles.
@@ -108,9 +108,9 @@ def _deepest(rig: Any, points: Any, ground: Any) -> Any:
     share = (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))[:, np.newaxis, np.newaxis, np.newaxis, np.newaxis]
     between = points[:-1] + share * (points[1:] - points[:-1])
     between = metrics.penetration(metrics.points_over(rig, between, ground)).max(axis=0)
-    deepest = depth.copy()
-    deepest[1:], deepest[:-1] = np.maximum(deepest[1:], between), np.maximum(deepest[:-1], between)
-    return deepest
+    for neighbours in (depth[1:], depth[:-1]):
+        np.maximum(neighbours, between, out=neighbours)
+    return depth
 
 
 def _contacts(held: Any) -> Iterator[tuple[int, slice]]:
@@ -187,7 +187,7 @@ def _raised(clip_frames: ClipFrames, depth: Any) -> Any:
         source = slice(max(0, -shift), len(needed) - max(0, shift))
         moved[max(0, shift) : len(needed) - max(0, -shift)] = needed[source]
         raised = np.maximum(raised, moved * _bell(abs(shift) / reach))
-    return raised * _bell(1.0 - np.minimum(_frames_to(held) * dt / NEAR_CONTACT, 1.0))
+    return raised * _bell(1.0 - np.minimum(frames_to(held) * dt / NEAR_CONTACT, 1.0))
 
 
 def _bell(share: Any) -> Any:
@@ -195,7 +195,7 @@ def _bell(share: Any) -> Any:
     return 1.0 - minimum_jerk(share)
 
 
-def _frames_to(mask: Any) -> Any:
+def frames_to(mask: Any) -> Any:
     """(F, L): frames to the nearest one in which the mask, (F, L), is set; many where there is none."""
     count = np.where(mask, 0, len(mask))
     for order in (slice(None), slice(None, None, -1)):

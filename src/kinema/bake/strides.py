@@ -7,24 +7,20 @@ relative to where they stand below the body: its stance stays as wide and as lon
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import Site, rotation_of
 from kinema.bake.smoothing import minimum_jerk, smoothed
 from kinema.bake.stride_map import stride_map
-from kinema.behaviours.leg_solver import KNEE_BENT, LegSolver
-from kinema.behaviours.pelvis import FOOT_TARGET
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.character import Character
 from kinema.math import arrays
 from kinema.metrics.frames import runs, without_short
-from kinema.pipeline import Animator
-from kinema.pose import Pose
 
 SLOW, SHORTEST_STEP = 0.4, 0.15
 """Leg lengths a second below which a foot does not step, and seconds of the shortest step."""
@@ -58,23 +54,9 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
     targets = ankles[..., :3, 3] + moved[:, np.newaxis] + steps
     transforms = clip_frames.transforms.copy()
     transforms[:, :3, 3] += moved
-    legs = Legs(targets=targets, rotations=rotation_of(ankles), axes=_knee_axes(clip_frames, world))
-    animator = Animator(replace(character, rig=rig), [legs], count=len(transforms))
-    animator.set_transform(transforms[:, :3, 3], arrays.from_matrix(transforms[:, :3, :3]))
-    poses = animator.update(0.0, _with_raised_hips(clip_frames, world, raised)).pose
+    poses = with_raised_hips(clip_frames, clip_frames.poses, clip_frames.above(world, rig.hips), raised)
+    poses = solve_legs(character, clip_frames, poses, transforms, targets, rotation_of(ankles)).pose
     return replace(clip_frames, poses=poses, transforms=transforms, own_poses=clip_frames.unchanged_poses)
-
-
-def _with_raised_hips(clip_frames: ClipFrames, world: Any, raised: Any) -> Pose:
-    """The poses with their hips raised along up, (F,). The character's floor stays where it is."""
-    hips = int(clip_frames.rig.hips)
-    above = clip_frames.above(world, hips)
-    moves = raised[:, np.newaxis] * np.array(clip_frames.rig.up)
-    translations, rotations, scales = clip_frames.poses.arrays()
-    translations = translations.copy()
-    # A parent whose scale is 0 has no inverse, and its children cannot be raised.
-    translations[:, hips] += (np.linalg.pinv(above[:, :3, :3]) @ moves[..., np.newaxis])[..., 0]
-    return Pose.of(translations, rotations, scales)
 
 
 def way_length(clip_frames: ClipFrames) -> float:
@@ -119,21 +101,6 @@ def _raised(clip_frames: ClipFrames, world: Any, steps: Any) -> Any:
     return smoothed(least[:, np.newaxis], RAISE_SMOOTHING / clip_frames.dt, "edge")[:, 0]
 
 
-def _knee_axes(clip_frames: ClipFrames, world: Any) -> list[Any]:
-    """The axis that each knee bends about in the clip, (3,), in its own space; None for one that stays straight."""
-    axes: list[Any] = []
-    for leg in clip_frames.rig.legs:
-        hip, knee, ankle = (world[:, leg.joints[k]] for k in (0, 1, -1))
-        frames = arrays.to_matrix(rotation_of(knee))
-        to_hip, to_ankle = (
-            arrays.unit(np.einsum("frc,fr->fc", frames, each[:, :3, 3] - knee[:, :3, 3])) for each in (hip, ankle)
-        )
-        bends = np.cross(to_ankle, to_hip)
-        clear = bends[np.linalg.norm(bends, axis=-1) > KNEE_BENT]
-        axes.append(arrays.unit(clear.sum(axis=0)) if len(clear) else None)
-    return axes
-
-
 def _neutral(clip_frames: ClipFrames, world: Any) -> Any:
     """(F, L, 3): where each foot stands from the hips in the rig's stance, rotated as the hips are, across up."""
     rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
@@ -142,39 +109,3 @@ def _neutral(clip_frames: ClipFrames, world: Any) -> Any:
     rotations = arrays.mul(rotation_of(world[:, rig.hips]), arrays.conj(rotation_of(standing[rig.hips])))
     rotated = arrays.rotate(rotations[:, np.newaxis], offsets)
     return rotated - (rotated @ up)[..., np.newaxis] * up
-
-
-# --- legs ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Legs(Stage):
-    """Bring ankles to targets: each character is one frame of a clip."""
-
-    targets: Any = None
-    """(N, L, 3): where ankles are to be, world space."""
-    rotations: Any = None
-    """(N, L, 4): how they are to be rotated."""
-    axes: Any = None
-    """For each leg the axis that its knee bends about, or None."""
-
-    def start(self, crowd: Crowd) -> LegsState:
-        return LegsState(self, crowd)
-
-
-class LegsState(StageState):
-    """The legs of all frames."""
-
-    def __init__(self, settings: Legs, crowd: Crowd) -> None:
-        self._solver = LegSolver(crowd)
-        for n, axis in enumerate(settings.axes):
-            if axis is not None and not self._solver.legs[n].hinged:
-                self._solver.states.axis[:, n] = axis
-        self._targets = FOOT_TARGET.zeros(settings.targets.shape[:2], crowd.precision)
-        self._targets.ankle, self._targets.rotation = settings.targets, settings.rotations
-
-    def awake(self, dt: float) -> Any:
-        return np.ones(len(self._targets), bool)
-
-    def update(self, context: FrameContext) -> None:
-        self._solver.solve(context, self._targets)

@@ -75,6 +75,10 @@ RELEASE_SHARE = 1.25
 HIGH_SWING = 0.15
 """Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
 
+HELD_SPEED_HALF_LIFE = 0.03
+"""Seconds over which the speed is averaged with which a foot is held back from the clip's motion: it lifts off with
+that, and a foot that rolls over its toes shakes."""
+
 LARGEST_OFFSET = 0.4
 """Leg lengths that a planted foot is held back at most: beyond that the clip is walking on the spot, or away."""
 
@@ -131,6 +135,9 @@ LARGEST_SINK = 0.08
 
 LIFT_HALF_LIFE = 0.01
 """Seconds in which a planted foot is half way to touching the ground."""
+
+LIFT_OFF_HALF_LIFE = 0.04
+"""Seconds in which a foot that has lifted off is half way back to how high the clip has it hover."""
 
 STEEP_GROUND = 0.64
 """Cosine of the slope (50 degrees) from which ground is taken as level between a ray and a point of the sole."""
@@ -408,10 +415,12 @@ def hold_across(sole, foot, clip, under, dt):
     drift = vec.reject(drift_of(sole, foot, clip, placement, under), under.plane.normal)
     drift = vec.reject(drift, under.floor.up)
     held = vec.sub(shift, drift)
-    none = vec.scale(drift, like(dt, 0.0))
-    store3(foot.offset_speed, none)
-    store3(foot.offset_acceleration, none)
+    store3(foot.offset_acceleration, vec.scale(drift, like(dt, 0.0)))
     store3(foot.offset, held)
+    if dt > like(dt, 0.0):
+        # It lifts off as it is held, so that it does not jump to the clip's speed.
+        speed, left = vec.scale(drift, like(dt, -1.0) / dt), spring.decay(like(dt, HELD_SPEED_HALF_LIFE), dt)
+        store3(foot.offset_speed, vec.add(speed, vec.scale(vec.sub(load3(foot.offset_speed), speed), left)))
     return held
 
 
@@ -433,6 +442,7 @@ def step_across(settings, sole, foot, clip, under, stance, dt):
         # It has just landed: it stays where it is shifted to.
         shift = vec.reject(vec.sub(load3(foot.floor_point), load3(foot.clip_sole[BALL])), under.floor.up)
         store3(foot.offset, shift)
+        store3(foot.offset_speed, none)
         foot.delay = zero
     else:
         return swing_across(settings, sole, foot, under, stance, dt)
@@ -612,7 +622,7 @@ def hovering(settings, sole, foot, low):
     """
     zero, one = like(low, 0.0), like(low, 1.0)
     top = settings.plant_height * sole.length * like(low, RELEASE_SHARE)
-    if foot.override == 1:
+    if foot.override != NO_OVERRIDE:
         top = max(top, sole.length * like(low, HIGHEST_HOVER))
     share = min(max(low, zero) / top, one) if top > zero else one
     return max(low, zero) * share * share
@@ -632,7 +642,9 @@ def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
     if (touch > zero) & (missing > -size):
         down = max(needed + hovering(settings, sole, foot, clip.low), -size * like(dt, LARGEST_SINK))
         goal += (max(down, needed) - goal) * touch * touch
-    x, v = spring.critical(foot.lift, foot.lift_speed, goal, like(dt, LIFT_HALF_LIFE), dt)
+    leaves = (not stance.held) & (goal > foot.lift)
+    half_life = like(dt, LIFT_OFF_HALF_LIFE) if leaves else like(dt, LIFT_HALF_LIFE)
+    x, v = spring.critical(foot.lift, foot.lift_speed, goal, half_life, dt)
     if x < needed:
         x, v = needed, max(v, zero)
     near = size * like(dt, AT_REST)

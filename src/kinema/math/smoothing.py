@@ -1,0 +1,63 @@
+"""Smooth sequences of values that are pinned in some places: a discrete smoothing spline.
+
+The result x of values v with weights w is the minimum of
+
+    sum of w[k] * (x[k] - v[k])**2 + sum of stiffness[k] * (x[k + 3] - 3 x[k + 2] + 3 x[k + 1] - x[k])**2
+
+The second sum is the jerk (P. H. C. Eilers, "A perfect smoother", 2003, with third differences). The matrix of its
+normal equations has seven diagonals, so it is factored in one pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema._jit import batch
+
+_THIRD_DIFFERENCE = np.array((-1.0, 3.0, -3.0, 1.0))
+
+
+def smooth(values: Any, weights: Any, stiffness: Any) -> Any:
+    """Return values (n, c) as smooth as their weights (n,) let them be, in float64.
+
+    stiffness: (n - 3,) or one number; (T / dt)**6 for values dt apart removes what varies within less than about
+    2 pi T.
+    """
+    result = np.array(values, np.float64)
+    bands = np.zeros((len(result), 4))
+    bands[:, 0] = weights
+    for k in range(4):
+        for other in range(k, 4):
+            count = len(result) - 3
+            if count > 0:
+                bands[k : k + count, other - k] += stiffness * _THIRD_DIFFERENCE[k] * _THIRD_DIFFERENCE[other]
+    result *= np.asarray(weights, np.float64)[:, np.newaxis]
+    _solve_banded(bands, result)
+    return result
+
+
+@batch
+def _solve_banded(bands, values):
+    """Solve a symmetric positive definite system with seven diagonals in place.
+
+    bands: (n, 4), the diagonal and the three above it, by row; replaced by its factors. values: (n, c), the right-hand
+    sides; replaced by the solutions.
+    """
+    n = bands.shape[0]
+    for i in range(n):
+        last = min(i + 4, n)
+        for j in range(i + 1, last):
+            factor = bands[i, j - i] / bands[i, 0]
+            for k in range(j, last):
+                bands[j, k - j] -= factor * bands[i, k - i]
+            for c in range(values.shape[1]):
+                values[j, c] -= factor * values[i, c]
+    for back in range(n):
+        i = n - 1 - back
+        for c in range(values.shape[1]):
+            total = values[i, c]
+            for j in range(i + 1, min(i + 4, n)):
+                total -= bands[i, j - i] * values[j, c]
+            values[i, c] = total / bands[i, 0]

@@ -1,0 +1,53 @@
+"""The smoothing spline, against its definition solved densely."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema.math.smoothing import smooth
+
+
+def dense(values, weights, stiffness):
+    """The minimum by NumPy's own solver."""
+    count = len(values)
+    jerk = np.diff(np.eye(count), n=3, axis=0)
+    matrix = np.diag(weights) + jerk.T @ (np.broadcast_to(stiffness, count - 3)[:, np.newaxis] * jerk)
+    return np.linalg.solve(matrix, weights[:, np.newaxis] * values)
+
+
+@given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.floats(0.0, 1e5))
+def test_it_is_the_minimum(count, seed, stiffness):
+    chance = np.random.default_rng(seed)
+    values, weights = chance.normal(size=(count, 2)), chance.uniform(0.1, 10.0, count)
+    each = stiffness * chance.uniform(0.0, 1.0, count - 3)
+    wanted = dense(values, weights, each)
+    assert np.abs(smooth(values, weights, each) - wanted).max() <= 1e-7 * (1.0 + np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_too_few_values_have_no_jerk(count):
+    values = np.arange(float(count))[:, np.newaxis]
+    assert np.array_equal(smooth(values, np.ones(count), 100.0), values)
+
+
+def test_a_parabola_has_no_jerk():
+    values = (np.arange(30.0) ** 2)[:, np.newaxis]
+    assert np.allclose(smooth(values, np.ones(30), 1e4), values, rtol=0.0, atol=1e-6)
+
+
+def test_pinned_values_stay():
+    values = np.zeros((20, 1))
+    values[10] = 1.0
+    weights = np.ones(20)
+    weights[[5, 10]] = 1e9
+    result = smooth(values, weights, 1e3)
+    assert np.allclose(result[[5, 10]], values[[5, 10]], rtol=0.0, atol=1e-5)
+    assert result[11, 0] > 0.5, "what is beside it is drawn along"
+
+
+def test_inputs_are_not_modified():
+    values, weights = np.random.default_rng(0).normal(size=(10, 3)), np.ones(10)
+    before = values.copy()
+    smooth(values, weights, 10.0)
+    assert np.array_equal(values, before)
