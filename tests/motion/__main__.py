@@ -19,8 +19,8 @@ from tests.motion.judging import run
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
 PICTURES = ROOT / "build" / "motion"
-SHOWN = ("hover", "penetration", "slide", "ball", "yaw", "beyond", "jerk", "shin", "steps")
-PERCENT = ("hover", "penetration", "slide", "ball", "shin")
+SHOWN = ("hover", "penetration", "slide", "ball", "yaw", "beyond", "jerk", "shin", "raised", "sag", "steps")
+PERCENT = ("hover", "penetration", "slide", "ball", "shin", "raised", "sag")
 WORST = 10
 """Bakes that are listed and drawn."""
 
@@ -83,6 +83,8 @@ def _summary(rows: list[dict[str, Any]], held_out: bool) -> dict[str, Any]:
             "flips": int(sum(row["flips"] for row in measured)),
             "failed": len(part) - len(measured),
         }
+        jerks = [row["jerk"] for row in measured if row["name"].startswith("cmu/")]
+        table[ground]["jerk_takes"] = float(np.median(jerks)) if jerks else None
         for key in SHOWN if measured else ():
             values = [row[key] for row in measured]
             table[ground][key] = {"median": float(np.median(values)), "worst": float(np.max(values))}
@@ -91,13 +93,14 @@ def _summary(rows: list[dict[str, Any]], held_out: bool) -> dict[str, Any]:
 
 def _table(split: str, table: dict[str, Any]) -> str:
     """Share clean in percent, then median / worst: lengths in percent of a leg, angles in degrees."""
-    lines = [f"\n{split}: {'ground':<12}{'n':>5}{'clean':>7}{'takes':>7}{'rigs':>6}{'flips':>6}"]
+    lines = [f"\n{split}: {'ground':<12}{'n':>5}{'clean':>7}{'takes':>7}{'rigs':>6}{'flips':>6}{'jerk of takes':>15}"]
     lines[0] += "".join(f"{key:>15}" for key in SHOWN)
     for ground, row in table.items():
         shares = (row["clean"], row["clean_takes"], row["clean_rigs"])
         cells = [" -" if share is None else f"{100 * share:.0f}%" for share in shares]
         line = f"{'':{len(split) + 2}}{ground:<12}{row['count']:>5}{cells[0]:>7}{cells[1]:>7}{cells[2]:>6}"
-        line += f"{row['flips']:>6}"
+        jerk = row.get("jerk_takes")
+        line += f"{row['flips']:>6}{' -' if jerk is None else format(jerk, '.2f'):>15}"
         for key in SHOWN:
             size = 100 if key in PERCENT else 1
             spread = row.get(key, {"median": np.nan, "worst": np.nan})

@@ -19,7 +19,7 @@ from kinema.demo import terrain
 from kinema.world.rays import Hits
 from tests.assets import FOLDER
 
-LONGEST = 5.0
+LONGEST = 8.0
 """Seconds of a clip that are baked: longer ones are cut after this much, counted from their first key."""
 
 SHORTEST = 3.0

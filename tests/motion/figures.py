@@ -66,6 +66,10 @@ class Figures(NamedTuple):
     """Root mean square of the ankles' jerk, as a ratio to the clip's."""
     shin: float
     """Deepest that a shin is below the ground."""
+    raised: float
+    """Highest that an ankle comes towards its hip and above it, beyond the highest in the clip."""
+    sag: float
+    """Lowest that the hips are above the mean ground under the soles, below what they are above the clip's floor."""
     steps: int
     """Contacts that were measured."""
     joint: str
@@ -122,6 +126,8 @@ def measure(case: Case, baked: Clip) -> Figures:
         flips=int(flips.sum()),
         jerk=float(max(jerks[1], LEAST_JERK) / max(jerks[0], LEAST_JERK)),
         shin=float(_shins(case.ground, after, rig, leg)),
+        raised=max(float(_highest_ankle(rig, after) - _highest_ankle(rig, before)), 0.0) / leg,
+        sag=float(_sag(rig, before, after, np.where(found, feet @ np.array(rig.up) - gap, np.nan)[:, :, 1])) / leg,
         steps=_count(standing.any(axis=-1)),
         joint=joint,
         when=float(times[min(when, len(times) - 1)]),
@@ -250,6 +256,19 @@ def _shins(ground: Any, world: Any, rig: Any, leg: float) -> float:
     points = knees[:, :, np.newaxis] * (1 - share) + ankles[:, :, np.newaxis] * share
     gap, _, found = _over(ground, points, rig, leg)
     return float(np.where(found, np.maximum(-gap, 0.0), 0.0).max(initial=0.0)) / leg
+
+
+def _highest_ankle(rig: Any, world: Any) -> Any:
+    """How high ankles come above their hips at most; negative if they stay below."""
+    hips, ankles = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (0, -1))
+    return ((ankles - hips) @ np.array(rig.up)).max()
+
+
+def _sag(rig: Any, before: Any, after: Any, ground: Any) -> Any:
+    """How far the hips come down at most, against the ground under the feet, (F, L), where there is any."""
+    up, known = np.array(rig.up), np.isfinite(ground).all(axis=1)
+    now, own = after[:, rig.hips, :3, 3] @ up - ground.mean(axis=1), before[:, rig.hips, :3, 3] @ up - rig.floor
+    return np.maximum(own - now, 0.0)[known].max(initial=0.0)
 
 
 # --- joints ----------------------------------------------------------------------------------------------------

@@ -37,6 +37,10 @@ less, in up to so many steps."""
 LESS = 0.75
 """How much less, in each of these steps."""
 
+WITH_BODY = (0.05, 0.3)
+"""Leg lengths above the clip's floor from which, and up to which, a swinging foot moves with the body instead of the
+ground."""
+
 CONTACT_DECIDES, LEAST_WEIGHT = 0.25, 0.02
 """Seconds from a contact within which its height, not what was planned before it was known, decides on that of the
 foot; and the weight of the plan right beside it, against 1 farther away."""
@@ -108,6 +112,7 @@ def _smooth_ankles(
     moves = own[..., :3, 3] - clip
     heights, weights = (moves @ up)[..., np.newaxis], smoothing.near_contacts(LEAST_WEIGHT)
     across = smoothing.smooth(moves - heights * up, np.ones(pinned.shape))
+    heights = np.where(pinned[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
     for number in range(ROUNDS):
         height = smoothing.smooth(heights, weights)
         depth = deepest(rig, soles + (across + height * up)[:, :, np.newaxis], ground)
@@ -117,6 +122,19 @@ def _smooth_ankles(
         heights[deep] = (height[..., 0] + depth + MARGIN * rig.leg_length)[deep][:, np.newaxis]
         weights[deep] = RAISED * HARDER**number
     return clip + across + height * up
+
+
+def _with_body(clip_frames: ClipFrames, frames: BakedFrames, heights: Any) -> Any:
+    """(F, L, 1): heights above the ankles of the clip at which feet near the floor in the clip move with the ground, as
+    they do, and higher ones with the joint that their leg starts from.
+    """
+    rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
+    floor = rig.floor + clip_frames.transforms[:, :3, 3] @ up
+    low = (metrics.sole_points(rig, clip_frames.world) @ up).min(axis=-1) - floor[:, np.newaxis]
+    thighs = [leg.joints[0] for leg in rig.legs]
+    body = ((frames.world - clip_frames.world)[:, thighs][..., :3, 3] @ up)[..., np.newaxis]
+    share = np.clip((low / rig.leg_length - WITH_BODY[0]) / (WITH_BODY[1] - WITH_BODY[0]), 0.0, 1.0)
+    return heights + (body - heights) * minimum_jerk(share)[..., np.newaxis]
 
 
 def _smooth_hips(clip_frames: ClipFrames, frames: BakedFrames, ankles: Any) -> Any:
