@@ -54,11 +54,18 @@ RAISED, HARDER = 100.0, 4.0
 STEADY = 5
 """Frames of a contact whose mean speed a swing starts and ends with."""
 
+HARDEST = 100.0
+"""Leg lengths per second squared with which a foot rises or comes down beside a contact. What it would meet sooner, it
+waits for: it rises before it moves ahead, and comes down when it is past an edge."""
+
+SETTLES = 0.15
+"""Seconds in which a foot that lands in the ground is raised out of it, at the latest."""
+
 FEWEST = 8
 """Frames of a clip in which there is something to smooth."""
 
 PINNED_ENDS = 3
-"""Frames at the ends of a clip that stay as they are: loops close, and value, speed and acceleration go on."""
+"""Frames at the ends of a loop that stay as they are: value, speed and acceleration go on where it begins again."""
 
 ROUNDS = 10
 """Times that a foot is raised out of the ground, at most."""
@@ -79,11 +86,12 @@ LARGEST_TURN = 2.0
 def with_smooth_swings(character: Character, clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> BakedFrames:
     """Return the frames with swings and hips that move smoothly, and with swinging feet above the ground.
 
-    clip_frames: without a lead-in. frames: what the stages returned for them.
+    frames: what the stages returned for the frames after the lead-in. A loop, which has one, closes as it did.
     """
-    rig = clip_frames.rig
+    rig, ends = clip_frames.rig, PINNED_ENDS if clip_frames.lead else 0
+    clip_frames = clip_frames.without_lead
     pinned = clip_frames.held.copy()
-    pinned[:PINNED_ENDS] = pinned[-PINNED_ENDS:] = True
+    pinned[:ends] = pinned[len(pinned) - ends :] = True
     if pinned.all() or len(pinned) < FEWEST:
         return frames
     joints = [leg.joints[-1] for leg in rig.legs]
@@ -91,7 +99,7 @@ def with_smooth_swings(character: Character, clip_frames: ClipFrames, frames: Ba
     smoothing = _smoothing_of(own[..., :3, 3] - clip[..., :3, 3], pinned, clip_frames)
     rotations = _smooth_rotations(smoothing, rotation_of(clip), rotation_of(own))
     ankles = _smooth_ankles(smoothing, clip_frames, frames, ground, rotations)
-    raised = _smooth_hips(clip_frames, frames, ankles)
+    raised = _smooth_hips(clip_frames, frames, ankles, ends)
     poses = with_raised_hips(clip_frames, frames.poses, clip_frames.above(frames.world, rig.hips), raised)
     solved = solve_legs(character, clip_frames, poses, frames.transforms, ankles, rotations)
     return replace(frames, poses=solved.pose, world=np.asarray(solved.world, np.float64))
@@ -100,7 +108,10 @@ def with_smooth_swings(character: Character, clip_frames: ClipFrames, frames: Ba
 def _smooth_ankles(
     smoothing: _Smoothing, clip_frames: ClipFrames, frames: BakedFrames, ground: Any, rotations: Any
 ) -> Any:
-    """(F, L, 3): smooth positions of ankles that have these rotations, with soles raised out of the ground."""
+    """(F, L, 3): smooth positions of ankles that have these rotations, with soles out of the ground.
+
+    Feet in the ground are raised. Right beside a contact there is no time for that: they wait above it.
+    """
     rig, up, pinned = clip_frames.rig, np.array(clip_frames.rig.up), smoothing.pinned
     joints = [leg.joints[-1] for leg in rig.legs]
     clip, own = clip_frames.world[:, joints][..., :3, 3], frames.world[:, joints]
@@ -108,20 +119,52 @@ def _smooth_ankles(
     offsets = points - own[:, :, np.newaxis, :3, 3]
     change = arrays.mul(rotations, arrays.conj(rotation_of(own)))
     soles = clip[:, :, np.newaxis] + arrays.rotate(change[:, :, np.newaxis], offsets)
-    allowed = np.maximum(deepest(rig, points, ground), SHALLOWEST * rig.leg_length)
+    allowed = SHALLOWEST * rig.leg_length
     moves = own[..., :3, 3] - clip
-    heights, weights = (moves @ up)[..., np.newaxis], smoothing.near_contacts(LEAST_WEIGHT)
-    across = smoothing.smooth(moves - heights * up, np.ones(pinned.shape))
-    heights = np.where(pinned[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
+    heights = (moves @ up)[..., np.newaxis]
+    across, weights, across_weights = moves - heights * up, smoothing.near_contacts(LEAST_WEIGHT), np.ones(pinned.shape)
+    settling = _settling(pinned, deepest(rig, points, ground) > allowed, round(SETTLES / clip_frames.dt))
+    rising = smoothing._replace(pinned=pinned & ~settling)
+    heights = np.where(rising.pinned[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
+    waiting = across + _back_to_contact(rising.pinned, clip + across, up)
+    reach = 0.5 * HARDEST * rig.leg_length * (frames_to(rising.pinned) * clip_frames.dt) ** 2
     for number in range(ROUNDS):
-        height = smoothing.smooth(heights, weights)
-        depth = deepest(rig, soles + (across + height * up)[:, :, np.newaxis], ground)
-        deep = ~pinned & (depth > allowed)
+        path, height = smoothing.smooth(across, across_weights), rising.smooth(heights, weights)
+        depth = deepest(rig, soles + (path + height * up)[:, :, np.newaxis], ground)
+        deep = ~rising.pinned & (depth > allowed)
         if not deep.any():
             break
-        heights[deep] = (height[..., 0] + depth + MARGIN * rig.leg_length)[deep][:, np.newaxis]
-        weights[deep] = RAISED * HARDER**number
-    return clip + across + height * up
+        waits = deep & (depth > reach)
+        across[waits], across_weights[waits] = waiting[waits], RAISED * HARDER**number
+        rises = deep & ~waits
+        heights[rises] = (height[..., 0] + depth + MARGIN * rig.leg_length)[rises][:, np.newaxis]
+        weights[rises] = RAISED * HARDER**number
+    return clip + path + height * up
+
+
+def _back_to_contact(pinned: Any, points: Any, up: Any) -> Any:
+    """(F, L, 3): the way across up from where feet are, (F, L, 3), to where the contact is that is nearest in time."""
+    frames = np.arange(len(pinned))[:, np.newaxis]
+    last = np.maximum.accumulate(np.where(pinned, frames, -len(pinned)), axis=0)
+    following = np.minimum.accumulate(np.where(pinned, frames, 2 * len(pinned))[::-1], axis=0)[::-1]
+    nearest = np.where(frames - last <= following - frames, last, following)
+    nearest = np.where(pinned.any(axis=0), nearest, frames)
+    way = np.take_along_axis(points, nearest[..., np.newaxis], axis=0) - points
+    return way - (way @ up)[..., np.newaxis] * up
+
+
+def _settling(held: Any, deep: Any, frames: int) -> Any:
+    """(F, L): which of the first frames of contacts, and the last ones, are up to a frame in which the foot is deep in
+    the ground: it is still on its way onto its tread, or on its way off.
+    """
+    settling = np.zeros_like(held)
+    for leg, start, stop in zip(*runs(held.T), strict=True):
+        first, last = deep[start : min(start + frames, stop), leg], deep[max(stop - frames, start) : stop, leg]
+        if start > 0 and first.any():
+            settling[start : start + int(np.flatnonzero(first)[-1]) + 1, leg] = True
+        if stop < len(held) and last.any():
+            settling[stop - len(last) + int(np.flatnonzero(last)[0]) : stop, leg] = True
+    return settling
 
 
 def _with_body(clip_frames: ClipFrames, frames: BakedFrames, heights: Any) -> Any:
@@ -137,8 +180,10 @@ def _with_body(clip_frames: ClipFrames, frames: BakedFrames, heights: Any) -> An
     return heights + (body - heights) * minimum_jerk(share)[..., np.newaxis]
 
 
-def _smooth_hips(clip_frames: ClipFrames, frames: BakedFrames, ankles: Any) -> Any:
-    """(F,): how far the hips are raised, so that they move smoothly and legs that are held reach their ankles."""
+def _smooth_hips(clip_frames: ClipFrames, frames: BakedFrames, ankles: Any, ends: int) -> Any:
+    """(F,): how far the hips are raised, so that they move smoothly and legs that are held reach their ankles. At the
+    ends, so many frames stay as they are.
+    """
     rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
     clip = clip_frames.world
     own = (frames.world[:, rig.hips, :3, 3] - clip[:, rig.hips, :3, 3]) @ up
@@ -152,7 +197,7 @@ def _smooth_hips(clip_frames: ClipFrames, frames: BakedFrames, ankles: Any) -> A
         highest = own - along + np.sqrt(np.maximum(square, 0.0))
         top = np.where(clip_frames.held[:, n], np.minimum(top, np.maximum(highest, own)), top)
     pinned = np.zeros(len(own), bool)
-    pinned[:PINNED_ENDS] = pinned[-PINNED_ENDS:] = True
+    pinned[:ends] = pinned[len(pinned) - ends :] = True
     goals, weights = own.copy(), np.where(pinned, PINNED, 1.0)
     stiffness = (HIPS_SMOOTHING / clip_frames.dt) ** 6 * _without_jumps(clip_frames)
     for number in range(ROUNDS):
@@ -192,7 +237,7 @@ class _Smoothing(NamedTuple):
         for leg, start, stop in zip(*runs(~self.pinned.T), strict=True):
             for edge, way in ((start - 1, -1), (stop, 1)):
                 last = min(max(edge + way * STEADY, 0), len(values) - 1)
-                if last != edge:
+                if 0 <= edge < len(values) and last != edge:
                     speed = (values[last, leg] - values[edge, leg]) / abs(last - edge)
                     for k in range(1, min(abs(last - edge), 2) + 1):
                         steady[edge + way * k, leg] = values[edge, leg] + k * speed
