@@ -367,13 +367,13 @@ def stillness(sole, speed):
 @kernel
 def gap_under(sole, under, which, point):
     """Height of a point of a foot above the ground below it, metres; above its plane, where there is none. A wall
-    beside it is no ground.
+    beside it, which rises above that plane, is no ground.
     """
-    hit = under.hits[sample_of(which)]
+    hit, up = under.hits[sample_of(which)], under.floor.up
     if not hit.found:
-        return -height_on(under.plane, point, under.floor.up)
-    gap = -ground_above(hit, point, under.floor.up)
-    return gap if gap > -sole.length * like(gap, WALL) else sole.length
+        return -height_on(under.plane, point, up)
+    gap, wall = -ground_above(hit, point, up), sole.length * like(point[0], WALL)
+    return sole.length if (gap <= -wall) & (-height_on(under.plane, load3(hit.point), up) > wall) else gap
 
 
 @kernel
