@@ -45,10 +45,10 @@ STEEPEST_SHIFT = 0.6
 
 
 UNEVEN, LEVEL = 0.05, 0.02
-"""Leg lengths that the ground under heel and ball may differ in height in a clip's first contact, which no swing led to
-a foothold, and that it may differ under the whole sole where the foot is put instead."""
+"""Leg lengths that the ground under heel and ball may differ in height where a foot stands, and that it may differ under
+the whole sole where the foot is put instead. Footholds that are looked for in a short swing may lie across an edge."""
 
-FIRST_STEP, FIRST_STEPS = 0.02, 12
+LEVEL_STEP, LEVEL_STEPS = 0.02, 12
 """The same as SHIFT_STEP and SHIFT_STEPS for such a foot."""
 
 
@@ -85,8 +85,8 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
         if depth[near, leg].max() > SHALLOWEST * rig.leg_length:
             shift = _way_out(rig, points[near, leg], ground)
             shifts[contact, leg] = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
-        elif contact.start == 0:
-            shifts[contact, leg] = _first_foothold(rig, np.median(points[contact, leg], axis=0), ground)
+        else:
+            shifts[contact, leg] = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
     return Clearances(_raised(clip_frames, depth), shifts)
 
 
@@ -148,7 +148,7 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
     return shifts[farther if good[farther, direction] else step, direction]
 
 
-def _first_foothold(rig: Any, points: Any, ground: Any) -> Any:
+def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
     """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, as high as
     it is; zero if it stands, or if there is none. points: (3, 3), of the sole.
     """
@@ -157,7 +157,7 @@ def _first_foothold(rig: Any, points: Any, ground: Any) -> Any:
     if not here.found.all() or abs(below[HEEL] - below[BALL]) <= UNEVEN * rig.leg_length:
         return np.zeros(3)
     support = below[here.gap[0].argmin()]
-    shifts = _tried(up, FIRST_STEP, FIRST_STEPS) * rig.leg_length
+    shifts = _tried(up, LEVEL_STEP, LEVEL_STEPS) * rig.leg_length
     over = metrics.points_over(rig, points + shifts[:, :, np.newaxis], ground)
     level = np.abs(over.points @ up - over.gap - support) <= LEVEL * rig.leg_length
     good = (level & over.found).all(axis=-1)
