@@ -34,7 +34,7 @@ from kinema.behaviours.ground_contact import (
     limit_slope,
 )
 from kinema.behaviours.pelvis import highest_hip
-from kinema.behaviours.swinging import PATH_RAYS, land, lines_of, path_point, plan_swing, swing_path
+from kinema.behaviours.swinging import land
 from kinema.behaviours.walking import HANGING, landing_ankle, landing_share, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
@@ -129,12 +129,6 @@ def sample_part(leg, sample):
     return vec.add(load3(leg.samples[TIP_SAMPLE]), load3(leg.margin))
 
 
-@kernel
-def path_ray(leg, foot):
-    """The first of the rays along the path of a foot."""
-    return foot.first_ray + CANDIDATES * samples_of(leg)
-
-
 # --- rays -------------------------------------------------------------------------------------------------------------
 
 
@@ -178,24 +172,19 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
                 bound_landing(settings, legs, walker, feet[i], n, m, seconds)
                 store3(foot.wanted, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
-                count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS * lines_of(legs[n])
+                count += CANDIDATES * samples_of(legs[n])
     return count
 
 
 @routine
 def aim_foot(settings, leg, foot, floor, rotation, rays):
-    """Aim the rays of one foot: under every candidate, then along its path."""
+    """Aim the rays of one foot, under every candidate."""
     n, rise = foot.first_ray, settings.contact.rise
     wanted = load3(foot.wanted)
     for which in range(CANDIDATES):
         at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
             aim_down(rays[n], vec.add(at, quat.rotate(rotation, sample_part(leg, sample))), floor, rise)
-            n += 1
-    path = swing_path(leg, foot, wanted, floor.up)
-    for line in range(lines_of(leg)):
-        for step in range(PATH_RAYS):
-            aim_down(rays[n], path_point(leg, foot, path, rotation, line, step), floor, rise)
             n += 1
 
 
@@ -300,7 +289,7 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
 
 @routine
 def begin_swing(settings, leg, walker, foot, hits, m, floor):
-    """Find the foothold of a foot and plan its swing.
+    """Find the foothold of a foot, and let it swing there.
 
     A foot that was about to leave and finds none stays, and so does one that would come down where it is. One that is
     on its way keeps the foothold that it has.
@@ -310,7 +299,7 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
         foot.replanned = True
         if found:
             foot.lift_off, foot.ground = vec.dot(load3(foot.target.ball), floor.up), ground_below(foot, floor)
-            plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
+            foot.plans = True
         return
     if found & (foot.target.contact == SWINGING) & (not walker.pelvis.fresh):
         moves = vec.sub(load3(foot.foothold), load3(foot.target.ball))
@@ -322,7 +311,7 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
     elif found:
         if foot.target.contact == HANGING:
             lift_off(walker, foot, floor.up)
-        plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
+        foot.plans = True
     elif foot.target.contact == SWINGING:
         foot.target.contact = PLANTED
 

@@ -24,6 +24,7 @@ from kinema.behaviours.leg_shapes import fill_shapes
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.behaviours.swing_plan import aim_plan_rays, number_plan_rays, plan_swings
 from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import ARRIVED, begin_frames, travel
 from kinema.behaviours.walking import (
@@ -294,18 +295,28 @@ class LocomotionState(StageState):
         rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
         with context.edit_transform() as edit:
             travel(rows, *state, edit.transform, context.weights, dt)
-        choose_footholds(rows, *state, self._cast(context, dt), context.transform)
+        choose_footholds(rows, *state, self._cast_footholds(context, dt), context.transform)
+        plan_swings(rows, *state, self._cast_paths(context), context.transform)
         swing_feet(rows, *state, context.transform, dt)
         parent = int(self.crowd.skeleton.parents[self._hips])
         frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
         step_bodies(rows, *state, frame, dt)
 
-    def _cast(self, context: FrameContext, dt: Any) -> Any:
-        """Cast the rays of all feet that look for a foothold, in one call."""
+    def _cast_footholds(self, context: FrameContext, dt: Any) -> Any:
+        """Lift the feet whose turn it is, and cast the rays of all that look for a foothold, in one call."""
         rows, transform = context.rows, context.transform
         count = begin_steps(rows, self._settings, self._legs, self.walkers, self.feet, transform, dt)
         rays = RAY.zeros(count, self.crowd.precision)
         aim_rays(rows, self._settings, self._legs, self.feet, transform, rays)
+        return self._cast(context, rays)
+
+    def _cast_paths(self, context: FrameContext) -> Any:
+        """Cast the rays along the paths of all feet that have found their foothold, in one call."""
+        rays = RAY.zeros(number_plan_rays(context.rows, self._legs, self.feet), self.crowd.precision)
+        aim_plan_rays(context.rows, self._settings, self._legs, self.feet, context.transform, rays)
+        return self._cast(context, rays)
+
+    def _cast(self, context: FrameContext, rays: Any) -> Any:
         distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
         return cast_rays(context.ground, rays, distance, self.crowd.precision)
 

@@ -163,6 +163,7 @@ STEP = Record(
     duration=REAL,
     again=bool,
     replanned=bool,
+    plans=bool,
     first_ray=np.int64,
     hip=(REAL, 3),
     hip_speed=(REAL, 3),
@@ -179,9 +180,10 @@ from wanted to foothold, across up. failed, tried: whether no foothold was found
 height over which a swinging foot passes. rises: share of a swing in which it rises. depart: share of a swing before
 which it only rises. arrive: share that is left when it only comes down. lift_off: height from which it left. ground:
 height of the ground there. left, duration: seconds of its swing, what is left and all of it. again, replanned: whether
-it looks for another foothold on its way, and whether it did. first_ray: the first of its rays in this frame, -1 for
-none. hip: where the leg starts, as the body was last, in the character's own space; hip_speed: how that
-moves, metres a second. way: from there to the ankle in the last frame, in the space of the body.
+it looks for another foothold on its way, and whether it did. plans: whether its swing is to be planned. first_ray: the
+first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's own
+space; hip_speed: how that moves, metres a second. way: from there to the ankle in the last frame, in the space of the
+body.
 """
 
 

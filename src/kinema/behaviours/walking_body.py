@@ -21,7 +21,8 @@ from kinema.behaviours.pelvis import (
     spring_height,
     step_lean,
 )
-from kinema.behaviours.swinging import reachable_way, share_across, side_of
+from kinema.behaviours.swing_plan import share_across
+from kinema.behaviours.swinging import reachable_way, side_of
 from kinema.behaviours.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, ankle_of, landing_ankle, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
