@@ -26,7 +26,6 @@ from kinema.behaviours.ground_contact import (
     PLANTED,
     SWINGING,
     TIP_SAMPLE,
-    aim_down,
     fit_plane,
     floor_of,
     height_on,
@@ -35,7 +34,7 @@ from kinema.behaviours.ground_contact import (
 )
 from kinema.behaviours.pelvis import highest_hip
 from kinema.behaviours.swinging import land
-from kinema.behaviours.walking import HANGING, landing_ankle, landing_share, reach_for, rotation_of
+from kinema.behaviours.walking import HANGING, aim_at_ground, landing_ankle, landing_share, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
 
@@ -49,8 +48,13 @@ CANDIDATES = RING + SHORTER
 NO_GROUND = 0.3
 """What a hole under a part of the foot costs, or a step right beside it, as a gap in leg lengths."""
 
-BALL_GAP = 0.06
-"""Leg lengths above its ground up to which the ball of a foot may be: it does not stand on its heel alone."""
+BALL_GAP, BALL_HANGS = 0.06, 1.0
+"""Leg lengths above its ground up to which the ball of a foot stands there; and what it costs, in leg lengths, if it
+hangs in the air. Only a foot that is longer than a tread, and fits nowhere else, stands on its toes or its heel
+alone."""
+
+POINT_SAMPLES = 5
+"""Rays under a foot that is a point: in its middle, before and behind it, and on either side."""
 
 NEAR_EDGE = 0.05
 """Leg lengths above the sole from which ground right before its toes, or behind its heel, is the edge of a step: the
@@ -113,15 +117,18 @@ def candidate_offset(settings, leg, foot, which, up):
 
 @kernel
 def samples_of(leg):
-    """How many rays a candidate needs: under its sole, before its toes and behind its heel."""
-    return 1 if leg.point else FOOT_SAMPLES + 2
+    """How many rays a candidate needs: under its sole, before its toes and behind its heel; or all around a point."""
+    return POINT_SAMPLES if leg.point else FOOT_SAMPLES + 2
 
 
 @routine
-def sample_part(leg, sample):
+def sample_part(settings, leg, sample):
     """Where a ray of a candidate goes down, from the ball of the foot, in the character's own space."""
     if leg.point:
-        return load3(leg.samples[BALL_SAMPLE])
+        margin = load3(leg.margin)
+        aside = vec.select(sample < 3, margin, vec.cross(load3(settings.contact.up), margin))
+        share = like(margin[0], 0.0 if sample == 0 else (1.0 if sample % 2 else -1.0))
+        return vec.scale(aside, share)
     if sample < FOOT_SAMPLES:
         return load3(leg.samples[sample])
     if sample == FOOT_SAMPLES:
@@ -177,26 +184,26 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
 
 
 @routine
-def aim_foot(settings, leg, foot, floor, rotation, rays):
+def aim_foot(settings, leg, walker, foot, floor, rotation, rays):
     """Aim the rays of one foot, under every candidate."""
-    n, rise = foot.first_ray, settings.contact.rise
-    wanted = load3(foot.wanted)
+    n, wanted = foot.first_ray, load3(foot.wanted)
     for which in range(CANDIDATES):
         at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
-            aim_down(rays[n], vec.add(at, quat.rotate(rotation, sample_part(leg, sample))), floor, rise)
+            below = vec.add(at, quat.rotate(rotation, sample_part(settings, leg, sample)))
+            aim_at_ground(settings, walker, rays[n], below, floor)
             n += 1
 
 
 @batch
-def aim_rays(rows, settings, legs, feet, transforms, rays):
+def aim_rays(rows, settings, legs, walkers, feet, transforms, rays):
     """Aim the rays, (R,), of all feet that look for a foothold."""
     for k in range(rows.size):
         i = rows[k]
         floor, rotation = floor_of(settings.contact, transforms[i, 0]), rotation_of(load_matrix(transforms[i, 0]))
         for n in range(legs.size):
             if feet[i, n].first_ray >= 0:
-                aim_foot(settings, legs[n], feet[i, n], floor, rotation, rays)
+                aim_foot(settings, legs[n], walkers[i], feet[i, n], floor, rotation, rays)
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -212,10 +219,11 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
     normal = load3(hit.normal)
     solid = hit.found & (vec.dot(normal, floor.up) >= cos_slope)
     if leg.point:
-        return Foothold(solid, load3(hit.point), vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up), zero)
+        normal = vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up)
+        return Foothold(solid, load3(hit.point), normal, edge_cost(leg, hits, n, floor.up))
     plane = fit_plane(hits, n, 1, floor, cos_slope)
     gap_below = height_on(plane, load3(hit.point), floor.up)
-    solid &= (gap_below <= length * like(length, BALL_GAP)) | is_held_back(walker)
+    hangs = (gap_below > length * like(length, BALL_GAP)) & (not is_held_back(walker))
     _, gap = lift_and_gap(plane, hits, n, 1, floor.up)
     for sample in range(FOOT_SAMPLES):
         gap += zero if hits[n + sample].found else like(length, NO_GROUND) * length
@@ -226,7 +234,20 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
     at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, foot, which, floor.up))
     flat = vec.add(floor.point, vec.reject(vec.sub(at, floor.point), floor.up))
     ball = vec.add(flat, vec.scale(floor.up, height_on(plane, flat, floor.up)))
-    return Foothold(solid, ball, plane.normal, gap * like(length, HOLD_EDGE) / length)
+    cost = gap * like(length, HOLD_EDGE) / length + like(length, BALL_HANGS if hangs else 0.0)
+    return Foothold(solid, ball, plane.normal, cost)
+
+
+@routine
+def edge_cost(leg, hits, first, up):
+    """The cost of a point below an edge: of every side on which the ground is much higher."""
+    length, cost = leg.bones.length, like(leg.bones.length, 0.0)
+    for sample in range(1, POINT_SAMPLES):
+        beside = hits[first + sample]
+        step = vec.dot(vec.sub(load3(beside.point), load3(hits[first].point)), up)
+        below_edge = beside.found & (step > length * like(length, NEAR_EDGE))
+        cost += like(length, NO_GROUND * HOLD_EDGE if below_edge else 0.0)
+    return cost
 
 
 @kernel

@@ -43,10 +43,11 @@ from kinema.math import arrays
 from kinema.rig import Leg, Rig
 
 POINT_SOLE = 0.02
-"""Leg lengths from heel to tip below which a foot is a point, and one ray finds its ground."""
+"""Leg lengths from heel to tip below which a foot is a point, and stands on the ground under its ball."""
 
 SOLE_MARGIN = 0.03
-"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps."""
+"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps; one that is a point, all
+around it."""
 
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the
@@ -305,15 +306,16 @@ class LocomotionState(StageState):
     def _cast_footholds(self, context: FrameContext, dt: Any) -> Any:
         """Lift the feet whose turn it is, and cast the rays of all that look for a foothold, in one call."""
         rows, transform = context.rows, context.transform
-        count = begin_steps(rows, self._settings, self._legs, self.walkers, self.feet, transform, dt)
-        rays = RAY.zeros(count, self.crowd.precision)
-        aim_rays(rows, self._settings, self._legs, self.feet, transform, rays)
+        state = self._settings, self._legs, self.walkers, self.feet
+        rays = RAY.zeros(begin_steps(rows, *state, transform, dt), self.crowd.precision)
+        aim_rays(rows, *state, transform, rays)
         return self._cast(context, rays)
 
     def _cast_paths(self, context: FrameContext) -> Any:
         """Cast the rays along the paths of all feet that have found their foothold, in one call."""
         rays = RAY.zeros(number_plan_rays(context.rows, self._legs, self.feet), self.crowd.precision)
-        aim_plan_rays(context.rows, self._settings, self._legs, self.feet, context.transform, rays)
+        state = self._settings, self._legs, self.walkers, self.feet
+        aim_plan_rays(context.rows, *state, context.transform, rays)
         return self._cast(context, rays)
 
     def _cast(self, context: FrameContext, rays: Any) -> Any:
@@ -479,8 +481,9 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     sole = float(np.linalg.norm(tip - heel))
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)
-    record.margin[:] = (tip - heel) * (SOLE_MARGIN * length / sole if sole > 0.0 else 0.0)
     record.point = sole < POINT_SOLE * length
+    along = np.array(rig.forward) if record.point else (tip - heel) / sole
+    record.margin[:] = along * SOLE_MARGIN * length
 
 
 def _sole(rig: Rig, leg: Leg) -> list[Any]:

@@ -15,9 +15,9 @@ from kinema.behaviours.ground_contact import (
     FOOT_SAMPLES,
     HEEL_SAMPLE,
     TIP_SAMPLE,
-    aim_down,
     floor_of,
 )
+from kinema.behaviours.walking import aim_at_ground
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3
 
@@ -148,29 +148,29 @@ def number_plan_rays(rows, legs, feet):
 
 
 @routine
-def aim_plan_rays_of(settings, leg, foot, floor, rays):
+def aim_plan_rays_of(settings, leg, walker, foot, floor, rays):
     """Aim the rays of one foot: along its path, then under its sole as it lands."""
-    n, rise = foot.first_ray, settings.contact.rise
+    n = foot.first_ray
     path = swing_path(leg, foot, floor.up)
     for line in range(lines_of(leg)):
         for step in range(PATH_RAYS):
-            aim_down(rays[n], path_point(leg, foot, path, line, step), floor, rise)
+            aim_at_ground(settings, walker, rays[n], path_point(leg, foot, path, line, step), floor)
             n += 1
     if not leg.point:
         for which in range(LANDING_RAYS):
-            aim_down(rays[n], landing_point_of(leg, foot, which), floor, rise)
+            aim_at_ground(settings, walker, rays[n], landing_point_of(leg, foot, which), floor)
             n += 1
 
 
 @batch
-def aim_plan_rays(rows, settings, legs, feet, transforms, rays):
+def aim_plan_rays(rows, settings, legs, walkers, feet, transforms, rays):
     """Aim the rays, (R,), of all feet whose swing is to be planned."""
     for k in range(rows.size):
         i = rows[k]
         floor = floor_of(settings.contact, transforms[i, 0])
         for n in range(legs.size):
             if feet[i, n].plans:
-                aim_plan_rays_of(settings, legs[n], feet[i, n], floor, rays)
+                aim_plan_rays_of(settings, legs[n], walkers[i], feet[i, n], floor, rays)
 
 
 # --- planning ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.behaviours.leg_shapes import angle_between, leg_rotation
+from kinema.behaviours.pelvis import HIGHEST_ANKLE
 from kinema.behaviours.swing_plan import share_across, smooth
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
@@ -17,6 +18,9 @@ from kinema.math.rows import load3, load4, load_matrix, store3, store4
 FASTEST_JOINT = 21.0
 """Radians per second at which the joints of a swinging leg rotate at most, by its plan: 20 degrees per frame at 60
 Hz."""
+
+HIGHEST_LIFT = 0.3
+"""Leg lengths by which a foot out of reach is lifted at most, over a high step, before it is drawn to its body."""
 
 SLOWEST_PACE = 0.2
 """Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
@@ -116,18 +120,21 @@ def side_of(settings, m):
 
 @routine
 def reachable_way(leg, way, side, up):
-    """The way from a hip to the ankle of a swinging foot, changed so that the leg can take it there.
+    """The way from a hip to the ankle of a foot, changed so that the leg can take it there.
 
     A foot out of reach is lifted until the leg reaches it: drawn to its body, it would be dragged through the step
-    before it. A foot so near to its hip that the leg would be folded up is moved aside, away from the body: pushed away
-    from the hip, it would be pushed into the step.
+    before it. Only over that step it is drawn to the body. A foot so near to its hip that the leg would be folded up is
+    moved aside, away from the body: pushed away from the hip, it would be pushed into the step.
     """
     height, square, zero = vec.dot(way, up), vec.dot(way, way), like(leg.reach, 0.0)
-    below = leg.reach * leg.reach - square + height * height
     if square > leg.reach * leg.reach:
-        if (height < zero) & (below > zero):
-            return vec.sub(way, vec.scale(up, height + math.sqrt(below)))
-        return vec.scale(way, leg.reach / math.sqrt(square))
+        across = vec.reject(way, up)
+        lifted = -math.sqrt(max(leg.reach * leg.reach - vec.dot(across, across), zero))
+        lifted = min(max(lifted, height), height + leg.bones.length * like(zero, HIGHEST_LIFT))
+        lifted = min(lifted, leg.reach * like(zero, HIGHEST_ANKLE))
+        room = math.sqrt(leg.reach * leg.reach - lifted * lifted)
+        share = min(room / max(vec.length(across), room), like(zero, 1.0))
+        return vec.add(vec.scale(across, share), vec.scale(up, lifted))
     if square < leg.nearest * leg.nearest:
         outward = vec.scale(side, like(zero, 1.0 if leg.outward > zero else -1.0))
         out = vec.dot(way, outward)

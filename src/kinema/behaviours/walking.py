@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES, PLANTED, RELEASED, SWINGING
+from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES, PLANTED, RELEASED, SWINGING, aim_down
 from kinema.behaviours.leg_shapes import LEG_SHAPES
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS, PELVIS_SETTINGS
 from kinema.math import quat, vec, xform
@@ -87,8 +87,8 @@ along up. spare: how much farther aside the leg reaches on level ground. crouch:
 leg. climb_time: seconds of a swing per metre that the foot rises in it. closest: from hip to ankle, where it lands.
 nearest: the same while it swings. outward: how far to the left of the body its foot stands. low: see `FOOT_TARGET`,
 while it swings. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle at rest. samples: from the
-ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot.
-point: whether the foot is a mere point.
+ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot; a
+point, on every side. point: whether the foot is a mere point.
 """
 
 WALKER = Record(
@@ -204,6 +204,16 @@ def ankle_of(leg, foot):
 def landing_ankle(leg, foot):
     """Where the ankle of a swinging foot comes to be when it lands."""
     return vec.add(load3(foot.foothold), quat.rotate(load4(foot.foothold_rotation), load3(leg.to_ankle)))
+
+
+@kernel
+def aim_at_ground(settings, walker, ray, point, floor):
+    """Aim a ray down through a point, from above the slope that a walker stands on.
+
+    Ground ahead of a long body on steep stairs is higher above its floor than it looks for ground.
+    """
+    slope = vec.dot(load3(walker.rise), vec.sub(point, floor.point))
+    aim_down(ray, point, floor, settings.contact.rise + slope)
 
 
 @kernel
