@@ -69,7 +69,7 @@ LEAST_PACE = 0.6
 PACE_CREDIT = 1.0
 """Seconds of free walking that a walker which sets off, or turns back, starts with: its first step says little."""
 
-PACE_SPARE, PACE_LEARNT, PACE_GROWS, PACE_MEMORY = 1.08, 0.6, 1.15, 0.4
+PACE_SPARE, PACE_LEARNT, PACE_GROWS, PACE_MEMORY = 1.08, 0.6, 1.06, 0.4
 """Multiple of the speed it made that a walker learns, since legs that are never waited for could be faster; share of
 that at every lift-off; multiple by which its top speed grows again; and what counts of the steps before the last."""
 
@@ -377,7 +377,7 @@ def next_group(settings, legs, walker, feet, m, up):
             continue
         walker.pelvis.moving = True
         other = group != walker.group
-        in_time = (walker.since >= pause) | (not other) | (needed >= like(zero, STEP_URGENT))
+        in_time = (walker.since >= pause) | (needed >= like(zero, STEP_URGENT))
         # If both groups need a step, the one that did not swing last goes first.
         needed = min(needed, like(zero, STEP_URGENT)) + (like(zero, STEP_URGENT) if other else zero)
         if in_time & (needed > most):
