@@ -168,8 +168,8 @@ def keep_side(settings, leg, m, ahead):
 
 @routine
 def bound_landing(settings, legs, walker, feet, n, m, seconds):
-    """Set how far to its own side a foot has to land so that it does not cross the foot beside it, and how high that
-    one stands.
+    """Set how far to its own side a foot has to land so that it crosses neither the foot beside it nor the middle of
+    its body, and how high that foot stands.
     """
     zero, foot = like(seconds, 0.0), feet[n]
     own_up = load3(settings.contact.up)
@@ -188,6 +188,9 @@ def bound_landing(settings, legs, walker, feet, n, m, seconds):
         stands = load3(beside.foothold) if beside.target.contact == SWINGING else load3(beside.target.ball)
         foot.beside = vec.dot(stands, xform.linear(m, own_up))
         foot.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.side)) + abs(apart)
+        home = vec.add(load3(foot.home), vec.scale(load3(foot.drift), seconds * walker.advance))
+        inward = abs(vec.dot(load3(legs[n].home), own_side)) * like(zero, OWN_SIDE)
+        foot.bound = max(foot.bound, vec.dot(home, load3(foot.side)) - inward)
 
 
 @kernel
