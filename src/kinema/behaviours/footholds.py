@@ -55,6 +55,10 @@ alone."""
 POINT_SAMPLES = 5
 """Rays under a foot that is a point: in its middle, before and behind it, and on either side."""
 
+SOLE_MARGIN = 0.03
+"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps; one that is a point, all
+around it."""
+
 NEAR_EDGE = 0.05
 """Leg lengths above the sole from which ground right before its toes, or behind its heel, is the edge of a step: the
 foot would scrape along it."""
@@ -221,8 +225,9 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
     normal = load3(hit.normal)
     solid = hit.found & (vec.dot(normal, floor.up) >= cos_slope)
     if leg.point:
-        normal = vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up)
-        return Foothold(solid, load3(hit.point), normal, edge_cost(leg, hits, n, floor.up))
+        at, cost = beside_edge(leg, hits, n, floor.up)
+        normal = vec.unit_or(limit_slope(load3(hits[at].normal), floor.up, cos_slope), floor.up)
+        return Foothold(solid, load3(hits[at].point), normal, cost)
     plane = fit_plane(hits, n, 1, floor, cos_slope)
     gap_below = height_on(plane, load3(hit.point), floor.up)
     hangs = (gap_below > length * like(length, BALL_GAP)) & (not is_held_back(walker))
@@ -241,15 +246,28 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
 
 
 @routine
-def edge_cost(leg, hits, first, up):
-    """The cost of a point below an edge: of every side on which the ground is much higher."""
-    length, cost = leg.bones.length, like(leg.bones.length, 0.0)
+def beside_edge(leg, hits, first, up):
+    """Which of its rays a foot that is a point stands on, and what that costs.
+
+    On a side where the ground is much higher, a riser is too close: the foot stands on the ray opposite, if that is on
+    the same tread.
+    """
+    length, at, cost = leg.bones.length, first, like(leg.bones.length, 0.0)
     for sample in range(1, POINT_SAMPLES):
         beside = hits[first + sample]
-        step = vec.dot(vec.sub(load3(beside.point), load3(hits[first].point)), up)
-        below_edge = beside.found & (step > length * like(length, NEAR_EDGE))
-        cost += like(length, NO_GROUND * HOLD_EDGE if below_edge else 0.0)
-    return cost
+        if beside.found and rise_to(hits[first], beside, up) > length * like(length, NEAR_EDGE):
+            across = first + (sample + 1 if sample % 2 else sample - 1)
+            level = abs(rise_to(hits[first], hits[across], up)) <= length * like(length, NEAR_EDGE)
+            free = hits[across].found & level
+            at = across if free else at
+            cost += like(length, NO_GROUND * HOLD_EDGE)
+    return at, cost
+
+
+@kernel
+def rise_to(first, last, up):
+    """How much higher one hit is than another."""
+    return vec.dot(vec.sub(load3(last.point), load3(first.point)), up)
 
 
 @kernel
@@ -345,6 +363,12 @@ def ground_below(foot, floor):
     return foot.target.ground + vec.dot(floor.point, floor.up)
 
 
+@kernel
+def learns_again(walker):
+    """Whether a walker whose legs are out of step learns its pace, although no group lifts off: every other beat."""
+    return walker.retries & (int(walker.since / walker.beat) % 2 == 0)
+
+
 @batch
 def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
     """Find the footholds of all feet that look for one."""
@@ -360,4 +384,5 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
                 lifts |= feet[i, n].target.contact == SWINGING
         if lifts & (not in_air):
             walkers[i].since = like(walkers[i].since, 0.0)
+        if (lifts & (not in_air)) | learns_again(walkers[i]):
             learn_pace(walkers[i])

@@ -17,7 +17,7 @@ import numpy as np
 from kinema import notices, validation
 from kinema.behaviours.arm_swing import swing_arms, swinging_arms
 from kinema.behaviours.blending import numbers
-from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
+from kinema.behaviours.footholds import SOLE_MARGIN, aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of, partners_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
 from kinema.behaviours.leg_shapes import fill_shapes
@@ -44,10 +44,6 @@ from kinema.rig import Leg, Rig
 
 POINT_SOLE = 0.02
 """Leg lengths from heel to tip below which a foot is a point, and stands on the ground under its ball."""
-
-SOLE_MARGIN = 0.03
-"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps; one that is a point, all
-around it."""
 
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the

@@ -112,6 +112,7 @@ WALKER = Record(
     beat=REAL,
     swing_time=REAL,
     top=REAL,
+    trial=REAL,
     moved=REAL,
     waited=REAL,
     dip=REAL,
@@ -125,15 +126,15 @@ WALKER = Record(
 mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
 second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
 swinging feet can follow of that. top: the speed that the walker learnt to keep on this ground, metres a second;
-infinite until it has to wait. moved, waited: seconds since about the last lift-off that it moved at its velocity, and
-that it waited for its legs. allowed: the share of what is asked for that is left. velocity, turn: what the body does
-now, eased. progress: share of it that the legs allow. advance: the same on average until the feet in the air have
-landed. transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that
-group left the ground. retries: whether feet that found no foothold try again in this frame, once per beat. beat:
-seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on level ground takes. dip: metres
-by which the body walks lower than it stands. level, level_speed: height of the ground under the hips above the
-character's floor, and how fast the transform follows it. rise: how the ground under the feet rises, metres per metre,
-as a vector across up, eased. lean: rotation of the body, world space.
+infinite until it has to wait. trial: share by which it is going to raise that. moved, waited: seconds since about the
+last lift-off that it moved at its velocity, and that it waited for its legs. allowed: the share of what is asked for
+that is left. velocity, turn: what the body does now, eased. progress: share of it that the legs allow. advance: the
+same on average until the feet in the air have landed. transform: at the end of the last frame. group: the one that
+swings, or did last. since: seconds since that group left the ground. retries: whether feet that found no foothold try
+again in this frame, once per beat. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that
+a swing on level ground takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of
+the ground under the hips above the character's floor, and how fast the transform follows it. rise: how the ground under
+the feet rises, metres per metre, as a vector across up, eased. lean: rotation of the body, world space.
 """
 
 STEP = Record(
