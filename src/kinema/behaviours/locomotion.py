@@ -293,7 +293,7 @@ class LocomotionState(StageState):
         with context.edit_transform() as edit:
             travel(rows, *state, edit.transform, context.weights, dt)
         choose_footholds(rows, *state, self._cast_footholds(context, dt), context.transform)
-        plan_swings(rows, *state, self._cast_paths(context), context.transform)
+        self._plan_swings(context)
         swing_feet(rows, *state, context.transform, dt)
         parent = int(self.crowd.skeleton.parents[self._hips])
         frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
@@ -307,12 +307,14 @@ class LocomotionState(StageState):
         aim_rays(rows, *state, transform, rays)
         return self._cast(context, rays)
 
-    def _cast_paths(self, context: FrameContext) -> Any:
-        """Cast the rays along the paths of all feet that have found their foothold, in one call."""
-        rays = RAY.zeros(number_plan_rays(context.rows, self._legs, self.feet), self.crowd.precision)
-        state = self._settings, self._legs, self.walkers, self.feet
-        aim_plan_rays(context.rows, *state, context.transform, rays)
-        return self._cast(context, rays)
+    def _plan_swings(self, context: FrameContext) -> None:
+        """Plan the swings of all feet that have found their foothold, with one cast along their paths."""
+        rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
+        count = number_plan_rays(rows, self._legs, self.feet)
+        if count:
+            rays = RAY.zeros(count, self.crowd.precision)
+            aim_plan_rays(rows, *state, context.transform, rays)
+            plan_swings(rows, *state, self._cast(context, rays), context.transform)
 
     def _cast(self, context: FrameContext, rays: Any) -> Any:
         distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
