@@ -201,3 +201,14 @@ def test_every_public_solver_is_in_the_list(monkeypatch):
 def test_compiling_warns_of_no_target(caplog):
     warmup_module._jobs(np.float64)["chains with limits"]()
     assert not caplog.records
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_walker_lifts_a_foot_so_that_the_plans_of_swings_are_compiled(dtype, monkeypatch):
+    from kinema.behaviours import locomotion
+
+    planned, plan = [], locomotion.plan_swings
+    monkeypatch.setattr(locomotion, "plan_swings", lambda *given: (planned.append(True), plan(*given)))
+    warmup_module._frames(dtype, [km.Locomotion(weight=0.5)])
+    assert planned

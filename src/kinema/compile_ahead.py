@@ -21,6 +21,9 @@ from kinema.errors import InputError
 
 _PRECISIONS = {"float64": np.float64, "float32": np.float32}
 
+_FIRST_STEP = 5
+"""Frames of 0.1 s in which a walker lifts a foot: the kernels that plan a swing run only then."""
+
 
 def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     """One small call for everything there is to compile, by name."""
@@ -194,6 +197,9 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
         animator["play"].play("run")
         _clip(animator.character.clips["walk"])
     animator.update(0.1).palette  # noqa: B018
+    if "locomotion" in animator.stages:
+        for _ in range(_FIRST_STEP):
+            animator.update(0.1)
 
 
 def _clip(clip: Any) -> None:

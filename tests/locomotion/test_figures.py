@@ -7,9 +7,11 @@ import pytest
 
 from tests.locomotion.figures import measure, rows_of
 from tests.locomotion.table import BEGIN, DOCUMENT, END, RESULTS, updated
-from tests.locomotion.walks import CHARACTERS, GROUNDS, RATES, SPEEDS, course_of, walked
+from tests.locomotion.walks import CHARACTERS, GROUNDS, MORE, RATES, SPEEDS, course_of, walked
 
-ROWS = [row for row in json.loads(RESULTS.read_text())["rows"] if row["character"] in CHARACTERS]
+ALL_ROWS = json.loads(RESULTS.read_text())["rows"]
+ROWS = [row for row in ALL_ROWS if row["character"] in CHARACTERS]
+MORE_ROWS = [row for row in ALL_ROWS if row["character"] in MORE]
 
 
 def test_the_tables_are_those_of_the_committed_figures():
@@ -25,18 +27,14 @@ def test_every_character_walked_every_ground_at_every_speed_and_rate():
 
 
 @pytest.mark.parametrize("hz", RATES)
-@pytest.mark.parametrize(
-    ("key", "bar", "share"), [("rotation", 25.0, 1.0), ("depth", 2.0, 0.99), ("flips", 0.5, 1.0), ("slide", 0.01, 1.0)]
-)
-def test_walks_are_within_the_bars_at_every_rate(hz, key, bar, share):
-    """The walks that are not are listed in the document."""
-    within = [row[key] < bar for row in ROWS if row["hz"] == hz]
-    assert np.mean(within) >= share
+@pytest.mark.parametrize(("key", "bar"), [("rotation", 25.0), ("depth", 2.0), ("flips", 0.5), ("slide", 0.01)])
+def test_walks_are_within_the_bars_at_every_rate(hz, key, bar):
+    assert max(row[key] for row in ROWS if row["hz"] == hz) < bar
 
 
 @pytest.mark.parametrize("hz", RATES)
 def test_feet_do_not_cross(hz):
-    assert np.mean([row["apart"] > 0.0 for row in ROWS if row["hz"] == hz]) > 0.99
+    assert min(row["apart"] for row in ROWS if row["hz"] == hz) > 0.0
 
 
 @pytest.mark.parametrize("hz", RATES)
@@ -53,10 +51,22 @@ def test_slow_and_usual_walks_keep_their_speed(hz):
 
 @pytest.mark.parametrize("hz", RATES)
 def test_walks_make_the_speed_that_they_report_as_allowed(hz):
-    """The walks that do not are listed in the document."""
-    kept = [row["kept"] for row in ROWS if row["hz"] == hz and row["ground"] != "directions"]
-    assert np.mean([share > 85.0 for share in kept]) > 0.94
-    assert min(kept) > 75.0
+    assert min(row["kept"] for row in ROWS if row["hz"] == hz and row["ground"] != "directions") > 85.0
+
+
+@pytest.mark.parametrize(("key", "bar"), [("rotation", 25.0), ("depth", 4.0), ("flips", 0.5), ("slide", 0.01)])
+def test_characters_that_nothing_was_tuned_on_walk_as_well(key, bar):
+    """One sole is 3% deep on rocks: see the document."""
+    assert max(row[key] for row in MORE_ROWS) < bar
+
+
+def test_characters_that_nothing_was_tuned_on_keep_their_soles_out_of_stairs():
+    assert max(row["depth"] for row in MORE_ROWS if row["ground"].startswith("stairs")) < 2.0
+
+
+def test_only_a_spider_lower_than_the_steps_falls_short_of_the_allowed_speed():
+    mine = [row for row in MORE_ROWS if row["character"] != "m2m_spider" and row["ground"] != "directions"]
+    assert min(row["kept"] for row in mine) > 85.0
 
 
 def test_heights_between_the_rows_of_a_mesh_are_those_of_its_triangles():

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.gait import (
-    HIGHEST_CLIMB,
     bound_landing,
     landing_point,
     learn_pace,
@@ -26,7 +25,6 @@ from kinema.behaviours.ground_contact import (
     PLANTED,
     SWINGING,
     TIP_SAMPLE,
-    aim_down,
     fit_plane,
     floor_of,
     height_on,
@@ -34,8 +32,8 @@ from kinema.behaviours.ground_contact import (
     limit_slope,
 )
 from kinema.behaviours.pelvis import highest_hip
-from kinema.behaviours.swinging import PATH_RAYS, land, lines_of, path_point, plan_swing, swing_path
-from kinema.behaviours.walking import HANGING, landing_ankle, landing_share, reach_for, rotation_of
+from kinema.behaviours.swinging import land
+from kinema.behaviours.walking import HANGING, aim_at_ground, landing_ankle, landing_share, reach_for, rotation_of
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store4
 
@@ -49,8 +47,17 @@ CANDIDATES = RING + SHORTER
 NO_GROUND = 0.3
 """What a hole under a part of the foot costs, or a step right beside it, as a gap in leg lengths."""
 
-BALL_GAP = 0.06
-"""Leg lengths above its ground up to which the ball of a foot may be: it does not stand on its heel alone."""
+BALL_GAP, BALL_HANGS = 0.06, 1.0
+"""Leg lengths above its ground up to which the ball of a foot stands there; and what it costs, in leg lengths, if it
+hangs in the air. Only a foot that is longer than a tread, and fits nowhere else, stands on its toes or its heel
+alone."""
+
+POINT_SAMPLES = 5
+"""Rays under a foot that is a point: in its middle, before and behind it, and on either side."""
+
+SOLE_MARGIN = 0.03
+"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps; one that is a point, all
+around it."""
 
 NEAR_EDGE = 0.05
 """Leg lengths above the sole from which ground right before its toes, or behind its heel, is the edge of a step: the
@@ -66,6 +73,9 @@ HOLD_CROUCH = 0.8
 HELD_BACK, HELD_CROUCH = 0.1, 1.4
 """Progress below which a walker takes footholds at the end of its reach, and the share of its crouch that they may take
 then."""
+
+HIGHEST_STEP = 0.55
+"""Leg lengths by which a foot lands higher or lower than it stood, at most: two steps of steep stairs."""
 
 HIGHEST_BESIDE = 0.47
 """Leg lengths by which a foot lands higher or lower than the foot beside it stands, at most."""
@@ -113,26 +123,23 @@ def candidate_offset(settings, leg, foot, which, up):
 
 @kernel
 def samples_of(leg):
-    """How many rays a candidate needs: under its sole, before its toes and behind its heel."""
-    return 1 if leg.point else FOOT_SAMPLES + 2
+    """How many rays a candidate needs: under its sole, before its toes and behind its heel; or all around a point."""
+    return POINT_SAMPLES if leg.point else FOOT_SAMPLES + 2
 
 
 @routine
-def sample_part(leg, sample):
+def sample_part(settings, leg, sample):
     """Where a ray of a candidate goes down, from the ball of the foot, in the character's own space."""
     if leg.point:
-        return load3(leg.samples[BALL_SAMPLE])
+        margin = load3(leg.margin)
+        aside = vec.select(sample < 3, margin, vec.cross(load3(settings.contact.up), margin))
+        share = like(margin[0], 0.0 if sample == 0 else (1.0 if sample % 2 else -1.0))
+        return vec.scale(aside, share)
     if sample < FOOT_SAMPLES:
         return load3(leg.samples[sample])
     if sample == FOOT_SAMPLES:
         return vec.sub(load3(leg.samples[HEEL_SAMPLE]), load3(leg.margin))
     return vec.add(load3(leg.samples[TIP_SAMPLE]), load3(leg.margin))
-
-
-@kernel
-def path_ray(leg, foot):
-    """The first of the rays along the path of a foot."""
-    return foot.first_ray + CANDIDATES * samples_of(leg)
 
 
 # --- rays -------------------------------------------------------------------------------------------------------------
@@ -178,36 +185,31 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
                 bound_landing(settings, legs, walker, feet[i], n, m, seconds)
                 store3(foot.wanted, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
-                count += CANDIDATES * samples_of(legs[n]) + PATH_RAYS * lines_of(legs[n])
+                count += CANDIDATES * samples_of(legs[n])
     return count
 
 
 @routine
-def aim_foot(settings, leg, foot, floor, rotation, rays):
-    """Aim the rays of one foot: under every candidate, then along its path."""
-    n, rise = foot.first_ray, settings.contact.rise
-    wanted = load3(foot.wanted)
+def aim_foot(settings, leg, walker, foot, floor, rotation, rays):
+    """Aim the rays of one foot, under every candidate."""
+    n, wanted = foot.first_ray, load3(foot.wanted)
     for which in range(CANDIDATES):
         at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
-            aim_down(rays[n], vec.add(at, quat.rotate(rotation, sample_part(leg, sample))), floor, rise)
-            n += 1
-    path = swing_path(leg, foot, wanted, floor.up)
-    for line in range(lines_of(leg)):
-        for step in range(PATH_RAYS):
-            aim_down(rays[n], path_point(leg, foot, path, rotation, line, step), floor, rise)
+            below = vec.add(at, quat.rotate(rotation, sample_part(settings, leg, sample)))
+            aim_at_ground(settings, walker, rays[n], below, floor)
             n += 1
 
 
 @batch
-def aim_rays(rows, settings, legs, feet, transforms, rays):
+def aim_rays(rows, settings, legs, walkers, feet, transforms, rays):
     """Aim the rays, (R,), of all feet that look for a foothold."""
     for k in range(rows.size):
         i = rows[k]
         floor, rotation = floor_of(settings.contact, transforms[i, 0]), rotation_of(load_matrix(transforms[i, 0]))
         for n in range(legs.size):
             if feet[i, n].first_ray >= 0:
-                aim_foot(settings, legs[n], feet[i, n], floor, rotation, rays)
+                aim_foot(settings, legs[n], walkers[i], feet[i, n], floor, rotation, rays)
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -223,10 +225,12 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
     normal = load3(hit.normal)
     solid = hit.found & (vec.dot(normal, floor.up) >= cos_slope)
     if leg.point:
-        return Foothold(solid, load3(hit.point), vec.unit_or(limit_slope(normal, floor.up, cos_slope), floor.up), zero)
+        at, cost = beside_edge(leg, hits, n, floor.up)
+        normal = vec.unit_or(limit_slope(load3(hits[at].normal), floor.up, cos_slope), floor.up)
+        return Foothold(solid, load3(hits[at].point), normal, cost)
     plane = fit_plane(hits, n, 1, floor, cos_slope)
     gap_below = height_on(plane, load3(hit.point), floor.up)
-    solid &= (gap_below <= length * like(length, BALL_GAP)) | is_held_back(walker)
+    hangs = (gap_below > length * like(length, BALL_GAP)) & (not is_held_back(walker))
     _, gap = lift_and_gap(plane, hits, n, 1, floor.up)
     for sample in range(FOOT_SAMPLES):
         gap += zero if hits[n + sample].found else like(length, NO_GROUND) * length
@@ -237,7 +241,33 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
     at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, foot, which, floor.up))
     flat = vec.add(floor.point, vec.reject(vec.sub(at, floor.point), floor.up))
     ball = vec.add(flat, vec.scale(floor.up, height_on(plane, flat, floor.up)))
-    return Foothold(solid, ball, plane.normal, gap * like(length, HOLD_EDGE) / length)
+    cost = gap * like(length, HOLD_EDGE) / length + like(length, BALL_HANGS if hangs else 0.0)
+    return Foothold(solid, ball, plane.normal, cost)
+
+
+@routine
+def beside_edge(leg, hits, first, up):
+    """Which of its rays a foot that is a point stands on, and what that costs.
+
+    On a side where the ground is much higher, a riser is too close: the foot stands on the ray opposite, if that is on
+    the same tread.
+    """
+    length, at, cost = leg.bones.length, first, like(leg.bones.length, 0.0)
+    for sample in range(1, POINT_SAMPLES):
+        beside = hits[first + sample]
+        if beside.found and rise_to(hits[first], beside, up) > length * like(length, NEAR_EDGE):
+            across = first + (sample + 1 if sample % 2 else sample - 1)
+            level = abs(rise_to(hits[first], hits[across], up)) <= length * like(length, NEAR_EDGE)
+            free = hits[across].found & level
+            at = across if free else at
+            cost += like(length, NO_GROUND * HOLD_EDGE)
+    return at, cost
+
+
+@kernel
+def rise_to(first, last, up):
+    """How much higher one hit is than another."""
+    return vec.dot(vec.sub(load3(last.point), load3(first.point)), up)
 
 
 @kernel
@@ -277,7 +307,7 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
         rotation = quat.unit(quat.mul(quat.between(up, hold.normal, vec.hinge_of(up)), rotation_of(m)))
         ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
         way = vec.sub(hold.ball, load3(foot.target.ball))
-        high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_CLIMB)
+        high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_STEP)
         beside = abs(vec.dot(hold.ball, up) - foot.beside) / length
         high |= beside > like(length, HIGHEST_BESIDE)
         fits = is_within_reach(settings, leg, walker, foot, m, ankle, up) & (is_held_back(walker) | (not high))
@@ -300,7 +330,7 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
 
 @routine
 def begin_swing(settings, leg, walker, foot, hits, m, floor):
-    """Find the foothold of a foot and plan its swing.
+    """Find the foothold of a foot, and let it swing there.
 
     A foot that was about to leave and finds none stays, and so does one that would come down where it is. One that is
     on its way keeps the foothold that it has.
@@ -310,7 +340,7 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
         foot.replanned = True
         if found:
             foot.lift_off, foot.ground = vec.dot(load3(foot.target.ball), floor.up), ground_below(foot, floor)
-            plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
+            foot.plans = True
         return
     if found & (foot.target.contact == SWINGING) & (not walker.pelvis.fresh):
         moves = vec.sub(load3(foot.foothold), load3(foot.target.ball))
@@ -322,7 +352,7 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
     elif found:
         if foot.target.contact == HANGING:
             lift_off(walker, foot, floor.up)
-        plan_swing(settings, leg, walker, foot, hits, path_ray(leg, foot), floor.up)
+        foot.plans = True
     elif foot.target.contact == SWINGING:
         foot.target.contact = PLANTED
 
@@ -331,6 +361,12 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
 def ground_below(foot, floor):
     """The height of the ground that a foot is over, as its body follows it."""
     return foot.target.ground + vec.dot(floor.point, floor.up)
+
+
+@kernel
+def learns_again(walker):
+    """Whether a walker whose legs are out of step learns its pace, although no group lifts off: every other beat."""
+    return walker.retries & (int(walker.since / walker.beat) % 2 == 0)
 
 
 @batch
@@ -348,4 +384,5 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
                 lifts |= feet[i, n].target.contact == SWINGING
         if lifts & (not in_air):
             walkers[i].since = like(walkers[i].since, 0.0)
+        if (lifts & (not in_air)) | learns_again(walkers[i]):
             learn_pace(walkers[i])

@@ -69,9 +69,13 @@ LEAST_PACE = 0.6
 PACE_CREDIT = 1.0
 """Seconds of free walking that a walker which sets off, or turns back, starts with: its first step says little."""
 
-PACE_SPARE, PACE_LEARNT, PACE_GROWS, PACE_MEMORY = 1.08, 0.6, 1.15, 0.4
+PACE_SPARE, PACE_LEARNT, PACE_MEMORY = 1.08, 0.6, 0.4
 """Multiple of the speed it made that a walker learns, since legs that are never waited for could be faster; share of
-that at every lift-off; multiple by which its top speed grows again; and what counts of the steps before the last."""
+that at every lift-off; and what counts of the steps before the last."""
+
+LEAST_TRIAL, MOST_TRIAL, TRIAL_GROWS = 0.04, 0.15, 1.4
+"""Share by which a walker that kept up speeds up at a lift-off: at first, when it may be close to what its legs can
+do; at most; and the multiple from one lift-off to the next."""
 
 ROOM_AHEAD = 0.65
 """Share of its spare reach that a leg uses at landing."""
@@ -168,8 +172,8 @@ def keep_side(settings, leg, m, ahead):
 
 @routine
 def bound_landing(settings, legs, walker, feet, n, m, seconds):
-    """Set how far to its own side a foot has to land so that it does not cross the foot beside it, and how high that
-    one stands.
+    """Set how far to its own side a foot has to land so that it crosses neither the foot beside it nor the middle of
+    its body, and how high that foot stands.
     """
     zero, foot = like(seconds, 0.0), feet[n]
     own_up = load3(settings.contact.up)
@@ -188,6 +192,9 @@ def bound_landing(settings, legs, walker, feet, n, m, seconds):
         stands = load3(beside.foothold) if beside.target.contact == SWINGING else load3(beside.target.ball)
         foot.beside = vec.dot(stands, xform.linear(m, own_up))
         foot.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.side)) + abs(apart)
+        home = vec.add(load3(foot.home), vec.scale(load3(foot.drift), seconds * walker.advance))
+        inward = abs(vec.dot(load3(legs[n].home), own_side)) * like(zero, OWN_SIDE)
+        foot.bound = max(foot.bound, vec.dot(home, load3(foot.side)) - inward)
 
 
 @kernel
@@ -336,6 +343,7 @@ def forget_pace(walker):
     """Forget what a walker learnt of the ground: it goes another way."""
     zero = like(walker.moved, 0.0)
     walker.top, walker.moved, walker.waited = like(zero, math.inf), like(zero, PACE_CREDIT), zero
+    walker.trial = like(zero, LEAST_TRIAL)
 
 
 @kernel
@@ -349,10 +357,14 @@ def learn_pace(walker):
     time = walker.moved + walker.waited
     made = walker.moved / time if time > like(time, 0.0) else one
     speed, least = vec.length(load3(walker.velocity)), vec.length(load3(walker.commanded)) * like(one, LEAST_PACE)
-    if made < like(one, TOO_SLOW):
+    if least <= like(one, 0.0):
+        forget_pace(walker)
+    elif made < like(one, TOO_SLOW):
         walker.top = max(speed * (one + (made * like(one, PACE_SPARE) - one) * like(one, PACE_LEARNT)), least)
+        walker.trial = like(one, LEAST_TRIAL)
     elif made > like(one, KEPT_UP):
-        walker.top *= like(one, PACE_GROWS)
+        walker.top *= one + walker.trial
+        walker.trial = min(walker.trial * like(one, TRIAL_GROWS), like(one, MOST_TRIAL))
     walker.moved, walker.waited = walker.moved * like(one, PACE_MEMORY), walker.waited * like(one, PACE_MEMORY)
 
 
@@ -377,7 +389,7 @@ def next_group(settings, legs, walker, feet, m, up):
             continue
         walker.pelvis.moving = True
         other = group != walker.group
-        in_time = (walker.since >= pause) | (not other) | (needed >= like(zero, STEP_URGENT))
+        in_time = (walker.since >= pause) | (needed >= like(zero, STEP_URGENT))
         # If both groups need a step, the one that did not swing last goes first.
         needed = min(needed, like(zero, STEP_URGENT)) + (like(zero, STEP_URGENT) if other else zero)
         if in_time & (needed > most):

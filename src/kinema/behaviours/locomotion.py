@@ -17,13 +17,14 @@ import numpy as np
 from kinema import notices, validation
 from kinema.behaviours.arm_swing import swing_arms, swinging_arms
 from kinema.behaviours.blending import numbers
-from kinema.behaviours.footholds import aim_rays, begin_steps, choose_footholds
+from kinema.behaviours.footholds import SOLE_MARGIN, aim_rays, begin_steps, choose_footholds
 from kinema.behaviours.gait import groups_of, partners_of
 from kinema.behaviours.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
 from kinema.behaviours.leg_shapes import fill_shapes
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg
 from kinema.behaviours.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
+from kinema.behaviours.swing_plan import aim_plan_rays, number_plan_rays, plan_swings
 from kinema.behaviours.swinging import swing_feet
 from kinema.behaviours.travelling import ARRIVED, begin_frames, travel
 from kinema.behaviours.walking import (
@@ -42,10 +43,7 @@ from kinema.math import arrays
 from kinema.rig import Leg, Rig
 
 POINT_SOLE = 0.02
-"""Leg lengths from heel to tip below which a foot is a point, and one ray finds its ground."""
-
-SOLE_MARGIN = 0.03
-"""Leg lengths before its toes and behind its heel that a foot keeps from the edges of steps."""
+"""Leg lengths from heel to tip below which a foot is a point, and stands on the ground under its ball."""
 
 LOWEST_CROUCH = 0.3
 """Share of its height that a body comes down at most, however long its legs are: a spider's belly stays off the
@@ -294,18 +292,31 @@ class LocomotionState(StageState):
         rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
         with context.edit_transform() as edit:
             travel(rows, *state, edit.transform, context.weights, dt)
-        choose_footholds(rows, *state, self._cast(context, dt), context.transform)
+        choose_footholds(rows, *state, self._cast_footholds(context, dt), context.transform)
+        self._plan_swings(context)
         swing_feet(rows, *state, context.transform, dt)
         parent = int(self.crowd.skeleton.parents[self._hips])
         frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
         step_bodies(rows, *state, frame, dt)
 
-    def _cast(self, context: FrameContext, dt: Any) -> Any:
-        """Cast the rays of all feet that look for a foothold, in one call."""
+    def _cast_footholds(self, context: FrameContext, dt: Any) -> Any:
+        """Lift the feet whose turn it is, and cast the rays of all that look for a foothold, in one call."""
         rows, transform = context.rows, context.transform
-        count = begin_steps(rows, self._settings, self._legs, self.walkers, self.feet, transform, dt)
-        rays = RAY.zeros(count, self.crowd.precision)
-        aim_rays(rows, self._settings, self._legs, self.feet, transform, rays)
+        state = self._settings, self._legs, self.walkers, self.feet
+        rays = RAY.zeros(begin_steps(rows, *state, transform, dt), self.crowd.precision)
+        aim_rays(rows, *state, transform, rays)
+        return self._cast(context, rays)
+
+    def _plan_swings(self, context: FrameContext) -> None:
+        """Plan the swings of all feet that have found their foothold, with one cast along their paths."""
+        rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
+        count = number_plan_rays(rows, self._legs, self.feet)
+        if count:
+            rays = RAY.zeros(count, self.crowd.precision)
+            aim_plan_rays(rows, *state, context.transform, rays)
+            plan_swings(rows, *state, self._cast(context, rays), context.transform)
+
+    def _cast(self, context: FrameContext, rays: Any) -> Any:
         distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
         return cast_rays(context.ground, rays, distance, self.crowd.precision)
 
@@ -468,8 +479,9 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     record.ankle_rotation[:] = _rotation(stands[ankle, :3, :3])
     sole = float(np.linalg.norm(tip - heel))
     record.samples[:] = (heel - ball, (heel - ball) / 2, np.zeros(3), tip - ball)
-    record.margin[:] = (tip - heel) * (SOLE_MARGIN * length / sole if sole > 0.0 else 0.0)
     record.point = sole < POINT_SOLE * length
+    along = np.array(rig.forward) if record.point else (tip - heel) / sole
+    record.margin[:] = along * SOLE_MARGIN * length
 
 
 def _sole(rig: Rig, leg: Leg) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Swing a foot to its foothold: over everything on its path, within its speed limit, landing exactly."""
+"""Swing a foot to its foothold as planned (see `swing_plan`), within the speed limit of its joints, landing exactly."""
 
 from __future__ import annotations
 
@@ -6,263 +6,27 @@ import math
 from typing import Any, NamedTuple
 
 from kinema._jit import batch, kernel, like, routine
-from kinema.behaviours.ground_contact import (
-    BALL_SAMPLE,
-    FOOT_SAMPLES,
-    HEEL_SAMPLE,
-    PLANTED,
-    SWINGING,
-    TIP_SAMPLE,
-    floor_of,
-)
+from kinema.behaviours.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.behaviours.leg_shapes import angle_between, leg_rotation
+from kinema.behaviours.pelvis import HIGHEST_ANKLE
+from kinema.behaviours.swing_plan import share_across, smooth
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 
-LEAST_RISE, MOST_RISE = 0.4, 0.65
-"""Shares of a swing in which a foot rises: half of it on level ground, less where it descends, more where it climbs a
-step. `gait` plans the rhythm of stairs with the remainder."""
-
 FASTEST_JOINT = 21.0
 """Radians per second at which the joints of a swinging leg rotate at most, by its plan: 20 degrees per frame at 60
 Hz."""
+
+HIGHEST_LIFT = 0.3
+"""Leg lengths by which a foot out of reach is lifted at most, over a high step, before it is drawn to its body."""
 
 SLOWEST_PACE = 0.2
 """Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
 
 LATE_PACE = 0.5
 """Share of its planned speed at which a foot comes down that is still out of reach: its body is on the way."""
-
-SWING_ARRIVES = 0.1
-"""Share of a swing, at its end, in which a foot only lowers, so that it does not scrape the ground."""
-
-SWING_WAITS = 0.1
-"""Share of a swing by which its waits differ between the plans that are compared."""
-
-WAITS = 5
-"""Waits at each end of a swing that are compared: a foot only rises before a step up, or lowers behind a step down."""
-
-LONGEST_WAIT = 0.75
-"""Share of a swing that both waits take at most together."""
-
-WAIT_COST = 0.05
-"""Leg lengths of penetration, summed over the moments of a plan, that a whole swing of waiting is worth."""
-
-PLAN_MOMENTS = 20
-"""Moments of a swing at which a plan is compared with the ground."""
-
-ON_ITS_WAY = 0.005
-"""Share of its path from either end within which a foot is still, or already, where it stands."""
-
-PLAN_CLEARANCE = 0.03
-"""Leg lengths above the ground that a planned swing keeps where it can."""
-
-HIGHEST_STEP = 0.5
-"""Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
-
-PATH_RAYS = 12
-"""Rays in each line along the path of a swinging foot, from its heel to beyond its landing: a twelfth of a leg
-apart."""
-
-OFF_THE_RAYS = 0.25
-"""Distance of a foothold from the rays of its path, in the distances between them, from which these miss edges."""
-
-USUAL_RISE = 0.6
-"""Share of a swing for which a leg's `climb_time` holds."""
-
-BEYOND = 0.1
-"""Leg lengths beyond the wanted landing that the path is probed: the foothold may lie there."""
-
-
-class SwingPath(NamedTuple):
-    """The path of a swinging foot over the ground: a unit vector along it, the distance of its ball along that, how far
-    its sole reaches before the ball, where the first ray of the path is, and how far they are apart. Metres.
-    """
-
-    along: Any
-    distance: Any
-    tip: Any
-    first: Any
-    spacing: Any
-
-
-# --- planning ---------------------------------------------------------------------------------------------------------
-
-
-@routine
-def swing_path(leg, foot, goal, up):
-    """The path of a foot from its current position to a goal."""
-    zero = like(foot.left, 0.0)
-    way = vec.reject(vec.sub(goal, load3(foot.target.ball)), up)
-    along = vec.unit_or(way, (zero, zero, zero))
-    behind = ahead = zero
-    for k in range(FOOT_SAMPLES):
-        reach = vec.dot(quat.rotate(load4(foot.rotation), load3(leg.samples[k])), along)
-        behind, ahead = min(behind, reach), max(ahead, reach)
-    distance = vec.length(way)
-    beyond = leg.bones.length * like(zero, BEYOND)
-    return SwingPath(along, distance, ahead, behind, (distance + ahead - behind + beyond) / like(zero, PATH_RAYS - 1))
-
-
-@kernel
-def lines_of(leg):
-    """How many lines of rays go along the path of a foot: one through its heel and one through its tip, which differ
-    for a foot that does not point the way it goes.
-    """
-    return 1 if leg.point else 2
-
-
-@routine
-def path_point(leg, foot, path, rotation, line, step):
-    """Where a ray along the path of a foot goes down. rotation: how the foot is going to stand."""
-    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
-    part = load3(leg.samples[TIP_SAMPLE if line else HEEL_SAMPLE])
-    before, after = quat.rotate(load4(foot.rotation), part), quat.rotate(rotation, part)
-    at = path.first + path.spacing * like(zero, step)
-    share = (at - vec.dot(before, path.along)) / path.distance if path.distance > zero else zero
-    share = min(max(share, zero), one)
-    aside = vec.reject(vec.add(before, vec.scale(vec.sub(after, before), share)), path.along)
-    return vec.add(load3(foot.target.ball), vec.add(aside, vec.scale(path.along, at)))
-
-
-@routine
-def plan_swing(settings, leg, walker, foot, hits, path, up):
-    """Plan a swing: over everything on its path, up before what rises, down behind what falls, within the speed limit.
-
-    hits: of all rays. path: the first of those along the path.
-    """
-    length = leg.bones.length
-    down = vec.dot(load3(foot.foothold), up)
-    ends = max(foot.lift_off, down)
-    top = ends
-    probed = swing_path(leg, foot, load3(foot.wanted), up)
-    swept = swing_path(leg, foot, load3(foot.foothold), up)
-    end = swept.distance + swept.tip
-    for ray in range(PATH_RAYS * lines_of(leg)):
-        hit = hits[path + ray]
-        if hit.found & (probed.first + probed.spacing * like(length, ray % PATH_RAYS) < end):
-            height = vec.dot(load3(hit.point), up)
-            top = max(top, height) if height < ends + length * like(length, HIGHEST_STEP) else top
-    foot.apex = top + settings.lift * length
-    climbs, falls = foot.apex - foot.lift_off, foot.apex - down
-    both = climbs + falls
-    share = climbs / both if both > like(length, 0.0) else like(length, LEAST_RISE)
-    foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
-    set_waits(leg, foot, hits, path, unseen_edge(settings, leg, foot, up), up)
-    across = vec.length(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up))
-    foot.duration = foot.left = max(swing_duration(settings, leg, foot, across, down), walker.swing_time)
-
-
-@routine
-def unseen_edge(settings, leg, foot, up):
-    """The height of an edge that may be anywhere on the path of a foot; minus infinity without any.
-
-    A foot whose foothold lies beside the rays of its path has none between its ends. If these differ in height by more
-    than the slope of the ground at its foothold, there is a step between them.
-    """
-    swing = swing_path(leg, foot, load3(foot.foothold), up)
-    probed = swing_path(leg, foot, load3(foot.wanted), up)
-    down, none = vec.dot(load3(foot.foothold), up), like(foot.left, -math.inf)
-    off = swing.distance * vec.length(vec.cross(swing.along, probed.along))
-    normal = quat.rotate(load4(foot.foothold_rotation), load3(settings.contact.up))
-    slope = -vec.dot(normal, swing.along) / max(vec.dot(normal, up), settings.contact.cos_slope)
-    step = abs(down - foot.ground - slope * swing.distance)
-    hidden = (off > probed.spacing * like(off, OFF_THE_RAYS)) & (step > leg.bones.length * like(down, PLAN_CLEARANCE))
-    return max(foot.ground, down) if hidden else none
-
-
-@routine
-def set_waits(leg, foot, hits, path, edge, up):
-    """Set how long a foot only rises before it moves ahead, and only lowers at its end: the plan that clears most."""
-    best = like(foot.left, -1.0)
-    depart = arrive = like(foot.left, 0.0)
-    for first in range(WAITS):
-        for last in range(WAITS):
-            foot.depart = like(best, SWING_WAITS) * like(best, first)
-            foot.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
-            if foot.depart + foot.arrive > like(best, LONGEST_WAIT):
-                continue
-            cost = plan_penetration(leg, foot, hits, path, edge, up)
-            cost += (foot.depart + foot.arrive) * leg.bones.length * like(best, WAIT_COST)
-            if (best < like(best, 0.0)) | (cost < best):
-                best, depart, arrive = cost, foot.depart, foot.arrive
-    foot.depart, foot.arrive = depart, arrive
-
-
-@routine
-def plan_penetration(leg, foot, hits, path, edge, up):
-    """How deep the sole is in the ground on its path, metres, summed over some moments of the planned swing.
-
-    edge: see `unseen_edge`.
-    """
-    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
-    swing = swing_path(leg, foot, load3(foot.foothold), up)
-    probed = swing_path(leg, foot, load3(foot.wanted), up)
-    down = vec.dot(load3(foot.foothold), up)
-    margin = leg.bones.length * like(zero, PLAN_CLEARANCE)
-    depth, on_its_way = zero, like(zero, ON_ITS_WAY)
-    for moment in range(1, PLAN_MOMENTS):
-        time = like(zero, moment / PLAN_MOMENTS)
-        moved = share_across(foot, time)
-        if time < foot.rises:
-            height = foot.lift_off + (foot.apex - foot.lift_off) * minimum_jerk(time / foot.rises)
-        else:
-            height = down + (foot.apex - down) * minimum_jerk((one - time) / (one - foot.rises))
-        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), moved)
-        for k in range(FOOT_SAMPLES):
-            part = quat.rotate(rotation, load3(leg.samples[k]))
-            at = swing.distance * moved + vec.dot(part, swing.along)
-            place = (at - probed.first) / probed.spacing
-            line = path + (PATH_RAYS if (k >= BALL_SAMPLE) & (not leg.point) else 0)
-            moves = (moved > on_its_way) & (moved < one - on_its_way)
-            ground = height_along(hits, line, place, moves, up)
-            if edge > like(zero, -math.inf):
-                ground = max(ground, edge) if moves else min(ground, down)
-            depth += max(ground + margin - height - vec.dot(part, up), zero)
-    return depth
-
-
-@kernel
-def share_across(foot, time):
-    """How far a swinging foot has come across the ground, and has rotated, after a share of its time."""
-    zero, one = like(time, 0.0), like(time, 1.0)
-    return smooth(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
-
-
-@kernel
-def height_along(hits, path, at, moves, up):
-    """The height of the ground at a place along a path, counted in rays; minus infinity without any.
-
-    Between two rays the higher one counts for a foot that moves, since the edge of a step may be anywhere between them;
-    the lower one for a foot that stands there, or will.
-    """
-    place = min(max(at, like(at, 0.0)), like(at, PATH_RAYS - 1))
-    k = min(int(place), PATH_RAYS - 2)
-    first, last, none = hits[path + k], hits[path + k + 1], like(at, -math.inf)
-    before = vec.dot(load3(first.point), up) if first.found else none
-    after = vec.dot(load3(last.point), up) if last.found else none
-    return max(before, after) if moves else min(before, after)
-
-
-@kernel
-def minimum_jerk(u):
-    """Ease in and out with minimum jerk: 0 to 1 without slope and curvature at the ends."""
-    return u * u * u * (like(u, 10.0) + u * (u * like(u, 6.0) - like(u, 15.0)))
-
-
-@kernel
-def swing_duration(settings, leg, foot, across, down):
-    """The duration of a swing, seconds: on average a foot moves at two thirds of its top speed, and rises more
-    slowly."""
-    one = like(across, 1.0)
-    rate = like(across, 1.5) / (settings.foot_speed * leg.bones.length)
-    sideways = across * rate / (one - foot.depart - foot.arrive)
-    vertical = leg.climb_time * like(across, USUAL_RISE)
-    rising = (foot.apex - foot.lift_off) * vertical / foot.rises
-    falling = (foot.apex - down) * vertical / (one - foot.rises)
-    return max(sideways, max(rising, falling))
 
 
 # --- swinging ---------------------------------------------------------------------------------------------------------
@@ -315,12 +79,6 @@ def glide_smoothly(x, speed, pull, goal, left, dt):
     return at, rate / left, bend / (left * left)
 
 
-@kernel
-def smooth(u):
-    """Ease in and out: 0 to 1 with no slope at the ends."""
-    return u * u * (like(u, 3.0) - u - u)
-
-
 @routine
 def swing_foot(foot, up, dt):
     """Step a swinging foot by dt."""
@@ -362,18 +120,21 @@ def side_of(settings, m):
 
 @routine
 def reachable_way(leg, way, side, up):
-    """The way from a hip to the ankle of a swinging foot, changed so that the leg can take it there.
+    """The way from a hip to the ankle of a foot, changed so that the leg can take it there.
 
     A foot out of reach is lifted until the leg reaches it: drawn to its body, it would be dragged through the step
-    before it. A foot so near to its hip that the leg would be folded up is moved aside, away from the body: pushed away
-    from the hip, it would be pushed into the step.
+    before it. Only over that step it is drawn to the body. A foot so near to its hip that the leg would be folded up is
+    moved aside, away from the body: pushed away from the hip, it would be pushed into the step.
     """
     height, square, zero = vec.dot(way, up), vec.dot(way, way), like(leg.reach, 0.0)
-    below = leg.reach * leg.reach - square + height * height
     if square > leg.reach * leg.reach:
-        if (height < zero) & (below > zero):
-            return vec.sub(way, vec.scale(up, height + math.sqrt(below)))
-        return vec.scale(way, leg.reach / math.sqrt(square))
+        across = vec.reject(way, up)
+        lifted = -math.sqrt(max(leg.reach * leg.reach - vec.dot(across, across), zero))
+        lifted = min(max(lifted, height), height + leg.bones.length * like(zero, HIGHEST_LIFT))
+        lifted = min(lifted, leg.reach * like(zero, HIGHEST_ANKLE))
+        room = math.sqrt(leg.reach * leg.reach - lifted * lifted)
+        share = min(room / max(vec.length(across), room), like(zero, 1.0))
+        return vec.add(vec.scale(across, share), vec.scale(up, lifted))
     if square < leg.nearest * leg.nearest:
         outward = vec.scale(side, like(zero, 1.0 if leg.outward > zero else -1.0))
         out = vec.dot(way, outward)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from kinema._jit import kernel, like, routine
-from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES, PLANTED, RELEASED, SWINGING
+from kinema.behaviours.ground_contact import CONTACT_SETTINGS, FOOT_SAMPLES, PLANTED, RELEASED, SWINGING, aim_down
 from kinema.behaviours.leg_shapes import LEG_SHAPES
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS, PELVIS_SETTINGS
 from kinema.math import quat, vec, xform
@@ -87,8 +87,8 @@ along up. spare: how much farther aside the leg reaches on level ground. crouch:
 leg. climb_time: seconds of a swing per metre that the foot rises in it. closest: from hip to ankle, where it lands.
 nearest: the same while it swings. outward: how far to the left of the body its foot stands. low: see `FOOT_TARGET`,
 while it swings. to_ankle: from the ball to the ankle at rest. ankle_rotation: of the ankle at rest. samples: from the
-ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot.
-point: whether the foot is a mere point.
+ball to heel, middle, ball and tip. margin: what its heel and its toes keep from the edge of a step, along the foot; a
+point, on every side. point: whether the foot is a mere point.
 """
 
 WALKER = Record(
@@ -112,6 +112,7 @@ WALKER = Record(
     beat=REAL,
     swing_time=REAL,
     top=REAL,
+    trial=REAL,
     moved=REAL,
     waited=REAL,
     dip=REAL,
@@ -125,15 +126,15 @@ WALKER = Record(
 mode: BY_VELOCITY or TO_A_POINT. asked_velocity, asked_turn: metres a second in the character's own space, and radians a
 second. goal, pace: the point to walk to, world space, and how fast, metres a second. commanded, commanded_turn: what
 swinging feet can follow of that. top: the speed that the walker learnt to keep on this ground, metres a second;
-infinite until it has to wait. moved, waited: seconds since about the last lift-off that it moved at its velocity, and
-that it waited for its legs. allowed: the share of what is asked for that is left. velocity, turn: what the body does
-now, eased. progress: share of it that the legs allow. advance: the same on average until the feet in the air have
-landed. transform: at the end of the last frame. group: the one that swings, or did last. since: seconds since that
-group left the ground. retries: whether feet that found no foothold try again in this frame, once per beat. beat:
-seconds from one group's lift-off to the next one's. swing_time: seconds that a swing on level ground takes. dip: metres
-by which the body walks lower than it stands. level, level_speed: height of the ground under the hips above the
-character's floor, and how fast the transform follows it. rise: how the ground under the feet rises, metres per metre,
-as a vector across up, eased. lean: rotation of the body, world space.
+infinite until it has to wait. trial: share by which it is going to raise that. moved, waited: seconds since about the
+last lift-off that it moved at its velocity, and that it waited for its legs. allowed: the share of what is asked for
+that is left. velocity, turn: what the body does now, eased. progress: share of it that the legs allow. advance: the
+same on average until the feet in the air have landed. transform: at the end of the last frame. group: the one that
+swings, or did last. since: seconds since that group left the ground. retries: whether feet that found no foothold try
+again in this frame, once per beat. beat: seconds from one group's lift-off to the next one's. swing_time: seconds that
+a swing on level ground takes. dip: metres by which the body walks lower than it stands. level, level_speed: height of
+the ground under the hips above the character's floor, and how fast the transform follows it. rise: how the ground under
+the feet rises, metres per metre, as a vector across up, eased. lean: rotation of the body, world space.
 """
 
 STEP = Record(
@@ -163,6 +164,7 @@ STEP = Record(
     duration=REAL,
     again=bool,
     replanned=bool,
+    plans=bool,
     first_ray=np.int64,
     hip=(REAL, 3),
     hip_speed=(REAL, 3),
@@ -179,9 +181,10 @@ from wanted to foothold, across up. failed, tried: whether no foothold was found
 height over which a swinging foot passes. rises: share of a swing in which it rises. depart: share of a swing before
 which it only rises. arrive: share that is left when it only comes down. lift_off: height from which it left. ground:
 height of the ground there. left, duration: seconds of its swing, what is left and all of it. again, replanned: whether
-it looks for another foothold on its way, and whether it did. first_ray: the first of its rays in this frame, -1 for
-none. hip: where the leg starts, as the body was last, in the character's own space; hip_speed: how that
-moves, metres a second. way: from there to the ankle in the last frame, in the space of the body.
+it looks for another foothold on its way, and whether it did. plans: whether its swing is to be planned. first_ray: the
+first of its rays in this frame, -1 for none. hip: where the leg starts, as the body was last, in the character's own
+space; hip_speed: how that moves, metres a second. way: from there to the ankle in the last frame, in the space of the
+body.
 """
 
 
@@ -202,6 +205,16 @@ def ankle_of(leg, foot):
 def landing_ankle(leg, foot):
     """Where the ankle of a swinging foot comes to be when it lands."""
     return vec.add(load3(foot.foothold), quat.rotate(load4(foot.foothold_rotation), load3(leg.to_ankle)))
+
+
+@kernel
+def aim_at_ground(settings, walker, ray, point, floor):
+    """Aim a ray down through a point, from above the slope that a walker stands on.
+
+    Ground ahead of a long body on steep stairs is higher above its floor than it looks for ground.
+    """
+    slope = vec.dot(load3(walker.rise), vec.sub(point, floor.point))
+    aim_down(ray, point, floor, settings.contact.rise + slope)
 
 
 @kernel

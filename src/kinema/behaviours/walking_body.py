@@ -21,8 +21,9 @@ from kinema.behaviours.pelvis import (
     spring_height,
     step_lean,
 )
-from kinema.behaviours.swinging import reachable_way, share_across, side_of
-from kinema.behaviours.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, ankle_of, landing_ankle, rotation_of
+from kinema.behaviours.swing_plan import share_across
+from kinema.behaviours.swinging import reachable_way, side_of
+from kinema.behaviours.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, HANGING, ankle_of, landing_ankle, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store4, store_matrix
@@ -183,15 +184,17 @@ def lowest_over(leg, walker, foot, hip, up):
 
 @routine
 def clear_feet(settings, legs, feet, world, hips, motion, m):
-    """Move swinging feet to where their legs can take them: see `reachable_way`."""
+    """Move feet to where their legs can take them: see `reachable_way`. Planted feet are only moved if out of reach."""
     side = side_of(settings, m)
     for n in range(legs.size):
         target = feet[n].target
-        if target.contact == SWINGING:
-            leg = leg_reach(settings.pelvis, legs[n].bones, world, hips, motion.rotation)
-            start = vec.add(leg.start, vec.scale(hips.up, motion.height))
-            way = reachable_way(legs[n], vec.sub(load3(target.ankle), start), side, hips.up)
-            store3(target.ankle, vec.add(start, way))
+        if target.contact == HANGING:
+            continue
+        leg = leg_reach(settings.pelvis, legs[n].bones, world, hips, motion.rotation)
+        start = vec.add(leg.start, vec.scale(hips.up, motion.height))
+        way = vec.sub(load3(target.ankle), start)
+        if (target.contact == SWINGING) | (vec.length(way) > leg.reach):
+            store3(target.ankle, vec.add(start, reachable_way(legs[n], way, side, hips.up)))
 
 
 @kernel
