@@ -45,8 +45,8 @@ STEEPEST_SHIFT = 0.6
 
 
 UNEVEN, LEVEL = 0.05, 0.02
-"""Leg lengths that the ground under heel and ball may differ in height where a foot stands, and that it may differ under
-the whole sole where the foot is put instead. Footholds that are looked for in a short swing may lie across an edge."""
+"""Leg lengths that the ground under heel and ball may differ in height where a foot stands, and that it may differ
+under the whole sole where the foot is put instead. After a short swing a foot may stand across an edge."""
 
 LEVEL_STEP, LEVEL_STEPS = 0.02, 12
 """The same as SHIFT_STEP and SHIFT_STEPS for such a foot."""
