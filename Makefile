@@ -112,10 +112,12 @@ fresh: $(INSTALLED)
 fuzz: $(INSTALLED)
 	$(BIN)/python -m tests.io.mutations 100000
 
-# Every take and rig of the assets baked onto six grounds and judged as it plays; the worst are drawn in build/motion.
+# Every take and rig of the assets baked onto six grounds and judged as it plays; the worst are drawn in build/motion. Then
+# the table of docs/feet.md.
 # Options: make motion OPTIONS="--only 'cmu/0*' --ground stairs --split tuned"
 motion: $(INSTALLED)
 	$(BIN)/python -m tests.motion $(or $(OPTIONS),--json benchmarks/results/motion.json)
+	$(BIN)/python -m tests.motion.table
 
 # Characters that walk without a clip, over six grounds at four frame rates, judged by their poses; then the tables of
 # docs/locomotion.md. Options: make locomotion OPTIONS="--only fox --ground 'stairs*' --rates 60 --details"

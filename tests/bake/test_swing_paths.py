@@ -1,5 +1,7 @@
 """Swings of a bake are smooth, and nothing else changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,14 +10,18 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.legs import solve_legs
+from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import rotation_of
-from kinema.bake.swing_paths import FARTHEST, with_smooth_swings
+from kinema.bake.swing_paths import MIN_FRAMES, with_smooth_swings
+from kinema.bake.swing_spline import MAX_SHIFT
+from kinema.bake.targets import MovingPoint
 from kinema.clip import Clip
-from kinema.demo import humanoid
+from kinema.demo import humanoid, stairs
+from kinema.math import arrays
 from kinema.pose import Pose
 
 FLOOR = km.Plane()
+SETTINGS = BakeSettings(lock_feet=True)
 PERSON = humanoid()
 ANKLES = [leg.joints[-1] for leg in PERSON.rig.legs]
 
@@ -52,22 +58,22 @@ def test_a_step_in_a_swing_becomes_smooth(walk):
     moves = np.zeros((len(walk.times), 2, 3))
     moves[a_swing(walk), 0, 1] = 0.02 * PERSON.rig.leg_length
     before = moved(walk, moves)
-    after = with_smooth_swings(PERSON, walk, before, FLOOR)
+    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert jerk(added(walk, after)[:, 0], walk.dt) < 0.2 * jerk(added(walk, before)[:, 0], walk.dt)
-    assert np.linalg.norm(added(walk, after) - moves, axis=-1).max() <= 1.01 * FARTHEST * PERSON.rig.leg_length
+    assert np.linalg.norm(added(walk, after) - moves, axis=-1).max() <= 1.01 * MAX_SHIFT * PERSON.rig.leg_length
 
 
 def test_held_feet_stay_where_they_are(walk):
     moves = np.zeros((len(walk.times), 2, 3))
     moves[a_swing(walk), :, 1] = 0.05
     before = moved(walk, moves)
-    after = with_smooth_swings(PERSON, walk, before, FLOOR)
+    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert np.abs(added(walk, after) - added(walk, before))[walk.held].max() < 1e-5
 
 
 def test_a_swing_that_is_smooth_already_stays(walk):
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
-    after = with_smooth_swings(PERSON, walk, before, FLOOR)
+    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert np.abs(after.world - before.world).max() < 2e-3
 
 
@@ -81,7 +87,7 @@ def test_a_foot_is_raised_over_what_is_in_its_way(walk):
         lambda x, z: (np.where((z > low) & (z < high), top, 0.0), np.broadcast_to((0.0, 1.0, 0.0), (*np.shape(x), 3)))
     )
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
-    after = with_smooth_swings(PERSON, walk, before, ground)
+    after = with_smooth_swings(PERSON, walk, before, ground, SETTINGS)
     depths = [
         metrics.penetration(metrics.soles_over(PERSON.rig, frames.world, ground))[swing, 0].max()
         for frames in (before, after)
@@ -90,25 +96,71 @@ def test_a_foot_is_raised_over_what_is_in_its_way(walk):
     assert depths[1] < 0.02 * PERSON.rig.leg_length
 
 
-def test_a_clip_that_starts_with_its_rest_pose_is_not_smoothed_into_it():
-    """Captured takes may: what is far away in the first frame says nothing of the second."""
-    clip, rest = PERSON.clips["walk"], PERSON.skeleton.rest
-    times = np.arange(40) / 60.0
-    parts = [part.copy() for part in clip.sample(times).arrays()]
-    for part, own in zip(parts, rest.arrays(), strict=True):
-        part[0] = own
-    parts[0][1:, int(PERSON.rig.hips)] += (3.0, 0.0, 0.0)
-    jumping = Clip.from_poses("jumping", clip.skeleton, Pose.of(*parts), times=times)
-    ground = km.Plane((0.0, 0.0, 0.0), (0.0, np.cos(0.2), -np.sin(0.2)))
-    baked = bake(PERSON, jumping, BakeSettings(ground=ground)).clip
-    world = PERSON.skeleton.world(baked.sample(times[1:]))
-    assert jerk(world[:, PERSON.rig.hips, :3, 3], 1 / 60.0) < 2e3
-
-
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_clips_of_a_few_frames_stay(count):
+def cut(times):
+    """The walk at some times, as a clip."""
     clip = PERSON.clips["walk"]
-    times = np.arange(count) / 60.0
-    short = Clip.from_poses("short", clip.skeleton, clip.sample(times), times=times)
-    baked = bake(PERSON, short, BakeSettings(ground=0.0)).clip
-    assert np.isfinite(PERSON.skeleton.world(baked.sample(times))).all()
+    return Clip.from_poses("cut", clip.skeleton, clip.sample(times), times=times - times[0])
+
+
+def test_a_clip_that_starts_with_its_rest_pose_is_not_smoothed_into_it():
+    """Captured takes may. On a slope, what is far away in the first frame is far above or below the second."""
+    own = cut(np.arange(1, 60) / 60.0)
+    parts = [part.copy() for part in PERSON.clips["walk"].sample(np.arange(60) / 60.0).arrays()]
+    for part, rest in zip(parts, PERSON.skeleton.rest.arrays(), strict=True):
+        part[0] = rest
+    parts[0][0, int(PERSON.rig.hips)] += (0.0, 0.0, 3.0)
+    jumping = Clip.from_poses("jumping", own.skeleton, Pose.of(*parts), times=np.arange(60) / 60.0)
+    settings = BakeSettings(ground=km.Plane((0.0, 0.0, 0.0), (0.0, np.cos(0.2), -np.sin(0.2))), keep_strides=True)
+    frames = frames_of(PERSON.rig, jumping, settings)
+    slope = np.tan(0.2) * frames.world[:, PERSON.rig.hips, 2, 3]
+    raised = with_raised_hips(frames, frames.poses, frames.above(frames.world, PERSON.rig.hips), slope)
+    world = frames.transforms[:, np.newaxis] @ PERSON.skeleton.world(raised)
+    before = BakedFrames(raised, frames.transforms, world.astype(np.float64))
+    after = with_smooth_swings(PERSON, frames, before, settings.ground, settings)
+    hips = (after.world - before.world)[1:, PERSON.rig.hips, 1, 3]
+    assert np.abs(hips).max() < 0.005
+
+
+@pytest.mark.parametrize("count", [1, 2, MIN_FRAMES - 1, MIN_FRAMES, MIN_FRAMES + 1])
+def test_clips_of_a_few_frames(count):
+    clip = cut(np.arange(count) / 60.0)
+    ground = km.Ground.from_function(
+        lambda x, z: (0.1 * np.sin(5.0 * z), np.broadcast_to((0.0, 1.0, 0.0), (*np.shape(x), 3)))
+    )
+    baked = bake(PERSON, clip, BakeSettings(ground=ground)).clip
+    assert np.isfinite(PERSON.skeleton.world(baked.sample(np.arange(count) / 60.0))).all()
+
+
+def test_joint_limits_hold():
+    """A knee that bends by 40 degrees at most climbs stairs within that."""
+    limits = [None] * len(PERSON.skeleton)
+    for leg in PERSON.rig.legs:
+        limits[int(leg.joints[1])] = km.Cone(0.7)
+    skeleton = km.Skeleton(PERSON.skeleton.names, PERSON.skeleton.parents, PERSON.skeleton.rest, limits=limits)
+    clips = {name: replace(clip, skeleton=skeleton) for name, clip in PERSON.clips.items()}
+    person = replace(PERSON, skeleton=skeleton, rig=replace(PERSON.rig, skeleton=skeleton), clips=clips)
+    baked = bake(person, "walk", BakeSettings(ground=stairs(), feet=km.Feet(limits=True), loops=2)).clip
+    rotations = baked.sample(np.arange(60) / 60.0).rotations
+    for leg in PERSON.rig.legs:
+        knee = int(leg.joints[1])
+        bent = arrays.angle_between(rotations[:, knee].astype(np.float64), skeleton.rest.rotations[knee])
+        assert bent.max() < 0.75
+
+
+def test_hips_are_smooth_but_where_hands_have_targets(walk):
+    """Hips that were raised after the hands had reached would take them along."""
+    step = np.where(np.arange(len(walk.times)) > len(walk.times) // 2, 0.0, -0.05)
+    poses = with_raised_hips(walk, walk.poses, walk.above(walk.world, PERSON.rig.hips), step)
+    world = walk.transforms[:, np.newaxis] @ PERSON.skeleton.world(poses)
+    before = BakedFrames(poses, walk.transforms, world.astype(np.float64))
+    reaching = BakeSettings(lock_feet=True, reach={"left_hand": MovingPoint.fixed((0.3, 1.2, 0.4))})
+    smooth, kept = (with_smooth_swings(PERSON, walk, before, FLOOR, each) for each in (SETTINGS, reaching))
+    hips = [frames.world[:, PERSON.rig.hips, 1, 3] - walk.world[:, PERSON.rig.hips, 1, 3] for frames in (smooth, kept)]
+    assert np.abs(np.diff(hips[0])).max() < 0.025
+    assert np.allclose(hips[1], step, rtol=0.0, atol=1e-5)
+
+
+def test_a_body_that_is_pulled_is_left_alone(walk):
+    settings = BakeSettings(lock_feet=True, pull={"left_hand": MovingPoint.fixed((0.3, 1.2, 0.4))})
+    before = moved(walk, np.zeros((len(walk.times), 2, 3)))
+    assert with_smooth_swings(PERSON, walk, before, FLOOR, settings) is before

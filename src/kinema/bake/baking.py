@@ -145,7 +145,7 @@ def _rounds(
     for number in range(CLEARANCE_ROUNDS + 1):
         done = partial(_share_of_rounds, progress, number)
         frames = animate(character, clip_frames, ground, settings, done, found)
-        rounds.append(with_smooth_swings(character, clip_frames, frames, ground))
+        rounds.append(with_smooth_swings(character, clip_frames, frames, ground, settings))
         more = clearances(clip_frames.without_lead, rounds[-1], ground)
         if not more:
             break

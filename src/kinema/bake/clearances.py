@@ -11,6 +11,7 @@ from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.smoothing import minimum_jerk
+from kinema.bake.swing_spline import frames_to
 from kinema.behaviours.sole import BALL, HEEL
 from kinema.math import arrays
 from kinema.metrics.frames import runs
@@ -193,13 +194,3 @@ def _raised(clip_frames: ClipFrames, depth: Any) -> Any:
 def _bell(share: Any) -> Any:
     """1 at 0 and 0 at 1, level at both: a smooth motion from rest to rest."""
     return 1.0 - minimum_jerk(share)
-
-
-def frames_to(mask: Any) -> Any:
-    """(F, L): frames to the nearest one in which the mask, (F, L), is set; many where there is none."""
-    count = np.where(mask, 0, len(mask))
-    for order in (slice(None), slice(None, None, -1)):
-        part = count[order]
-        for k in range(1, len(part)):
-            part[k] = np.minimum(part[k], part[k - 1] + 1)
-    return count

@@ -19,13 +19,21 @@ from kinema.pose import Pose
 
 
 def solve_legs(
-    character: Character, clip_frames: ClipFrames, poses: Pose, transforms: Any, targets: Any, rotations: Any
+    character: Character,
+    clip_frames: ClipFrames,
+    poses: Pose,
+    transforms: Any,
+    targets: Any,
+    rotations: Any,
+    *,
+    inside: bool = False,
 ) -> Frame:
     """Bring the ankles of poses, (F,), to targets, (F, L, 3), with rotations, (F, L, 4), in world space.
 
-    transforms: (F, 4, 4), of the character. Knees that are nearly straight bend as they do in the clip.
+    transforms: (F, 4, 4), of the character. Knees that are nearly straight bend as they do in the clip. inside: whether
+    to keep inside joint limits.
     """
-    legs = Legs(targets=targets, rotations=rotations, axes=_knee_axes(clip_frames, clip_frames.world))
+    legs = Legs(targets=targets, rotations=rotations, axes=_knee_axes(clip_frames), inside=inside)
     animator = Animator(replace(character, rig=clip_frames.rig), [legs], count=len(transforms))
     animator.set_transform(transforms[:, :3, 3], arrays.from_matrix(transforms[:, :3, :3]))
     return animator.update(0.0, poses)
@@ -45,9 +53,10 @@ def with_raised_hips(clip_frames: ClipFrames, poses: Pose, above: Any, raised: A
     return Pose.of(translations, rotations, scales)
 
 
-def _knee_axes(clip_frames: ClipFrames, world: Any) -> list[Any]:
+def _knee_axes(clip_frames: ClipFrames) -> list[Any]:
     """The axis that each knee bends about in the clip, (3,), in its own space; None for one that stays straight."""
     axes: list[Any] = []
+    world = clip_frames.world
     for leg in clip_frames.rig.legs:
         hip, knee, ankle = (world[:, leg.joints[k]] for k in (0, 1, -1))
         frames = arrays.to_matrix(rotation_of(knee))
@@ -70,6 +79,8 @@ class Legs(Stage):
     """(N, L, 4): how they are to be rotated."""
     axes: Any = None
     """For each leg the axis that its knee bends about, or None."""
+    inside: bool = False
+    """Whether legs are solved inside their joint limits."""
 
     def start(self, crowd: Crowd) -> LegsState:
         return LegsState(self, crowd)
@@ -79,7 +90,7 @@ class LegsState(StageState):
     """The legs of all frames."""
 
     def __init__(self, settings: Legs, crowd: Crowd) -> None:
-        self._solver = LegSolver(crowd)
+        self._solver = LegSolver(crowd, settings.inside)
         for n, axis in enumerate(settings.axes):
             if axis is not None and not self._solver.legs[n].hinged:
                 self._solver.states.axis[:, n] = axis

@@ -74,7 +74,7 @@ HELD_BACK, HELD_CROUCH = 0.1, 1.4
 """Progress below which a walker takes footholds at the end of its reach, and the share of its crouch that they may take
 then."""
 
-HIGHEST_STEP = 0.55
+HIGHEST_LANDING = 0.55
 """Leg lengths by which a foot lands higher or lower than it stood, at most: two steps of steep stairs."""
 
 HIGHEST_BESIDE = 0.47
@@ -307,7 +307,7 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
         rotation = quat.unit(quat.mul(quat.between(up, hold.normal, vec.hinge_of(up)), rotation_of(m)))
         ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
         way = vec.sub(hold.ball, load3(foot.target.ball))
-        high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_STEP)
+        high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_LANDING)
         beside = abs(vec.dot(hold.ball, up) - foot.beside) / length
         high |= beside > like(length, HIGHEST_BESIDE)
         fits = is_within_reach(settings, leg, walker, foot, m, ankle, up) & (is_held_back(walker) | (not high))

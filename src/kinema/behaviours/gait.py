@@ -25,7 +25,7 @@ SHIFTED = 0.5
 """Share of a move straight away from the hip that shortens a stride: the remainder is what `lead_shift` makes good."""
 
 HIGHEST_CLIMB = 0.5
-"""Leg lengths that a foot climbs or descends in one step at most: two steps of a staircase, not three."""
+"""Leg lengths that a stride may lead up or down: two steps of a staircase, not three."""
 
 LEAD_OF_STEP = 0.27
 """Share of its step, over the ground, by which a foot lands ahead of its home at top speed: the body covers the

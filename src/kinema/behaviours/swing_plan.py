@@ -52,8 +52,11 @@ PLAN_MOMENTS = 20
 PLAN_CLEARANCE = 0.03
 """Leg lengths above the ground that a planned swing keeps where it can."""
 
-HIGHEST_STEP = 0.5
+WALL_HEIGHT = 0.5
 """Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
+
+SHORTEST_PATH = 1e-6
+"""Leg lengths of a path that is not zero."""
 
 PATH_RAYS = 16
 """Rays in each line along the path of a swinging foot, from where its heel leaves to where its tip lands: about a
@@ -94,7 +97,9 @@ def swing_path(leg, foot, up):
         lands = vec.dot(quat.rotate(load4(foot.foothold_rotation), load3(leg.samples[k])), along)
         behind, ahead = min(behind, min(leaves, lands)), max(ahead, max(leaves, lands))
     distance = vec.length(way)
-    return SwingPath(along, distance, behind, (distance + ahead - behind) / like(zero, PATH_RAYS - 1))
+    # A point that rises or sinks in place has no length; its rays are all at one place.
+    length = max(distance + ahead - behind, leg.bones.length * like(zero, SHORTEST_PATH))
+    return SwingPath(along, distance, behind, length / like(zero, PATH_RAYS - 1))
 
 
 @kernel
@@ -218,7 +223,7 @@ def plan_swing(settings, leg, walker, foot, hits, up):
         hit = hits[foot.first_ray + ray]
         if hit.found:
             height = vec.dot(load3(hit.point), up)
-            top = max(top, height) if height < ends + length * like(length, HIGHEST_STEP) else top
+            top = max(top, height) if height < ends + length * like(length, WALL_HEIGHT) else top
     foot.apex = top + settings.lift * length
     climbs, falls = foot.apex - foot.lift_off, foot.apex - down
     both = climbs + falls
@@ -312,11 +317,11 @@ def swing_duration(settings, leg, foot, up):
 def share_across(foot, time):
     """How far a swinging foot has come across the ground, and has rotated, after a share of its time."""
     zero, one = like(time, 0.0), like(time, 1.0)
-    return smooth(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
+    return smoothstep(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
 
 
 @kernel
-def smooth(u):
+def smoothstep(u):
     """Ease in and out: 0 to 1 with no slope at the ends."""
     return u * u * (like(u, 3.0) - u - u)
 

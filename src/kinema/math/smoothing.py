@@ -22,8 +22,8 @@ _THIRD_DIFFERENCE = np.array((-1.0, 3.0, -3.0, 1.0))
 def smooth(values: Any, weights: Any, stiffness: Any) -> Any:
     """Return values (n, c) as smooth as their weights (n,) let them be, in float64.
 
-    stiffness: (n - 3,) or one number; (T / dt)**6 for values dt apart removes what varies within less than about
-    2 pi T.
+    stiffness: (n - 3,) or one number, at most about 1e9 for weights of 1, or rounding shows; (T / dt)**6 for values dt
+    apart removes what varies within less than about 2 pi T.
     """
     result = np.array(values, np.float64)
     bands = np.zeros((len(result), 4))
