@@ -16,6 +16,7 @@ from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.leaning import leaned
+from kinema.bake.lying import laid
 from kinema.bake.placing import Site, on_ground, start_of
 from kinema.bake.resting import rested
 from kinema.bake.rotation_bounds import with_steady_handles, without_pops
@@ -89,13 +90,12 @@ def bake(
     if settings.places_feet:
         clip_frames = rested(clip_frames)
     way = way_length(clip_frames)
+    site = Site(ground, np.array(rig.up), rig.leg_length, below)
     if settings.ground is not None and not settings.keep_strides:
-        site = Site(ground, np.array(rig.up), rig.leg_length, below)
         clip_frames = leaned(shortened(character, clip_frames, site), site)
     strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
-        clip_frames = on_ground(clip_frames, ground, below)
-    if settings.places_feet:
+        clip_frames = laid(on_ground(clip_frames, ground, below), site)
         rounds = _rounds(character, clip_frames, ground, settings, progress)
         clip_frames = clip_frames.without_lead
         frames = _best_round(clip_frames, rounds, ground)

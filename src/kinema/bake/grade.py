@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.bake.placing import Site, heights_along
+from kinema.bake.smoothing import smoothed
 
 PROBES = (0.5, 1.0)
 """Leg lengths from a place at which the ground around it is probed: its grade over about a stride."""
@@ -90,6 +91,18 @@ def grades_along(site: Site, way: Any, start: int) -> Grades:
     square = np.einsum("pn,ni,nj->pij", hit.astype(float), offsets, offsets) + np.eye(2) * (1e-6 * leg * leg)
     right = np.einsum("pn,ni->pi", np.where(hit, rises, 0.0), offsets)
     return Grades(frames[found], places, np.linalg.solve(square, right[..., np.newaxis])[..., 0] @ side)
+
+
+def slopes_under(site: Site, way: Any, start: int, deviation: float) -> Any:
+    """(F, 3): rise over run of the ground under a way, (F, 3), as in `Grades.slopes`; None on level ground, and without
+    any. deviation: frames over which it is smoothed.
+    """
+    grades = grades_along(site, way, start)
+    if not grades.rises:
+        return None
+    frames = np.arange(len(way))
+    slopes = np.stack([np.interp(frames, grades.frames, column) for column in grades.slopes.T], axis=-1)
+    return smoothed(slopes, deviation, "edge")
 
 
 def treads_along(site: Site, grades: Grades, axis: Any) -> Treads | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.grade import grades_along
+from kinema.bake.grade import slopes_under
 from kinema.bake.placing import Site, rotation_of
 from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
@@ -56,12 +56,9 @@ def leaned(clip_frames: ClipFrames, site: Site) -> ClipFrames:
 def _leans(clip_frames: ClipFrames, hips: Any, site: Site) -> Any:
     """(F, 3): how far the body leans in each frame, radians, uphill along the ground."""
     leg, dt = site.leg, clip_frames.dt
-    grades = grades_along(site, hips, clip_frames.lead)
-    if not grades.rises:
+    slopes = slopes_under(site, hips, clip_frames.lead, LEAN_SMOOTHING / dt)
+    if slopes is None:
         return np.zeros((len(hips), 3))
-    frames = np.arange(len(hips))
-    slopes = np.stack([np.interp(frames, grades.frames, column) for column in grades.slopes.T], axis=-1)
-    slopes = smoothed(slopes, LEAN_SMOOTHING / dt, "edge")
     speeds = smoothed(np.gradient(hips, dt, axis=0), LEAN_SMOOTHING / dt, "edge")
     rise = np.linalg.norm(slopes, axis=-1)
     uphill = slopes / np.maximum(rise, 1e-9)[:, np.newaxis]

@@ -81,16 +81,17 @@ def with_smooth_swings(
 ) -> BakedFrames:
     """Return the frames with swings and hips that move smoothly, and with swinging feet above the ground.
 
-    Where hands have targets the hips stay, or hands would miss them. Where the full body is solved all stays.
+    Where hands have targets the hips stay, or hands would miss them. Where the full body is solved, and where no foot
+    ever swings, all stays.
 
     frames: what the stages returned for the frames after the lead-in. A loop, which has one, closes as it did.
     """
     rig, ends = clip_frames.rig, PINNED_ENDS if clip_frames.lead else 0
     clip_frames = clip_frames.without_lead
-    if settings.moves_body or len(clip_frames.held) < MIN_FRAMES:
-        return frames
     pinned = clip_frames.held.copy()
     pinned[:ends] = pinned[len(pinned) - ends :] = True
+    if settings.moves_body or len(pinned) < MIN_FRAMES or pinned.all():
+        return frames
     joints = [leg.joints[-1] for leg in rig.legs]
     clip, own = clip_frames.world[:, joints], frames.world[:, joints]
     spline = spline_for(own[..., :3, 3] - clip[..., :3, 3], pinned, clip_frames, LEAST_WEIGHT)
@@ -145,7 +146,8 @@ def _smooth_ankles(
     moves = own[..., :3, 3] - clip
     heights = (moves @ up)[..., np.newaxis]
     across, across_weights = moves - heights * up, np.ones(settling.shape)
-    heights = np.where(rising.pinned[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
+    held = rising.pinned & clip_frames.held  # Not the ends of a loop, which are in the middle of a swing as others are.
+    heights = np.where(held[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
     weights = spline.weights_near_contacts(LEAST_WEIGHT)
     waiting = across + _offset_to_contact(rising.pinned, clip + across, up)
     reach = 0.5 * MAX_ACCELERATION * rig.leg_length * (frames_to(rising.pinned) * dt) ** 2

@@ -9,7 +9,7 @@ from kinema._jit import batch, kernel, like, routine
 from kinema.behaviours.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.behaviours.leg_shapes import angle_between, leg_rotation
 from kinema.behaviours.pelvis import HIGHEST_ANKLE
-from kinema.behaviours.swing_plan import share_across, smooth
+from kinema.behaviours.swing_plan import share_across, smoothstep
 from kinema.behaviours.walking import HANGING, ankle_of, rotation_of
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
@@ -205,7 +205,7 @@ def set_target(leg, foot, floor):
     if target.contact == HANGING:
         target.swing, target.ground = one, zero
     if target.contact == SWINGING:
-        done = smooth(one - foot.left / foot.duration)
+        done = smoothstep(one - foot.left / foot.duration)
         down = vec.dot(load3(foot.foothold), floor.up)
         target.swing, target.low = one - done, leg.low
         target.ground = foot.ground + (down - foot.ground) * done - base
