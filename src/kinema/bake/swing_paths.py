@@ -146,8 +146,11 @@ def _smooth_ankles(
     moves = own[..., :3, 3] - clip
     heights = (moves @ up)[..., np.newaxis]
     across, across_weights = moves - heights * up, np.ones(settling.shape)
-    held = rising.pinned & clip_frames.held  # Not the ends of a loop, which are in the middle of a swing as others are.
-    heights = np.where(held[..., np.newaxis], heights, _with_body(clip_frames, frames, heights))
+    with_body = np.where(
+        (rising.pinned & clip_frames.held)[..., np.newaxis], heights, _with_body(clip_frames, frames, heights)
+    )
+    depth = deepest(rig, soles + (across + with_body * up)[:, :, np.newaxis], ground)
+    heights = _closing(rising.pinned & ~clip_frames.held & (depth > allowed), clip_frames.held, with_body, heights)
     weights = spline.weights_near_contacts(LEAST_WEIGHT)
     waiting = across + _offset_to_contact(rising.pinned, clip + across, up)
     reach = 0.5 * MAX_ACCELERATION * rig.leg_length * (frames_to(rising.pinned) * dt) ** 2
@@ -191,6 +194,17 @@ def _with_body(clip_frames: ClipFrames, frames: BakedFrames, heights: Any) -> An
     body = (frames.world[:, thighs][..., :3, 3] - world[:, thighs][..., :3, 3]) @ up
     share = np.clip((low / rig.leg_length - BODY_HEIGHTS[0]) / (BODY_HEIGHTS[1] - BODY_HEIGHTS[0]), 0.0, 1.0)
     return heights + (body[..., np.newaxis] - heights) * minimum_jerk(share)[..., np.newaxis]
+
+
+def _closing(deep: Any, held: Any, with_body: Any, heights: Any) -> Any:
+    """(F, L, 1): heights with the body, but with the ground in the swing in which a loop closes, if its foot would be
+    deep in the ground at the ends, (F, L), which are pinned.
+    """
+    closing = with_body.copy()
+    for leg, start, stop in swings_of(held):
+        if deep[:, leg].any() and (start == 0 or stop == len(held)):
+            closing[start:stop, leg] = heights[start:stop, leg]
+    return closing
 
 
 def _offset_to_contact(pinned: Any, points: Any, up: Any) -> Any:
