@@ -427,3 +427,20 @@ def test_feet_need_ground_and_legs():
 def test_settings_out_of_range_are_refused(setting, value):
     with pytest.raises(km.InputError, match=setting):
         km.Feet(**{setting: value})
+
+
+@pytest.mark.slow_uncompiled
+def test_a_contact_that_is_lost_for_a_frame_is_no_step():
+    """At 120 frames a second a foot that lifts off may stand for one more frame. It still knows when it will land."""
+    person, ground = humanoid(), course()
+    stages = [km.Play("walk", root_motion="extract", root="root"), km.Feet()]
+    animator = km.Animator(person, stages, ground=ground)
+    animator.set_transform((0.0, 0.0, 0.5), (0.0, 0.0, 0.0, 1.0))
+    world, planted = [], []
+    for _ in range(8 * 120):
+        frame = animator.update(1 / 120)
+        world.append(np.array(frame.world, np.float64))
+        planted.append(np.reshape(frame.reports["feet"].planted, -1))
+    figures = metrics.measure(person.rig, np.array(world), ground, 1 / 120, planted=np.array(planted))
+    assert figures.worst_slide < 0.01
+    assert figures.hover[np.array(planted)].max() < 0.1

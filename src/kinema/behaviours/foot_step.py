@@ -72,6 +72,9 @@ bend into the floor. From twice that on the foot stands on its toes."""
 RELEASE_SHARE = 1.25
 """A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
 
+SHORTEST_SWING = 0.08
+"""Seconds in the air below which a foot has made no step: nothing is learnt of its next swing."""
+
 HIGH_SWING = 0.15
 """Height of the sole, in leg lengths, from which a swinging foot no longer tilts with the ground below it."""
 
@@ -232,6 +235,15 @@ def contact_state(settings, sole, foot, clip):
 
 
 @kernel
+def is_step(foot, before):
+    """Whether a foot that now stands has made a step since its last contact. before: its contact in the last frame.
+
+    At the limit of height and speed a contact may be lost for a frame, all the more at high frame rates.
+    """
+    return (before == SWINGING) & (not foot.fresh) & (foot.since_liftoff >= like(foot.since_liftoff, SHORTEST_SWING))
+
+
+@kernel
 def step_contact(settings, sole, foot, clip, dt):
     """Decide whether a foot is planted, and learn how long its swings take."""
     landing = foreseen_landing(foot)
@@ -245,7 +257,7 @@ def step_contact(settings, sole, foot, clip, dt):
     if state == SWINGING:
         foot.since_liftoff += dt
     else:
-        if (before == SWINGING) & (not foot.fresh):
+        if is_step(foot, before):
             foot.swing_time = foot.since_liftoff
         foot.since_liftoff = like(dt, 0.0)
         foot.foothold_steps, foot.foothold_chosen = 0, False
@@ -696,9 +708,9 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """
     floor = own.floor
     clip = read_clip_foot(sole, foot, own.world, floor, dt)
-    was_swinging = foot.contact == SWINGING
+    stepped = is_step(foot, foot.contact)
     stance = step_contact(settings, sole, foot, clip, dt)
-    if was_swinging & (foot.contact != SWINGING) & (not foot.fresh):
+    if stepped & (foot.contact != SWINGING):
         learn_landing(sole, foot, clip, load3(body.hips), own.transform)
     plane = step_plane(settings, sole, foot, hits, floor, stance)
     under = Underfoot(hits, plane, floor)
