@@ -12,7 +12,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_tw
 UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
 	tests/test_pose.py tests/test_skeleton.py
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion locomotion clean
+.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion clean
 
 play: page
 	$(BIN)/kinema play
@@ -118,6 +118,11 @@ fuzz: $(INSTALLED)
 motion: $(INSTALLED)
 	$(BIN)/python -m tests.motion $(or $(OPTIONS),--json benchmarks/results/motion.json)
 	$(BIN)/python -m tests.motion.table
+
+# The same clips played through `Feet` at four frame rates, and judged as a game shows them; then its table in docs/feet.md.
+# Options: make motion-rates OPTIONS="--only 'cmu/0*' --ground stairs"
+motion-rates: $(INSTALLED)
+	$(BIN)/python -m tests.motion.rates $(or $(OPTIONS),--json benchmarks/results/motion_rates.json)
 
 # Characters that walk without a clip, over six grounds at four frame rates, judged by their poses; then the tables of
 # docs/locomotion.md. Options: make locomotion OPTIONS="--only fox --ground 'stairs*' --rates 60 --details"

@@ -13,7 +13,7 @@ from kinema.bake.grounds import GroundSpec
 from kinema.roles import find
 from tests.assets import asset
 from tests.motion.cases import CaseName, case_of
-from tests.motion.figures import measure
+from tests.motion.figures import measure_bake
 
 WALKS = {
     "gltf/KayKit_Knight.glb": "Walking_A",
@@ -187,7 +187,7 @@ def test_captured_takes_are_clean(take, ground):
     file = f"bvh/cmu/cmu_{take}.bvh"
     asset(file)
     case = case_of(CaseName(f"cmu/{take}", file, "", held_out=False), ground)
-    figures = measure(case, bake(case.character, case.clip, case.settings).clip)
+    figures = measure_bake(case, bake(case.character, case.clip, case.settings).clip)
     assert figures.clean, figures
 
 

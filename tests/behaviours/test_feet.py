@@ -52,7 +52,7 @@ def turned(rotations):
 
 
 @pytest.mark.slow_uncompiled
-@pytest.mark.parametrize("hz", [60, 30])
+@pytest.mark.parametrize("hz", [30, 60, 120, 240])
 @pytest.mark.parametrize("start", [0.0, -0.15, -0.5])
 def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
     """19 m of the course: slopes to 25 degrees, stairs of 0.18 m up and down, rocks; stride and treads do not match."""
@@ -67,7 +67,7 @@ def test_a_person_walks_over_slopes_stairs_and_rocks(hz, start):
         assert figures.worst_hover < 0.02
         assert figures.worst_slide < 0.01
         assert figures.knee_flips == 0
-        assert figures.no_ground == 0
+        assert not figures.missed[standing].any()
     soles = metrics.soles_over(person.rig, world, ground)
     assert metrics.penetration(soles)[planted].max() < 0.01
     assert (turned(rotations) - turned(clip_rotations)).max() < 25.0 * 60 / hz

@@ -13,6 +13,7 @@ import numpy as np
 from kinema.clip import Clip
 from kinema.math import arrays
 from tests.motion.cases import Case
+from tests.motion.playing import Motion, clip_motion
 
 RATE = 120.0
 """Samples a second, whatever the keys are."""
@@ -92,13 +93,36 @@ BARS = {"hover": 0.02, "penetration": 0.02, "slide": 0.01, "beyond": 25.0}
 """What clean means, besides that no knee flips."""
 
 
-def measure(case: Case, baked: Clip) -> Figures:
-    """All figures of a baked clip."""
-    rig, clip_frames = case.clip_frames.rig, case.clip_frames
-    end = min(float(clip_frames.times[-1]), float(baked.duration or 0.0))
-    times = np.arange(int(end * RATE + 1e-6) + 1) / RATE
+def measure_bake(case: Case, baked: Clip) -> Figures:
+    """All figures of a baked clip as it plays."""
+    times = _times(case, float(baked.duration or 0.0))
+    keys = max((track.times for track in baked.tracks), key=len)
+    return measure(case, times, case.clip_frames.rig.skeleton.world(baked.sample(times)).astype(np.float64), keys)
+
+
+def measure_play(case: Case, played: Motion) -> Figures:
+    """All figures of what a game showed: where soles are in its frames alone, how it moves from frame to frame."""
+    times = _times(case, float(played.times[-1]))
+    rig, shown = case.clip_frames.rig, max(1, round(RATE * float(played.times[1])))
+    clip = clip_motion(case).at(rig, played.times).at(rig, times).world(rig)
+    return measure(case, times, played.at(rig, times).world(rig), played.times, shown, clip)
+
+
+def _times(case: Case, end: float) -> Any:
+    """Times at which a motion is measured, to its end or that of its clip."""
+    end = min(float(case.clip_frames.times[-1]), end)
+    return np.arange(int(end * RATE + 1e-6) + 1) / RATE
+
+
+def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip: Any = None) -> Figures:
+    """All figures of a motion.
+
+    after: (F, J, 4, 4), its world matrices at these times. keys: times of its own. shown: samples from one that is
+    shown to the next; soles are judged in these. clip: the clip's matrices as it would be shown; None: as it is.
+    """
+    rig = case.clip_frames.rig
     leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
-    before, after = _clip_world(case, times), rig.skeleton.world(baked.sample(times)).astype(np.float64)
+    before = clip_motion(case).at(rig, times).world(rig)
     feet_before, feet = _soles(rig, before), _soles(rig, after)
     height = feet_before @ np.array(rig.up) - rig.floor
     standing = _standing(feet_before, height, leg)
@@ -108,13 +132,16 @@ def measure(case: Case, baked: Clip) -> Figures:
         "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
         "slide": _drifts(feet, normal, standing, (0, 1)) / leg,
     }
+    for values in worst.values():
+        values[np.arange(len(values)) % shown > 0] = 0.0
     yaw = _yaw(feet, normal, standing)
-    rotation, joint = _beyond(case, before, after)
+    clip = before if clip is None else clip
+    rotation, joint = _beyond(case, clip, after)
     worst["beyond"] = rotation
     flips = _flips(rig, after[::FRAME], leg) & ~_flips(rig, before[::FRAME], leg)
     ankles = [each.joints[-1] for each in rig.legs]
-    every = _key_spacing(baked)
-    jerks = [_jerk(world[::every, ankles][..., :3, 3], every / RATE) / leg for world in (before, after)]
+    every = _key_spacing(keys)
+    jerks = [_jerk(world[::every, ankles][..., :3, 3], every / RATE) / leg for world in (clip, after)]
     faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
     culprit = max(faults, key=lambda name: faults[name])
     first = FRAME * int(np.argmax(flips.any(axis=1)))
@@ -135,19 +162,6 @@ def measure(case: Case, baked: Clip) -> Figures:
 
 
 # --- poses -----------------------------------------------------------------------------------------------------
-
-
-def _clip_world(case: Case, times: Any) -> Any:
-    """(F, J, 4, 4): the clip with its travel on level ground, before the bake."""
-    clip_frames = case.clip_frames
-    poses = Clip.from_poses("before", clip_frames.rig.skeleton, clip_frames.poses, times=clip_frames.times).sample(
-        times
-    )
-    at = np.clip(times / clip_frames.dt, 0.0, len(clip_frames.times) - 1)
-    left = np.minimum(at.astype(int), len(clip_frames.times) - 2)
-    share = (at - left)[:, np.newaxis, np.newaxis]
-    transforms = clip_frames.transforms[left] * (1 - share) + clip_frames.transforms[left + 1] * share
-    return transforms[:, np.newaxis] @ clip_frames.rig.skeleton.world(poses).astype(np.float64)
 
 
 def _soles(rig: Any, world: Any) -> Any:
@@ -303,9 +317,8 @@ def _flips(rig: Any, world: Any, leg: float) -> Any:
     return flips
 
 
-def _key_spacing(clip: Clip) -> int:
+def _key_spacing(times: Any) -> int:
     """Samples from key to key, at least those of a 60 Hz frame: between keys motion is linear, which is no jerk."""
-    times = max((track.times for track in clip.tracks), key=len)
     return max(FRAME, round(float(np.median(np.diff(times))) * RATE)) if len(times) > 1 else FRAME
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.bake import bake
 from tests.motion.cases import GROUNDS, CaseName, case_of
-from tests.motion.figures import measure
+from tests.motion.figures import measure_bake
 
 
 def run(names: list[CaseName], grounds: list[str], jobs: int) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def _judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"name": name.name, "ground": ground, "held_out": name.held_out}
         try:
             case = case_of(name, ground)
-            figures = measure(case, bake(case.character, case.clip, case.settings).clip)
+            figures = measure_bake(case, bake(case.character, case.clip, case.settings).clip)
             told = {"clean": figures.clean, "fault": max(figures.faults.values())}
             rows.append(row | figures._asdict() | told)
         except Exception as wrong:  # One clip that fails must not hide the others.

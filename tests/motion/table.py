@@ -44,12 +44,15 @@ def _line(title: str, summary: dict[str, Any], ground: str) -> str:
     return f"| {title} | {clean} | {flips} | {median}, {worst} degrees | {jerk} | {takes} |\n"
 
 
+def with_table(begin: str, end: str, table: str) -> str:
+    """The document with a table between two lines."""
+    before, rest = DOCUMENT.read_text(encoding="utf-8").split(begin)
+    return f"{before}{begin}\n\n{table.strip()}\n\n{end}{rest.split(end)[1]}"
+
+
 def main() -> None:
     summary = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{lines(summary)}{END}{after}", encoding="utf-8")
+    DOCUMENT.write_text(with_table(BEGIN, END, lines(summary)), encoding="utf-8")
 
 
 if __name__ == "__main__":

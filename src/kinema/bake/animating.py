@@ -23,6 +23,9 @@ from kinema.pipeline import Animator, Frame
 from kinema.pose import Pose
 from kinema.solvers.body.targets import Effector
 
+ANY_SPEED = 1e6
+"""Radians a second at which legs may rotate: a bake slows them down afterwards, with what comes next in view."""
+
 PULL_FADE = 0.3
 """Seconds in which a part is pulled in when its target begins to exist, and let go when it ends."""
 
@@ -74,7 +77,7 @@ def animate(
 def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
     stages: list[Stage] = []
     if settings.places_feet:
-        stages.append(replace(settings.feet, follow=False))
+        stages.append(replace(settings.feet, follow=False, leg_speed=ANY_SPEED))
     if settings.reaching_hands:
         stages.append(Hands())
     if settings.moves_body:

@@ -8,8 +8,11 @@ What keeps it steady, foot by foot:
 
 - a planted foot keeps the plane it landed on, and the point that touches the ground does not slide or swivel: what the
   clip slides is taken into an offset, which is given back while the foot is in the air;
+- while `Play` plays a clip, its contacts and landings are known beforehand (see `clip_landings`); otherwise a foot
+  lands as it did the last time;
 - a swinging foot goes from plane to plane on minimum-jerk curves, over what is on its way, at any frame rate;
-- the pelvis follows the mean of the feet on a spring, and is never higher than a planted leg reaches.
+- the pelvis follows the mean of the feet on a spring, and is never higher than a planted leg reaches;
+- no joint of a leg rotates away from its clip faster than `leg_speed`.
 
 All heights are metres along the character's own up, above the floor of its own space.
 """
@@ -27,6 +30,7 @@ import numpy as np
 from kinema import validation
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.behaviours.clip_landings import ClipLandings
 from kinema.behaviours.feet_levels import FeetLevel, LevelChoice, check_levels
 from kinema.behaviours.foot_rays import (
     BODY,
@@ -49,12 +53,14 @@ from kinema.behaviours.ground_contact import (
     RayBatch,
     floor_of,
 )
+from kinema.behaviours.leg_easing import LEG_EASE, ease_leg, keep_clip
 from kinema.behaviours.leg_solver import LegSolver, SolvedLeg, solve_legs
 from kinema.behaviours.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
 from kinema.behaviours.sole import NO_TOES, SOLE, TIP
 from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.errors import InputError
-from kinema.math.rows import load3
+from kinema.math import vec
+from kinema.math.rows import load3, load_origin
 from kinema.records import Record, kernel_views
 from kinema.rig import Leg, Rig
 from kinema.world.rays import Hits
@@ -95,6 +101,8 @@ class Feet(Stage):
         with fewer.
     follow
         Whether the character's transform is kept on the ground below it. If not, set its height yourself.
+    leg_speed
+        Radians a second by which the joints of a leg rotate otherwise than in the clip, at most.
     limits
         Whether the limits of the leg's joints are enforced.
     levels
@@ -119,6 +127,7 @@ class Feet(Stage):
     stretch: float = 0.985
     lean: float | None = None
     follow: bool = True
+    leg_speed: float = 25.0
     limits: bool = False
     levels: Sequence[FeetLevel] = ()
 
@@ -126,7 +135,7 @@ class Feet(Stage):
         validation.number("max_slope", self.max_slope, 0.0, math.pi / 2)
         validation.number("stretch", self.stretch, 0.0, 1.0)
         validation.number("lean", 0.0 if self.lean is None else self.lean, 0.0, 1.0)
-        for name in ("max_rise", "max_drop", "plant_height", "plant_speed"):
+        for name in ("max_rise", "max_drop", "plant_height", "plant_speed", "leg_speed"):
             validation.number(name, getattr(self, name), 0.0)
         for name in ("tilt_half_life", "pelvis_half_life", "release_half_life"):
             validation.number(name, getattr(self, name), 0.0)
@@ -162,7 +171,7 @@ class FeetState(StageState):
         self.settings, self.crowd = settings, crowd
         self._solver = LegSolver(crowd, settings.limits)
         self.legs = self._solver.legs
-        records = _records(settings, crowd, self.legs)
+        records = _records(settings, crowd, self.legs, self._solver.records.path.size)
         self.feet, self.bodies, self.targets = records.feet, records.bodies, records.targets
         self._moving = records.bodies.pelvis.moving
         self._levels = LevelChoice(settings.levels, crowd, records.bodies)
@@ -170,6 +179,8 @@ class FeetState(StageState):
         self._skeleton = _body_joints(crowd, records, bool(settings.follow))
         self._updated = self._skeleton.joints["joint"].copy()
         self._rays = RayBatch(records.hits.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
+        lengths = [leg.length for leg in self.legs]
+        self._clip_landings = ClipLandings(crowd, lengths, settings.plant_height, settings.plant_speed)
         self._warned = False
 
     def awake(self, dt: float) -> Any:
@@ -256,6 +267,7 @@ class FeetState(StageState):
         world = context.world(self._updated)
         with context.edit_transform() as edit, context.edit() as local:
             frame = FrameArrays(local.t, local.r, local.s, world, edit.transform, context.weights)
+            self._clip_landings.update(context, records, frame, dt)
             context.run(aim_rays, records, frame, self._skeleton.hips, dt)
             answers = self._rays.cast_gathered(context.ground, gather_foot_rays(context.rows, records, self._rays.room))
             hits = CastRays(answers, self._rays.largest)
@@ -352,8 +364,19 @@ def place_body(records, solver, skeleton, i, hits, pose, dt):
     """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
     reach.
     """
+    fresh = records.bodies[i].pelvis.fresh
     step_body(records, skeleton, i, hits, pose, dt)
+    keep_clip(records.eases[i], solver.path, pose)
     solve_legs(solver, solver.states[i], records.targets[i], pose)
+    for leg in range(records.legs.size):
+        foot, target, chain = records.feet[i, leg], records.targets[i, leg], solver.chains[leg]
+        foot.in_place &= target.contact == PLANTED
+        free, most = fresh | foot.in_place, records.settings[0].leg_speed * dt
+        held = ease_leg(chain, records.eases[i], solver.path, pose, free, most)
+        foot.in_place = (target.contact == PLANTED) & (not held)
+        if held:
+            missed = vec.sub(load_origin(pose.world[chain.ankle]), load3(target.ankle))
+            solver.states[i, leg].error = vec.length(missed)
     out_of_reach = 0
     for leg in range(records.legs.size):
         target, length = records.targets[i, leg], records.legs[leg].length
@@ -381,11 +404,12 @@ def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
 # --- records ---------------------------------------------------------------------------------------------------
 
 
-def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> FeetRecords:
+def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg], path: int) -> FeetRecords:
+    """path: how many joints the paths of all legs have."""
     real, count = crowd.precision, crowd.count
     rays = len(legs) * RAYS + 1
     feet, bodies = FOOT.zeros((count, len(legs)), real), BODY.zeros(count, real)
-    feet.override = NO_OVERRIDE
+    feet.override = feet.clip_contact = NO_OVERRIDE
     bodies.pelvis.fresh = bodies.pelvis.moving = True
     lengths = LEG.zeros(len(legs), real)
     lengths.length = [leg.length for leg in legs]
@@ -398,6 +422,7 @@ def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> FeetRecords
         feet=feet,
         targets=FOOT_TARGET.zeros((count, len(legs)), real),
         rays=np.zeros((count, rays, 3), real),
+        eases=LEG_EASE.zeros((count, path), real),
         hits=HIT.zeros((count, rays), real),
     )
 
@@ -413,7 +438,7 @@ def _settings(settings: Feet, crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     record.pelvis[0] = PELVIS_SETTINGS.of(
         real, half_life=settings.pelvis_half_life, lean=lean, stretch=settings.stretch, cos_slope=cos_slope
     )
-    for name in ("tilt_half_life", "release_half_life", "plant_height", "plant_speed", "lock"):
+    for name in ("tilt_half_life", "release_half_life", "plant_height", "plant_speed", "lock", "leg_speed"):
         record[name] = getattr(settings, name)
     return record
 

@@ -34,8 +34,9 @@ from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.records import REAL, Record
 from kinema.world.rays import unit_direction
 
-NO_OVERRIDE = -1
-"""The contact override of a foot that goes by its clip."""
+NO_OVERRIDE, LEAVES = -1, 2
+"""The contact override of a foot that goes by its clip; and the contact in a clip of a foot that is about to lift off,
+and touches with its tip alone."""
 
 # --- tuning ----------------------------------------------------------------------------------------------------
 
@@ -123,17 +124,20 @@ FEET_SETTINGS = Record(
     release_half_life=REAL,
     plant_height=REAL,
     plant_speed=REAL,
+    leg_speed=REAL,
     lock=bool,
 )
-"""Settings of `Feet`, in seconds, leg lengths and leg lengths a second."""
+"""Settings of `Feet`, in seconds, leg lengths, leg lengths a second and radians a second."""
 
 FOOT = Record(
     fresh=bool,
     contact=np.int8,
     override=np.int8,
+    clip_contact=np.int8,
     clip_sole=(REAL, (3, 3)),
     clip_rotation=(REAL, 4),
     clip_low=REAL,
+    toes_bend=REAL,
     sole=(REAL, (3, 3)),
     ankle=(REAL, 3),
     floor_point=(REAL, 3),
@@ -162,6 +166,8 @@ FOOT = Record(
     next_heading=(REAL, 3),
     landing_shift=(REAL, 3),
     landing_given=bool,
+    foreseen=bool,
+    paused=bool,
     heading_given=bool,
     foothold_chosen=bool,
     foothold_steps=np.int64,
@@ -171,34 +177,40 @@ FOOT = Record(
     sees_ahead=bool,
     sees_landing=bool,
     frames_to_cast=np.int64,
+    in_place=bool,
 )
 """The state of one foot. Vectors are in world space, lengths in metres.
 
 fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
-NO_OVERRIDE by the clip. clip_sole, clip_rotation: heel, ball and tip, with their heights above the floor, and the
-ankle's rotation, as the clip had them. clip_low: metres of its lowest point above the character's floor, in the clip of
-this frame. sole: heel, ball and tip as they were placed, before the lift. ankle: where it was asked to be. floor_point,
-floor_velocity: the ball on the character's floor, and its velocity. offset: how far the foot is shifted from the clip
-across up, so that it does not slide or lands on its foothold; with its speed and acceleration. yaw: the same as an
-angle about up. heading: from heel to tip, across up, unit. plane_point, plane_normal: the plane it stands on, or is
-going to land on; level where that is no slope. ground_normal: of the ground there. normal: the one that its tilt goes
-by. height: of the ground under the ball above the character's floor. rise: how far the foot is above its plane, beyond
-what the clip lifts it, while it goes from one plane to another. lift: how far a planted foot is raised or lowered to
-touch. clearance: metres that it is raised while it swings, as it was told. since_liftoff, swing_time: seconds since it
-left the ground, and of its last swing. takeoff: where its ball stood. last_landing: where the ball landed, from the
-hips, in the character's own space. next_landing, next_heading: where the clip puts it next, and how it points there.
-landing_shift: how far beyond its foothold it is put. landing_given, heading_given: whether time and place of that were
-given, and its heading. foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many
-steps of the profile it is ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative)
-before it goes forward. path: the way of the ball that its rays look along. casts: whether its rays are
-cast in this frame. frames_to_cast: until they are again. sees_ahead, sees_landing: whether there were rays along its
-way, and at its landing, when they were cast last; if not, those hits are older.
+NO_OVERRIDE by the clip. clip_contact: the same, or LEAVES, as the clip that plays has it, see `clip_landings`;
+NO_OVERRIDE where that is not known. clip_sole, clip_rotation: heel, ball and tip, with their heights above the floor,
+and the ankle's rotation, as the clip had them. clip_low: metres of its lowest point above the character's floor, in the
+clip of this frame. toes_bend: radians by which its toes are bent to be straight. sole: heel, ball and tip as they were
+placed, before the lift. ankle: where it was asked to be. floor_point, floor_velocity: the ball on the character's
+floor, and its velocity. offset: how far the foot is shifted from the clip across up, so that it does not slide or lands
+on its foothold; with its speed and acceleration. yaw: the same as an angle about up. heading: from heel to tip, across
+up, unit. plane_point, plane_normal: the plane it stands on, or is going to land on; level where that is no slope.
+ground_normal: of the ground there. normal: the one that its tilt goes by. height: of the ground under the ball above
+the character's floor. rise: how far the foot is above its plane, beyond what the clip lifts it, while it goes from one
+plane to another. lift: how far a planted foot is raised or lowered to touch. clearance: metres that it is raised while
+it swings, as it was told. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff:
+where its ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing,
+next_heading: where the clip puts it next, and how it points there. landing_shift: how far beyond its foothold it is
+put. landing_given, heading_given: whether time and place of that were given, and its heading. foreseen: whether they
+are known from the clip that plays. paused: whether that stands still; a foot in the air then stays where it is.
+foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the profile it is
+ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it goes forward.
+path: the way of the ball that its rays look along. casts: whether its rays are cast in this frame. frames_to_cast:
+until they are again. sees_ahead, sees_landing: whether there were rays along its way, and at its landing, when they
+were cast last; if not, those hits are older. in_place: whether it stands, and its leg has come to where it is to be.
 """
 
 BODY = Record(
     pelvis=PELVIS,
     hips=(REAL, 3),
     travel=(REAL, 3),
+    drift=(REAL, 3),
+    drifts=bool,
     follow_speed=REAL,
     footholds=bool,
     look_ahead=bool,
@@ -208,6 +220,7 @@ BODY = Record(
     first_ray=np.int64,
 )
 """The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
+drift, drifts: how the hips move otherwise than in the clip that plays, metres a second, and whether that is known.
 follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`. down: where
 its rays go. rays, first_ray: how many it has in this frame, and the number of the first of them among those of all
 characters, or NOT_CAST."""
@@ -274,7 +287,11 @@ def path_of(sole, foot, ball, velocity, travel, landing):
     """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
     one = like(sole.length, 1.0)
     if landing.known:
-        return vec.sub(vec.add(load3(foot.next_landing), foothold_shift(sole, foot)), ball)
+        end = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
+        way = vec.sub(end, ball)
+        # A foot that has passed its landing by a little does not go back over what is behind it.
+        passed = vec.dot(way, vec.sub(end, load3(foot.takeoff))) <= like(one, 0.0)
+        return vec.scale(way, like(one, 0.0) if passed else one)
     # At least as fast as feet swing at this speed of the body: one that just left the ground is still slow.
     usual = vec.scale(travel, like(one, SWING_SPEED))
     slow = vec.dot(velocity, velocity) < vec.dot(usual, usual)
@@ -338,7 +355,6 @@ def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     zero, one = like(dt, 0.0), like(dt, 1.0)
     none = (zero, zero, zero)
     points, travel = sole_points(sole, pose.world), load3(body.travel)
-    foot.fresh = body.pelvis.fresh
     clip_ball = load3(foot.clip_sole[BALL])
     velocity = vec.scale(vec.reject(vec.sub(points.ball, clip_ball), floor.up), one / dt if dt > zero else zero)
     along = vec.reject(vec.sub(points.tip, points.heel), floor.up)
@@ -346,10 +362,10 @@ def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     flat = vec.length(along) >= vec.length(vec.sub(points.tip, points.heel)) * like(dt, HEADING_FLAT)
     if foot.fresh | flat:
         store3(foot.heading, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(floor.up))))
-    if not foot.heading_given:
+    if not (foot.heading_given | foot.foreseen):
         store3(foot.next_heading, load3(foot.heading))
     landing = foreseen_landing(foot)
-    if not foot.landing_given:
+    if not (foot.landing_given | foot.foreseen):
         from_hips = xform.linear(load_matrix(pose.transform), load3(foot.last_landing))
         store3(foot.next_landing, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
     # Where the foot is, shifted from the clip as it was in the last frame.
@@ -405,6 +421,8 @@ class FeetRecords(NamedTuple):
     """(N, L) FOOT_TARGET."""
     rays: Any
     """(N, R, 3): origins of rays, without gaps: under the hips, then of each leg those that it casts in this frame."""
+    eases: Any
+    """(N, P) LEG_EASE: of the joints on the paths of all legs."""
     hits: Any
     """(N, R) HIT: RAYS for each leg, and last the one under the hips."""
 
@@ -424,7 +442,8 @@ def aim_body(records, i, rays, pose, hips, dt):
     body.rays = 1
     for leg in range(legs):
         sole, foot = records.soles[leg], records.feet[i, leg]
-        foot.clip_low = straighten_toes(sole, floor, pose)
+        foot.fresh = body.pelvis.fresh
+        foot.clip_low = straighten_toes(sole, foot, floor, pose, dt)
         body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose, floor, dt)
 
 

@@ -25,6 +25,7 @@ from kinema.behaviours.foot_curves import FootMotion, faded_out, minimum_jerk, p
 from kinema.behaviours.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
+    LEAVES,
     LOOK_AHEAD,
     NO_OVERRIDE,
     ROLL_HEIGHT,
@@ -224,12 +225,30 @@ def ground_above(hit, point, up):
 
 
 @kernel
-def contact_state(settings, sole, foot, clip):
+def told_contact(foot):
+    """The contact that a foot was told, or that its clip has: 1 planted, 0 not, LEAVES; NO_OVERRIDE if neither is
+    known.
+    """
+    return foot.override if foot.override != NO_OVERRIDE else foot.clip_contact
+
+
+@kernel
+def tip_hangs(sole, foot, hits, up):
+    """Whether the tip of a planted foot hangs over an edge. hits: of the leg, (RAYS,)."""
+    hit, plane = hits[TIP_SAMPLE], SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
+    return (not hit.found) | (height_on(plane, load3(hit.point), up) > sole.length * like(up[0], WALL))
+
+
+@kernel
+def contact_state(settings, sole, foot, clip, hits, up):
     """Whether the clip has this foot on the ground, and whether it is held there."""
     share = like(clip.low, RELEASE_SHARE) if foot.contact != SWINGING else like(clip.low, 1.0)
     size = sole.length * share
     swings = (clip.low >= settings.plant_height * size) | (clip.speed >= settings.plant_speed * size)
-    if (foot.override == 0) | ((foot.override == NO_OVERRIDE) & swings):
+    told = told_contact(foot)
+    if (told == 0) | ((told == NO_OVERRIDE) & swings):
+        return SWINGING
+    if (told == LEAVES) and not foot.fresh and (foot.contact == SWINGING or tip_hangs(sole, foot, hits, up)):
         return SWINGING
     return PLANTED if foot.contact == SWINGING else foot.contact
 
@@ -244,10 +263,10 @@ def is_step(foot, before):
 
 
 @kernel
-def step_contact(settings, sole, foot, clip, dt):
-    """Decide whether a foot is planted, and learn how long its swings take."""
+def step_contact(settings, sole, foot, clip, hits, up, dt):
+    """Decide whether a foot is planted, and learn how long its swings take. hits: of the leg, (RAYS,)."""
     landing = foreseen_landing(foot)
-    before, state = foot.contact, contact_state(settings, sole, foot, clip)
+    before, state = foot.contact, contact_state(settings, sole, foot, clip, hits, up)
     foot.contact = state
     if state != before:
         foot.frames_to_cast = 0
@@ -276,17 +295,32 @@ def learn_landing(sole, foot, clip, hips, transform):
 
 
 @kernel
-def passable(plane, takeoff, up, slack):
+def passable(plane, lands, takeoff, up, slack):
     """The plane that a foot goes by on its way to one that it lands on: that one if it is a slope, else level.
 
     Across the edge of a step a foot lands tilted. Extended back to where the foot took off, such a plane would be far
-    above or below the ground there. slack: metres that a slope may miss it by.
+    above or below the ground there. lands: where the ball comes down. slack: metres that a slope may miss it by.
     """
     one = like(up[0], 1.0)
     slope = vec.sub(up, vec.scale(plane.normal, one / vec.dot(plane.normal, up)))
-    way = vec.sub(takeoff, plane.point)
+    lands = vec.add(lands, vec.scale(up, height_on(plane, lands, up)))
+    way = vec.sub(takeoff, lands)
     share = faded_out(abs(vec.dot(slope, way) - vec.dot(way, up)), slack, slack)
-    return SupportPlane(plane.point, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
+    return SupportPlane(lands, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
+
+
+@kernel
+def turn_lift(foot, before, normal, up):
+    """Let the lift of a foot act along another normal. What is across up stays; the difference goes into its rise."""
+    across, one = vec.reject(normal, up), like(up[0], 1.0)
+    flat = vec.dot(across, across)
+    share = vec.dot(vec.reject(before, up), across) / flat if flat > like(one, AT_REST) else one
+    share = min(max(share, like(one, 0.0)), one)
+    along = vec.dot(before, up) - share * vec.dot(normal, up)
+    foot.rise += foot.lift * along
+    foot.rise_speed += foot.lift_speed * along
+    foot.lift *= share
+    foot.lift_speed *= share
 
 
 @kernel
@@ -301,7 +335,8 @@ def step_plane(settings, sole, foot, hits, floor, stance):
         if stance.lands & foothold_seen(foot, hits):
             plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
             store3(foot.ground_normal, plane.normal)
-            plane = passable(plane, load3(foot.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
+            lands = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
+            plane = passable(plane, lands, load3(foot.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
         else:
             plane = fit_plane(hits, 0, 1, floor, settings.contact.cos_slope)
             store3(foot.ground_normal, plane.normal)
@@ -314,6 +349,7 @@ def step_plane(settings, sole, foot, hits, floor, stance):
             foot.rise += height_on(before, flat, up) - height_on(plane, flat, up)
             slope = vec.dot(velocity, plane.normal) / vec.dot(up, plane.normal)
             foot.rise_speed += slope - vec.dot(velocity, before.normal) / vec.dot(up, before.normal)
+            turn_lift(foot, before.normal, plane.normal, up)
     return plane
 
 
@@ -335,13 +371,17 @@ def step_tilt(settings, sole, foot, under, low, dt):
 
 
 @kernel
-def swing_across(settings, sole, foot, under, stance, dt):
+def swing_across(settings, sole, foot, clip, under, stance, dt):
     """Bring a swinging foot's offset to that of its foothold, in time for its landing. Returns the shift from the clip:
     the offset, and how far the foot waits before a step up or hurries over the edge of a step down.
     """
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
     none = (zero, zero, zero)
     goal = vec.select(stance.lands, foothold_shift(sole, foot), none)
+    if (not stance.lands) & (foot.delay != zero):
+        # It is late: it goes on from where it was shifted to.
+        store3(foot.offset, vec.reject(vec.sub(load3(foot.floor_point), load3(foot.clip_sole[BALL])), up))
+        foot.delay = zero
     seconds = min(stance.left, like(dt, LONGEST_SHIFT)) if stance.lands else like(dt, 4.0) * settings.release_half_life
     near = sole.length * like(dt, AT_REST)
     for c in range(3):
@@ -362,11 +402,31 @@ def swing_across(settings, sole, foot, under, stance, dt):
         steep *= faded_out(foot.swing_time, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
         delay = like(dt, LONGEST_DELAY) * (steep if step > zero else -steep)
     foot.delay = spring.damp(foot.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
-    share = one - stance.left / foot.swing_time if stance.lands else zero
-    later = share - foot.delay if foot.delay > zero else share
-    way = vec.reject(vec.sub(vec.add(load3(foot.next_landing), goal), load3(foot.takeoff)), up)
-    shift = minimum_jerk(later / (one - abs(foot.delay))) - minimum_jerk(share)
-    return vec.add(load3(foot.offset), vec.scale(way, shift))
+    offset = load3(foot.offset)
+    if not stance.lands:
+        return offset
+    ball = vec.add(clip.points.ball, offset)
+    share, hurries = one - stance.left / foot.swing_time, foot.delay < zero
+    # Measured on its own way, not on that of the clip: so it stands still as long as it waits, and is there as early
+    # as it hurries, however the clip swings it.
+    goes, usual = minimum_jerk(delayed(share, foot.delay)), minimum_jerk(share)
+    part = share_of(goes - usual, one - usual) if hurries else share_of(usual - goes, usual)
+    end = vec.select(hurries, vec.add(load3(foot.next_landing), goal), load3(foot.takeoff))
+    return vec.add(offset, vec.scale(vec.reject(vec.sub(end, ball), up), part))
+
+
+@kernel
+def delayed(share, delay):
+    """The share of its way that a foot has gone which waits for a share of its swing (hurries, if negative)."""
+    one = like(share, 1.0)
+    return (share - max(delay, like(share, 0.0))) / (one - abs(delay))
+
+
+@kernel
+def share_of(part, whole):
+    """One length as a share of another; 0 if that is nothing."""
+    zero = like(part, 0.0)
+    return part / whole if whole > zero else zero
 
 
 @kernel
@@ -457,7 +517,7 @@ def step_across(settings, sole, foot, clip, under, stance, dt):
         store3(foot.offset_speed, none)
         foot.delay = zero
     else:
-        return swing_across(settings, sole, foot, under, stance, dt)
+        return swing_across(settings, sole, foot, clip, under, stance, like(dt, 0.0) if foot.paused else dt)
     if vec.length(load3(foot.offset)) > sole.length * like(dt, LARGEST_OFFSET):
         foot.contact = RELEASED
     return shift
@@ -634,9 +694,10 @@ def hovering(settings, sole, foot, low):
     """
     zero, one = like(low, 0.0), like(low, 1.0)
     top = settings.plant_height * sole.length * like(low, RELEASE_SHARE)
-    if foot.override != NO_OVERRIDE:
+    if told_contact(foot) != NO_OVERRIDE:
         top = max(top, sole.length * like(low, HIGHEST_HOVER))
     share = min(max(low, zero) / top, one) if top > zero else one
+    share *= share
     return max(low, zero) * share * share
 
 
@@ -708,8 +769,8 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """
     floor = own.floor
     clip = read_clip_foot(sole, foot, own.world, floor, dt)
-    stepped = is_step(foot, foot.contact)
-    stance = step_contact(settings, sole, foot, clip, dt)
+    stepped, swing_dt = is_step(foot, foot.contact), like(dt, 0.0) if foot.paused else dt
+    stance = step_contact(settings, sole, foot, clip, hits, floor.up, swing_dt)
     if stepped & (foot.contact != SWINGING):
         learn_landing(sole, foot, clip, load3(body.hips), own.transform)
     plane = step_plane(settings, sole, foot, hits, floor, stance)
@@ -728,7 +789,7 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
             # Below the plane that it is going to: what is under it there is in its way.
             deep, shallow = missing + max(foot.lift, like(dt, 0.0)), sole.length * like(dt, SHALLOW)
             missing, blocked = min(missing, shallow), max(deep, blocked)
-        step_rise(sole, foot, under, stance, blocked, dt)
+        step_rise(sole, foot, under, stance, blocked, swing_dt)
         missing -= foot.rise - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)

@@ -186,6 +186,19 @@ class Play(Stage):
         return PlayState(self, crowd)
 
 
+class Playing(NamedTuple):
+    """What characters play in a frame, for stages that look ahead. N characters."""
+
+    clips: list[Clip]
+    """The clips in use."""
+    roots: list[Root | None]
+    """The root of each whose motion is extracted; None where it is kept."""
+    playbacks: Any
+    """(N,) PLAYBACK."""
+    alone: Any
+    """(N,): whether the pose of a character is that of its clip, without a crossfade, at full weight."""
+
+
 class _Used(NamedTuple):
     """A clip in use, with its root."""
 
@@ -211,6 +224,9 @@ class PlayState(StageState):
         self._up = np.array(validation.axis("up", up))
         (self._playbacks,) = kernel_views(PLAYBACK.zeros(crowd.count, crowd.precision))
         self._inertia = Inertia(crowd)
+        self._clips: list[Clip] = []
+        self._roots: list[Root | None] = []
+        self._all = np.ones(crowd.count, bool)
         self.play(settings.clip, time=settings.time)
 
     # --- switching ---------------------------------------------------------------------------------------------
@@ -282,6 +298,8 @@ class PlayState(StageState):
             clip.tables(real), root.record(real), ends, skeleton.parents, float(clip.duration or 0.0), self._extracts
         )
         self._used.append(_Used(clip, root, played))
+        self._clips.append(clip)
+        self._roots.append(root if self._extracts else None)
         self._names = tuple(used.clip.name for used in self._used)
         self._durations = np.array([used.clip.duration for used in self._used])
         self._any_events = any(used.clip.events for used in self._used)
@@ -302,8 +320,17 @@ class PlayState(StageState):
                 context.run(play_clip, p, used.played, *arrays, context.dt, rows=part)
             self._inertia.apply(context, local)
             mix_back(context, before, local)
+        context.playing = self._playing(context)
         events = Passed(self._used, rows, p) if self._any_events else NO_EVENTS
         return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)
+
+    def _playing(self, context: FrameContext) -> Playing:
+        alone = self._all
+        if context.partial or self._inertia.any_active or context.rows.size < self._crowd.count:
+            alone = np.zeros(self._crowd.count, bool)
+            alone[context.rows] = True
+            alone &= (context.weights >= 1.0) & ~self._inertia.active
+        return Playing(self._clips, self._roots, self._playbacks, alone)
 
     def _groups(self, rows: Any) -> Iterator[tuple[_Used, Any]]:
         """Rows that play the same clip."""

@@ -38,6 +38,9 @@ TOES_NOISE, TOES_CURLED = 0.15, 0.5
 TOES_DOWN, TOES_FREE = 0.03, 0.08
 """Leg lengths of the foot above the floor up to which noise is removed, and from which on it is not."""
 
+TOES_SPEED = 16.0
+"""Radians a second (15 degrees in 1/60 s) by which that changes at most."""
+
 SOLE = Record(
     joints=(np.int64, 3),
     points=(REAL, (3, 3)),
@@ -101,9 +104,9 @@ def bend_out(toes, gap, length):
 
 
 @kernel
-def straighten_toes(sole, floor, pose):
+def straighten_toes(sole, foot, floor, pose, dt):
     """Straighten toes near the floor, in a pose that is up to date. Returns how high the lowest point of the foot was
-    above the floor, metres.
+    above the floor, metres. foot: its `toes_bend` keeps by how much, so that toes do not snap.
     """
     points, toe, up = sole_points(sole, pose.world), sole.joints[TIP], floor.up
     heel, ball = vec.dot(vec.sub(points.heel, floor.point), up), vec.dot(vec.sub(points.ball, floor.point), up)
@@ -119,7 +122,12 @@ def straighten_toes(sole, floor, pose):
         foot_pitch = math.atan2(vec.dot(back, up), vec.dot(back, ahead))
     straight = straightened(pitch, foot_pitch, low / sole.length)
     gap = ball - min(min(heel, ball), like(ball, 0.0))
-    angle = (straight + bend_out(straight, gap, vec.length(along)) - pitch) * pose.weight
+    angle = straight + bend_out(straight, gap, vec.length(along)) - pitch
+    if not foot.fresh:
+        most = like(dt, TOES_SPEED) * dt
+        angle = min(max(angle, foot.toes_bend - most), foot.toes_bend + most)
+    foot.toes_bend = angle
+    angle *= pose.weight
     if angle != like(angle, 0.0):
         bend = quat.from_axis_angle(vec.scale(local, xform.handedness(frame)), angle)
         store4(pose.r[toe], quat.unit(quat.mul(load4(pose.r[toe]), bend)))

@@ -326,6 +326,8 @@ class FrameContext:
     """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
     ground: Any
     """Anything with `cast`, or None. Stages cast with `context.cast`."""
+    playing: Any
+    """What the characters play in this frame, a `Playing`; None before `Play` has run, or without it."""
     viewer: Any
     """(3,): where levels of detail are measured from, world space; None for nowhere."""
 
@@ -347,6 +349,7 @@ class FrameContext:
         self.transform = _read_only(self._transform)
         self.ground = None
         self.viewer = None
+        self.playing = None
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
@@ -360,7 +363,7 @@ class FrameContext:
 
         If a returned frame still uses the arrays, the context switches to others.
         """
-        self.present, self.dt = present, dt
+        self.present, self.dt, self.playing = present, dt, None
         if present.size:
             if self._buffers.held() is not None:
                 self._switch(present.size < self.crowd.count)

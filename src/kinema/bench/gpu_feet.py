@@ -153,7 +153,7 @@ class DeviceCrowd:
         self._copies, self._real = -(-count // crowd.count), crowd.precision
         records, solver, rays = state._records, state._solver.records, state._rays
         none = records._replace(rays=np.zeros(1, np.int8), hits=np.zeros(1, np.int8))
-        each = {name: self._repeated(getattr(none, name), count) for name in ("bodies", "feet", "targets")}
+        each = {name: self._repeated(getattr(none, name), count) for name in ("bodies", "feet", "targets", "eases")}
         solver = solver._replace(states=self._repeated(solver.states, count))
         self.feet = FeetOnDevice(
             self._moved(none._replace(**each)),
@@ -238,6 +238,7 @@ class RecorderState(StageState):
         return self._awake
 
     def update(self, context: FrameContext) -> None:
+        context.playing = None  # The device does not know what plays, so feet go by their last step on both.
         self.pose = RecordedPose(*(array.copy() for array in (context.t, context.r, context.s, context.transform)))
 
 

@@ -1,0 +1,199 @@
+"""What `Feet` foresees while `Play` plays: judged by what the clip then does."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.demo import course, humanoid
+from kinema.math import arrays
+
+HZ = 60
+BALL = 1
+
+
+def walking(**play):
+    """A person who walks on a floor, two steps into its clip."""
+    stages = [km.Play("walk", root_motion="extract", root="root", **play), km.Feet()]
+    return km.Animator(humanoid(), stages, ground=0.0)
+
+
+def foreseen(animator):
+    return np.array(animator["feet"].feet.foreseen[0])
+
+
+def test_landings_are_where_feet_then_stand():
+    """Each landing that is foreseen in a swing is where the ball stands in the middle of the next contact, and when."""
+    animator = walking()
+    frames, landings, left, swings = [], [], [], []
+    for _ in range(3 * HZ):
+        frames.append(animator.update(1 / HZ))
+        feet = animator["feet"].feet[0]
+        landings.append(np.where(foreseen(animator)[:, np.newaxis], feet.next_landing, np.nan))
+        left.append(feet.swing_time - feet.since_liftoff)
+        swings.append(foreseen(animator))
+    balls = metrics.sole_points(humanoid().rig, np.array([frame.world for frame in frames]))[:, :, BALL]
+    planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
+    compared = 0
+    for leg in range(2):
+        starts = np.flatnonzero(planted[1:, leg] & ~planted[:-1, leg]) + 1
+        for start in starts[starts < len(frames) - 25]:
+            stands = balls[start + 12, leg]
+            for k in range(start - 15, start - 3):
+                assert swings[k][leg]
+                assert np.linalg.norm((landings[k][leg] - stands)[[0, 2]]) < 0.02
+                assert left[k][leg] == pytest.approx((start - k) / HZ, abs=2.5 / HZ)
+                compared += 1
+    assert compared > 40
+
+
+def test_the_first_step_has_a_landing():
+    animator = walking()
+    seen = []
+    for _ in range(HZ // 2):
+        animator.update(1 / HZ)
+        seen.append(foreseen(animator))
+    assert np.any(seen)
+
+
+@pytest.mark.parametrize("speed", [0.5, 2.0])
+def test_landings_come_sooner_in_faster_playback(speed):
+    usual, other = walking(time=0.3), walking(time=0.3, speed=speed)
+    for _ in range(2):
+        usual.update(1e-4)
+        other.update(1e-4)
+    assert foreseen(usual).any()
+    swinging = foreseen(usual)
+    left = [animator["feet"].feet[0].swing_time - animator["feet"].feet[0].since_liftoff for animator in (usual, other)]
+    np.testing.assert_allclose(left[1][swinging], left[0][swinging] / speed, atol=2e-3)
+
+
+def test_nothing_is_foreseen_in_a_crossfade():
+    animator = walking()
+    for _ in range(HZ):
+        animator.update(1 / HZ)
+    animator["play"].play("idle", fade=0.5)
+    seen = []
+    for _ in range(HZ // 4):
+        animator.update(1 / HZ)
+        seen.append(foreseen(animator).any() or (animator["feet"].feet.clip_contact != -1).any())
+    assert not any(seen)
+
+
+def test_nothing_is_foreseen_where_a_game_moves_the_character_in_another_way():
+    """The clip's own travel, and as much again."""
+    animator = walking()
+    seen = []
+    for _ in range(2 * HZ):
+        frame = animator.update(1 / HZ)
+        animator.set_transform(frame.transform[:3, 3] + np.array((0.0, 0.0, 1.3 / HZ)))
+        seen.append(foreseen(animator).any())
+    assert not any(seen[HZ // 2 :])
+
+
+def test_nothing_is_foreseen_backwards():
+    animator = walking(speed=-1.0, time=0.3)
+    for _ in range(20):
+        animator.update(1 / HZ)
+    assert not foreseen(animator).any()
+
+
+def test_feet_stay_where_they_are_while_the_playback_stands_still():
+    """On stairs, with one foot in the air."""
+    person = humanoid()
+    stages = [km.Play("walk", root_motion="extract", root="root"), km.Feet()]
+    animator = km.Animator(person, stages, ground=course())
+    animator.set_transform((0.0, 0.0, 7.0))
+    ankles = [leg.joints[-1] for leg in person.rig.legs]
+    for _ in range(round(1.3 * HZ)):
+        frame = animator.update(1 / HZ)
+    before, planted = frame.world[ankles, :3, 3], frame.reports["feet"].planted
+    assert planted.sum() == 1
+    animator["play"].play("walk", speed=0.0)
+    for _ in range(HZ):
+        frame = animator.update(1 / HZ)
+        assert (frame.reports["feet"].planted == planted).all()
+    assert np.abs(frame.world[ankles, :3, 3] - before).max() < 0.03
+
+
+def test_a_clip_that_ends_has_no_landing_after_its_end():
+    animator = walking(loop=False)
+    for _ in range(4 * HZ):
+        animator.update(1 / HZ)
+    assert not foreseen(animator).any()
+
+
+def test_landings_that_are_set_come_first():
+    animator, point = walking(time=0.3), np.array([[0.1, 0.0, 0.7], [-0.1, 0.0, 0.9]])
+    for _ in range(3):
+        animator["feet"].set_landings([0.2, 0.2], point, [0.4, 0.4])
+        animator.update(1 / HZ)
+    assert not foreseen(animator).any()
+    np.testing.assert_allclose(animator["feet"].feet.next_landing[0], point, atol=1e-6)
+
+
+def test_a_pose_of_the_users_own_is_not_foreseen():
+    person = humanoid()
+    animator = km.Animator(person, [km.Feet()], ground=0.0)
+    for k in range(30):
+        animator.update(1 / HZ, person.clips["walk"].sample(k / HZ, loop=True))
+        assert not foreseen(animator).any()
+
+
+def test_a_crowd_foresees_as_one_character_does():
+    """Three who are elsewhere in the clip, one of them in another one."""
+    stages = [km.Play("walk", root_motion="extract", root="root"), km.Feet()]
+    crowd = km.Animator(humanoid(), stages, ground=0.0, count=3)
+    singles = [km.Animator(humanoid(), stages, ground=0.0) for _ in range(3)]
+    for n, (clip, time) in enumerate((("walk", 0.0), ("walk", 0.4), ("idle", 0.1))):
+        crowd["play"].play(clip, fade=0.0, time=time, rows=[n])
+        singles[n]["play"].play(clip, fade=0.0, time=time)
+    for _ in range(HZ):
+        together = crowd.update(1 / HZ).world
+        alone = [single.update(1 / HZ).world for single in singles]
+        np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+@pytest.mark.slow_uncompiled
+def test_feet_go_the_same_way_at_any_frame_rate():
+    """Over slopes, stairs and rocks; a foot may choose another stone, so the median counts."""
+    ways = {}
+    for hz in (60, 120, 240):
+        person = humanoid()
+        stages = [km.Play("walk", root_motion="extract", root="root"), km.Feet()]
+        animator = km.Animator(person, stages, ground=course())
+        ankles = [leg.joints[-1] for leg in person.rig.legs]
+        frames = [animator.update(1 / hz).world[ankles, :3, 3] for _ in range(12 * hz)]
+        ways[hz] = np.array(frames)[hz // 60 - 1 :: hz // 60]
+    for hz in (120, 240):
+        away = np.linalg.norm(ways[hz] - ways[60], axis=-1)
+        assert np.median(away) < 0.005
+        assert np.quantile(away, 0.9) < 0.05
+
+
+# --- legs that are eased ------------------------------------------------------------------------------------------
+
+
+def fastest_when_raised(leg_speed):
+    """Radians a second of the fastest joint of a leg, where feet in the air are told to be higher at once."""
+    person = humanoid()
+    animator = km.Animator(person, [km.Play("idle"), km.Feet(leg_speed=leg_speed)], ground=0.0)
+    animator["feet"].set_contacts([False, False])
+    joints = [joint for leg in person.rig.legs for joint in leg.joints]
+    rotations = []
+    for k in range(60):
+        animator["feet"].set_clearances([0.0, 0.0] if k < 30 else [0.2, 0.2])
+        frame = animator.update(1 / HZ)
+        rotations.append(frame.pose.rotations[joints])
+    assert frame.reports["feet"].error.max() < 1e-3  # In the end they are there.
+    return float(arrays.angle_between(np.array(rotations[:-1]), np.array(rotations[1:])).max()) * HZ
+
+
+def test_no_joint_of_a_leg_is_faster_than_its_bound():
+    assert fastest_when_raised(10.0) < 10.5
+    assert fastest_when_raised(1e6) > 40.0
+
+
+def test_a_speed_that_is_none_is_refused():
+    with pytest.raises(km.InputError, match="leg_speed"):
+        km.Feet(leg_speed=-1.0)

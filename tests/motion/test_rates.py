@@ -1,0 +1,39 @@
+"""The committed figures of `make motion-rates`: the same quality at every frame rate, and the document shows them."""
+
+import json
+
+import pytest
+
+from tests.motion.cases import GROUNDS
+from tests.motion.playing import RATES
+from tests.motion.rates import BEGIN, END, RESULTS, SPLITS, table
+from tests.motion.table import DOCUMENT, with_table
+
+SUMMARY = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
+
+CLEAN = {"flat": 0.92, "slope12": 0.88, "slope25": 0.75, "stairs": 0.58, "stairs_down": 0.58, "rocks": 0.74}
+"""Share of the runs that are clean at any rate, tuned and held out."""
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("rate", RATES)
+def test_so_many_runs_are_clean(split, ground, rate):
+    assert SUMMARY[split][ground][str(rate)]["clean"] >= CLEAN[ground]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_quality_is_the_same_at_every_rate(split):
+    shares = [SUMMARY[split]["all"][str(rate)]["clean"] for rate in RATES]
+    assert max(shares) - min(shares) < 0.03
+    jerks = [SUMMARY[split]["all"][str(rate)]["jerk"][0] for rate in RATES]
+    assert max(jerks) < 1.2
+
+
+def test_every_clip_was_played_at_every_rate():
+    counts = {part[str(rate)]["count"] for split in SPLITS for part in [SUMMARY[split]["flat"]] for rate in RATES}
+    assert counts == {136, 66}
+
+
+def test_the_document_shows_the_committed_figures():
+    assert with_table(BEGIN, END, table(SUMMARY)) == DOCUMENT.read_text(encoding="utf-8")
