@@ -162,7 +162,7 @@ def _stages() -> dict[str, list[Any]]:
     from kinema.behaviours.tail import Tail
 
     return {
-        "feet": [Feet(weight=0.5)],
+        "feet": [Play("walk"), Feet(weight=0.5)],
         "hands": [Hands()],
         "weapons": [Aim(joint="hand_r", grip="left")],
         "clips": [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil(), Layer(lambda pose, t, dt: pose)],

@@ -116,6 +116,17 @@ def test_feet_stay_where_they_are_while_the_playback_stands_still():
     assert np.abs(frame.world[ankles, :3, 3] - before).max() < 0.03
 
 
+def test_nothing_is_foreseen_once_play_is_off():
+    animator = walking()
+    for _ in range(HZ):
+        animator.update(1 / HZ)
+    assert (animator["feet"].feet.clip_contact != -1).all()
+    animator.set_weight("play", 0.0)
+    animator.update(1 / HZ)
+    assert (animator["feet"].feet.clip_contact == -1).all()
+    assert not foreseen(animator).any()
+
+
 def test_a_clip_that_ends_has_no_landing_after_its_end():
     animator = walking(loop=False)
     for _ in range(4 * HZ):

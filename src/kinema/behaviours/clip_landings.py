@@ -159,16 +159,6 @@ def foresee(rows, records, table, playbacks, alone, hips, frame, dt):
             foresee_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
 
 
-@batch
-def forget(rows, records):
-    """Drop what the feet of these characters were foreseen to do."""
-    for k in range(rows.size):
-        records.bodies[rows[k]].drifts = False
-        for leg in range(records.soles.size):
-            foot = records.feet[rows[k], leg]
-            foot.clip_contact, foot.foreseen, foot.paused = NO_OVERRIDE, False, False
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -187,7 +177,7 @@ class ClipLandings:
         playing = context.playing
         if playing is None:
             if self._foresees:
-                context.run(forget, records)
+                _forget(context.rows, records)
             self._foresees = False
             return
         self._foresees, hips = True, int(self._crowd.rig.hips)
@@ -287,6 +277,13 @@ class ClipLandings:
         landings.left = np.where((lands[mine] < never) & ~far, (lands[mine] - frames[mine]) / rate, np.inf)
         landings.swing = (lands[mine] - np.maximum(left[mine], 0)) / rate
         landings.way, landings.heading = way, headings[at]
+
+
+def _forget(rows: Any, records: Any) -> None:
+    """Drop what the feet of these characters were foreseen to do."""
+    records.bodies["drifts"][rows] = False
+    for field, value in (("clip_contact", NO_OVERRIDE), ("foreseen", False), ("paused", False)):
+        records.feet[field][rows] = value
 
 
 def _groups(playing: Playing, rows: Any) -> Any:
