@@ -47,7 +47,9 @@ def main() -> None:
     print(table(summary))
     print(f"{len(rows)} runs in {time.perf_counter() - began:.0f} s")
     if options.json:
-        options.json.write_text(json.dumps({"summary": summary}, indent=1) + "\n", encoding="utf-8")
+        kept = json.loads(options.json.read_text(encoding="utf-8")) if options.json.exists() else {}
+        kept["summary"] = summary  # What was measured before stays.
+        options.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         if options.json.resolve() == RESULTS:
             DOCUMENT.write_text(with_table(BEGIN, END, table(summary)), encoding="utf-8")
 
@@ -58,7 +60,7 @@ def judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:
     rows = []
     for ground in grounds:
         case = case_of(name, ground)
-        for rate in RATES:
+        for rate in RATES:  # At 240 Hz every second frame is judged.
             figures = measure_play(case, play(case, rate))
             split = "held-out" if name.held_out else "tuned"
             rows.append(
@@ -96,16 +98,21 @@ def _figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def table(summary: dict[str, Any]) -> str:
-    """Share that is clean by ground, tuned / held out at each rate; then the median jerk."""
+    """Share that is clean by ground and rate, in brackets of takes alone, tuned / held out; then the median jerk."""
     lines = ["| ground | " + " | ".join(f"{rate} Hz" for rate in RATES) + " | jerk |", "| --- |" + " --- |" * 5]
     for ground, title in TITLES.items():
         both = [summary[split][ground] for split in SPLITS if ground in summary.get(split, {})]
         if both:
-            cells = [" / ".join(f"{part[str(rate)]['clean']:.0%}" for part in both) for rate in RATES]
+            cells = [" / ".join(_share(part[str(rate)]) for part in both) for rate in RATES]
             jerks = [part[str(rate)]["jerk"][0] for part in both for rate in RATES]
             jerk = f"{min(jerks):.2f} to {max(jerks):.2f}"
             lines.append(f"| {title} | {' | '.join(cells)} | {jerk} |")
     return "\n".join(lines)
+
+
+def _share(figures: dict[str, Any]) -> str:
+    takes = figures["clean_takes"]
+    return f"{figures['clean']:.0%}" + ("" if takes is None else f" ({takes:.0%})")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""When and where the feet of a clip land next, for every moment of it: what `Feet` foresees while `Play` plays.
+"""When and where the feet of a clip land next, for every moment of it: what `Feet` predicts while `Play` plays.
 
 The clip is read once, when it is first played: which feet stand in it, as `Feet` itself would find, and where each one
 comes down next. A foot that swings then knows its landing from its first step on, however uneven the steps are. This
@@ -31,7 +31,10 @@ RATE = 120.0
 """Frames a second in which a clip is read, at least."""
 
 CHUNK = 1024
-"""Frames that are read at once: a long clip does not fill the memory."""
+"""Frames whose joints are computed at once: of a long clip only hips and soles are kept."""
+
+SHORTEST_CLIP = 1e-6
+"""Seconds of a clip that is longer than a pose."""
 
 RELEASE_SHARE = 1.25
 """A foot that stands lifts off at this many times the height and speed at which it was planted."""
@@ -47,7 +50,7 @@ LOWEST_SHARE, HIGHEST_STANDING = 0.02, 0.05
 leg lengths above the floor that this is at most: what is higher is in the air, or on a box."""
 
 TIP_ALONE, TOE_OFF = 0.03, 0.1
-"""Leg lengths of heel and ball above the floor from which a foot stands on its tip alone; and seconds of that, at the
+"""Leg lengths of heel and ball above the floor from which a foot stands on its tip only; and seconds of that, at the
 end of a contact, which are its lift-off: toes that hang over the edge of a step then would be dragged through it."""
 
 FARTHEST_LANDING = 2.0
@@ -59,19 +62,24 @@ MATCHING_SPEED = 0.25
 DRIFT_HALF_LIFE = 0.1
 """Seconds over which that is averaged."""
 
-PUT_ELSEWHERE = 20.0
-"""Leg lengths a second: hips that move faster than that were put elsewhere."""
+MATCHES_AGAIN = 0.8
+"""Share of that below which hips that moved otherwise count as moving as in the clip again."""
+
+TELEPORT_SPEED = 20.0
+"""Leg lengths a second: hips that move faster than that, beyond the clip, were set elsewhere."""
 
 LANDING = Record(
     contact=np.int8,
     left=REAL,
     swing=REAL,
     way=(REAL, 3),
+    from_hips=(REAL, 3),
     heading=(REAL, 3),
+    low=REAL,
 )
 """The next landing of a foot, seen from a frame of its clip, in the character's own space.
 
-contact: 1 if it stands in that frame, LEAVES if it is about to lift off and touches with its tip alone, else 0. left,
+contact: 1 if it stands in that frame, LEAVES if it is about to lift off and touches with its tip only, else 0. left,
 swing: seconds until it lands, infinite if it does not, and seconds from the ground to the ground. way: from the hips in
 that frame to the ball as it stands. heading: from heel to tip as it stands, across up, unit.
 """
@@ -86,58 +94,68 @@ class LandingTable(NamedTuple):
     """(F, 3): of the hips, metres a second, in the character's own space."""
     rate: float
     """Frames a second."""
+    keeps: bool
+    """Whether the motion of the root stays in the pose, so that a loop jumps back where it begins anew."""
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def step_drift(body, hips, velocity, up, length, dt):
+def step_drift(body, hips, velocity, restarts, up, length, dt):
     """Average how the hips move otherwise than in the clip. Returns whether they move as in the clip.
 
-    velocity: of the hips in the clip, world space. length: of a leg, metres.
+    velocity: of the hips in the clip, world space. restarts: whether the clip began anew, with its motion in the pose.
+    length: of a leg, metres.
     """
     zero = like(dt, 0.0)
     if body.pelvis.fresh:
         store3(body.drift, (zero, zero, zero))
-        body.drifts = False
+        body.drifts, body.matches = False, True
         return True
-    rate = like(dt, 1.0) / dt if dt > zero else zero
-    drift = vec.reject(vec.sub(vec.scale(vec.sub(hips, load3(body.hips)), rate), velocity), up)
-    if (dt > zero) & (vec.length(drift) < length * like(dt, PUT_ELSEWHERE)):
+    if (dt > zero) & (not restarts):
+        moved = vec.scale(vec.sub(hips, load3(body.hips)), like(dt, 1.0) / dt)
+        drift = vec.reject(vec.sub(moved, velocity), up)
+        if vec.length(drift) > length * like(dt, TELEPORT_SPEED):
+            return False
         left = spring.decay(like(dt, DRIFT_HALF_LIFE), dt) if body.drifts else zero
         drift = vec.add(drift, vec.scale(vec.sub(load3(body.drift), drift), left))
         store3(body.drift, drift)
         body.drifts = True
-    return vec.length(load3(body.drift)) < length * like(dt, MATCHING_SPEED)
+    bound = like(dt, MATCHING_SPEED) * (like(dt, 1.0) if body.matches else like(dt, MATCHES_AGAIN))
+    body.matches = vec.length(load3(body.drift)) < length * bound
+    return body.matches
 
 
 @kernel
-def foresee_landing(foot, now, since, speed, hips, drift, m):
+def predict_landing(foot, now, since, speed, hips, drift, m):
     """Set the next landing of a foot, as it is seen from the nearest frame of its clip.
 
     since: seconds of the clip since that. speed: of the playback. hips: where they were then. m: the character's
     matrix.
     """
-    foot.clip_contact, foot.paused = now.contact, speed <= like(speed, 0.0)
+    foot.clip_contact, foot.table_low, foot.paused = now.contact, now.low, speed <= like(speed, 0.0)
     if foot.paused:
+        # Where time stands still, a foot that is low stands.
+        foot.clip_contact = now.contact if now.contact == 1 else NO_OVERRIDE
         return
-    foot.foreseen = (now.contact != 1) & math.isfinite(now.left)
-    if foot.foreseen:
+    foot.predicted = (now.contact != 1) & math.isfinite(now.left)
+    if foot.predicted:
         left = max(now.left - since, like(since, 0.0)) / speed
         lands = vec.add(hips, xform.linear(m, load3(now.way)))
         store3(foot.next_landing, vec.add(lands, vec.scale(drift, left)))
         store3(foot.next_heading, vec.unit_or(xform.linear(m, load3(now.heading)), load3(foot.heading)))
+        store3(foot.last_landing, load3(now.from_hips))
         foot.swing_time = now.swing / speed
         if foot.contact == SWINGING:
             foot.since_liftoff = foot.swing_time - left
 
 
 @batch
-def foresee(rows, records, table, playbacks, alone, hips, frame, dt):
+def predict_landings(rows, records, table, playbacks, unblended, hips, frame, dt):
     """Set what the feet of these characters do next, as the clip that they play has it.
 
-    alone: (N,), whether the pose is the clip's and nothing else. hips: the joint.
+    unblended: (N,), whether the pose is the clip's and nothing else. hips: the joint.
     """
     length = records.soles[0].length
     for k in range(rows.size):
@@ -150,13 +168,17 @@ def foresee(rows, records, table, playbacks, alone, hips, frame, dt):
         since = like(dt, (place - n) / table.rate)
         clip_velocity = xform.linear(m, load3(table.velocity[n]))
         velocity, then = vec.scale(clip_velocity, speed), vec.sub(at, vec.scale(clip_velocity, since))
-        matches = step_drift(body, at, velocity, up, length, dt) & alone[i] & (speed >= like(dt, 0.0))
+        restarts = (playbacks[i].passes != 0) & table.keeps
+        ended = playbacks[i].ended & (not playbacks[i].loop)
+        velocity = vec.scale(velocity, like(dt, 0.0) if ended else like(dt, 1.0))
+        matches = step_drift(body, at, velocity, restarts, up, length, dt)
+        matches = matches & unblended[i] & (speed >= like(dt, 0.0))
         for leg in range(records.soles.size):
             foot = records.feet[i, leg]
             if foot.landing_given | (not matches):
-                foot.clip_contact, foot.foreseen, foot.paused = NO_OVERRIDE, False, False
+                foot.clip_contact, foot.predicted, foot.paused = NO_OVERRIDE, False, False
                 continue
-            foresee_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
+            predict_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -169,27 +191,33 @@ class ClipLandings:
         """lengths: (L,), of the legs, metres. plant_height, plant_speed: see `Feet`."""
         self._crowd, self._lengths = crowd, np.asarray(lengths, np.float64)
         self._height, self._speed = plant_height, plant_speed
-        self._tables: dict[tuple[int, bool], LandingTable] = {}
-        self._foresees = False
+        self._tables: dict[tuple[int, int, bool], LandingTable] = {}
+        self._read_from: list[Any] = []  # Kept, so that no other clip gets the identity of one.
+        self._predicts = False
 
     def update(self, context: FrameContext, records: Any, frame: Any, dt: Any) -> None:
         """Set what the feet of the frame's rows do next."""
         playing = context.playing
         if playing is None:
-            if self._foresees:
+            if self._predicts:
                 _forget(context.rows, records)
-            self._foresees = False
+            self._predicts = False
             return
-        self._foresees, hips = True, int(self._crowd.rig.hips)
+        self._predicts, hips = True, int(self._crowd.rig.hips)
         for which, loop, rows in _groups(playing, context.rows):
-            table = self._tables.get((which, loop))
+            clip, root = playing.clips[which], playing.roots[which]
+            table = self._tables.get((id(clip), id(root), loop))
             if table is None:
-                table = self._tables[which, loop] = self._read(playing.clips[which], playing.roots[which], loop)
-            context.run(foresee, records, table, playing.playbacks, playing.alone, hips, frame, dt, rows=rows)
+                table = self._tables[id(clip), id(root), loop] = self._read(clip, root, loop)
+                self._read_from += [clip, root]
+            context.run(
+                predict_landings, records, table, playing.playbacks, playing.unblended, hips, frame, dt, rows=rows
+            )
 
     def _read(self, clip: Clip, root: Root | None, loop: bool) -> LandingTable:
         """Read the landings of a clip."""
         duration = float(clip.duration or 0.0)
+        duration = duration if duration > SHORTEST_CLIP else 0.0
         count = max(math.ceil(duration * RATE - 1e-6), 1)
         rate = count / duration if duration > 0.0 else RATE
         hips, soles, ground = self._sample(clip, root, np.arange(count + 1) / rate)
@@ -210,8 +238,9 @@ class ClipLandings:
         self._fill(landings, contacts, hips, soles, rate, first)
         landings.way = np.einsum("frc,flc->flr", inverse, landings.way)
         landings.heading = np.einsum("frc,flc->flr", inverse, landings.heading)
+        landings.from_hips = np.einsum("frc,flc->flr", inverse, landings.from_hips)
         velocity = np.einsum("frc,fc->fr", inverse, velocity[own]).astype(self._crowd.precision)
-        return LandingTable(kernel_views(landings)[0], velocity, rate)
+        return LandingTable(kernel_views(landings)[0], velocity, rate, root is None)
 
     def _sample(self, clip: Clip, root: Root | None, times: Any) -> tuple[Any, Any, Any]:
         """Positions of the hips, (F, 3), and of the soles' points, (F, L, 3, 3), in the clip's own space; and the
@@ -244,8 +273,11 @@ class ClipLandings:
         moves = np.gradient(soles, 1.0 / rate, axis=0) if len(soles) > 1 else np.zeros_like(soles)
         moves = np.linalg.norm(moves - (moves @ up)[..., np.newaxis] * up, axis=-1)
         speed = np.take_along_axis(moves, touches[..., np.newaxis], axis=-1)[..., 0]
-        share = np.maximum(low / (self._height * size), speed / (self._speed * size))
-        stands = _with_hysteresis(share) | self._still(heights, soles, rate)
+        limits = np.array((self._height, self._speed)) * size[:, np.newaxis]
+        measures = np.stack((low, speed), axis=-1)
+        stands = _with_hysteresis((measures < limits).all(axis=-1), (measures >= RELEASE_SHARE * limits).any(axis=-1))
+        if self._height > 0.0 and self._speed > 0.0:
+            stands |= self._still(heights, soles, rate)
         stands = _long_enough(stands, SHORTEST_GAP * rate, SHORTEST_STAND * rate)
         on_tip = (touches == TIP) & (ends > TIP_ALONE * size)
         return np.where(_toe_off(stands, on_tip, TOE_OFF * rate), LEAVES, stands)
@@ -277,12 +309,14 @@ class ClipLandings:
         landings.left = np.where((lands[mine] < never) & ~far, (lands[mine] - frames[mine]) / rate, np.inf)
         landings.swing = (lands[mine] - np.maximum(left[mine], 0)) / rate
         landings.way, landings.heading = way, headings[at]
+        landings.from_hips = balls[at] - hips[at[0]]
+        landings.low = (soles @ up).min(axis=-1)[mine] - self._crowd.rig.floor
 
 
 def _forget(rows: Any, records: Any) -> None:
-    """Drop what the feet of these characters were foreseen to do."""
+    """Drop what the feet of these characters were predicted to do."""
     records.bodies["drifts"][rows] = False
-    for field, value in (("clip_contact", NO_OVERRIDE), ("foreseen", False), ("paused", False)):
+    for field, value in (("clip_contact", NO_OVERRIDE), ("predicted", False), ("paused", False)):
         records.feet[field][rows] = value
 
 
@@ -316,12 +350,11 @@ def _moved(points: Any, matrix: Any) -> Any:
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def _with_hysteresis(share: Any) -> Any:
-    """(F, L): true from where a value falls below 1 until it rises above RELEASE_SHARE."""
-    frames = np.arange(len(share))[:, np.newaxis]
-    lands = np.maximum.accumulate(np.where(share < 1.0, frames, -1))
-    leaves = np.maximum.accumulate(np.where(share >= RELEASE_SHARE, frames, -1))
-    return lands > leaves
+def _with_hysteresis(lands: Any, leaves: Any) -> Any:
+    """(F, L): true from a frame that lands until one that leaves."""
+    frames = np.arange(len(lands))[:, np.newaxis]
+    landed, left = (np.maximum.accumulate(np.where(which, frames, -1)) for which in (lands, leaves))
+    return landed > left
 
 
 def _long_enough(stands: Any, gap: float, stand: float) -> Any:
@@ -342,9 +375,11 @@ def _toe_off(stands: Any, on_tip: Any, longest: float) -> Any:
     leaves, on_tip = np.zeros_like(stands), on_tip & stands
     for leg in range(stands.shape[1]):
         for stop in np.flatnonzero(stands[:-1, leg] & ~stands[1:, leg]) + 1:
-            others = np.flatnonzero(~on_tip[:stop, leg])
-            start = others[-1] + 1 if others.size else 0
-            leaves[start:stop, leg] = stop - start < longest
+            first = max(stop - math.ceil(longest), 0)
+            others = np.flatnonzero(~on_tip[first:stop, leg])
+            start = first + others[-1] + 1 if others.size else stop
+            # A contact that is on the tip throughout is no lift-off.
+            leaves[start:stop, leg] = stop - start < longest and start > 0 and stands[start - 1, leg]
     return leaves
 
 

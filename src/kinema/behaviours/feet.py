@@ -93,7 +93,8 @@ class Feet(Stage):
         Whether planted feet are kept from sliding.
     plant_height, plant_speed
         A foot is planted when the clip holds its sole lower (leg lengths) and moves it slower (leg lengths per second)
-        than this.
+        than this. In clips that `Play` plays, feet with a point that hardly moves just above the floor stand too,
+        unless one of these is 0.
     stretch
         Fraction of its length that a planted leg is stretched to before the pelvis comes down.
     lean
@@ -102,7 +103,8 @@ class Feet(Stage):
     follow
         Whether the character's transform is kept on the ground below it. If not, set its height yourself.
     leg_speed
-        Radians a second by which the joints of a leg rotate otherwise than in the clip, at most.
+        Radians a second by which the joints of a leg rotate otherwise than in the clip, at most, unless its foot stands
+        where it is to be. 0 holds legs still relative to the clip; a large number does not bound them.
     limits
         Whether the limits of the leg's joints are enforced.
     levels
@@ -374,6 +376,7 @@ def place_body(records, solver, skeleton, i, hits, pose, dt):
         free, most = fresh | foot.in_place, records.settings[0].leg_speed * dt
         held = ease_leg(chain, records.eases[i], solver.path, pose, free, most)
         foot.in_place = (target.contact == PLANTED) & (not held)
+        records.bodies[i].pelvis.moving |= held
         if held:
             missed = vec.sub(load_origin(pose.world[chain.ankle]), load3(target.ankle))
             solver.states[i, leg].error = vec.length(missed)

@@ -134,10 +134,12 @@ FOOT = Record(
     contact=np.int8,
     override=np.int8,
     clip_contact=np.int8,
+    table_low=REAL,
     clip_sole=(REAL, (3, 3)),
     clip_rotation=(REAL, 4),
     clip_low=REAL,
     toes_bend=REAL,
+    toes_move=bool,
     sole=(REAL, (3, 3)),
     ankle=(REAL, 3),
     floor_point=(REAL, 3),
@@ -166,7 +168,7 @@ FOOT = Record(
     next_heading=(REAL, 3),
     landing_shift=(REAL, 3),
     landing_given=bool,
-    foreseen=bool,
+    predicted=bool,
     paused=bool,
     heading_given=bool,
     foothold_chosen=bool,
@@ -183,9 +185,10 @@ FOOT = Record(
 
 fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
 NO_OVERRIDE by the clip. clip_contact: the same, or LEAVES, as the clip that plays has it, see `clip_landings`;
-NO_OVERRIDE where that is not known. clip_sole, clip_rotation: heel, ball and tip, with their heights above the floor,
-and the ankle's rotation, as the clip had them. clip_low: metres of its lowest point above the character's floor, in the
-clip of this frame. toes_bend: radians by which its toes are bent to be straight. sole: heel, ball and tip as they were
+NO_OVERRIDE where that is not known. table_low: metres of its lowest point above the floor in that clip. clip_sole,
+clip_rotation: heel, ball and tip, with their heights above the floor, and the ankle's rotation, as the clip had them.
+clip_low: metres of its lowest point above the character's floor, in the clip of this frame. toes_bend: radians by which
+its toes are bent to be straight. toes_move: whether they are on their way there. sole: heel, ball and tip as they were
 placed, before the lift. ankle: where it was asked to be. floor_point, floor_velocity: the ball on the character's
 floor, and its velocity. offset: how far the foot is shifted from the clip across up, so that it does not slide or lands
 on its foothold; with its speed and acceleration. yaw: the same as an angle about up. heading: from heel to tip, across
@@ -193,10 +196,10 @@ up, unit. plane_point, plane_normal: the plane it stands on, or is going to land
 ground_normal: of the ground there. normal: the one that its tilt goes by. height: of the ground under the ball above
 the character's floor. rise: how far the foot is above its plane, beyond what the clip lifts it, while it goes from one
 plane to another. lift: how far a planted foot is raised or lowered to touch. clearance: metres that it is raised while
-it swings, as it was told. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff:
+it swings, as it was set. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff:
 where its ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing,
 next_heading: where the clip puts it next, and how it points there. landing_shift: how far beyond its foothold it is
-put. landing_given, heading_given: whether time and place of that were given, and its heading. foreseen: whether they
+put. landing_given, heading_given: whether time and place of that were given, and its heading. predicted: whether they
 are known from the clip that plays. paused: whether that stands still; a foot in the air then stays where it is.
 foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the profile it is
 ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it goes forward.
@@ -211,6 +214,7 @@ BODY = Record(
     travel=(REAL, 3),
     drift=(REAL, 3),
     drifts=bool,
+    matches=bool,
     follow_speed=REAL,
     footholds=bool,
     look_ahead=bool,
@@ -220,7 +224,8 @@ BODY = Record(
     first_ray=np.int64,
 )
 """The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
-drift, drifts: how the hips move otherwise than in the clip that plays, metres a second, and whether that is known.
+drift, drifts, matches: how the hips move otherwise than in the clip that plays, metres a second, whether that is known,
+and whether it is little.
 follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`. down: where
 its rays go. rays, first_ray: how many it has in this frame, and the number of the first of them among those of all
 characters, or NOT_CAST."""
@@ -234,8 +239,8 @@ class Landing(NamedTuple):
 
 
 @kernel
-def foreseen_landing(foot):
-    """When a swinging foot lands, if it takes as long as it was told, or as long as the last time."""
+def predicted_landing(foot):
+    """When a swinging foot lands, if it takes as long as it was override, or as long as the last time."""
     left = foot.swing_time - foot.since_liftoff
     return Landing(left, (left > like(left, 0.0)) & (foot.contact == SWINGING))
 
@@ -283,14 +288,14 @@ def aim_under_held(foot, rays, floor, rise):
 
 
 @kernel
-def path_of(sole, foot, ball, velocity, travel, landing):
+def path_of(sole, foot, ball, velocity, travel, landing, up):
     """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
     one = like(sole.length, 1.0)
     if landing.known:
         end = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
         way = vec.sub(end, ball)
         # A foot that has passed its landing by a little does not go back over what is behind it.
-        passed = vec.dot(way, vec.sub(end, load3(foot.takeoff))) <= like(one, 0.0)
+        passed = vec.dot(vec.reject(way, up), vec.reject(vec.sub(end, load3(foot.takeoff)), up)) <= like(one, 0.0)
         return vec.scale(way, like(one, 0.0) if passed else one)
     # At least as fast as feet swing at this speed of the body: one that just left the ground is still slow.
     usual = vec.scale(travel, like(one, SWING_SPEED))
@@ -362,16 +367,16 @@ def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     flat = vec.length(along) >= vec.length(vec.sub(points.tip, points.heel)) * like(dt, HEADING_FLAT)
     if foot.fresh | flat:
         store3(foot.heading, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(floor.up))))
-    if not (foot.heading_given | foot.foreseen):
+    if not (foot.heading_given | foot.predicted):
         store3(foot.next_heading, load3(foot.heading))
-    landing = foreseen_landing(foot)
-    if not (foot.landing_given | foot.foreseen):
+    landing = predicted_landing(foot)
+    if not (foot.landing_given | foot.predicted):
         from_hips = xform.linear(load_matrix(pose.transform), load3(foot.last_landing))
         store3(foot.next_landing, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
     # Where the foot is, shifted from the clip as it was in the last frame.
     shift = vec.select(foot.fresh, none, vec.reject(vec.sub(load3(foot.floor_point), clip_ball), floor.up))
     here = SolePoints(vec.add(points.heel, shift), vec.add(points.ball, shift), vec.add(points.tip, shift))
-    way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing)
+    way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing, floor.up)
     store3(foot.path, vec.reject(way, floor.up))
     foot.casts, count = is_due(foot, body), 0
     if foot.casts:
@@ -442,8 +447,9 @@ def aim_body(records, i, rays, pose, hips, dt):
     body.rays = 1
     for leg in range(legs):
         sole, foot = records.soles[leg], records.feet[i, leg]
-        foot.fresh = body.pelvis.fresh
+        foot.fresh, foot.toes_move = body.pelvis.fresh, False
         foot.clip_low = straighten_toes(sole, foot, floor, pose, dt)
+        body.pelvis.moving |= foot.toes_move
         body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose, floor, dt)
 
 

@@ -34,7 +34,7 @@ from kinema.behaviours.foot_rays import (
     foothold_is_settled,
     foothold_seen,
     foothold_shift,
-    foreseen_landing,
+    predicted_landing,
 )
 from kinema.behaviours.ground_contact import (
     BALL_SAMPLE,
@@ -69,6 +69,9 @@ into the floor move faster than the ball."""
 TOES_BEND = 0.03
 """Leg lengths that the tip of a foot may be below its heel and ball while they still hold it in place: captured toes
 bend into the floor. From twice that on the foot stands on its toes."""
+
+SAME_HEIGHT = 0.05
+"""Leg lengths by which a foot may be higher or lower than in the clip that plays for the contacts of that to count."""
 
 RELEASE_SHARE = 1.25
 """A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
@@ -131,8 +134,8 @@ WALL = 0.06
 """Leg lengths above its plane from which a rise beside a planted foot is a wall it leans on, not ground under it."""
 
 HIGHEST_HOVER = 0.07
-"""Leg lengths. A foot that `set_contacts` plants is lowered to the ground if the clip has it hover by less than this:
-all the way if it hovers little, not at all from here on. Captured feet stand up to 5% above their floor."""
+"""Leg lengths. A foot that `set_contacts` or its clip plants is lowered to the ground if the clip has it hover by less
+than this: all the way if it hovers little, not at all from here on. Captured feet stand up to 5% above their floor."""
 
 LARGEST_SINK = 0.08
 """Leg lengths that a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
@@ -225,11 +228,15 @@ def ground_above(hit, point, up):
 
 
 @kernel
-def told_contact(foot):
-    """The contact that a foot was told, or that its clip has: 1 planted, 0 not, LEAVES; NO_OVERRIDE if neither is
+def contact_override(sole, foot):
+    """The contact that a foot was override, or that its clip has: 1 planted, 0 not, LEAVES; NO_OVERRIDE if neither is
     known.
     """
-    return foot.override if foot.override != NO_OVERRIDE else foot.clip_contact
+    if foot.override != NO_OVERRIDE:
+        return foot.override
+    # Another stage may have moved the foot since.
+    as_played = abs(foot.clip_low - foot.table_low) < sole.length * like(foot.clip_low, SAME_HEIGHT)
+    return foot.clip_contact if as_played else NO_OVERRIDE
 
 
 @kernel
@@ -245,12 +252,15 @@ def contact_state(settings, sole, foot, clip, hits, up):
     share = like(clip.low, RELEASE_SHARE) if foot.contact != SWINGING else like(clip.low, 1.0)
     size = sole.length * share
     swings = (clip.low >= settings.plant_height * size) | (clip.speed >= settings.plant_speed * size)
-    told = told_contact(foot)
-    if (told == 0) | ((told == NO_OVERRIDE) & swings):
+    override = contact_override(sole, foot)
+    if (override == 0) | ((override == NO_OVERRIDE) & swings):
         return SWINGING
-    if (told == LEAVES) and not foot.fresh and (foot.contact == SWINGING or tip_hangs(sole, foot, hits, up)):
+    if (override == LEAVES) and not foot.fresh and (foot.contact == SWINGING or tip_hangs(sole, foot, hits, up)):
         return SWINGING
-    return PLANTED if foot.contact == SWINGING else foot.contact
+    # A foot that was released is held again once it is back where its clip has it, if it stands there.
+    back = vec.length(load3(foot.offset)) < sole.length * like(clip.low, NEAR_GROUND)
+    again = back & (foot.override == NO_OVERRIDE) & (clip.speed < settings.plant_speed * sole.length)
+    return PLANTED if (foot.contact == SWINGING) | again else foot.contact
 
 
 @kernel
@@ -265,7 +275,7 @@ def is_step(foot, before):
 @kernel
 def step_contact(settings, sole, foot, clip, hits, up, dt):
     """Decide whether a foot is planted, and learn how long its swings take. hits: of the leg, (RAYS,)."""
-    landing = foreseen_landing(foot)
+    landing = predicted_landing(foot)
     before, state = foot.contact, contact_state(settings, sole, foot, clip, hits, up)
     foot.contact = state
     if state != before:
@@ -310,8 +320,10 @@ def passable(plane, lands, takeoff, up, slack):
 
 
 @kernel
-def turn_lift(foot, before, normal, up):
-    """Let the lift of a foot act along another normal. What is across up stays; the difference goes into its rise."""
+def lift_along(foot, before, normal, up):
+    """Let the lift of a foot act along another normal, and keep its height: the difference goes into its rise. Where both
+    normals lean the same way, the foot stays where it is across up too.
+    """
     across, one = vec.reject(normal, up), like(up[0], 1.0)
     flat = vec.dot(across, across)
     share = vec.dot(vec.reject(before, up), across) / flat if flat > like(one, AT_REST) else one
@@ -349,7 +361,7 @@ def step_plane(settings, sole, foot, hits, floor, stance):
             foot.rise += height_on(before, flat, up) - height_on(plane, flat, up)
             slope = vec.dot(velocity, plane.normal) / vec.dot(up, plane.normal)
             foot.rise_speed += slope - vec.dot(velocity, before.normal) / vec.dot(up, before.normal)
-            turn_lift(foot, before.normal, plane.normal, up)
+            lift_along(foot, before.normal, plane.normal, up)
     return plane
 
 
@@ -694,7 +706,7 @@ def hovering(settings, sole, foot, low):
     """
     zero, one = like(low, 0.0), like(low, 1.0)
     top = settings.plant_height * sole.length * like(low, RELEASE_SHARE)
-    if told_contact(foot) != NO_OVERRIDE:
+    if contact_override(sole, foot) != NO_OVERRIDE:
         top = max(top, sole.length * like(low, HIGHEST_HOVER))
     share = min(max(low, zero) / top, one) if top > zero else one
     share *= share
@@ -740,7 +752,12 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     before, height = target.ground, vec.dot(vec.sub(placement.on_plane, floor.point), floor.up)
     near = sole.length * like(high, AT_REST)  # Rounding alone is no motion: a character at rest is skipped.
     moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > near
-    moved |= (foot.rise_speed != zero) | (foot.lift_speed != zero) | (target.contact != foot.contact) | foot.fresh
+    moved |= (
+        ((foot.rise_speed != zero) & (not foot.paused))
+        | (foot.lift_speed != zero)
+        | (target.contact != foot.contact)
+        | foot.fresh
+    )
     store3(foot.ankle, ankle)
     store3(target.ankle, ankle)
     store4(target.rotation, rotation)

@@ -195,7 +195,7 @@ class Playing(NamedTuple):
     """The root of each whose motion is extracted; None where it is kept."""
     playbacks: Any
     """(N,) PLAYBACK."""
-    alone: Any
+    unblended: Any
     """(N,): whether the pose of a character is that of its clip, without a crossfade, at full weight."""
 
 
@@ -320,17 +320,18 @@ class PlayState(StageState):
                 context.run(play_clip, p, used.played, *arrays, context.dt, rows=part)
             self._inertia.apply(context, local)
             mix_back(context, before, local)
-        context.playing = self._playing(context)
+        if context.weights.max(initial=0.0) > 0.0:
+            context.playing = self._playing(context)
         events = Passed(self._used, rows, p) if self._any_events else NO_EVENTS
         return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)
 
     def _playing(self, context: FrameContext) -> Playing:
-        alone = self._all
+        unblended = self._all
         if context.partial or self._inertia.any_active or context.rows.size < self._crowd.count:
-            alone = np.zeros(self._crowd.count, bool)
-            alone[context.rows] = True
-            alone &= (context.weights >= 1.0) & ~self._inertia.active
-        return Playing(self._clips, self._roots, self._playbacks, alone)
+            unblended = np.zeros(self._crowd.count, bool)
+            unblended[context.rows] = True
+            unblended &= (context.weights >= 1.0) & ~self._inertia.active
+        return Playing(self._clips, self._roots, self._playbacks, unblended)
 
     def _groups(self, rows: Any) -> Iterator[tuple[_Used, Any]]:
         """Rows that play the same clip."""

@@ -125,7 +125,9 @@ def straighten_toes(sole, foot, floor, pose, dt):
     angle = straight + bend_out(straight, gap, vec.length(along)) - pitch
     if not foot.fresh:
         most = like(dt, TOES_SPEED) * dt
+        goal = angle
         angle = min(max(angle, foot.toes_bend - most), foot.toes_bend + most)
+        foot.toes_move = angle != goal
     foot.toes_bend = angle
     angle *= pose.weight
     if angle != like(angle, 0.0):
