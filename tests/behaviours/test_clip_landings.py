@@ -23,7 +23,7 @@ def predicted(animator):
 
 
 def test_landings_are_where_feet_then_stand():
-    """Each landing that is predicted in a swing is where the ball stands in the middle of the next contact, and when."""
+    """Each landing that is predicted in a swing is where the ball stands in the next contact, and when."""
     animator = walking()
     frames, landings, left, swings = [], [], [], []
     for _ in range(3 * HZ):

@@ -321,8 +321,8 @@ def passable(plane, lands, takeoff, up, slack):
 
 @kernel
 def lift_along(foot, before, normal, up):
-    """Let the lift of a foot act along another normal, and keep its height: the difference goes into its rise. Where both
-    normals lean the same way, the foot stays where it is across up too.
+    """Let the lift of a foot act along another normal, and keep its height: the difference goes into its rise. Where
+    both normals lean the same way, the foot stays where it is across up too.
     """
     across, one = vec.reject(normal, up), like(up[0], 1.0)
     flat = vec.dot(across, across)

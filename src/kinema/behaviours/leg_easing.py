@@ -1,7 +1,7 @@
 """Ease the joints of legs: no joint rotates away from its clip faster than a bound.
 
-Where a foot has to be somewhere else all at once, because the ground changes or a landing was predicted wrongly, its leg
-takes a few frames to get there. What the clip itself does is not slowed down. Nor is the leg of a foot that stands
+Where a foot has to be somewhere else all at once, because the ground changes or a landing was predicted wrongly, its
+leg takes a few frames to get there. What the clip itself does is not slowed down. Nor is the leg of a foot that stands
 where it is to be: the foot would twitch.
 """
 
