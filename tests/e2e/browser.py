@@ -160,3 +160,11 @@ class Tab:
 
     def control(self, name):
         return self.page.get_by_test_id(name)
+
+    def copied_script(self):
+        """Ask for the scene as Python, and return the script once it has come from the server."""
+        self.control("copy-python").click()
+        script = self.control("python")
+        script.wait_for()
+        self.page.wait_for_function("() => document.querySelector('[data-testid=python]').value")
+        return script.input_value()

@@ -86,8 +86,7 @@ def test_a_knee_bends_the_other_way_by_switch_by_key_and_in_the_script(open_tab)
     tab.settle()
     after = [side(chain) for chain in tab.state["chains"]]
     assert after == [before[0], -before[1], *before[2:]]
-    tab.control("copy-python").click()
-    joints = run(tab.control("python").input_value())["joints"]
+    joints = run(tab.copied_script())["joints"]
     assert [side({"joints": rows}) for rows in joints] == after
     tab.control("close-script").click()
     assert tab.control("script-sheet").is_hidden()

@@ -61,8 +61,7 @@ def test_copy_as_python_reproduces_what_is_seen(open_tab):
     tab = open_tab("planar")
     root = tab.state["chains"][4]["joints"][0]
     tab.drag("4", root[0] - 50, root[1] + 60)
-    tab.control("copy-python").click()
-    copied = run(tab.control("python").input_value())["joints"]
+    copied = run(tab.copied_script())["joints"]
     box = tab.page.locator("#stage canvas").bounding_box()
     scale = tab.state["scale"]
     middle = np.array((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
