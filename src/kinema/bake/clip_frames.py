@@ -192,14 +192,17 @@ def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:
     The rate is as near to what is asked for as the clip's length allows. Clips often begin a frame late: nothing moves
     before the first key, and a loop would halt there in every pass.
     """
-    fps = settings.fps or own_rate(clip)
+    asked = settings.fps or own_rate(clip)
     start, end = min((float(track.times[0]) for track in clip.tracks), default=0.0), float(clip.duration or 0.0)
-    stride, count = math.ceil(INNER_FPS / fps), max(round((end - start) * fps), 1)
+    stride, count = math.ceil(INNER_FPS / asked), max(round((end - start) * asked), 1)
     if settings.loops * count * stride > MOST_FRAMES:
         raise InputError(
             f"clip {clip.name!r} would have {settings.loops * count} frames; allowed are {MOST_FRAMES // stride}: "
             "ask for fewer loops or fewer frames a second"
         )
+    # Denser keys than the clip's own lie between the computed frames: between its keys a clip says nothing new.
+    fps = min(asked, max(own_rate(clip), INNER_FPS))
+    count = max(round((end - start) * fps), 1)
     step = (end - start) / count if end > start else 1.0 / fps
     return start + np.arange(count * stride + 1) * (step / stride), stride
 
