@@ -11,6 +11,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.settings import FASTEST_FPS, BakeSettings
 from kinema.bake.travel import Travel, travel_of
+from kinema.behaviours.clip_landings import HELD_HEIGHT, HELD_SPEED, HIGHEST_STANDING, LOWEST_SHARE
 from kinema.clip import Clip
 from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
@@ -36,20 +37,8 @@ MOST_FRAMES = 36_000
 PLANT_HEIGHT = 0.018
 """Leg lengths above the clip's floor up to which a sole is planted; a higher one is lifting, however slowly."""
 
-HELD_HEIGHT, HELD_SPEED = 0.035, 0.25
-"""Leg lengths above the clip's floor, and leg lengths a second, up to which a sole is held in place even if it is too
-high to be planted: captured feet stand a little above the floor, and a lifting foot that hardly moves must not
-slide."""
-
 HELD_SHORTEST = 0.06
 """Seconds below which a foot that hardly moves is on its way."""
-
-LOWEST_SHARE = 0.02
-"""Share of the frames in which a point of a sole is lower than where it stands: captured heights are noisy."""
-
-HIGHEST_STANDING = 0.05
-"""Leg lengths above the clip's floor at which a point of a sole may stand throughout: a higher one is in the air, or
-on a box."""
 
 PLANTED_SHARE = 0.5
 """Share of the travel's speed below which a foot is planted. It swings at one to three times that speed."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
+from kinema.behaviours.clip_landings import standing_vectors
 from kinema.behaviours.sole import BALL, HEEL, TIP
 from kinema.math import arrays
-from kinema.metrics.frames import runs
 
 
 class Landing(NamedTuple):
@@ -40,18 +40,9 @@ class Landings:
         self._last = np.maximum.accumulate(np.where(stands, frames, -1))
         soles, up = metrics.sole_points(clip_frames.rig, clip_frames.world), np.array(clip_frames.rig.up)
         ahead = soles[:, :, TIP] - soles[:, :, HEEL]
-        self._balls = self._standing(soles[:, :, BALL])
-        self._headings = arrays.unit(self._standing(ahead - (ahead @ up)[..., np.newaxis] * up))
+        self._balls = standing_vectors(stands, soles[:, :, BALL])
+        self._headings = arrays.unit(standing_vectors(stands, ahead - (ahead @ up)[..., np.newaxis] * up))
         self._shifts = np.zeros_like(self._balls) if shifts is None else self._with_lead(shifts, clip_frames.lead)
-
-    def _standing(self, vectors: Any) -> Any:
-        """(F, L, 3): in planted frames, what a vector is in most of the plant: a ball gets to where it stands only
-        after the heel has landed.
-        """
-        standing = vectors.copy()
-        for leg, start, stop in zip(*runs(self._stands.T), strict=True):
-            standing[start:stop, leg] = np.median(vectors[start:stop, leg], axis=0)
-        return standing
 
     def _with_lead(self, shifts: Any, lead: int) -> Any:
         """(F, L, 3): shifts with those of the lead-in before them: all of a contact that begins in it has the same."""

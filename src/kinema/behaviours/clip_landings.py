@@ -17,6 +17,7 @@ import numpy as np
 from kinema._jit import batch, kernel, like
 from kinema.behaviours.clip_foot import CONTACT_SWITCH
 from kinema.behaviours.foot_rays import LEAVES, NO_OVERRIDE
+from kinema.behaviours.foot_step import RELEASE_SHARE, SHORTEST_SWING
 from kinema.behaviours.ground_contact import SWINGING, floor_of
 from kinema.behaviours.play import Playing
 from kinema.behaviours.sole import BALL, HEEL, TIP
@@ -36,11 +37,8 @@ CHUNK = 1024
 SHORTEST_CLIP = 1e-6
 """Seconds of a clip that is longer than a pose."""
 
-RELEASE_SHARE = 1.25
-"""A foot that stands lifts off at this many times the height and speed at which it was planted."""
-
-SHORTEST_GAP, SHORTEST_STAND = 0.08, 0.06
-"""Seconds in the air, and on the ground, below which a foot has made no step, and does not stand."""
+SHORTEST_STAND = 0.06
+"""Seconds on the ground below which a foot does not stand."""
 
 HELD_HEIGHT, HELD_SPEED = 0.035, 0.25
 """Leg lengths above where a point of a sole is lowest, and leg lengths a second, up to which it holds its foot."""
@@ -81,7 +79,8 @@ LANDING = Record(
 
 contact: 1 if it stands in that frame, LEAVES if it is about to lift off and touches with its tip only, else 0. left,
 swing: seconds until it lands, infinite if it does not, and seconds from the ground to the ground. way: from the hips in
-that frame to the ball as it stands. heading: from heel to tip as it stands, across up, unit.
+that frame to the ball as it stands. from_hips: the same from the hips as it lands. heading: from heel to tip as it
+stands, across up, unit. low: metres of its lowest point above the floor in that frame.
 """
 
 
@@ -163,9 +162,9 @@ def predict_landings(rows, records, table, playbacks, unblended, hips, frame, dt
         body, m = records.bodies[i], load_matrix(frame.transform[i, 0])
         at, up = load_origin(frame.world[i, hips]), floor_of(records.settings[0].contact, frame.transform[i, 0]).up
         last, speed = table.velocity.shape[0] - 1, like(dt, playbacks[i].speed)
-        place = playbacks[i].time * table.rate
-        n = min(max(int(place + 0.5), 0), last)
-        since = like(dt, (place - n) / table.rate)
+        passed = playbacks[i].time * table.rate
+        n = min(max(int(passed + 0.5), 0), last)
+        since = like(dt, (passed - n) / table.rate)
         clip_velocity = xform.linear(m, load3(table.velocity[n]))
         velocity, then = vec.scale(clip_velocity, speed), vec.sub(at, vec.scale(clip_velocity, since))
         restarts = (playbacks[i].passes != 0) & table.keeps
@@ -193,17 +192,15 @@ class ClipLandings:
         self._height, self._speed = plant_height, plant_speed
         self._tables: dict[tuple[int, int, bool], LandingTable] = {}
         self._read_from: list[Any] = []  # Kept, so that no other clip gets the identity of one.
-        self._predicts = False
 
     def update(self, context: FrameContext, records: Any, frame: Any, dt: Any) -> None:
         """Set what the feet of the frame's rows do next."""
         playing = context.playing
         if playing is None:
-            if self._predicts:
+            if self._tables:
                 _forget(context.rows, records)
-            self._predicts = False
             return
-        self._predicts, hips = True, int(self._crowd.rig.hips)
+        hips = int(self._crowd.rig.hips)
         for which, loop, rows in _groups(playing, context.rows):
             clip, root = playing.clips[which], playing.roots[which]
             table = self._tables.get((id(clip), id(root), loop))
@@ -278,7 +275,7 @@ class ClipLandings:
         stands = _with_hysteresis((measures < limits).all(axis=-1), (measures >= RELEASE_SHARE * limits).any(axis=-1))
         if self._height > 0.0 and self._speed > 0.0:
             stands |= self._still(heights, soles, rate)
-        stands = _long_enough(stands, SHORTEST_GAP * rate, SHORTEST_STAND * rate)
+        stands = _long_enough(stands, SHORTEST_SWING * rate, SHORTEST_STAND * rate)
         on_tip = (touches == TIP) & (ends > TIP_ALONE * size)
         return np.where(_toe_off(stands, on_tip, TOE_OFF * rate), LEAVES, stands)
 
@@ -299,8 +296,8 @@ class ClipLandings:
         lands = np.minimum.accumulate(np.where(stands, frames, never)[::-1])[::-1]
         left = np.maximum.accumulate(np.where(stands, frames, -1))
         ahead = soles[:, :, TIP] - soles[:, :, HEEL]
-        balls = _standing(stands, soles[:, :, BALL])
-        headings = arrays.unit(_standing(stands, ahead - (ahead @ up)[..., np.newaxis] * up))
+        balls = standing_vectors(stands, soles[:, :, BALL])
+        headings = arrays.unit(standing_vectors(stands, ahead - (ahead @ up)[..., np.newaxis] * up))
         mine = slice(first, first + count)
         at = np.minimum(lands[mine], never - 1), np.arange(stands.shape[1])
         way = balls[at] - hips[mine, np.newaxis]
@@ -383,7 +380,7 @@ def _toe_off(stands: Any, on_tip: Any, longest: float) -> Any:
     return leaves
 
 
-def _standing(stands: Any, vectors: Any) -> Any:
+def standing_vectors(stands: Any, vectors: Any) -> Any:
     """(F, L, 3): in frames in which a foot stands, what a vector is in most of that contact: a ball gets to where it
     stands only after the heel has landed.
     """
