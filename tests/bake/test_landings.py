@@ -13,13 +13,14 @@ from kinema.demo import humanoid
 from kinema.errors import InputError
 
 PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
+PLACED = PLANTED & np.array([[1, 0], [0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], bool)
 
 
 @pytest.fixture
 def clip_frames():
     person = humanoid()
     world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
-    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world, lead=0)
+    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world, lead=0, placed=PLACED)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +48,8 @@ def test_headings_are_those_of_the_planted_foot_across_up(clip_frames):
     np.testing.assert_allclose(headings[0], ahead / np.linalg.norm(ahead))
 
 
-def test_shifts_belong_to_contacts_and_those_that_begin_in_the_lead_in_to_all_of_them(clip_frames):
-    clip_frames.lead = 3
-    shifts = np.zeros((3, 2, 3))
-    shifts[0:2, 0], shifts[0, 1] = (0.1, 0.0, 0.2), (0.0, 0.0, 0.3)
-    landings = Landings(clip_frames, shifts)
-    np.testing.assert_array_equal(landings.after(1).shifts, [(0.1, 0.0, 0.2), (0.0, 0.0, 0.3)])
-    np.testing.assert_array_equal(landings.after(0).shifts[0], 0.0)
+def test_feet_that_the_bake_has_put_somewhere_land_exactly_there(clip_frames):
+    np.testing.assert_array_equal(Landings(clip_frames).after(1).fixed, (False, True))
 
 
 @pytest.mark.parametrize(
@@ -84,9 +80,17 @@ def test_an_unknown_landing_is_predicted_by_the_feet():
     np.testing.assert_allclose(feet.feet.swing_time[0] - feet.feet.since_liftoff[0], (0.2, 0.0), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["headings", "shifts"])
-@pytest.mark.parametrize("value", [np.zeros((3, 3)), np.full((2, 3), np.nan), 1.0])
-def test_headings_and_shifts_are_checked(name, value):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("headings", np.zeros((3, 3))),
+        ("headings", np.full((2, 3), np.nan)),
+        ("headings", 1.0),
+        ("fixed", (True, False, True)),
+        ("fixed", (1.0, 0.0)),
+    ],
+)
+def test_headings_and_fixed_landings_are_checked(name, value):
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     with pytest.raises(InputError, match=name):
         feet.set_landings((0.2, 0.2), np.ones((2, 3)), (0.5, 0.5), **{name: value})

@@ -24,8 +24,17 @@ FRAME = 2
 STANDING_SPEED, STANDING_HEIGHT = 0.25, 0.03
 """Leg lengths a second, and leg lengths above its lowest, below which a point of a sole stands in the clip."""
 
-STANDING_SHORTEST = 0.06
+PASSED_SHARE, SKATED_SHARE = 0.15, 0.8
+"""Shares of the body's speed up to which such a point stands, too: the faster a body passes over its foot, the less
+still the foot is. The second one is for walks in place, whose feet skate: a low foot that moves back under the body
+stands."""
+
+STANDING_SHORTEST = 0.03
 """Seconds of the shortest contact."""
+
+CARRIED, CARRIED_SHORTEST, SWINGS = 0.6, 0.1, 1.0
+"""Leg lengths that hips are above a foot that carries them, seconds that it is still, and leg lengths a second of the
+other foot while it swings."""
 
 LOWEST = 0.02
 """Share of the samples in which a point is lower than what counts as its lowest."""
@@ -54,7 +63,8 @@ class Figures(NamedTuple):
     penetration: float
     """Deepest that any point of a sole is below the ground."""
     slide: float
-    """Farthest that the heel or the ball moves along the ground while it stands in the clip."""
+    """Farthest that the heel or the ball moves along the ground while it stands in the clip and touches the ground: a
+    heel that a foot lifts as it rolls over its ball does not slide."""
     ball: float
     """The same of the balls alone: the rest of the slide is feet that swivel and drag their heels."""
     yaw: float
@@ -125,12 +135,16 @@ def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip:
     before = clip_motion(case).at(rig, times).world(rig)
     feet_before, feet = _soles(rig, before), _soles(rig, after)
     height = feet_before @ np.array(rig.up) - rig.floor
-    standing = _standing(feet_before, height, leg)
+    share = SKATED_SHARE if case.clip_frames.moved else PASSED_SHARE
+    slow = share * _speed(before[:, rig.hips, :3, 3], rig)
+    standing = _standing(feet_before, height, slow, leg, loops=case.clip_frames.moved)
     gap, normal, found = _over(case.ground, feet, rig, leg)
+    standing |= _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
+    touching = standing & (gap < BARS["hover"] * leg)
     worst = {
-        "hover": _hover(gap, height, standing, found) / leg,
+        "hover": _hover(gap, height, standing, found, HIGHEST * leg if case.settings.ground else np.inf) / leg,
         "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
-        "slide": _drifts(feet, normal, standing, (0, 1)) / leg,
+        "slide": _drifts(feet, normal, touching, (0, 1)) / leg,
     }
     for values in worst.values():
         values[np.arange(len(values)) % shown > 0] = 0.0
@@ -148,7 +162,7 @@ def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip:
     when = first if flips.any() else int(np.argmax(worst[culprit]))
     return Figures(
         **{name: float(values.max(initial=0.0)) for name, values in worst.items()},
-        ball=float(_drifts(feet, normal, standing, (1,)).max(initial=0.0)) / leg,
+        ball=float(_drifts(feet, normal, touching, (1,)).max(initial=0.0)) / leg,
         yaw=float(yaw.max(initial=0.0)),
         flips=int(flips.sum()),
         jerk=float(max(jerks[1], LEAST_JERK) / max(jerks[0], LEAST_JERK)),
@@ -187,21 +201,50 @@ def _local(case: Case, world: Any) -> Any:
 # --- contacts --------------------------------------------------------------------------------------------------
 
 
-def _standing(points: Any, height: Any, leg: float) -> Any:
-    """(F, L, 3): whether each point of a sole stands in the clip: low for itself, slow, and for long enough."""
+def _speed(hips: Any, rig: Any) -> Any:
+    """(F, 1, 1): how fast the body goes over the ground."""
+    moves = np.gradient(hips, 1.0 / RATE, axis=0)
+    up = np.array(rig.up)
+    return np.linalg.norm(moves - (moves @ up)[:, np.newaxis] * up, axis=-1)[:, np.newaxis, np.newaxis]
+
+
+def _standing(points: Any, height: Any, slow: Any, leg: float, *, loops: bool) -> Any:
+    """(F, L, 3): whether each point of a sole stands in the clip: low for itself, slow, and for long enough.
+
+    slow: (F, 1, 1), speed below which it stands, if that is more than the usual one. loops: whether feet may be landing
+    in the first frame and lifting in the last one.
+    """
     speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1)
     low = height <= np.quantile(height, LOWEST, axis=0) + STANDING_HEIGHT * leg
     low &= height < HIGHEST * leg
-    standing = low & (speed < STANDING_SPEED * leg)
+    standing = low & (speed < np.maximum(STANDING_SPEED * leg, slow))
     trimmed = np.zeros_like(standing)
     for foot, point in np.ndindex(*standing.shape[1:]):
         for start, stop in _runs(standing[:, foot, point]):
             # A foot settles and lifts in the first and the last frame.
-            first = start + FRAME if start else 0
-            last = stop - FRAME if stop < len(standing) else stop
+            first = start + FRAME if start or loops else 0
+            last = stop - FRAME if stop < len(standing) or loops else stop
             if last - first >= STANDING_SHORTEST * RATE:
                 trimmed[first:last, foot, point] = True
     return trimmed
+
+
+def _carrying(points: Any, hips: Any, up: Any, leg: float) -> Any:
+    """(F, L, 3): which points of a sole stand, however high, because their foot carries a body on two legs: it is still
+    below the hips, and somewhere in that time the other foot swings.
+    """
+    standing = np.zeros(points.shape[:-1], bool)
+    if points.shape[1] != 2:
+        return standing
+    speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1) / leg
+    below = (hips[:, np.newaxis, np.newaxis] - points) @ up > CARRIED * leg
+    still = (speed < STANDING_SPEED) & below
+    for foot, point in np.ndindex(2, 3):
+        for start, stop in _runs(still[:, foot, point]):
+            first, last = start + FRAME if start else 0, stop - FRAME if stop < len(still) else stop
+            if last - first >= CARRIED_SHORTEST * RATE and (speed[first:last, 1 - foot].min(axis=-1) > SWINGS).any():
+                standing[first:last, foot, point] = True
+    return standing
 
 
 def _runs(mask: Any) -> list[tuple[int, int]]:
@@ -228,10 +271,13 @@ def _over(ground: Any, points: Any, rig: Any, leg: float) -> tuple[Any, Any, Any
     return gap.reshape(points.shape[:-1]), normal.reshape(points.shape), found.reshape(points.shape[:-1])
 
 
-def _hover(gap: Any, height: Any, standing: Any, found: Any) -> Any:
-    """(F,): how high standing soles are above the ground, less what they are above the floor in the clip."""
+def _hover(gap: Any, height: Any, standing: Any, found: Any, highest: float) -> Any:
+    """(F,): how high standing soles are above the ground, less what they are above the floor in the clip, if that is
+    not higher than so much: the box that the clip steps onto is not there.
+    """
     lowest = np.where(found, gap, np.inf).min(axis=-1)
     own = np.maximum(height.min(axis=-1), 0.0)
+    own = np.where(own < highest, own, 0.0)
     off = np.where(standing.any(axis=-1) & found.any(axis=-1), lowest - own, 0.0)
     return np.maximum(off, 0.0).max(axis=1)
 

@@ -48,17 +48,17 @@ def animate(
     ground: Any,
     settings: BakeSettings,
     progress: Callable[[float], None],
-    clearances: Any = None,
+    raised: Any = None,
 ) -> BakedFrames:
     """Run every frame through the stages that the settings ask for. Returns the frames after the lead-in.
 
-    clearances: how feet are raised and put elsewhere, after the lead-in; None: not at all.
+    raised: (F, L), how far swinging feet are raised, after the lead-in; None: not at all.
     """
     player = _Player(
         Animator(replace(character, rig=clip_frames.rig), _stages(clip_frames, settings), ground=ground),
         clip_frames,
         settings,
-        clearances,
+        raised,
     )
     if not clip_frames.lead:
         player.settle()
@@ -94,11 +94,10 @@ def _stages(clip_frames: ClipFrames, settings: BakeSettings) -> list[Stage]:
 class _Player:
     """Feeds poses, transforms, contacts and landings to an animator."""
 
-    def __init__(self, animator: Animator, clip_frames: ClipFrames, settings: BakeSettings, clearances: Any) -> None:
+    def __init__(self, animator: Animator, clip_frames: ClipFrames, settings: BakeSettings, raised: Any) -> None:
         self._animator, self._clip_frames, self._settings = animator, clip_frames, settings
-        self._clearances = clearances
-        shifts = None if clearances is None else clearances.shifts
-        self._landings = Landings(clip_frames, shifts) if settings.places_feet else None
+        self._raised = raised
+        self._landings = Landings(clip_frames) if settings.places_feet else None
         self._rotations = arrays.from_matrix(clip_frames.transforms[:, :3, :3])
         self._begun = False
 
@@ -121,10 +120,10 @@ class _Player:
             animator["feet"].set_contacts(clip_frames.held[k])
             landing = self._landings.after(k)
             animator["feet"].set_landings(
-                landing.seconds, landing.points, landing.swings, headings=landing.headings, shifts=landing.shifts
+                landing.seconds, landing.points, landing.swings, headings=landing.headings, fixed=landing.fixed
             )
-            if self._clearances is not None and k >= clip_frames.lead:
-                animator["feet"].set_clearances(self._clearances.raised[k - clip_frames.lead])
+            if self._raised is not None and k >= clip_frames.lead:
+                animator["feet"].set_clearances(self._raised[k - clip_frames.lead])
         animator.set_transform(clip_frames.transforms[k, :3, 3], self._rotations[k])
         self._begun, dt = True, clip_frames.dt if self._begun else 0.0
         return animator.update(dt, clip_frames.poses[k])

@@ -11,12 +11,14 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
-from kinema.bake.clearances import Clearances, clearances, mean_depth
+from kinema.bake.clearances import clearances, mean_depth
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.folding import carriers, fold
 from kinema.bake.frame_grid import keys_of
 from kinema.bake.leaning import leaned
+from kinema.bake.levelling import levelled
 from kinema.bake.lying import laid
+from kinema.bake.moving_feet import unslid, with_footholds
 from kinema.bake.placing import Site, on_ground, start_of
 from kinema.bake.resting import rested
 from kinema.bake.rotation_bounds import with_steady_handles, without_pops
@@ -46,7 +48,7 @@ class Baked:
     clip: Clip
     """The new clip."""
     before: Metrics
-    """Figures of the clip as it was, moved by the same travel, its floor kept at the height of the ground below its
+    """Figures of the clip as it was, moved by its travel, its floor kept at the height of the ground below its
     hips."""
     after: Metrics
     """Figures of the new clip as it plays, between its keys too, with the same plants."""
@@ -87,14 +89,19 @@ def bake(
     clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     below = settings.at[1] if len(settings.at) == 3 else None
+    original, uneven = clip_frames, False
     if settings.places_feet:
-        clip_frames = rested(clip_frames)
+        if settings.ground is not None:
+            clip_frames = levelled(character, clip_frames)
+        uneven = clip_frames is not original
+        clip_frames = unslid(character, rested(clip_frames))
     way = way_length(clip_frames)
     site = Site(ground, np.array(rig.up), rig.leg_length, below)
     if settings.ground is not None and not settings.keep_strides:
         clip_frames = leaned(shortened(character, clip_frames, site), site)
     strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
+        original = on_ground(original, ground, below)
         clip_frames = laid(on_ground(clip_frames, ground, below), site)
         rounds = _rounds(character, clip_frames, ground, settings, progress)
         clip_frames = clip_frames.without_lead
@@ -110,7 +117,7 @@ def bake(
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
     new = _new_clip(clip, poses, keys.times, settings, below)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
-    before, after = _measure(clip_frames, played, ground, settings)
+    before, after = _measure(original.without_lead.world, clip_frames, played, ground, settings)
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
         new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
@@ -126,7 +133,7 @@ def bake(
         travels=clip_frames.moved and not settings.on_treadmill,
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
-        problems=tuple(_problems(clip_frames, played, after, exact, settings)),
+        problems=tuple(_problems(clip_frames, played, after, exact, uneven, settings)),
     )
 
 
@@ -140,16 +147,18 @@ def _rounds(
     """Return the frames of each round: in the next one feet that were in the ground are out of it, swinging ones
     raised, standing ones put elsewhere.
     """
-    found: Clearances | None = None
+    raised: Any = None
     rounds: list[BakedFrames] = []
     for number in range(CLEARANCE_ROUNDS + 1):
         done = partial(_share_of_rounds, progress, number)
-        frames = animate(character, clip_frames, ground, settings, done, found)
+        frames = animate(character, clip_frames, ground, settings, done, raised)
         rounds.append(with_smooth_swings(character, clip_frames, frames, ground, settings))
-        more = clearances(clip_frames.without_lead, rounds[-1], ground)
-        if not more:
+        found = clearances(clip_frames.without_lead, rounds[-1], ground)
+        if not found:
             break
-        found = more.plus(found)
+        raised = found.raised if raised is None else raised + found.raised
+        if found.shifts.any():
+            clip_frames = with_footholds(character, clip_frames, rounds[-1], found.shifts)
     return rounds
 
 
@@ -200,9 +209,13 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
     return rig
 
 
-def _measure(clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSettings) -> tuple[Metrics, Metrics]:
-    """Figures before and after, both with the plants of the clip. played: (F, J, 4, 4), the new clip."""
-    rig, dt, planted, alone = clip_frames.rig, clip_frames.dt, clip_frames.planted, clip_frames.world
+def _measure(
+    alone: Any, clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSettings
+) -> tuple[Metrics, Metrics]:
+    """Figures before and after, both with the plants of the clip. alone, played: (F, J, 4, 4), the clip and the new
+    one.
+    """
+    rig, dt, planted = clip_frames.rig, clip_frames.dt, clip_frames.planted
     own = clip_frames.transforms[:, np.newaxis] @ rig.skeleton.world(clip_frames.unchanged_poses)
     asked = [targets_of(rig, world, clip_frames.times, settings.goals) for world in (alone, played)]
     stride = clip_frames.stride if settings.fps is None else max(1, round(1.0 / (settings.fps * dt)))
@@ -214,8 +227,10 @@ def _measure(clip_frames: ClipFrames, played: Any, ground: Any, settings: BakeSe
 
 
 def _problems(
-    clip_frames: ClipFrames, played: Any, after: Metrics, exact: bool, settings: BakeSettings
+    clip_frames: ClipFrames, played: Any, after: Metrics, exact: bool, uneven: bool, settings: BakeSettings
 ) -> Iterator[str]:
+    if uneven:
+        yield "the clip steps onto something that is not there: its footholds were brought to one level first"
     if not exact:
         yield "a parent of the body is scaled unevenly: where it rotates, its position is not exact"
     if settings.places_feet:

@@ -64,12 +64,6 @@ class Clearances(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.raised.any() or self.shifts.any())
 
-    def plus(self, other: Clearances | None) -> Clearances:
-        """Both corrections together."""
-        if other is None:
-            return self
-        return Clearances(self.raised + other.raised, self.shifts + other.shifts)
-
 
 def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Clearances:
     """Find the feet that are in the ground, and how they get out of it.

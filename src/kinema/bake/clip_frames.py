@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from kinema import metrics
+from kinema.bake.contacts import held_feet, planted_feet, without_slip
 from kinema.bake.settings import FASTEST_FPS, BakeSettings
 from kinema.bake.travel import Travel, travel_of
-from kinema.behaviours.clip_landings import HELD_HEIGHT, HELD_SPEED, HIGHEST_STANDING, LOWEST_SHARE
 from kinema.clip import Clip
-from kinema.constants import PLANTED_SPEED
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.metrics.frames import without_short
 from kinema.pose import Pose
 from kinema.rig import Rig
 from kinema.root_motion import Root
@@ -33,15 +31,6 @@ INNER_FPS = 60.0
 
 MOST_FRAMES = 36_000
 """Most frames of one bake: ten minutes at 60 a second. Cut longer clips into pieces."""
-
-PLANT_HEIGHT = 0.018
-"""Leg lengths above the clip's floor up to which a sole is planted; a higher one is lifting, however slowly."""
-
-HELD_SHORTEST = 0.06
-"""Seconds below which a foot that hardly moves is on its way."""
-
-PLANTED_SHARE = 0.5
-"""Share of the travel's speed below which a foot is planted. It swings at one to three times that speed."""
 
 IN_PLACE_GOES = 0.1
 """Most leg lengths between the hips' first and last position in a walk in place; falls and dodges go further."""
@@ -61,6 +50,9 @@ angle between the two, and least and most steps from frame to frame that it is l
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
+PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
+"""Fields of `ClipFrames` that begin with the lead-in."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClipFrames:
@@ -76,6 +68,8 @@ class ClipFrames:
     """(F, L): which feet are planted, low on the floor. Figures are measured with these."""
     held: Any
     """(F, L): which feet are held in place: those that are planted, and those that hardly move just above the floor."""
+    placed: Any
+    """(F, L): which feet are held where the bake has put them, beside an edge or a wall."""
     lead: int
     """Frames of the lead-in: the end of a loop's previous pass, for springs and feet to settle."""
     stride: int
@@ -84,6 +78,8 @@ class ClipFrames:
     """The rig, with the floor that the clip was made on."""
     travel: Travel
     """How the planted feet would move the character."""
+    one_pass: int = 0
+    """Frames of a pass of a loop; 0: the clip is no loop."""
     moved: bool = False
     """Whether its planted feet move the character."""
     own_poses: Pose | None = None
@@ -97,7 +93,7 @@ class ClipFrames:
     @property
     def without_lead(self) -> ClipFrames:
         """The same frames without the lead-in."""
-        parts = {name: getattr(self, name)[self.lead :] for name in ("times", "poses", "transforms", "planted", "held")}
+        parts = {name: getattr(self, name)[self.lead :] for name in PER_FRAME}
         own = None if self.own_poses is None else self.own_poses[self.lead :]
         return replace(self, **parts, own_poses=own, lead=0)
 
@@ -144,6 +140,8 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     wanted = settings.on_treadmill or not settings.in_place
     moves = settings.places_feet and travel.needed and stays and wanted
     moves = moves if settings.travel is None else settings.travel
+    if moves:
+        travel = without_slip(rig, rig.skeleton.world(poses), dt, travel)
     transforms = travel.transforms(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
     one_pass = transforms[-1] @ own
     which, transforms = _repeated(transforms, one_pass, range(-1 if closed else 0, settings.loops))
@@ -153,26 +151,29 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     which, transforms = which[first:last], transforms[first:last]
     rig = replace(rig, floor=travel.floor)
     clip_frames = ClipFrames(
-        (np.arange(which.size) - lead) * dt, poses[which], transforms, None, None, lead, stride, rig, travel, moves
+        (np.arange(which.size) - lead) * dt,
+        poses[which],
+        transforms,
+        None,
+        None,
+        None,
+        lead,
+        stride,
+        rig,
+        travel,
+        times.size - 1 if closed else 0,
+        moves,
     )
-    speed = max(PLANTED_SPEED, PLANTED_SHARE * travel.speed)
-    world = clip_frames.world
-    planted = metrics.planted_from(rig, world, dt, height=PLANT_HEIGHT, speed=speed)
-    still = still_points(rig, world, dt)
-    return replace(clip_frames, planted=planted, held=planted | without_short(still.any(axis=-1), HELD_SHORTEST / dt))
+    return with_contacts(clip_frames)
 
 
-def still_points(rig: Rig, world: Any, dt: float) -> Any:
-    """(F, L, 3): which of heel, ball and tip hardly move just above the floor, or above where they are when they stand,
-    if that is higher.
-
-    world: (F, J, 4, 4).
-    """
-    points = metrics.sole_points(rig, world)
-    heights = (points @ np.array(rig.up) - rig.floor) / rig.leg_length
-    levels = np.clip(np.quantile(heights, LOWEST_SHARE, axis=0), 0.0, HIGHEST_STANDING)
-    speeds = np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1) / rig.leg_length
-    return (heights < levels + HELD_HEIGHT) & (speeds < HELD_SPEED)
+def with_contacts(clip_frames: ClipFrames) -> ClipFrames:
+    """Return the frames with the contacts of their feet, none of which the bake has put elsewhere."""
+    rig, world, dt = clip_frames.rig, clip_frames.world, clip_frames.dt
+    planted = planted_feet(rig, world, dt, clip_frames.travel.speed)
+    body = np.gradient(clip_frames.transforms[:, :3, 3], dt, axis=0) if clip_frames.moved else None
+    held = held_feet(rig, world, dt, planted, body)
+    return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held))
 
 
 def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:

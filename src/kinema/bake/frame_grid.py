@@ -33,7 +33,7 @@ class Keys(NamedTuple):
     times: Any
     """(K,): seconds from the start, increasing."""
     before: Pose
-    """(K,): the clip's poses."""
+    """(K,): the clip's poses, whatever was done to its strides and feet."""
     after: Pose
     """(K,): the baked poses."""
     transforms: Any
@@ -48,10 +48,11 @@ def keys_of(clip_frames: ClipFrames, baked: BakedFrames, fps: float | None) -> K
     """
     if fps is None:
         at = _needed(clip_frames, baked)
-        return Keys(clip_frames.times[at], clip_frames.poses[at], baked.poses[at], baked.transforms[at])
+        return Keys(clip_frames.times[at], clip_frames.unchanged_poses[at], baked.poses[at], baked.transforms[at])
     times = _grid(float(clip_frames.times[-1]), fps)
     before, after = (
-        _poses_at(clip_frames.rig, clip_frames.times, poses, times) for poses in (clip_frames.poses, baked.poses)
+        _poses_at(clip_frames.rig, clip_frames.times, poses, times)
+        for poses in (clip_frames.unchanged_poses, baked.poses)
     )
     return Keys(times, before, after, _transforms_at(clip_frames.times, baked.transforms, times))
 

@@ -24,14 +24,14 @@ class Landing(NamedTuple):
     """(L,): seconds that the foot is in the air by then."""
     headings: Any
     """(L, 3): from heel to tip, across up, unit."""
-    shifts: Any
-    """(L, 3): how far it is put beyond its foothold."""
+    fixed: Any
+    """(L,): whether the foot was put there by the bake, and looks for no other foothold."""
 
 
 class Landings:
-    """The landings of F frames and L legs. shifts: (F, L, 3), of the frames after the lead-in; None: nothing."""
+    """The landings of F frames and L legs."""
 
-    def __init__(self, clip_frames: ClipFrames, shifts: Any = None) -> None:
+    def __init__(self, clip_frames: ClipFrames) -> None:
         stands, frames = clip_frames.held, np.arange(len(clip_frames.held))[:, np.newaxis]
         never = len(stands)
         self._dt, self._stands = clip_frames.dt, stands
@@ -41,16 +41,8 @@ class Landings:
         soles, up = metrics.sole_points(clip_frames.rig, clip_frames.world), np.array(clip_frames.rig.up)
         ahead = soles[:, :, TIP] - soles[:, :, HEEL]
         self._balls = standing_vectors(stands, soles[:, :, BALL])
+        self._fixed = clip_frames.placed
         self._headings = arrays.unit(standing_vectors(stands, ahead - (ahead @ up)[..., np.newaxis] * up))
-        self._shifts = np.zeros_like(self._balls) if shifts is None else self._with_lead(shifts, clip_frames.lead)
-
-    def _with_lead(self, shifts: Any, lead: int) -> Any:
-        """(F, L, 3): shifts with those of the lead-in before them: all of a contact that begins in it has the same."""
-        whole = np.concatenate([np.zeros((lead, *shifts.shape[1:])), shifts])
-        for frame in range(lead - 1, -1, -1):
-            goes_on = self._stands[frame] & self._stands[frame + 1]
-            whole[frame, goes_on] = whole[frame + 1, goes_on]
-        return whole
 
     def after(self, frame: int) -> Landing:
         """The next landings from a frame on."""
@@ -58,4 +50,4 @@ class Landings:
         at = np.minimum(lands, never - 1), np.arange(len(lands))
         seconds = np.where(lands < never, (lands - frame) * self._dt, np.inf)
         swings = (lands - np.maximum(left_at, 0)) * self._dt
-        return Landing(seconds, self._balls[at], swings, self._headings[at], self._shifts[at])
+        return Landing(seconds, self._balls[at], swings, self._headings[at], self._fixed[at])

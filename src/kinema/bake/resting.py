@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import metrics
-from kinema.bake.clip_frames import ClipFrames, still_points
+from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.contacts import still_points
 from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import minimum_jerk
 from kinema.math import arrays

@@ -16,11 +16,12 @@ from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import Site, rotation_of
-from kinema.bake.smoothing import minimum_jerk, smoothed
+from kinema.bake.smoothing import smoothed
+from kinema.bake.steadying import steadied
 from kinema.bake.stride_map import stride_map
 from kinema.character import Character
 from kinema.math import arrays
-from kinema.metrics.frames import runs, without_short
+from kinema.metrics.frames import without_short
 
 SLOW, SHORTEST_STEP = 0.4, 0.15
 """Leg lengths a second below which a foot does not step, and seconds of the shortest step."""
@@ -47,8 +48,10 @@ def shortened(character: Character, clip_frames: ClipFrames, site: Site) -> Clip
     moved = found.moves(hips)
     slow = np.linalg.norm(np.gradient(balls, clip_frames.dt, axis=0), axis=-1) < SLOW * rig.leg_length
     still = ~without_short(~(slow | clip_frames.held), SHORTEST_STEP / clip_frames.dt)
-    stance = _steady(_neutral(clip_frames, world), still)
-    steps = _steady(found.moves(balls - stance), clip_frames.held) - moved[:, np.newaxis]
+    stance = _neutral(clip_frames, world)
+    stance = stance + steadied(stance, still)
+    steps = found.moves(balls - stance)
+    steps = steps + steadied(steps, clip_frames.held) - moved[:, np.newaxis]
     raised = _raised(clip_frames, world, steps)
     ankles = world[:, [leg.joints[-1] for leg in rig.legs]]
     targets = ankles[..., :3, 3] + moved[:, np.newaxis] + steps
@@ -64,22 +67,6 @@ def way_length(clip_frames: ClipFrames) -> float:
     up = np.array(clip_frames.rig.up)
     steps = np.diff(clip_frames.world[:, clip_frames.rig.hips, :3, 3], axis=0)
     return float(np.linalg.norm(steps - (steps @ up)[:, np.newaxis] * up, axis=-1).sum())
-
-
-def _steady(moves: Any, held: Any) -> Any:
-    """Vectors of feet, (F, L, 3), made constant while a foot is held, (F, L); what that changes fades in a swing."""
-    changes, frames = np.zeros_like(moves), np.arange(len(moves))[:, np.newaxis]
-    for foot, start, stop in zip(*runs(held.T), strict=True):
-        part = moves[start:stop, foot]
-        changes[start:stop, foot] = part.mean(axis=0) - part
-    last = np.maximum.accumulate(np.where(held, frames, -1), axis=0)
-    following = np.minimum.accumulate(np.where(held, frames, len(moves))[::-1], axis=0)[::-1]
-    last, following = np.where(last < 0, following, last), np.where(following == len(moves), last, following)
-    share = minimum_jerk((frames - last) / np.maximum(following - last, 1))[..., np.newaxis]
-    for foot in np.flatnonzero(held.any(axis=0)):
-        before, after = changes[last[:, foot], foot], changes[following[:, foot], foot]
-        changes[:, foot] = before + (after - before) * share[:, foot]
-    return moves + changes
 
 
 def _raised(clip_frames: ClipFrames, world: Any, steps: Any) -> Any:

@@ -213,21 +213,26 @@ class FeetState(StageState):
         self.feet.override[rows] = override
 
     def set_landings(
-        self, seconds: Any, points: Any, swings: Any, rows: Any = None, *, headings: Any = None, shifts: Any = None
+        self, seconds: Any, points: Any, swings: Any, rows: Any = None, *, headings: Any = None, fixed: Any = None
     ) -> None:
         """Say when and where swinging feet are going to land, before each frame, if you know the clip's future.
 
         seconds: until then, (L,) or (n, L); infinity where a landing is not known. points: where the ball lands by the
         clip, (L, 3) or (n, L, 3), world space; their height does not matter. swings: seconds from the ground to the
         ground, like seconds. rows: which characters, by index or mask; None: all. headings: from heel to tip as they
-        land, unit vectors across up, like points; None or zero: as the feet point in each frame. shifts: metres that
-        they land beyond their footholds, across up, like points; None: nothing.
+        land, unit vectors across up, like points; None or zero: as the feet point in each frame. fixed: whether they
+        land exactly there, true or false, like seconds; None: each looks for a foothold nearby.
 
         Raises InputError for other shapes and for NaN.
         """
         rows, legs, precision = self.crowd.select(rows), len(self.legs), self.crowd.precision
         left, whole = (np.asarray(value, precision) for value in (seconds, swings))
-        vectors = {"points": points, "headings": headings, "shifts": shifts}
+        exact = np.zeros(legs, bool) if fixed is None else np.asarray(fixed)
+        if exact.dtype != np.bool_ or exact.shape not in ((legs,), (rows.size, legs)):
+            raise InputError(
+                f"fixed must be true or false, ({legs},) or ({rows.size}, {legs}); got {exact.dtype} {exact.shape}"
+            )
+        vectors = {"points": points, "headings": headings}
         given: dict[str, Any] = {
             name: validation.vectors(name, np.zeros((legs, 3)) if value is None else value, 3, precision)
             for name, value in vectors.items()
@@ -242,7 +247,7 @@ class FeetState(StageState):
         feet.heading_given[rows] = known & given["headings"].any(axis=-1)
         feet.next_landing[rows] = np.where(known[..., np.newaxis], given["points"], feet.next_landing[rows])
         feet.next_heading[rows] = given["headings"]
-        feet.landing_shift[rows] = np.where(known[..., np.newaxis], given["shifts"], 0.0)
+        feet.landing_fixed[rows] = known & exact
         feet.swing_time[rows] = np.where(known, whole, feet.swing_time[rows])
         feet.since_liftoff[rows] = np.where(known, np.where(known, whole - left, 0.0), feet.since_liftoff[rows])
 

@@ -166,7 +166,7 @@ FOOT = Record(
     last_landing=(REAL, 3),
     next_landing=(REAL, 3),
     next_heading=(REAL, 3),
-    landing_shift=(REAL, 3),
+    landing_fixed=bool,
     landing_given=bool,
     predicted=bool,
     paused=bool,
@@ -198,9 +198,9 @@ the character's floor. rise: how far the foot is above its plane, beyond what th
 plane to another. lift: how far a planted foot is raised or lowered to touch. clearance: metres that it is raised while
 it swings, as it was set. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff:
 where its ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing,
-next_heading: where the clip puts it next, and how it points there. landing_shift: how far beyond its foothold it is
-put. landing_given, heading_given: whether time and place of that were given, and its heading. predicted: whether they
-are known from the clip that plays. paused: whether that stands still; a foot in the air then stays where it is.
+next_heading: where the clip puts it next, and how it points there. landing_fixed: whether it lands exactly there.
+landing_given, heading_given: whether time and place of that were given, and its heading. predicted: whether they are
+known from the clip that plays. paused: whether that stands still; a foot in the air then stays where it is.
 foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the profile it is
 ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it goes forward.
 path: the way of the ball that its rays look along. casts: whether its rays are cast in this frame. frames_to_cast:
@@ -255,7 +255,7 @@ def foothold_is_settled(foot, left):
 def foothold_shift(sole, foot):
     """How far the chosen foothold is from where the clip lands, across up."""
     steps = sole.spacing * like(sole.spacing, foot.foothold_steps)
-    return vec.add(vec.scale(load3(foot.next_heading), steps), load3(foot.landing_shift))
+    return vec.scale(load3(foot.next_heading), steps)
 
 
 # --- aiming ----------------------------------------------------------------------------------------------------
@@ -573,6 +573,7 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
     """
     zero = like(cos_slope, 0.0)
     farthest = min(like(zero, FARTHEST_FOOTHOLD), foot.swing_time * like(zero, FOOTHOLD_SPEED)) * sole.length
+    farthest = zero if foot.landing_fixed else farthest
     best, cheapest, any_yet = 0, zero, False
     best_plane = SupportPlane(floor.point, floor.up)
     for order in range(2 * FOOTHOLD_STEPS + 1):

@@ -514,12 +514,11 @@ def step_across(settings, sole, foot, clip, under, stance, dt):
     zero = like(dt, 0.0)
     none = (zero, zero, zero)
     if foot.fresh:
-        start = vec.select(stance.held, load3(foot.landing_shift), none)
-        store3(foot.offset, start)
+        store3(foot.offset, none)
         store3(foot.offset_speed, none)
         store3(foot.offset_acceleration, none)
         foot.yaw = foot.delay = zero
-        return start
+        return none
     if stance.standing:
         shift = hold_across(sole, foot, clip, under, dt)
     elif stance.held:
