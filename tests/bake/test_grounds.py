@@ -211,3 +211,10 @@ def test_a_header_cannot_ask_for_more_memory_than_the_file_holds(tmp_path):
     (tmp_path / "map.npy").write_bytes(packed.getvalue().replace(b"(4, 5), }          ", b"(400000, 500000), }"))
     with pytest.raises(FileError, match="not a table of numbers"):
         grounds.parse(str(tmp_path / "map.npy"))
+
+
+@pytest.mark.parametrize(("run", "odd"), [(0.3, False), (30.0, True), (0.003, True)])
+def test_stairs_in_another_unit_than_the_character_are_doubted(run, odd):
+    doubts = list(grounds.GroundSpec("stairs", (run / 2, run, 10)).doubts(0.9))
+    assert bool(doubts) == odd
+    assert not list(grounds.GroundSpec("slope", (0.1,)).doubts(0.9))

@@ -139,7 +139,8 @@ def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip:
     slow = share * _speed(before[:, rig.hips, :3, 3], rig)
     standing = _standing(feet_before, height, slow, leg, loops=case.clip_frames.moved)
     gap, normal, found = _over(case.ground, feet, rig, leg)
-    standing |= _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
+    if not case.clip_frames.moved:
+        standing |= _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
     touching = standing & (gap < BARS["hover"] * leg)
     worst = {
         "hover": _hover(gap, height, standing, found, HIGHEST * leg if case.settings.ground else np.inf) / leg,

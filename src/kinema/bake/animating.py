@@ -98,6 +98,8 @@ class _Player:
         self._animator, self._clip_frames, self._settings = animator, clip_frames, settings
         self._raised = raised
         self._landings = Landings(clip_frames) if settings.places_feet else None
+        if settings.places_feet:
+            animator["feet"].warned = True  # The figures of the bake say more.
         self._rotations = arrays.from_matrix(clip_frames.transforms[:, :3, :3])
         self._begun = False
 

@@ -8,7 +8,6 @@ stands.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +29,7 @@ PLANTED_SHARE = 0.5
 SHORTEST = 0.06
 """Seconds below which a foot that hardly moves is on its way, and below which a gap in a contact is noise."""
 
-EDGE_HEIGHT, EDGE_SPEED = 0.045, 0.5
+EDGE_HEIGHT, EDGE_SPEED = 0.035, 0.5
 """Leg lengths above where a point is lowest, and leg lengths a second, up to which a contact goes on."""
 
 MOVES_BACK = 0.15
@@ -49,9 +48,6 @@ slip on average."""
 
 AGREES, AGREEING = 0.1, 0.6
 """Share of the travel's speed within which feet agree, and the share of standing feet that agree where none skates."""
-
-LANDING_SHARE = 0.15
-"""Share of a contact in which a foot lands, and the same in which it lifts off."""
 
 
 def planted_feet(rig: Rig, world: Any, dt: float, speed: float) -> Any:
@@ -107,7 +103,7 @@ def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:
         body = np.gradient(transforms[:, :3, 3], dt, axis=0)
         held = held_feet(rig, moved, dt, planted_feet(rig, moved, dt, travel.speed), body)
         slides = np.einsum("frc,flr->flc", transforms[1:, :3, :3], np.diff(slides_of(rig, moved), axis=0))
-        standing = _inner(held)[1:] & _inner(held)[:-1]
+        standing = held[1:] & held[:-1]
         slip = _common(slides[standing] / dt, AGREES * travel.speed * rig.leg_length)
         if np.linalg.norm(slip) < LEAST_SLIP * travel.speed * rig.leg_length:
             break
@@ -124,15 +120,6 @@ def _common(velocities: Any, near: float) -> Any:
     middle = np.median(velocities, axis=0)
     agree = np.linalg.norm(velocities - middle, axis=-1) < near
     return middle if agree.mean() > AGREEING else velocities.mean(axis=0)
-
-
-def _inner(held: Any) -> Any:
-    """(F, L): the frames of contacts without their first and last ones, in which a foot lands and lifts off."""
-    inner = np.zeros_like(held)
-    for foot, start, stop in zip(*runs(held.T), strict=True):
-        cut = math.ceil(LANDING_SHARE * (stop - start))
-        inner[start + cut * (start > 0) : stop - cut * (stop < len(held)), foot] = True
-    return inner
 
 
 def still_points(rig: Rig, world: Any, dt: float) -> Any:

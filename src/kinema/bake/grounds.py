@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ MOST_HEIGHTS = 64_000_000
 STEPS, MOST_STEPS = 50, 10_000
 """Steps of stairs: the default, and the most."""
 
+SMALLEST_RUN, LARGEST_RUN = 0.05, 20.0
+"""Leg lengths of a tread that somebody could have meant."""
+
 _UP = np.array((0.0, 1.0, 0.0))
 
 
@@ -44,6 +48,12 @@ class GroundSpec:
     kind: str
     numbers: tuple[float, ...] = ()
     arrays: tuple[Any, ...] = ()
+
+    def doubts(self, leg: float) -> Iterator[str]:
+        """Describe what is odd about the ground for a character whose legs have this length."""
+        if self.kind == "stairs" and not SMALLEST_RUN * leg < self.numbers[1] < LARGEST_RUN * leg:
+            run = f"{self.numbers[1]:g}"
+            yield f"the treads are {run} deep and a leg is {leg:.3g} long: lengths are in the unit of the file"
 
     def build(self, up: Any = _UP) -> Any:
         """Build the ground for a character. up: (3,), its up direction; only a plane supports others than +Y."""

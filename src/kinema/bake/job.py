@@ -87,6 +87,8 @@ def _baked(data: bytes, name: str, kind: str, order: Order, report: dict[str, An
     for number, clip in enumerate(chosen):
         part = partial(_progress, progress, number, len(chosen))
         baked = bake(character, clip, settings, progress=part)
+        if order.ground is not None:
+            baked = replace(baked, problems=(*order.ground.doubts(baked.leg), *baked.problems))
         taken = [*character.clips, *(other.name for other in made)]
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})

@@ -32,7 +32,7 @@ class BakeSettings:
     lock_feet: bool = False
     """Keep planted feet from sliding. Without a ground, on the floor that the clip was made on."""
     at: tuple[float, ...] = (0.0, 0.0)
-    """Start position of the character's origin: x and z; or x, y and z, to start on the ground below y."""
+    """Where the origin of the clip is put: x and z; or x, y and z, to start on the ground below y."""
     heading: float | None = None
     """Heading that the clip faces in its first second, radians from +Z towards +X; None keeps the clip's."""
     travel: bool | None = None

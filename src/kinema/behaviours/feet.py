@@ -183,7 +183,8 @@ class FeetState(StageState):
         self._rays = RayBatch(records.hits.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
         lengths = [leg.length for leg in self.legs]
         self._clip_landings = ClipLandings(crowd, lengths, settings.plant_height, settings.plant_speed)
-        self._warned = False
+        self.warned = False
+        """Whether the warning that a foot cannot reach its ground was given; set it for none."""
 
     def awake(self, dt: float) -> Any:
         return self._moving if dt > 0 else np.zeros(self.crowd.count, bool)
@@ -281,8 +282,8 @@ class FeetState(StageState):
             out_of_reach = context.run(step_bodies, records, self._solver.records, self._skeleton, hits, frame, dt)
             edit.updated(self._updated)
             local.updated(self._updated)
-        if out_of_reach and not self._warned:
-            self._warned = True
+        if out_of_reach and not self.warned:
+            self.warned = True
             logger.warning("Feet: a planted foot cannot reach its ground; its leg is stretched as far as it goes")
         return self._report()
 

@@ -49,7 +49,9 @@ class BakeOptions(GroundOptions, RoleOptions):
     at: Annotated[
         str,
         typer.Option(
-            metavar="X,Z|X,Y,Z", help="Start position; with Y, on the ground below that height.", rich_help_panel=_START
+            metavar="X,Z|X,Y,Z",
+            help="Where the origin of the clip is put; with Y, on the ground below that height.",
+            rich_help_panel=_START,
         ),
     ] = "0,0"
     heading: Annotated[

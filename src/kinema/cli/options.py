@@ -57,7 +57,8 @@ class GroundOptions:
     ground: Annotated[
         str | None,
         typer.Option(
-            help="A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png).",
+            help="A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
+            "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down.",
             rich_help_panel=_GROUND,
         ),
     ] = None
