@@ -94,8 +94,8 @@ def test_a_clip_shorter_than_the_smoothing(walk):
     assert np.isfinite(deep).all()
 
 
-@pytest.mark.parametrize("ahead", [0.4, 0.8])
-def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahead):
+@pytest.mark.parametrize(("ahead", "onto"), [(0.1, "the lower step"), (0.8, "the step that its heel is on")])
+def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahead, onto):
     """The ground drops by a step between heel and ball of the first contact: no swing led that foot to a foothold."""
     leg = int(walk.held[0].argmax())
     contact = slice(0, int((~walk.held[:, leg]).argmax()))
@@ -108,6 +108,7 @@ def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahea
     shifts = clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
     shift = shifts[0, leg]
     assert (shifts[contact, leg] == shift).all()
-    assert ball[2] + shift[2] < edge, "onto the step that its heel is on"
+    assert (heel[2] + shift[2] > edge) == (onto == "the lower step")
+    assert (ball[2] + shift[2] > edge) == (onto == "the lower step")
     assert np.linalg.norm(shift) < 0.25 * walk.rig.leg_length
     assert not shifts[contact.stop :, leg].any()

@@ -49,6 +49,9 @@ UNEVEN, LEVEL = 0.05, 0.02
 """Leg lengths that the ground under heel and ball may differ in height where a foot stands, and that it may differ
 under the whole sole where the foot is put instead. After a short swing a foot may stand across an edge."""
 
+FARTHEST_LEVEL = 0.3
+"""Leg lengths from the height that it stands at to the step that such a foot is put onto."""
+
 LEVEL_STEP, LEVEL_STEPS = 0.02, 12
 """The same as SHIFT_STEP and SHIFT_STEPS for such a foot."""
 
@@ -144,8 +147,8 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
 
 
 def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
-    """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, as high as
-    it is; zero if it stands, or if there is none. points: (3, 3), of the sole.
+    """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, on one step
+    or the other; zero if it stands, or if there is none. points: (3, 3), of the sole.
     """
     up, here = np.array(rig.up), metrics.points_over(rig, points[np.newaxis], ground)
     below = (here.points @ up - here.gap)[0]
@@ -154,8 +157,10 @@ def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
     support = below[here.gap[0].argmin()]
     shifts = _tried(up, LEVEL_STEP, LEVEL_STEPS) * rig.leg_length
     over = metrics.points_over(rig, points + shifts[:, :, np.newaxis], ground)
-    level = np.abs(over.points @ up - over.gap - support) <= LEVEL * rig.leg_length
-    good = (level & over.found).all(axis=-1)
+    heights = over.points @ up - over.gap
+    level = np.ptp(heights, axis=-1) <= LEVEL * rig.leg_length
+    near = np.abs(heights - support).max(axis=-1) <= FARTHEST_LEVEL * rig.leg_length
+    good = level & near & over.found.all(axis=-1)
     ways = shifts[good]
     return ways[np.linalg.norm(ways, axis=-1).argmin()] if len(ways) else np.zeros(3)
 
