@@ -324,7 +324,7 @@ def test_joints_without_channels_hold_still():
         ("Frames: 2", "Frames: 2.5", 22, "the number of frames is '2.5'"),
         ("Frames: 2", "Frames: -2", 22, "the number of frames is '-2'"),
         ("Frames: 2", "Frames: 3", 23, "39 numbers should follow; the 59 characters left have room for fewer"),
-        ("Frames: 2", "Frames: 1", 25, "more than the 13 numbers"),
+        ("Frames: 2", "Frames: 0", 24, "more than the 0 numbers"),
         ("Frames: 2", "Frames: 100000", 23, "1,300,000 numbers should follow"),
         ("Frames: 2", "Frames: 1300000", 22, "the number of frames is 1300000; at most 1,000,000 are allowed"),
         ("Frames: 2", "Frames: 999999999999", 22, "the number of frames is 999999999999; at most"),
@@ -663,3 +663,11 @@ def test_a_failed_save_leaves_the_file_alone(tmp_path):
     with pytest.raises(InputError):
         bvh.save(path, bvh.loads(ARM), "no such clip")
     assert path.read_text() == "kept"
+
+
+def test_one_frame_more_than_is_declared_is_ignored():
+    """Some exporters count the frames from 0."""
+    short = bvh.loads(ARM.replace("Frames: 2", "Frames: 1", 1), "short.bvh")
+    (clip,), (whole,) = short.clips.values(), bvh.loads(ARM, "arm.bvh").clips.values()
+    assert clip.duration == 0.0
+    np.testing.assert_array_equal(clip.sample(0.0).rotations, whole.sample(0.0).rotations)

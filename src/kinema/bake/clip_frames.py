@@ -50,6 +50,10 @@ angle between the two, and least and most steps from frame to frame that it is l
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
+CALIBRATION_STEP, CALIBRATION_RATIO = math.radians(30.0), 8.0
+"""Radians that a joint rotates from the first key to the second, at least, where the first is a pose of calibration,
+and how many times as far that is as in the keys after it."""
+
 PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
 
@@ -126,6 +130,8 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         clip = clip.in_place(up=rig.up)
     times, stride = _frames(clip, settings)
     poses = clip.sample(times)
+    if settings.places_feet:
+        poses = without_calibration(poses, stride)
     dt = float(times[1] - times[0])
     closing = stride if _is_open_loop(rig, poses, stride) else 0
     if closing:
@@ -165,6 +171,20 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         moves,
     )
     return with_contacts(clip_frames)
+
+
+def without_calibration(poses: Pose, stride: int) -> Pose:
+    """Return poses, (F,), with the second key in place of the first, if that is a pose of calibration: captured files
+    often begin with one, from which the body jumps into its motion. stride: frames from key to key.
+    """
+    if poses.shape[0] <= 3 * stride:
+        return poses
+    keys = poses.rotations[[0, stride, 2 * stride, 3 * stride]].astype(np.float64)
+    steps = arrays.angle_between(keys[:-1], keys[1:]).max(axis=-1)
+    if steps[0] < CALIBRATION_STEP or steps[0] < CALIBRATION_RATIO * steps[1:].max():
+        return poses
+    which = np.arange(poses.shape[0])
+    return poses[np.maximum(which, stride)]
 
 
 def with_contacts(clip_frames: ClipFrames) -> ClipFrames:

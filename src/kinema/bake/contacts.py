@@ -78,14 +78,7 @@ def held_feet(rig: Rig, world: Any, dt: float, planted: Any, body: Any = None) -
         off = np.linalg.norm(slides[start:stop, foot] - slides[start, foot], axis=-1).max()
         if off < farthest * rig.leg_length:
             held[start:stop, foot] = surely[start:stop, foot].any()
-    held = without_short(held, fewest)
-    # Speeds are one-sided at the ends, and many takes begin with a frame of calibration.
-    low_feet, near = low.any(axis=-1), int(fewest)
-    for ends in (slice(None), slice(None, None, -1)):
-        first = held[ends][: near + 1].argmax(axis=0)
-        for foot in np.flatnonzero(held[ends][first, np.arange(len(first))]):
-            held[ends][: first[foot], foot] = low_feet[ends][: first[foot], foot].all()
-    return held
+    return without_short(held, fewest)
 
 
 def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:

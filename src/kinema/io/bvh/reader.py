@@ -132,22 +132,26 @@ class _Scanner:
             self.fail(f"found {word:.60}; allowed are finite numbers of magnitude up to {LARGEST_FLOAT64:g}", position)
         return value
 
-    def numbers(self, count: int) -> Any:
-        """Read the rest of the text as numbers, (count,)."""
+    def numbers(self, count: int, spare: int = 0) -> Any:
+        """Read the rest of the text as numbers, (count,). spare: numbers that may follow, all or none, and are
+        ignored.
+        """
         left = len(self.text) - self.position
         if count > (left + 1) // 2:  # Each number takes a digit and a space: checked before memory is allocated.
             self.fail(f"{count:,} numbers should follow; the {left:,} characters left have room for fewer")
-        values, have = np.empty(count), 0
+        values, have, ends = np.empty(count + spare), 0, (count, count + spare)
         for block in self.BLOCK.finditer(self.text, self.position):
             got = self._block(block.group(), block.start())
-            if have + got.size > count:
-                extra = [*self.NUMBER.finditer(block.group())][count - have]
+            if have + got.size > ends[1]:
+                extra = [*self.NUMBER.finditer(block.group())][max(count - have, 0)]
                 self.fail(f"more than the {count:,} numbers that were declared", block.start() + extra.start())
             values[have : have + got.size] = got
             have += got.size
-        if have < count:
-            self.fail(f"the file ends after {have:,} of {count:,} numbers", len(self.text.rstrip()))
-        return values
+        if have not in ends:
+            ended = f"the file ends after {have:,} of {count:,} numbers"
+            wrong = ended if have < count else f"more than the {count:,} numbers that were declared"
+            self.fail(wrong, len(self.text.rstrip()))
+        return values[:count]
 
     def _block(self, text: str, position: int) -> Any:
         try:
@@ -250,7 +254,8 @@ def _motion(scanner: _Scanner, channels: int) -> tuple[float, Any]:
     if frames > 1 and not SHORTEST_FRAME <= step <= LONGEST_FRAME:
         allowed = f"{SHORTEST_FRAME:g} to {LONGEST_FRAME:g}"
         scanner.fail(f"a frame takes {step:g} seconds; allowed are {allowed}")
-    return step, scanner.numbers(frames * channels).reshape(frames, channels)
+    # Some exporters write one frame more than they declare.
+    return step, scanner.numbers(frames * channels, channels if frames else 0).reshape(frames, channels)
 
 
 def _tracks(joints: list[_Joint], frames: Any, times: Any) -> list[Track]:
