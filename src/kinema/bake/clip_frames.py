@@ -17,6 +17,7 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.pose import Pose
 from kinema.rig import Rig
+from kinema.roles import with_rotated_ends
 from kinema.root_motion import Root
 from kinema.skeleton import Joint
 
@@ -131,7 +132,7 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     times, stride = _frames(clip, settings)
     poses = clip.sample(times)
     if settings.places_feet:
-        poses = without_calibration(poses, stride)
+        poses = with_rotated_ends(rig, without_calibration(poses, stride))
     dt = float(times[1] - times[0])
     closing = stride if _is_open_loop(rig, poses, stride) else 0
     if closing:

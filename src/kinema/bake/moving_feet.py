@@ -18,16 +18,24 @@ from kinema.bake.contacts import slides_of
 from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import smoothed
-from kinema.bake.steadying import bridged, steadied
+from kinema.bake.steadying import bridged, to_mean
 from kinema.behaviours.sole import BALL
 from kinema.character import Character
 from kinema.metrics.frames import runs
+from kinema.rig import Leg
 
 LEAST_SLIDE = 0.002
 """Leg lengths that a foot slides in a clip, at most, for nothing to be done."""
 
 FADE = 0.4
 """Seconds from a contact in which a swinging foot comes back to where it is in the clip, if it swings for long."""
+
+SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
+"""Shares of a slide that are taken back, in the order they are tried."""
+
+FARTHEST_DOWN, LEAST_FOLDED = 0.08, 0.8
+"""Leg lengths that the hips come down at most for that, and the share of its distance from the hip in the clip that an
+ankle keeps at least."""
 
 STRETCH = 0.985
 """Share of its length that a leg may be stretched to, unless the clip stretches it more."""
@@ -43,11 +51,31 @@ def unslid(character: Character, clip_frames: ClipFrames) -> ClipFrames:
     them. What a foot slides is taken back while it stands, and fades while it swings. It rolls as before: what slides
     is the part of its sole that it rolls over.
     """
-    slides = slides_of(clip_frames.rig, clip_frames.world)
-    moves = steadied(slides, clip_frames.held, clip_frames.one_pass, FADE / clip_frames.dt)
-    if np.abs(moves).max(initial=0.0) < LEAST_SLIDE * clip_frames.rig.leg_length:
+    changes = to_mean(slides_of(clip_frames.rig, clip_frames.world), clip_frames.held)
+    if np.abs(changes).max(initial=0.0) < LEAST_SLIDE * clip_frames.rig.leg_length:
         return clip_frames
+    changes = _within_reach(clip_frames, changes)
+    moves = bridged(changes, clip_frames.held, clip_frames.one_pass, FADE / clip_frames.dt)
     return with_moved_feet(character, clip_frames, moves)
+
+
+def _within_reach(clip_frames: ClipFrames, changes: Any) -> Any:
+    """Moves of feet, (F, L, 3), of which a share is left in each contact that the leg can make without the hips coming
+    down far, and without folding up.
+    """
+    rig, world, changes = clip_frames.rig, clip_frames.world, changes.copy()
+    for foot, start, stop in zip(*runs(clip_frames.held.T), strict=True):
+        leg, part = rig.legs[foot], slice(start, stop)
+        hip, ankle = (world[part, leg.joints[k], :3, 3] for k in (0, -1))
+        own, wanted = np.linalg.norm(ankle - hip, axis=-1), changes[part, foot].copy()
+        for share in SHARES:
+            changes[part, foot] = share * wanted
+            moved = ankle + changes[part, foot]
+            missing = _missing(clip_frames, leg, hip, own, moved).max()
+            folds = (np.linalg.norm(moved - hip, axis=-1) < LEAST_FOLDED * own).any()
+            if missing <= FARTHEST_DOWN * rig.leg_length and not folds:
+                break
+    return changes
 
 
 def with_footholds(character: Character, clip_frames: ClipFrames, frames: BakedFrames, shifts: Any) -> ClipFrames:
@@ -88,17 +116,27 @@ def with_moved_feet(character: Character, clip_frames: ClipFrames, moves: Any, r
 def _drop(clip_frames: ClipFrames, world: Any, targets: Any, raised: Any) -> Any:
     """(F,): how far hips that are raised come down so that held legs reach their ankles' targets, (F, L, 3)."""
     rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
+    raised = np.broadcast_to(raised, len(targets))
     missing = np.zeros(len(targets))
     for n, leg in enumerate(rig.legs):
         hip, ankle = (world[:, leg.joints[k], :3, 3] for k in (0, -1))
-        reach = np.maximum(STRETCH * rig.skeleton.length(leg.joints), np.linalg.norm(ankle - hip, axis=-1))
-        way = hip - targets[:, n]
-        along = way @ up + raised
-        across = np.maximum((way * way).sum(axis=-1) - (way @ up) ** 2, 0.0)
-        lowest = np.sqrt(np.maximum(reach**2 - across, 0.0))
-        missing = np.where(clip_frames.held[:, n], np.maximum(missing, along - lowest), missing)
+        own = np.linalg.norm(ankle - hip, axis=-1)
+        lacks = _missing(clip_frames, leg, hip + np.multiply.outer(raised, up), own, targets[:, n])
+        missing = np.where(clip_frames.held[:, n], np.maximum(missing, lacks), missing)
     if not missing.any():
         return missing
     reach = max(1, round(2 * DROP_SMOOTHING / clip_frames.dt))
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(missing, reach, mode="edge"), 2 * reach + 1)
     return smoothed(windows.max(axis=-1)[:, np.newaxis], DROP_SMOOTHING / clip_frames.dt, "edge")[:, 0]
+
+
+def _missing(clip_frames: ClipFrames, leg: Leg, hip: Any, own: Any, target: Any) -> Any:
+    """(F,): how far hips, (F, 3), have to come down for a leg to reach its ankle's target, (F, 3).
+
+    own: (F,), how far apart the two are in the clip, where the leg may be stretched as much.
+    """
+    reach = np.maximum(STRETCH * clip_frames.rig.skeleton.length(leg.joints), own)
+    way = hip - target
+    along = way @ np.array(clip_frames.rig.up)
+    across = np.maximum((way * way).sum(axis=-1) - along**2, 0.0)
+    return np.maximum(along - np.sqrt(np.maximum(reach**2 - across, 0.0)), 0.0)

@@ -10,15 +10,20 @@ from kinema.bake.smoothing import minimum_jerk
 from kinema.metrics.frames import runs
 
 
-def steadied(moves: Any, held: Any, one_pass: int = 0, fade: float = np.inf) -> Any:
+def steadied(moves: Any, held: Any) -> Any:
     """Return what makes vectors of feet, (F, L, 3), constant while a foot is held, (F, L), at their mean; see `bridged`
     for what it is in between.
     """
+    return bridged(to_mean(moves, held), held)
+
+
+def to_mean(moves: Any, held: Any) -> Any:
+    """Return from each of some vectors of feet, (F, L, 3), to the mean of its contact; zero where none is held."""
     changes = np.zeros_like(moves)
     for foot, start, stop in zip(*runs(held.T), strict=True):
         part = moves[start:stop, foot]
         changes[start:stop, foot] = part.mean(axis=0) - part
-    return bridged(changes, held, one_pass, fade)
+    return changes
 
 
 def bridged(changes: Any, held: Any, one_pass: int = 0, fade: float = np.inf) -> Any:

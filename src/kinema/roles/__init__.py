@@ -2,7 +2,7 @@
 
 from kinema.roles.bends import Pole, poles
 from kinema.roles.finder import find
-from kinema.roles.handles import handles, take_along
+from kinema.roles.handles import handles, take_along, with_rotated_ends
 from kinema.roles.limits import with_limits
 from kinema.roles.overrides import Overrides, parse_override, read_overrides
 from kinema.roles.unit import Unit, unit
@@ -19,4 +19,5 @@ __all__ = [
     "take_along",
     "unit",
     "with_limits",
+    "with_rotated_ends",
 ]

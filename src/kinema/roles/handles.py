@@ -16,6 +16,9 @@ from kinema.rig import Arm, Leg, Rig
 from kinema.roles.evidence import SAME_PLACE
 from kinema.skeleton import Skeleton
 
+STILL_END = 1e-3
+"""Radians that a joint may rotate in its parent and still have no rotation of its own."""
+
 
 def twins(skeleton: Skeleton, joint: int, near: float) -> tuple[int, ...]:
     """Joints within a distance of another at rest, neither above nor below it: the topmost of each branch."""
@@ -54,6 +57,30 @@ def take_along(rig: Rig, before: Pose, after: Pose) -> Pose:
         pose = Pose.of(translations, rotations, after.scales.astype(np.float64))
         now = skeleton.world(pose, before=now, changed=[joint])
     return Pose.of(translations, rotations, after.scales.astype(np.float64)).astype(after.precision)
+
+
+def with_rotated_ends(rig: Rig, poses: Pose) -> Pose:
+    """The poses, (F,), with ankles that rotate as the feet do which stand for them.
+
+    Where a foot hangs from elsewhere, the shin ends in a joint without rotation of its own. It would rotate with the
+    shin, and what is known of the sole with it.
+    """
+    skeleton, rotations = rig.skeleton, np.array(poses.rotations, np.float64)
+    rest, world = skeleton.rest_world, skeleton.world(poses.astype(np.float64))
+    ankles, changed = {int(leg.joints[-1]) for leg in rig.legs}, False
+    for end, joints in handles(rig).items():
+        still = float(arrays.angle_between(rotations[:, end], rotations[:1, end]).max()) < STILL_END
+        if end not in ankles or not still or len(skeleton.below([end])) > 1:
+            continue
+        foot, parent = joints[0], int(skeleton.parents[end])
+        now = (_turn(world[:, joint, :3, :3], poses.scales[:, joint]) for joint in (foot, parent))
+        own, above = now
+        at_rest = [_turn(rest[joint, :3, :3], np.ones(3)) for joint in (foot, end)]
+        rotated = arrays.mul(arrays.mul(own, arrays.conj(at_rest[0])), at_rest[1])
+        rotations[:, end], changed = arrays.unit(arrays.mul(arrays.conj(above), rotated)), True
+    if not changed:
+        return poses
+    return Pose.of(poses.translations, rotations.astype(poses.precision), poses.scales)
 
 
 def _parents_first(rig: Rig) -> Iterator[tuple[int, int]]:
