@@ -5,14 +5,19 @@ import pytest
 
 import kinema as km
 from kinema.bake import BakeSettings, bake
+from kinema.bake.clip_frames import frames_of
+from kinema.bake.lying import laid
+from kinema.bake.placing import Site
 from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.pose import Pose
+from tests.assets import asset
 
 PERSON = humanoid()
 HEAD, HIPS = int(PERSON.rig.head), int(PERSON.rig.hips)
 LEG = PERSON.rig.leg_length
+LOCKED = BakeSettings(lock_feet=True)
 SLOPE = np.radians(20.0)
 NORMALS = {"flat": (0.0, 1.0, 0.0), "slope": (0.0, np.cos(SLOPE), -np.sin(SLOPE))}
 GROUNDS = {name: km.Plane((0.0, 0.0, 0.0), normal) for name, normal in NORMALS.items()}
@@ -53,3 +58,13 @@ def test_level_ground_changes_nothing():
     moments = np.array([0.0, 0.5])
     hips = [PERSON.skeleton.world(each.sample(moments))[:, HIPS, :3, :3] for each in (own, baked)]
     assert np.abs(hips[0] - hips[1]).max() < 1e-4
+
+
+def test_a_body_on_short_legs_lies_where_its_head_is_low():
+    """The Knight's hips are as high above the floor when he lies as his legs are long."""
+    character = km.load(asset("gltf/KayKit_Knight.glb"))
+    lies, stands = (frames_of(character.rig, character.clips[name], LOCKED) for name in ("Lie_Idle", "Idle"))
+    site = Site(GROUNDS["slope"], np.array(character.rig.up), character.rig.leg_length, None)
+    for frames, degrees in ((lies, 20.0), (stands, 0.0)):
+        up = laid(frames, site).transforms[:, :3, 1]
+        np.testing.assert_allclose(np.degrees(np.arccos(up[:, 1])), degrees, atol=1.0)

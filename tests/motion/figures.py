@@ -24,7 +24,7 @@ FRAME = 2
 STANDING_SPEED, STANDING_HEIGHT = 0.25, 0.03
 """Leg lengths a second, and leg lengths above its lowest, below which a point of a sole stands in the clip."""
 
-PASSED_SHARE, SKATED_SHARE = 0.15, 0.8
+PASSED_SHARE, SKATED_SHARE = 0.15, 0.7
 """Shares of the body's speed up to which such a point stands, too: the faster a body passes over its foot, the less
 still the foot is. The second one is for walks in place, whose feet skate: a low foot that moves back under the body
 stands."""
@@ -139,11 +139,12 @@ def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip:
     slow = share * _speed(before[:, rig.hips, :3, 3], rig)
     standing = _standing(feet_before, height, slow, leg, loops=case.clip_frames.moved)
     gap, normal, found = _over(case.ground, feet, rig, leg)
+    low, on_ground = standing, case.settings.ground is not None
     if not case.clip_frames.moved:
-        standing |= _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
+        standing = low | _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
     touching = standing & (gap < BARS["hover"] * leg)
     worst = {
-        "hover": _hover(gap, height, standing, found, HIGHEST * leg if case.settings.ground else np.inf) / leg,
+        "hover": _hover(gap, height, standing if on_ground else low, found, HIGHEST * leg) / leg,
         "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
         "slide": _drifts(feet, normal, touching, (0, 1)) / leg,
     }
@@ -275,6 +276,8 @@ def _over(ground: Any, points: Any, rig: Any, leg: float) -> tuple[Any, Any, Any
 def _hover(gap: Any, height: Any, standing: Any, found: Any, highest: float) -> Any:
     """(F,): how high standing soles are above the ground, less what they are above the floor in the clip, if that is
     not higher than so much: the box that the clip steps onto is not there.
+
+    Without a ground, nothing is known of feet on such a box.
     """
     lowest = np.where(found, gap, np.inf).min(axis=-1)
     own = np.maximum(height.min(axis=-1), 0.0)

@@ -32,7 +32,7 @@ SHORTEST = 0.06
 EDGE_HEIGHT, EDGE_SPEED = 0.035, 0.5
 """Leg lengths above where a point is lowest, and leg lengths a second, up to which a contact goes on."""
 
-MOVES_BACK = 0.15
+MOVES_BACK = 0.3
 """Share of the travel's speed with which a low foot of a walk in place moves back under the body if it stands."""
 
 ROLLS_OVER = 0.03
@@ -42,9 +42,10 @@ DRAGGED, SKATED = 0.15, 0.6
 """Leg lengths that a foot slides in a contact, at most: one that slides farther is dragged, and held only where it is
 sure to stand. The second one is for walks in place, where the travel of the body is an estimate and feet skate."""
 
-SLIP_ROUNDS, LEAST_SLIP = 6, 0.02
-"""Rounds in which the travel of a walk in place is corrected, at most, and the share of its speed at which feet may
-slip on average."""
+SLIP_ROUNDS, LEAST_SLIP, SKATES = 6, 0.02, 0.3
+"""Rounds in which the travel of a walk in place is corrected, at most, the share of its speed at which feet may slip on
+average after that, and the share from which on it is corrected: below that, most feet agree with it in the middle of
+their stance."""
 
 AGREES, AGREEING = 0.1, 0.6
 """Share of the travel's speed within which feet agree, and the share of standing feet that agree where none skates."""
@@ -90,6 +91,7 @@ def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:
     world: (F, J, 4, 4), of a walk in place.
     """
     rig = replace(rig, floor=travel.floor)
+    least = SKATES
     for _ in range(SLIP_ROUNDS):
         transforms = travel.transforms(rig.up, dt)
         moved = transforms[:, np.newaxis] @ world
@@ -98,8 +100,9 @@ def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:
         slides = np.einsum("frc,flr->flc", transforms[1:, :3, :3], np.diff(slides_of(rig, moved), axis=0))
         standing = held[1:] & held[:-1]
         slip = _common(slides[standing] / dt, AGREES * travel.speed * rig.leg_length)
-        if np.linalg.norm(slip) < LEAST_SLIP * travel.speed * rig.leg_length:
+        if np.linalg.norm(slip) < least * travel.speed * rig.leg_length:
             break
+        least = LEAST_SLIP
         velocity = travel.velocity - slip
         speed = float(np.linalg.norm(velocity.mean(axis=0))) / rig.leg_length
         travel = replace(travel, velocity=velocity, speed=speed)

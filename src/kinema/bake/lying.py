@@ -22,6 +22,9 @@ LOW_HIPS, LOW_HIPS_OF_MANY_LEGS = (0.7, 0.55), (0.45, 0.3)
 """Height of the hips above the floor, as a share of their height in the stance: a body that is higher than the first
 stands, one that is lower than the second lies. Those with more than two legs sneak with low hips and a level trunk."""
 
+LOW_HEAD = (0.4, 0.3)
+"""The same for the head. Where legs are short, hips are hardly lower when they lie."""
+
 LEVEL_TRUNK = (0.8, 0.5)
 """The same for the cosine of the angle between the way from hips to head and up: those who sit or crouch do not lie."""
 
@@ -63,6 +66,10 @@ def _lies(clip_frames: ClipFrames, world: Any, height: Any) -> Any:
         return np.zeros(len(height))
     lies = _share(height / standing, LOW_HIPS if len(rig.legs) == 2 else LOW_HIPS_OF_MANY_LEGS)
     top = rig.head if rig.head is not None else (rig.spine[-1] if rig.spine else None)
+    if rig.head is not None and len(rig.legs) == 2:
+        above = height + (world[:, int(rig.head), :3, 3] - world[:, rig.hips, :3, 3]) @ up
+        upright = standing + float((stance[int(rig.head), :3, 3] - stance[rig.hips, :3, 3]) @ up)
+        lies = np.maximum(lies, _share(above / max(upright, standing), LOW_HEAD))
     if top is not None:
         trunk = arrays.unit(world[:, int(top), :3, 3] - world[:, rig.hips, :3, 3])
         lies = lies * _share(np.abs(trunk @ up), LEVEL_TRUNK)

@@ -37,6 +37,10 @@ FARTHEST_DOWN, LEAST_FOLDED = 0.08, 0.8
 """Leg lengths that the hips come down at most for that, and the share of its distance from the hip in the clip that an
 ankle keeps at least."""
 
+OUT_OF_REACH, LEAST_KEPT = 0.03, 0.7
+"""Leg lengths that the hips would have to come down at the end of a contact for it to end earlier, and the share of it
+that is kept at least: else it stays as long as it was."""
+
 STRETCH = 0.985
 """Share of its length that a leg may be stretched to, unless the clip stretches it more."""
 
@@ -51,12 +55,31 @@ def unslid(character: Character, clip_frames: ClipFrames) -> ClipFrames:
     them. What a foot slides is taken back while it stands, and fades while it swings. It rolls as before: what slides
     is the part of its sole that it rolls over.
     """
-    changes = to_mean(slides_of(clip_frames.rig, clip_frames.world), clip_frames.held)
+    slides = slides_of(clip_frames.rig, clip_frames.world)
+    changes = to_mean(slides, clip_frames.held)
     if np.abs(changes).max(initial=0.0) < LEAST_SLIDE * clip_frames.rig.leg_length:
         return clip_frames
+    clip_frames = replace(clip_frames, held=_while_reached(clip_frames, changes))
+    changes = to_mean(slides, clip_frames.held)
     changes = _within_reach(clip_frames, changes)
     moves = bridged(changes, clip_frames.held, clip_frames.one_pass, FADE / clip_frames.dt)
     return with_moved_feet(character, clip_frames, moves)
+
+
+def _while_reached(clip_frames: ClipFrames, changes: Any) -> Any:
+    """(F, L): contacts without the last frames, in which a foot is out of reach where it is held: a runner's foot
+    leaves the ground as its leg is stretched. changes: (F, L, 3), moves of feet.
+    """
+    rig, world, held = clip_frames.rig, clip_frames.world, clip_frames.held.copy()
+    for foot, start, stop in zip(*runs(clip_frames.held.T), strict=True):
+        leg, part = rig.legs[foot], slice(start, stop)
+        hip, ankle = (world[part, leg.joints[k], :3, 3] for k in (0, -1))
+        own = np.linalg.norm(ankle - hip, axis=-1)
+        near = _missing(clip_frames, leg, hip, own, ankle + changes[part, foot]) <= OUT_OF_REACH * rig.leg_length
+        kept = len(near) - int(near[::-1].argmax())
+        if kept >= LEAST_KEPT * len(near) and stop < len(held):
+            held[start + kept : stop, foot] = False
+    return held
 
 
 def _within_reach(clip_frames: ClipFrames, changes: Any) -> Any:
