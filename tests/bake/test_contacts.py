@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.contacts import slides_of
@@ -10,6 +11,7 @@ from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.metrics.frames import runs
 from kinema.pose import Pose
+from tests.assets import asset
 
 SETTINGS = BakeSettings(lock_feet=True)
 
@@ -41,15 +43,16 @@ def test_a_stance_of_a_trembling_clip_is_one_contact():
     assert len(runs(noisy.held.T)[0]) == len(runs(clean.held.T)[0])
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.3, 0.6])
-def test_the_travel_of_a_skating_walk_is_that_of_the_walk(strength):
+@pytest.mark.parametrize(("strength", "off"), [(0.0, 0.03), (0.3, 0.06), (0.6, 0.16)])
+def test_the_travel_of_a_skating_walk_is_that_of_the_walk(strength, off):
+    """The more it skates, the less the feet that agree are right about the speed."""
     person = humanoid()
     own = frames_of(person.rig, person.clips["walk"], SETTINGS)
     hips = own.world[:, person.rig.hips, :3, 3]
     speed = np.linalg.norm(hips[-1] - hips[0]) / (own.times[-1] - own.times[0]) / person.rig.leg_length
     found = frames_of(person.rig, skating(person, strength), SETTINGS)
     assert found.moved
-    assert found.travel.speed == pytest.approx(speed, rel=0.06)
+    assert found.travel.speed == pytest.approx(speed, rel=off)
 
 
 def test_feet_of_a_skating_walk_stand_for_as_long_as_those_of_the_walk():
@@ -77,3 +80,12 @@ def test_a_skating_walk_is_baked_without_skating():
             most[n] = max(most[n], float(np.ptp(slides[part, foot], axis=0).max()))
     assert most[0] > 0.05
     assert most[1] < 0.01
+
+
+def test_the_travel_of_a_walk_whose_feet_do_not_agree_is_the_mean_of_them():
+    """The Knight's feet pass under him at 1.8 to 4 leg lengths a second."""
+    rig = (knight := km.load(asset("gltf/KayKit_Knight.glb"))).rig
+    frames = frames_of(rig, knight.clips["Walking_B"], SETTINGS).without_lead
+    slides = np.diff(slides_of(rig, frames.world), axis=0)[frames.held[1:] & frames.held[:-1]] / frames.dt
+    assert frames.travel.speed > 2.4
+    assert np.linalg.norm(slides.mean(axis=0)) < 0.1 * frames.travel.speed * rig.leg_length

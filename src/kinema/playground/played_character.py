@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.bake.contacts import without_slip
 from kinema.bake.travel import travel_of
 from kinema.character import Character
 from kinema.clip import Clip
@@ -26,10 +27,13 @@ def judged(character: Character, clip: Clip) -> ClipMotion:
         return own
     times = np.linspace(0.0, clip.duration, min(round(clip.duration * JUDGED_FPS), JUDGED_FRAMES) + 2)
     world = rig.skeleton.world(clip.sample(times))
-    travel = travel_of(rig, world, float(times[1]), closed=True)
-    velocity = travel.velocity.mean(axis=0)
+    dt = float(times[1])
+    travel = travel_of(rig, world, dt, closed=True)
+    if not travel.needed:
+        return replace(own, floor=travel.floor)
+    velocity = without_slip(rig, world, dt, travel).velocity.mean(axis=0)
     speed = float(np.linalg.norm(velocity))
-    if not travel.needed or not speed:
+    if not speed:
         return replace(own, floor=travel.floor)
     return replace(own, floor=travel.floor, speed=speed, ahead=velocity / speed)
 
