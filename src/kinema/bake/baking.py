@@ -89,19 +89,16 @@ def bake(
     clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
     ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
     below = settings.at[1] if len(settings.at) == 3 else None
-    original, uneven = clip_frames, False
-    if settings.places_feet:
-        if settings.ground is not None:
-            clip_frames = levelled(character, clip_frames)
-        uneven = clip_frames is not original
-        clip_frames = unslid(character, rested(clip_frames))
+    original = alone = clip_frames
+    level = levelled(character, clip_frames) if settings.places_feet and settings.ground is not None else clip_frames
+    clip_frames = unslid(character, rested(level)) if settings.places_feet else level
     way = way_length(clip_frames)
     site = Site(ground, np.array(rig.up), rig.leg_length, below)
     if settings.ground is not None and not settings.keep_strides:
         clip_frames = leaned(shortened(character, clip_frames, site), site)
     strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
-        original = on_ground(original, ground, below)
+        alone = on_ground(original, ground, below)
         clip_frames = laid(on_ground(clip_frames, ground, below), site)
         rounds = _rounds(character, clip_frames, ground, settings, progress)
         clip_frames = clip_frames.without_lead
@@ -117,7 +114,7 @@ def bake(
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
     new = _new_clip(clip, poses, keys.times, settings, below)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
-    before, after = _measure(original.without_lead.world, clip_frames, played, ground, settings)
+    before, after = _measure(alone.without_lead.world, clip_frames, played, ground, settings)
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
         new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
@@ -133,7 +130,7 @@ def bake(
         travels=clip_frames.moved and not settings.on_treadmill,
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
-        problems=tuple(_problems(clip_frames, played, after, exact, uneven, settings)),
+        problems=tuple(_problems(clip_frames, played, after, exact, level is not original, settings)),
     )
 
 

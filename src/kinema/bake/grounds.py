@@ -31,7 +31,7 @@ STEPS, MOST_STEPS = 50, 10_000
 """Steps of stairs: the default, and the most."""
 
 SMALLEST_RUN, LARGEST_RUN = 0.05, 20.0
-"""Leg lengths of a tread that somebody could have meant."""
+"""Leg lengths of the smallest and the largest tread that is not doubted."""
 
 _UP = np.array((0.0, 1.0, 0.0))
 
