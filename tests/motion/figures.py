@@ -204,7 +204,7 @@ def _local(case: Case, world: Any) -> Any:
 
 
 def _speed(hips: Any, rig: Any) -> Any:
-    """(F, 1, 1): how fast the body goes over the ground."""
+    """(F, 1, 1): speed of the hips across up, in the unit of the file a second."""
     moves = np.gradient(hips, 1.0 / RATE, axis=0)
     up = np.array(rig.up)
     return np.linalg.norm(moves - (moves @ up)[:, np.newaxis] * up, axis=-1)[:, np.newaxis, np.newaxis]

@@ -51,3 +51,27 @@ def test_nothing_to_take_along():
         np.testing.assert_allclose(now, was, atol=1e-6)
     with pytest.raises(InputError, match="as many poses"):
         roles.take_along(rig, poses, poses[0])
+
+
+def test_ankles_of_a_robot_rotate_as_its_feet_do():
+    """Its shins end in joints that are not animated: they would rotate with the shins, while the feet stay flat."""
+    character = files.load(asset("gltf/RobotExpressive.glb"))
+    rig, poses = character.rig, character.clips["Walking"].sample(np.linspace(0.0, 0.9, 30))
+    before, after = (rig.skeleton.world(each) for each in (poses, roles.with_rotated_ends(rig, poses)))
+    for leg in rig.legs:
+        end = int(leg.joints[-1])
+        foot = roles.handles(rig)[end][0]
+        np.testing.assert_allclose(after[:, end, :3, 3], before[:, end, :3, 3], atol=1e-5)
+        seen = []
+        for world, joint in ((before, end), (after, end), (before, foot)):
+            axes = world[:, joint, :3, :3].astype(np.float64)
+            rotation = arrays.from_matrix(axes / np.linalg.norm(axes, axis=-2, keepdims=True))
+            seen.append(arrays.mul(rotation, arrays.conj(rotation[:1])))
+        assert np.degrees(arrays.angle_between(seen[0], seen[2])).max() > 20.0
+        assert np.degrees(arrays.angle_between(seen[1], seen[2])).max() < 0.1
+
+
+def test_ankles_with_feet_of_their_own_stay():
+    character = files.load(asset("gltf/Fox.glb"))
+    poses = character.clips["Walk"].sample(np.linspace(0.0, 0.5, 5))
+    assert roles.with_rotated_ends(character.rig, poses) is poses

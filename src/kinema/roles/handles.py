@@ -66,20 +66,23 @@ def with_rotated_ends(rig: Rig, poses: Pose) -> Pose:
     shin, and what is known of the sole with it.
     """
     skeleton, rotations = rig.skeleton, np.array(poses.rotations, np.float64)
-    rest, world = skeleton.rest_world, skeleton.world(poses.astype(np.float64))
-    ankles, changed = {int(leg.joints[-1]) for leg in rig.legs}, False
-    for end, joints in handles(rig).items():
-        still = float(arrays.angle_between(rotations[:, end], rotations[:1, end]).max()) < STILL_END
-        if end not in ankles or not still or len(skeleton.below([end])) > 1:
-            continue
-        foot, parent = joints[0], int(skeleton.parents[end])
-        now = (_turn(world[:, joint, :3, :3], poses.scales[:, joint]) for joint in (foot, parent))
-        own, above = now
-        at_rest = [_turn(rest[joint, :3, :3], np.ones(3)) for joint in (foot, end)]
-        rotated = arrays.mul(arrays.mul(own, arrays.conj(at_rest[0])), at_rest[1])
-        rotations[:, end], changed = arrays.unit(arrays.mul(arrays.conj(above), rotated)), True
-    if not changed:
+    still = arrays.angle_between(rotations, rotations[:1]).max(axis=0) < STILL_END
+    ankles = {int(leg.joints[-1]) for leg in rig.legs}
+    feet = {
+        end: joints[0]
+        for end, joints in handles(rig).items()
+        if end in ankles and still[end] and len(skeleton.below([end])) == 1
+    }
+    if not feet:
         return poses
+    rest, world = skeleton.rest_world, skeleton.world(poses.astype(np.float64))
+    for end, foot in feet.items():
+        own, above = (
+            _turn(world[:, joint, :3, :3], poses.scales[:, joint]) for joint in (foot, int(skeleton.parents[end]))
+        )
+        foot_at_rest, end_at_rest = (_turn(rest[joint, :3, :3], np.ones(3)) for joint in (foot, end))
+        rotated = arrays.mul(arrays.mul(own, arrays.conj(foot_at_rest)), end_at_rest)
+        rotations[:, end] = arrays.unit(arrays.mul(arrays.conj(above), rotated))
     return Pose.of(poses.translations, rotations.astype(poses.precision), poses.scales)
 
 
