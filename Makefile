@@ -8,9 +8,8 @@ INSTALLED := $(VENV)/.installed
 PLAYGROUND_RESULTS := benchmarks/results/playground.json
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
-UNCOMPILED_QUICK := tests/math tests/solvers/test_chain.py tests/solvers/test_two_bone.py tests/solvers/test_schedule.py
-UNCOMPILED := tests/math tests/solvers tests/world tests/physics tests/behaviours tests/test_limits.py tests/test_clip.py \
-	tests/test_pose.py tests/test_skeleton.py
+UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/limb/test_two_bone.py tests/solvers/chain/test_schedule.py
+UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
 .PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion clean
 
@@ -49,8 +48,8 @@ test-lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	KINEMA_WITHOUT_PAGE=1 $(VENV)-lowest/bin/python -m pip install --quiet --editable . numpy==1.26.0 numba==0.60.0 \
 		typer==0.15.4 rich==13.0.0 pillow pytest hypothesis
-	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/test_pipeline.py \
-		tests/test_kernel_cache.py tests/test_compile_ahead.py tests/test_records.py
+	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/stages/test_animator.py \
+		tests/compile tests/test_compile_ahead.py
 
 # Style, types and layers, all tests compiled, with fewer random examples than `test-all`, the chains' kernels as plain
 # Python, and the playground's scenes in a real browser.

@@ -61,7 +61,7 @@ class KinemaHook(BuildHookInterface):
         if os.environ.get("KINEMA_WITHOUT_KERNELS"):
             return
         shutil.rmtree(KERNELS, ignore_errors=True)
-        command = [sys.executable, "-m", "kinema.kernel_cache", str(KERNELS)]
+        command = [sys.executable, "-m", "kinema.compile.kernel_cache", str(KERNELS)]
         try:
             subprocess.run(command, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, check=True, timeout=1800)
         except (OSError, subprocess.SubprocessError) as problem:

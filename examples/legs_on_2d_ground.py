@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 import kinema as km
-from kinema.images import gif_bytes
+from kinema.io.images import gif_bytes
 
 WIDTH, HEIGHT, SCALE = 480, 300, 150.0
 """Pixels, and pixels per metre."""

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Arm, Leg, Rig
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Arm, Leg, Rig
+from kinema.model.skeleton import Skeleton
 
 # Hips at 1 m; each leg 0.2 to the side, knees at 0.5 and 5 cm ahead, ankles at 0.1, toe joints at 0.03 and 0.15 ahead.
 JOINTS = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema import root_motion
+from kinema.model import root_motion
 
 # The function has the name of the module it is in.
 warmup_module = sys.modules[km.warmup.__module__]
@@ -183,7 +183,7 @@ def test_every_public_solver_is_in_the_list(monkeypatch):
     """A solver that is added and forgotten here would be compiled in the middle of a game."""
     called = set()
     home = {name: getattr(km, name).__module__.split(".")[1] for name in km.__all__ if name[0].islower()}
-    names = [name for name, part in home.items() if part in {"behaviours", "solvers"} and name not in PLAIN]
+    names = [name for name, part in home.items() if part in {"stages", "solvers"} and name not in PLAIN]
     for name in names:
         module = sys.modules[getattr(km, name).__module__]
         original = getattr(module, name)
@@ -206,7 +206,7 @@ def test_compiling_warns_of_no_target(caplog):
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_walker_lifts_a_foot_so_that_the_plans_of_swings_are_compiled(dtype, monkeypatch):
-    from kinema.behaviours import locomotion
+    from kinema.stages.walk import locomotion
 
     planned, plan = [], locomotion.plan_swings
     monkeypatch.setattr(locomotion, "plan_swings", lambda *given: (planned.append(True), plan(*given)))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.behaviours.stage import Stage, StageState
 from kinema.demo import humanoid
+from kinema.stages.stage import Stage, StageState
 from tests import naive
 from tests.compiled import COMPILED
 

@@ -13,9 +13,9 @@ from kinema.io import bvh
 from kinema.math import arrays
 from kinema.metrics.balance import distance_inside
 from kinema.metrics.capsules import segment_distance
-from kinema.pose import Pose
-from kinema.rig import Leg, Rig
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Leg, Rig
+from kinema.model.skeleton import Skeleton
 from tests import problems
 from tests.assets import asset
 from tests.standing_rig import ANKLE, HAND, HIPS, SHIN, THIGH, TOE, Slope, make_rig

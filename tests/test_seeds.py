@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.behaviours.leg_placement import LegPlacement, LegPose
-from kinema.drawing import draw_limb
 from kinema.physics import Balls, Room, energy, step
+from kinema.solvers.limb.drawing import draw_limb
+from kinema.stages.legs.leg_placement import LegPlacement, LegPose
 from kinema.world.plane import Plane
 from kinema.world.sphere import Sphere
 from kinema.world.voxel_grid import VoxelGrid

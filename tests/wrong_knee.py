@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 
 ANGLE = np.radians(70.0)
 """How far the shin is rotated against its way: more than the walk bends it."""

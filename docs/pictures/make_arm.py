@@ -6,11 +6,11 @@ import numpy as np
 
 from kinema.demo.scenes.arm import STOOL, ArmScene
 from kinema.demo.scenes.sorting import bin_boxes
-from kinema.images import gif_bytes
-from kinema.meshes import Mesh, globe, joined, tube
+from kinema.io.images import gif_bytes
 from kinema.render.body import Body
 from kinema.render.camera import Camera
 from kinema.render.ground_image import GroundImage
+from kinema.render.meshes import Mesh, globe, joined, tube
 from kinema.render.renderer import Renderer, sun_for
 from kinema.render.space import DrawingSpace
 from kinema.render.themes import THEMES

@@ -12,7 +12,7 @@ from make_pictures import EARTH, HERE, RED, _flat_shaded, body, picture, save
 
 import kinema as km
 from kinema.demo import humanoid
-from kinema.meshes import Mesh
+from kinema.render.meshes import Mesh
 
 FRAMES = 60
 SIZE = (232, 300)

@@ -10,11 +10,11 @@ import numpy as np
 
 import kinema as km
 from kinema.demo import course, humanoid, quadruped, rocks, spider
-from kinema.images import gif_bytes, png_bytes
-from kinema.meshes import Mesh, joined, smoothed
+from kinema.io.images import gif_bytes, png_bytes
 from kinema.render.camera import along, axes_looking
 from kinema.render.drawing import film, strip
 from kinema.render.look import Look
+from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.raster import fill
 from kinema.render.renderer import coarse, shaded
 from kinema.render.shadows import ShadowMap

@@ -13,7 +13,7 @@ import numpy as np
 import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.grounds import GroundSpec
-from kinema.images import png_bytes
+from kinema.io.images import png_bytes
 from kinema.render.drawing import strip
 from kinema.render.look import Look
 

@@ -16,47 +16,7 @@ if TYPE_CHECKING:
     from kinema import metrics as metrics
     from kinema import quat as quat
     from kinema import render as render
-    from kinema.behaviours.aim import Aim as Aim
-    from kinema.behaviours.aim import AimReport as AimReport
-    from kinema.behaviours.eye_look import EyeLook as EyeLook
-    from kinema.behaviours.eye_look import EyesPose as EyesPose
-    from kinema.behaviours.eyes import Eyes as Eyes
-    from kinema.behaviours.eyes import EyesReport as EyesReport
-    from kinema.behaviours.feet import Feet as Feet
-    from kinema.behaviours.feet import FeetReport as FeetReport
-    from kinema.behaviours.feet_levels import FeetLevel as FeetLevel
-    from kinema.behaviours.full_body import Body as Body
-    from kinema.behaviours.hands import Hands as Hands
-    from kinema.behaviours.hands import HandsReport as HandsReport
-    from kinema.behaviours.head import Head as Head
-    from kinema.behaviours.head import HeadReport as HeadReport
-    from kinema.behaviours.head_look import HeadLook as HeadLook
-    from kinema.behaviours.head_look import HeadPose as HeadPose
-    from kinema.behaviours.layers import Breathing as Breathing
-    from kinema.behaviours.layers import Layer as Layer
-    from kinema.behaviours.layers import Recoil as Recoil
-    from kinema.behaviours.layers import Sway as Sway
-    from kinema.behaviours.leg_placement import FootSolution as FootSolution
-    from kinema.behaviours.leg_placement import LegPlacement as LegPlacement
-    from kinema.behaviours.leg_placement import LegPose as LegPose
-    from kinema.behaviours.leg_placement import solve_foot as solve_foot
-    from kinema.behaviours.locomotion import Locomotion as Locomotion
-    from kinema.behaviours.locomotion import LocomotionReport as LocomotionReport
-    from kinema.behaviours.play import Play as Play
-    from kinema.behaviours.play import PlayReport as PlayReport
-    from kinema.behaviours.stage import Crowd as Crowd
-    from kinema.behaviours.stage import FrameContext as FrameContext
-    from kinema.behaviours.stage import Stage as Stage
-    from kinema.behaviours.stage import StageState as StageState
-    from kinema.behaviours.tail import Tail as Tail
-    from kinema.behaviours.tail import TailReport as TailReport
-    from kinema.character import Character as Character
-    from kinema.clip import Clip as Clip
-    from kinema.clip import Event as Event
-    from kinema.clip import Track as Track
     from kinema.compile_ahead import warmup as warmup
-    from kinema.drawing import LimbSprites as LimbSprites
-    from kinema.drawing import draw_limb as draw_limb
     from kinema.errors import DeviceError as DeviceError
     from kinema.errors import FileError as FileError
     from kinema.errors import InputError as InputError
@@ -64,52 +24,92 @@ if TYPE_CHECKING:
     from kinema.errors import MissingPackageError as MissingPackageError
     from kinema.io.files import load as load
     from kinema.io.files import save as save
-    from kinema.limits import Cone as Cone
-    from kinema.limits import Hinge as Hinge
-    from kinema.limits import SwingTwist as SwingTwist
+    from kinema.model.character import Character as Character
+    from kinema.model.clip import Clip as Clip
+    from kinema.model.clip import Event as Event
+    from kinema.model.clip import Track as Track
+    from kinema.model.limits import Cone as Cone
+    from kinema.model.limits import Hinge as Hinge
+    from kinema.model.limits import SwingTwist as SwingTwist
+    from kinema.model.pose import JointTransform as JointTransform
+    from kinema.model.pose import Pose as Pose
+    from kinema.model.rig import Arm as Arm
+    from kinema.model.rig import Leg as Leg
+    from kinema.model.rig import Rig as Rig
+    from kinema.model.root_motion import RootMotion as RootMotion
+    from kinema.model.skeleton import Skeleton as Skeleton
+    from kinema.model.skin import Skin as Skin
     from kinema.physics import Balls as Balls
     from kinema.physics import Room as Room
     from kinema.physics import Rope2D as Rope2D
-    from kinema.pipeline import Animator as Animator
-    from kinema.pipeline import Frame as Frame
-    from kinema.pipeline import Trace as Trace
     from kinema.playground.notebook import play as play
-    from kinema.pose import JointTransform as JointTransform
-    from kinema.pose import Pose as Pose
-    from kinema.rig import Arm as Arm
-    from kinema.rig import Leg as Leg
-    from kinema.rig import Rig as Rig
-    from kinema.root_motion import RootMotion as RootMotion
-    from kinema.skeleton import Skeleton as Skeleton
-    from kinema.skin import Skin as Skin
-    from kinema.solvers.aim import AimResult as AimResult
-    from kinema.solvers.aim import aim as aim
+    from kinema.solvers.body.full_body import BodyReport as BodyReport
+    from kinema.solvers.body.full_body import FullBody as FullBody
     from kinema.solvers.body.targets import Effector as Effector
-    from kinema.solvers.ccd import ccd as ccd
-    from kinema.solvers.chain import ChainResult as ChainResult
-    from kinema.solvers.compensating import CompensatingResult as CompensatingResult
-    from kinema.solvers.compensating import Compensation as Compensation
-    from kinema.solvers.compensating import compensating as compensating
-    from kinema.solvers.constrain import constrain as constrain
-    from kinema.solvers.fabrik import fabrik as fabrik
-    from kinema.solvers.full_body import BodyReport as BodyReport
-    from kinema.solvers.full_body import FullBody as FullBody
-    from kinema.solvers.goal import Report as Report
-    from kinema.solvers.goal import solve as solve
-    from kinema.solvers.goal_task import Goal as Goal
-    from kinema.solvers.hinges import hinge_angles as hinge_angles
-    from kinema.solvers.look_at import look_at as look_at
-    from kinema.solvers.matrices import apply_to_matrices as apply_to_matrices
-    from kinema.solvers.two_bone import TwoBoneResult as TwoBoneResult
-    from kinema.solvers.two_bone import two_bone as two_bone
-    from kinema.solvers.two_bone_2d import TwoBone2DResult as TwoBone2DResult
-    from kinema.solvers.two_bone_2d import two_bone_2d as two_bone_2d
-    from kinema.solvers.two_bone_rotations import (
+    from kinema.solvers.chain.ccd import ccd as ccd
+    from kinema.solvers.chain.chain import ChainResult as ChainResult
+    from kinema.solvers.chain.compensating import CompensatingResult as CompensatingResult
+    from kinema.solvers.chain.compensating import Compensation as Compensation
+    from kinema.solvers.chain.compensating import compensating as compensating
+    from kinema.solvers.chain.constrain import constrain as constrain
+    from kinema.solvers.chain.fabrik import fabrik as fabrik
+    from kinema.solvers.goal.goal import Report as Report
+    from kinema.solvers.goal.goal import solve as solve
+    from kinema.solvers.goal.goal_task import Goal as Goal
+    from kinema.solvers.goal.hinges import hinge_angles as hinge_angles
+    from kinema.solvers.goal.matrices import apply_to_matrices as apply_to_matrices
+    from kinema.solvers.limb.aim import AimResult as AimResult
+    from kinema.solvers.limb.aim import aim as aim
+    from kinema.solvers.limb.drawing import LimbSprites as LimbSprites
+    from kinema.solvers.limb.drawing import draw_limb as draw_limb
+    from kinema.solvers.limb.look_at import look_at as look_at
+    from kinema.solvers.limb.two_bone import TwoBoneResult as TwoBoneResult
+    from kinema.solvers.limb.two_bone import two_bone as two_bone
+    from kinema.solvers.limb.two_bone_2d import TwoBone2DResult as TwoBone2DResult
+    from kinema.solvers.limb.two_bone_2d import two_bone_2d as two_bone_2d
+    from kinema.solvers.limb.two_bone_rotations import (
         TwoBoneRotationsResult as TwoBoneRotationsResult,
     )
-    from kinema.solvers.two_bone_rotations import (
+    from kinema.solvers.limb.two_bone_rotations import (
         two_bone_rotations as two_bone_rotations,
     )
+    from kinema.stages.animator import Animator as Animator
+    from kinema.stages.animator import Frame as Frame
+    from kinema.stages.animator import Trace as Trace
+    from kinema.stages.arms.hands import Hands as Hands
+    from kinema.stages.arms.hands import HandsReport as HandsReport
+    from kinema.stages.body import Body as Body
+    from kinema.stages.feet.feet import Feet as Feet
+    from kinema.stages.feet.feet import FeetReport as FeetReport
+    from kinema.stages.feet.feet_levels import FeetLevel as FeetLevel
+    from kinema.stages.gaze.aim import Aim as Aim
+    from kinema.stages.gaze.aim import AimReport as AimReport
+    from kinema.stages.gaze.eye_look import EyeLook as EyeLook
+    from kinema.stages.gaze.eye_look import EyesPose as EyesPose
+    from kinema.stages.gaze.eyes import Eyes as Eyes
+    from kinema.stages.gaze.eyes import EyesReport as EyesReport
+    from kinema.stages.gaze.head import Head as Head
+    from kinema.stages.gaze.head import HeadReport as HeadReport
+    from kinema.stages.gaze.head_look import HeadLook as HeadLook
+    from kinema.stages.gaze.head_look import HeadPose as HeadPose
+    from kinema.stages.layers import Breathing as Breathing
+    from kinema.stages.layers import Layer as Layer
+    from kinema.stages.layers import Recoil as Recoil
+    from kinema.stages.layers import Sway as Sway
+    from kinema.stages.legs.leg_placement import FootSolution as FootSolution
+    from kinema.stages.legs.leg_placement import LegPlacement as LegPlacement
+    from kinema.stages.legs.leg_placement import LegPose as LegPose
+    from kinema.stages.legs.leg_placement import solve_foot as solve_foot
+    from kinema.stages.play import Play as Play
+    from kinema.stages.play import PlayReport as PlayReport
+    from kinema.stages.stage import Crowd as Crowd
+    from kinema.stages.stage import FrameContext as FrameContext
+    from kinema.stages.stage import Stage as Stage
+    from kinema.stages.stage import StageState as StageState
+    from kinema.stages.tail import Tail as Tail
+    from kinema.stages.tail import TailReport as TailReport
+    from kinema.stages.walk.locomotion import Locomotion as Locomotion
+    from kinema.stages.walk.locomotion import LocomotionReport as LocomotionReport
     from kinema.world.ground import Ground as Ground
     from kinema.world.height_field import HeightField as HeightField
     from kinema.world.plane import Plane as Plane
@@ -121,16 +121,16 @@ if TYPE_CHECKING:
 _HOME = {
     "load": "kinema.io.files",
     "save": "kinema.io.files",
-    "apply_to_matrices": "kinema.solvers.matrices",
+    "apply_to_matrices": "kinema.solvers.goal.matrices",
     "play": "kinema.playground.notebook",
-    "HandsReport": "kinema.behaviours.hands",
-    "Hands": "kinema.behaviours.hands",
-    "LimbSprites": "kinema.drawing",
-    "draw_limb": "kinema.drawing",
-    "FootSolution": "kinema.behaviours.leg_placement",
-    "LegPose": "kinema.behaviours.leg_placement",
-    "solve_foot": "kinema.behaviours.leg_placement",
-    "LegPlacement": "kinema.behaviours.leg_placement",
+    "HandsReport": "kinema.stages.arms.hands",
+    "Hands": "kinema.stages.arms.hands",
+    "LimbSprites": "kinema.solvers.limb.drawing",
+    "draw_limb": "kinema.solvers.limb.drawing",
+    "FootSolution": "kinema.stages.legs.leg_placement",
+    "LegPose": "kinema.stages.legs.leg_placement",
+    "solve_foot": "kinema.stages.legs.leg_placement",
+    "LegPlacement": "kinema.stages.legs.leg_placement",
     "Room": "kinema.physics",
     "Balls": "kinema.physics",
     "Rope2D": "kinema.physics",
@@ -142,79 +142,79 @@ _HOME = {
     "HeightField": "kinema.world.height_field",
     "Plane": "kinema.world.plane",
     "FileError": "kinema.errors",
-    "Trace": "kinema.pipeline",
-    "Frame": "kinema.pipeline",
-    "Animator": "kinema.pipeline",
-    "AimReport": "kinema.behaviours.aim",
-    "EyesReport": "kinema.behaviours.eyes",
-    "HeadReport": "kinema.behaviours.head",
-    "HeadLook": "kinema.behaviours.head_look",
-    "HeadPose": "kinema.behaviours.head_look",
-    "EyeLook": "kinema.behaviours.eye_look",
-    "EyesPose": "kinema.behaviours.eye_look",
-    "Aim": "kinema.behaviours.aim",
-    "Eyes": "kinema.behaviours.eyes",
-    "Head": "kinema.behaviours.head",
-    "FeetReport": "kinema.behaviours.feet",
-    "FeetLevel": "kinema.behaviours.feet_levels",
-    "Feet": "kinema.behaviours.feet",
-    "LocomotionReport": "kinema.behaviours.locomotion",
-    "Locomotion": "kinema.behaviours.locomotion",
-    "TailReport": "kinema.behaviours.tail",
-    "Tail": "kinema.behaviours.tail",
-    "Layer": "kinema.behaviours.layers",
-    "Recoil": "kinema.behaviours.layers",
-    "Sway": "kinema.behaviours.layers",
-    "Breathing": "kinema.behaviours.layers",
-    "Play": "kinema.behaviours.play",
-    "PlayReport": "kinema.behaviours.play",
-    "Crowd": "kinema.behaviours.stage",
-    "FrameContext": "kinema.behaviours.stage",
-    "Stage": "kinema.behaviours.stage",
-    "StageState": "kinema.behaviours.stage",
-    "RootMotion": "kinema.root_motion",
-    "Event": "kinema.clip",
-    "Track": "kinema.clip",
-    "Clip": "kinema.clip",
-    "solve": "kinema.solvers.goal",
-    "Report": "kinema.solvers.goal",
-    "Goal": "kinema.solvers.goal_task",
-    "JointTransform": "kinema.pose",
-    "Pose": "kinema.pose",
-    "Skeleton": "kinema.skeleton",
-    "Arm": "kinema.rig",
-    "Leg": "kinema.rig",
-    "Rig": "kinema.rig",
-    "Skin": "kinema.skin",
-    "Character": "kinema.character",
+    "Trace": "kinema.stages.animator",
+    "Frame": "kinema.stages.animator",
+    "Animator": "kinema.stages.animator",
+    "AimReport": "kinema.stages.gaze.aim",
+    "EyesReport": "kinema.stages.gaze.eyes",
+    "HeadReport": "kinema.stages.gaze.head",
+    "HeadLook": "kinema.stages.gaze.head_look",
+    "HeadPose": "kinema.stages.gaze.head_look",
+    "EyeLook": "kinema.stages.gaze.eye_look",
+    "EyesPose": "kinema.stages.gaze.eye_look",
+    "Aim": "kinema.stages.gaze.aim",
+    "Eyes": "kinema.stages.gaze.eyes",
+    "Head": "kinema.stages.gaze.head",
+    "FeetReport": "kinema.stages.feet.feet",
+    "FeetLevel": "kinema.stages.feet.feet_levels",
+    "Feet": "kinema.stages.feet.feet",
+    "LocomotionReport": "kinema.stages.walk.locomotion",
+    "Locomotion": "kinema.stages.walk.locomotion",
+    "TailReport": "kinema.stages.tail",
+    "Tail": "kinema.stages.tail",
+    "Layer": "kinema.stages.layers",
+    "Recoil": "kinema.stages.layers",
+    "Sway": "kinema.stages.layers",
+    "Breathing": "kinema.stages.layers",
+    "Play": "kinema.stages.play",
+    "PlayReport": "kinema.stages.play",
+    "Crowd": "kinema.stages.stage",
+    "FrameContext": "kinema.stages.stage",
+    "Stage": "kinema.stages.stage",
+    "StageState": "kinema.stages.stage",
+    "RootMotion": "kinema.model.root_motion",
+    "Event": "kinema.model.clip",
+    "Track": "kinema.model.clip",
+    "Clip": "kinema.model.clip",
+    "solve": "kinema.solvers.goal.goal",
+    "Report": "kinema.solvers.goal.goal",
+    "Goal": "kinema.solvers.goal.goal_task",
+    "JointTransform": "kinema.model.pose",
+    "Pose": "kinema.model.pose",
+    "Skeleton": "kinema.model.skeleton",
+    "Arm": "kinema.model.rig",
+    "Leg": "kinema.model.rig",
+    "Rig": "kinema.model.rig",
+    "Skin": "kinema.model.skin",
+    "Character": "kinema.model.character",
     "DeviceError": "kinema.errors",
     "InputError": "kinema.errors",
     "KinemaError": "kinema.errors",
     "MissingPackageError": "kinema.errors",
-    "Cone": "kinema.limits",
-    "Hinge": "kinema.limits",
-    "SwingTwist": "kinema.limits",
-    "AimResult": "kinema.solvers.aim",
-    "aim": "kinema.solvers.aim",
-    "ccd": "kinema.solvers.ccd",
-    "ChainResult": "kinema.solvers.chain",
-    "CompensatingResult": "kinema.solvers.compensating",
-    "Compensation": "kinema.solvers.compensating",
-    "compensating": "kinema.solvers.compensating",
-    "constrain": "kinema.solvers.constrain",
-    "fabrik": "kinema.solvers.fabrik",
-    "Body": "kinema.behaviours.full_body",
-    "FullBody": "kinema.solvers.full_body",
-    "BodyReport": "kinema.solvers.full_body",
+    "Cone": "kinema.model.limits",
+    "Hinge": "kinema.model.limits",
+    "SwingTwist": "kinema.model.limits",
+    "AimResult": "kinema.solvers.limb.aim",
+    "aim": "kinema.solvers.limb.aim",
+    "ccd": "kinema.solvers.chain.ccd",
+    "ChainResult": "kinema.solvers.chain.chain",
+    "CompensatingResult": "kinema.solvers.chain.compensating",
+    "Compensation": "kinema.solvers.chain.compensating",
+    "compensating": "kinema.solvers.chain.compensating",
+    "constrain": "kinema.solvers.chain.constrain",
+    "fabrik": "kinema.solvers.chain.fabrik",
+    "Body": "kinema.stages.body",
+    "FullBody": "kinema.solvers.body.full_body",
+    "BodyReport": "kinema.solvers.body.full_body",
     "Effector": "kinema.solvers.body.targets",
-    "hinge_angles": "kinema.solvers.hinges",
-    "look_at": "kinema.solvers.look_at",
-    "TwoBoneResult": "kinema.solvers.two_bone",
-    "two_bone": "kinema.solvers.two_bone",
-    "TwoBone2DResult": "kinema.solvers.two_bone_2d",
-    "two_bone_2d": "kinema.solvers.two_bone_2d",
-    "TwoBoneRotationsResult": "kinema.solvers.two_bone_rotations",
-    "two_bone_rotations": "kinema.solvers.two_bone_rotations",
+    "hinge_angles": "kinema.solvers.goal.hinges",
+    "look_at": "kinema.solvers.limb.look_at",
+    "TwoBoneResult": "kinema.solvers.limb.two_bone",
+    "two_bone": "kinema.solvers.limb.two_bone",
+    "TwoBone2DResult": "kinema.solvers.limb.two_bone_2d",
+    "two_bone_2d": "kinema.solvers.limb.two_bone_2d",
+    "TwoBoneRotationsResult": "kinema.solvers.limb.two_bone_rotations",
+    "two_bone_rotations": "kinema.solvers.limb.two_bone_rotations",
     "warmup": "kinema.compile_ahead",
 }
 
@@ -245,7 +245,7 @@ def _describe_results() -> None:
         if value is not None:
             del _undescribed[name]
             if hasattr(value, "_fields"):
-                import_module("kinema.field_docs").describe_fields(value)
+                import_module("kinema.compile.field_docs").describe_fields(value)
 
 
 def __dir__() -> list[str]:

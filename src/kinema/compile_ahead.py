@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema import kernel_cache, validation
+from kinema import validation
+from kinema.compile import kernel_cache
 from kinema.errors import InputError
 
 _PRECISIONS = {"float64": np.float64, "float32": np.float32}
@@ -27,18 +28,18 @@ _FIRST_STEP = 5
 
 def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     """One small call for everything there is to compile, by name."""
-    from kinema import limits
-    from kinema.behaviours.leg_placement import solve_foot
-    from kinema.drawing import draw_limb
-    from kinema.solvers.aim import aim
-    from kinema.solvers.ccd import ccd
-    from kinema.solvers.compensating import compensating
-    from kinema.solvers.constrain import constrain
-    from kinema.solvers.fabrik import fabrik
-    from kinema.solvers.look_at import look_at
-    from kinema.solvers.two_bone import two_bone
-    from kinema.solvers.two_bone_2d import two_bone_2d
-    from kinema.solvers.two_bone_rotations import two_bone_rotations
+    from kinema.model import limits
+    from kinema.solvers.chain.ccd import ccd
+    from kinema.solvers.chain.compensating import compensating
+    from kinema.solvers.chain.constrain import constrain
+    from kinema.solvers.chain.fabrik import fabrik
+    from kinema.solvers.limb.aim import aim
+    from kinema.solvers.limb.drawing import draw_limb
+    from kinema.solvers.limb.look_at import look_at
+    from kinema.solvers.limb.two_bone import two_bone
+    from kinema.solvers.limb.two_bone_2d import two_bone_2d
+    from kinema.solvers.limb.two_bone_rotations import two_bone_rotations
+    from kinema.stages.legs.leg_placement import solve_foot
 
     stages = {part: partial(_frames, dtype, listed) for part, listed in _stages().items()}
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **stages}
@@ -83,12 +84,12 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
 
 def _solve(dtype: Any) -> None:
     """A limb, a chain, and one with limits."""
-    from kinema.limits import Cone
-    from kinema.pose import Pose
-    from kinema.skeleton import Skeleton
-    from kinema.solvers.goal import solve
-    from kinema.solvers.goal_task import Goal
-    from kinema.solvers.matrices import apply_to_matrices
+    from kinema.model.limits import Cone
+    from kinema.model.pose import Pose
+    from kinema.model.skeleton import Skeleton
+    from kinema.solvers.goal.goal import solve
+    from kinema.solvers.goal.goal_task import Goal
+    from kinema.solvers.goal.matrices import apply_to_matrices
 
     up, rotations = (
         np.tile(np.array((0.0, 1.0, 0.0), dtype), (5, 1)),
@@ -107,11 +108,11 @@ def _solve(dtype: Any) -> None:
 
 def _full_body() -> None:
     """A hand that is pulled, inside limits, from rest and from the frame before."""
-    from kinema.limits import Cone
-    from kinema.pose import Pose
-    from kinema.skeleton import Skeleton
+    from kinema.model.limits import Cone
+    from kinema.model.pose import Pose
+    from kinema.model.skeleton import Skeleton
+    from kinema.solvers.body.full_body import FullBody
     from kinema.solvers.body.targets import Effector
-    from kinema.solvers.full_body import FullBody
 
     rest = Pose(np.tile((0.0, 1.0, 0.0), (4, 1)), np.tile((0.0, 0.0, 0.0, 1.0), (4, 1)))
     body, pull = FullBody(Skeleton(list("abcd"), range(-1, 3), rest, [Cone(1.0)] * 4)), [Effector("d", (1.0, 2.0, 0.5))]
@@ -150,16 +151,16 @@ def _smoothing() -> None:
 
 def _stages() -> dict[str, list[Any]]:
     """Every stage with settings that use all of its kernels, by part."""
-    from kinema.behaviours.aim import Aim
-    from kinema.behaviours.eyes import Eyes
-    from kinema.behaviours.feet import Feet
-    from kinema.behaviours.full_body import Body
-    from kinema.behaviours.hands import Hands
-    from kinema.behaviours.head import Head
-    from kinema.behaviours.layers import Breathing, Layer, Recoil, Sway
-    from kinema.behaviours.locomotion import Locomotion
-    from kinema.behaviours.play import Play
-    from kinema.behaviours.tail import Tail
+    from kinema.stages.arms.hands import Hands
+    from kinema.stages.body import Body
+    from kinema.stages.feet.feet import Feet
+    from kinema.stages.gaze.aim import Aim
+    from kinema.stages.gaze.eyes import Eyes
+    from kinema.stages.gaze.head import Head
+    from kinema.stages.layers import Breathing, Layer, Recoil, Sway
+    from kinema.stages.play import Play
+    from kinema.stages.tail import Tail
+    from kinema.stages.walk.locomotion import Locomotion
 
     return {
         "feet": [Play("walk"), Feet(weight=0.5)],
@@ -175,8 +176,8 @@ def _stages() -> dict[str, list[Any]]:
 
 def _frames(dtype: Any, stages: list[Any]) -> None:
     """A few frames of our humanoid with these stages, each asked for what it can do."""
-    from kinema.pipeline import Animator
     from kinema.solvers.body.targets import Effector
+    from kinema.stages.animator import Animator
     from kinema.world.height_field import HeightField
 
     animator = Animator(_person(dtype), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
@@ -210,9 +211,9 @@ def _clip(clip: Any) -> None:
 
 def _person(dtype: Any) -> Any:
     """Our humanoid, which is in single precision, in this one: characters from files are in double."""
-    from kinema.character import Character
     from kinema.demo import humanoid
-    from kinema.skeleton import Skeleton
+    from kinema.model.character import Character
+    from kinema.model.skeleton import Skeleton
 
     person = humanoid()
     skeleton = Skeleton(person.skeleton.names, person.skeleton.parents, person.skeleton.rest.astype(dtype))

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinema._jit import batch
-from kinema._numba import IS_COMPILED
+from kinema.compile.jit import batch
+from kinema.compile.numba_version import IS_COMPILED
 from kinema.constants import LARGEST_FLOAT32, LARGEST_FLOAT64
 from kinema.errors import InputError
 

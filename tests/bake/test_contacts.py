@@ -7,10 +7,10 @@ import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.contacts import slides_of
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.metrics.frames import runs
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from tests.assets import asset
 
 SETTINGS = BakeSettings(lock_feet=True)

@@ -11,7 +11,7 @@ import kinema as km
 from kinema.bake import grounds
 from kinema.demo import slope
 from kinema.errors import FileError, InputError
-from kinema.images import png_bytes
+from kinema.io.images import png_bytes
 from tests.assets import asset
 
 

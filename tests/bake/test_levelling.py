@@ -8,10 +8,10 @@ from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.levelling import levelled
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.metrics.frames import runs
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 
 LOCKED = BakeSettings(lock_feet=True)
 

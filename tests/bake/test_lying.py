@@ -8,10 +8,10 @@ from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.lying import laid
 from kinema.bake.placing import Site
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from tests.assets import asset
 
 PERSON = humanoid()

@@ -11,11 +11,11 @@ from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.contacts import slides_of
 from kinema.bake.moving_feet import unslid, with_footholds
-from kinema.behaviours.sole import BALL
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.metrics.frames import runs
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.stages.legs.sole import BALL
 
 SETTINGS = BakeSettings(lock_feet=True)
 

@@ -8,10 +8,10 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.resting import REST_FADE, rested
-from kinema.clip import Clip
 from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 
 RATE, SECONDS = 60, 3.0
 SAMPLES = np.arange(int(SECONDS * RATE) + 1) / RATE

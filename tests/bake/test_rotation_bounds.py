@@ -13,7 +13,7 @@ from kinema.bake.clip_frames import frames_of
 from kinema.bake.rotation_bounds import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, with_steady_handles, without_pops
 from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 
 FLOOR = km.Plane()
 

@@ -15,10 +15,10 @@ from kinema.bake.placing import rotation_of
 from kinema.bake.swing_paths import MIN_FRAMES, with_smooth_swings
 from kinema.bake.swing_spline import MAX_SHIFT
 from kinema.bake.targets import MovingPoint
-from kinema.clip import Clip
 from kinema.demo import humanoid, stairs
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 
 FLOOR = km.Plane()
 SETTINGS = BakeSettings(lock_feet=True)

@@ -8,8 +8,7 @@ import pytest
 import kinema as km
 from kinema.demo import humanoid, quadruped, spider
 from kinema.info.facts import facts
-
-from ..assets import asset
+from tests.assets import asset
 
 KEYS = {
     "": {"version", "file", "name", "space", "joints", "roles", "clips", "skins", "problems", "doubts"},

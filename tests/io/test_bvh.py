@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.character import Character
-from kinema.clip import Clip, Track
 from kinema.errors import FileError, InputError
 from kinema.io import bvh
 from kinema.io.bvh import writer
 from kinema.io.bvh.format import MOST_JOINTS
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.clip import Clip, Track
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from tests.assets import asset
 
 REAL = ["cmu_02_01", "cmu_03_01", "three_pirouette"]

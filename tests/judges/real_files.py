@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from tests.assets import FOLDER
 
 

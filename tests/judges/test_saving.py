@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kinema import demo
-from kinema.character import Character
 from kinema.io import files
 from kinema.io.gltf.buffers import DocumentBuffers
+from kinema.model.character import Character
 from tests.assets import FOLDER, asset
 from tests.judges import programs
 from tests.judges.agreement import AGREES, check_scenes, distance, moments

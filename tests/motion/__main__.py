@@ -134,7 +134,7 @@ def _worst_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _draw(rows: list[dict[str, Any]], names: list[CaseName]) -> None:
     """Strips of the worst, around the moment in which each is worst."""
     from kinema.bake import bake
-    from kinema.images import png_bytes
+    from kinema.io.images import png_bytes
     from kinema.render.drawing import poses_that_fit, strip
     from kinema.render.look import Look
 

@@ -13,9 +13,9 @@ import numpy as np
 import kinema as km
 from kinema.bake import BakeSettings
 from kinema.bake.clip_frames import ClipFrames, frames_of
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo import terrain
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.world.rays import Hits
 from tests.assets import FOLDER
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.math import arrays
+from kinema.model.clip import Clip
 from tests.motion.cases import Case
 from tests.motion.playing import Motion, clip_motion
 

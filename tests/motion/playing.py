@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kinema as km
-from kinema.clip import Clip
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
 from tests.motion.cases import Case
 
 RATES = (30, 60, 120, 240)

@@ -7,9 +7,8 @@ from typer.testing import CliRunner
 import kinema as km
 from kinema.cli import app
 from kinema.demo import quadruped
-
-from ..assets import asset
-from ..pictures import decode_gif, read_picture
+from tests.assets import asset
+from tests.pictures import decode_gif, read_picture
 
 
 def invoke(*arguments):

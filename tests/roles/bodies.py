@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip, Track
 from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.clip import Clip, Track
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 MADE = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 

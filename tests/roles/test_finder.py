@@ -13,9 +13,9 @@ from kinema import roles
 from kinema.errors import InputError
 from kinema.io import files
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Arm, Leg
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Arm, Leg
+from kinema.model.skeleton import Skeleton
 from tests.assets import asset
 from tests.roles.bodies import MADE, Disguised, lying, nameless, placed, plain, shuffled, with_decoys, with_halves
 

@@ -7,7 +7,7 @@ from kinema import roles
 from kinema.errors import InputError
 from kinema.io import files
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 from tests.assets import asset
 from tests.roles.bodies import MADE, plain
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from kinema import roles
-from kinema.character import Character
 from kinema.errors import InputError
 from kinema.io import files
-from kinema.limits import Hinge, SwingTwist
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.character import Character
+from kinema.model.limits import Hinge, SwingTwist
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from kinema.roles import limits
-from kinema.skeleton import Skeleton
 from tests.assets import asset
 from tests.roles.bodies import MADE, plain
 

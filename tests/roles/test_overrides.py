@@ -4,7 +4,7 @@ import pytest
 
 from kinema import roles
 from kinema.errors import FileError, InputError
-from kinema.rig import Arm, Leg
+from kinema.model.rig import Arm, Leg
 from kinema.roles import Overrides, parse_override, read_overrides
 
 FILE = """

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kinema import metrics, roles
-from kinema.clip import Clip
 from kinema.io import files
-from kinema.pose import Pose
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from tests.assets import asset
 from tests.roles.bodies import MADE, plain
 

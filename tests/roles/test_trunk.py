@@ -6,7 +6,7 @@ import pytest
 import kinema as km
 from kinema import roles
 from kinema.io import files
-from kinema.skin import Skin
+from kinema.model.skin import Skin
 from tests.assets import asset
 
 

@@ -5,7 +5,7 @@ import pytest
 from kinema import roles
 from kinema.io import files
 from kinema.math import arrays
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 from tests.assets import asset
 from tests.roles.bodies import MADE, placed, plain
 

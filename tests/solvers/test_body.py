@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
-from kinema._jit import batch
-from kinema.limits import in_precision
+from kinema.compile.jit import batch
 from kinema.math import quat
+from kinema.model.limits import in_precision
 from kinema.solvers.body import joints, records, system
 from tests import compiled, naive, problems
 from tests.compiled import cast, from_python, run, widened

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kinema import limits
+from kinema.model import limits
 from kinema.solvers import branch
 from tests import compiled, naive, problems
-from tests.behaviours.bodies import person, poses
 from tests.compiled import both_precisions, eps, run
 from tests.solvers.limit_kinds import kinds
+from tests.stages.bodies import person, poses
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 

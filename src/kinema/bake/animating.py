@@ -12,16 +12,16 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.landings import Landings
 from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import SETTLING
-from kinema.behaviours.eyes import Eyes
-from kinema.behaviours.full_body import Body
-from kinema.behaviours.hands import Hands
-from kinema.behaviours.head import Head
-from kinema.behaviours.stage import Stage
-from kinema.character import Character
 from kinema.math import arrays
-from kinema.pipeline import Animator, Frame
-from kinema.pose import Pose
+from kinema.model.character import Character
+from kinema.model.pose import Pose
 from kinema.solvers.body.targets import Effector
+from kinema.stages.animator import Animator, Frame
+from kinema.stages.arms.hands import Hands
+from kinema.stages.body import Body
+from kinema.stages.gaze.eyes import Eyes
+from kinema.stages.gaze.head import Head
+from kinema.stages.stage import Stage
 
 ANY_SPEED = 1e6
 """Radians a second at which legs may rotate: a bake slows them down afterwards, with what comes next in view."""

@@ -27,12 +27,12 @@ from kinema.bake.shortfalls import missing_ground, shortfalls
 from kinema.bake.strides import shortened, way_length
 from kinema.bake.swing_paths import with_smooth_swings
 from kinema.bake.targets import out_of_reach, targets_of
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import InputError
 from kinema.metrics import Metrics
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
 from kinema.roles import take_along
 from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane

@@ -12,9 +12,9 @@ from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.smoothing import minimum_jerk
 from kinema.bake.swing_spline import frames_to
-from kinema.behaviours.sole import BALL, HEEL
 from kinema.math import arrays
 from kinema.metrics.frames import runs
+from kinema.stages.legs.sole import BALL, HEEL
 
 SHALLOWEST = 0.008
 """Leg lengths that a foot may be in the ground; deeper, it is raised while it swings, and put elsewhere to stand."""

@@ -12,14 +12,14 @@ from kinema import metrics
 from kinema.bake.contacts import held_feet, planted_feet, without_slip
 from kinema.bake.settings import FASTEST_FPS, BakeSettings
 from kinema.bake.travel import Travel, travel_of
-from kinema.clip import Clip
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.model.root_motion import Root
+from kinema.model.skeleton import Joint
 from kinema.roles import with_rotated_ends
-from kinema.root_motion import Root
-from kinema.skeleton import Joint
 
 DEFAULT_FPS = 30.0
 """Frames a second for clips whose keys give no rate."""

@@ -15,10 +15,10 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.travel import Travel
-from kinema.behaviours.clip_landings import HELD_HEIGHT, HELD_SPEED, HIGHEST_STANDING, LOWEST_SHARE
 from kinema.constants import PLANTED_SPEED
 from kinema.metrics.frames import runs, without_short
-from kinema.rig import Rig
+from kinema.model.rig import Rig
+from kinema.stages.feet.clip_landings import HELD_HEIGHT, HELD_SPEED, HIGHEST_STANDING, LOWEST_SHARE
 
 PLANT_HEIGHT = 0.018
 """Leg lengths above the clip's floor up to which a sole is planted; a higher one is lifting, however slowly."""

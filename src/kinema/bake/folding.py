@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 from kinema.roles import handles
-from kinema.skeleton import Skeleton
 
 UNEVEN = 1e-4
 """Relative difference of the scales above the body from which a rotation cannot be folded in without shear."""

@@ -12,10 +12,10 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
-from kinema.clip import Clip
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
 
 ON_FRAME = 1e-3
 """Frames: what is nearer to one is on it. A clip's length, in seconds of 32 bits, is off by less."""

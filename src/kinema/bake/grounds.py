@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError, InputError
-from kinema.images import read_grey
 from kinema.io import files
+from kinema.io.images import read_grey
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
 from kinema.world.terrain import PIECE, STONE, Terrain

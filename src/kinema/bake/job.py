@@ -17,10 +17,10 @@ from kinema.bake.baking import bake
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.report import clip_report, rig_report
 from kinema.bake.settings import BakeSettings
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import FileError, InputError, KinemaError
 from kinema.io import files, names
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.roles import Overrides
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
-from kinema.behaviours.clip_landings import standing_vectors
-from kinema.behaviours.sole import BALL, HEEL, TIP
 from kinema.math import arrays
+from kinema.stages.feet.clip_landings import standing_vectors
+from kinema.stages.legs.sole import BALL, HEEL, TIP
 
 
 class Landing(NamedTuple):

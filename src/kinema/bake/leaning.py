@@ -12,7 +12,7 @@ from kinema.bake.grade import slopes_under
 from kinema.bake.placing import Site, rotation_of
 from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 
 UP, DOWN = 0.3, 0.15
 """Share of the slope's angle that a body leans uphill, going up and going down."""

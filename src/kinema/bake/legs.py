@@ -9,13 +9,13 @@ import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.placing import rotation_of
-from kinema.behaviours.leg_solver import KNEE_BENT, LegSolver
-from kinema.behaviours.pelvis import FOOT_TARGET
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
-from kinema.character import Character
 from kinema.math import arrays
-from kinema.pipeline import Animator, Frame
-from kinema.pose import Pose
+from kinema.model.character import Character
+from kinema.model.pose import Pose
+from kinema.stages.animator import Animator, Frame
+from kinema.stages.legs.leg_solver import KNEE_BENT, LegSolver
+from kinema.stages.legs.pelvis import FOOT_TARGET
+from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 
 
 def solve_legs(

@@ -15,10 +15,10 @@ from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames, with_contacts
 from kinema.bake.moving_feet import with_moved_feet
 from kinema.bake.steadying import bridged
-from kinema.behaviours.clip_landings import HELD_SPEED
-from kinema.behaviours.sole import BALL
-from kinema.character import Character
 from kinema.metrics.frames import runs, without_short
+from kinema.model.character import Character
+from kinema.stages.feet.clip_landings import HELD_SPEED
+from kinema.stages.legs.sole import BALL
 
 SHORTEST_STAND = 0.1
 """Seconds in which a foot hardly moves, at least, to be a foothold."""

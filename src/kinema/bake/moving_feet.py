@@ -19,10 +19,10 @@ from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import smoothed
 from kinema.bake.steadying import bridged, to_mean
-from kinema.behaviours.sole import BALL
-from kinema.character import Character
 from kinema.metrics.frames import runs
-from kinema.rig import Leg
+from kinema.model.character import Character
+from kinema.model.rig import Leg
+from kinema.stages.legs.sole import BALL
 
 LEAST_SLIDE = 0.002
 """Leg lengths that a foot slides in a clip, at most, for nothing to be done."""

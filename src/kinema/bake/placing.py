@@ -12,7 +12,7 @@ from kinema.bake.settings import BakeSettings
 from kinema.bake.smoothing import smoothed
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 FARTHEST_GROUND = 1000.0
 """Leg lengths above and below the character within which its first ground is looked for."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.bake.baking import Baked
 from kinema.metrics import PARTS, Metrics
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 from kinema.roles import unit
 
 FORMAT, VERSION = "kinema.bake", 1

@@ -19,7 +19,7 @@ from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import minimum_jerk
 from kinema.math import arrays
 from kinema.metrics.frames import runs
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 
 REST_FADE = 0.12
 """Seconds before and after a foot stands flat in which it comes to rest and goes on."""

@@ -19,10 +19,10 @@ from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
 from kinema.metrics.frames import runs
-from kinema.pose import Pose
-from kinema.rig import Leg, Rig
+from kinema.model.pose import Pose
+from kinema.model.rig import Leg, Rig
+from kinema.model.skeleton import Joint
 from kinema.roles import handles
-from kinema.skeleton import Joint
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0
 """Radians a second that a leg joint rotates at most beyond the clip: 22 degrees in 1/60 s. From 25 on it is seen as a

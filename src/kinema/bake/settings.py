@@ -8,9 +8,9 @@ from typing import Any
 
 from kinema import validation
 from kinema.bake.targets import MovingPoint
-from kinema.behaviours.feet import Feet
 from kinema.errors import InputError
-from kinema.pipeline import as_ground
+from kinema.stages.animator import as_ground
+from kinema.stages.feet.feet import Feet
 
 SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 """Frames a second that may be asked for, and to which a clip's own rate is held: mocap comes at up to 240."""

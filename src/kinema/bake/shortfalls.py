@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.metrics import PARTS, Metrics
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""

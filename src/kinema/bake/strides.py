@@ -19,9 +19,9 @@ from kinema.bake.placing import Site, rotation_of
 from kinema.bake.smoothing import smoothed
 from kinema.bake.steadying import steadied
 from kinema.bake.stride_map import stride_map
-from kinema.character import Character
 from kinema.math import arrays
 from kinema.metrics.frames import without_short
+from kinema.model.character import Character
 
 SLOW, SHORTEST_STEP = 0.4, 0.15
 """Leg lengths a second below which a foot does not step, and seconds of the shortest step."""

@@ -30,9 +30,9 @@ from kinema.bake.swing_spline import (
     stiffness_of,
     swings_of,
 )
-from kinema.character import Character
 from kinema.math import arrays
 from kinema.math.smoothing import smooth
+from kinema.model.character import Character
 
 HIPS_SMOOTHING = 0.05
 """Seconds: time constant of the smoothing of the hips."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.smoothing import minimum_jerk
-from kinema.behaviours.clip_foot import FASTEST_FOOT
 from kinema.constants import TELEPORT
 from kinema.math.smoothing import smooth
 from kinema.metrics.frames import runs
+from kinema.stages.feet.clip_foot import FASTEST_FOOT
 
 SMOOTHING = 0.045
 """Seconds: time constant of the smoothing. What changes within less than about six times this is smoothed."""

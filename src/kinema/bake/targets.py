@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.errors import FileError, InputError
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 from kinema.solvers.body.roles import joint_of
 
 SETTLING = 1.5

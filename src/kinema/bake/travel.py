@@ -17,7 +17,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 LOW_SOLE = 0.05
 """Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""

@@ -165,7 +165,7 @@ def _short(value: float) -> float:
 
 def _cuda() -> Any:
     """numba.cuda, or a clear error."""
-    from kinema.solvers.cuda import _cuda as checked
+    from kinema.solvers.gpu.cuda import _cuda as checked
 
     return checked()
 

@@ -22,15 +22,15 @@ import numpy as np
 from numba import from_dtype
 
 import kinema as km
-from kinema._jit import kernel
-from kinema.behaviours.character_pose import CharacterPose, FrameArrays, update_matrix
-from kinema.behaviours.feet import FeetState, place_body
-from kinema.behaviours.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, FeetRecords, aim_body
-from kinema.behaviours.ground_contact import FOOT_SAMPLES, HIT, keep_hit
-from kinema.behaviours.stage import Crowd, FrameContext, Stage, StageState
 from kinema.bench import machine
+from kinema.compile.jit import kernel
 from kinema.demo import humanoid
 from kinema.math.rows import load3
+from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.stages.feet.feet import FeetState, place_body
+from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, FeetRecords, aim_body
+from kinema.stages.legs.ground_contact import FOOT_SAMPLES, HIT, keep_hit
+from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 from kinema.world.height_field import meet_height_field
 from kinema.world.rays import Ray, point_along, unit_direction
 
@@ -199,7 +199,7 @@ class DeviceCrowd:
 
 def _cuda() -> Any:
     """numba.cuda, or a clear error."""
-    from kinema.solvers.cuda import _cuda as checked
+    from kinema.solvers.gpu.cuda import _cuda as checked
 
     return checked()
 

@@ -68,6 +68,6 @@ def _run_uncompiled() -> None:
         return
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     try:
-        import kinema._numba  # noqa: F401  # Reads the variable once.
+        import kinema.compile.numba_version  # noqa: F401  # Reads the variable once.
     finally:
         del os.environ["NUMBA_DISABLE_JIT"]

@@ -12,7 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from kinema.bake.grounds import GroundSpec
-    from kinema.character import Character
+    from kinema.model.character import Character
     from kinema.roles import Overrides
 
 Options = TypeVar("Options")

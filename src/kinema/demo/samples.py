@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
@@ -17,9 +15,11 @@ from kinema.demo.terrain import stairs
 from kinema.errors import FileError, InputError
 from kinema.io import atomic, files, names
 from kinema.io.gltf.primitives import unit_normals
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 
 CAPTURE_SECONDS, CAPTURE_FPS, CAPTURE_SWAY = 4.0, 60, 0.02
 """The capture's length, its frame rate, and how far its root sways back and forth, metres: the feet slide by it."""

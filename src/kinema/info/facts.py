@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.info.roles import roles_of
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.rig import Rig
 from kinema.roles import unit
 
 VERSION = 2

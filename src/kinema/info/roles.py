@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 _LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
 

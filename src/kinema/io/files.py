@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import FileError, InputError
 from kinema.io import atomic, bvh, gltf
 from kinema.io.bvh.format import LARGEST_FILE as LARGEST_BVH
 from kinema.io.gltf.document import MAGIC
 from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_GLTF
 from kinema.io.other_formats import FBX_MAGIC, advice
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.roles import Overrides, find, read_overrides
 
 _BOM = b"\xef\xbb\xbf"

@@ -3,7 +3,7 @@
 A character of a crowd draws the same numbers as on its own, on any thread and on any device.
 """
 
-from kinema._jit import kernel, like
+from kinema.compile.jit import kernel, like
 
 _BITS = 0xFFFFFFFF
 

@@ -2,7 +2,7 @@
 
 import math
 
-from kinema._jit import kernel, like
+from kinema.compile.jit import kernel, like
 from kinema.constants import TINY
 from kinema.math import vec
 

@@ -6,7 +6,7 @@ serves arrays with any leading axes: `load3(points[i, j])`, `store4(foot.rotatio
 
 from __future__ import annotations
 
-from kinema._jit import kernel
+from kinema.compile.jit import kernel
 
 
 @kernel

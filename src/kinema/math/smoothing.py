@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema._jit import batch
+from kinema.compile.jit import batch
 
 _THIRD_DIFFERENCE = np.array((-1.0, 3.0, -3.0, 1.0))
 

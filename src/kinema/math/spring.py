@@ -5,7 +5,7 @@ They are stable for every step size and do not overshoot.
 
 import math
 
-from kinema._jit import kernel, like
+from kinema.compile.jit import kernel, like
 from kinema.constants import CRITICAL_HALF, LN2, SHORTEST_HALF_LIFE
 
 

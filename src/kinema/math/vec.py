@@ -2,7 +2,7 @@
 
 import math
 
-from kinema._jit import kernel, like
+from kinema.compile.jit import kernel, like
 from kinema.constants import TINY
 
 SIDE_SWITCH = 0.01

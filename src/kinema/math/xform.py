@@ -3,7 +3,7 @@
 A transform is the tuple `(t, r, s)`; a matrix is a tuple of four columns of three: x axis, y axis, z axis, origin.
 """
 
-from kinema._jit import kernel, like
+from kinema.compile.jit import kernel, like
 from kinema.constants import TINY
 from kinema.math import quat, vec
 

@@ -12,8 +12,8 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.metrics.frames import world_frames
 from kinema.metrics.soles import sole_points
-from kinema.rig import Rig
-from kinema.skeleton import Joint
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Joint
 from kinema.solvers.body import masses as body_masses
 from kinema.solvers.body.roles import joint_of
 

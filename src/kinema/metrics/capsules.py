@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinema.character import Character
 from kinema.errors import InputError
 from kinema.metrics.frames import world_frames
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.rig import Rig
 
 THICKNESS = 0.12
 """Radius of a capsule without skin, as a share of its length."""

@@ -10,9 +10,9 @@ from kinema import validation
 from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 
 
 def world_frames(skeleton: Skeleton, name: str, motion: Any) -> Any:

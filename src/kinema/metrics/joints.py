@@ -11,9 +11,9 @@ from kinema import validation
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.metrics.frames import frame_numbers, leg_lengths, positions_of, rotations_of, seconds, world_frames
-from kinema.pose import Pose
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 
 KNEE_BENT = 0.05
 """Leg lengths off the line from hip to ankle from which a knee is clearly bent: by 11 degrees."""

@@ -14,9 +14,9 @@ from kinema.metrics.frames import leg_lengths, positions_of, seconds, world_fram
 from kinema.metrics.joints import jerk, knee_flips, reach_error, rotation_steps
 from kinema.metrics.sliding import Steps, check_planted, slides, steps_of
 from kinema.metrics.soles import clearance, penetration, planted_from, shin_penetration, soles_over
-from kinema.pose import Pose
-from kinema.rig import Rig
-from kinema.skeleton import Joint, Skeleton
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Joint, Skeleton
 
 FRAME = 1 / 60
 """Seconds in which rotations are compared, whatever the rate of the frames; a frame, if that is longer."""

@@ -11,7 +11,7 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.metrics.frames import frame_numbers, leg_lengths, runs
 from kinema.metrics.soles import Soles
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 CONTACT_BAND = 0.005
 """Leg lengths. Parts of a sole that are this near to its lowest part all count as touching: 4 mm."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.constants import PLANTED_SPEED
 from kinema.metrics.frames import leg_lengths, positions_of, seconds, without_short, world_frames
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 PLANTED_SHORTEST = 0.06
 """Seconds. A plant, or a gap in one, that is shorter is noise: the shortest steps of a sprint last 0.08 s."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema._jit import batch, kernel, routine
+from kinema.compile.jit import batch, kernel, routine
 from kinema.constants import LARGEST_FLOAT64, LONGEST_STEP
 from kinema.errors import InputError
 from kinema.math import vec

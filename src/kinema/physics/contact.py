@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from kinema._jit import kernel, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, store3
 from kinema.physics.state import FIXED

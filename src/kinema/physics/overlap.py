@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, store3
 from kinema.physics.contact import slowed, strike

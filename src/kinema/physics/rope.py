@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
-from kinema.solvers.fabrik import fabrik
+from kinema.solvers.chain.fabrik import fabrik
 
 ROUNDS = 6
 """Passes from the end to the start and back per step. Few passes keep the shape that the fall gave the rope."""

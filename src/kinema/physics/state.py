@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.records import Record
+from kinema.compile.records import Record
 
 BALL = Record(position=(np.float64, 3), velocity=(np.float64, 3), radius=np.float64, inverse_mass=np.float64)
 """A ball. inverse_mass: 1/kg; 0 for a ball that is held."""

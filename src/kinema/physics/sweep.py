@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3
 from kinema.physics.state import CONTACT_GAP, FIXED, NOTHING, ROOM

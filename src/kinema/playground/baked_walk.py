@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 
 from kinema.bake import BakeSettings, MovingPoint, bake
-from kinema.behaviours.feet import Feet
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo.scenes.actor import POSES, UP
 from kinema.demo.scenes.character_files import saved
 from kinema.demo.scenes.scene import FileJob
@@ -20,9 +17,12 @@ from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.io import names
 from kinema.math import arrays
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.rig import Rig
 from kinema.playground.constants import LONGEST_BAKED, WAY_POINTS_A_SECOND
-from kinema.pose import Pose
-from kinema.rig import Rig
+from kinema.stages.feet.feet import Feet
 
 
 def bake_job(walker: Walker) -> FileJob:

@@ -11,11 +11,11 @@ import numpy as np
 
 from kinema.bake.contacts import without_slip
 from kinema.bake.travel import travel_of
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo.scenes.actor import ClipMotion, clip_motion
 from kinema.demo.scenes.character import POSE_GROUP, CharacterScene
 from kinema.demo.scenes.scene import Control, Download, FileJob
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.playground.baked_walk import bake_job, baked_file, pose_file
 from kinema.playground.constants import JUDGED_FPS, JUDGED_FRAMES
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
 from kinema.errors import InputError
-from kinema.meshes import Mesh, joined, smoothed
-from kinema.pose import Pose
+from kinema.model.character import Character
+from kinema.model.pose import Pose
 from kinema.render.bones import Bones
 from kinema.render.camera import along
+from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.space import DrawingSpace
 from kinema.render.themes import Theme
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
 from kinema.math import arrays
-from kinema.meshes import Mesh, globe, joined, tube
+from kinema.model.character import Character
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
+from kinema.render.meshes import Mesh, globe, joined, tube
 from kinema.render.themes import Theme
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
 
 BONE_WIDTH = 0.036
 """Largest radius of a bone that is one body size long. It grows with the square root of the length, so that fingers are

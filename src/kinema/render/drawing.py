@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from kinema import validation
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import InputError
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.render.body import DrawnBody
 from kinema.render.camera import MARGIN, Camera, along, axes_seen
 from kinema.render.look import PICTURE_SIZE, Look

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import FileError, InputError
-from kinema.images import gif_bytes, png_bytes
 from kinema.io import atomic, names
+from kinema.io.images import gif_bytes, png_bytes
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
 

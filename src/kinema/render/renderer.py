@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.meshes import Mesh
 from kinema.render.body import DrawnBody
 from kinema.render.camera import Camera, along
 from kinema.render.ground_image import GroundImage
+from kinema.render.meshes import Mesh
 from kinema.render.raster import facing, fill
 from kinema.render.shadows import ShadowMap
 from kinema.render.themes import Theme

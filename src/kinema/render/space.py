@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
+from kinema.model.character import Character
 from kinema.render.camera import along
 
 FLESH = 0.03

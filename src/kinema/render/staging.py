@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 from kinema.render.body import DrawnBody, Sculptor
 from kinema.render.camera import Camera
 from kinema.render.ground_image import GroundImage

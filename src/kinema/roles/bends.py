@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.math import arrays
-from kinema.rig import Rig
+from kinema.model.clip import Clip
+from kinema.model.rig import Rig
 from kinema.roles.evidence import looked_at
 
 BENT = 0.1

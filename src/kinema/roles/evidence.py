@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip
+from kinema.model.clip import Clip
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 from kinema.roles import name_tokens
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
 
 SKIN_SHARE = 1e-4
 """Share of all skin that must follow a joint for it to count: less is residue of weight painting."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinema.clip import Clip
 from kinema.errors import InputError
-from kinema.rig import Arm, Leg, Rig
+from kinema.model.clip import Clip
+from kinema.model.rig import Arm, Leg, Rig
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 from kinema.roles import draft, evidence, limbs, posture, soles, stance, symmetry, trunk
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
@@ -15,8 +17,6 @@ from kinema.roles.given import apply, sides_of
 from kinema.roles.known import as_overrides
 from kinema.roles.overrides import Overrides
 from kinema.roles.stance import Stance
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
 
 MOST_JOINTS = 4096
 """Joints that are looked at; a larger skeleton is no body (and would take long: pairs are compared)."""

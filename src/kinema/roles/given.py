@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from kinema.errors import InputError
-from kinema.rig import Arm, Leg
+from kinema.model.rig import Arm, Leg
+from kinema.model.skeleton import Skeleton
 from kinema.roles import name_tokens
 from kinema.roles.arms import FoundArm
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
 from kinema.roles.legs import FoundLeg
 from kinema.roles.overrides import Overrides
-from kinema.skeleton import Skeleton
 
 
 def apply(evidence: Evidence, found: Draft, overrides: Overrides) -> Draft:

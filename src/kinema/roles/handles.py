@@ -11,10 +11,10 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.rig import Arm, Leg, Rig
+from kinema.model.pose import Pose
+from kinema.model.rig import Arm, Leg, Rig
+from kinema.model.skeleton import Skeleton
 from kinema.roles.evidence import SAME_PLACE
-from kinema.skeleton import Skeleton
 
 STILL_END = 1e-3
 """Radians that a joint may rotate in its parent and still have no rotation of its own."""

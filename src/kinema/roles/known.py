@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinema.rig import Arm, Leg
+from kinema.model.rig import Arm, Leg
 from kinema.roles.overrides import Overrides
 
 _FINGERS = ("Thumb", "Index", "Middle", "Ring", "Little")

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import InputError
-from kinema.limits import Hinge, Limit, SwingTwist
 from kinema.math import arrays
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.limits import Hinge, Limit, SwingTwist
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 from kinema.roles.bends import poles
-from kinema.skeleton import Skeleton
 
 LIMIT_CLIPS, LIMIT_MOMENTS = 32, 64
 """Clips whose range of motion is looked at, and at how many moments of each."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from kinema import validation
 from kinema.errors import FileError, InputError
-from kinema.rig import Arm, Leg
-from kinema.skeleton import Joint
+from kinema.model.rig import Arm, Leg
+from kinema.model.skeleton import Joint
 
 LARGEST_OVERRIDES = 1_000_000
 """Most bytes of a file of overrides: enough for names of thousands of joints."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
+from kinema.model.skin import Skin
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.legs import FoundLeg, strays
 from kinema.roles.stance import Stance
-from kinema.skin import Skin
 
 FOOT_SKIN = 0.5
 """Skin belongs to a foot if more than this share of it follows the ankle and what is below."""

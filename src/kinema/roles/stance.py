@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 from kinema.roles import facing
 from kinema.roles.evidence import Evidence, Moving
 from kinema.roles.limbs import Pair

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
+from kinema.model.skeleton import mirror_names
 from kinema.roles.evidence import SAME_PLACE, Evidence
-from kinema.skeleton import mirror_names
 
 ALIKE = 0.7
 """Two limbs are a pair if the shorter is at least this long, as a share of the other."""

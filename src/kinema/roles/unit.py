@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 UNITS = {
     "metres": 1.0,

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from kinema import limits
-from kinema._jit import batch, kernel, like, routine
+from kinema.compile.jit import batch, kernel, like, routine
 from kinema.constants import TINY
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store4, store_matrix
-from kinema.skeleton import local_matrix
-from kinema.solvers import two_bone_rotations
-from kinema.solvers.two_bone_rotations import LimbBend, LimbMatrices
+from kinema.model import limits
+from kinema.model.skeleton import local_matrix
+from kinema.solvers.limb import two_bone_rotations
+from kinema.solvers.limb.two_bone_rotations import LimbBend, LimbMatrices
 
 SAME_POSITION = 1e-6
 """Distance between two joints, as a share of their chain's length, below which no bone lies between them."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import batch
+from kinema.compile.jit import batch
 from kinema.world.grids import box
 from kinema.world.rays import Rays, load_ray
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema._jit import kernel
+from kinema.compile.jit import kernel
 from kinema.errors import InputError
 from kinema.world.rays import RAY_FAR, crossing
 

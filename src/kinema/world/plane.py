@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema._jit import batch, kernel
+from kinema.compile.jit import batch, kernel
 from kinema.constants import THREADS_FROM_CLOSED_FORM
 from kinema.errors import InputError
 from kinema.math import vec

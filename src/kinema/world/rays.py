@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema._jit import batch, kernel
+from kinema.compile.jit import batch, kernel
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.math.rows import load3, store3

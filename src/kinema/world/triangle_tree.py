@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema._jit import allocating_batch, kernel, routine
+from kinema.compile.jit import allocating_batch, kernel, routine
+from kinema.compile.records import REAL, Record, kernel_views
 from kinema.math import vec
 from kinema.math.rows import load3
-from kinema.records import REAL, Record, kernel_views
 from kinema.world.rays import RAY_FAR, RayHit, face_ray, load_ray, miss, store_hit
 
 RAY_PARALLEL = 1e-150

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kinema.demo.characters.bones import Bone, build, hinge, mirrored, socket
-from kinema.limits import Hinge, SwingTwist
 from kinema.math import arrays
+from kinema.model.limits import Hinge, SwingTwist
 
 ARM = [
     Bone("upper_l", None, (0.2, 1.4, 0.0), (0.4, 1.2, 0.1), (0.0, 0.0, 1.0), socket(90, 30)),

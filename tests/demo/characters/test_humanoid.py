@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.limits import Hinge, SwingTwist
 from kinema.math import arrays
+from kinema.model.limits import Hinge, SwingTwist
 from tests.demo import checks
 
 LIMBS = [("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")]

@@ -5,7 +5,7 @@ import pytest
 
 from kinema.demo import humanoid
 from kinema.math import arrays
-from kinema.pose import Pose
+from kinema.model.pose import Pose
 from tests.demo import checks
 
 FAR = 3.0

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.clip import Event
 from kinema.demo.characters.bones import Bone, build
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, framed, rotation
 from kinema.math import arrays
+from kinema.model.clip import Event
 
 LEG = build(
     [

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kinema.demo import quadruped
-from kinema.limits import Hinge
+from kinema.model.limits import Hinge
 from tests.demo import checks
 
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from kinema.demo.characters.bones import Bone, build
 from kinema.demo.characters.skins import Part, flesh_of, skin
-from kinema.meshes import tube
+from kinema.render.meshes import tube
 
 BONES = [
     Bone("root", None, (0.0, 0.0, 0.0), (0.0, 0.5, 0.0)),

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from kinema.clip import Clip, Track
 from kinema.errors import InputError
 from kinema.io.gltf.append import add_clip
 from kinema.io.gltf.document import parse
 from kinema.io.gltf.output import Output
 from kinema.io.gltf.reader import read
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip, Track
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from tests.io.gltf.build import Build
 
 TIMES = np.array([0.0, 0.25, 1.0])

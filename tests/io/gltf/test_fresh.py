@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from kinema import demo
-from kinema.character import Character
 from kinema.io.gltf.document import parse
 from kinema.io.gltf.fresh import fresh
 from kinema.io.gltf.reader import read
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.character import Character
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 

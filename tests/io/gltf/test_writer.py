@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinema.clip import Clip, Track
 from kinema.errors import InputError
 from kinema.io import files
 from kinema.io.gltf.writer import save
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip, Track
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from tests.assets import asset
 from tests.io import mutations
 from tests.io.gltf.build import Build

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinema.demo.characters.bones import Point
-from kinema.meshes import Mesh, smoothed
+from kinema.render.meshes import Mesh, smoothed
 
 _REACH = 8.0
 """Reach of a blob, in melt widths. Beyond it, a blob moves a surface by microns."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.limits import Hinge, Limit, SwingTwist
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.limits import Hinge, Limit, SwingTwist
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 Point = tuple[float, float, float]
 

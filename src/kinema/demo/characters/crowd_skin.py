@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 
 
 class Followed(NamedTuple):

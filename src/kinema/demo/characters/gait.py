@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Event
 from kinema.demo.characters.puppet import X, Y, rotation
 from kinema.math import arrays
+from kinema.model.clip import Event
 
 FPS = 60
 """Keys per second: linear interpolation between them keeps a planted sole within a millimetre."""

@@ -6,16 +6,16 @@ import math
 from functools import cache
 from itertools import pairwise
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo.characters.bones import Bone, Point, build, hinge, mirrored, socket
 from kinema.demo.characters.gait import FootShape
 from kinema.demo.characters.humanoid_body import colours, dressed
 from kinema.demo.characters.humanoid_moves import clips
 from kinema.demo.characters.shells import Detail
-from kinema.rig import Arm, Leg, Rig
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.rig import Arm, Leg, Rig
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 
 SOLE = FootShape(ankle=0.085, heel=0.056, ball=0.13, ball_height=0.03, tip=0.198)
 """The shoe's: the rig, the gaits and the skin all keep to it."""

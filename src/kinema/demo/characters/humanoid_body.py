@@ -16,9 +16,9 @@ from kinema.demo.characters.bones import Bone, Point
 from kinema.demo.characters.humanoid_head import eye, head
 from kinema.demo.characters.shells import FULL, Detail, Section, ball, rod, shell
 from kinema.demo.characters.skins import Part, ramp, skin
-from kinema.meshes import Mesh
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
+from kinema.render.meshes import Mesh
 
 Colour = tuple[float, float, float]
 

@@ -11,7 +11,7 @@ from kinema.demo.characters.blobs import Blob, both, front, limb, lump, surface
 from kinema.demo.characters.bones import Bone
 from kinema.demo.characters.shells import Detail, Section, ball, shell
 from kinema.demo.characters.skins import Part, ramp
-from kinema.meshes import Mesh, globe, half_ball, tube
+from kinema.render.meshes import Mesh, globe, half_ball, tube
 
 _MELT = 0.010
 _EYE, _LID = 0.0200, 0.0213

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.demo.characters.gait import (
     FootPath,
     FootShape,
@@ -22,7 +21,8 @@ from kinema.demo.characters.gait import (
 )
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.math import arrays
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip
+from kinema.model.skeleton import Skeleton
 
 _SPINE = ("spine_1", "spine_2", "spine_3", "chest")
 _NECK = ("neck_1", "neck_2", "head")

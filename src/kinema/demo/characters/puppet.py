@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinema.clip import Clip, Event
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Joint, Skeleton
+from kinema.model.clip import Clip, Event
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Joint, Skeleton
 
 X, Y, Z = np.eye(3)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from kinema.character import Character
 from kinema.demo.characters.bones import Bone, build, hinge, mirrored, socket
 from kinema.demo.characters.gait import FootShape
 from kinema.demo.characters.quadruped_body import furred
 from kinema.demo.characters.quadruped_moves import clips
-from kinema.rig import Leg, Rig
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.rig import Leg, Rig
+from kinema.model.skeleton import Skeleton
 
 SOLE = FootShape(ankle=0.034, heel=0.022, ball=0.062, ball_height=0.0, tip=0.062)
 """Of each paw: the rig, the gaits and the skin all keep to it."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kinema.clip import Clip
 from kinema.demo.characters.gait import FootShape, FootStep, Keys, Wave, degrees, foot_path, footfalls, phases, through
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip
+from kinema.model.skeleton import Skeleton
 
 _SPINE = ("spine_1", "spine_2", "chest")
 _NECK = ("neck_1", "neck_2", "head")

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.demo.characters.bones import Point
 from kinema.math import arrays
-from kinema.meshes import Mesh, capped
+from kinema.render.meshes import Mesh, capped
 
 _SAMPLES = 24
 """Points between two sections of a profile, from which rings are spaced evenly."""

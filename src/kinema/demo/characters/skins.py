@@ -10,9 +10,9 @@ import numpy as np
 
 from kinema.demo.characters.blobs import Blob
 from kinema.demo.characters.bones import Bone
-from kinema.meshes import Mesh
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
+from kinema.render.meshes import Mesh
 
 _LEAST = 0.01
 """Weights below this fraction of the largest are dropped."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
 from kinema.demo.characters.bones import Bone, Point, build, hinge, mirrored, socket
 from kinema.demo.characters.puppet import Y
 from kinema.demo.characters.spider_body import shelled
 from kinema.demo.characters.spider_moves import clips
 from kinema.math import arrays
-from kinema.rig import Leg, Rig
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.rig import Leg, Rig
+from kinema.model.skeleton import Skeleton
 
 _AIMS = (38.0, 72.0, 106.0, 143.0)
 """Which way each leg of the left side points at rest, degrees from straight ahead."""

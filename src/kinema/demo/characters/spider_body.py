@@ -10,9 +10,9 @@ import numpy as np
 from kinema.demo.characters.blobs import both, limb, lump, surface
 from kinema.demo.characters.bones import Bone
 from kinema.demo.characters.skins import Part, flesh_of, skin
-from kinema.meshes import Mesh, globe, tube
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
+from kinema.render.meshes import Mesh, globe, tube
 
 _RADII = {  # Radii of the shell around each bone, at its start and end, metres: which joint the skin follows.
     "body": (0.060, 0.050),

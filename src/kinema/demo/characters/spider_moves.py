@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.demo.characters.gait import FootShape, FootStep, Wave, degrees, foot_path, footfalls, phases, through
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.math import arrays
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip
+from kinema.model.skeleton import Skeleton
 
 _JOINTS = ("coxa", "femur", "tibia", "tarsus", "tip")
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import InputError
 from kinema.io.gltf import Document
 from kinema.math import arrays
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 
 HUMAN_LEG = 0.836
 """Leg length of the person that grounds are made for, metres."""

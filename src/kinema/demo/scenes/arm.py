@@ -17,9 +17,9 @@ from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Swit
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
 from kinema.physics import Balls, Room, step
-from kinema.solvers.ccd import ccd
-from kinema.solvers.compensating import compensating
-from kinema.solvers.fabrik import fabrik
+from kinema.solvers.chain.ccd import ccd
+from kinema.solvers.chain.compensating import compensating
+from kinema.solvers.chain.fabrik import fabrik
 
 ROOM = (np.array((-1.45, 0.0, -1.45)), np.array((1.45, 2.6, 1.45)))
 STOOL = np.array(((-0.17, 0.0, -0.17), (0.17, 0.5, 0.17)))

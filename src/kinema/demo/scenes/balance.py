@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.metrics.balance import distance_inside
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 from kinema.solvers.body import masses
 
 

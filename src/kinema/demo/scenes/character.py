@@ -22,7 +22,7 @@ from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.walker import Walker
-from kinema.rig import Rig
+from kinema.model.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 LABELS = {"humanoid": "Person", "quadruped": "Fox", "spider": "Spider"}

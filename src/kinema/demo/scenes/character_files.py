@@ -9,12 +9,12 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from kinema.character import Character
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.errors import FileError
 from kinema.io import files
 from kinema.io.gltf import Document
+from kinema.model.character import Character
 
 _ANY = "dropped"
 """Name of the temporary file, whatever the dropped file is called."""

@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kinema.behaviours.eyes import Eyes
-from kinema.behaviours.feet import Feet
-from kinema.behaviours.head import Head
-from kinema.behaviours.layers import Breathing
-from kinema.behaviours.play import Play
-from kinema.behaviours.stage import Stage
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, Actor
 from kinema.demo.scenes.character_files import loaded, saved
 from kinema.demo.scenes.pose_strip import PoseStrip
 from kinema.demo.scenes.walker import Walker
-from kinema.pipeline import Animator
+from kinema.stages.animator import Animator
+from kinema.stages.feet.feet import Feet
+from kinema.stages.gaze.eyes import Eyes
+from kinema.stages.gaze.head import Head
+from kinema.stages.layers import Breathing
+from kinema.stages.play import Play
+from kinema.stages.stage import Stage
 
 TICK = 1 / 60
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinema.behaviours.layers import Breathing
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.script_text import digits, pose_lines, printed_joints
 from kinema.demo.scenes.walker import Walker
 from kinema.math import arrays
 from kinema.solvers.body.targets import Effector
+from kinema.stages.layers import Breathing
 
 
 def script(walker: Walker) -> str:

@@ -12,10 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinema.behaviours.locomotion import Locomotion
-from kinema.behaviours.stage import Stage
-from kinema.behaviours.tail import Tail
-from kinema.character import Character
 from kinema.constants import TOLERANCE
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
@@ -27,7 +23,11 @@ from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Swit
 from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
-from kinema.pipeline import Animator, Frame
+from kinema.model.character import Character
+from kinema.stages.animator import Animator, Frame
+from kinema.stages.stage import Stage
+from kinema.stages.tail import Tail
+from kinema.stages.walk.locomotion import Locomotion
 from kinema.world.ground import Ground
 
 CREATURES: Mapping[str, Callable[[], Character]] = {

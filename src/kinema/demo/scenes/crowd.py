@@ -21,9 +21,9 @@ from kinema.demo.scenes.people_script import people_script
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
-from kinema.solvers.ccd import ccd
-from kinema.solvers.fabrik import fabrik
-from kinema.solvers.two_bone import two_bone
+from kinema.solvers.chain.ccd import ccd
+from kinema.solvers.chain.fabrik import fabrik
+from kinema.solvers.limb.two_bone import two_bone
 
 HEIGHT = 0.9
 """Length of a limb, m."""

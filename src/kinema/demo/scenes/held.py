@@ -13,8 +13,8 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 from kinema.solvers.body.targets import CENTRE_OF_MASS, Effector
 
 MAIN = ("hand", "foot", "gaze")

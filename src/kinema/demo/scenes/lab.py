@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
-from kinema.limits import Cone
-from kinema.solvers.ccd import ccd
-from kinema.solvers.compensating import compensating
-from kinema.solvers.fabrik import fabrik
+from kinema.model.limits import Cone
+from kinema.solvers.chain.ccd import ccd
+from kinema.solvers.chain.compensating import compensating
+from kinema.solvers.chain.fabrik import fabrik
 
 SOLVERS = ("fabrik", "ccd", "compensating")
 LENGTH = 1.0

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.rig import Rig
+from kinema.model.character import Character
+from kinema.model.rig import Rig
 from kinema.roles.bends import poles
 
 AT_REST, IN_CLIPS, ASSUMED = "as at rest", "as in its clips", "assumed: it is straight at rest and in its clips"

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from kinema.behaviours.feet import Feet
-from kinema.behaviours.hands import Hands
-from kinema.behaviours.head import Head
-from kinema.behaviours.play import Play
 from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import humanoid, skin_of
 from kinema.demo.characters.humanoid_body import colours
 from kinema.demo.characters.shells import Detail
 from kinema.math import arrays
-from kinema.pipeline import Animator
+from kinema.stages.animator import Animator
+from kinema.stages.arms.hands import Hands
+from kinema.stages.feet.feet import Feet
+from kinema.stages.gaze.head import Head
+from kinema.stages.play import Play
 from kinema.world.height_field import HeightField
 
 APART = 0.95

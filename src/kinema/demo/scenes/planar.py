@@ -15,13 +15,13 @@ import numpy as np
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
-from kinema.drawing import draw_limb
 from kinema.errors import InputError
 from kinema.physics import Rope2D
-from kinema.solvers.ccd import ccd
-from kinema.solvers.compensating import compensating
-from kinema.solvers.fabrik import fabrik
-from kinema.solvers.two_bone_2d import two_bone_2d
+from kinema.solvers.chain.ccd import ccd
+from kinema.solvers.chain.compensating import compensating
+from kinema.solvers.chain.fabrik import fabrik
+from kinema.solvers.limb.drawing import draw_limb
+from kinema.solvers.limb.two_bone_2d import two_bone_2d
 
 SELECTED, ALL = "The outlined leg", "All legs"
 """Headings of the controls."""

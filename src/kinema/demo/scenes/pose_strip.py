@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip
 from kinema.demo.scenes.actor import POSES
 from kinema.demo.scenes.held import finite
 from kinema.errors import InputError
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 MOST = 24
 """Poses that can be stored."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 NOTHING = 1e-6
 """Fraction of the largest number below which a number is written as 0."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinema.solvers.fabrik import fabrik
+from kinema.solvers.chain.fabrik import fabrik
 
 BONES = 14
 BONE = 0.085

@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from kinema.behaviours.eyes import Eyes
-from kinema.behaviours.feet import Feet
-from kinema.behaviours.full_body import Body
-from kinema.behaviours.head import Head
-from kinema.behaviours.layers import Breathing
-from kinema.behaviours.play import Play
-from kinema.behaviours.stage import Stage
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion, standing
 from kinema.demo.scenes.balance import Balance, BalanceView
 from kinema.demo.scenes.held import INSIDE, Held
 from kinema.demo.scenes.walk_round import Spot
 from kinema.math import arrays
-from kinema.pipeline import Animator, Frame
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.stages.animator import Animator, Frame
+from kinema.stages.body import Body
+from kinema.stages.feet.feet import Feet
+from kinema.stages.gaze.eyes import Eyes
+from kinema.stages.gaze.head import Head
+from kinema.stages.layers import Breathing
+from kinema.stages.play import Play
+from kinema.stages.stage import Stage
 
 HIGHEST = 20.0
 """Distance above and below the floor within which ground is searched, leg lengths."""

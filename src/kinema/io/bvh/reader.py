@@ -10,15 +10,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kinema.character import Character
-from kinema.clip import Clip, Track
 from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import FileError, InputError
 from kinema.io import names
 from kinema.io.bvh.format import BYTES_A_NUMBER, CHANNELS, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.character import Character
+from kinema.model.clip import Clip, Track
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 _BLOCK = 65_536
 """Characters of motion converted to numbers at a time, so that few temporary strings exist at once."""

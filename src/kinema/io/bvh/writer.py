@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
 from kinema.io import atomic, names
 from kinema.io.bvh.format import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Joint, Skeleton
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Joint, Skeleton
 
 _FRAME_RATE = 30.0
 """Frames per second of clips without a frame rate of their own."""

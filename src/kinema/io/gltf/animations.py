@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple, cast
 
-from kinema.clip import Clip, Interpolation, Path, Track
 from kinema.io import names
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.keys import Times, read_values
-from kinema.sampling import INTERPOLATIONS, PATHS
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip, Interpolation, Path, Track
+from kinema.model.sampling import INTERPOLATIONS, PATHS
+from kinema.model.skeleton import Skeleton
 
 _MOST_CLIPS = 10_000
 """The largest public clip packs have some hundreds; creating this many takes a fifth of a second."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kinema.clip import Clip, Track
 from kinema.io.gltf.output import Output, Stored, float32
-from kinema.skeleton import Skeleton
+from kinema.model.clip import Clip, Track
+from kinema.model.skeleton import Skeleton
 
 REST = {"translation": "translations", "rotation": "rotations", "scale": "scales"}
 """Track paths, and the corresponding arrays of a pose."""

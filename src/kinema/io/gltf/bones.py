@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinema.io.gltf.document import Document
-from kinema.skeleton import Skeleton
+from kinema.model.skeleton import Skeleton
 
 HOLDS = {"mesh", "camera", "children", "extensions"}
 """Members that make a node more than a position."""

@@ -12,7 +12,7 @@ from kinema.errors import FileError
 from kinema.io.gltf.cursor import Cursor
 
 if TYPE_CHECKING:
-    from kinema.clip import Clip
+    from kinema.model.clip import Clip
 
 MAGIC = b"glTF"
 """The first bytes of a binary file; a text file begins with a brace."""

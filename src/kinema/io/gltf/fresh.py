@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kinema.character import Character
 from kinema.io.gltf.append import local_transform
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
 from kinema.io.gltf.primitives import to_light
 from kinema.io.names import unique
-from kinema.skeleton import Skeleton, as_4x4
-from kinema.skin import Skin
+from kinema.model.character import Character
+from kinema.model.skeleton import Skeleton, as_4x4
+from kinema.model.skin import Skin
 
 MATERIAL = {"name": "surface", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
 """Neither metallic nor glossy, so that vertex colours show as they are."""

@@ -10,7 +10,7 @@ import numpy as np
 from kinema.constants import LARGEST_FLOAT64
 from kinema.io.gltf.accessors import Accessors, float64, normalised
 from kinema.io.gltf.document import Document
-from kinema.sampling import PATHS
+from kinema.model.sampling import PATHS
 
 # --- times -----------------------------------------------------------------------------------------------------
 

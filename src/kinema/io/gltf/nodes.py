@@ -13,8 +13,8 @@ from kinema.io.gltf.cursor import Cursor, Cursors
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import MOST_NODES
 from kinema.math import arrays
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 
 _SHEAR = 1e-4
 """Cosine between the axes of a node's matrix above which it counts as sheared; matrices are often written with five

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kinema.character import Character
 from kinema.errors import FileError
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.animations import read_clips
@@ -15,6 +14,7 @@ from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.nodes import read_skeleton
 from kinema.io.gltf.skins import bound, read_bindings, read_skins
 from kinema.io.gltf.vrm import read_humanoid
+from kinema.model.character import Character
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Character:

@@ -21,8 +21,8 @@ from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import MOST_NODES, NUMBERS_A_BOUND_JOINT
 from kinema.io.gltf.primitives import Surface, read_surfaces, unit_normals
-from kinema.skeleton import Skeleton
-from kinema.skin import Skin
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 
 _SINGULAR = 1e-9
 """A matrix whose smallest scale is this share of its largest has no usable inverse: a part scaled away, for example."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kinema.character import Character
-from kinema.clip import Clip
 from kinema.errors import InputError
 from kinema.io import atomic, names
 from kinema.io.gltf.append import add_clip
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.fresh import fresh
 from kinema.io.gltf.self_contained import self_contained
+from kinema.model.character import Character
+from kinema.model.clip import Clip
 
 
 def save(path: str | os.PathLike[str], character: Character) -> None:

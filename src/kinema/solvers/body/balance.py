@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
 from kinema.solvers.body.joints import point_of

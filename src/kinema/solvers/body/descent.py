@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from kinema import limits
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3, load4, store3, store4
+from kinema.model import limits
 from kinema.solvers.body.joints import LARGEST_ROTATION, find_edges, set_mobility, some_rotation
 from kinema.solvers.body.rows import build_rows, is_reached, squared_error
 from kinema.solvers.body.step import begin, go_back, keep_pose, keep_start, move, solve_step, take_back

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, store3
 from kinema.solvers.body.joints import above, find_edges, set_mobility, to_world

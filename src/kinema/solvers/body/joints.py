@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from kinema import limits
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
+from kinema.model import limits
 from kinema.solvers.branch import into_limit
 
 LARGEST_ROTATION = 0.8

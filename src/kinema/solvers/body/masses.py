@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kinema import validation
 from kinema.errors import InputError
-from kinema.rig import Rig
-from kinema.skeleton import Joint, Skeleton
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers.body import records
 
 HIPS, TRUNK, NECK, HEAD = 0.14, 0.355, 0.02, 0.065

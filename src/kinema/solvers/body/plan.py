@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinema.pose import Pose
-from kinema.skeleton import Skeleton
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from kinema.solvers.body import records
 from kinema.solvers.body.sides import Side
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.limits import LIMIT
-from kinema.records import REAL, Record, kernel_views
+from kinema.compile.records import REAL, Record, kernel_views
+from kinema.model.limits import LIMIT
 
 JOINT = Record(
     node=np.int64,  # Its index in the skeleton.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema.errors import InputError
-from kinema.rig import Rig
-from kinema.skeleton import Joint, Skeleton
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Joint, Skeleton
 
 HIPS, SPINE, NECK, SHOULDER, TAIL, LIMB = 0.5, 0.2, 0.3, 0.08, 0.5, 1.0
 """Mobility by role, squared radians. Limbs do most. A spine shares its bend among its joints, shoulders help late."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.solvers.body.balance import balance_margin, ground_axes, mass_centre

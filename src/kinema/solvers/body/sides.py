@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema.math import arrays
-from kinema.rig import Rig
-from kinema.skeleton import Skeleton
+from kinema.model.rig import Rig
+from kinema.model.skeleton import Skeleton
 
 CLEARLY_BENT = math.radians(3.0)
 """Bend at rest from which it says which way a limb bends. A straighter one bends as a person's: elbows back, knees

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kinema._jit import batch, kernel, like, routine
+from kinema.compile.jit import batch, kernel, like, routine
 from kinema.constants import LARGEST_FLOAT64, ROUNDING_ROTATION
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, load_origin, store3, store4

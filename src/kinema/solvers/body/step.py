@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinema import limits
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import vec
 from kinema.math.rows import load3, load4, store3, store4
+from kinema.model import limits
 from kinema.solvers.body.joints import blocked, forward, hold, move_joint, set_mobility
 from kinema.solvers.body.system import (
     factor,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from kinema._jit import kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.math import vec
 from kinema.math.rows import load3, store3
 from kinema.solvers.body.joints import allowed, mobile

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.errors import InputError
-from kinema.pose import Pose, unit_rotations
-from kinema.skeleton import Joint
+from kinema.model.pose import Pose, unit_rotations
+from kinema.model.skeleton import Joint
 from kinema.solvers.body import records
 
 COMPLIANCE = 1e-7

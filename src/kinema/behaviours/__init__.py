@@ -1,1 +1,0 @@
-"""What characters do: each a stage of the frame, with settings that stay and a state of arrays that goes on."""

@@ -1,0 +1,1 @@
+"""What a character is: skeletons, poses, limits, clips, rigs and skins."""

@@ -1,0 +1,1 @@
+"""`solve`: goals for branches of a skeleton, by the solver that fits."""

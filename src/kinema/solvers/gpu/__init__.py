@@ -1,0 +1,1 @@
+"""The solvers on a GPU."""

@@ -1,0 +1,1 @@
+"""Stages of a frame, and the animator that runs them."""

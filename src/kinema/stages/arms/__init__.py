@@ -1,0 +1,1 @@
+"""`Hands`: hands that reach and hold."""

@@ -1,0 +1,1 @@
+"""`Feet`: the feet of an animated character follow the ground."""

@@ -1,0 +1,1 @@
+"""`Head`, `Eyes` and `Aim`: what turns to a point."""

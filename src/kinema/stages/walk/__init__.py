@@ -1,0 +1,1 @@
+"""`Locomotion`: characters that walk without a clip."""

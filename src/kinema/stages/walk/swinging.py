@@ -1,0 +1,228 @@
+"""Swing a foot to its foothold as planned (see `swing_plan`), within the speed limit of its joints, landing exactly."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from kinema.compile.jit import batch, kernel, like, routine
+from kinema.constants import AT_REST
+from kinema.math import quat, spring, vec, xform
+from kinema.math.rows import load3, load4, load_matrix, store3, store4
+from kinema.stages.legs.ground_contact import PLANTED, SWINGING, floor_of
+from kinema.stages.legs.pelvis import HIGHEST_ANKLE
+from kinema.stages.walk.leg_shapes import angle_between, leg_rotation
+from kinema.stages.walk.swing_plan import share_across, smoothstep
+from kinema.stages.walk.walking import HANGING, ankle_of, rotation_of
+
+FASTEST_JOINT = 21.0
+"""Radians per second at which the joints of a swinging leg rotate at most, by its plan: 20 degrees per frame at 60
+Hz."""
+
+HIGHEST_LIFT = 0.3
+"""Leg lengths by which a foot out of reach is lifted at most, over a high step, before it is drawn to its body."""
+
+SLOWEST_PACE = 0.2
+"""Share of its planned speed that a foot keeps at least: it lands some day, whatever its body does."""
+
+LATE_PACE = 0.5
+"""Share of its planned speed at which a foot comes down that is still out of reach: its body is on the way."""
+
+
+# --- swinging ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def land(foot):
+    """Plant a foot on its foothold."""
+    zero = like(foot.left, 0.0)
+    foot.target.contact = PLANTED
+    foot.left = zero
+    store3(foot.target.ball, load3(foot.foothold))
+    store3(foot.velocity, (zero, zero, zero))
+    foot.pull = zero
+    store4(foot.rotation, load4(foot.foothold_rotation))
+
+
+@kernel
+def glide(x, speed, goal, left, dt):
+    """Position and speed after dt of a point that comes to rest at its goal in a number of seconds.
+
+    The path is a cubic Hermite curve, the same for steps of any size.
+    """
+    one, two, three = like(dt, 1.0), like(dt, 2.0), like(dt, 3.0)
+    if dt >= left:
+        return (goal, like(dt, 0.0)) if dt > like(dt, 0.0) else (x, speed)
+    u = dt / left
+    way = goal - x
+    at = x + way * u * u * (three - two * u) + speed * left * u * (one - u) * (one - u)
+    rate = way * (u - u * u) * like(dt, 6.0) / left + speed * (one - u) * (one - three * u)
+    return at, rate
+
+
+@kernel
+def glide_smoothly(x, speed, pull, goal, left, dt):
+    """The same with minimum jerk (the quintic Hermite curve): position, speed and acceleration."""
+    zero = like(dt, 0.0)
+    if dt >= left:
+        return (goal, zero, zero) if dt > zero else (x, speed, pull)
+    u = dt / left
+    way, v, a = goal - x, speed * left, pull * left * left * like(dt, 0.5)
+    # x(u) = x + v u + a u^2 + c u^3 + d u^4 + e u^5, with x(1) = goal, at rest and without acceleration.
+    c = like(dt, 10.0) * way - like(dt, 6.0) * v - like(dt, 3.0) * a
+    d = like(dt, -15.0) * way + like(dt, 8.0) * v + like(dt, 3.0) * a
+    e = like(dt, 6.0) * way - like(dt, 3.0) * v - a
+    at = x + u * (v + u * (a + u * (c + u * (d + u * e))))
+    two, three, four, five = like(dt, 2.0), like(dt, 3.0), like(dt, 4.0), like(dt, 5.0)
+    rate = v + u * (two * a + u * (three * c + u * (four * d + u * five * e)))
+    bend = two * a + u * (like(dt, 6.0) * c + u * (like(dt, 12.0) * d + u * like(dt, 20.0) * e))
+    return at, rate / left, bend / (left * left)
+
+
+@routine
+def swing_foot(foot, up, dt):
+    """Step a swinging foot by dt."""
+    if dt >= foot.left:
+        land(foot)
+        return
+    one, zero = like(dt, 1.0), like(dt, 0.0)
+    ball, velocity, foothold = load3(foot.target.ball), load3(foot.velocity), load3(foot.foothold)
+    now, goal, rate = vec.reject(ball, up), vec.reject(foothold, up), vec.reject(velocity, up)
+    waits = min(max(foot.left - foot.duration * (one - foot.depart), zero), dt)
+    across, step = max(foot.left - waits - foot.duration * foot.arrive, zero), dt - waits
+    x, vx = glide(now[0], rate[0], goal[0], across, step)
+    y, vy = glide(now[1], rate[1], goal[1], across, step)
+    z, vz = glide(now[2], rate[2], goal[2], across, step)
+    height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
+    store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
+    store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
+    done = share_across(foot, one - foot.left / foot.duration)
+    then = share_across(foot, one - (foot.left - dt) / foot.duration)
+    share = (then - done) / (one - done) if done < one else one
+    store4(foot.rotation, quat.unit(quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), share)))
+    foot.left -= dt
+
+
+class Body(NamedTuple):
+    """A body while its feet swing: its rotation, and the unit vector to its left."""
+
+    rotation: Any
+    side: Any
+
+
+@kernel
+def side_of(settings, m):
+    """The unit vector to the left of a character, world space."""
+    zero = like(settings.stride, 0.0)
+    side = vec.cross(load3(settings.contact.up), load3(settings.forward))
+    return vec.unit_or(xform.linear(m, side), (zero, zero, zero))
+
+
+@routine
+def reachable_way(leg, way, side, up):
+    """The way from a hip to the ankle of a foot, changed so that the leg can take it there.
+
+    A foot out of reach is lifted until the leg reaches it: drawn to its body, it would be dragged through the step
+    before it. Only over that step it is drawn to the body. A foot so near to its hip that the leg would be folded up is
+    moved aside, away from the body: pushed away from the hip, it would be pushed into the step.
+    """
+    height, square, zero = vec.dot(way, up), vec.dot(way, way), like(leg.reach, 0.0)
+    if square > leg.reach * leg.reach:
+        across = vec.reject(way, up)
+        lifted = -math.sqrt(max(leg.reach * leg.reach - vec.dot(across, across), zero))
+        lifted = min(max(lifted, height), height + leg.bones.length * like(zero, HIGHEST_LIFT))
+        lifted = min(lifted, leg.reach * like(zero, HIGHEST_ANKLE))
+        room = math.sqrt(leg.reach * leg.reach - lifted * lifted)
+        share = min(room / max(vec.length(across), room), like(zero, 1.0))
+        return vec.add(vec.scale(across, share), vec.scale(up, lifted))
+    if square < leg.nearest * leg.nearest:
+        outward = vec.scale(side, like(zero, 1.0 if leg.outward > zero else -1.0))
+        out = vec.dot(way, outward)
+        return vec.add(way, vec.scale(outward, math.sqrt(out * out + leg.nearest * leg.nearest - square) - out))
+    return way
+
+
+@routine
+def swing_within_speed(leg, foot, hip, body, up, dt):
+    """Step a swinging foot by dt, or by less if a joint of its leg would rotate too fast, or if it comes down out of
+    reach: it lands later then.
+
+    hip: where the leg starts.
+    """
+    ball, velocity, rotation = load3(foot.target.ball), load3(foot.velocity), load4(foot.rotation)
+    pull, left = foot.pull, foot.left
+    swing_foot(foot, up, dt)
+    turned = angle_between(rotation, load4(foot.rotation))
+    after = reachable_way(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
+    rotates = leg_rotation(leg.shapes, load3(foot.way), quat.rotate(quat.conj(body.rotation), after), turned)
+    most, step = like(dt, FASTEST_JOINT) * dt, dt
+    if rotates > most:
+        step = dt * max(most / rotates, like(dt, SLOWEST_PACE))
+    falls = left < foot.duration * (like(dt, 1.0) - foot.rises)
+    if falls & (vec.length(vec.sub(ankle_of(leg, foot), hip)) > leg.reach):
+        step = min(step, dt * like(dt, LATE_PACE))
+    if (step < dt) & (left > like(dt, 0.0)):
+        foot.target.contact, foot.pull, foot.left = SWINGING, pull, left
+        store3(foot.target.ball, ball)
+        store3(foot.velocity, velocity)
+        store4(foot.rotation, rotation)
+        swing_foot(foot, up, step)
+
+
+@kernel
+def swing_height(foot, height, climb, down, dt):
+    """Height and vertical speed of a swinging foot after dt: up to its apex, then down to its foothold."""
+    zero = like(dt, 0.0)
+    rising = max(foot.left - foot.duration * (like(dt, 1.0) - foot.rises), zero)
+    part = min(rising, dt)
+    if part > zero:
+        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, foot.apex, rising, part)
+    if dt > part:
+        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, down, foot.left - part, dt - part)
+    return height, climb
+
+
+@routine
+def hang_foot(settings, leg, walker, foot, m, dt):
+    """Move a foot without ground towards its home."""
+    goal = load3(foot.home)
+    gap = vec.scale(vec.sub(load3(foot.target.ball), goal), spring.decay(settings.pelvis.half_life, dt))
+    there = walker.pelvis.fresh | (vec.span(gap) < leg.bones.length * like(dt, AT_REST))
+    walker.pelvis.moving |= not there
+    store3(foot.target.ball, vec.select(there, goal, vec.add(goal, gap)))
+    store4(foot.rotation, rotation_of(m))
+
+
+@routine
+def set_target(leg, foot, floor):
+    """Set the target of the ankle, and the height of the body for this foot."""
+    zero = like(foot.left, 0.0)
+    one = like(foot.left, 1.0)
+    target, base = foot.target, vec.dot(floor.point, floor.up)
+    store3(target.ankle, ankle_of(leg, foot))
+    store4(target.rotation, quat.unit(quat.mul(load4(foot.rotation), load4(leg.ankle_rotation))))
+    target.swing, target.low, target.ground = zero, zero, vec.dot(load3(target.ball), floor.up) - base
+    if target.contact == HANGING:
+        target.swing, target.ground = one, zero
+    if target.contact == SWINGING:
+        done = smoothstep(one - foot.left / foot.duration)
+        down = vec.dot(load3(foot.foothold), floor.up)
+        target.swing, target.low = one - done, leg.low
+        target.ground = foot.ground + (down - foot.ground) * done - base
+
+
+@batch
+def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
+    """Step all feet by dt, and set the targets of their legs."""
+    for k in range(rows.size):
+        i = rows[k]
+        floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
+        body = Body(quat.mul(load4(walkers[i].lean), rotation_of(m)), side_of(settings, m))
+        for n in range(legs.size):
+            foot = feet[i, n]
+            if foot.target.contact == SWINGING:
+                hip = xform.apply(m, vec.add(load3(foot.hip), vec.scale(load3(foot.hip_speed), dt)))
+                swing_within_speed(legs[n], foot, hip, body, floor.up, dt)
+            elif foot.target.contact == HANGING:
+                hang_foot(settings, legs[n], walkers[i], foot, m, dt)
+            set_target(legs[n], foot, floor)
