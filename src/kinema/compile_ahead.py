@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema import validation
 from kinema.compile import kernel_cache
+from kinema.compile.threads import thread_count
 from kinema.errors import InputError
 
 _PRECISIONS = {"float64": np.float64, "float32": np.float32}
@@ -257,7 +257,7 @@ def warmup(*parts: str, progress: bool = True) -> float:
     jobs = {f"{name}, {p}": job for p, dtype in _PRECISIONS.items() for name, job in _jobs(dtype).items()}
     jobs = _selected(jobs, parts)
     with kernel_cache.silent(), _ProgressLine(len(jobs) if progress and sys.stderr is not None else 0) as line:
-        processes = min(validation.threads(), len(jobs)) if _can_start_python() else 1
+        processes = min(thread_count(), len(jobs)) if _can_start_python() else 1
         _compile_all(jobs, processes - 1, line.advance)
     return time.perf_counter() - start
 

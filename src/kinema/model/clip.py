@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
+from kinema.compile.threads import in_chunks
 from kinema.constants import ROUNDING_ROTATION, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.model.pose import Pose, flat_rows, unit_rotations
@@ -206,7 +207,7 @@ class Clip:
     def sample_into(self, rows: Any, times: Any, t: Any, r: Any, s: Any) -> None:
         """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
         known, poses = self.tables(t.dtype.type), flat_rows(t, r, s)
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: sample_rows(rows[first:last], times[first:last], known, poses),
             rows.size,
             THREADS_FROM_POSES,

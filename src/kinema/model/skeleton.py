@@ -13,6 +13,7 @@ import numpy as np
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like, packed_batch
+from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math import arrays, xform
@@ -321,7 +322,7 @@ class Skeleton:
         """Return skinning matrices, (N, J, 12), of world matrices, (N, J, 12): 3x4, row by row."""
         out = np.empty_like(world)
         bind = self.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(self.names), 12)
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
         )
         return out
@@ -335,7 +336,7 @@ class Skeleton:
         else:
             world = np.array(before, pose.precision).reshape(count, joints, 12)
         transform = np.eye(4, dtype=pose.precision)[:3].reshape(1, 1, 12)
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: world_matrices(np.arange(first, last), order, self.parents, transform, t, r, s, world),
             count,
             THREADS_FROM_POSES,

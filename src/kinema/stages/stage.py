@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema import validation
+from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.model.character import Character
@@ -462,7 +463,7 @@ class FrameContext:
         def part(first: int, last: int) -> int:
             return loop(rows[first:last], *arguments) or 0
 
-        return sum(validation.in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
+        return sum(in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
 
     def cast(self, origins: Any, directions: Any, max_distance: Any) -> Hits:
         """Cast rays at the ground, as `Ground.cast` does, and return what kernels can rely on.

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel
+from kinema.compile.threads import in_chunks
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.math.rows import load3, store3
@@ -204,7 +205,7 @@ def cast_all(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...],
     if count < threads_from:
         cast_range(0, count, rays, hits, *shape)
     else:
-        validation.in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
+        in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
     return hits
 
 

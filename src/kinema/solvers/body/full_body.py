@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
+from kinema.compile.threads import in_chunks
 from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.model.character import Character
@@ -372,7 +373,7 @@ class FullBody:
             solve_bodies(first, last, call, room)
             plan.give_back(room)
 
-        validation.in_chunks(work, count, THREADS_FROM, 1)
+        in_chunks(work, count, THREADS_FROM, 1)
         columns = [call.outcomes[name].reshape(shape)[()] for name in OutcomeFields._fields]
         return self._answer(call, pose, shape, OutcomeFields(*columns))
 

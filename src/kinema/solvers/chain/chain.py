@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
 from kinema.compile.records import kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import MAX_JOINTS, ROUNDING, ROUNDING_ROTATION, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.model import limits
@@ -274,7 +275,7 @@ def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:
     if count < FEW:
         solver.solve_few(source, targets, poles, table, settings, joints, outcomes)
     else:
-        validation.in_chunks(
+        in_chunks(
             lambda start, stop: solver.solve_many(
                 source[start:stop],
                 _part(targets, start, stop),

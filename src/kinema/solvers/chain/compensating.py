@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import notices, validation
 from kinema.compile.jit import batch, kernel, like
 from kinema.compile.records import REAL, Record
+from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_ITERATIVE, TINY, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec
@@ -400,7 +401,7 @@ def compensating(
     steps = validation.whole("steps", steps, 0)
     chains = _chains(named, shape, count, dtype)
     record = (settings or Compensation()).record(validation.number("dt", dt, 0.0), steps, dtype)
-    validation.in_chunks(
+    in_chunks(
         lambda first, last: _step_range(first, last, chains, record, steps),
         len(chains.source),
         THREADS_FROM_ITERATIVE,

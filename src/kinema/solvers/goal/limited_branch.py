@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinema import validation
+from kinema.compile.threads import in_chunks
 from kinema.constants import FARTHEST, MARGIN, ROUNDING_ROTATION
 from kinema.solvers.body import records
 from kinema.solvers.body.plan import Plan, PoseRows
@@ -68,7 +68,7 @@ def solve_chains(
         solve_bodies(first, last, call, room)
         plan.give_back(room)
 
-    validation.in_chunks(work, rows.size, THREADS_FROM, 1)
+    in_chunks(work, rows.size, THREADS_FROM, 1)
     posed.r[rows] = call.solved_r
     return outcomes["steps"], outcomes["reached"]
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
 from kinema.compile.jit import allocating_batch, batch, kernel, like
+from kinema.compile.threads import in_chunks
 from kinema.constants import POLE_FADE_HINTED, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -197,7 +198,7 @@ def apply_to_matrices(
     weights, wanted = each["weight"][:, 0], np.empty((len(bones), 0, 4), dtype)
     if "rotation" in each:
         wanted = each["rotation"][:, np.newaxis]
-    validation.in_chunks(
+    in_chunks(
         lambda first, last: _move(first, last, start, rotations, wanted, weights, owner, bones),
         len(bones),
         THREADS_FROM_POSES,

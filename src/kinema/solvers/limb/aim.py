@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like
 from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import AIM_TOLERANCE, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -142,7 +143,7 @@ def aim(
     for name, values in named.items():
         flat = validation.flat(values, 2 if name == "world" else 1, shape)
         tasks[name] = flat.reshape(tasks[name].shape)
-    validation.in_chunks(lambda first, last: _solve_range(first, last, tasks), tasks.size, THREADS_FROM_ITERATIVE, 1)
+    in_chunks(lambda first, last: _solve_range(first, last, tasks), tasks.size, THREADS_FROM_ITERATIVE, 1)
     error = tasks["error"].copy().reshape(shape)
     reached = error <= dtype(validation.number("tolerance", tolerance, 0.0))
     return AimResult(tasks["correction"].copy().reshape(*shape, 4), reached[()], error[()])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like
+from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_ITERATIVE
 from kinema.math import quat, vec
 from kinema.math.rows import load3, store4
@@ -91,7 +92,7 @@ def look_at(
     shape = validation.batch_shape(named)
     out = np.empty((*shape, 4), dtype)
     positions, targets = (validation.flat(array, 1, shape).reshape(-1, 3) for array in named.values())
-    validation.in_chunks(
+    in_chunks(
         lambda start, stop: _solve_range(
             start, stop, positions, targets, ahead.astype(dtype), upright.astype(dtype), out.reshape(-1, 4)
         ),

@@ -23,6 +23,7 @@ from kinema import notices, validation
 from kinema.compile import lanes
 from kinema.compile.jit import allocating_batch, allocator, batch, kernel, like, record_array
 from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
 from kinema.solvers.limb.bone_rotations import bone_rotations
@@ -553,7 +554,7 @@ def _solve_tiles(limbs: LimbArrays, flat: LimbArrays, shape: tuple[int, ...], se
     if count < THREADS_FROM_CLOSED_FORM:
         unusable, no_length, beyond = _solve_batch(0, count, flat, settings, out, reached)
     else:
-        parts = validation.in_chunks(
+        parts = in_chunks(
             lambda start, stop: _solve_batch(start, stop, flat, settings, out, reached),
             count,
             THREADS_FROM_CLOSED_FORM,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from kinema import notices, validation
 from kinema.compile.jit import batch, kernel, like
+from kinema.compile.threads import in_chunks
 from kinema.constants import LARGEST_FLOAT64, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.solvers.limb.two_bone import clamped
@@ -208,7 +209,7 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
     packed = np.concatenate(rows, axis=1).reshape(-1)
     out = np.empty((count, _FIELDS), dtype)
     flags = 0
-    for part in validation.in_chunks(
+    for part in in_chunks(
         lambda start, stop: _solve_range(
             start, stop, packed, auto_bend, dtype(validation.largest(dtype)), out.reshape(-1)
         ),

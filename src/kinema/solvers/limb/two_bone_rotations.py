@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from kinema import notices, validation
 from kinema.compile.jit import batch, kernel, like
 from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import FARTHEST, POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_ITERATIVE, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -312,7 +313,7 @@ def two_bone_rotations(
     limbs, use_axis = LimbRows(**rows), NO_AXIS if axis is None else ALWAYS
     (out,) = kernel_views(np.empty(count, CORRECTION.dtype(dtype)))
     soften = dtype(validation.number("soften", soften, 0.0, 1.0))
-    validation.in_chunks(
+    in_chunks(
         lambda first, last: _solve_range(first, last, limbs, use_axis, pole is not None, soften, out),
         count,
         THREADS_FROM_ITERATIVE,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.compile.jit import batch, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import LONGEST_STEP, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
@@ -138,7 +139,7 @@ class EyeLookState:
         states["head"] = np.broadcast_to(matrices, (*shape, 3, 4)).reshape(-1, 12)
         points = None if target is None else np.broadcast_to(named["target"], (*shape, 3)).reshape(-1, 3)
         set_targets(targets, points)
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: step_eye_looks(first, last, settings, offsets, targets, states, dtype(seconds)),
             states.size,
             THREADS_FROM_POSES,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.compile.jit import batch, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
 from kinema.constants import AIM_TOLERANCE, LONGEST_STEP, THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math import quat, vec
@@ -167,7 +168,7 @@ class HeadLookState:
         settings, targets, states = self._records
         states["position"], states["body"] = _rows(named["position"], shape), _rows(named["body_rotation"], shape)
         set_targets(targets, None if target is None else _rows(named["target"], shape))
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: step_head_looks(first, last, settings, targets, states, dtype(seconds)),
             states.size,
             THREADS_FROM_POSES,

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like
 from kinema.compile.records import REAL, Record
+from kinema.compile.threads import in_chunks
 from kinema.constants import AT_REST, LONGEST_STEP, THREADS_FROM_POSES, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, spring, vec
@@ -239,7 +240,7 @@ def solve_foot(
     sizes.foot_offset, sizes.tolerance = offset, TOLERANCE * rows["lengths"].sum(axis=-1)
     legs.hip, legs.point, legs.normal, legs.found = rows["hip"], rows["foot_target"], rows["normal"], True
     legs.pole, bodies.forward = rows["pole"] - rows["hip"], rows["forward"]
-    validation.in_chunks(
+    in_chunks(
         lambda first, last: _solve_feet(first, last, sizes, bodies, legs, real(math.cos(slope)), out),
         count,
         THREADS_FROM_POSES,
@@ -432,7 +433,7 @@ class LegPlacementState:
         if not fresh:
             bodies.offset, bodies.velocity = self.pelvis_offset.reshape(-1), self.pelvis_velocity.reshape(-1)
         out, settings = LEG_OUTPUT.zeros(legs.shape, real), self.settings._record(real)
-        validation.in_chunks(
+        in_chunks(
             lambda first, last: _place(first, last, settings, bodies, legs, fresh, dt, out),
             len(legs),
             THREADS_FROM_POSES,
