@@ -26,6 +26,15 @@ ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "src" / "kinema"
 WEB = PACKAGE / "playground" / "web"
 PAGE = PACKAGE / "playground" / "page"
+PROTOCOL = WEB / "src" / "protocol.ts"
+"""Written by `kinema.playground.page_types`, from these:"""
+TABLES = [
+    PACKAGE / "playground" / "protocol.py",
+    PACKAGE / "playground" / "page_types.py",
+    PACKAGE / "playground" / "constants.py",
+    PACKAGE / "demo" / "scenes" / "scene.py",
+    PACKAGE / "demo" / "scenes" / "for_views.py",
+]
 KERNELS = PACKAGE / "_kernels"
 
 
@@ -61,9 +70,8 @@ class KinemaHook(BuildHookInterface):
         if os.environ.get("KINEMA_WITHOUT_KERNELS"):
             return
         shutil.rmtree(KERNELS, ignore_errors=True)
-        command = [sys.executable, "-m", "kinema.compile.kernel_cache", str(KERNELS)]
         try:
-            subprocess.run(command, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, check=True, timeout=1800)
+            _python("kinema.compile.kernel_cache", KERNELS, timeout=1800)
         except (OSError, subprocess.SubprocessError) as problem:
             shutil.rmtree(KERNELS, ignore_errors=True)
             self.app.display_warning(f"Kernels were not compiled ({problem}): they will be on first use.")
@@ -86,6 +94,7 @@ def build_page() -> None:
     if _is_fresh():
         return
     _install("--omit=dev")
+    _python("kinema.playground.page_types", PROTOCOL, timeout=120)
     bundle = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=eof", "--log-level=warning"]
     _node(WEB / "node_modules/esbuild-wasm/bin/esbuild", "src/main.ts", *bundle, f"--outfile={PAGE / 'app.js'}")
     shutil.copyfile(WEB / "icon.svg", PAGE / "icon.svg")
@@ -95,13 +104,14 @@ def build_page() -> None:
 def check_page() -> None:
     """Check the page's types."""
     _install()
+    _python("kinema.playground.page_types", PROTOCOL, timeout=120)
     _node(WEB / "node_modules/typescript/bin/tsc", "--noEmit")
 
 
 def _is_fresh() -> bool:
     """Whether the page is newer than its sources. Folders do not count: they are as old as their unpacking."""
     built = PAGE / "index.html"
-    sources = [WEB / "index.html", WEB / "icon.svg", WEB / "package-lock.json", *(WEB / "src").rglob("*")]
+    sources = [WEB / "index.html", WEB / "icon.svg", WEB / "package-lock.json", *(WEB / "src").rglob("*"), *TABLES]
     sources = [source for source in sources if source.is_file()]
     return built.exists() and all(built.stat().st_mtime >= source.stat().st_mtime for source in sources)
 
@@ -124,6 +134,12 @@ def _install(*options: str) -> None:
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
     _node(npm, "ci", *quiet, *options)
     stamp.touch()
+
+
+def _python(module: str, output: Path, timeout: float) -> None:
+    """Run a module of the sources that writes something."""
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    subprocess.run([sys.executable, "-m", module, str(output)], env=environment, check=True, timeout=timeout)
 
 
 def _node(script: Path, *arguments: str) -> None:

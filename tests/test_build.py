@@ -36,13 +36,14 @@ class Hook:
 
 def sources_and_page(tmp_path, monkeypatch):
     """A page and its sources, all equally old, as hatchling packs them; the folders are new."""
-    web, page = tmp_path / "web", tmp_path / "page"
-    for path in (web / "src" / "main.ts", web / "index.html", web / "package-lock.json", page / "index.html"):
+    web, page, table = tmp_path / "web", tmp_path / "page", tmp_path / "protocol.py"
+    for path in (web / "src" / "main.ts", web / "index.html", web / "package-lock.json", page / "index.html", table):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
         os.utime(path, (1_580_601_600, 1_580_601_600))
     monkeypatch.setattr(hatch_build, "WEB", web)
     monkeypatch.setattr(hatch_build, "PAGE", page)
+    monkeypatch.setattr(hatch_build, "TABLES", [table])
     return web
 
 
@@ -50,11 +51,12 @@ def no_registry(*arguments):
     raise subprocess.CalledProcessError(1, ["node", "npm-cli.js", *arguments])
 
 
-def test_the_page_of_an_unpacked_source_distribution_is_used(tmp_path, monkeypatch):
-    web = sources_and_page(tmp_path, monkeypatch)
+@pytest.mark.parametrize("newer", ["web/src/main.ts", "protocol.py"])
+def test_the_page_of_an_unpacked_source_distribution_is_used(newer, tmp_path, monkeypatch):
+    sources_and_page(tmp_path, monkeypatch)
     monkeypatch.setattr(hatch_build, "_install", no_registry)
     hatch_build.build_page()
-    os.utime(web / "src" / "main.ts")
+    os.utime(tmp_path / newer)
     with pytest.raises(subprocess.CalledProcessError):
         hatch_build.build_page()
 

@@ -27,7 +27,7 @@ class Job:
 
 @pytest.fixture
 def session():
-    one = Session(protocol.Open("planar", still=True), lambda: None)
+    one = Session("planar", still=True, state=None, wake=lambda: None)
     one.start()
     yield one
     one.close()

@@ -1,5 +1,6 @@
 """What goes over the wire: frames come out as they went in, and no message makes `parse` do anything but refuse."""
 
+import inspect
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.demo.scenes.scene import Status
+from kinema.demo.scenes.scene import Scene, Status
 from kinema.playground import protocol
 from tests.playground.serving import Frame
 
@@ -17,7 +18,7 @@ ANY_JSON = st.recursive(
     max_leaves=8,
 )
 FIELDS = (
-    *("scene", "still", "number", "handle", "position", "key", "name", "value", "paused", "visible", "tick"),
+    *("scene", "still", "number", "handle", "position", "point", "key", "name", "value", "paused", "visible", "tick"),
     *("rotation", "turn", "ahead", "state", "purpose", "again", "picture"),
 )
 
@@ -40,34 +41,57 @@ def test_any_text_is_refused_with_a_short_word(text):
         protocol.parse(text)
 
 
-@given(st.sampled_from(sorted(protocol._READERS)), st.dictionaries(st.sampled_from(FIELDS), ANY_JSON))
+@given(st.sampled_from(sorted(protocol.INPUTS | protocol.REQUESTS)), st.dictionaries(st.sampled_from(FIELDS), ANY_JSON))
 def test_any_fields_are_refused_or_understood(kind, fields):
     try:
         command = protocol.parse(json.dumps({"type": kind, **fields}))
     except protocol.Malformed:
         return
-    for numbers in (getattr(command, name, ()) for name in ("position", "rotation")):
+    assert list(command.fields) == list((protocol.INPUTS | protocol.REQUESTS)[kind])
+    assert (command.number is not None) == (kind in protocol.INPUTS)
+    for numbers in (command.fields.get(name, ()) for name in ("position", "point", "rotation")):
         assert all(isinstance(x, float) and np.isfinite(x) for x in numbers)
-    if isinstance(command, protocol.Steer):
-        assert abs(command.turn) <= 1
-        assert abs(command.ahead) <= 1
+    assert all(abs(command.fields.get(name, 0.0)) <= 1 for name in ("turn", "ahead"))
 
 
-def test_what_the_page_sends_is_understood():
-    assert protocol.parse('{"type":"open","scene":"arm","still":false}') == protocol.Open("arm", False)
-    assert protocol.parse('{"type":"drag","number":3,"handle":"0","position":[1,2.5]}') == protocol.Drag(
-        3, "0", (1.0, 2.5)
-    )
-    assert protocol.parse('{"type":"set","number":4,"name":"bones","value":3}') == protocol.Set(4, "bones", 3)
-    assert protocol.parse('{"type":"seen","tick":9}') == protocol.Seen(9)
-    assert protocol.parse('{"type":"seen","tick":9,"picture":250}') == protocol.Seen(9, 250.0)
-    assert protocol.parse('{"type":"drawn"}') == protocol.Drawn()
-    grab = '{"type":"grab","number":1,"handle":"part 5","position":[0,0.5,1]}'
-    assert protocol.parse(grab) == protocol.Grab(1, "part 5", (0.0, 0.5, 1.0))
-    rotate = '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1]}'
-    assert protocol.parse(rotate) == protocol.Rotate(1, "head", (0.0, 0.0, 0.0, 1.0))
-    assert protocol.parse('{"type":"pin","number":2,"handle":"head"}') == protocol.Pin(2, "head")
-    assert protocol.parse('{"type":"steer","number":2,"turn":-1,"ahead":0.5}') == protocol.Steer(2, -1.0, 0.5)
+@pytest.mark.parametrize(
+    ("text", "fields", "number"),
+    [
+        ('{"type":"open","scene":"arm","still":false}', {"scene": "arm", "still": False, "state": None}, None),
+        ('{"type":"drag","number":3,"handle":"0","position":[1,2.5]}', {"handle": "0", "position": (1.0, 2.5)}, 3),
+        ('{"type":"set","number":4,"name":"bones","value":3}', {"name": "bones", "value": 3}, 4),
+        ('{"type":"seen","tick":9}', {"tick": 9, "picture": 0.0}, None),
+        ('{"type":"seen","tick":9,"picture":250}', {"tick": 9, "picture": 250.0}, None),
+        ('{"type":"drawn"}', {}, None),
+        (
+            '{"type":"grab","number":1,"handle":"part 5","point":[0,0.5,1]}',
+            {"handle": "part 5", "point": (0.0, 0.5, 1.0)},
+            1,
+        ),
+        (
+            '{"type":"rotate","number":1,"handle":"head","rotation":[0,0,0,1]}',
+            {"handle": "head", "rotation": (0.0, 0.0, 0.0, 1.0)},
+            1,
+        ),
+        ('{"type":"pin","number":2,"handle":"head"}', {"handle": "head"}, 2),
+        ('{"type":"steer","number":2,"turn":-1,"ahead":0.5}', {"turn": -1.0, "ahead": 0.5}, 2),
+    ],
+)
+def test_what_the_page_sends_is_understood(text, fields, number):
+    command = protocol.parse(text)
+    assert (command.type, command.fields, command.number) == (json.loads(text)["type"], fields, number)
+
+
+def test_every_input_is_a_method_of_scenes():
+    for kind, fields in protocol.INPUTS.items():
+        if kind != "undo":
+            assert list(inspect.signature(getattr(Scene, kind)).parameters)[1:] == list(fields)
+
+
+def test_a_message_to_the_page_has_the_fields_of_the_table():
+    assert protocol.message("notice", message="x") == {"type": "notice", "message": "x"}
+    with pytest.raises(TypeError, match="notice has the fields message"):
+        protocol.message("notice", text="x")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +105,7 @@ def test_what_the_page_sends_is_understood():
         '{"type":"pin","number":-1,"handle":"head"}',
         '{"type":"seen","tick":1,"picture":-1}',
         '{"type":"seen","tick":1,"picture":"slow"}',
-        '{"type":"grab","number":1,"handle":5,"position":[0,0,0]}',
+        '{"type":"grab","number":1,"handle":5,"point":[0,0,0]}',
     ],
 )
 def test_broken_fields_are_refused(text):

@@ -42,7 +42,7 @@ class Row:
 @pytest.fixture
 def session():
     """A session whose thread does not run: the tests advance it."""
-    one = Session(protocol.Open("crowd", still=True), lambda: None)
+    one = Session("crowd", still=True, state=None, wake=lambda: None)
     one.scene = Row()
     return one
 

@@ -111,7 +111,7 @@ class Connection:
     async def serve(self) -> None:
         """Serve until the page leaves or breaks a rule, or its scene ends."""
         scenes = [kind.introduction() for kind in SCENES.values()]
-        await self._send({"type": "hello", "version": kinema.__version__, "scenes": scenes, "session": self.token})
+        await self._send(protocol.message("hello", version=kinema.__version__, scenes=scenes, session=self.token))
         tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -146,7 +146,7 @@ class Connection:
 
     async def refuse(self, why: str) -> None:
         """End the connection with a message for its page."""
-        await self._websocket.send_text(json.dumps({"type": "end", "message": why}))
+        await self._send(protocol.message("end", message=why))
         await self._websocket.close(REFUSED)
 
     async def _say_goodbye(self, *problems: BaseException | None) -> None:
@@ -170,23 +170,23 @@ class Connection:
             self._take(protocol.parse(message["text"]))
 
     def _take(self, command: protocol.Command) -> None:
-        if isinstance(command, protocol.Open):
+        if command.type == "open":
             self._open(command)
-        elif isinstance(command, protocol.Seen):
-            self._on_the_way.confirm(command.tick)
+        elif command.type == "seen":
+            self._on_the_way.confirm(command["tick"])
             self._news.set()
             if self._session:
-                self._session.picture_seconds = command.picture_ms / 1e3
-        elif isinstance(command, protocol.Drawn):
+                self._session.picture_seconds = command["picture"] / 1e3
+        elif command.type == "drawn":
             self._drawn()
         elif self._session:
             self._session.send(command)
 
-    def _open(self, command: protocol.Open) -> None:
+    def _open(self, command: protocol.Command) -> None:
         if self._session:
             self._session.close()
         try:
-            self._session = Session(command, self._wake)
+            self._session = Session(**command.fields, wake=self._wake)
         except InputError as problem:
             raise protocol.Malformed(f"a request that cannot be met: {problem}") from problem
         self._on_the_way.clear()

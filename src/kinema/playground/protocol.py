@@ -1,8 +1,9 @@
-"""The messages between server and page.
+"""The messages between server and page, in one table: `INPUTS` and `REQUESTS` come from the page, `TO_PAGE` goes to it.
 
-To the page: one binary frame a tick (`pack_frame`), and JSON messages, each with a "type", for everything else: hello,
-progress, scene, python, state, notice, end. From the page: JSON messages only; `parse` turns them into commands or
-raises `Malformed`, which ends the session.
+`parse` checks what arrives against the table, and the build of the page writes its types from it (`page_types`). To add
+an input, add a line to `INPUTS`, a method of its name to `Scene`, and what sends it to the page.
+
+All messages are JSON objects with a "type", but for the frames: binary, one a tick (`pack_frame`).
 """
 
 from __future__ import annotations
@@ -10,24 +11,48 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from kinema.demo.scenes.scene import Status
 from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
 
-HEADER = struct.Struct("<IIIIfffId")
-"""layout, tick, last input's number, reached; solve time in ms, error, fps; chains; the scene's time, s. 40 bytes.
+# --- frames ------------------------------------------------------------------------------------------------------
 
-Little-endian. The arrays follow one after the other, in the order, shapes and types of the layout.
+HEADER_FIELDS = {
+    "layout": "I",
+    "tick": "I",
+    "input": "I",
+    "reached": "I",
+    "solveMs": "f",
+    "error": "f",
+    "serverFps": "f",
+    "count": "I",
+    "time": "d",
+}
+"""The fields of a frame's header by the names that the page has for them, with their `struct` formats.
+
+input: number of the last input that it answers. reached, count: chains at their target, and all. solveMs: milliseconds.
+serverFps: ticks a second that the server manages. time: of the scene, s.
 """
+
+HEADER = struct.Struct("<" + "".join(HEADER_FIELDS.values()))
+"""Little-endian. The arrays follow one after the other, in the order, shapes and types of the layout."""
 
 PARTIAL = 1 << 31
 """Added to the layout of a frame that has only some rows of the large arrays (`pack_rows`)."""
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+ArrayType = Literal["<f4", "<i2"]
+"""Types in which arrays go out: 16-bit whole numbers as they are, everything else as floats."""
+
+Layout = list[tuple[str, tuple[int, ...], ArrayType]]
+"""Name, shape and type of each array of a frame, in order."""
 
 
 def pack_frame(
@@ -40,7 +65,7 @@ def pack_frame(
     return head + b"".join(np.asarray(array, _sent_as(array)).tobytes() for array in arrays.values())
 
 
-def pack_rows(frame: bytes, layout: Any, by_row: Collection[str], rows: Any) -> bytes:
+def pack_rows(frame: bytes, layout: Layout, by_row: Collection[str], rows: Any) -> bytes:
     """Shorten a packed frame to some rows of its large arrays, for a page that has the others.
 
     Parameters
@@ -70,8 +95,8 @@ def pack_rows(frame: bytes, layout: Any, by_row: Collection[str], rows: Any) -> 
     return b"".join(parts)
 
 
-def _sent_as(array: Any) -> str:
-    """Return the type in which an array goes out: 16-bit whole numbers as they are, everything else as floats.
+def _sent_as(array: Any) -> ArrayType:
+    """Return the type in which an array goes out.
 
     Of whole numbers there must be an even number, because floats start at multiples of four bytes.
     """
@@ -83,150 +108,133 @@ def tick_of(frame: bytes) -> int:
     return int(HEADER.unpack_from(frame)[1])
 
 
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-def layout_of(arrays: Any) -> list[tuple[str, tuple[int, ...], str]]:
-    """Names, shapes and types of a frame's arrays, in order."""
+def layout_of(arrays: Any) -> Layout:
+    """Return the layout of a frame's arrays."""
     return [(name, tuple(np.shape(array)), _sent_as(array)) for name, array in arrays.items()]
+
+
+# --- from the page -----------------------------------------------------------------------------------------------
 
 
 class Malformed(ValueError):
     """A message that the page never sends."""
 
 
-# --- commands ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Kind:
+    """What the page may send as a field."""
+
+    typescript: str
+    """Its type on the page."""
+    needed: str
+    """What to say where something else arrives."""
+    fits: Callable[[Any], bool]
+    """Returns whether a JSON value is one."""
+    taken: Callable[[Any], Any] = lambda value: value
+    """Converts a JSON value that fits."""
+
+
+def _is_number(value: Any) -> bool:
+    # Whole numbers in JSON may be too large for a float.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _are_numbers(value: Any, *counts: int) -> bool:
+    return isinstance(value, list) and len(value) in counts and all(_is_number(x) for x in value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 64
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not _is_flag(value) and 0 <= value <= LARGEST_INPUT_NUMBER
+
+
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(float(x) for x in values)
+
+
+TEXT = Kind("string", "a short text", _is_text)
+FLAG = Kind("boolean", "true or false", _is_flag)
+COUNT = Kind("number", "a whole number of 32 bits", _is_count)
+POSITION = Kind("number[]", "a list of two or three numbers", lambda value: _are_numbers(value, 2, 3), _floats)
+ROTATION = Kind("number[]", "a list of four numbers", lambda value: _are_numbers(value, 4), _floats)
+SHARE = Kind("number", "a number from -1 to 1", lambda value: _is_number(value) and abs(value) <= 1, float)
+DURATION = Kind(
+    "number",
+    "a number of milliseconds or nothing",
+    lambda value: value is None or (_is_number(value) and value >= 0),
+    lambda value: float(value or 0.0),
+)
+VALUE = Kind(
+    "Value",
+    "a number, a short text, true, false or null",
+    lambda value: value is None or _is_flag(value) or _is_text(value) or _is_number(value),
+)
+STATE = Kind("SceneState | null", "anything: `Scene.restore` checks it", lambda value: True)
+
+INPUTS: dict[str, dict[str, Kind]] = {
+    "drag": {"handle": TEXT, "position": POSITION},
+    # Make a handle of a point of a body. position: in the space of what was grabbed.
+    "grab": {"handle": TEXT, "point": POSITION},
+    "rotate": {"handle": TEXT, "rotation": ROTATION},
+    # Keep a handle where it is.
+    "pin": {"handle": TEXT},
+    # Steer what walks. turn: to the left. ahead: forwards.
+    "steer": {"turn": SHARE, "ahead": SHARE},
+    # A drag has ended.
+    "drop": {"handle": TEXT},
+    # Give up what a handle was set to.
+    "release": {"handle": TEXT},
+    # Return to a snapshot.
+    "restore": {"state": STATE},
+    "key": {"key": TEXT, "position": POSITION},
+    "set": {"name": TEXT, "value": VALUE},
+    # Undo the last input, or redo the last one that was undone. The session does this.
+    "undo": {"again": FLAG},
+}
+"""What changes the scene: the method of `Scene` of the same name takes the fields.
+
+Each has a number, too, which the frame that answers it carries.
+"""
+
+REQUESTS: dict[str, dict[str, Kind]] = {
+    # Start a scene in place of the current one, from a snapshot or anew. still: the user prefers reduced motion.
+    "open": {"scene": TEXT, "still": FLAG, "state": STATE},
+    # A snapshot. purpose: returned with it.
+    "state": {"purpose": TEXT},
+    "pause": {"paused": FLAG},
+    # One tick, while paused.
+    "step": {},
+    # Return the scene to its initial state.
+    "reset": {},
+    # Whether the page is visible.
+    "visible": {"visible": FLAG},
+    # The script.
+    "python": {},
+    # A frame has arrived. picture: milliseconds that the page took for its last picture.
+    "seen": {"tick": COUNT, "picture": DURATION},
+    # The page has drawn the first whole picture of a scene.
+    "drawn": {},
+}
+"""What the page sends besides."""
 
 
 @dataclass(frozen=True)
-class Open:
-    """Start a scene in place of the current one."""
+class Command:
+    """A message from the page. number: of an input."""
 
-    scene: str
-    still: bool
-    """Whether the user prefers reduced motion."""
-    state: Any = None
-    """A snapshot to start from: `Scene.restore` checks it."""
+    type: str
+    fields: Mapping[str, Any]
+    number: int | None = None
 
-
-@dataclass(frozen=True)
-class Drag:
-    number: int
-    handle: str
-    position: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Grab:
-    """Make a handle of a point of a body. position: in the space of what was grabbed."""
-
-    number: int
-    handle: str
-    position: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Rotate:
-    """Rotate a handle. rotation: a quaternion, x, y, z, w."""
-
-    number: int
-    handle: str
-    rotation: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Pin:
-    """Keep a handle where it is."""
-
-    number: int
-    handle: str
-
-
-@dataclass(frozen=True)
-class Steer:
-    """Steer what walks. turn: to the left. ahead: forwards. Both -1 to 1."""
-
-    number: int
-    turn: float
-    ahead: float
-
-
-@dataclass(frozen=True)
-class Drop:
-    number: int
-    handle: str
-
-
-@dataclass(frozen=True)
-class Release:
-    """Release a handle that was dragged."""
-
-    number: int
-    handle: str
-
-
-@dataclass(frozen=True)
-class Restore:
-    """Return to a snapshot."""
-
-    number: int
-    state: Any
-
-
-@dataclass(frozen=True)
-class Key:
-    number: int
-    key: str
-    position: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Set:
-    number: int
-    name: str
-    value: float | bool | str | None
-
-
-@dataclass(frozen=True)
-class Undo:
-    """Undo the last input, or redo the last one that was undone."""
-
-    number: int
-    again: bool
-
-
-@dataclass(frozen=True)
-class AsState:
-    """Request a snapshot. purpose: returned with it."""
-
-    purpose: str
-
-
-@dataclass(frozen=True)
-class Pause:
-    paused: bool
-
-
-@dataclass(frozen=True)
-class Advance:
-    """One tick, while paused."""
-
-
-@dataclass(frozen=True)
-class Reset:
-    """Return the scene to its initial state."""
-
-
-@dataclass(frozen=True)
-class Visible:
-    """Whether the page is visible."""
-
-    visible: bool
-
-
-@dataclass(frozen=True)
-class AsPython:
-    """Request the script."""
+    def __getitem__(self, field: str) -> Any:
+        return self.fields[field]
 
 
 @dataclass(frozen=True)
@@ -246,26 +254,6 @@ class Give:
     done: Future[bytes]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A frame has arrived."""
-
-    tick: int
-    picture_ms: float = 0.0
-    """Milliseconds that the page took for its last picture."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The page has drawn the first whole picture of a scene."""
-
-
-Input = Drag | Drop | Grab | Rotate | Pin | Steer | Release | Restore | Undo | Key | Set
-"""Commands that change the scene; each has a number that the frame answering it carries."""
-
-Command = Open | Input | Pause | Advance | Reset | Visible | AsPython | AsState | Receive | Give | Seen | Drawn
-
-
 def parse(text: str) -> Command:
     """Parse a message from a page. Raises Malformed."""
     if len(text) > LARGEST_MESSAGE:
@@ -277,99 +265,55 @@ def parse(text: str) -> Command:
     if not isinstance(message, dict):
         raise Malformed("a message that is not an object")
     kind = message.get("type")
-    if not isinstance(kind, str) or kind not in _READERS:
-        raise Malformed(f"a message of type {kind!r:.40}; known are {', '.join(_READERS)}")
-    return _READERS[kind](message)
+    if not isinstance(kind, str) or kind not in INPUTS | REQUESTS:
+        raise Malformed(f"a message of type {kind!r:.40}; known are {', '.join(INPUTS | REQUESTS)}")
+    fields = {name: _taken(name, field, message) for name, field in (INPUTS | REQUESTS)[kind].items()}
+    return Command(kind, fields, _taken("number", COUNT, message) if kind in INPUTS else None)
 
 
 def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
-def _text(message: Any, name: str) -> str:
+def _taken(name: str, kind: Kind, message: dict[str, Any]) -> Any:
     value = message.get(name)
-    if not isinstance(value, str) or len(value) > 64:
-        raise Malformed(f"{name} is {value!r:.40}; a short text is needed")
-    return value
+    if not kind.fits(value):
+        raise Malformed(f"{name} is {value!r:.40}; {kind.needed} is needed")
+    return kind.taken(value)
 
 
-def _flag(message: Any, name: str) -> bool:
-    value = message.get(name)
-    if not isinstance(value, bool):
-        raise Malformed(f"{name} is {value!r:.40}; true or false is needed")
-    return value
+# --- to the page -------------------------------------------------------------------------------------------------
 
-
-def _count(message: Any, name: str) -> int:
-    value = message.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST_INPUT_NUMBER:
-        raise Malformed(f"{name} is {value!r:.40}; a whole number of 32 bits is needed")
-    return value
-
-
-def _position(message: Any) -> tuple[float, ...]:
-    value = message.get("position")
-    if not isinstance(value, list) or len(value) not in (2, 3) or not all(_is_number(x) for x in value):
-        raise Malformed(f"position is {value!r:.40}; two or three numbers are needed")
-    return tuple(float(x) for x in value)
-
-
-def _rotation(message: Any) -> tuple[float, ...]:
-    value = message.get("rotation")
-    if not isinstance(value, list) or len(value) != 4 or not all(_is_number(x) for x in value):
-        raise Malformed(f"rotation is {value!r:.40}; four numbers are needed")
-    return tuple(float(x) for x in value)
-
-
-def _share(message: Any, name: str) -> float:
-    value = message.get(name)
-    if not _is_number(value) or abs(value) > 1:
-        raise Malformed(f"{name} is {value!r:.40}; a number from -1 to 1 is needed")
-    return float(value)
-
-
-def _duration(message: Any, name: str) -> float:
-    value = message.get(name, 0.0)
-    if not _is_number(value) or value < 0:
-        raise Malformed(f"{name} is {value!r:.40}; a number of milliseconds is needed")
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    # Whole numbers in JSON may be too large for a float.
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
-
-
-def _value(message: Any) -> float | bool | str | None:
-    value = message.get("value")
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return _text(message, "value")
-    if not isinstance(value, (int, float)) or abs(value) > _LARGEST or not math.isfinite(value):
-        raise Malformed(f"value is {value!r:.40}; a number, a text or true and false are needed")
-    return value
-
-
-_READERS: dict[str, Any] = {
-    "open": lambda m: Open(_text(m, "scene"), _flag(m, "still"), m.get("state")),
-    "drag": lambda m: Drag(_count(m, "number"), _text(m, "handle"), _position(m)),
-    "grab": lambda m: Grab(_count(m, "number"), _text(m, "handle"), _position(m)),
-    "rotate": lambda m: Rotate(_count(m, "number"), _text(m, "handle"), _rotation(m)),
-    "pin": lambda m: Pin(_count(m, "number"), _text(m, "handle")),
-    "steer": lambda m: Steer(_count(m, "number"), _share(m, "turn"), _share(m, "ahead")),
-    "drop": lambda m: Drop(_count(m, "number"), _text(m, "handle")),
-    "release": lambda m: Release(_count(m, "number"), _text(m, "handle")),
-    "restore": lambda m: Restore(_count(m, "number"), m.get("state")),
-    "undo": lambda m: Undo(_count(m, "number"), _flag(m, "again")),
-    "state": lambda m: AsState(_text(m, "purpose")),
-    "key": lambda m: Key(_count(m, "number"), _text(m, "key"), _position(m)),
-    "set": lambda m: Set(_count(m, "number"), _text(m, "name"), _value(m)),
-    "pause": lambda m: Pause(_flag(m, "paused")),
-    "step": lambda m: Advance(),
-    "reset": lambda m: Reset(),
-    "visible": lambda m: Visible(_flag(m, "visible")),
-    "python": lambda m: AsPython(),
-    "drawn": lambda m: Drawn(),
-    "seen": lambda m: Seen(_count(m, "tick"), _duration(m, "picture")),
+TO_PAGE: dict[str, dict[str, str]] = {
+    # session: secret that identifies the session in requests for files.
+    "hello": {"version": "string", "scenes": "Introduction[]", "session": "string"},
+    # How far the compilation of a scene is: jobs done, all jobs, the current one, and the estimated seconds left.
+    "progress": {"done": "number", "total": "number", "what": "string", "seconds": "number"},
+    # Sent before the first frame of a layout. by_row: names of the arrays of which an answer has only some rows.
+    "scene": {
+        "scene": "string",
+        "layout": "number",
+        "arrays": '[name: string, shape: number[], type: "<f4" | "<i2"][]',
+        "by_row": "string[]",
+        "controls": "Control[]",
+        "description": "Record<string, unknown>",
+        "paused": "boolean",
+    },
+    # The script.
+    "python": {"text": "string"},
+    # A snapshot.
+    "state": {"purpose": "string", "state": "SceneState"},
+    # How far a file is that the server makes while the scene goes on. share: 0 to 1, which is done.
+    "work": {"file": "string", "share": "number"},
+    "notice": {"message": "string"},
+    # The session has ended.
+    "end": {"message": "string"},
 }
+"""What goes to the page, with the types of its fields there."""
+
+
+def message(kind: str, **fields: Any) -> dict[str, Any]:
+    """Return a message to the page. Raises TypeError unless it has the fields that the table says."""
+    if fields.keys() != TO_PAGE[kind].keys():
+        raise TypeError(f"{kind} has the fields {', '.join(TO_PAGE[kind])}; given were {', '.join(fields)}")
+    return {"type": kind, **fields}

@@ -60,6 +60,10 @@ class Outbox:
             self._waiting[kind] = message
         self._wake()
 
+    def send(self, kind: str, **fields: Any) -> None:
+        """Put a message of the protocol."""
+        self.put(kind, protocol.message(kind, **fields))
+
     def take(self, *, frames: bool, answers: bool = True) -> list[Message]:
         """Take the waiting messages, oldest first. frames, answers: whether to take frames and answers, too."""
         kept = {kind for kind, wanted in ((FRAME, frames), (ANSWER, answers)) if not wanted}
@@ -73,17 +77,20 @@ class Outbox:
 
 
 class Session:
-    """Runs a scene until it is closed. Commands come in through `send`; messages for the page go to `outbox`."""
+    """Runs a scene until it is closed. Commands come in through `send`; messages for the page go to `outbox`.
 
-    def __init__(self, opened: protocol.Open, wake: Callable[[], None]) -> None:
-        self.kind = kind_played(opened.scene)
+    still: whether the user prefers reduced motion. state: a snapshot to start from; `Scene.restore` checks it.
+    """
+
+    def __init__(self, scene: str, still: bool, state: Any, wake: Callable[[], None]) -> None:
+        self.kind = kind_played(scene)
         self.picture_seconds = 0.0
         """Duration of the page's last picture."""
         self.outbox = Outbox(wake)
-        self._still = opened.still
-        self._first_state = opened.state
+        self._still = still
+        self._first_state = state
         self._undo = UndoStack()
-        self._inbox: deque[protocol.Command] = deque()
+        self._inbox: deque[protocol.Command | protocol.Receive | protocol.Give] = deque()
         self._closed = False
         self._news = threading.Event()
         """Set when a command arrives: an input is answered at once, not at the next tick."""
@@ -110,7 +117,7 @@ class Session:
         self._closed = True
         self._news.set()
 
-    def send(self, command: protocol.Command) -> None:
+    def send(self, command: protocol.Command | protocol.Receive | protocol.Give) -> None:
         """Queue a command and wake the thread. The connection's rate limit keeps the queue short."""
         self._inbox.append(command)
         self._news.set()
@@ -128,10 +135,10 @@ class Session:
             self._end(f"The scene stopped: {type(problem).__name__}: {problem}")
 
     def _report_progress(self, progress: Progress) -> None:
-        self.outbox.put("progress", {"type": "progress", **progress._asdict()})
+        self.outbox.send("progress", **progress._asdict())
 
     def _end(self, message: str) -> None:
-        self.outbox.put("end", {"type": "end", "message": message[:400]})
+        self.outbox.send("end", message=message[:400])
 
     def _begin(self, scene: Scene) -> None:
         self.scene = scene
@@ -150,7 +157,7 @@ class Session:
             self.scene.restore(self._first_state)
         except InputError as problem:
             self._begin(self.scene.fresh())
-            self.outbox.put("notice", {"type": "notice", "message": str(problem)[:400]})
+            self._notify(problem)
 
     def _loop(self) -> None:
         due = before = time.perf_counter()
@@ -218,7 +225,7 @@ class Session:
         if shown != self._shown:
             self._shown = shown
             self._layout += 1
-            self.outbox.put("scene", self._scene_message(shown[1]))
+            self._describe(shown[1])
         self._tick += 1
         status = self.scene.status()
         frame = protocol.pack_frame(
@@ -229,17 +236,17 @@ class Session:
         else:
             self.outbox.put(FRAME, frame)
 
-    def _scene_message(self, arrays: Any) -> dict[str, Any]:
-        return {
-            "type": "scene",
-            "scene": self.kind.name,
-            "layout": self._layout,
-            "arrays": arrays,
-            "by_row": self.scene.by_row,
-            "controls": self.scene.panel(),
-            "description": self.scene.description(),
-            "paused": self._paused,
-        }
+    def _describe(self, layout: protocol.Layout) -> None:
+        self.outbox.send(
+            "scene",
+            scene=self.kind.name,
+            layout=self._layout,
+            arrays=layout,
+            by_row=self.scene.by_row,
+            controls=self.scene.panel(),
+            description=self.scene.description(),
+            paused=self._paused,
+        )
 
     # Commands.
 
@@ -248,83 +255,69 @@ class Session:
         any_waits = bool(self._inbox)
         while self._inbox:
             command = self._inbox.popleft()
-            if isinstance(command, protocol.Input):
-                self._last_input = command.number
-                self._settles_for = SETTLE_TIME
-            self._record(command)
             try:
                 self._execute(command)
             except InputError as problem:  # The scene refused a value and has not changed.
-                self.outbox.put("notice", {"type": "notice", "message": str(problem)[:400]})
+                self._notify(problem)
         return any_waits
+
+    def _notify(self, problem: InputError) -> None:
+        self.outbox.send("notice", message=str(problem)[:400])
+
+    def _execute(self, command: protocol.Command | protocol.Receive | protocol.Give) -> None:
+        if isinstance(command, protocol.Receive):
+            self._undo.record(None, self.scene.snapshot)
+            _answer(command.done, lambda: self.scene.receive(command.name, command.data))
+            self._shown = None
+        elif isinstance(command, protocol.Give):
+            self._give(command.name, command.done)
+        elif command.number is not None:
+            self._last_input = command.number
+            self._settles_for = SETTLE_TIME
+            self._record(command)
+            self._input(command)
+        else:
+            self._request(command)
 
     def _record(self, command: protocol.Command) -> None:
         """Keep the state before what can be undone. A drag or a moved slider counts once."""
-        match command:
-            case protocol.Drag(_, handle, _) | protocol.Grab(_, handle, _) | protocol.Rotate(_, handle, _):
-                self._undo.record(("drag", handle), self.scene.snapshot, lasts=True)
-            case protocol.Set(_, name, _):
-                self._undo.record(("set", name), self.scene.snapshot)
-            case protocol.Drop():
-                self._undo.end_gesture()
-            case (
-                protocol.Key()
-                | protocol.Pin()
-                | protocol.Release()
-                | protocol.Restore()
-                | protocol.Reset()
-                | protocol.Receive()
-            ):
-                self._undo.record(None, self.scene.snapshot)
+        if command.type in ("drag", "grab", "rotate"):
+            self._undo.record(("drag", command["handle"]), self.scene.snapshot, lasts=True)
+        elif command.type == "set":
+            self._undo.record(("set", command["name"]), self.scene.snapshot)
+        elif command.type == "drop":
+            self._undo.end_gesture()
+        elif command.type not in ("steer", "undo"):
+            self._undo.record(None, self.scene.snapshot)
 
-    def _execute(self, command: protocol.Command) -> None:
-        match command:
-            case protocol.Release(_, handle):
-                self.scene.release(handle)
-            case protocol.Restore(_, state):
+    def _input(self, command: protocol.Command) -> None:
+        if command.type == "undo":
+            now = self.scene.snapshot()
+            state = self._undo.redo(now) if command["again"] else self._undo.undo(now)
+            if state is not None:
                 self.scene.restore(state)
-            case protocol.Undo(_, again):
-                now = self.scene.snapshot()
-                state = self._undo.redo(now) if again else self._undo.undo(now)
-                if state is not None:
-                    self.scene.restore(state)
-            case protocol.AsState(purpose):
+            return
+        getattr(self.scene, command.type)(*command.fields.values())
+        if command.type == "set" and not is_complete(self.kind):  # The next step may have to compile: show that.
+            self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
+
+    def _request(self, command: protocol.Command) -> None:
+        match command.type:
+            case "state":
                 state = {"scene": self.kind.name, **self.scene.snapshot()}
-                self.outbox.put("state", {"type": "state", "purpose": purpose, "state": state})
-            case protocol.Drag(_, handle, position):
-                self.scene.drag(handle, position)
-            case protocol.Grab(_, handle, position):
-                self.scene.grab(handle, position)
-            case protocol.Rotate(_, handle, rotation):
-                self.scene.rotate(handle, rotation)
-            case protocol.Pin(_, handle):
-                self.scene.pin(handle)
-            case protocol.Steer(_, turn, ahead):
-                self.scene.steer(turn, ahead)
-            case protocol.Drop(_, handle):
-                self.scene.drop(handle)
-            case protocol.Key(_, key, position):
-                self.scene.key(key, position)
-            case protocol.Set(_, name, value):
-                self.scene.set(name, value)
-                if not is_complete(self.kind):  # The next step may have to compile: show that.
-                    self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
-            case protocol.Pause(paused):
-                self._paused, self._shown = paused, None
-                self.scene.paused = paused
-            case protocol.Advance():
+                self.outbox.send("state", purpose=command["purpose"], state=state)
+            case "pause":
+                self._paused, self._shown = command["paused"], None
+                self.scene.paused = self._paused
+            case "step":
                 self._advances = True
-            case protocol.Reset():
+            case "reset":
+                self._undo.record(None, self.scene.snapshot)
                 self._begin(self.scene.fresh())
-            case protocol.Visible(visible):
-                self._hidden = not visible
-            case protocol.AsPython():
-                self.outbox.put("python", {"type": "python", "text": self.scene.python()})
-            case protocol.Receive(name, data, done):
-                _answer(done, lambda: self.scene.receive(name, data))
-                self._shown = None
-            case protocol.Give(name, done):
-                self._give(name, done)
+            case "visible":
+                self._hidden = not command["visible"]
+            case "python":
+                self.outbox.send("python", text=self.scene.python())
 
     def _give(self, name: str, done: Future[bytes]) -> None:
         """Answer a file request: at once, or from another thread if the scene says that it takes long."""
@@ -349,7 +342,7 @@ class Session:
                 raise InputError("the page has left")
             if time.monotonic() - told > REPORT_INTERVAL:
                 told = time.monotonic()
-                self.outbox.put("work", {"type": "work", "file": name, "share": share})
+                self.outbox.send("work", file=name, share=share)
 
         try:
             done.set_result(job(tell))
@@ -357,7 +350,7 @@ class Session:
             done.set_exception(problem)
             if not isinstance(problem, InputError):
                 logger.exception("a file of %s could not be made", self.kind.name)
-        self.outbox.put("work", {"type": "work", "file": name, "share": 1.0})
+        self.outbox.send("work", file=name, share=1.0)
 
 
 def _answer(done: Future[Any], work: Callable[[], Any]) -> None:

@@ -17,6 +17,7 @@ from kinema.demo.scenes import character_kernels, grounds
 from kinema.demo.scenes.actor import POSES, Actor, clip_motion, joints_by_role
 from kinema.demo.scenes.character_files import loaded, model, packed
 from kinema.demo.scenes.character_script import script
+from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
 from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
@@ -31,8 +32,6 @@ FARTHEST = 20.0
 """Largest distance of a handle from the character, metres for a person."""
 REACHED = 2e-3
 """Distance from its handle at which a limb counts as there, metres for a person."""
-MODEL, GROUND = "model.glb", "ground.bin"
-"""Files that the page draws."""
 AT_REST = "at rest"
 """Shown for a character without clips."""
 SHOWN = {"with IK": "With IK", "both": "Both", "without IK": "Clip alone"}
@@ -47,14 +46,10 @@ WEIGHTS = {
 }
 WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP, POSE_GROUP = "How much each part does", "Walk", "Show", "Pose"
 """Headings of the controls."""
-TIMELINE = "Timeline"
-"""Group of the controls that the page shows as a timeline instead of in the panel."""
 SAME_TIME = 2e-3
 """Difference up to which two times of a clip count as the same, seconds."""
 LARGEST_OFFSET = 1e6
 """Largest coordinate of a grabbed point in the space of its joint, in that joint's unit."""
-AGAINST = 5.0
-"""Degrees from which a knee or an elbow that is bent against its way is pointed out."""
 SHORTEST_LOOP = 0.1
 """Shortest part of a clip that can be repeated, seconds."""
 

@@ -19,6 +19,7 @@ from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
+from kinema.demo.scenes.for_views import GROUND, MODEL
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
@@ -35,8 +36,6 @@ CREATURES: Mapping[str, Callable[[], Character]] = {
     "quadruped": quadruped,
     "humanoid": humanoid,
 }
-MODEL, GROUND = "model.glb", "ground.bin"
-"""Files that the page draws."""
 HALF_WIDTH = 1.75
 """Half the width of the ground that a goal may lie on, m: a hand's width from its edge."""
 MARGIN = 0.4

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
+from kinema.demo.scenes.for_views import GROUND, PEOPLE
 from kinema.demo.scenes.people import A_DRAGGED_TURN, LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people import APART as PEOPLE_APART
 from kinema.demo.scenes.people_script import people_script
@@ -36,8 +37,6 @@ TARGET_HEIGHT, TARGET_HEIGHT_PEOPLE = 1.1, 1.6
 """Height of the target above the ground, over limbs and over characters, m."""
 DECIMALS = 6
 """Of a metre, in scripts."""
-GROUND, LEVEL = "ground.bin", "people_{}.bin"
-"""Files for the page: the hills, and each level of detail of the characters."""
 CURIOUS = 3.0
 """Distance within which limbs reach for the target, m."""
 DRAGGED_FOR = 0.2
@@ -243,7 +242,7 @@ class CrowdScene(Scene):
 
     def give(self, name: str) -> bytes:
         """Return what the page draws of characters: their levels of detail, and the ground."""
-        files = {GROUND: packed_ground} | {LEVEL.format(n): partial(packed_level, n) for n in range(len(LEVELS))}
+        files = {GROUND: packed_ground} | {PEOPLE.format(n): partial(packed_level, n) for n in range(len(LEVELS))}
         if name not in files:
             raise InputError(f"{self.title} has no file {name!r:.40}")
         return files[name]()

@@ -17,6 +17,7 @@ from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import humanoid, skin_of
 from kinema.demo.characters.humanoid_body import colours
 from kinema.demo.characters.shells import Detail
+from kinema.demo.scenes.for_views import LOOKS, STEPS_A_METRE
 from kinema.math import arrays
 from kinema.stages.animator import Animator
 from kinema.stages.arms.hands import Hands
@@ -45,12 +46,8 @@ A_DRAGGED_TURN = 200
 """Most characters in one step while the target is dragged: about 4 ms, so that the next drag is answered soon."""
 SAME_SPEED = 1e-6
 """Difference up to which two speeds of the walk count as the same: sums of seconds are rounded."""
-LOOKS = 12
-"""Number of different colourings."""
 LEVELS = (Detail(), *(Detail(share, small=False) for share in (0.5, 0.25, 0.12)))
 """Levels of detail, finest first."""
-STEPS_A_METRE = 8192
-"""Matrices go to the page as whole numbers of 16 bits: 0.1 mm apart, up to 4 m from the character."""
 
 _SIDES = ("l", "r")
 DRAWN = (

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Slider:
     step: float
     unit: str = ""
     group: str = ""
-    kind: str = "slider"
+    kind: Literal["slider"] = "slider"
 
     def checked(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low <= value <= self.high:
@@ -48,7 +48,7 @@ class Switch:
     label: str
     value: bool
     group: str = ""
-    kind: str = "switch"
+    kind: Literal["switch"] = "switch"
 
     def checked(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -67,7 +67,7 @@ class Choice:
     labels: tuple[str, ...] = ()
     """The options as the page shows them; by default as they are."""
     group: str = ""
-    kind: str = "choice"
+    kind: Literal["choice"] = "choice"
 
     def checked(self, value: Any) -> str:
         if value not in self.options:
@@ -83,7 +83,7 @@ class Button:
     label: str
     value: None = None
     group: str = ""
-    kind: str = "button"
+    kind: Literal["button"] = "button"
 
     def checked(self, value: Any) -> None:
         return None
@@ -98,7 +98,7 @@ class Download:
     file: str
     value: None = None
     group: str = ""
-    kind: str = "download"
+    kind: Literal["download"] = "download"
 
     def checked(self, value: Any) -> None:
         return None
@@ -121,6 +121,20 @@ class Status(NamedTuple):
     """Number of chains."""
 
 
+class Introduction(TypedDict):
+    """What the page shows of a scene before it is opened: see the attributes of `Scene`."""
+
+    name: str
+    title: str
+    about: str
+    unit: str
+    help: tuple[tuple[str, str], ...]
+    hint: tuple[str, str] | None
+    keys: tuple[tuple[str, str], ...]
+    takes: tuple[str, ...]
+    steers: bool
+
+
 # --- the scene ---------------------------------------------------------------------------------------------------
 
 
@@ -137,9 +151,9 @@ class Scene(ABC):
     about: ClassVar[str]
     """One or two sentences that tell the user what to do."""
     unit: ClassVar[str]
+    """Unit of its lengths: px or m."""
     by_row: ClassVar[tuple[str, ...]] = ()
     """Names of the large arrays of a frame: after an `answer`, only the rows that it changed are sent."""
-    """Unit of its lengths: px or m."""
     controls: tuple[Control, ...]
     """Its controls. A scene whose controls change sets its own."""
     help: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -324,19 +338,9 @@ class Scene(ABC):
         """Return a script that computes the current frame with the public library."""
 
     @classmethod
-    def introduction(cls) -> dict[str, Any]:
+    def introduction(cls) -> Introduction:
         """Return what the page shows of a scene before it is opened."""
-        return {
-            "name": cls.name,
-            "title": cls.title,
-            "about": cls.about,
-            "unit": cls.unit,
-            "help": cls.help,
-            "hint": cls.hint,
-            "keys": cls.keys,
-            "takes": cls.takes,
-            "steers": cls.steers,
-        }
+        return Introduction(**{name: getattr(cls, name) for name in Introduction.__annotations__})  # type: ignore[typeddict-item]
 
     def panel(self) -> list[dict[str, Any]]:
         """Return the controls with their current values, as JSON values."""

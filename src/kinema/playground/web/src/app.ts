@@ -1,7 +1,8 @@
 // The app: one connection, one view, and the controls around them.
 
 import { Connection, type Input } from "./connection";
-import type { Frame, Introduction, SceneMessage, SceneState, ServerMessage } from "./protocol";
+import type { Frame, SceneMessage } from "./frames";
+import type { Introduction, SceneState, ServerMessage } from "./protocol";
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
@@ -75,7 +76,7 @@ export class App {
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
-    grab: (handle, point) => this.connection.input({ type: "grab", handle, position: point }),
+    grab: (handle, point) => this.connection.input({ type: "grab", handle, point }),
     rotate: (handle, rotation) => this.rotate(handle, rotation),
     pin: (handle) => this.connection.input({ type: "pin", handle }),
     release: (handle) => this.connection.input({ type: "release", handle }),

@@ -1,6 +1,7 @@
 // The socket to the server. Reconnects by itself.
 
-import { unpackFrame, type Frame, type PageMessage, type SceneMessage, type ServerMessage } from "./protocol";
+import { unpackFrame, type Frame, type SceneMessage } from "./frames";
+import type { PageMessage, ServerMessage } from "./protocol";
 
 const RETRY_MS = 800;
 

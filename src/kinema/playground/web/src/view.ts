@@ -1,7 +1,7 @@
 // The interface of a scene's view: it draws what the server computed and reports where its handles are.
 
 import type { Pace } from "./draw/pace";
-import type { Description, Frame } from "./protocol";
+import type { Description, Frame } from "./frames";
 
 /** Colours of the page, as numbers 0xrrggbb. */
 export interface Theme {

@@ -2,17 +2,15 @@
 // Every character is drawn at a level of detail by its distance; those out of sight are left out.
 
 import * as THREE from "three";
+import { LOOKS, STEPS_A_METRE } from "../protocol";
 import { SOFTWARE, speck } from "./space";
 
 /** Texels that the matrix of one joint takes: one for each of its rows. */
 const ROWS = 3;
 /** Characters in one row of the texture. */
 const A_ROW = 4;
-/** STEPS_A_METRE in scenes/people.py. */
-const STEPS = 8192;
-/** Slots of a look; LOOKS is larger than what scenes/people.py sends. */
+/** Slots of a look. */
 const SLOTS = 6;
-const LOOKS = 16;
 /** Distances up to which each level is drawn, metres, but for the last. */
 const NEAR = SOFTWARE ? [2, 4, 8] : [8, 20, 40];
 /** How many are in the first picture, and how many times as many in each one after it. */
@@ -39,7 +37,7 @@ const DECLARED = /* glsl */ `
     vec4 a = vec4(texelFetch(matrices, ivec2(first % wide, first / wide), 0));
     vec4 b = vec4(texelFetch(matrices, ivec2((first + 1) % wide, (first + 1) / wide), 0));
     vec4 c = vec4(texelFetch(matrices, ivec2((first + 2) % wide, (first + 2) / wide), 0));
-    return transpose(mat3x4(a, b, c)) * (1.0 / ${STEPS}.0);
+    return transpose(mat3x4(a, b, c)) * (1.0 / ${STEPS_A_METRE}.0);
   }
 `;
 const NORMAL = /* glsl */ `

@@ -1,6 +1,6 @@
 // Frames a second, solve time, error, reached.
 
-import type { Frame } from "../protocol";
+import type { Frame } from "../frames";
 
 const WRITE_MS = 250;
 

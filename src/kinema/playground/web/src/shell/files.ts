@@ -1,11 +1,9 @@
 // Files: dropped ones go to the scene, and the scene has files to download.
 
+import { LARGEST_FILE } from "../protocol";
 import { download } from "./capture";
 import { make } from "./dom";
 import { forgetFile, keepFile, keptFile } from "./kept_file";
-
-/** Bytes: the server takes no more (LARGEST_FILE in playground/constants.py). */
-const LARGEST = 64 * 1024 * 1024;
 
 export class Files {
   /** Token of this page's session. */
@@ -66,8 +64,8 @@ export class Files {
     } else if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
       if (this.elsewhere(file)) return;
       this.say(`${name}: ${this.takes.length ? `this scene takes ${this.takes.join(", ")}.` : "this scene takes no files."}`);
-    } else if (file.size > LARGEST) {
-      this.say(`${name}: files may have ${LARGEST / 2 ** 20} MiB at most.`);
+    } else if (file.size > LARGEST_FILE) {
+      this.say(`${name}: files may have ${LARGEST_FILE / 2 ** 20} MiB at most.`);
     } else {
       this.say(`Reading ${name}`);
       const answer = await fetch(this.address(name), { method: "POST", body: file });

@@ -1,7 +1,7 @@
 // The last seconds of error and solve time.
 
 import uPlot from "uplot";
-import type { Frame } from "../protocol";
+import type { Frame } from "../frames";
 import type { Theme } from "../view";
 
 const SECONDS = 6;

@@ -1,8 +1,7 @@
 // The scene's controls, as the server describes them.
 
 import GUI, { type Controller } from "lil-gui";
-import type { Control, Value } from "../protocol";
-import { TIMELINE } from "./timeline";
+import { TIMELINE, type Control, type Value } from "../protocol";
 
 export class Panel {
   private gui: GUI | null = null;

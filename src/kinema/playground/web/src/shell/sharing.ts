@@ -1,6 +1,6 @@
 // Share links and saved sessions: what the user has set, in an address or in a file.
 
-import type { SceneState } from "../protocol";
+import { LARGEST_MESSAGE, type SceneState } from "../protocol";
 import { download } from "./capture";
 
 /** Part of an address before the state: `#planar?state=...`. */
@@ -8,8 +8,8 @@ const MARK = "?state=";
 /** Addresses longer than this are cut off by some programs, characters. */
 const LONGEST = 8000;
 
-/** Bytes of a saved session: the server takes little more (LARGEST_MESSAGE in playground/constants.py). */
-const LARGEST = 500 * 1024;
+/** Bytes of a saved session: the server takes little more in a message. */
+const LARGEST = 0.97 * LARGEST_MESSAGE;
 
 /** The name of the scene in the address. */
 export function sceneInAddress(): string {

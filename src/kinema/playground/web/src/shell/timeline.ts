@@ -1,12 +1,10 @@
 // The timeline of a scene with clips: which clip, where in it, how fast, which part is repeated, and stored poses.
 
-import type { Control, Frame, Value } from "../protocol";
-import { array } from "../protocol";
+import { array, type Frame } from "../frames";
+import { TIMELINE, type Control, type Value } from "../protocol";
 import type { Portrait } from "../view";
 import { element, make, setIcon } from "./dom";
 
-/** Group of the controls that belong here: TIMELINE in scenes/character.py. */
-export const TIMELINE = "Timeline";
 /** Speeds to choose from. */
 const SPEEDS = [0, 0.25, 0.5, 1, 1.5, 2];
 /** Size of a stored pose's picture, CSS pixels. */

@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import { Bones } from "../draw/bones";
 import { box, phong, solid, SpaceStage } from "../draw/space";
-import { array, type Description } from "../protocol";
+import { array, type Description } from "../frames";
 import type { ChainState, Theme } from "../view";
 import { SpaceView } from "./base";
 

@@ -3,8 +3,16 @@
 import * as THREE from "three";
 import type { Pace } from "../draw/pace";
 import type { SpaceStage } from "../draw/space";
-import { array, type Bounds, type Description, type Frame } from "../protocol";
+import { array, type Description, type Frame } from "../frames";
 import type { Body, Camera, ChainState, Handle, Label, Portrait, Theme, View } from "../view";
+
+/** Where a handle may be, as the server enforces it: a box by its corners, a ball, or both. */
+interface Bounds {
+  low?: number[];
+  high?: number[];
+  centre?: number[];
+  radius?: number;
+}
 
 interface Stage {
   readonly canvas: HTMLCanvasElement;

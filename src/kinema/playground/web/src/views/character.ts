@@ -6,7 +6,8 @@ import { Figure } from "../draw/figure";
 import { Rings, type Ring } from "../draw/rings";
 import { SpaceStage } from "../draw/space";
 import { Terrain } from "../draw/terrain";
-import { array, type Description } from "../protocol";
+import { array, type Description } from "../frames";
+import { AGAINST, GROUND, MODEL } from "../protocol";
 import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
 import { SpaceView } from "./base";
 import { CharacterBody, type Posed } from "./character_body";
@@ -15,13 +16,8 @@ import { CharacterCard, type Role } from "./character_card";
 /** Height of the person that the camera is set up for, metres. */
 const PERSON = 1.75;
 const THICKEST_BONE = 0.03;
-/** Degrees from which a bend against its way is pointed out: AGAINST in scenes/character.py. */
-const AGAINST = 5;
 /** Distance at which fog hides everything, metres: the floor ends behind it. */
 const FARTHEST_SEEN = 50;
-/** Files of the scene: MODEL and GROUND in scenes/character.py. */
-const MODEL = "model.glb";
-const GROUND = "ground.bin";
 
 interface CharacterDescription {
   model: number;

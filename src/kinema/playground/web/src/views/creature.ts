@@ -6,13 +6,11 @@ import { Figure } from "../draw/figure";
 import { Rings } from "../draw/rings";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { Terrain } from "../draw/terrain";
-import { array, type Description } from "../protocol";
+import { array, type Description } from "../frames";
+import { GROUND, MODEL } from "../protocol";
 import type { ChainState, Theme, Tools } from "../view";
 import { SpaceView } from "./base";
 
-/** Files of the scene: MODEL and GROUND in scenes/creature.py. */
-const MODEL = "model.glb";
-const GROUND = "ground.bin";
 const MOST_BONES = 12 * 14;
 const MOST_FEET = 16;
 const UP = new THREE.Vector3(0, 1, 0);

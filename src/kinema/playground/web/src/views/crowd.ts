@@ -5,15 +5,13 @@ import { Field } from "../draw/field";
 import { People } from "../draw/people";
 import { Rings } from "../draw/rings";
 import { phong, solid, SpaceStage } from "../draw/space";
-import { array, type Description, type Frame } from "../protocol";
+import { array, type Description, type Frame } from "../frames";
+import { GROUND, PEOPLE } from "../protocol";
 import type { ChainState, Label, Theme, Tools } from "../view";
 import { SpaceView } from "./base";
 
 /** Chains in `window.kinema.state()`: all of them would be megabytes. */
 const REPORTED = 50;
-/** Files of the scene: GROUND and LEVEL in scenes/crowd.py. */
-const GROUND = "ground.bin";
-const level = (n: number) => `people_${n}.bin`;
 
 interface CrowdDescription {
   count: number;
@@ -62,20 +60,24 @@ export class CrowdView extends SpaceView {
     try {
       this.people.dress(looks);
       // The coarsest level is small, and enough to begin with.
-      const [ground, coarsest] = await Promise.all([this.tools.file(GROUND), this.tools.file(level(levels - 1))]);
+      const [ground, coarsest] = await Promise.all([this.tools.file(GROUND), this.level(levels - 1)]);
       this.hills = new THREE.Mesh(surface(ground), this.ground);
       this.hills.visible = this.showsPeople;
       this.stage.scene.add(this.hills);
       this.people.add(levels - 1, coarsest);
       this.tools.redraw();
       for (let n = levels - 2; n >= 0; n--) {
-        this.people.add(n, await this.tools.file(level(n)));
+        this.people.add(n, await this.level(n));
         this.tools.redraw();
       }
     } catch (problem) {
       this.fetching = false;
       this.tools.say(`The crowd cannot be drawn: ${problem instanceof Error ? problem.message : problem}`);
     }
+  }
+
+  private level(n: number): Promise<ArrayBuffer> {
+    return this.tools.file(PEOPLE.replace("{}", String(n)));
   }
 
   override show(frame: Frame): void {

@@ -5,7 +5,7 @@ import { Bones } from "../draw/bones";
 import { ErrorChart } from "../draw/chart";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { Trail } from "../draw/trail";
-import { array, type Description, type Frame } from "../protocol";
+import { array, type Description, type Frame } from "../frames";
 import type { ChainState, Label, Theme } from "../view";
 import { SpaceView } from "./base";
 

@@ -2,7 +2,7 @@
 
 import { FlatStage } from "../draw/flat";
 import { LimbSprites } from "../draw/sprites";
-import { array, type Description, type Frame } from "../protocol";
+import { array, type Description, type Frame } from "../frames";
 import type { ChainState, Label, Theme } from "../view";
 import { BaseView } from "./base";
 
