@@ -137,8 +137,11 @@ def _install(*options: str) -> None:
 
 
 def _python(module: str, output: Path, timeout: float) -> None:
-    """Run a module of the sources that writes something."""
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    """Run a module of the sources that writes something.
+
+    The path of this process comes along: pip adds the build's requirements to it, not to the interpreter.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *sys.path])}
     subprocess.run([sys.executable, "-m", module, str(output)], env=environment, check=True, timeout=timeout)
 
 

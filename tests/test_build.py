@@ -105,3 +105,11 @@ def test_a_built_page_travels_with_both_distributions():
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     for target in ("sdist", "wheel"):
         assert "src/kinema/playground/page" in targets[target]["artifacts"]
+
+
+def test_modules_that_the_build_runs_find_what_this_process_finds(tmp_path, monkeypatch):
+    """pip adds the requirements of a build to the path of the process alone."""
+    (tmp_path / "only_here.py").write_text("import sys; open(sys.argv[1], 'w').write('written')")
+    monkeypatch.syspath_prepend(tmp_path)
+    hatch_build._python("only_here", tmp_path / "output", timeout=60)
+    assert (tmp_path / "output").read_text() == "written"
