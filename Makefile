@@ -1,5 +1,5 @@
 # Two commands on a fresh machine with Python 3.11+ and make: `make play` and `make test`.
-# `make test` takes under ten minutes on two cores from nothing; `make test-all` is everything that CI checks.
+# `make test` takes under ten minutes on two cores from nothing and runs on every push; `make test-all` runs every night.
 
 PYTHON ?= python3
 VENV := .venv
@@ -95,7 +95,7 @@ judges: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/python -m tests.judges.install --blender
 	KINEMA_BLENDER=1 $(BIN)/python -m pytest -s tests/judges
 
-# Chromium must be there; without it these tests are skipped, except in CI.
+# Without Chromium these tests are skipped; KINEMA_BROWSER_REQUIRED=1 makes them fail.
 e2e: page
 	$(BIN)/python -m pytest tests/e2e
 

@@ -1,4 +1,4 @@
-"""Settings every test shares: how Hypothesis draws, and a clean slate for warnings."""
+"""Settings every test shares: how Hypothesis draws, a clean slate for warnings, and what was skipped."""
 
 import os
 
@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 from numba import config
 
 from kinema import constants, notices
+from tests import missing
 
 if config.DISABLE_JIT:  # As plain Python, chains side by side only multiply the work. Before any solver is imported.
     constants.LANES, constants.CHAIN_LANES, constants.TILE = 2, 2, 4
@@ -27,3 +28,10 @@ def _nothing_reported_yet():
     level = notices.logger.level
     yield
     assert notices.logger.level == level, "the test changed the level of the logger for all later tests"
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many tests were skipped because this machine lacks what they need."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()) if report.longrepr]
+    for line in missing.summary(reasons):
+        terminalreporter.write_line(line)

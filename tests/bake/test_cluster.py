@@ -20,10 +20,7 @@ from kinema.bake.many import bake_many
 from kinema.demo import humanoid
 from kinema.errors import InputError
 
-if os.environ.get("CI"):  # There it has to be.
-    import distributed
-else:
-    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 FILES = 4
 

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from functools import cached_property
 
-import pytest
+from tests.missing import missing
 
 FLAGS = [
     "--no-sandbox",
@@ -39,9 +39,7 @@ def chromium():
     """Where Chromium is. Without it the test is skipped, where skipping is allowed."""
     found = browser_path()
     if found is None:
-        if os.environ.get("KINEMA_BROWSER_REQUIRED"):
-            pytest.fail("there is no Chromium, and KINEMA_BROWSER_REQUIRED is set")
-        pytest.skip("there is no Chromium")
+        missing("browser", "chromium is not installed")
     return found
 
 
