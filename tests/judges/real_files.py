@@ -24,8 +24,8 @@ REFUSED = {"torture/Fox_gt_meshopt.glb"}
 """Files with required extensions that are not supported: compressed keys."""
 
 DOUBLED = [path for path in BVH if path.startswith("bvh/bandai/")]
-"""Files whose joints all have channels for their position. three.js adds these to the offsets that they replace, so bones
-become twice as long. Blender reads them as we do."""
+"""Files whose joints all have channels for their position. three.js adds these to the offsets that they replace, which
+doubles the bones. Blender reads them as we do."""
 
 ROUGH = {"torture/Animation_SamplerType/Animation_SamplerType_01.gltf": 1 / 127}
 """Tolerance of files whose rotations are stored in bytes: we normalise them, three.js does not."""
