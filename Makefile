@@ -32,7 +32,7 @@ first-frame: $(INSTALLED)
 
 # Milliseconds from the pointer to the answer in every scene: the server alone, then in Chromium.
 latency: page
-	$(BIN)/kinema bench --only playground --json $(PLAYGROUND_RESULTS)
+	$(BIN)/python -m benchmarks --only playground --json $(PLAYGROUND_RESULTS)
 	$(BIN)/python -m tests.e2e.latency --json $(PLAYGROUND_RESULTS)
 
 # All figures of the playground in one file: the server alone, the pointer in Chromium, the first pictures from a wheel.
@@ -130,13 +130,13 @@ locomotion: $(INSTALLED)
 	$(BIN)/python -m tests.locomotion.table
 
 bench: $(INSTALLED)
-	$(BIN)/kinema bench --json benchmarks/results
+	$(BIN)/python -m benchmarks --json benchmarks/results
 
 # The figures of docs/full_body.md. PEERS: the Python of an environment with Kinema's dependencies and its peers.
 PEERS ?= $(BIN)/python
 figures: $(INSTALLED)
-	PYTHONPATH=src $(PEERS) -m kinema bench --only full_body --json benchmarks/results/full_body.json
-	$(BIN)/python -m kinema.bench.readme
+	PYTHONPATH=src $(PEERS) -m benchmarks --only full_body --json benchmarks/results/full_body.json
+	$(BIN)/python -m benchmarks.readme
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -22,7 +22,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from kinema.bench.report import Measurement, Row, add
+from benchmarks.report import Measurement, Row, add
+
 from kinema.demo.scenes.registry import SCENES
 from tests.e2e.browser import FLAGS, browser_path
 

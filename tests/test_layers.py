@@ -99,7 +99,7 @@ def test_only_jit_talks_to_the_compiler(path):
     assert compiler_uses(nodes_of(path)) == []
 
 
-ON_THE_GPU = {"bench/gpu.py", "solvers/gpu/cuda.py", "solvers/gpu/device_memory.py"}
+ON_THE_GPU = {"solvers/gpu/cuda.py", "solvers/gpu/device_memory.py"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)

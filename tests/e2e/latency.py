@@ -13,10 +13,10 @@ import statistics
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.playground import DRAGS
+from benchmarks.report import Measurement, Row, add
 from playwright.sync_api import sync_playwright
 
-from kinema.bench.playground import DRAGS
-from kinema.bench.report import Measurement, Row, add
 from tests.e2e.browser import CARD, FLAGS, Tab, chromium, playground
 
 VIEWPORT = {"width": 900, "height": 560}

@@ -50,7 +50,7 @@ app.command(rich_help_panel=_FILES, epilog=info.EXAMPLES)(command(info.InfoOptio
 app.command(rich_help_panel=_FILES, epilog=render.EXAMPLES)(command(render.RenderOptions, render.render))
 app.command(rich_help_panel=_FILES, epilog=bake.EXAMPLES)(command(bake.BakeOptions, bake.bake))
 app.command(rich_help_panel=_MACHINE, epilog=warmup.EXAMPLES)(warmup.warmup)
-app.command(rich_help_panel=_MACHINE, epilog=bench.EXAMPLES)(bench.bench)
+app.command(rich_help_panel=_MACHINE, epilog=bench.EXAMPLES, context_settings=bench.SETTINGS)(bench.bench)
 
 
 def main() -> None:

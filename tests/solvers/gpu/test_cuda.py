@@ -308,7 +308,7 @@ if SIMULATED:
         assert cuda._device_precision(Tensor(), None) is np.float32
 
     def test_feet_step_as_on_the_cpu(device):
-        from kinema.bench import gpu_feet
+        from benchmarks import gpu_feet
 
         differences = gpu_feet.run(count=3, compared=2, frames=3, tell=lambda line: None).differences
         assert max(difference.largest for difference in differences) <= 1e-5

@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from benchmarks.gpu_feet import PoseRecorder
 
 import kinema as km
 from kinema import metrics
-from kinema.bench.gpu_feet import PoseRecorder
 from kinema.demo import course, humanoid, quadruped, rocks, spider, stairs
 from kinema.errors import InputError
 from kinema.io import bvh
