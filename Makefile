@@ -11,7 +11,7 @@ NODE_MODULES := tests/judges/node_modules/.package-lock.json
 UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/limb/test_two_bone.py tests/solvers/chain/test_schedule.py
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion clean
+.PHONY: size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion clean
 
 play: page
 	$(BIN)/kinema play
@@ -128,6 +128,15 @@ motion-rates: $(INSTALLED)
 locomotion: $(INSTALLED)
 	$(BIN)/python -m tests.locomotion $(or $(OPTIONS),--more --json benchmarks/results/locomotion.json)
 	$(BIN)/python -m tests.locomotion.table
+
+# Lines by room: code, docstrings, comments, imports, blanks; the longest function, the most parameters.
+size: $(INSTALLED)
+	$(BIN)/python -m tests.size
+
+# Tuning constants of feet, walks and bakes, changed one at a time: does a test notice? Hours on two cores.
+mutants: $(INSTALLED)
+	$(BIN)/kinema warmup
+	$(BIN)/python -m tests.mutants $(OPTIONS)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks --json benchmarks/results

@@ -20,6 +20,7 @@ from rich.table import Table
 
 import kinema as km
 from benchmarks import machine, problems
+from benchmarks.provenance import made
 from benchmarks.timing import take_turns
 
 LIMBS = 1 << 24
@@ -50,7 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
     if target is not None and target.is_dir():
         target = target / f"{machine.file_name(str(this['gpu']))}.json"
     if target is not None:
-        content = {"machine": this, "date": date.today().isoformat(), "rows": results}
+        stamp = made(target.name)
+        content = {"machine": this, "date": date.today().isoformat(), "made": stamp, "rows": results}
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=2) + "\n")
 

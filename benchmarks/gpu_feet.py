@@ -23,6 +23,7 @@ from numba import from_dtype
 
 import kinema as km
 from benchmarks import machine
+from benchmarks.provenance import made
 from kinema.compile.jit import kernel
 from kinema.demo import humanoid
 from kinema.math.rows import load3
@@ -335,7 +336,12 @@ def main(arguments: list[str] | None = None) -> None:
     if options.json is not None:
         name = _cuda().get_current_device().name
         this = {"gpu": name.decode() if isinstance(name, bytes) else name, **machine.describe()}
-        content = {"machine": this, "date": date.today().isoformat(), **walked._asdict()}
+        content = {
+            "machine": this,
+            "date": date.today().isoformat(),
+            "made": made("nvidia-h200-feet.json"),
+            **walked._asdict(),
+        }
         content["differences"] = walked.differences[-1]._asdict()
         options.json.write_text(json.dumps(content, indent=2) + "\n")
 

@@ -11,6 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.provenance import FIGURES, commit, made
+
 UNITS = {"ns": 1e9, "us": 1e6, "s": 1.0}
 """Number of units in a second."""
 
@@ -57,7 +59,11 @@ class Row:
 
 def write(target: Path, machine: dict[str, Any], rows: list[Row]) -> None:
     """Write machine, date and rows to a JSON file."""
-    content = {"machine": machine, "date": date.today().isoformat(), "rows": [_as_json(row) for row in rows]}
+    content = {
+        "machine": machine,
+        "date": date.today().isoformat(),
+        "rows": [_as_json(row, target.name) for row in rows],
+    }
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(content, indent=2) + "\n")
 
@@ -66,11 +72,12 @@ def add(target: Path, rows: list[Row]) -> None:
     """Add rows to a JSON file that `write` has written, in place of those with the same names."""
     content = json.loads(target.read_text())
     names = {row.name for row in rows}
-    content["rows"] = [row for row in content["rows"] if row["name"] not in names] + [_as_json(row) for row in rows]
+    content["rows"] = [row for row in content["rows"] if row["name"] not in names]
+    content["rows"] += [_as_json(row, target.name) for row in rows]
     target.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def _as_json(row: Row) -> dict[str, Any]:
+def _as_json(row: Row, file: str) -> dict[str, Any]:
     peers = {name: {**_figure(peer, row.unit), "ratio": _short(row.ratio(peer))} for name, peer in row.peers.items()}
     return {
         "name": row.name,
@@ -80,6 +87,7 @@ def _as_json(row: Row) -> dict[str, Any]:
         "peers": peers,
         "bar": row.bar,
         "goal": row.goal,
+        "made": made(file) if file in FIGURES else {"commit": commit()},
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.locomotion.walks import SPEEDS, Walked, leg_of
+from tests.locomotion.walks import SPEEDS, Walked, leg_of, walked
 
 SETTLES = 0.25
 """Seconds at the start that are not measured: characters start in any pose."""
@@ -86,6 +86,12 @@ def measure(walk: Walked) -> WalkingFigures:
         joint=np.array(walk.character.skeleton.names)[steps.max(axis=0).argmax(axis=-1)],
         when=(first + 1 + steps.max(axis=2).argmax(axis=0)) / walk.rate,
     )
+
+
+def measured_rows(one: tuple[int, str, str]) -> list[dict[str, Any]]:
+    """Walk a character over a ground. one: frame rate, character and ground. Returns a row for each walker."""
+    hz, name, ground = one
+    return rows_of(name, ground, hz, measure(walked(name, ground, hz)))
 
 
 def rows_of(name: str, ground: str, hz: int, figures: WalkingFigures) -> list[dict[str, Any]]:

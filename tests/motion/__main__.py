@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.provenance import made
 
 from tests.motion.cases import GROUNDS, HELD_OUT, LONGEST, CaseName, all_names, case_of
 from tests.motion.figures import Figures
@@ -156,7 +157,8 @@ def _draw(rows: list[dict[str, Any]], names: list[CaseName]) -> None:
 def _keep(path: Path, summary: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     """Write the figures, a row per line; of what is held out only the summary, so that it is not tuned to."""
     tuned = [{key: _rounded(value) for key, value in row.items()} for row in rows if not row["held_out"]]
-    kept = {"rule": f"the first {LONGEST:g} s of each clip", "summary": _rounded(summary)}
+    rule = f"the first {LONGEST:g} s of each clip"
+    kept = {"made": made(RESULTS.name), "rule": rule, "summary": _rounded(summary)}
     lines = ",\n".join(f"  {json.dumps(row)}" for row in tuned)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'{json.dumps(kept, indent=1)[:-2]},\n "rows": [\n{lines}\n ]\n}}\n', encoding="utf-8")

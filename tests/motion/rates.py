@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.provenance import made
 
 from tests.motion.cases import GROUNDS, CaseName, all_names, case_of
 from tests.motion.figures import measure_play
@@ -48,7 +49,7 @@ def main() -> None:
     print(f"{len(rows)} runs in {time.perf_counter() - began:.0f} s")
     if options.json:
         kept = json.loads(options.json.read_text(encoding="utf-8")) if options.json.exists() else {}
-        kept["summary"] = summary  # What was measured before stays.
+        kept |= {"made": made(RESULTS.name), "summary": summary}  # What was measured before stays.
         options.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         if options.json.resolve() == RESULTS:
             DOCUMENT.write_text(with_table(BEGIN, END, table(summary)), encoding="utf-8")

@@ -1,0 +1,112 @@
+"""Say of which sources a committed figure speaks, and notice when they have changed since.
+
+Every file in `benchmarks/results` carries the commit it was measured at and a fingerprint of the sources that its
+figures depend on. Comments, docstrings and layout do not count. `tests/test_provenance.py` fails when a fingerprint is
+not that of today's sources, with the command that measures again.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+
+_CHARACTERS = ("math", "model", "solvers/limb", "solvers/chain", "solvers/body", "world", "stages")
+"""Rooms that decide how a character moves."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Committed figures: the rooms of `src/kinema` and the files beside it that they depend on, and their command."""
+
+    rooms: tuple[str, ...]
+    beside: tuple[str, ...]
+    command: str
+
+
+FIGURES = {
+    "motion.json": Figures((*_CHARACTERS, "motion", "roles", "bake"), ("tests/motion",), "make motion"),
+    "motion_rates.json": Figures((*_CHARACTERS, "motion", "roles"), ("tests/motion",), "make motion-rates"),
+    "locomotion.json": Figures((*_CHARACTERS, "demo/characters"), ("tests/locomotion",), "make locomotion"),
+    "playground.json": Figures(
+        (*_CHARACTERS, "demo", "physics", "playground"),
+        ("benchmarks/playground.py", "tests/e2e/latency.py", "tests/first_frame.py"),
+        "make playground-figures",
+    ),
+    "intel-xeon-processor-2.80ghz-2.json": Figures(_CHARACTERS, ("benchmarks",), "make bench"),
+    "full_body.json": Figures(("math", "model", "solvers/body"), ("benchmarks/full_body.py",), "make figures"),
+    "nvidia-h200.json": Figures(
+        ("math", "solvers/chain", "solvers/limb", "solvers/gpu"), ("benchmarks/gpu.py",), "python -m benchmarks.gpu"
+    ),
+    "nvidia-h200-feet.json": Figures(
+        ("math", "world", "stages/feet", "stages/legs"), ("benchmarks/gpu_feet.py",), "python -m benchmarks.gpu_feet"
+    ),
+}
+"""Every file of committed figures."""
+
+
+def made(name: str) -> dict[str, str]:
+    """Return what a file of figures says about its origin: the commit and the fingerprint of its sources."""
+    return {"commit": commit(), "sources": fingerprint(name)}
+
+
+def stamps(content: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what a file of figures says about its origin: once for the file, or once in each of its rows."""
+    return [content["made"]] if "made" in content else [row.get("made", {}) for row in content["rows"]]
+
+
+def commit() -> str:
+    """Return the commit of the working tree, with a plus where files have changed since.
+
+    KINEMA_COMMIT says it where there is no git.
+    """
+    if given := os.environ.get("KINEMA_COMMIT"):
+        return given
+    shown = _git("rev-parse", "--short", "HEAD")
+    return f"{shown}{'+' if _git('status', '--porcelain', '--untracked-files=no') else ''}"
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def fingerprint(name: str) -> str:
+    """Return 12 hexadecimal digits that change with the sources that a file of figures depends on."""
+    figures, digest = FIGURES[name], hashlib.sha256()
+    for path in sorted({*_files(f"src/kinema/{room}" for room in figures.rooms), *_files(figures.beside)}):
+        digest.update(f"{path.relative_to(ROOT).as_posix()} {_content(path)}\n".encode())
+    return digest.hexdigest()[:12]
+
+
+def _files(places: Any) -> Iterator[Path]:
+    """Yield the sources in folders and files. Tests change no figure."""
+    for place in map(ROOT.joinpath, places):
+        found = [place] if place.is_file() else [*place.rglob("*.py"), *place.glob("web/**/*.ts")]
+        yield from (path for path in found if not path.name.startswith("test_") and "node_modules" not in path.parts)
+
+
+@cache
+def _content(path: Path) -> str:
+    """Return a digest of a module without its comments, docstrings and layout."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".py":
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                node.body = [part for part in body if not _is_docstring(part)]  # type: ignore[attr-defined]
+        text = ast.dump(tree)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
