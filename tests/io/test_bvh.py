@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.errors import FileError, InputError
-from kinema.io import bvh
+from kinema.io import bvh, files
 from kinema.io.bvh import writer
 from kinema.io.bvh.format import MOST_JOINTS
 from kinema.math import arrays
@@ -50,6 +50,10 @@ Frame Time: 0.5
 0 0 0 0 0 0 0 0 0 0 0 0 0
 4 5 6 90 0 0 30 40 50 7 20 8 60
 """
+
+
+def load(path, **options):
+    return files.load(path, rig=False, **options)
 
 
 # --- an oracle: plain matrices out of the words of a file -----------------------------------------------------
@@ -160,7 +164,7 @@ def test_a_small_file():
 @pytest.mark.parametrize("name", REAL)
 def test_real_files_agree_with_plain_matrices(name):
     path = asset(f"bvh/{name}.bvh")
-    character = bvh.load(path)
+    character = load(path)
     assert list(character.clips) == [name]
     expected = world_by_hand(path.read_text(), every=5)
     size = np.ptp(expected, axis=1).max()
@@ -172,7 +176,7 @@ def test_every_captured_take_is_read():
     takes = sorted(asset("bvh/cmu").glob("*.bvh"))
     assert len(takes) == 36
     for path in takes:
-        character = bvh.load(path)
+        character = load(path)
         clip = character.clips[path.stem]
         assert len(character.skeleton) == 38
         assert clip.duration < 8.0
@@ -182,7 +186,7 @@ def test_every_captured_take_is_read():
 
 @pytest.mark.slow_uncompiled
 def test_what_a_real_file_holds():
-    character = bvh.load(asset("bvh/cmu_02_01.bvh"))
+    character = load(asset("bvh/cmu_02_01.bvh"))
     clip = character.clips["cmu_02_01"]
     assert len(character.skeleton) == 38
     assert clip.duration == pytest.approx(343 * 0.0083333)
@@ -233,7 +237,7 @@ MOTION Frames: 1 Frame Time: 1 {" ".join(map(str, angles))}"""
 def test_any_spacing_and_spelling_is_parsed(change, tmp_path):
     path = tmp_path / "odd.bvh"
     path.write_bytes(change(ARM).encode())
-    found = bvh.load(path)
+    found = load(path)
     assert found.skeleton.names == ("Hips", "Arm", "Hand", "Hand_end")
     np.testing.assert_array_equal(positions(found), positions(bvh.loads(ARM)))
 
@@ -241,11 +245,11 @@ def test_any_spacing_and_spelling_is_parsed(change, tmp_path):
 def test_names_with_spaces_colons_and_old_letters(tmp_path):
     path = tmp_path / "names.bvh"
     path.write_bytes(ARM.replace("Hips", "mixamorig:Hips").replace("Arm", " Left Arm ").encode())
-    assert bvh.load(path).skeleton.names == ("mixamorig:Hips", "Left Arm", "Hand", "Hand_end")
+    assert load(path).skeleton.names == ("mixamorig:Hips", "Left Arm", "Hand", "Hand_end")
     path.write_bytes(ARM.replace("Arm", "Ärm").encode("latin-1"))
-    assert bvh.load(path).skeleton.names[1] == "Ärm"
+    assert load(path).skeleton.names[1] == "Ärm"
     path.write_bytes(ARM.replace("Arm", "腕").encode())
-    assert bvh.load(path).skeleton.names[1] == "腕"
+    assert load(path).skeleton.names[1] == "腕"
 
 
 def test_names_that_come_twice_are_made_different():
@@ -372,7 +376,7 @@ def test_any_bytes_are_refused(data, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.bvh"
     path.write_bytes(data)
     with pytest.raises(FileError):
-        bvh.load(path)
+        load(path)
 
 
 @given(st.data())
@@ -438,10 +442,10 @@ def test_too_large_a_file_is_not_read(tmp_path):
     path = tmp_path / "large.bvh"
     path.write_text(ARM)
     with pytest.raises(FileError, match=r"large\.bvh: the file is larger than"):
-        bvh.load(path, max_bytes=300)
+        files.load(path, max_bytes=300)
     with pytest.raises(FileError, match="longer than 300 characters"):
         bvh.loads(ARM, max_bytes=300)
-    assert len(bvh.load(path, max_bytes=len(ARM)).skeleton) == len(bvh.loads(ARM).skeleton)
+    assert len(load(path, max_bytes=len(ARM)).skeleton) == len(bvh.loads(ARM).skeleton)
 
 
 def test_a_deep_chain_within_bounds_is_read_and_written():
@@ -452,9 +456,7 @@ def test_a_deep_chain_within_bounds_is_read_and_written():
     np.testing.assert_allclose(positions(again)[:, :600], positions(found), atol=1e-6)
 
 
-def test_what_is_not_there_is_the_systems_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        bvh.load(tmp_path / "none.bvh")
+def test_bytes_are_not_text():
     with pytest.raises(InputError, match="text must be a string, got bytes"):
         bvh.loads(ARM.encode())
 
@@ -465,10 +467,10 @@ def test_what_is_not_there_is_the_systems_error(tmp_path):
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("name", REAL)
 def test_real_files_come_back_as_they_were(name, tmp_path):
-    character = bvh.load(asset(f"bvh/{name}.bvh"))
+    character = load(asset(f"bvh/{name}.bvh"))
     path = tmp_path / f"{name}.bvh"
-    bvh.save(path, character)
-    again = bvh.load(path)
+    files.save(path, character)
+    again = load(path)
     assert again.skeleton.names == character.skeleton.names
     np.testing.assert_array_equal(again.skeleton.parents, character.skeleton.parents)
     np.testing.assert_allclose(again.skeleton.rest.translations, character.skeleton.rest.translations, atol=1e-9)
@@ -661,7 +663,7 @@ def test_a_failed_save_leaves_the_file_alone(tmp_path):
     path = tmp_path / "kept.bvh"
     path.write_text("kept")
     with pytest.raises(InputError):
-        bvh.save(path, bvh.loads(ARM), "no such clip")
+        files.save(path, bvh.loads(ARM), clip="no such clip")
     assert path.read_text() == "kept"
 
 

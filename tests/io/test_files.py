@@ -28,11 +28,14 @@ def test_the_ending_does_not_matter(tmp_path):
     assert len(km.load(path).skeleton) == 26
 
 
-@pytest.mark.parametrize("content", [b"", b"   ", b"PNG", b"glT", b"HIER", bytes(2000)])
+@pytest.mark.parametrize("content", [b"", b"   ", b"glT", b"HIER", bytes(2000)])
 def test_what_is_neither(content, tmp_path):
     path = tmp_path / "a.glb"
     path.write_bytes(content)
-    with pytest.raises(km.FileError, match=r"a\.glb: the file is neither glTF \(\.glb, \.gltf, \.vrm\) nor BVH"):
+    with pytest.raises(
+        km.FileError,
+        match=r"a\.glb: the content is of no known format; allowed are glTF .* and BVH",
+    ):
         km.load(path)
 
 
@@ -49,7 +52,7 @@ def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, 
 
 def test_the_error_for_markers_says_that_they_are_no_joints(tmp_path):
     (tmp_path / "walk.c3d").write_bytes(b"\x02P")
-    with pytest.raises(km.FileError, match=r"they hold markers, not joints\. Export BVH"):
+    with pytest.raises(km.FileError, match=r"they hold points, not joints\. Export BVH"):
         km.load(tmp_path / "walk.c3d")
 
 
@@ -81,3 +84,14 @@ def test_bytes_are_loaded_as_files_are(tmp_path):
     assert from_bytes.name == from_file.name == "arm"
     assert from_bytes.skeleton.names == from_file.skeleton.names
     assert b"".join(files.encode(".glb", from_bytes)) == b"".join(files.encode(".glb", from_file))
+
+
+def test_a_file_that_cannot_be_opened_is_named(tmp_path):
+    with pytest.raises(km.FileError, match=r"nope\.glb: No such file"):
+        km.load(tmp_path / "nope.glb")
+
+
+def test_swapped_arguments_are_named(tmp_path):
+    character = files.load_bytes(arm().glb(), "arm.glb")
+    with pytest.raises(km.InputError, match="path must be a path, got Character; the character comes second"):
+        km.save(character, tmp_path / "a.glb")

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinema.errors import FileError, InputError
 from kinema.io import files
+from kinema.io.formats import READ
 from kinema.io.images import read_grey
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
@@ -94,7 +95,7 @@ def parse(text: str, size: tuple[float, float] | None = None, heights: tuple[flo
     if suffix in (".png", ".npy"):
         read = _from_picture if suffix == ".png" else _from_table
         return _grid(read(Path(text), heights), size)
-    if suffix in (".glb", ".gltf", ".vrm"):
+    if suffix in READ:
         return _from_mesh(Path(text))
     return GroundSpec("plane", _numbers(text, text, (1,)))
 

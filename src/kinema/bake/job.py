@@ -18,7 +18,7 @@ from kinema.bake.grounds import GroundSpec
 from kinema.bake.report import clip_report, rig_report
 from kinema.bake.settings import BakeSettings
 from kinema.errors import FileError, InputError, KinemaError
-from kinema.io import files, names
+from kinema.io import files, formats, names
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.roles import Overrides
@@ -54,7 +54,7 @@ def bake_file(
 ) -> Outcome:
     """Bake the clips of a file. Problems with the file are not raised, but reported.
 
-    data: the file's bytes. name: its name. kind: suffix of the new file, ".glb" or ".bvh". progress: called with the
+    data: the file's bytes. name: its name. kind: suffix of the new file, such as ".glb". progress: called with the
     finished share, 0 to 1.
     """
     began = time.perf_counter()
@@ -102,10 +102,10 @@ def _progress(progress: Callable[[float], None], number: int, count: int, share:
 
 
 def _encoded(kind: str, character: Character, made: list[Clip], fps: float | None) -> bytes:
-    if kind == ".glb":
+    if not formats.writer(kind).one_clip:
         return b"".join(files.encode(kind, character))
     if len(made) > 1:
-        raise InputError(f"a .bvh file holds one clip, and {len(made)} were asked for")
+        raise InputError(f"a {kind} file holds one clip, and {len(made)} were asked for")
     return b"".join(files.encode(kind, character, clip=made[0], fps=fps))
 
 

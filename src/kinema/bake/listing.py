@@ -6,23 +6,15 @@ import glob
 import hashlib
 import json
 import os
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kinema.errors import FileError, InputError
-from kinema.io import atomic, files
-from kinema.io.gltf.document import MAGIC, parse
-from kinema.io.gltf.self_contained import self_contained
-from kinema.io.other_formats import IMPORTERS
-
-KINDS = {".glb": ".glb", ".gltf": ".glb", ".vrm": ".glb", ".bvh": ".bvh"}
-"""Suffixes of files that are looked for in folders, and the suffix of the new file."""
-
-WRITTEN = (".glb", ".bvh")
-"""Suffixes of new files."""
+from kinema.io import atomic, formats
+from kinema.io.formats import READ, WRITTEN
+from kinema.io.other_formats import convertible
 
 MANIFEST = ".kinema-bake.json"
 """The file in an output folder that records how the new files were made."""
@@ -76,7 +68,8 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
 def _check_output(output: Path) -> None:
     """Refuse outputs that cannot be written. A name with a suffix is a file, unless there is a folder of that name."""
     if output == Path("-"):
-        raise InputError("--output is '-'; bakes are not written to the terminal: give a file (.glb, .bvh) or a folder")
+        allowed = ", ".join(WRITTEN)
+        raise InputError(f"--output is '-'; bakes are not written to the terminal: give a file ({allowed}) or a folder")
     if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
         allowed = " and ".join(WRITTEN)
         raise InputError(
@@ -86,12 +79,12 @@ def _check_output(output: Path) -> None:
 
 def _kind(path: Path) -> str:
     """Suffix of the new file: from the suffix of the old one, or else from its content."""
-    kind = KINDS.get(path.suffix.lower())
-    if kind is not None:
-        return kind
+    format = formats.of_suffix(path.suffix)
     try:
-        with path.open("rb") as file:
-            return ".bvh" if files.format_of(file.read(1024), path.name, path.parent) == "bvh" else ".glb"
+        if format is None:
+            with path.open("rb") as file:
+                format = formats.detect(file.read(formats.HEAD), path.name, path.parent)
+        return format.output
     except OSError as problem:
         raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
 
@@ -115,15 +108,15 @@ def _matching(text: str) -> Iterator[tuple[Path, Path]]:
     path = Path(text)
     if path.is_dir():
         below = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        inside = sorted(file for file in below if file.suffix.lower() in KINDS)
+        inside = sorted(file for file in below if file.suffix.lower() in READ)
         if not inside:
-            raise InputError(f"there is no {', '.join(KINDS)} file in {text!r}")
+            raise InputError(f"there is no {', '.join(READ)} file in {text!r}")
         yield from ((file, file.relative_to(path)) for file in inside)
     elif path.exists():
         yield path, Path(path.name)
     else:
         matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))
-        matches = [file for file in matches if file.is_file() and file.suffix.lower() in KINDS]
+        matches = [file for file in matches if file.is_file() and file.suffix.lower() in READ]
         if not matches:
             raise InputError(f"there is no file {text!r}, and it matches none as a pattern")
         yield from ((file, Path(file.name)) for file in matches)
@@ -135,26 +128,25 @@ def read(item: Item) -> bytes:
         if item.path.stat().st_size > LARGEST_FILE:
             raise FileError(f"the file is larger than {LARGEST_FILE >> 20} MB", item.name)
         data = item.path.read_bytes()
-        return _packed(data, item.path) if _needs_others(data) else data
+        return _packed(data, item.path)
     except OSError as problem:
         raise FileError(f"the file cannot be read: {problem.strerror}", item.name) from None
 
 
-def _needs_others(data: bytes) -> bool:
-    """Whether a file may refer to files beside it: glTF with a URI in it."""
-    return (data.startswith(MAGIC) or data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")) and b'"uri"' in data
-
-
 def _packed(data: bytes, path: Path) -> bytes:
-    """Pack glTF and the files beside it into the bytes of a .glb."""
-    return b"".join(self_contained(parse(data, path.name, path.parent)).glb())
+    """Pack the files beside it that a file refers to. What is of no known format stays as it is."""
+    try:
+        format = formats.detect(data, path.name, path.parent)
+    except FileError:
+        return data
+    return format.packed(data, path)
 
 
 def skipped_formats(inputs: Iterable[str]) -> list[Path]:
-    """List the files in folders that are not baked because their format is not read (.fbx, .usd and so on)."""
+    """List the files in folders that are not baked because their format is not read (.usd, .dae and so on)."""
     folders = [Path(text) for text in inputs if Path(text).is_dir()]
     below = (Path(folder) / name for top in folders for folder, _, names in os.walk(top) for name in names)
-    return sorted(path for path in below if path.suffix.lower() in IMPORTERS)
+    return sorted(path for path in below if convertible(path) is not None)
 
 
 class Manifest:

@@ -10,6 +10,7 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.options import GroundOptions, RoleOptions
+from kinema.io.formats import READ, WRITTEN
 
 _CLIPS, _START, _CHANGES, _MANY = "Clips", "Start", "Changes", "Many files"
 
@@ -28,8 +29,8 @@ kinema bake captures/ -o clean/ --lock-feet --jobs 4 --report figures.json"""
 class BakeOptions(GroundOptions, RoleOptions):
     """The options of `kinema bake`, as they were typed."""
 
-    files: Annotated[list[str], typer.Argument(help="Files (.glb .gltf .vrm .bvh), folders or patterns.")]
-    output: Annotated[Path, typer.Option("--output", "-o", help="The new file (.glb .bvh), or a folder.")]
+    files: Annotated[list[str], typer.Argument(help=f"Files ({' '.join(READ)}), folders or patterns.")]
+    output: Annotated[Path, typer.Option("--output", "-o", help=f"The new file ({' '.join(WRITTEN)}), or a folder.")]
     report: Annotated[Path | None, typer.Option(help="Write all figures to this file, as JSON.")] = None
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False
     clip: Annotated[

@@ -23,7 +23,7 @@ from kinema.bake.settings import BakeSettings
 from kinema.bake.targets import MovingPoint
 from kinema.cli.bake import BakeOptions
 from kinema.cli.bake_output import print_reports, print_skipped
-from kinema.cli.convert import offer_conversion
+from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.options import parse_numbers
 from kinema.errors import InputError
 from kinema.io import atomic

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kinema.bake.report import rows
-from kinema.io.other_formats import advice
+from kinema.io.other_formats import hint
 
 SHORTER = 0.97
 """Share of the clip's way below which it is said that strides are shorter."""
@@ -37,7 +37,7 @@ def print_skipped(paths: list[Path]) -> None:
         return
     errors = Console(stderr=True, style="yellow")
     errors.print(f"{len(paths)} skipped, their format is not read: {', '.join(map(str, paths))}", markup=False)
-    errors.print(f"  {paths[0].name}: {advice(paths[0], paths[0].suffix.lower())}", markup=False, soft_wrap=True)
+    errors.print(f"  {paths[0].name}: {hint(b'', paths[0])}", markup=False, soft_wrap=True)
 
 
 def _print_baked(screen: Console, report: dict[str, Any]) -> None:

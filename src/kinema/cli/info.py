@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from kinema.cli.convert import offer_conversion
+from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.errors import one_line_errors
 from kinema.cli.options import RoleOptions
+from kinema.io.formats import READ
 
 EXAMPLES = """Examples:
 
@@ -27,7 +28,7 @@ kinema info rig.glb --role head=Bip01_Head"""
 class InfoOptions(RoleOptions):
     """The options of `kinema info`."""
 
-    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")]
+    file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False
     all: Annotated[bool, typer.Option("--all", help="List every joint and every problem.")] = False
 

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kinema.cli.convert import offer_conversion
+from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.errors import one_line_errors
 from kinema.cli.options import GroundOptions, RoleOptions
+from kinema.io.formats import READ
 
 _WHAT, _LOOK = "What to draw", "Appearance"
 
@@ -29,7 +30,7 @@ kinema render fox.glb -o fox.png --clip run --time 0.3 --show both"""
 class RenderOptions(GroundOptions, RoleOptions):
     """The options of `kinema render`."""
 
-    file: Annotated[Path, typer.Argument(help="A character: .glb .gltf .vrm .bvh.")]
+    file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif).")]
     clip: Annotated[str | None, typer.Option(help="Name of the clip. Default: the first.", rich_help_panel=_WHAT)] = (
         None

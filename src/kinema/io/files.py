@@ -7,19 +7,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from kinema.errors import FileError, InputError
-from kinema.io import atomic, bvh, gltf
-from kinema.io.bvh.format import LARGEST_FILE as LARGEST_BVH
-from kinema.io.gltf.document import MAGIC
-from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_GLTF
-from kinema.io.other_formats import FBX_MAGIC, advice
+from kinema.io import atomic
+from kinema.io.formats import FORMATS, detect, writer
+from kinema.io.source import Source
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.roles import Overrides, find, read_overrides
-
-_BOM = b"\xef\xbb\xbf"
 
 
 def load(
@@ -42,7 +37,7 @@ def load(
     rig
         Whether to find hips, legs, arms and so on (`character.rig`).
     max_bytes
-        Refuse larger files. None: 256 MiB for glTF, 128 MiB for BVH.
+        Refuse larger files. None: what the format allows: 256 MiB for glTF, 128 MiB for BVH.
 
     Returns
     -------
@@ -52,9 +47,7 @@ def load(
     Raises
     ------
     FileError
-        If the file is damaged, too large or of another format.
-    OSError
-        If the file cannot be opened.
+        If the file cannot be opened, is damaged, too large or of another format.
 
     Examples
     --------
@@ -62,9 +55,12 @@ def load(
     >>> pose = character.clips["walk"].sample(0.4)
     """
     path = Path(path)
-    most = max(LARGEST_GLTF, LARGEST_BVH) if max_bytes is None else max_bytes
-    with path.open("rb") as file:
-        data = file.read(most + 1)
+    most = max(format.codec.LARGEST_FILE for format in FORMATS) if max_bytes is None else max_bytes
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as problem:
+        raise FileError(problem.strerror or str(problem), os.fspath(path)) from None
     return load_bytes(data, path.name, folder=path.parent, roles=roles, rig=rig, max_bytes=max_bytes)
 
 
@@ -82,44 +78,26 @@ def load_bytes(
     name: of the file, for errors; without its suffix, the name of the character. folder: where buffers beside a .gltf
     are looked for; None: nowhere.
     """
-    if format_of(data, name, folder) == "bvh":
-        character = bvh.parse(data, name, max_bytes=LARGEST_BVH if max_bytes is None else max_bytes)
-    else:
-        character = gltf.load_bytes(data, name, folder, LARGEST_GLTF if max_bytes is None else max_bytes)
+    codec = detect(data, name, folder).codec
+    most = codec.LARGEST_FILE if max_bytes is None else max_bytes
+    if len(data) > most:
+        raise FileError(f"the file is larger than {most:,} bytes; pass max_bytes to read larger files", name)
+    character = codec.decode(data, name, folder, most)
     return _with_rig(character, roles) if rig else character
-
-
-def format_of(data: bytes, name: str, folder: Path | None = None) -> Literal["glb", "gltf", "bvh"]:
-    """Detect the format of a file from its first bytes. name, folder: of the file, for the error."""
-    if data.startswith(MAGIC):
-        return "glb"
-    text = data[:_HEAD].removeprefix(_BOM).lstrip()
-    if text.startswith(b"{"):
-        return "gltf"
-    if text[:9].upper() == b"HIERARCHY":
-        return "bvh"
-    suffix = ".fbx" if data.startswith(FBX_MAGIC) else Path(name).suffix.lower()
-    raise FileError(
-        advice((folder or Path()) / name, suffix) or "the file is neither glTF (.glb, .gltf, .vrm) nor BVH", name
-    )
-
-
-_HEAD = 1_024
-"""Bytes from which the format is detected; blank lines may come first."""
 
 
 def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | None) -> Character:
     """Find the roles of the joints, starting from those that are given or named by a VRM file."""
     overrides = given if given is None or isinstance(given, Overrides) else read_overrides(given)
     search = partial(find, character.skeleton, character.clips, overrides=overrides, skins=character.skins)
-    document = character.source
-    if not isinstance(document, gltf.Document) or not document.humanoid:
+    source = character.source
+    if not isinstance(source, Source) or not source.humanoid:
         return replace(character, rig=search())
     try:
-        return replace(character, rig=search(known=document.humanoid))
+        return replace(character, rig=search(known=source.humanoid))
     except InputError as problem:
         found = search()  # Raises again if the given roles are at fault, not the file's.
-        document.problems.append(f"the file's own table of bones is ignored: {problem}")
+        source.problems.append(f"the file's own table of bones is ignored: {problem}")
         return replace(character, rig=found)
 
 
@@ -162,21 +140,20 @@ def save(
     >>> character = km.load("person.glb")
     >>> km.save("walk.bvh", character, clip="walk", fps=60)
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, got {type(path).__name__}; the character comes second")
     atomic.write(path, encode(Path(path).suffix.lower(), character, clip=clip, fps=fps))
 
 
 def encode(
     suffix: str, character: Character, *, clip: str | Clip | None = None, fps: float | None = None
 ) -> Iterable[bytes]:
-    """Return what `save` writes, in pieces. suffix: ".glb" or ".bvh"."""
+    """Return what `save` writes, in pieces. suffix: of a format that is written, such as ".glb"."""
     if not isinstance(character, Character):
         raise InputError(f"character must be a Character, got {type(character).__name__}")
-    if suffix not in (".glb", ".bvh"):
-        raise InputError(f"path ends in {suffix!r}; allowed are '.glb' and '.bvh'")
-    if suffix == ".bvh":
-        source = character.source
-        joints = gltf.bones(source, character.skeleton) if isinstance(source, gltf.Document) else None
-        return [bvh.dumps(character, clip, fps, joints).encode("utf-8")]
+    format = writer(suffix)
+    if format.one_clip:
+        return format.codec.encode(character, clip, fps)
     if clip is not None or fps is not None:
-        raise InputError("clip and fps are for .bvh files; a .glb file holds all clips with their own keys")
-    return gltf.encode(character)
+        raise InputError(f"clip and fps are for files of one clip; a {suffix} file holds all clips with their own keys")
+    return format.codec.encode(character)

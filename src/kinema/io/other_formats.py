@@ -1,63 +1,148 @@
-"""Formats that Kinema does not read, and how to convert them with Blender or FBX2glTF."""
+"""Formats that Kinema does not read: how to recognise them, and how to convert them."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-FBX_MAGIC = b"Kaydara FBX Binary"
-"""First bytes of a binary FBX file."""
+_BLENDER = "Blender (blender.org)"
 
-IMPORTERS = {
-    ".fbx": ("FBX", "import_scene.fbx"),
-    ".dae": ("COLLADA", "wm.collada_import"),
-    ".usd": ("USD", "wm.usd_import"),
-    ".usda": ("USD", "wm.usd_import"),
-    ".usdc": ("USD", "wm.usd_import"),
-    ".usdz": ("USD", "wm.usd_import"),
-    ".c3d": ("C3D", ""),
-}
-"""Formats by suffix: their names, and Blender's import operators. C3D holds markers only."""
 
-WHERE = {
-    ".fbx": "Blender (blender.org) or FBX2glTF (github.com/godotengine/FBX2glTF)",
-    ".dae": "Blender 4 (blender.org; newer versions may lack COLLADA)",
-}
-"""Where to get converters, where it is not simply Blender."""
+@dataclass(frozen=True)
+class OtherFormat:
+    """A format that is not read. Either Blender converts it, or `advice` says what to do."""
 
-C3D = (
-    "C3D files are not read: they hold markers, not joints. Export BVH from the program that recorded them, or fit a "
-    "skeleton to the markers in Blender and export that as BVH"
+    name: str
+    suffixes: tuple[str, ...]
+    content: bytes = b""
+    """Pattern found in the first bytes of its files; empty if they have nothing in common."""
+    operator: str = ""
+    """Blender's operator that opens a file."""
+    converters: str = _BLENDER
+    """What converts it, and where to get that."""
+    advice: str = ""
+    archive: bool = False
+    """Whether its files hold files of any format, so that the suffix says more than the content."""
+
+
+_POINTS = "they hold points, not joints. Export BVH from the program that recorded them"
+_CHARACTER = "a character is a file with joints, such as .glb or .bvh"
+_EXPORT = "export glTF (.glb) or BVH from the program that made them"
+
+OTHERS = (
+    OtherFormat(
+        "FBX",
+        (".fbx",),
+        rb"\A(?:Kaydara FBX Binary|; FBX)",
+        "import_scene.fbx",
+        f"{_BLENDER} or FBX2glTF (github.com/godotengine/FBX2glTF)",
+    ),
+    OtherFormat(
+        "COLLADA",
+        (".dae",),
+        b"<COLLADA",
+        "wm.collada_import",
+        "Blender 4 (blender.org; newer versions may lack COLLADA)",
+    ),
+    OtherFormat(
+        "USD",
+        (".usd", ".usda", ".usdc", ".usdz"),
+        rb"\A(?:PXR-USDC|#usda|PK\x03\x04.{26}[^\0]{1,99}\.usd)",
+        "wm.usd_import",
+    ),
+    OtherFormat("Blender", (".blend",), rb"\ABLENDER", "wm.open_mainfile"),
+    OtherFormat(
+        "C3D", (".c3d",), advice=f"{_POINTS}, or fit a skeleton to the markers in Blender and export that as BVH"
+    ),
+    OtherFormat("TRC", (".trc",), rb"\APathFileType", advice=_POINTS),
+    OtherFormat("NumPy", (".npz", ".npy"), rb"\A(?:\x93NUMPY|PK\x03\x04.{26}[^\0]{1,99}\.npy)", advice=_POINTS),
+    OtherFormat("Acclaim", (".asf", ".amc"), rb"\A:", advice="convert the .asf and the .amc together to BVH first"),
+    OtherFormat("OpenSim", (".osim", ".mot", ".sto"), b"<OpenSimDocument", advice=_EXPORT),
+    OtherFormat("MVNX", (".mvnx",), b"<mvnx", advice=_EXPORT),
+    OtherFormat(
+        "robot description",
+        (".urdf", ".xacro", ".sdf", ".mjcf"),
+        rb"<(?:robot|mujoco|sdf)[\s>]",
+        advice="describe the robot in code: km.Skeleton takes names, parents and rest, km.Hinge limits a joint",
+    ),
+    OtherFormat("MikuMikuDance", (".pmx", ".pmd", ".vmd"), rb"\A(?:PMX |Pmd|Vocaloid)", advice=_EXPORT),
+    OtherFormat(
+        "project",
+        (".max", ".ma", ".mb", ".c4d", ".lxo", ".hip", ".uasset", ".unitypackage", ".prefab", ".anim"),
+        advice=_EXPORT,
+    ),
+    OtherFormat(
+        "mesh",
+        (".obj", ".stl", ".ply", ".3ds", ".off"),
+        advice="they hold surfaces without joints. Rig the surface in a modelling program and export it as .glb",
+    ),
+    OtherFormat(
+        "picture",
+        (".png", ".jpg", ".jpeg", ".gif", ".webp"),
+        rb"\A(?:\x89PNG|\xff\xd8\xff|GIF8)",
+        advice=_CHARACTER,
+    ),
+    OtherFormat(
+        "compressed",
+        (".gz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".xz", ".bz2", ".zst"),
+        rb"\A(?:\x1f\x8b|PK\x03\x04|7z\xbc\xaf|Rar!|\xfd7zXZ|BZh)",
+        advice="unpack them first",
+        archive=True,
+    ),
 )
+"""In the order in which they are tried: by content, then by suffix, then archives by content."""
 
 
-def conversion(path: Path, suffix: str) -> list[str] | None:
+def recognised(head: bytes, suffix: str) -> OtherFormat | None:
+    """Return the format of a file that is not read, from its first bytes and its suffix; None if it is not known."""
+    by_content = [other for other in OTHERS if other.content and re.search(other.content, head, re.DOTALL)]
+    return next(
+        chain(
+            (other for other in by_content if not other.archive),
+            (other for other in OTHERS if suffix.lower() in other.suffixes),
+            by_content,
+        ),
+        None,
+    )
+
+
+def convertible(path: Path) -> OtherFormat | None:
+    """Return the format of a file that a converter may turn into .glb, by its suffix; None for all others."""
+    return next((other for other in OTHERS if other.operator and path.suffix.lower() in other.suffixes), None)
+
+
+def conversion(path: Path, other: OtherFormat) -> list[str] | None:
     """Return the command of an installed converter that writes the file as .glb beside it; None without a converter."""
-    if suffix == ".fbx" and shutil.which("FBX2glTF"):
+    if other.name == "FBX" and shutil.which("FBX2glTF"):
         return ["FBX2glTF", "--binary", "--input", path.as_posix(), "--output", path.with_suffix(".glb").as_posix()]
-    return _with_blender(path, suffix) if shutil.which("blender") and suffix != ".c3d" else None
+    return _with_blender(path, other) if other.operator and shutil.which("blender") else None
 
 
-def advice(path: Path, suffix: str) -> str | None:
-    """Say how to convert a file that cannot be read; None for a suffix that is not known.
+def hint(head: bytes, path: Path) -> str | None:
+    """Say what to do with a file that cannot be read; None if its format is not known. head: its first bytes.
 
     Names the command of a converter that is installed, or else where to get one.
     """
-    if suffix not in IMPORTERS or suffix == ".c3d":
-        return C3D if suffix == ".c3d" else None
-    start = f"{IMPORTERS[suffix][0]} files are not read; convert it to .glb first"
-    command = conversion(path, suffix)
+    other = recognised(head, path.suffix)
+    if other is None:
+        return None
+    if not other.operator:
+        return f"{other.name} files are not read; {other.advice}"
+    start = f"{other.name} files are not read; convert it to .glb first"
+    command = conversion(path, other)
     if command is not None:
         return f"{start}: {_shown(command)}"
-    where = WHERE.get(suffix, "Blender (blender.org)")
-    return f"{start}. Install {where}; with Blender: {_shown(_with_blender(path, suffix))}"
+    return f"{start}. Install {other.converters}; with Blender: {_shown(_with_blender(path, other))}"
 
 
-def _with_blender(path: Path, suffix: str) -> list[str]:
+def _with_blender(path: Path, other: OtherFormat) -> list[str]:
     script = (
         "import bpy; bpy.ops.wm.read_factory_settings(use_empty=True); "
-        f"bpy.ops.{IMPORTERS[suffix][1]}(filepath={path.as_posix()!r}); "
+        f"bpy.ops.{other.operator}(filepath={path.as_posix()!r}); "
         f"bpy.ops.export_scene.gltf(filepath={path.with_suffix('.glb').as_posix()!r})"
     )
     return ["blender", "--background", "--python-exit-code", "1", "--python-expr", script]

@@ -7,7 +7,7 @@ import pytest
 
 from kinema.errors import FileError
 from kinema.io.gltf.document import MOST_VALUES, parse
-from tests.io.gltf.build import arm, glb, memory
+from tests.io.gltf.build import Build, arm, glb, memory
 
 PLAIN = {"asset": {"version": "2.0"}}
 
@@ -107,3 +107,60 @@ def test_more_values_than_memory_should_hold_are_not_parsed():
     with memory() as peak:
         refused(text, "more than 2,000,000 values")
         assert peak() < 1_000_000
+
+
+# --- bones among all the nodes --------------------------------------------------------------------------------------
+
+
+def bones_of(nodes, *skins):
+    """Names of the bones of a file of these nodes, {name: members}, and skins that are lists of names."""
+    build, names = Build(), list(nodes)
+    for name, members in nodes.items():
+        children = [names.index(child) for child in members.get("children", ())]
+        build.add("nodes", name=name, **{**members, **({"children": children} if children else {})})
+    for skin in skins:
+        build.add("skins", joints=[names.index(name) for name in skin])
+    if any("mesh" in members for members in nodes.values()):
+        build.triangle()
+    character = build.read()
+    joints = character.source.bones(character.skeleton)
+    return None if joints is None else {character.skeleton.names[joint] for joint in joints}
+
+
+SCENE = {
+    "scene": {"children": ["rig", "floor"]},
+    "floor": {"mesh": 0},
+    "rig": {"children": ["body", "hand", "target"]},
+    "body": {"mesh": 0, "skin": 0},
+    "hand": {"children": ["wrist"]},
+    "wrist": {"children": ["finger", "sword"]},
+    "finger": {"children": ["finger_end"]},
+    "finger_end": {},
+    "sword": {"mesh": 0},
+    "target": {},
+}
+
+
+def test_what_a_skin_is_bound_to_with_what_is_between_and_bare_ends():
+    assert bones_of(SCENE, ["hand", "finger"]) == {"hand", "wrist", "finger", "finger_end"}
+
+
+def test_several_tops_come_with_what_is_above_them_all():
+    assert bones_of(SCENE, ["hand"], ["target"]) == {"rig", "hand", "target"}
+
+
+def test_bones_of_two_trees():
+    assert bones_of({"a": {"children": ["b"]}, "b": {}, "c": {}}, ["b", "c"]) == {"a", "b", "c"}
+
+
+def test_numbers_of_nodes_may_be_written_with_a_point():
+    build = Build()
+    build.add("nodes", name="a", children=[1])
+    build.add("nodes", name="b")
+    build.add("skins", joints=[0.0, 1.0])
+    character = build.read()
+    assert character.source.bones(character.skeleton) == [0, 1]
+
+
+def test_no_bones_without_skins():
+    assert bones_of({"a": {}}) is None

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from kinema.errors import FileError
+from kinema.io.files import load
 from kinema.io.gltf import self_contained as module
 from kinema.io.gltf.document import parse
-from kinema.io.gltf.reader import load, read
+from kinema.io.gltf.reader import read
 from kinema.io.gltf.self_contained import self_contained
 from tests.io.gltf.build import Build, glb
 
@@ -59,7 +60,7 @@ def folder(tmp_path):
 
 
 def test_buffers_beside_a_file_come_inside(folder):
-    source = load(folder / "file.gltf").source
+    source = load(folder / "file.gltf", rig=False).source
     alone = made(source)
     buffers = alone.json["buffers"]
     numbers = np.arange(12, dtype="<f4")
@@ -74,7 +75,7 @@ def test_buffers_beside_a_file_come_inside(folder):
 
 
 def test_pictures_beside_a_file_come_inside(folder):
-    alone = made(load(folder / "file.gltf").source)
+    alone = made(load(folder / "file.gltf", rig=False).source)
     images = alone.json["images"]
     for image, data, kind in ((images[0], PNG, "image/png"), (images[1], JPEG, "image/jpeg")):
         view = alone.json["bufferViews"][image["bufferView"]]
@@ -87,13 +88,13 @@ def test_pictures_beside_a_file_come_inside(folder):
 
 
 def test_images_that_cannot_be_embedded_stay_external_and_are_reported(folder, caplog):
-    alone = made(load(folder / "file.gltf").source)
+    alone = made(load(folder / "file.gltf", rig=False).source)
     assert [image["uri"] for image in alone.json["images"][3:6]] == ["gone.png", "../out.png", "http://localhost/d.png"]
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
 
 
 def test_pictures_that_would_make_the_file_too_large_stay_outside(folder, caplog, monkeypatch):
-    source = load(folder / "file.gltf").source
+    source = load(folder / "file.gltf", rig=False).source
     monkeypatch.setattr(module, "LARGEST_FILE", 20 + len(PNG))
     images = made(source).json["images"]
     assert "bufferView" in images[0]
@@ -103,12 +104,12 @@ def test_pictures_that_would_make_the_file_too_large_stay_outside(folder, caplog
 
 def test_pictures_of_nothing(folder):
     (folder / "b.jpg").write_bytes(b"")
-    images = made(load(folder / "file.gltf").source).json["images"]
+    images = made(load(folder / "file.gltf", rig=False).source).json["images"]
     assert images[1]["uri"].endswith("base64,")
 
 
 def test_a_buffer_that_is_gone_by_now_is_an_error(folder):
-    source = load(folder / "file.gltf").source
+    source = load(folder / "file.gltf", rig=False).source
     (folder / "more/b.bin").unlink()
     with pytest.raises(FileError, match=r"more/b\.bin"):
         self_contained(source)

@@ -9,7 +9,7 @@ import pytest
 
 from kinema.errors import InputError
 from kinema.io import files
-from kinema.io.gltf.writer import save
+from kinema.io.files import save
 from kinema.model.clip import Clip, Track
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
@@ -115,7 +115,7 @@ def test_the_path_decides_the_format(character, tmp_path):
     [
         ("a.fbx", {}, r"path ends in '\.fbx'; allowed are '\.glb' and '\.bvh'"),
         ("a", {}, "path ends in ''"),
-        ("a.glb", {"clip": "Walk"}, "clip and fps are for .bvh files"),
+        ("a.glb", {"clip": "Walk"}, "clip and fps are for files of one clip"),
         ("a.bvh", {}, "choose one with clip="),
     ],
 )

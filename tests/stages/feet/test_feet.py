@@ -11,7 +11,6 @@ import kinema as km
 from kinema import metrics
 from kinema.demo import course, humanoid, quadruped, rocks, spider, stairs
 from kinema.errors import InputError
-from kinema.io import bvh
 from kinema.math import arrays
 from kinema.stages.feet.foot_step import LARGEST_SINK
 from tests.assets import asset
@@ -114,7 +113,7 @@ def test_a_captured_walk_on_another_ground(hz):
 
 def captured(name, unit=0.056444):
     """A mocap take as a character in metres, with its legs known; its first frame is a T-pose."""
-    loaded = bvh.load(asset(name))
+    loaded = km.load(asset(name), rig=False)
     skeleton, clip = loaded.skeleton, next(iter(loaded.clips.values()))
     rest = km.Pose(skeleton.rest.translations * unit, skeleton.rest.rotations)
     skeleton = km.Skeleton(skeleton.names, skeleton.parents, rest)

@@ -23,6 +23,7 @@ from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.walker import Walker
+from kinema.io.formats import READ
 from kinema.model.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
@@ -67,7 +68,7 @@ class CharacterScene(Scene):
         "character."
     )
     unit = "m"
-    takes: ClassVar[tuple[str, ...]] = (".glb", ".gltf", ".vrm", ".bvh")
+    takes: ClassVar[tuple[str, ...]] = READ
     judge = staticmethod(clip_motion)
     """Finds how the clips of a file travel."""
     controls: tuple[Control, ...] = ()

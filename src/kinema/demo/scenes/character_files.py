@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
-from kinema.errors import FileError
 from kinema.io import files
 from kinema.io.gltf import Document
 from kinema.model.character import Character
 
-_ANY = "dropped"
-"""Name of the temporary file, whatever the dropped file is called."""
-
 
 def loaded(name: str, data: bytes) -> Character:
     """Load a character from the content of a file. Errors use the file's name, which is never a path here."""
-    stem = PurePosixPath(name).stem or "file"
-    with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
-        path = Path(folder) / _ANY
-        path.write_bytes(data)
-        try:
-            character = files.load(path)
-        except FileError as problem:
-            raise FileError(problem.problem, name, problem.line) from problem
-    # The clip of a BVH file is named after the file.
-    clips = {stem if clip == _ANY else clip: value for clip, value in character.clips.items()}
-    return replace(character, name=stem, clips=clips)
+    return files.load_bytes(data, PurePosixPath(name).name or "file")
 
 
 def model(actor: Actor) -> bytes:
@@ -45,10 +30,7 @@ def model(actor: Actor) -> bytes:
 
 def saved(character: Character) -> bytes:
     """Return a character as the content of a GLB file."""
-    with tempfile.TemporaryDirectory(prefix="kinema-") as folder:
-        path = Path(folder) / "model.glb"
-        files.save(path, character)
-        return path.read_bytes()
+    return b"".join(files.encode(".glb", character))
 
 
 @cache

@@ -8,8 +8,9 @@ degrees, about the joint's own axes, in the order they are listed. End Sites bec
 Lengths stay in the unit of the file.
 """
 
-from kinema.io.bvh.reader import load as load
+from kinema.io.bvh.format import LARGEST_FILE as LARGEST_FILE
+from kinema.io.bvh.reader import decode as decode
+from kinema.io.bvh.reader import detect as detect
 from kinema.io.bvh.reader import loads as loads
-from kinema.io.bvh.reader import parse as parse
 from kinema.io.bvh.writer import dumps as dumps
-from kinema.io.bvh.writer import save as save
+from kinema.io.bvh.writer import encode as encode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,27 +23,18 @@ _BLOCK = 65_536
 """Characters of motion converted to numbers at a time, so that few temporary strings exist at once."""
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Character:
-    """Load the skeleton and the clip of a BVH file. Both are named after the file.
-
-    path: the file. max_bytes: refuse larger files.
-
-    Raises `FileError` for a file that is damaged or too large.
-    """
-    path = Path(path)
-    with path.open("rb") as file:
-        return parse(file.read(max_bytes + 1), path.name, max_bytes=max_bytes)
+def detect(head: bytes) -> bool:
+    """Whether a file begins like BVH. head: its first bytes, without a byte order mark and leading blanks."""
+    return head[:9].upper() == b"HIERARCHY"
 
 
-def parse(data: bytes, file: str, *, max_bytes: int = LARGEST_FILE) -> Character:
-    """Parse the bytes of a BVH file. file: its name, used in errors and, without its suffix, for the clip."""
-    if len(data) > max_bytes:
-        raise FileError(f"the file is larger than {max_bytes:,} bytes; pass max_bytes to read larger files", file)
+def decode(data: bytes, name: str, folder: Path | None, max_bytes: int) -> Character:
+    """Read the skeleton and the clip of a BVH file; both are named after the file. folder: unused."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")  # Joint names from an older machine; every byte is a character.
-    return _read(_Scanner(text, file, max_bytes // BYTES_A_NUMBER), Path(file).stem)
+    return _read(_Scanner(text, name, max_bytes // BYTES_A_NUMBER), Path(name).stem)
 
 
 def loads(text: str, name: str = "clip", *, max_bytes: int = LARGEST_FILE) -> Character:

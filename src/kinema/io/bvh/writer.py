@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ import numpy as np
 from kinema import validation
 from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
-from kinema.io import atomic, names
+from kinema.io import names
 from kinema.io.bvh.format import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
+from kinema.io.source import Source
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -38,15 +38,10 @@ _DECIMALS = 6
 _TAB = "\t"
 
 
-def save(
-    path: str | os.PathLike[str],
-    character: Character,
-    clip: str | Clip | None = None,
-    fps: float | None = None,
-    joints: Sequence[Joint] | None = None,
-) -> None:
-    """Write one clip of a character to a BVH file. The parameters are those of `dumps`. The write is atomic."""
-    atomic.write(path, [dumps(character, clip, fps, joints).encode("utf-8")])
+def encode(character: Character, clip: str | Clip | None = None, fps: float | None = None) -> list[bytes]:
+    """Return one clip of a character as a BVH file: of the bones, if its source tells them from other joints."""
+    joints = character.source.bones(character.skeleton) if isinstance(character.source, Source) else None
+    return [dumps(character, clip, fps, joints).encode("utf-8")]
 
 
 def dumps(

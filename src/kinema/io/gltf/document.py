@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kinema.errors import FileError
 from kinema.io.gltf.cursor import Cursor
+from kinema.io.source import Source
 
 if TYPE_CHECKING:
     from kinema.model.clip import Clip
+    from kinema.model.skeleton import Skeleton
 
 MAGIC = b"glTF"
 """The first bytes of a binary file; a text file begins with a brace."""
@@ -21,12 +23,20 @@ MOST_VALUES = 2_000_000
 """Values in the JSON, counted before it is parsed: 25 times those of a character with 76 clips. Each takes about a
 hundred bytes of memory once parsed."""
 
+HOLDS = {"mesh", "camera", "children", "extensions"}
+"""Members that make a node more than a position."""
+
 _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<I4s")
 
 
+def detect(head: bytes) -> bool:
+    """Whether a file begins like glTF. head: its first bytes, without a byte order mark and leading blanks."""
+    return head.startswith((MAGIC, b"{"))
+
+
 @dataclass(eq=False)
-class Document:
+class Document(Source):
     """A glTF file."""
 
     name: str
@@ -43,15 +53,29 @@ class Document:
     """The joint of each node."""
     clips: tuple[Clip, ...] = field(default=(), repr=False)
     """The clips of the file, in its order."""
-    humanoid: dict[str, int] = field(default_factory=dict)
-    """{bone: joint} by the table of a VRM file."""
-    problems: list[str] = field(default_factory=list)
-    """What is unusual or was ignored, as sentences."""
 
     @property
     def root(self) -> Cursor:
         """A cursor at the root of the JSON."""
         return Cursor(self.json, self.name)
+
+    def bones(self, skeleton: Skeleton) -> list[int] | None:
+        """Return the joints that the file's skins are bound to and those between them; None without skins.
+
+        They start at the lowest joint above all of them, if there is one, and include bare nodes at their ends, which
+        give the length of the last bone.
+        """
+        joints, nodes = self.joint_of_node, self.root.each("nodes")
+        named = [node for skin in self.root.each("skins") for node in skin.each("joints")]
+        bound = {joints[node.as_whole(0, len(joints) - 1)] for node in named}
+        if not bound:
+            return None
+        paths = [set(skeleton.above([joint]).tolist()) for joint in bound]
+        common, found = set.intersection(*paths), set.union(*paths)
+        if common:
+            found &= set(skeleton.below([max(common)]).tolist())
+        bare = {joint for node, joint in zip(nodes, joints, strict=True) if not HOLDS & node.value.keys()}
+        return sorted(found | {joint for joint in bare if skeleton.parents[joint] in found})
 
 
 def parse(data: bytes, name: str, folder: Path | None = None) -> Document:

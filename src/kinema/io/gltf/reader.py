@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from kinema.errors import FileError
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.animations import read_clips
 from kinema.io.gltf.document import Document, parse
 from kinema.io.gltf.extensions import check_required
-from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.nodes import read_skeleton
 from kinema.io.gltf.skins import bound, read_bindings, read_skins
 from kinema.io.gltf.vrm import read_humanoid
 from kinema.model.character import Character
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Character:
-    """Load the character of a .glb, .gltf or .vrm file; its `source` is the `Document`.
-
-    Raises `FileError` for a file that is damaged or larger than `max_bytes`.
-    """
-    path = Path(path)
-    with path.open("rb") as file:
-        return load_bytes(file.read(max_bytes + 1), path.name, path.parent, max_bytes)
-
-
-def load_bytes(data: bytes, name: str, folder: Path | None = None, max_bytes: int = LARGEST_FILE) -> Character:
-    """Load a character from the bytes of a file. name: of the file. folder: where buffers beside it are looked for."""
-    if len(data) > max_bytes:
-        raise FileError(f"the file is larger than {max_bytes:,} bytes; pass max_bytes to read larger files", name)
+def decode(data: bytes, name: str, folder: Path | None, max_bytes: int) -> Character:
+    """Read a character from the bytes of a file. name: of the file. folder: where buffers beside it are looked for."""
     return read(parse(data, name, folder), Path(name).stem)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from kinema.errors import FileError
 from kinema.io.gltf.buffers import DocumentBuffers, beside
 from kinema.io.gltf.cursor import Cursor
-from kinema.io.gltf.document import Document
+from kinema.io.gltf.document import Document, parse
 from kinema.io.gltf.limits import LARGEST_FILE
 from kinema.io.gltf.output import Output
 
@@ -29,6 +29,13 @@ PICTURES = {
     b"\xabKTX 20\xbb": "image/ktx2",
 }
 """MIME types of pictures by the first bytes of their files."""
+
+
+def pack(data: bytes, path: Path) -> bytes:
+    """Return the bytes of a file with those beside it that it refers to, as one binary file."""
+    if b'"uri"' not in data:
+        return data
+    return b"".join(self_contained(parse(data, path.name, path.parent)).glb())
 
 
 def self_contained(document: Document) -> Output:

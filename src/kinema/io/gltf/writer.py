@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from kinema.errors import InputError
-from kinema.io import atomic, names
+from kinema.io import names
 from kinema.io.gltf.append import add_clip
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.fresh import fresh
 from kinema.io.gltf.self_contained import self_contained
 from kinema.model.character import Character
 from kinema.model.clip import Clip
-
-
-def save(path: str | os.PathLike[str], character: Character) -> None:
-    """Write a character to a binary glTF file. The write is atomic. See `encode` for what is written."""
-    atomic.write(path, encode(character))
 
 
 def encode(character: Character) -> Iterator[bytes]:

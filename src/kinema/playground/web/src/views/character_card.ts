@@ -20,7 +20,7 @@ export class CharacterCard {
   constructor(choose: () => void, forget: () => void) {
     const open = make("button", { className: "wide", textContent: "Open a file" });
     open.dataset["testid"] = "open-file";
-    open.title = "A character of yours: .glb, .vrm, .bvh";
+    open.title = "A character of yours";
     open.onclick = choose;
     this.forget.dataset["testid"] = "forget-file";
     this.forget.onclick = forget;

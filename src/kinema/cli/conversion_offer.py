@@ -16,15 +16,15 @@ def offer_conversion(file: Path) -> Path:
     fails.
     """
     from kinema.errors import FileError
-    from kinema.io.other_formats import IMPORTERS, conversion
+    from kinema.io.other_formats import conversion, convertible
 
-    suffix, target = file.suffix.lower(), file.with_suffix(".glb")
-    if suffix not in IMPORTERS or not file.is_file() or not _at_a_terminal():
+    other, target = convertible(file), file.with_suffix(".glb")
+    if other is None or not file.is_file() or not _at_a_terminal():
         return file
-    command = conversion(file, suffix)
+    command = conversion(file, other)
     if command is None or target.exists():
         return file
-    if not typer.confirm(f"{file} is {IMPORTERS[suffix][0]}. Convert it to {target} with {command[0]}?", err=True):
+    if not typer.confirm(f"{file} is {other.name}. Convert it to {target} with {command[0]}?", err=True):
         return file
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if run.returncode or not target.is_file():

@@ -7,8 +7,8 @@ import pytest
 import typer
 
 import kinema as km
-from kinema.cli import convert
-from kinema.cli.convert import offer_conversion
+from kinema.cli import conversion_offer
+from kinema.cli.conversion_offer import offer_conversion
 from kinema.io import other_formats
 
 
@@ -16,7 +16,7 @@ from kinema.io import other_formats
 def terminal(monkeypatch):
     """A terminal at which FBX2glTF is installed. Returns what was asked and run, and what to answer."""
     seen = SimpleNamespace(asked=[], run=[], answer=True, status=0)
-    monkeypatch.setattr(convert, "_at_a_terminal", lambda: True)
+    monkeypatch.setattr(conversion_offer, "_at_a_terminal", lambda: True)
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
 
     def confirm(text, **options):
@@ -31,14 +31,14 @@ def terminal(monkeypatch):
         return subprocess.CompletedProcess(command, seen.status, "", "starting\nno scene in it\n")
 
     monkeypatch.setattr(typer, "confirm", confirm)
-    monkeypatch.setattr(convert.subprocess, "run", run)
+    monkeypatch.setattr(conversion_offer.subprocess, "run", run)
     return seen
 
 
 @pytest.fixture
 def walk(tmp_path):
     path = tmp_path / "walk.fbx"
-    path.write_bytes(other_formats.FBX_MAGIC)
+    path.write_bytes(b"Kaydara FBX Binary")
     return path
 
 
@@ -76,6 +76,6 @@ def test_other_files_are_not_asked_about(terminal, tmp_path, name):
 
 
 def test_nothing_is_asked_without_a_terminal(terminal, walk, monkeypatch):
-    monkeypatch.setattr(convert, "_at_a_terminal", lambda: False)
+    monkeypatch.setattr(conversion_offer, "_at_a_terminal", lambda: False)
     assert offer_conversion(walk) == walk
     assert terminal.asked == []
