@@ -10,7 +10,8 @@ import numpy as np
 import kinema as km
 from benchmarks.report import Measurement, Row
 from benchmarks.timing import take_turns
-from kinema.demo import humanoid
+from kinema.demo import course, humanoid
+from kinema.world.ground import Castable
 
 STAGES = ("play", "breathing", "feet", "head", "matrices")
 
@@ -26,6 +27,15 @@ def crowd(count: int) -> km.Animator:
     animator.set_transform(where.astype(np.float32))
     animator["play"].play("walk", fade=0.0, time=draw.uniform(0.0, 1.0, count))
     animator.look_at((0.0, 1.5, 0.0))
+    for _ in range(3):
+        animator.update(1 / 60)
+    return animator
+
+
+def on_ground(ground: Castable | float) -> km.Animator:
+    """Make one character that walks along +Z on a ground, as README's first example does."""
+    animator = km.Animator(humanoid(), [km.Play("walk"), km.Feet(), km.Head()], ground=ground)
+    animator.set_transform((0.0, 0.0, 4.0))
     for _ in range(3):
         animator.update(1 / 60)
     return animator
@@ -52,10 +62,16 @@ def rows(quick: bool) -> list[Row]:
     seconds = 0.5 if quick else 5.0
     many, one = crowd(1_000 if quick else 10_000), crowd(1)
     times = take_turns({"crowd": frame_timer(many), "one": frame_timer(one)}, seconds)
+    hill = km.HeightField(np.zeros((60, 60)), (-15.0, -15.0), 0.5)
+    places = {"plane": on_ground(0.0), "height_field": on_ground(hill), "course": on_ground(course())}
+    grounds = take_turns({name: frame_timer(walker) for name, walker in places.items()}, seconds)
     each = take_turns({stage: stage_timer(many, stage) for stage in STAGES}, seconds / 5)
     what = f"whole frame, {len(humanoid().skeleton)} joints, per character of {many.count:,}, one core"
     result = [
         Row("frame_crowd", what, "us", Measurement(*times["crowd"]), bar=5.0, goal=2.7),
         Row("frame_single", "whole frame of one character", "us", Measurement(*times["one"]), bar=120.0, goal=50.0),
     ]
+    for name in places:
+        what = f"whole frame of one character on a {name.replace('_', ' ')}"
+        result.append(Row(f"frame_on_{name}", what, "us", Measurement(*grounds[name])))
     return result + [Row(f"frame_{stage}", f"of it: {stage}", "us", Measurement(*each[stage])) for stage in STAGES]

@@ -160,7 +160,7 @@ class DeviceCrowd:
             self._moved(none._replace(**each)),
             self._moved(solver),
             self._moved(state._skeleton),
-            DeviceGround(self._moved(ground._shape), float(rays._distance), rays.largest),
+            DeviceGround(self._moved(ground._shape), float(rays.room.reaches[0]), rays.largest),
         )
         joints = len(crowd.skeleton)
         shapes = ((joints, 3), (joints, 4), (joints, 3), (joints, 12), (1, 12))

@@ -125,13 +125,17 @@ def _casts() -> None:
     from kinema.world.height_field import HeightField
     from kinema.world.plane import Plane
     from kinema.world.sphere import Sphere
+    from kinema.world.terrain import PIECE, STONE, Terrain
     from kinema.world.triangle_mesh import TriangleMesh
     from kinema.world.voxel_grid import VoxelGrid
 
     corners = ((-1.0, 0.0, -1.0), (0.0, 0.0, 1.0), (1.0, 0.0, -1.0))
     filled = np.ones((2, 1, 2), bool)
     mesh = TriangleMesh(corners, [(0, 1, 2)], accelerator="kernel")
-    for ground in (Plane(), Sphere(), HeightField(np.zeros((3, 3)), (-1, -1)), VoxelGrid(filled, (-1, -1, -1)), mesh):
+    terrain = Terrain(np.zeros(1, PIECE), np.zeros(0, STONE), 1.0)
+    terrain.height_and_normal(0.0, 0.0)
+    hill, blocks = HeightField(np.zeros((3, 3)), (-1, -1)), VoxelGrid(filled, (-1, -1, -1))
+    for ground in (Plane(), Sphere(), hill, blocks, mesh, terrain):
         ground.cast(np.array((0.0, 1.0, 0.0)), np.array(((0.0, -1.0, 0.0), (0.1, -1.0, 0.0))), 2.0)
 
 

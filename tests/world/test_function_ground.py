@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from kinema.errors import InputError
 from kinema.world.function_ground import FunctionGround
 from kinema.world.ground import Ground
 from tests import problems
@@ -266,3 +267,9 @@ def test_a_batch_is_many_singles():
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         FunctionGround(**{"height_and_normal": waves} | arguments)
+
+
+@pytest.mark.parametrize("function", [lambda x: x, lambda: 0.0, lambda x, y, z: 0.0, lambda x, *, z: 0.0])
+def test_a_function_that_does_not_take_x_and_z_is_refused(function):
+    with pytest.raises(InputError, match=r"must be a function of x and z; <lambda>\(.*\) cannot take both"):
+        Ground.from_function(function)

@@ -2,14 +2,18 @@
 
 from importlib.util import find_spec
 
+import mypy.api
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.world.ground import Ground
+from kinema.demo import course
+from kinema.errors import InputError
+from kinema.world.ground import Ground, cast_at
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
+from kinema.world.rays import Hits, checked
 from kinema.world.sphere import Sphere
 from kinema.world.triangle_mesh import TriangleMesh
 from kinema.world.voxel_grid import VoxelGrid
@@ -27,6 +31,7 @@ def _grounds():
         "height field": HeightField(rng.uniform(-0.5, 0.5, (8, 9)), (-4, -4), holes=rng.uniform(size=(7, 8)) < 0.1),
         "voxels": VoxelGrid(rng.uniform(size=(8, 4, 8)) < 0.2, (-4, -2, -4)),
         "mesh": TriangleMesh(mesh[0] - (3, 0, 3), mesh[1], accelerator="kernel"),
+        "terrain": course(),
         "function": Ground.from_function(lambda x, z: (0.125 * x * z, (-0.125 * z, 1.0, -0.125 * x)), step=0.5),
         "union": Ground.union(Plane((0, -1, 0)), Sphere((1, 0, 1), 1.0)),
     }
@@ -57,7 +62,7 @@ def test_threads_change_nothing(ground, monkeypatch):
     monkeypatch.setenv("KINEMA_THREADS", "3")
     for module in ("plane", "sphere"):
         monkeypatch.setattr(f"kinema.world.{module}.THREADS_FROM_CLOSED_FORM", 8)
-    for module in ("height_field", "voxel_grid", "triangle_mesh"):
+    for module in ("height_field", "voxel_grid", "triangle_mesh", "terrain"):
         monkeypatch.setattr(f"kinema.world.{module}.THREADS_FROM_ITERATIVE", 8)
     assert same_bits(ground.cast(origins, directions, reaches), alone)
 
@@ -170,3 +175,67 @@ def test_bad_input_is_named(ground, arguments, message):
 def test_ground_itself_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         Ground()
+
+
+class Foreign:
+    """An object with `cast` that is no `Ground`: it answers every cast with the same."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def cast(self, origins, directions, max_distance):
+        assert [array.dtype for array in (origins, directions, max_distance)] == [np.float64] * 3
+        assert max_distance.shape == (len(origins),)
+        return self.answer
+
+
+def test_an_answer_that_is_not_finite_is_a_miss():
+    rays = checked(np.zeros((3, 3)), DOWN, 2.0)[0]
+    point = np.array(((1.0, 2.0, 3.0), (np.nan, 0.0, 0.0), (0.0, 0.0, 0.0)), np.float32)
+    answer = Hits([1, True, True], point, np.tile((0.0, 1.0, 0.0), (3, 1)), [1.0, 1.0, np.inf])
+    hits = cast_at(Foreign(answer), rays)
+    np.testing.assert_array_equal(hits.hit, (True, False, False))
+    assert all(np.isfinite(field).all() and field.flags.c_contiguous for field in hits)
+    assert hits.point.dtype == np.float64
+
+
+@pytest.mark.parametrize("answer", [None, (True, DOWN), Hits([True], [DOWN], [DOWN], [1.0]), Hits(*"abcd")])
+def test_an_answer_of_another_shape_is_named(answer):
+    rays = checked(np.zeros((3, 3)), DOWN, 2.0)[0]
+    with pytest.raises(InputError, match=r"Foreign.cast returned .*; it must return Hits"):
+        cast_at(Foreign(answer), rays)
+
+
+USES = """
+import numpy as np
+import kinema as km
+from kinema.demo import course, humanoid
+
+class Engine:
+    def cast(self, origins, directions, max_distance):
+        return km.Plane().cast(origins, directions, max_distance)
+
+class Typed:
+    def cast(self, starts: np.ndarray, ways: np.ndarray, reach: np.ndarray) -> km.Hits:
+        return km.Plane().cast(starts, ways, reach)
+
+def height(x: float, z: float) -> float:
+    return 0.1 * x
+
+km.Animator(humanoid(), [km.Feet()], ground=course())
+km.Animator(humanoid(), [km.Feet()], ground=Engine())
+km.Animator(humanoid(), [km.Feet()], ground=Typed())
+km.Animator(humanoid(), [km.Feet()], ground=height)
+km.Animator(humanoid(), [km.Feet()], ground=lambda x, z: 0.1 * x)
+km.Animator(humanoid(), [km.Feet()], ground=0.5)
+km.Ground.union(course(), Engine(), km.Plane())
+"""
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize(("more", "errors"), [("", 0), ("km.Animator(humanoid(), [km.Feet()], ground='level')", 1)])
+def test_a_type_checker_accepts_every_kind_of_ground_and_nothing_else(more, errors):
+    found, _, _ = mypy.api.run(
+        ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent", "-c", USES + more]
+    )
+    assert found.count("error:") == errors, found

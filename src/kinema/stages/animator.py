@@ -23,7 +23,7 @@ from kinema.model.character import Character
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.skeleton import Skeleton, as_4x4
 from kinema.stages.stage import Crowd, FrameContext, Snapshot, Stage, StageState
-from kinema.world.ground import Ground
+from kinema.world.ground import Castable, Ground
 from kinema.world.plane import Plane
 
 DISTANCE_FADE = 0.2
@@ -162,7 +162,7 @@ class Animator:
         character: Character | Skeleton,
         stages: Sequence[Stage] = (),
         *,
-        ground: Ground | float | Callable[..., Any] | None = None,
+        ground: Castable | float | Callable[[Any, Any], Any] | None = None,
         count: int | None = None,
         viewer: Any = None,
         max_ms: float | None = None,

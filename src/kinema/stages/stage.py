@@ -29,6 +29,7 @@ from kinema.model.character import Character
 from kinema.model.pose import LocalTransforms, Pose, flat_rows
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton, shift_origins, world_matrices
+from kinema.world.ground import cast
 from kinema.world.rays import Hits
 
 Joints = Iterable[Joint] | None
@@ -471,19 +472,7 @@ class FrameContext:
         The answers are contiguous arrays in the crowd's precision. A hit that is not finite counts as a miss, whatever
         the ground is. `ground` must not be None.
         """
-        hits = self.ground.cast(origins, directions, max_distance)
-        dtype = self.crowd.precision
-        hit = np.ascontiguousarray(hits.hit, bool)
-        numbers = [np.ascontiguousarray(part, dtype) for part in (hits.point, hits.normal, hits.distance)]
-        # One sum of squares per array finds every NaN and infinity, at little cost.
-        if not all(math.isfinite(np.vdot(part, part)) for part in numbers):
-            within = validation.largest(dtype)
-            fine = np.logical_and.reduce(
-                [(np.abs(part.reshape(*hit.shape, -1)) <= within).all(axis=-1) for part in numbers]
-            )
-            hit = hit & fine
-            numbers = [np.where(fine.reshape(*hit.shape, *(1,) * (part.ndim - hit.ndim)), part, 0) for part in numbers]
-        return Hits(hit, *numbers)
+        return cast(self.ground, origins, directions, max_distance, self.crowd.precision)
 
     # --- what is stale -----------------------------------------------------------------------------------------
 

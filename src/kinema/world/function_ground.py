@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class FunctionGround(Ground):
     Raises
     ------
     InputError
-        If height_and_normal is not callable, or step is not a number above zero.
+        If height_and_normal is not a function of x and z, or step is not a number above zero.
 
     Example
     -------
@@ -61,6 +62,7 @@ class FunctionGround(Ground):
     def __init__(self, height_and_normal: Callable[..., Any], *, step: float = 0.1, two_sided: bool = True) -> None:
         if not callable(height_and_normal):
             raise InputError(f"height_and_normal must be a function of x and z, got {height_and_normal!r:.60}")
+        _check_takes_two(height_and_normal)
         self._function = height_and_normal
         self._step = validation.number("step", step, 1.0 / LARGEST_FLOAT64)
         self._two_sided = bool(two_sided)
@@ -224,6 +226,19 @@ class FunctionGround(Ground):
         except Exception as problem:
             problem.add_note(f"while asking height_and_normal for the ground at x = {x}, z = {z}")
             raise
+
+
+def _check_takes_two(function: Callable[..., Any]) -> None:
+    """Raise InputError for a function that cannot be called with x and z."""
+    try:
+        known = signature(function)
+    except (TypeError, ValueError):  # Functions written in C may not tell.
+        return
+    try:
+        known.bind(0.0, 0.0)
+    except TypeError:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise InputError(f"height_and_normal must be a function of x and z; {name}{known} cannot take both") from None
 
 
 def _read(answer: Any, count: int) -> tuple[Any, Any]:

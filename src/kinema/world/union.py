@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kinema.errors import InputError
-from kinema.world.ground import Ground, cast_checked
+from kinema.world.ground import Castable, Ground, cast_at
 from kinema.world.rays import Hits, Rays
 
 
@@ -17,7 +15,7 @@ class Union(Ground):
     grounds: one or more, each a `Ground` or any object with such a `cast` method.
     """
 
-    def __init__(self, *grounds: Any) -> None:
+    def __init__(self, *grounds: Castable) -> None:
         if not grounds:
             raise InputError("grounds is empty; a union takes one or more")
         for i, ground in enumerate(grounds):
@@ -29,10 +27,10 @@ class Union(Ground):
         return f"Union({', '.join(map(repr, self._grounds))})"
 
     def _cast(self, rays: Rays) -> Hits:
-        best = cast_checked(self._grounds[0], rays)
+        best = cast_at(self._grounds[0], rays)
         for ground in self._grounds[1:]:
             # Search no farther than the nearest hit so far: most grounds then have less to do.
-            found = cast_checked(ground, rays._replace(reaches=best.distance))
+            found = cast_at(ground, rays._replace(reaches=best.distance))
             nearer = found.hit & (~best.hit | (found.distance < best.distance))
             best = Hits(
                 best.hit | nearer,

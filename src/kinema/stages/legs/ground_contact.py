@@ -17,7 +17,7 @@ from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
-from kinema.world.ground import Ground, cast_checked, is_built_in
+from kinema.world.ground import cast_at
 from kinema.world.rays import Hits, Rays, unit_direction
 
 SWINGING, PLANTED, RELEASED = 0, 1, 2
@@ -177,8 +177,7 @@ class RayBatch:
     """
 
     def __init__(self, count: int, distance: float, real: Any) -> None:
-        self._real, self._distance = real, float(real(distance))
-        self.room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, self._distance))
+        self.room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, float(real(distance))))
         """Rays to cast: origins and units are filled in frame by frame."""
         self.largest = real(validation.largest(real))
         """The largest number that counts as a hit's."""
@@ -192,20 +191,10 @@ class RayBatch:
 
     def cast_gathered(self, ground: Any, count: int) -> Hits:
         """Cast the first rays of the room. Returns answers in float64."""
-        room = self.room
         if not count:
             return NO_HITS
-        cast = Rays(room.origins[:count], room.units[:count], room.reaches[:count])
-        if is_built_in(ground) or isinstance(ground, Ground):
-            return cast_checked(ground, cast)
-        real = self._real
-        hits = ground.cast(cast.origins.astype(real), cast.units.astype(real), self._distance)
-        return Hits(
-            np.ascontiguousarray(hits.hit, bool),
-            np.ascontiguousarray(hits.point, np.float64),
-            np.ascontiguousarray(hits.normal, np.float64),
-            np.ascontiguousarray(hits.distance, np.float64),
-        )
+        room = self.room
+        return cast_at(ground, Rays(room.origins[:count], room.units[:count], room.reaches[:count]))
 
 
 def cast_rays(ground: Any, rays: Any, distance: float, real: Any) -> Any:

@@ -29,7 +29,7 @@ from kinema.solvers.limb import two_bone
 from kinema.stages.axes import to_unit
 from kinema.stages.legs.ground_contact import limit_slope
 from kinema.stages.legs.pelvis import highest_hip
-from kinema.world.ground import Ground
+from kinema.world.ground import Ground, cast
 
 # --- kernels ---------------------------------------------------------------------------------------------------
 
@@ -454,13 +454,10 @@ class LegPlacementState:
         origins[..., 1] += (s.max_rise * length - _pair("hip_height", s.hip_height)).astype(real)
         down = np.broadcast_to(np.array((0.0, -1.0, 0.0), real), above.shape)
         distance = real((s.max_rise + s.max_drop) * length.max())
-        hits = ground.cast(origins, down, distance)
-        points, normals = (validation.contiguous(np.asarray(array), real) for array in (hits.point, hits.normal))
-        usable, known = (np.abs(array) <= validation.largest(real) for array in (points, normals))
+        hits = cast(ground, origins, down, distance)
         # A ray that starts inside a solid is beside the leg, in a wall, not above ground.
-        legs.found = np.asarray(hits.hit, bool) & (np.asarray(hits.distance) > 0) & usable.all(axis=-1)
-        legs.point = np.where(usable, points, 0)
-        legs.normal = np.where(known.all(axis=-1, keepdims=True), normals, 0)
+        legs.found = hits.hit & (hits.distance > 0)
+        legs.point, legs.normal = hits.point, hits.normal
 
 
 def _ground(terrain: Any) -> Any:
