@@ -115,10 +115,10 @@ def test_a_table_that_would_run_code_is_not_opened(tmp_path):
 
 @pytest.mark.parametrize("name", ["none.npy", "none.png", "none.glb", "none.gltf"])
 def test_files_that_are_not_there_and_folders(tmp_path, name):
-    with pytest.raises(FileError, match=f"{name}: the file cannot be read: No such"):
+    with pytest.raises(FileError, match=f"{name}: (the file cannot be read: )?No such"):
         grounds.parse(str(tmp_path / name))
     (tmp_path / name).mkdir()
-    with pytest.raises(FileError, match=f"{name}: the file cannot be read: Is a dir"):
+    with pytest.raises(FileError, match=f"{name}: (the file cannot be read: )?Is a dir"):
         grounds.parse(str(tmp_path / name))
 
 

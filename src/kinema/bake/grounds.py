@@ -171,10 +171,7 @@ def _grid(rows: Any, size: tuple[float, float] | None) -> GroundSpec:
 
 def _from_mesh(path: Path) -> GroundSpec:
     """All triangles of a file in its rest pose."""
-    try:
-        scene = files.load(path, rig=False)
-    except OSError as problem:
-        raise _unreadable(path, problem) from None
+    scene = files.load(path, rig=False)
     palette = scene.skeleton.palette(scene.skeleton.rest)
     vertices, triangles, count = [], [], 0
     for skin in scene.skins:
