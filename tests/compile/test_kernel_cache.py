@@ -1,6 +1,5 @@
 """The kernel cache: shipped kernels first, then the user's folder, then the compiler; damage is survived."""
 
-import ast
 import pickle
 import sys
 import threading
@@ -91,7 +90,7 @@ class TestShipped:
 
     def test_other_sources_compile(self, kernels, monkeypatch):
         kernels.ship()
-        monkeypatch.setattr(kernel_cache, "fingerprint", lambda module: "edited")
+        monkeypatch.setattr(kernel_cache, "fingerprint", lambda dispatcher: "edited")
         assert kernels.run()
 
     def test_another_numba_compiles(self, kernels, monkeypatch):
@@ -163,56 +162,6 @@ def test_quick_compiling_is_not_announced(kernels, monkeypatch, capfd):
     monkeypatch.setattr(kernel_cache, "PATIENCE", 60.0)
     kernels.run()
     assert capfd.readouterr().err == ""
-
-
-class TestFingerprint:
-    """What an edit recompiles: the kernels of modules that import the edited one, directly or not, and no others."""
-
-    @pytest.fixture
-    def edited(self, monkeypatch):
-        source = kernel_cache._source
-
-        def edit(edited):
-            monkeypatch.setattr(kernel_cache, "_source", lambda m: source(m) + ("# edited" if m == edited else ""))
-            return {module: kernel_cache.fingerprint.__wrapped__(module) for module in self.MODULES}
-
-        return edit
-
-    MODULES = ("kinema.solvers.chain.fabrik", "kinema.stages.feet.feet", "kinema.model.sampling")
-
-    def test_an_edit_in_a_helper_recompiles_its_users(self, edited):
-        before, after = edited(None), edited("kinema.math.quat")
-        assert all(before[module] != after[module] for module in self.MODULES)
-
-    def test_an_edit_elsewhere_recompiles_nothing(self, edited):
-        before, after = edited(None), edited("kinema.solvers.chain.fabrik")
-        assert [module for module in self.MODULES if before[module] != after[module]] == ["kinema.solvers.chain.fabrik"]
-
-    def test_an_edit_of_the_playground_recompiles_nothing(self, edited):
-        """`from kinema import limits as ...` imports a module, not all that the package has."""
-        assert edited(None) == edited("kinema.playground.server")
-
-    def test_the_imports_are_those_of_the_syntax_tree(self):
-        """The imports are read with a regular expression, which is ten times faster than parsing."""
-        for path in kernel_cache.PACKAGE.rglob("*.py"):
-            parts = path.relative_to(kernel_cache.PACKAGE.parent).with_suffix("").parts
-            module = ".".join(parts).removesuffix(".__init__")
-            assert kernel_cache._imports(module) >= parsed_imports(path), module
-
-    def test_a_module_outside_the_package_counts_too(self):
-        assert kernel_cache._source(__name__) == Path(__file__).read_text(encoding="utf-8")
-
-
-def parsed_imports(path):
-    """The modules of the package that a file imports, by Python's own parser."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kinema"):
-            children = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {child if kernel_cache._path(child) else node.module for child in children}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith("kinema")}
-    return found
 
 
 @pytest.mark.parametrize("solver", [fabrik, ccd])

@@ -24,12 +24,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+
+from kinema.compile.fingerprints import fingerprint
 
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "_kernels"
@@ -51,59 +53,6 @@ PATIENCE = 1.0
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def fingerprint(module: str) -> str:
-    """Hash of a module's source and of every source in the package that it imports, directly or not.
-
-    numba looks only at the file of the compiled function itself and would miss an edit in a helper.
-    """
-    digest = hashlib.sha256()
-    for name in sorted(_with_imports(module)):
-        digest.update(name.encode())
-        digest.update(_source(name).encode())
-    return digest.hexdigest()[:16]
-
-
-def _with_imports(module: str) -> set[str]:
-    """Names of a module and of all modules of the package that it imports, directly or not."""
-    found, pending = {module}, [module]
-    while pending:
-        new = _imports(pending.pop()) - found
-        found |= new
-        pending.extend(new)
-    return found
-
-
-_IMPORT = re.compile(r"^[ \t]*from (kinema[\w.]*) import (\([^)]*\)|[^\n]*)|^[ \t]*import (kinema[\w.]*)", re.MULTILINE)
-
-
-@cache
-def _imports(module: str) -> set[str]:
-    """The modules of the package that one module imports. `from package import x` can name a module or its content."""
-    found = set()
-    for parent, names, whole in _IMPORT.findall(_source(module)):
-        imported = re.findall(r"(?<!\bas )\b(?!as\b)\w+", names)  # Without the new name in `x as y`.
-        children = {f"{parent}.{name}" for name in imported} if parent else {whole}
-        modules = {name for name in children if _path(name) is not None}
-        found |= modules if modules == children else modules | {parent}
-    return found
-
-
-@cache
-def _source(module: str) -> str:
-    path = _path(module)
-    return "" if path is None else path.read_text(encoding="utf-8")
-
-
-def _path(module: str) -> Path | None:
-    """The source file of a module, None if there is none. Modules outside the package must have been imported."""
-    if not f"{module}.".startswith("kinema."):
-        file = getattr(sys.modules.get(module), "__file__", None)
-        return Path(file) if file else None
-    stem = PACKAGE.parent.joinpath(*module.split("."))
-    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
 
 
 @cache
@@ -134,11 +83,11 @@ def baseline() -> str | None:
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]
-    """One folder per module and state of its sources: numba names files by the last part of a module's name only."""
+    """A folder per module, and files per function and state of what it is made of."""
 
-    def __init__(self, function: Any, folder: Path) -> None:
-        self._stamp, self._line = fingerprint(function.__module__), function.__code__.co_firstlineno
-        self._folder = folder / f"{function.__module__}-{self._stamp}"
+    def __init__(self, function: Any, file: str, folder: Path, stamp: str) -> None:
+        self._py_file = file  # Named by numba where it warns.
+        self._folder, self._stamp = folder / function.__module__, stamp
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -147,16 +96,19 @@ class _Locator(_CacheLocator):  # type: ignore[misc]
         return self._stamp
 
     def get_disambiguator(self) -> str:
-        return str(self._line)
+        return self._stamp
 
 
-def _folder_cache(function: Any, folder: Path, cpu: str | None) -> Any:
-    """numba's cache of one function in one folder. cpu: the baseline it holds; None: whatever CPU compiles it."""
+def _folder_cache(function: Any, stamp: str, folder: Path, cpu: str | None) -> Any:
+    """numba's cache of one function in one folder.
+
+    stamp: the hash of what it is made of. cpu: the baseline that the folder holds; None: whatever CPU compiles.
+    """
 
     class Locator(_Locator):
         @classmethod
         def from_function(cls, py_func: Any, py_file: str) -> _Locator:
-            return cls(py_func, folder)
+            return cls(py_func, py_file, folder, stamp)
 
     class Files(CompileResultCacheImpl):  # type: ignore[misc]
         _locator_classes = (Locator,)
@@ -166,9 +118,7 @@ def _folder_cache(function: Any, folder: Path, cpu: str | None) -> Any:
 
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
-            self._cache_file = _FilesBySignature(
-                self._cache_path, self._impl.filename_base, fingerprint(py_func.__module__)
-            )
+            self._cache_file = _FilesBySignature(self._cache_path, self._impl.filename_base, stamp)
 
         def _index_key(self, signature: Any, codegen: Any) -> Any:
             signature, target, code = super()._index_key(signature, codegen)
@@ -206,17 +156,26 @@ class _FilesBySignature:
 class KernelCache:
     """The cache of one compiled function: shipped kernels first, then the user's folder. Never raises."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher, function = dispatcher, dispatcher.py_func
         self._name = f"{function.__module__.removeprefix('kinema.')}.{function.__name__}"
         self._notice: Any = None
+
+    @cached_property
+    def _readable(self) -> list[Any]:
+        """The folders to look in. Made at the first call: until then, kernels below the function are not defined."""
+        function, stamp = self._dispatcher.py_func, fingerprint(self._dispatcher)
         building = os.environ.get(BUILD_FOLDER)
         if building:
-            self._readable = [_folder_cache(function, Path(building), config.CPU_NAME)]
-        else:
-            self._readable = [_folder_cache(function, user_folder(), None)]
-            if SHIPPED.is_dir() and baseline() and not config.CPU_NAME:
-                self._readable.insert(0, _folder_cache(function, SHIPPED, baseline()))
-        self._writable = self._readable[-1]
+            return [_folder_cache(function, stamp, Path(building), config.CPU_NAME)]
+        folders = [_folder_cache(function, stamp, user_folder(), None)]
+        if SHIPPED.is_dir() and baseline() and not config.CPU_NAME:
+            folders.insert(0, _folder_cache(function, stamp, SHIPPED, baseline()))
+        return folders
+
+    @property
+    def _writable(self) -> Any:
+        return self._readable[-1]
 
     @property
     def cache_path(self) -> str:
@@ -291,7 +250,7 @@ def _warn_once(folder: str, problem: Exception) -> None:
 
 def attach(dispatcher: Any) -> None:
     """Give a compiled function this cache."""
-    dispatcher._cache = KernelCache(dispatcher.py_func)
+    dispatcher._cache = KernelCache(dispatcher)
 
 
 # --- a line for people who wait ---------------------------------------------------------------------------------------
