@@ -23,7 +23,7 @@ from kinema.compile.records import Record
 COMPILER = Path(__file__).parent
 
 _BESIDE = {"field_docs.py", "kernel_cache.py", "lanes.py", "threads.py"}
-"""Modules of this room that do not compile: they hold, hand out or run compiled functions, or are kernels themselves."""
+"""Modules of this room that do not compile: they hold, hand out or run compiled functions, or are kernels."""
 
 _FOREIGN = {"math", "numpy", "numba"}
 """Modules whose content numba knows itself: the files of its cache carry its version."""
