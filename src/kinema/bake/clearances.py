@@ -10,9 +10,9 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.smoothing import minimum_jerk
 from kinema.bake.swing_spline import frames_to
 from kinema.math import arrays
+from kinema.math.arrays import minimum_jerk
 from kinema.metrics.frames import runs
 from kinema.stages.legs.sole import BALL, HEEL
 

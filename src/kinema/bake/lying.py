@@ -15,8 +15,9 @@ from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.grade import slopes_under
 from kinema.bake.placing import Site
-from kinema.bake.smoothing import minimum_jerk, smoothed
+from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
+from kinema.math.arrays import minimum_jerk
 
 LOW_HIPS, LOW_HIPS_OF_MANY_LEGS = (0.7, 0.55), (0.45, 0.3)
 """Height of the hips above the floor, as a share of their height in the stance: a body that is higher than the first

@@ -16,8 +16,8 @@ from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.contacts import still_points
 from kinema.bake.placing import rotation_of
-from kinema.bake.smoothing import minimum_jerk
 from kinema.math import arrays
+from kinema.math.arrays import minimum_jerk
 from kinema.metrics.frames import runs
 from kinema.model.pose import Pose
 

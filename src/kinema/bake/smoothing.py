@@ -27,8 +27,3 @@ def smoothed(values: Any, deviation: float, beyond: Literal["wrap", "edge", "slo
         padded = np.pad(values, around, mode=beyond)
     sums = [np.convolve(column, kernel / kernel.sum(), mode="valid") for column in padded.T]
     return np.stack(sums, axis=-1)
-
-
-def minimum_jerk(share: Any) -> Any:
-    """Progress, 0 to 1, at shares of the time, 0 to 1, that starts and ends at rest."""
-    return share**3 * (10.0 + share * (6.0 * share - 15.0))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.smoothing import minimum_jerk
+from kinema.math.arrays import minimum_jerk
 from kinema.metrics.frames import runs
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.grade import Grades, Treads, grades_along, treads_along
 from kinema.bake.placing import Site
-from kinema.bake.smoothing import minimum_jerk
+from kinema.math.arrays import minimum_jerk
 from kinema.metrics.frames import runs
 
 STEEPNESS = 2.0

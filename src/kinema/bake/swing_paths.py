@@ -20,7 +20,6 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import rotation_of
 from kinema.bake.settings import BakeSettings
-from kinema.bake.smoothing import minimum_jerk
 from kinema.bake.swing_spline import (
     PINNED_WEIGHT,
     SwingSpline,
@@ -31,6 +30,7 @@ from kinema.bake.swing_spline import (
     swings_of,
 )
 from kinema.math import arrays
+from kinema.math.arrays import minimum_jerk
 from kinema.math.smoothing import smooth
 from kinema.model.character import Character
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.smoothing import minimum_jerk
 from kinema.constants import TELEPORT
+from kinema.math.arrays import minimum_jerk
 from kinema.math.smoothing import smooth
 from kinema.metrics.frames import runs
 from kinema.stages.feet.clip_foot import FASTEST_FOOT

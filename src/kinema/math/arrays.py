@@ -1,6 +1,6 @@
-"""Quaternions and rotation matrices as NumPy arrays, for code outside the frame loop: loading, building, measuring.
+"""Quaternions, rotation matrices and curves as NumPy arrays, for code outside the frame loop.
 
-Conventions are those of the kernels in `quat`. Leading axes broadcast.
+Conventions are those of the kernels in `quat` and `curves`. Leading axes broadcast.
 """
 
 from __future__ import annotations
@@ -103,3 +103,13 @@ def continuous(q: Any) -> Any:
     flips = (q[1:] * q[:-1]).sum(axis=-1) < 0
     signs = np.where(np.logical_xor.accumulate(flips, axis=0), -1, 1).astype(q.dtype)
     return np.concatenate((q[:1], q[1:] * signs[..., np.newaxis]))
+
+
+def smoothstep(share: Any) -> Any:
+    """Ease in and out: 0 to 1 for shares from 0 to 1, with no slope at the ends."""
+    return share * share * (3.0 - 2.0 * share)
+
+
+def minimum_jerk(share: Any) -> Any:
+    """Ease in and out with minimum jerk: 0 to 1 for shares from 0 to 1, with no slope or curvature at the ends."""
+    return share**3 * (10.0 + share * (6.0 * share - 15.0))

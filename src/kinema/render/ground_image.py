@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.math.arrays import smoothstep
 from kinema.render.camera import Camera, along
 from kinema.render.ground_view import view_ground
 from kinema.render.space import DrawingSpace
@@ -53,7 +54,7 @@ class GroundImage:
         hit, point, normal = view_ground(ground, space, camera, motion + np.array([[-far], [far]]), poses)
         beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - point, point - motion[1]), 0.0)[..., ::2], axis=-1)
         share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
-        presence = np.where(hit, share * share * (3 - 2 * share), 0.0)
+        presence = np.where(hit, smoothstep(share), 0.0)
         # Ground that has faded out hides nothing.
         depth = np.where(presence > 0.0, along(camera.axes[2:], point - camera.centre)[..., 0], np.inf)
         lines = _lines(point, cell(space.size), camera)

@@ -489,7 +489,7 @@ class _Slot:
             return
         self._elapsed += dt
         x = self._elapsed / self._seconds if self._elapsed < self._seconds else 1.0
-        self.weight = self._from + (self._to - self._from) * (x * x * (3.0 - 2.0 * x)) if x < 1.0 else self._to
+        self.weight = self._from + (self._to - self._from) * arrays.smoothstep(x) if x < 1.0 else self._to
 
     def weigh(self, distances: Any) -> None:
         """Compute each character's share of the stage: weight times distance fade times budget."""

@@ -10,7 +10,6 @@ from kinema.stages.walk.swing_plan import (
     LANDING_RAYS,
     PATH_RAYS,
     landing_point_of,
-    minimum_jerk,
     plan_penetration,
     raise_foothold,
     share_across,
@@ -45,12 +44,6 @@ def find_penetrations(legs, feet, hits, out):
 def find_shares(feet, times, out):
     for n in range(times.size):
         out[n] = share_across(feet[0], times[n])
-
-
-@batch
-def find_eased(shares, out):
-    for n in range(shares.size):
-        out[n] = minimum_jerk(shares[n])
 
 
 def a_leg():
@@ -115,12 +108,3 @@ def test_a_foot_stays_during_its_waits_and_moves_all_the_way_between_them():
     feet.depart[:], feet.arrive[:] = 0.2, 0.3
     find_shares(*kernel_views(feet), np.array((0.2, 0.45, 0.7)), out)
     np.testing.assert_allclose(out, (0.0, 0.5, 1.0), atol=1e-12)
-
-
-def test_minimum_jerk_ends_at_rest():
-    near, out = 1e-4, np.zeros(4)
-    find_eased(np.array((0.0, near, 1.0 - near, 1.0)), out)
-    assert out[0] == 0.0
-    assert out[3] == 1.0
-    assert out[1] < near**2
-    assert 1.0 - out[2] < near**2

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinema.demo.characters.blobs import Blob
 from kinema.demo.characters.bones import Bone
+from kinema.math.arrays import smoothstep
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 from kinema.render.meshes import Mesh
@@ -85,8 +86,7 @@ def _on_side(x: Any, name: str) -> Any:
 
 def ramp(value: Any, low: float, high: float) -> Any:
     """Return 0 below `low`, 1 above `high`, and a smooth transition between them."""
-    t = np.clip((value - low) / (high - low), 0.0, 1.0)
-    return t * t * (3 - 2 * t)
+    return smoothstep(np.clip((value - low) / (high - low), 0.0, 1.0))
 
 
 def flesh_of(bones: Sequence[Bone], radii: dict[str, tuple[float, float]]) -> dict[str, Blob]:

@@ -22,6 +22,7 @@ from kinema.demo.scenes.people_script import people_script
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
+from kinema.math.arrays import smoothstep
 from kinema.solvers.chain.ccd import ccd
 from kinema.solvers.chain.fabrik import fabrik
 from kinema.solvers.limb.two_bone import two_bone
@@ -208,8 +209,7 @@ class CrowdScene(Scene):
         sway = np.stack((0.35 * np.sin(phase), height, back), axis=-1)
         to_target = self.target - self.roots
         far = np.linalg.norm(to_target[:, [0, 2]], axis=-1, keepdims=True)
-        curious = np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0)
-        curious = curious * curious * (3.0 - 2.0 * curious)
+        curious = smoothstep(np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0))
         return (self.roots + sway * (1.0 - curious) + to_target * curious).astype(np.float32)
 
     def _solve(self) -> None:

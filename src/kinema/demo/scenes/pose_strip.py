@@ -10,6 +10,7 @@ import numpy as np
 from kinema.demo.scenes.actor import POSES
 from kinema.demo.scenes.held import finite
 from kinema.errors import InputError
+from kinema.math.arrays import smoothstep
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
@@ -67,7 +68,7 @@ class PoseStrip:
             start, after = n * (HOLD + MOVE), poses[(n + 1) % len(poses)]
             shares = np.linspace(0.0, 1.0, STEPS + 1)[:-1]
             times += [start, *(start + HOLD + MOVE * shares)]
-            parts += [pose, *(pose.blend(after, _ease(share)) for share in shares)]
+            parts += [pose, *(pose.blend(after, smoothstep(share)) for share in shares)]
         times.append(len(poses) * (HOLD + MOVE))
         parts.append(poses[0])
         batch = Pose.of(*(np.stack(arrays) for arrays in zip(*(part.arrays() for part in parts), strict=True)))
@@ -103,8 +104,3 @@ class PoseStrip:
                     raise InputError(f"a stored pose has joint {joint!r:.20}; the character has {len(array)} joints")
                 array[int(joint)] = np.clip(finite(part, values, width), -1e6, 1e6)
         return Pose(translations, rotations, scales)
-
-
-def _ease(share: float) -> float:
-    """Return the share of a smooth start and end."""
-    return share * share * (3.0 - 2.0 * share)

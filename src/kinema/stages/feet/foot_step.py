@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from kinema.compile.jit import kernel, like, routine
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
-from kinema.math.foot_curves import FootMotion, faded_out, minimum_jerk, planned, settled
+from kinema.math.curves import Motion, falloff, minimum_jerk, rest_at, step_quintic
 from kinema.math.rows import load3, load_matrix, store3, store4
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH, over_floor, pick, read_clip_foot
 from kinema.stages.feet.foot_rays import (
@@ -315,7 +315,7 @@ def passable(plane, lands, takeoff, up, slack):
     slope = vec.sub(up, vec.scale(plane.normal, one / vec.dot(plane.normal, up)))
     lands = vec.add(lands, vec.scale(up, height_on(plane, lands, up)))
     way = vec.sub(takeoff, lands)
-    share = faded_out(abs(vec.dot(slope, way) - vec.dot(way, up)), slack, slack)
+    share = falloff(abs(vec.dot(slope, way) - vec.dot(way, up)), slack, slack)
     return SupportPlane(lands, vec.unit_or(vec.sub(up, vec.scale(slope, share)), up))
 
 
@@ -397,8 +397,8 @@ def swing_across(settings, sole, foot, clip, under, stance, dt):
     seconds = min(stance.left, like(dt, LONGEST_SHIFT)) if stance.lands else like(dt, 4.0) * settings.release_half_life
     near = sole.length * like(dt, AT_REST)
     for c in range(3):
-        motion = FootMotion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
-        motion = settled(planned(motion, goal[c], zero, max(seconds, like(dt, SHORTEST_PLAN)), dt), goal[c], near)
+        motion = Motion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
+        motion = rest_at(step_quintic(motion, goal[c], zero, max(seconds, like(dt, SHORTEST_PLAN)), dt), goal[c], near)
         foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c] = motion
     yaw_half_life = min(settings.release_half_life, seconds * like(dt, 0.25))
     foot.yaw = spring.damp(foot.yaw, zero, yaw_half_life, dt) if abs(foot.yaw) > like(dt, AT_REST) else zero
@@ -411,7 +411,7 @@ def swing_across(settings, sole, foot, clip, under, stance, dt):
         whole = (vec.dot(vec.sub(lands, takeoff), up) + height_on(under.plane, lands, up)) / sole.length
         height = min(abs(step), abs(whole)) if step * whole > zero else zero
         steep = min(max((height - like(dt, ROUGH)) / like(dt, STEEP_STEP - ROUGH), zero), one)
-        steep *= faded_out(foot.swing_time, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
+        steep *= falloff(foot.swing_time, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
         delay = like(dt, LONGEST_DELAY) * (steep if step > zero else -steep)
     foot.delay = spring.damp(foot.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
     offset = load3(foot.offset)
@@ -445,7 +445,7 @@ def share_of(part, whole):
 def stillness(sole, speed):
     """1 for a point that stands in the clip, nearly 0 for one that moves: a ball that is on its way down."""
     slow = sole.length * like(speed, SLOW_POINT)
-    return max(faded_out(speed, slow, slow), like(speed, 1.0 / 256.0))
+    return max(falloff(speed, slow, slow), like(speed, 1.0 / 256.0))
 
 
 @kernel
@@ -476,10 +476,10 @@ def drift_of(sole, foot, clip, placement, under):
     lower = low - gap_under(sole, under, TIP, tip)
     heel_still, ball_still = stillness(sole, clip.speeds.heel), stillness(sole, clip.speeds.ball)
     slower = min(clip.speeds.heel, clip.speeds.ball) - clip.speeds.tip
-    still = max(heel_still, ball_still) * faded_out(lower, slack, slack) * faded_out(slower, steady, steady)
-    flat = max(faded_out(lower, switch, switch), still)
-    heel_weight = faded_out(heel_gap - low, near, near + near) * heel_still
-    ball_weight = faded_out(ball_gap - low, near, near + near) * ball_still
+    still = max(heel_still, ball_still) * falloff(lower, slack, slack) * falloff(slower, steady, steady)
+    flat = max(falloff(lower, switch, switch), still)
+    heel_weight = falloff(heel_gap - low, near, near + near) * heel_still
+    ball_weight = falloff(ball_gap - low, near, near + near) * ball_still
     share = flat / (heel_weight + ball_weight)
     drift = vec.scale(vec.sub(heel, load3(foot.sole[HEEL])), share * heel_weight)
     drift = vec.add(drift, vec.scale(vec.sub(ball, load3(foot.sole[BALL])), share * ball_weight))
@@ -657,7 +657,7 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
             if share >= one:
                 continue
             t = seconds * share
-            short = height - planned(motion, zero, zero, seconds, t).value
+            short = height - step_quintic(motion, zero, zero, seconds, t).value
             if short > worst:
                 when, needed, worst = t, height, short
     return when, needed, worst
@@ -678,7 +678,7 @@ def step_rise(sole, foot, under, stance, blocked, dt):
     """
     zero = like(dt, 0.0)
     shortest = shortest_plan(sole, foot.rise)
-    motion = FootMotion(foot.rise, foot.rise_speed, foot.rise_acceleration)
+    motion = Motion(foot.rise, foot.rise_speed, foot.rise_acceleration)
     seconds, goal, speed = like(dt, LANDED_PLAN), zero, zero
     if not stance.held:
         seconds = max(min(stance.left, like(dt, LONGEST_PLAN)), shortest) if stance.lands else like(dt, LOOK_AHEAD)
@@ -692,9 +692,9 @@ def step_rise(sole, foot, under, stance, blocked, dt):
             seconds, goal = max(when, shortest_plan(sole, needed - foot.rise)), needed
         elif stance.lands & (foot.rise < zero):
             seconds = max(min(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, seconds), shortest)
-    motion = settled(planned(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
+    motion = rest_at(step_quintic(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
     if foot.fresh:
-        motion = FootMotion(blocked, zero, zero)
+        motion = Motion(blocked, zero, zero)
     foot.rise, foot.rise_speed, foot.rise_acceleration = motion
 
 

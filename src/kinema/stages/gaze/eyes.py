@@ -19,6 +19,7 @@ from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.errors import InputError
 from kinema.math import chance, quat, vec, xform
+from kinema.math.curves import smoothstep
 from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.stages.axes import (
     ASIDE,
@@ -147,7 +148,7 @@ def lid(age, duration):
         return like(age, 0.0)
     closing = duration * like(age, BLINK_CLOSING)
     x = age / closing if age < closing else (duration - age) / (duration - closing)
-    return x * x * (like(age, 3.0) - like(age, 2.0) * x)
+    return smoothstep(x)
 
 
 @routine

@@ -15,7 +15,7 @@ import numpy as np
 from kinema.compile.jit import kernel, like
 from kinema.compile.records import REAL, Record
 from kinema.math import quat, vec, xform
-from kinema.math.foot_curves import faded_out
+from kinema.math.curves import falloff
 from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.stages.character_pose import update_matrix
 
@@ -84,8 +84,8 @@ def straightened(toes, foot, low):
     toes, foot: pitch of both in the clip, radians above level. low: leg lengths of the foot above the floor.
     """
     off = toes - max(foot, like(toes, 0.0))
-    noise = faded_out(abs(off), like(off, TOES_NOISE), like(off, TOES_CURLED - TOES_NOISE))
-    return toes - off * noise * faded_out(low, like(low, TOES_DOWN), like(low, TOES_FREE - TOES_DOWN))
+    noise = falloff(abs(off), like(off, TOES_NOISE), like(off, TOES_CURLED - TOES_NOISE))
+    return toes - off * noise * falloff(low, like(low, TOES_DOWN), like(low, TOES_FREE - TOES_DOWN))
 
 
 @kernel
@@ -99,7 +99,7 @@ def bend_out(toes, gap, length):
     if toes >= zero:
         return zero
     lowest = -math.asin(min(gap / length, one)) if length > zero else toes
-    hangs = faded_out(-toes, like(toes, TOES_HANG), like(toes, TOES_VERTICAL - TOES_HANG))
+    hangs = falloff(-toes, like(toes, TOES_HANG), like(toes, TOES_VERTICAL - TOES_HANG))
     return min(max(lowest - toes, zero), like(toes, LARGEST_TOE_BEND)) * hangs
 
 

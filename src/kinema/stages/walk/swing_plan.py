@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kinema.compile.jit import batch, kernel, like, routine
 from kinema.math import quat, vec
+from kinema.math.curves import minimum_jerk, smoothstep
 from kinema.math.rows import load3, load4, store3
 from kinema.stages.legs.ground_contact import (
     BALL_SAMPLE,
@@ -316,17 +317,4 @@ def swing_duration(settings, leg, foot, up):
 @kernel
 def share_across(foot, time):
     """How far a swinging foot has come across the ground, and has rotated, after a share of its time."""
-    zero, one = like(time, 0.0), like(time, 1.0)
-    return smoothstep(min(max((time - foot.depart) / (one - foot.depart - foot.arrive), zero), one))
-
-
-@kernel
-def smoothstep(u):
-    """Ease in and out: 0 to 1 with no slope at the ends."""
-    return u * u * (like(u, 3.0) - u - u)
-
-
-@kernel
-def minimum_jerk(u):
-    """Ease in and out with minimum jerk: 0 to 1 without slope and curvature at the ends."""
-    return u * u * u * (like(u, 10.0) + u * (u * like(u, 6.0) - like(u, 15.0)))
+    return smoothstep((time - foot.depart) / (like(time, 1.0) - foot.depart - foot.arrive))

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from kinema.compile.jit import batch, kernel, like, routine
 from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
+from kinema.math.curves import Motion, smoothstep, step_cubic, step_quintic
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 from kinema.stages.legs.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.stages.legs.pelvis import HIGHEST_ANKLE
 from kinema.stages.walk.leg_shapes import angle_between, leg_rotation
-from kinema.stages.walk.swing_plan import share_across, smoothstep
+from kinema.stages.walk.swing_plan import share_across
 from kinema.stages.walk.walking import HANGING, ankle_of, rotation_of
 
 FASTEST_JOINT = 21.0
@@ -44,41 +45,6 @@ def land(foot):
     store4(foot.rotation, load4(foot.foothold_rotation))
 
 
-@kernel
-def glide(x, speed, goal, left, dt):
-    """Position and speed after dt of a point that comes to rest at its goal in a number of seconds.
-
-    The path is a cubic Hermite curve, the same for steps of any size.
-    """
-    one, two, three = like(dt, 1.0), like(dt, 2.0), like(dt, 3.0)
-    if dt >= left:
-        return (goal, like(dt, 0.0)) if dt > like(dt, 0.0) else (x, speed)
-    u = dt / left
-    way = goal - x
-    at = x + way * u * u * (three - two * u) + speed * left * u * (one - u) * (one - u)
-    rate = way * (u - u * u) * like(dt, 6.0) / left + speed * (one - u) * (one - three * u)
-    return at, rate
-
-
-@kernel
-def glide_smoothly(x, speed, pull, goal, left, dt):
-    """The same with minimum jerk (the quintic Hermite curve): position, speed and acceleration."""
-    zero = like(dt, 0.0)
-    if dt >= left:
-        return (goal, zero, zero) if dt > zero else (x, speed, pull)
-    u = dt / left
-    way, v, a = goal - x, speed * left, pull * left * left * like(dt, 0.5)
-    # x(u) = x + v u + a u^2 + c u^3 + d u^4 + e u^5, with x(1) = goal, at rest and without acceleration.
-    c = like(dt, 10.0) * way - like(dt, 6.0) * v - like(dt, 3.0) * a
-    d = like(dt, -15.0) * way + like(dt, 8.0) * v + like(dt, 3.0) * a
-    e = like(dt, 6.0) * way - like(dt, 3.0) * v - a
-    at = x + u * (v + u * (a + u * (c + u * (d + u * e))))
-    two, three, four, five = like(dt, 2.0), like(dt, 3.0), like(dt, 4.0), like(dt, 5.0)
-    rate = v + u * (two * a + u * (three * c + u * (four * d + u * five * e)))
-    bend = two * a + u * (like(dt, 6.0) * c + u * (like(dt, 12.0) * d + u * like(dt, 20.0) * e))
-    return at, rate / left, bend / (left * left)
-
-
 @routine
 def swing_foot(foot, up, dt):
     """Step a swinging foot by dt."""
@@ -90,9 +56,9 @@ def swing_foot(foot, up, dt):
     now, goal, rate = vec.reject(ball, up), vec.reject(foothold, up), vec.reject(velocity, up)
     waits = min(max(foot.left - foot.duration * (one - foot.depart), zero), dt)
     across, step = max(foot.left - waits - foot.duration * foot.arrive, zero), dt - waits
-    x, vx = glide(now[0], rate[0], goal[0], across, step)
-    y, vy = glide(now[1], rate[1], goal[1], across, step)
-    z, vz = glide(now[2], rate[2], goal[2], across, step)
+    x, vx = step_cubic(now[0], rate[0], goal[0], across, step)
+    y, vy = step_cubic(now[1], rate[1], goal[1], across, step)
+    z, vz = step_cubic(now[2], rate[2], goal[2], across, step)
     height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
     store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
     store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
@@ -174,12 +140,13 @@ def swing_height(foot, height, climb, down, dt):
     """Height and vertical speed of a swinging foot after dt: up to its apex, then down to its foothold."""
     zero = like(dt, 0.0)
     rising = max(foot.left - foot.duration * (like(dt, 1.0) - foot.rises), zero)
-    part = min(rising, dt)
+    part, motion = min(rising, dt), Motion(height, climb, foot.pull)
     if part > zero:
-        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, foot.apex, rising, part)
+        motion = step_quintic(motion, foot.apex, zero, rising, part)
     if dt > part:
-        height, climb, foot.pull = glide_smoothly(height, climb, foot.pull, down, foot.left - part, dt - part)
-    return height, climb
+        motion = step_quintic(motion, down, zero, foot.left - part, dt - part)
+    foot.pull = motion.acceleration
+    return motion.value, motion.speed
 
 
 @routine
