@@ -1,7 +1,6 @@
 """The pictures of the documents: `python docs/pictures/make_pictures.py`.
 
-Everything is triangles with colours and normals, drawn in parallel projection, once from the light (for the shadows)
-and once from the eye, by what `kinema render` draws with.
+Everything is triangles with colours and normals, drawn in parallel projection by what `kinema render` draws with.
 """
 
 from pathlib import Path
@@ -17,7 +16,7 @@ from kinema.render.look import Look
 from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.raster import fill
 from kinema.render.renderer import coarse, shaded
-from kinema.render.shadows import ShadowMap
+from kinema.render.shadows import shade_ground
 
 HERE = Path(__file__).parent
 SUN = np.array((-0.40, 1.0, 0.75)) / np.linalg.norm((-0.40, 1.0, 0.75))
@@ -25,8 +24,8 @@ SKY, EARTH = np.array((0.965, 0.97, 0.98)), np.array((0.80, 0.785, 0.75))
 RED = np.array((0.83, 0.25, 0.20))
 FINE = 3
 """Pixels drawn for each one kept, in each direction."""
-SHADOW_DETAIL, SHADOW_SOFT = 260, 5
-"""Pixels of the shadow map a metre, and over how many of them its edges are spread."""
+SHADE = 0.5
+"""How much darker the earth is in shadow."""
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------
@@ -49,10 +48,11 @@ def picture(bodies: list[Mesh], terrain, earth: Mesh, way: tuple, width: float, 
     place, normal, colour = values
     normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
     normal *= np.where(normal @ axes[2] > 0, -1.0, 1.0)[:, np.newaxis]
-    shadows = ShadowMap.of(mesh.vertices, mesh.triangles, SUN, SHADOW_DETAIL)
     image = np.broadcast_to(SKY, (*shape, 3)).copy()
-    lit = shadows.lit(place + 0.004 * normal, SHADOW_SOFT, 0.03)
-    image[all_of_it.seen] = shaded(colour, normal, lit, SUN, axes[2])
+    colour = shaded(colour, normal, SUN, axes[2])
+    on_earth = all_of_it.owner[all_of_it.seen] < bare
+    colour[on_earth] *= 1.0 - SHADE * shade_ground(joined(bodies), SUN, place[on_earth])[:, np.newaxis]
+    image[all_of_it.seen] = colour
     behind = without_earth.of(mesh.triangles[bare:], mesh.vertices)
     deep = behind[:, 1] < terrain.height_and_normal(behind[:, 0], behind[:, 2])[0] - 0.01
     buried = np.zeros(shape, bool)

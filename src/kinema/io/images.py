@@ -27,8 +27,8 @@ GIF_MAX_SIDE = 65_535
 GIF_SHORTEST_DELAY = 2
 """Hundredths of a second. Browsers slow frames with a shorter delay down to ten per second."""
 
-_CELLS = 1 << 18
-"""Colours that are distinguished while a palette is chosen: 6 bits per channel."""
+PALETTE_FRAMES = 32
+"""Most frames whose colours are looked at for the palette: evenly spaced, they show what the others do."""
 
 
 def png_bytes(image: Any) -> bytes:
@@ -164,40 +164,9 @@ def _delays(count: int, fps: float) -> list[int]:
 
 
 def _indexed(frames: Sequence[Any]) -> list[Any]:
-    """Return the frames as Pillow images that share one palette.
-
-    Colours are first rounded to 6 bits per channel, which keeps still areas still. Each then counts by the square root
-    of its number of pixels, so that a large background does not take the colours of a small figure.
-    """
+    """Return the frames as Pillow images that share one palette, without dithering, which keeps still areas still."""
     image = _pillow()
-    cells = [_cells(frame) for frame in frames]
-    counts, means = _cell_statistics(frames, cells)
-    used = np.flatnonzero(counts)
-    means = means[used]
-    weights = np.ceil(np.sqrt(counts[used])).astype(int)
-    sample = np.repeat(np.rint(means).astype(np.uint8), weights, axis=0)
-    quantized = image.fromarray(sample[np.newaxis]).quantize(GIF_COLOURS, image.Quantize.MEDIANCUT, kmeans=1)
-    palette = quantized.getpalette()[: 3 * GIF_COLOURS]
-    colours = np.array(palette, float).reshape(-1, 3)
-    nearest = np.zeros(_CELLS, np.uint8)
-    nearest[used] = np.argmin((colours**2).sum(axis=1) - 2 * means @ colours.T, axis=1)
-    pictures = [image.fromarray(nearest[each]) for each in cells]
-    for picture in pictures:
-        picture.putpalette(palette)
-    return pictures
-
-
-def _cells(frame: Any) -> Any:
-    """Return (height, width): the number of each pixel's colour, at 6 bits per channel."""
-    red, green, blue = (frame[..., k].astype(np.int32) >> 2 for k in range(3))
-    return (red << 12) | (green << 6) | blue
-
-
-def _cell_statistics(frames: Sequence[Any], cells: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the number of pixels in each cell of colours, (cells,), and their mean colour, (cells, 3)."""
-    sums, counts = np.zeros((3, _CELLS)), np.zeros(_CELLS)
-    for frame, cell in zip(frames, cells, strict=True):
-        counts += np.bincount(cell.reshape(-1), minlength=_CELLS)
-        for channel in range(3):
-            sums[channel] += np.bincount(cell.reshape(-1), frame[..., channel].reshape(-1), _CELLS)
-    return counts, (sums / np.maximum(counts, 1)).T
+    sheet = image.fromarray(np.concatenate(frames[:: -(-len(frames) // PALETTE_FRAMES)]))
+    # Maximum coverage spreads the colours over all that occur: a large background leaves a small figure its own.
+    palette = sheet.quantize(GIF_COLOURS, image.Quantize.MAXCOVERAGE)
+    return [image.fromarray(frame).quantize(palette=palette, dither=image.Dither.NONE) for frame in frames]

@@ -13,7 +13,7 @@ from kinema.render.camera import Camera, along
 from kinema.render.ground_image import GroundImage
 from kinema.render.meshes import Mesh
 from kinema.render.raster import facing, fill
-from kinema.render.shadows import ShadowMap
+from kinema.render.shadows import shade_ground
 from kinema.render.themes import Theme
 
 VEIL = 0.45
@@ -29,15 +29,6 @@ little more than 1."""
 SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
 """Highlight: its brightness, its sharpness, and the least sunlight that makes one."""
 
-SHADOW_DETAIL = 220
-"""Pixels of the shadow map per body size."""
-
-SHADOW_SOFT = 2.0
-"""Pixels of the shadow map over which the edge of a shadow on the body itself is blurred, to either side."""
-
-SHADOW_BIAS = 0.012
-"""Body sizes by which something must be in front of a point to shade it: about the width of a bone."""
-
 
 @dataclass(frozen=True)
 class Renderer:
@@ -52,52 +43,45 @@ class Renderer:
 
     def picture(self, body: DrawnBody) -> Any:
         """Return (height, width, 3), uint8: a body on its ground."""
-        # The outermost mesh casts the shadow on the ground; each one shades itself.
-        layers = [(mesh, self._shadows(mesh)) for mesh in (body.bones, body.skin) if mesh is not None]
-        image = coarse(self.floor.colour * self._ground_light(layers[-1][1])[..., np.newaxis], self.floor.fine)
-        for mesh, shadows in layers:
+        meshes = [mesh for mesh in (body.bones, body.skin) if mesh is not None]
+        image = coarse(self.floor.colour * self._ground_light(meshes[-1])[..., np.newaxis], self.floor.fine)
+        for mesh in meshes:
             veiled = mesh is body.skin and body.bones is not None
-            image = self._over(image, mesh, shadows, VEIL if veiled else 1.0, closed=mesh is body.bones)
+            image = self._over(image, mesh, VEIL if veiled else 1.0, closed=mesh is body.bones)
         return np.rint(255 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
 
-    def _shadows(self, mesh: Mesh) -> ShadowMap:
-        return ShadowMap.of(mesh.vertices, mesh.triangles, self.sun, SHADOW_DETAIL)
-
-    def _over(self, image: Any, mesh: Mesh, shadows: ShadowMap, opacity: float, closed: bool) -> Any:
+    def _over(self, image: Any, mesh: Mesh, opacity: float, closed: bool) -> Any:
         """Draw a mesh over an image (height, width, 3), 0 to 1. closed: whether only its front faces are visible."""
-        seen, colour = self._visible(mesh, shadows, closed)
+        seen, colour = self._visible(mesh, closed)
         height, width = image.shape[:2]
         share = opacity / self.fine**2
         counts = np.bincount(seen, minlength=height * width).reshape(height, width, 1)
         sums = [np.bincount(seen, colour[:, k], height * width).reshape(height, width) for k in range(3)]
         return image * (1.0 - share * counts) + share * np.stack(sums, axis=-1)
 
-    def _visible(self, body: Mesh, shadows: ShadowMap, closed: bool) -> tuple[Any, Any]:
+    def _visible(self, body: Mesh, closed: bool) -> tuple[Any, Any]:
         """Return the visible samples of a body: the flat index of the pixel of each, (n,), and its colour, (n, 3)."""
         camera = self.camera.finer(self.fine)
         points = camera.project(body.vertices)
         triangles = facing(points, body.triangles) if closed else body.triangles
         fragments = fill(points, triangles, camera.size[::-1])
-        values = (fragments.of(triangles, each) for each in (body.vertices, body.normals, body.colours))
-        point, normal, colour = values
+        normal, colour = (fragments.of(triangles, each) for each in (body.normals, body.colours))
         normal = arrays.unit(normal)
         if not closed:  # The visible side is the front.
             away = along(camera.axes[2:], normal) > 0
             normal = np.where(away, -normal, normal)
-        lit = shadows.lit(point + SHADOW_BIAS * normal, SHADOW_SOFT, SHADOW_BIAS)
         row, column = np.nonzero(fragments.seen)
         ground = self.floor.depth[row * self.floor.fine // self.fine, column * self.floor.fine // self.fine]
         in_front = fragments.depth[row, column] < ground
         kept = (row // self.fine) * self.camera.size[0] + column // self.fine
-        return kept[in_front], shaded(colour, normal, lit, self.sun, camera.axes[2])[in_front]
+        return kept[in_front], shaded(colour, normal, self.sun, camera.axes[2])[in_front]
 
-    def _ground_light(self, shadows: ShadowMap) -> Any:
-        """Return (height, width): brightness of the ground, 1 where nothing shades it."""
+    def _ground_light(self, mesh: Mesh) -> Any:
+        """Return (height, width): brightness of the ground below a mesh, 1 where nothing shades it."""
         floor = self.floor
         light = np.ones(floor.depth.shape)
-        light.reshape(-1)[floor.shown] -= (
-            self.theme.shade * floor.presence * (1.0 - shadows.under(floor.point, SHADOW_BIAS))
-        )
+        shade = shade_ground(mesh, self.sun, floor.point)
+        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * shade
         return light
 
 
@@ -108,13 +92,13 @@ def sun_for(camera: Camera) -> Any:
     return arrays.unit(SUN[0] * right + SUN[1] * np.array((0.0, 1.0, 0.0)) + SUN[2] * behind)
 
 
-def shaded(colour: Any, normal: Any, lit: Any, sun: Any, way: Any) -> Any:
+def shaded(colour: Any, normal: Any, sun: Any, way: Any) -> Any:
     """Return colours (n, 3) in the light.
 
-    normal: (n, 3). lit: (n,), how much sun each point gets. way: (3,), the camera's direction.
+    normal: (n, 3). sun: (3,), direction towards it. way: (3,), the camera's direction.
     """
     towards_sun, towards_shine = along(np.stack((sun, arrays.unit(sun - way))), normal).T
-    direct = np.clip(towards_sun, 0.0, 1.0) * lit
+    direct = np.clip(towards_sun, 0.0, 1.0)
     shine = SHINE * np.clip(towards_shine, 0.0, 1.0) ** SHINE_POWER * (direct > SHINE_FROM)
     light = AMBIENT + SKYLIGHT * normal[:, 1] + SUNLIGHT * direct
     return colour * light[:, np.newaxis] + shine[:, np.newaxis]
