@@ -29,7 +29,8 @@ from kinema.demo import humanoid
 from kinema.math.rows import load3
 from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matrix
 from kinema.stages.feet.feet import FeetState, place_body
-from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, FeetRecords, aim_body
+from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, aim_body
+from kinema.stages.feet.foot_records import FeetRecords
 from kinema.stages.legs.ground_contact import FOOT_SAMPLES, HIT, keep_hit
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 from kinema.world.height_field import meet_height_field
@@ -73,11 +74,11 @@ def cast_rays(records, i, rays, hits, ground):
     number = cast_run(rays, 0, hits, legs * RAYS, 1, down, ground)
     for leg in range(legs):
         foot, first = records.feet[i, leg], leg * RAYS
-        if foot.casts:
+        if foot.rays.due:
             number = cast_run(rays, number, hits, first, FOOT_SAMPLES, down, ground)
-            if foot.sees_ahead:
+            if foot.rays.ahead:
                 number = cast_run(rays, number, hits, first + AHEAD, AHEAD_RAYS, down, ground)
-            if foot.sees_landing:
+            if foot.rays.at_landing:
                 number = cast_run(rays, number, hits, first + PROFILE, RAYS - PROFILE, down, ground)
 
 

@@ -64,20 +64,20 @@ def test_feet_that_the_bake_has_put_somewhere_land_exactly_there(clip_frames):
 )
 def test_feet_refuse_what_is_wrong_and_keep_what_they_knew(seconds, points, swings, named):
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
-    before = feet.feet.next_landing.copy(), feet.feet.swing_time.copy()
+    before = feet.feet.landing.point.copy(), feet.feet.swing.seconds.copy()
     with pytest.raises(InputError, match=named):
         feet.set_landings(seconds, points, swings)
-    assert not feet.feet.landing_given.any()
+    assert not feet.feet.landing.given.any()
     assert all(
-        np.array_equal(a, b) for a, b in zip(before, (feet.feet.next_landing, feet.feet.swing_time), strict=True)
+        np.array_equal(a, b) for a, b in zip(before, (feet.feet.landing.point, feet.feet.swing.seconds), strict=True)
     )
 
 
 def test_an_unknown_landing_is_predicted_by_the_feet():
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     feet.set_landings((0.2, np.inf), np.ones((2, 3)), (0.5, 0.5))
-    assert feet.feet.landing_given.tolist() == [[True, False]]
-    np.testing.assert_allclose(feet.feet.swing_time[0] - feet.feet.since_liftoff[0], (0.2, 0.0), atol=1e-6)
+    assert feet.feet.landing.given.tolist() == [[True, False]]
+    np.testing.assert_allclose(feet.feet.swing.seconds[0] - feet.feet.swing.since[0], (0.2, 0.0), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_headings_and_fixed_landings_are_checked(name, value):
     feet = km.Animator(humanoid(), [km.Feet()], ground=km.Plane())["feet"]
     with pytest.raises(InputError, match=name):
         feet.set_landings((0.2, 0.2), np.ones((2, 3)), (0.5, 0.5), **{name: value})
-    assert not feet.feet.landing_given.any()
+    assert not feet.feet.landing.given.any()

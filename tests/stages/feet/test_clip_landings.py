@@ -19,7 +19,7 @@ def walking(**play):
 
 
 def predicted(animator):
-    return np.array(animator["feet"].feet.predicted[0])
+    return np.array(animator["feet"].feet.landing.predicted[0])
 
 
 def test_landings_are_where_feet_then_stand():
@@ -29,8 +29,8 @@ def test_landings_are_where_feet_then_stand():
     for _ in range(3 * HZ):
         frames.append(animator.update(1 / HZ))
         feet = animator["feet"].feet[0]
-        landings.append(np.where(predicted(animator)[:, np.newaxis], feet.next_landing, np.nan))
-        left.append(feet.swing_time - feet.since_liftoff)
+        landings.append(np.where(predicted(animator)[:, np.newaxis], feet.landing.point, np.nan))
+        left.append(feet.swing.seconds - feet.swing.since)
         swings.append(predicted(animator))
     balls = metrics.sole_points(humanoid().rig, np.array([frame.world for frame in frames]))[:, :, BALL]
     planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
@@ -64,7 +64,9 @@ def test_landings_come_sooner_in_faster_playback(speed):
         other.update(1e-4)
     assert predicted(usual).any()
     swinging = predicted(usual)
-    left = [animator["feet"].feet[0].swing_time - animator["feet"].feet[0].since_liftoff for animator in (usual, other)]
+    left = [
+        animator["feet"].feet[0].swing.seconds - animator["feet"].feet[0].swing.since for animator in (usual, other)
+    ]
     np.testing.assert_allclose(left[1][swinging], left[0][swinging] / speed, atol=2e-3)
 
 
@@ -76,7 +78,7 @@ def test_nothing_is_predicted_in_a_crossfade():
     seen = []
     for _ in range(HZ // 4):
         animator.update(1 / HZ)
-        seen.append(predicted(animator).any() or (animator["feet"].feet.clip_contact != -1).any())
+        seen.append(predicted(animator).any() or (animator["feet"].feet.in_clip.contact != -1).any())
     assert not any(seen)
 
 
@@ -120,10 +122,10 @@ def test_nothing_is_predicted_once_play_is_off():
     animator = walking()
     for _ in range(HZ):
         animator.update(1 / HZ)
-    assert (animator["feet"].feet.clip_contact != -1).all()
+    assert (animator["feet"].feet.in_clip.contact != -1).all()
     animator.set_weight("play", 0.0)
     animator.update(1 / HZ)
-    assert (animator["feet"].feet.clip_contact == -1).all()
+    assert (animator["feet"].feet.in_clip.contact == -1).all()
     assert not predicted(animator).any()
 
 
@@ -140,7 +142,7 @@ def test_landings_that_are_set_come_first():
         animator["feet"].set_landings([0.2, 0.2], point, [0.4, 0.4])
         animator.update(1 / HZ)
     assert not predicted(animator).any()
-    np.testing.assert_allclose(animator["feet"].feet.next_landing[0], point, atol=1e-6)
+    np.testing.assert_allclose(animator["feet"].feet.landing.point[0], point, atol=1e-6)
 
 
 def test_nothing_is_predicted_where_a_clip_is_blended_with_a_pose():
@@ -148,7 +150,7 @@ def test_nothing_is_predicted_where_a_clip_is_blended_with_a_pose():
     animator = km.Animator(person, [km.Play("walk", weight=0.5), km.Feet()], ground=0.0)
     for k in range(30):
         animator.update(1 / HZ, person.clips["run"].sample(k / HZ, loop=True))
-        assert (animator["feet"].feet.clip_contact == -1).all()
+        assert (animator["feet"].feet.in_clip.contact == -1).all()
 
 
 def test_a_foot_that_another_stage_lifts_does_not_stand():

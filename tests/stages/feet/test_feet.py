@@ -235,7 +235,7 @@ def test_a_walk_on_the_spot_is_let_go_before_it_overstretches():
         held += frame.reports["feet"].planted.sum()
         stretch = np.linalg.norm(frame.world[ankles, :3, 3] - frame.world[hips, :3, 3], axis=-1)
         assert np.all(stretch <= np.array(lengths) * 1.0001)
-        assert np.linalg.norm(animator["feet"].feet.offset, axis=-1).max() < 0.5 * max(lengths)
+        assert np.linalg.norm(animator["feet"].feet.offset.value, axis=-1).max() < 0.5 * max(lengths)
     assert held > 20
 
 

@@ -90,9 +90,9 @@ def point_speeds(foot, points, floor, dt):
     zero, one = like(dt, 0.0), like(dt, 1.0)
     rate = one / dt if (dt > zero) & (not foot.fresh) else zero
     return SolePoints(
-        vec.length(vec.sub(over_floor(points.heel, floor), load3(foot.clip_sole[HEEL]))) * rate,
-        vec.length(vec.sub(over_floor(points.ball, floor), load3(foot.clip_sole[BALL]))) * rate,
-        vec.length(vec.sub(over_floor(points.tip, floor), load3(foot.clip_sole[TIP]))) * rate,
+        vec.length(vec.sub(over_floor(points.heel, floor), load3(foot.in_clip.sole[HEEL]))) * rate,
+        vec.length(vec.sub(over_floor(points.ball, floor), load3(foot.in_clip.sole[BALL]))) * rate,
+        vec.length(vec.sub(over_floor(points.tip, floor), load3(foot.in_clip.sole[TIP]))) * rate,
     )
 
 
@@ -105,21 +105,21 @@ def read_clip_foot(sole, foot, world, floor, dt):
     ball = vec.dot(vec.sub(points.ball, floor.point), up)
     tip = vec.dot(vec.sub(points.tip, floor.point), up)
     contact = lowest_point(heel, ball, tip, sole.length * like(dt, CONTACT_SWITCH))
-    moved = vec.length(vec.reject(vec.sub(pick(contact, points), load3(foot.clip_sole[contact])), up))
+    moved = vec.length(vec.reject(vec.sub(pick(contact, points), load3(foot.in_clip.sole[contact])), up))
     foot.fresh |= moved > sole.length * max(like(dt, TELEPORT), like(dt, FASTEST_FOOT) * dt)
     ankle = load_matrix(world[sole.joints[HEEL]])
     frame = xform.axes(ankle)
     rotation = quat.from_columns(vec.scale(frame[0], xform.handedness(frame)), frame[1], frame[2])
-    yaw = yaw_since(load3(foot.clip_sole[BALL]), load3(foot.clip_sole[HEEL]), points, up)
+    yaw = yaw_since(load3(foot.in_clip.sole[BALL]), load3(foot.in_clip.sole[HEEL]), points, up)
     if steep_foot(points, up):
-        yaw = twist_since(load4(foot.clip_rotation), rotation, up)
+        yaw = twist_since(load4(foot.in_clip.rotation), rotation, up)
     speed = moved / dt if (dt > zero) & (not foot.fresh) else zero
     return ClipFoot(
         points,
         ankle,
         rotation,
         ball,
-        foot.clip_low,
+        foot.in_clip.low,
         contact,
         speed,
         zero if foot.fresh else yaw,

@@ -21,7 +21,7 @@ from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.model.clip import Clip
 from kinema.model.root_motion import Root
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH
-from kinema.stages.feet.foot_rays import LEAVES, NO_OVERRIDE
+from kinema.stages.feet.foot_records import LEAVES, NO_OVERRIDE
 from kinema.stages.feet.foot_step import RELEASE_SHARE, SHORTEST_SWING
 from kinema.stages.legs.ground_contact import SWINGING, floor_of
 from kinema.stages.legs.sole import BALL, HEEL, TIP
@@ -133,21 +133,21 @@ def predict_landing(foot, now, since, speed, hips, drift, m):
     since: seconds of the clip since that. speed: of the playback. hips: where they were then. m: the character's
     matrix.
     """
-    foot.clip_contact, foot.table_low, foot.paused = now.contact, now.low, speed <= like(speed, 0.0)
-    if foot.paused:
+    foot.in_clip.contact, foot.in_clip.table_low, foot.in_clip.paused = now.contact, now.low, speed <= like(speed, 0.0)
+    if foot.in_clip.paused:
         # Where time stands still, a foot that is low stands.
-        foot.clip_contact = now.contact if now.contact == 1 else NO_OVERRIDE
+        foot.in_clip.contact = now.contact if now.contact == 1 else NO_OVERRIDE
         return
-    foot.predicted = (now.contact != 1) & math.isfinite(now.left)
-    if foot.predicted:
+    foot.landing.predicted = (now.contact != 1) & math.isfinite(now.left)
+    if foot.landing.predicted:
         left = max(now.left - since, like(since, 0.0)) / speed
         lands = vec.add(hips, xform.linear(m, load3(now.way)))
-        store3(foot.next_landing, vec.add(lands, vec.scale(drift, left)))
-        store3(foot.next_heading, vec.unit_or(xform.linear(m, load3(now.heading)), load3(foot.heading)))
-        store3(foot.last_landing, load3(now.from_hips))
-        foot.swing_time = now.swing / speed
+        store3(foot.landing.point, vec.add(lands, vec.scale(drift, left)))
+        store3(foot.landing.heading, vec.unit_or(xform.linear(m, load3(now.heading)), load3(foot.heading)))
+        store3(foot.landing.learnt, load3(now.from_hips))
+        foot.swing.seconds = now.swing / speed
         if foot.contact == SWINGING:
-            foot.since_liftoff = foot.swing_time - left
+            foot.swing.since = foot.swing.seconds - left
 
 
 @batch
@@ -174,8 +174,8 @@ def predict_landings(rows, records, table, playbacks, unblended, hips, frame, dt
         matches = matches & unblended[i] & (speed >= like(dt, 0.0))
         for leg in range(records.soles.size):
             foot = records.feet[i, leg]
-            if foot.landing_given | (not matches):
-                foot.clip_contact, foot.predicted, foot.paused = NO_OVERRIDE, False, False
+            if foot.landing.given | (not matches):
+                foot.in_clip.contact, foot.landing.predicted, foot.in_clip.paused = NO_OVERRIDE, False, False
                 continue
             predict_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
 
@@ -313,8 +313,9 @@ class ClipLandings:
 def _forget(rows: Any, records: Any) -> None:
     """Drop what the feet of these characters were predicted to do."""
     records.bodies["drifts"][rows] = False
-    for field, value in (("clip_contact", NO_OVERRIDE), ("predicted", False), ("paused", False)):
-        records.feet[field][rows] = value
+    feet = records.feet
+    feet["in_clip"]["contact"][rows], feet["in_clip"]["paused"][rows] = NO_OVERRIDE, False
+    feet["landing"]["predicted"][rows] = False
 
 
 def _groups(playing: Playing, rows: Any) -> Any:

@@ -38,17 +38,13 @@ from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matr
 from kinema.stages.feet.clip_landings import ClipLandings
 from kinema.stages.feet.feet_levels import FeetLevel, LevelChoice, check_levels
 from kinema.stages.feet.foot_rays import (
-    BODY,
-    FEET_SETTINGS,
-    FOOT,
     FOOT_STEPS,
-    NO_OVERRIDE,
     RAYS,
-    FeetRecords,
     aim_rays,
     gather_foot_rays,
     take_foot_hits,
 )
+from kinema.stages.feet.foot_records import BODY, FEET_SETTINGS, FOOT, NO_OVERRIDE, FeetRecords
 from kinema.stages.feet.foot_step import OwnArrays, follow, step_foot
 from kinema.stages.feet.leg_easing import LEG_EASE, ease_leg, keep_clip
 from kinema.stages.legs.ground_contact import (
@@ -244,13 +240,13 @@ class FeetState(StageState):
                 raise InputError(f"{name} must be numbers of shape {shape} or {(rows.size, *shape)}, got {array.shape}")
         known = np.broadcast_to(np.isfinite(left) & np.isfinite(whole), (rows.size, legs))
         feet = self.feet
-        feet.landing_given[rows] = known
-        feet.heading_given[rows] = known & given["headings"].any(axis=-1)
-        feet.next_landing[rows] = np.where(known[..., np.newaxis], given["points"], feet.next_landing[rows])
-        feet.next_heading[rows] = given["headings"]
-        feet.landing_fixed[rows] = known & exact
-        feet.swing_time[rows] = np.where(known, whole, feet.swing_time[rows])
-        feet.since_liftoff[rows] = np.where(known, np.where(known, whole - left, 0.0), feet.since_liftoff[rows])
+        feet.landing.given[rows] = known
+        feet.landing.heading_given[rows] = known & given["headings"].any(axis=-1)
+        feet.landing.point[rows] = np.where(known[..., np.newaxis], given["points"], feet.landing.point[rows])
+        feet.landing.heading[rows] = given["headings"]
+        feet.landing.fixed[rows] = known & exact
+        feet.swing.seconds[rows] = np.where(known, whole, feet.swing.seconds[rows])
+        feet.swing.since[rows] = np.where(known, np.where(known, whole - left, 0.0), feet.swing.since[rows])
 
     def set_clearances(self, heights: Any, rows: Any = None) -> None:
         """Raise swinging feet above where they would be, from now on.
@@ -291,7 +287,7 @@ class FeetState(StageState):
         targets, feet, legs = self._records.targets, self._records.feet, self._solver.records.states
         return FeetReport(
             targets["contact"] == PLANTED,
-            feet["normal"].copy(),
+            feet["tilt"].copy(),
             feet["height"].copy(),
             self._records.bodies["pelvis"]["shift"].copy(),
             legs["error"] + targets["short"],
@@ -418,7 +414,7 @@ def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg], path: int) -> 
     real, count = crowd.precision, crowd.count
     rays = len(legs) * RAYS + 1
     feet, bodies = FOOT.zeros((count, len(legs)), real), BODY.zeros(count, real)
-    feet.override = feet.clip_contact = NO_OVERRIDE
+    feet.override = feet.in_clip.contact = NO_OVERRIDE
     bodies.pelvis.fresh = bodies.pelvis.moving = True
     lengths = LEG.zeros(len(legs), real)
     lengths.length = [leg.length for leg in legs]

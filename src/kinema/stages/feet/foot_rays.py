@@ -1,7 +1,6 @@
 """The rays of a clip's feet: under each sole, along the way of a swinging foot, and where it is going to land.
 
-`Feet` keeps one `FOOT` record per foot and one `BODY` record per character. This module holds their layout, aims the
-rays of a frame, and chooses the foothold of a foot that is about to land.
+This module aims the rays of a frame, takes what they hit, and chooses the foothold of a foot that is about to land.
 """
 
 from __future__ import annotations
@@ -9,15 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kinema.compile.jit import batch, kernel, like, routine
-from kinema.compile.records import REAL, Record
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.stages.character_pose import CharacterPose
 from kinema.stages.legs.ground_contact import (
-    CONTACT_SETTINGS,
     FOOT_SAMPLES,
     NOT_CAST,
     PLANTED,
@@ -30,13 +25,8 @@ from kinema.stages.legs.ground_contact import (
     height_on,
     take_answer,
 )
-from kinema.stages.legs.pelvis import PELVIS, PELVIS_SETTINGS
 from kinema.stages.legs.sole import BALL, HEEL, TIP, SolePoints, sole_points, straighten_toes
 from kinema.world.rays import unit_direction
-
-NO_OVERRIDE, LEAVES = -1, 2
-"""The contact override of a foot that goes by its clip; and the contact in a clip of a foot that is about to lift off,
-and touches with its tip alone."""
 
 # --- tuning ----------------------------------------------------------------------------------------------------
 
@@ -109,126 +99,13 @@ EDGE_MARGIN = 0.015
 NO_GROUND = 0.3
 """What a hole under a part of the foot costs, as a gap in leg lengths."""
 
-# --- records ---------------------------------------------------------------------------------------------------
+# --- the rays of a leg -----------------------------------------------------------------------------------------
 
 AHEAD = FOOT_SAMPLES
 """The first ray along the way of a swinging foot, among the rays of a leg; before it are those under the sole."""
 PROFILE = AHEAD + AHEAD_RAYS
 """The first ray along the line on which the foot is going to land."""
 RAYS = PROFILE + FOOTHOLD_BEHIND + FOOT_STEPS + 2 * FOOTHOLD_STEPS + FOOTHOLD_CLEAR + 1
-
-FEET_SETTINGS = Record(
-    contact=CONTACT_SETTINGS,
-    pelvis=PELVIS_SETTINGS,
-    tilt_half_life=REAL,
-    release_half_life=REAL,
-    plant_height=REAL,
-    plant_speed=REAL,
-    leg_speed=REAL,
-    lock=bool,
-)
-"""Settings of `Feet`, in seconds, leg lengths, leg lengths a second and radians a second."""
-
-FOOT = Record(
-    fresh=bool,
-    contact=np.int8,
-    override=np.int8,
-    clip_contact=np.int8,
-    table_low=REAL,
-    clip_sole=(REAL, (3, 3)),
-    clip_rotation=(REAL, 4),
-    clip_low=REAL,
-    toes_bend=REAL,
-    toes_move=bool,
-    sole=(REAL, (3, 3)),
-    ankle=(REAL, 3),
-    floor_point=(REAL, 3),
-    floor_velocity=(REAL, 3),
-    offset=(REAL, 3),
-    offset_speed=(REAL, 3),
-    offset_acceleration=(REAL, 3),
-    yaw=REAL,
-    heading=(REAL, 3),
-    plane_point=(REAL, 3),
-    plane_normal=(REAL, 3),
-    ground_normal=(REAL, 3),
-    normal=(REAL, 3),
-    height=REAL,
-    rise=REAL,
-    rise_speed=REAL,
-    rise_acceleration=REAL,
-    lift=REAL,
-    lift_speed=REAL,
-    clearance=REAL,
-    since_liftoff=REAL,
-    swing_time=REAL,
-    takeoff=(REAL, 3),
-    last_landing=(REAL, 3),
-    next_landing=(REAL, 3),
-    next_heading=(REAL, 3),
-    landing_fixed=bool,
-    landing_given=bool,
-    predicted=bool,
-    paused=bool,
-    heading_given=bool,
-    foothold_chosen=bool,
-    foothold_steps=np.int64,
-    delay=REAL,
-    path=(REAL, 3),
-    casts=bool,
-    sees_ahead=bool,
-    sees_landing=bool,
-    frames_to_cast=np.int64,
-    in_place=bool,
-)
-"""The state of one foot. Vectors are in world space, lengths in metres.
-
-fresh: whether nothing from the last frame counts. contact: SWINGING, PLANTED or RELEASED. override: 1 planted, 0 not,
-NO_OVERRIDE by the clip. clip_contact: the same, or LEAVES, as the clip that plays has it, see `clip_landings`;
-NO_OVERRIDE where that is not known. table_low: metres of its lowest point above the floor in that clip. clip_sole,
-clip_rotation: heel, ball and tip, with their heights above the floor, and the ankle's rotation, as the clip had them.
-clip_low: metres of its lowest point above the character's floor, in the clip of this frame. toes_bend: radians by which
-its toes are bent to be straight. toes_move: whether they are on their way there. sole: heel, ball and tip as they were
-placed, before the lift. ankle: where it was asked to be. floor_point, floor_velocity: the ball on the character's
-floor, and its velocity. offset: how far the foot is shifted from the clip across up, so that it does not slide or lands
-on its foothold; with its speed and acceleration. yaw: the same as an angle about up. heading: from heel to tip, across
-up, unit. plane_point, plane_normal: the plane it stands on, or is going to land on; level where that is no slope.
-ground_normal: of the ground there. normal: the one that its tilt goes by. height: of the ground under the ball above
-the character's floor. rise: how far the foot is above its plane, beyond what the clip lifts it, while it goes from one
-plane to another. lift: how far a planted foot is raised or lowered to touch. clearance: metres that it is raised while
-it swings, as it was set. since_liftoff, swing_time: seconds since it left the ground, and of its last swing. takeoff:
-where its ball stood. last_landing: where the ball landed, from the hips, in the character's own space. next_landing,
-next_heading: where the clip puts it next, and how it points there. landing_fixed: whether it lands exactly there.
-landing_given, heading_given: whether time and place of that were given, and its heading. predicted: whether they are
-known from the clip that plays. paused: whether that stands still; a foot in the air then stays where it is.
-foothold_chosen, foothold_steps: whether a foothold was chosen in this swing, and by how many steps of the profile it is
-ahead of the clip's. delay: share of the swing that the foot waits (or hurries, if negative) before it goes forward.
-path: the way of the ball that its rays look along. casts: whether its rays are cast in this frame. frames_to_cast:
-until they are again. sees_ahead, sees_landing: whether there were rays along its way, and at its landing, when they
-were cast last; if not, those hits are older. in_place: whether it stands, and its leg has come to where it is to be.
-"""
-
-BODY = Record(
-    pelvis=PELVIS,
-    hips=(REAL, 3),
-    travel=(REAL, 3),
-    drift=(REAL, 3),
-    drifts=bool,
-    matches=bool,
-    follow_speed=REAL,
-    footholds=bool,
-    look_ahead=bool,
-    every=np.int64,
-    down=(REAL, 3),
-    rays=np.int64,
-    first_ray=np.int64,
-)
-"""The state of one character. hips: where they were. travel: velocity across up, metres a second, averaged over steps.
-drift, drifts, matches: how the hips move otherwise than in the clip that plays, metres a second, whether that is known,
-and whether it is little.
-follow_speed: of its transform along up, metres a second. footholds, look_ahead, every: of its `FeetLevel`. down: where
-its rays go. rays, first_ray: how many it has in this frame, and the number of the first of them among those of all
-characters, or NOT_CAST."""
 
 
 class Landing(NamedTuple):
@@ -240,22 +117,22 @@ class Landing(NamedTuple):
 
 @kernel
 def predicted_landing(foot):
-    """When a swinging foot lands, if it takes as long as it was override, or as long as the last time."""
-    left = foot.swing_time - foot.since_liftoff
+    """When a swinging foot lands, if it takes as long as was set, or as long as the last time."""
+    left = foot.swing.seconds - foot.swing.since
     return Landing(left, (left > like(left, 0.0)) & (foot.contact == SWINGING))
 
 
 @kernel
 def foothold_is_settled(foot, left):
     """Whether the foothold of a swinging foot no longer changes. left: seconds until it lands."""
-    return foot.foothold_chosen & (left < foot.swing_time * like(left, SETTLED_FROM))
+    return foot.foothold.chosen & (left < foot.swing.seconds * like(left, SETTLED_FROM))
 
 
 @kernel
 def foothold_shift(sole, foot):
     """How far the chosen foothold is from where the clip lands, across up."""
-    steps = sole.spacing * like(sole.spacing, foot.foothold_steps)
-    return vec.scale(load3(foot.next_heading), steps)
+    steps = sole.spacing * like(sole.spacing, foot.foothold.steps)
+    return vec.scale(load3(foot.landing.heading), steps)
 
 
 # --- aiming ----------------------------------------------------------------------------------------------------
@@ -265,7 +142,7 @@ def foothold_shift(sole, foot):
 def aim_under(sole, foot, points, rays, floor, rise):
     """Aim rays under heel, middle, ball and tip, where they are with the tilt the foot has."""
     half = like(rise, 0.5)
-    normal = vec.unit_or(load3(foot.normal), floor.up)
+    normal = vec.unit_or(load3(foot.tilt), floor.up)
     rotation = quat.between(floor.up, normal, vec.hinge_of(floor.up))
     height = vec.dot(vec.sub(points.ball, floor.point), floor.up)
     ball = vec.add(points.ball, vec.scale(normal, min(height, sole.length * like(half, ROLL_HEIGHT))))
@@ -292,10 +169,10 @@ def path_of(sole, foot, ball, velocity, travel, landing, up):
     """The way that the ball of a swinging foot is going: to its landing, or as far as it gets in the next moment."""
     one = like(sole.length, 1.0)
     if landing.known:
-        end = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
+        end = vec.add(load3(foot.landing.point), foothold_shift(sole, foot))
         way = vec.sub(end, ball)
         # A foot that has passed its landing by a little does not go back over what is behind it.
-        passed = vec.dot(vec.reject(way, up), vec.reject(vec.sub(end, load3(foot.takeoff)), up)) <= like(one, 0.0)
+        passed = vec.dot(vec.reject(way, up), vec.reject(vec.sub(end, load3(foot.swing.takeoff)), up)) <= like(one, 0.0)
         return vec.scale(way, like(one, 0.0) if passed else one)
     # At least as fast as feet swing at this speed of the body: one that just left the ground is still slow.
     usual = vec.scale(travel, like(one, SWING_SPEED))
@@ -324,7 +201,7 @@ def extent_of(sole, foot, along):
 @kernel
 def aim_ahead(sole, foot, ball, rays, floor, rise):
     """Aim rays along the path of a foot, from its ball to where the part of it that goes first comes to be."""
-    path, none = load3(foot.path), like(rise, 0.0)
+    path, none = load3(foot.rays.path), like(rise, 0.0)
     length = vec.length(path)
     ahead = extent_of(sole, foot, vec.unit_or(path, load3(foot.heading))).ahead
     far = (length + ahead) / length if length > none else none
@@ -338,15 +215,15 @@ def aim_at_landing(sole, foot, rays, floor, rise):
     """Aim rays along the line on which the foot is going to land."""
     start = -sole.heel - sole.spacing * like(rise, FOOTHOLD_STEPS + FOOTHOLD_BEHIND)
     for n in range(RAYS - PROFILE):
-        along = vec.scale(load3(foot.next_heading), start + sole.spacing * like(rise, n))
-        store3(rays[n], above_point(vec.add(load3(foot.next_landing), along), floor, rise))
+        along = vec.scale(load3(foot.landing.heading), start + sole.spacing * like(rise, n))
+        store3(rays[n], above_point(vec.add(load3(foot.landing.point), along), floor, rise))
 
 
 @kernel
 def is_due(foot, body):
     """Count down the frames to the next cast of a foot's rays. Returns whether it is due. See `FeetLevel`."""
-    due = body.pelvis.fresh | (foot.frames_to_cast <= 0) | (body.every <= 1)
-    foot.frames_to_cast = (body.every if due else foot.frames_to_cast) - 1
+    due = body.pelvis.fresh | (foot.rays.frames_left <= 0) | (body.every <= 1)
+    foot.rays.frames_left = (body.every if due else foot.rays.frames_left) - 1
     body.pelvis.moving |= not due
     return due
 
@@ -360,37 +237,37 @@ def aim_foot(settings, sole, foot, body, rays, pose, floor, dt):
     zero, one = like(dt, 0.0), like(dt, 1.0)
     none = (zero, zero, zero)
     points, travel = sole_points(sole, pose.world), load3(body.travel)
-    clip_ball = load3(foot.clip_sole[BALL])
+    clip_ball = load3(foot.in_clip.sole[BALL])
     velocity = vec.scale(vec.reject(vec.sub(points.ball, clip_ball), floor.up), one / dt if dt > zero else zero)
     along = vec.reject(vec.sub(points.tip, points.heel), floor.up)
     # A foot that points down says nothing of where it will point when it lands.
     flat = vec.length(along) >= vec.length(vec.sub(points.tip, points.heel)) * like(dt, HEADING_FLAT)
     if foot.fresh | flat:
         store3(foot.heading, vec.unit_or(along, vec.unit_or(travel, vec.unit_side(floor.up))))
-    if not (foot.heading_given | foot.predicted):
-        store3(foot.next_heading, load3(foot.heading))
+    if not (foot.landing.heading_given | foot.landing.predicted):
+        store3(foot.landing.heading, load3(foot.heading))
     landing = predicted_landing(foot)
-    if not (foot.landing_given | foot.predicted):
-        from_hips = xform.linear(load_matrix(pose.transform), load3(foot.last_landing))
-        store3(foot.next_landing, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
+    if not (foot.landing.given | foot.landing.predicted):
+        from_hips = xform.linear(load_matrix(pose.transform), load3(foot.landing.learnt))
+        store3(foot.landing.point, vec.add(vec.add(load3(body.hips), from_hips), vec.scale(travel, landing.left)))
     # Where the foot is, shifted from the clip as it was in the last frame.
-    shift = vec.select(foot.fresh, none, vec.reject(vec.sub(load3(foot.floor_point), clip_ball), floor.up))
+    shift = vec.select(foot.fresh, none, vec.reject(vec.sub(load3(foot.on_floor.point), clip_ball), floor.up))
     here = SolePoints(vec.add(points.heel, shift), vec.add(points.ball, shift), vec.add(points.tip, shift))
     way = path_of(sole, foot, here.ball, vec.select(foot.fresh, none, velocity), travel, landing, floor.up)
-    store3(foot.path, vec.reject(way, floor.up))
-    foot.casts, count = is_due(foot, body), 0
-    if foot.casts:
+    store3(foot.rays.path, vec.reject(way, floor.up))
+    foot.rays.due, count = is_due(foot, body), 0
+    if foot.rays.due:
         if (foot.contact == PLANTED) & settings.lock & (not foot.fresh):
             aim_under_held(foot, rays, floor, settings.contact.rise)
         else:
             aim_under(sole, foot, here, rays, floor, settings.contact.rise)
         count = FOOT_SAMPLES
-        foot.sees_ahead = body.look_ahead & (foot.contact == SWINGING)
-        if foot.sees_ahead:
+        foot.rays.ahead = body.look_ahead & (foot.contact == SWINGING)
+        if foot.rays.ahead:
             aim_ahead(sole, foot, here.ball, rays[count:], floor, settings.contact.rise)
             count += AHEAD_RAYS
-        foot.sees_landing = body.footholds & landing.known & (not foothold_is_settled(foot, landing.left))
-        if foot.sees_landing:
+        foot.rays.at_landing = body.footholds & landing.known & (not foothold_is_settled(foot, landing.left))
+        if foot.rays.at_landing:
             aim_at_landing(sole, foot, rays[count:], floor, settings.contact.rise)
             count += RAYS - PROFILE
     return count
@@ -409,29 +286,6 @@ def step_travel(body, hips, up, dt):
     store3(body.hips, hips)
 
 
-class FeetRecords(NamedTuple):
-    """The records of `Feet`: N characters, L legs, R rays."""
-
-    settings: Any
-    """(1,) FEET_SETTINGS."""
-    soles: Any
-    """(L,) SOLE."""
-    legs: Any
-    """(L,) LEG."""
-    bodies: Any
-    """(N,) BODY."""
-    feet: Any
-    """(N, L) FOOT."""
-    targets: Any
-    """(N, L) FOOT_TARGET."""
-    rays: Any
-    """(N, R, 3): origins of rays, without gaps: under the hips, then of each leg those that it casts in this frame."""
-    eases: Any
-    """(N, P) LEG_EASE: of the joints on the paths of all legs."""
-    hits: Any
-    """(N, R) HIT: RAYS for each leg, and last the one under the hips."""
-
-
 @kernel
 def aim_body(records, i, rays, pose, hips, dt):
     """Straighten the toes of one character and aim its rays. Its matrices must be up to date.
@@ -447,9 +301,9 @@ def aim_body(records, i, rays, pose, hips, dt):
     body.rays = 1
     for leg in range(legs):
         sole, foot = records.soles[leg], records.feet[i, leg]
-        foot.fresh, foot.toes_move = body.pelvis.fresh, False
-        foot.clip_low = straighten_toes(sole, foot, floor, pose, dt)
-        body.pelvis.moving |= foot.toes_move
+        foot.fresh, foot.toes.moving = body.pelvis.fresh, False
+        foot.in_clip.low = straighten_toes(sole, foot, floor, pose, dt)
+        body.pelvis.moving |= foot.toes.moving
         body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose, floor, dt)
 
 
@@ -509,12 +363,12 @@ def take_foot_hits(records, i, hits, answers, largest):
     number = take_run(hits, legs * RAYS, 1, answers, records.bodies[i].first_ray, largest)
     for leg in range(legs):
         foot = records.feet[i, leg]
-        if foot.casts:
+        if foot.rays.due:
             first = leg * RAYS
             number = take_run(hits, first, FOOT_SAMPLES, answers, number, largest)
-            if foot.sees_ahead:
+            if foot.rays.ahead:
                 number = take_run(hits, first + AHEAD, AHEAD_RAYS, answers, number, largest)
-            if foot.sees_landing:
+            if foot.rays.at_landing:
                 number = take_run(hits, first + PROFILE, RAYS - PROFILE, answers, number, largest)
 
 
@@ -560,7 +414,7 @@ def foothold_seen(foot, hits):
     seen = False
     for n in range(FOOT_STEPS + 1):
         seen |= hits[PROFILE + FOOTHOLD_BEHIND + FOOTHOLD_STEPS + n].found
-    return seen & foot.sees_landing
+    return seen & foot.rays.at_landing
 
 
 @routine
@@ -572,8 +426,8 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
     stays, unless something is clearly better. hits: of the leg, (RAYS,).
     """
     zero = like(cos_slope, 0.0)
-    farthest = min(like(zero, FARTHEST_FOOTHOLD), foot.swing_time * like(zero, FOOTHOLD_SPEED)) * sole.length
-    farthest = zero if foot.landing_fixed else farthest
+    farthest = min(like(zero, FARTHEST_FOOTHOLD), foot.swing.seconds * like(zero, FOOTHOLD_SPEED)) * sole.length
+    farthest = zero if foot.landing.fixed else farthest
     best, cheapest, any_yet = 0, zero, False
     best_plane = SupportPlane(floor.point, floor.up)
     for order in range(2 * FOOTHOLD_STEPS + 1):
@@ -581,7 +435,7 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
         steps = (order + 1) // 2 if order % 2 == 0 else -((order + 1) // 2)
         if sole.spacing * like(zero, abs(steps)) > farthest:
             break
-        kept = foot.foothold_chosen & (steps == foot.foothold_steps)
+        kept = foot.foothold.chosen & (steps == foot.foothold.steps)
         away = abs(steps) - (FOOTHOLD_STEPS if kept else 0)
         cost = like(zero, FOOTHOLD_COST) * sole.length * like(zero, away)
         if any_yet & (cost >= cheapest):
@@ -591,5 +445,5 @@ def choose_foothold(sole, foot, hits, floor, cos_slope):
         cost += hold_cost(hits, first, plane, floor.up, sole.length)
         if (not any_yet) | (cost < cheapest):
             best, cheapest, any_yet, best_plane = steps, cost, True, plane
-    foot.foothold_steps, foot.foothold_chosen = best, True
+    foot.foothold.steps, foot.foothold.chosen = best, True
     return best_plane

@@ -28,9 +28,7 @@ from kinema.stages.feet.clip_foot import CONTACT_SWITCH, over_floor, pick, read_
 from kinema.stages.feet.foot_rays import (
     AHEAD,
     AHEAD_RAYS,
-    LEAVES,
     LOOK_AHEAD,
-    NO_OVERRIDE,
     ROLL_HEIGHT,
     choose_foothold,
     extent_of,
@@ -39,6 +37,7 @@ from kinema.stages.feet.foot_rays import (
     foothold_shift,
     predicted_landing,
 )
+from kinema.stages.feet.foot_records import LEAVES, NO_OVERRIDE
 from kinema.stages.legs.ground_contact import (
     BALL_SAMPLE,
     HEEL_SAMPLE,
@@ -229,20 +228,20 @@ def ground_above(hit, point, up):
 
 @kernel
 def contact_override(sole, foot):
-    """The contact that a foot was override, or that its clip has: 1 planted, 0 not, LEAVES; NO_OVERRIDE if neither is
+    """The contact that was set for a foot, or that its clip has: 1 planted, 0 not, LEAVES; NO_OVERRIDE if neither is
     known.
     """
     if foot.override != NO_OVERRIDE:
         return foot.override
     # Another stage may have moved the foot since.
-    as_played = abs(foot.clip_low - foot.table_low) < sole.length * like(foot.clip_low, SAME_HEIGHT)
-    return foot.clip_contact if as_played else NO_OVERRIDE
+    as_played = abs(foot.in_clip.low - foot.in_clip.table_low) < sole.length * like(foot.in_clip.low, SAME_HEIGHT)
+    return foot.in_clip.contact if as_played else NO_OVERRIDE
 
 
 @kernel
 def tip_hangs(sole, foot, hits, up):
     """Whether the tip of a planted foot hangs over an edge. hits: of the leg, (RAYS,)."""
-    hit, plane = hits[TIP_SAMPLE], SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
+    hit, plane = hits[TIP_SAMPLE], SupportPlane(load3(foot.plane.point), load3(foot.plane.normal))
     return (not hit.found) | (height_on(plane, load3(hit.point), up) > sole.length * like(up[0], WALL))
 
 
@@ -258,7 +257,7 @@ def contact_state(settings, sole, foot, clip, hits, up):
     if (override == LEAVES) and not foot.fresh and (foot.contact == SWINGING or tip_hangs(sole, foot, hits, up)):
         return SWINGING
     # A foot that was released is held again once it is back where its clip has it, if it stands there.
-    back = vec.length(load3(foot.offset)) < sole.length * like(clip.low, NEAR_GROUND)
+    back = vec.length(load3(foot.offset.value)) < sole.length * like(clip.low, NEAR_GROUND)
     again = back & (foot.override == NO_OVERRIDE) & (clip.speed < settings.plant_speed * sole.length)
     return PLANTED if (foot.contact == SWINGING) | again else foot.contact
 
@@ -269,7 +268,7 @@ def is_step(foot, before):
 
     At the limit of height and speed a contact may be lost for a frame, all the more at high frame rates.
     """
-    return (before == SWINGING) & (not foot.fresh) & (foot.since_liftoff >= like(foot.since_liftoff, SHORTEST_SWING))
+    return (before == SWINGING) & (not foot.fresh) & (foot.swing.since >= like(foot.swing.since, SHORTEST_SWING))
 
 
 @kernel
@@ -279,17 +278,17 @@ def step_contact(settings, sole, foot, clip, hits, up, dt):
     before, state = foot.contact, contact_state(settings, sole, foot, clip, hits, up)
     foot.contact = state
     if state != before:
-        foot.frames_to_cast = 0
+        foot.rays.frames_left = 0
     held = (state == PLANTED) & settings.lock
     standing = held & (before == PLANTED) & (not foot.fresh)
     lands = landing.known & settings.lock & (not held) & (not foot.fresh)
     if state == SWINGING:
-        foot.since_liftoff += dt
+        foot.swing.since += dt
     else:
         if is_step(foot, before):
-            foot.swing_time = foot.since_liftoff
-        foot.since_liftoff = like(dt, 0.0)
-        foot.foothold_steps, foot.foothold_chosen = 0, False
+            foot.swing.seconds = foot.swing.since
+        foot.swing.since = like(dt, 0.0)
+        foot.foothold.steps, foot.foothold.chosen = 0, False
     return FootStance(held, standing, lands, landing.left)
 
 
@@ -298,7 +297,7 @@ def learn_landing(sole, foot, clip, hips, transform):
     """Remember where a foot has landed, from the hips, in the character's own space."""
     # From the heel, which is down first; the ball comes down where the foot's length puts it.
     ball = vec.add(clip.points.heel, vec.scale(load3(foot.heading), sole.heel))
-    store3(foot.last_landing, xform.linear(xform.inverse(load_matrix(transform)), vec.sub(ball, hips)))
+    store3(foot.landing.learnt, xform.linear(xform.inverse(load_matrix(transform)), vec.sub(ball, hips)))
 
 
 # --- 3: the plane ----------------------------------------------------------------------------------------------
@@ -329,10 +328,10 @@ def lift_along(foot, before, normal, up):
     share = vec.dot(vec.reject(before, up), across) / flat if flat > like(one, AT_REST) else one
     share = min(max(share, like(one, 0.0)), one)
     along = vec.dot(before, up) - share * vec.dot(normal, up)
-    foot.rise += foot.lift * along
-    foot.rise_speed += foot.lift_speed * along
-    foot.lift *= share
-    foot.lift_speed *= share
+    foot.rise.value += foot.lift.value * along
+    foot.rise.speed += foot.lift.speed * along
+    foot.lift.value *= share
+    foot.lift.speed *= share
 
 
 @kernel
@@ -341,26 +340,26 @@ def step_plane(settings, sole, foot, hits, floor, stance):
     changes the foot stays where it is: the difference goes into its rise.
     """
     up = floor.up
-    before = SupportPlane(load3(foot.plane_point), load3(foot.plane_normal))
+    before = SupportPlane(load3(foot.plane.point), load3(foot.plane.normal))
     plane = before
     if not (stance.standing | (stance.lands & foothold_is_settled(foot, stance.left))):
         if stance.lands & foothold_seen(foot, hits):
             plane = choose_foothold(sole, foot, hits, floor, settings.contact.cos_slope)
-            store3(foot.ground_normal, plane.normal)
-            lands = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
-            plane = passable(plane, lands, load3(foot.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
+            store3(foot.plane.ground_normal, plane.normal)
+            lands = vec.add(load3(foot.landing.point), foothold_shift(sole, foot))
+            plane = passable(plane, lands, load3(foot.swing.takeoff), up, sole.length * like(stance.left, PLANE_SLACK))
         else:
             plane = fit_plane(hits, 0, 1, floor, settings.contact.cos_slope)
-            store3(foot.ground_normal, plane.normal)
-        store3(foot.plane_point, plane.point)
-        store3(foot.plane_normal, plane.normal)
+            store3(foot.plane.ground_normal, plane.normal)
+        store3(foot.plane.point, plane.point)
+        store3(foot.plane.normal, plane.normal)
         if foot.fresh:
-            foot.rise = foot.rise_speed = foot.rise_acceleration = like(foot.rise, 0.0)
+            foot.rise.value = foot.rise.speed = foot.rise.acceleration = like(foot.rise.value, 0.0)
         else:
-            flat, velocity = load3(foot.floor_point), load3(foot.floor_velocity)
-            foot.rise += height_on(before, flat, up) - height_on(plane, flat, up)
+            flat, velocity = load3(foot.on_floor.point), load3(foot.on_floor.velocity)
+            foot.rise.value += height_on(before, flat, up) - height_on(plane, flat, up)
             slope = vec.dot(velocity, plane.normal) / vec.dot(up, plane.normal)
-            foot.rise_speed += slope - vec.dot(velocity, before.normal) / vec.dot(up, before.normal)
+            foot.rise.speed += slope - vec.dot(velocity, before.normal) / vec.dot(up, before.normal)
             lift_along(foot, before.normal, plane.normal, up)
     return plane
 
@@ -370,12 +369,12 @@ def step_tilt(settings, sole, foot, under, low, dt):
     """Ease a foot's tilt to that of its plane; less of it high in the air. Returns 0 on the ground to 1 in the air."""
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
     high = min(max(low / (sole.length * like(dt, HIGH_SWING)), zero), one)
-    goal = vec.unit_or(vec.add(vec.scale(load3(foot.ground_normal), one - high), vec.scale(up, high)), up)
-    before = load3(foot.normal)
+    goal = vec.unit_or(vec.add(vec.scale(load3(foot.plane.ground_normal), one - high), vec.scale(up, high)), up)
+    before = load3(foot.tilt)
     left = spring.decay(settings.tilt_half_life, dt)
     normal = vec.unit_or(vec.add(goal, vec.scale(vec.sub(before, goal), left)), up)
     there = foot.fresh | (vec.span(vec.sub(normal, goal)) < like(dt, AT_REST))
-    store3(foot.normal, vec.select(there, goal, normal))
+    store3(foot.tilt, vec.select(there, goal, normal))
     return high
 
 
@@ -390,40 +389,40 @@ def swing_across(settings, sole, foot, clip, under, stance, dt):
     zero, one, up = like(dt, 0.0), like(dt, 1.0), under.floor.up
     none = (zero, zero, zero)
     goal = vec.select(stance.lands, foothold_shift(sole, foot), none)
-    if (not stance.lands) & (foot.delay != zero):
+    if (not stance.lands) & (foot.swing.delay != zero):
         # It is late: it goes on from where it was shifted to.
-        store3(foot.offset, vec.reject(vec.sub(load3(foot.floor_point), load3(foot.clip_sole[BALL])), up))
-        foot.delay = zero
+        store3(foot.offset.value, vec.reject(vec.sub(load3(foot.on_floor.point), load3(foot.in_clip.sole[BALL])), up))
+        foot.swing.delay = zero
     seconds = min(stance.left, like(dt, LONGEST_SHIFT)) if stance.lands else like(dt, 4.0) * settings.release_half_life
     near = sole.length * like(dt, AT_REST)
     for c in range(3):
-        motion = Motion(foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c])
+        motion = Motion(foot.offset.value[c], foot.offset.speed[c], foot.offset.acceleration[c])
         motion = rest_at(step_quintic(motion, goal[c], zero, max(seconds, like(dt, SHORTEST_PLAN)), dt), goal[c], near)
-        foot.offset[c], foot.offset_speed[c], foot.offset_acceleration[c] = motion
+        foot.offset.value[c], foot.offset.speed[c], foot.offset.acceleration[c] = motion
     yaw_half_life = min(settings.release_half_life, seconds * like(dt, 0.25))
     foot.yaw = spring.damp(foot.yaw, zero, yaw_half_life, dt) if abs(foot.yaw) > like(dt, AT_REST) else zero
     delay = zero
     if stance.lands:
         # Up or down a step: from where it left to the plane that it lands on, and from point to point. On a slope the
         # first is nothing; where a slope begins the two disagree.
-        takeoff, lands = load3(foot.takeoff), vec.add(load3(foot.next_landing), goal)
+        takeoff, lands = load3(foot.swing.takeoff), vec.add(load3(foot.landing.point), goal)
         step = height_on(under.plane, takeoff, up) / sole.length
         whole = (vec.dot(vec.sub(lands, takeoff), up) + height_on(under.plane, lands, up)) / sole.length
         height = min(abs(step), abs(whole)) if step * whole > zero else zero
         steep = min(max((height - like(dt, ROUGH)) / like(dt, STEEP_STEP - ROUGH), zero), one)
-        steep *= falloff(foot.swing_time, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
+        steep *= falloff(foot.swing.seconds, like(dt, LONGEST_SWING), like(dt, LONGEST_SWING))
         delay = like(dt, LONGEST_DELAY) * (steep if step > zero else -steep)
-    foot.delay = spring.damp(foot.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
-    offset = load3(foot.offset)
+    foot.swing.delay = spring.damp(foot.swing.delay, delay, like(dt, DELAY_HALF_LIFE), dt)
+    offset = load3(foot.offset.value)
     if not stance.lands:
         return offset
     ball = vec.add(clip.points.ball, offset)
-    share, hurries = one - stance.left / foot.swing_time, foot.delay < zero
+    share, hurries = one - stance.left / foot.swing.seconds, foot.swing.delay < zero
     # Measured on its own way, not on that of the clip: so it stands still as long as it waits, and is there as early
     # as it hurries, however the clip swings it.
-    goes, usual = minimum_jerk(delayed(share, foot.delay)), minimum_jerk(share)
+    goes, usual = minimum_jerk(delayed(share, foot.swing.delay)), minimum_jerk(share)
     part = share_of(goes - usual, one - usual) if hurries else share_of(usual - goes, usual)
-    end = vec.select(hurries, vec.add(load3(foot.next_landing), goal), load3(foot.takeoff))
+    end = vec.select(hurries, vec.add(load3(foot.landing.point), goal), load3(foot.swing.takeoff))
     return vec.add(offset, vec.scale(vec.reject(vec.sub(end, ball), up), part))
 
 
@@ -493,18 +492,18 @@ def hold_across(sole, foot, clip, under, dt):
     """
     most = like(dt, LARGEST_YAW)
     foot.yaw = min(max(foot.yaw - clip.yaw, -most), most)
-    shift = load3(foot.offset)
+    shift = load3(foot.offset.value)
     placement = place(sole, foot, clip, shift, foot_rotation(foot, under.floor.up), under)
     # Along the ground: what it moves off the ground and back is no slide.
     drift = vec.reject(drift_of(sole, foot, clip, placement, under), under.plane.normal)
     drift = vec.reject(drift, under.floor.up)
     held = vec.sub(shift, drift)
-    store3(foot.offset_acceleration, vec.scale(drift, like(dt, 0.0)))
-    store3(foot.offset, held)
+    store3(foot.offset.acceleration, vec.scale(drift, like(dt, 0.0)))
+    store3(foot.offset.value, held)
     if dt > like(dt, 0.0):
         # It lifts off as it is held, so that it does not jump to the clip's speed.
         speed, left = vec.scale(drift, like(dt, -1.0) / dt), spring.decay(like(dt, HELD_SPEED_HALF_LIFE), dt)
-        store3(foot.offset_speed, vec.add(speed, vec.scale(vec.sub(load3(foot.offset_speed), speed), left)))
+        store3(foot.offset.speed, vec.add(speed, vec.scale(vec.sub(load3(foot.offset.speed), speed), left)))
     return held
 
 
@@ -514,22 +513,22 @@ def step_across(settings, sole, foot, clip, under, stance, dt):
     zero = like(dt, 0.0)
     none = (zero, zero, zero)
     if foot.fresh:
-        store3(foot.offset, none)
-        store3(foot.offset_speed, none)
-        store3(foot.offset_acceleration, none)
-        foot.yaw = foot.delay = zero
+        store3(foot.offset.value, none)
+        store3(foot.offset.speed, none)
+        store3(foot.offset.acceleration, none)
+        foot.yaw = foot.swing.delay = zero
         return none
     if stance.standing:
         shift = hold_across(sole, foot, clip, under, dt)
     elif stance.held:
         # It has just landed: it stays where it is shifted to.
-        shift = vec.reject(vec.sub(load3(foot.floor_point), load3(foot.clip_sole[BALL])), under.floor.up)
-        store3(foot.offset, shift)
-        store3(foot.offset_speed, none)
-        foot.delay = zero
+        shift = vec.reject(vec.sub(load3(foot.on_floor.point), load3(foot.in_clip.sole[BALL])), under.floor.up)
+        store3(foot.offset.value, shift)
+        store3(foot.offset.speed, none)
+        foot.swing.delay = zero
     else:
-        return swing_across(settings, sole, foot, clip, under, stance, like(dt, 0.0) if foot.paused else dt)
-    if vec.length(load3(foot.offset)) > sole.length * like(dt, LARGEST_OFFSET):
+        return swing_across(settings, sole, foot, clip, under, stance, like(dt, 0.0) if foot.in_clip.paused else dt)
+    if vec.length(load3(foot.offset.value)) > sole.length * like(dt, LARGEST_OFFSET):
         foot.contact = RELEASED
     return shift
 
@@ -542,14 +541,14 @@ def move_flat(foot, clip, shift, up, dt):
     """Keep where the ball is on the character's floor, and how fast it moves over it."""
     flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
     rate = like(dt, 1.0) / dt if (dt > like(dt, 0.0)) & (not foot.fresh) else like(dt, 0.0)
-    store3(foot.floor_velocity, vec.scale(vec.reject(vec.sub(flat, load3(foot.floor_point)), up), rate))
-    store3(foot.floor_point, flat)
+    store3(foot.on_floor.velocity, vec.scale(vec.reject(vec.sub(flat, load3(foot.on_floor.point)), up), rate))
+    store3(foot.on_floor.point, flat)
 
 
 @kernel
 def foot_rotation(foot, up):
     """The rotation of a foot from how the clip has it: its tilt, and its yaw about up."""
-    return quat.mul(quat.between(up, load3(foot.normal), vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
+    return quat.mul(quat.between(up, load3(foot.tilt), vec.hinge_of(up)), quat.from_axis_angle(up, foot.yaw))
 
 
 @kernel
@@ -559,16 +558,16 @@ def place(sole, foot, clip, shift, rotation, under):
     """
     up = under.floor.up
     flat = vec.sub(vec.add(clip.points.ball, shift), vec.scale(up, clip.ball_height))
-    height = height_on(under.plane, flat, up) + foot.rise
+    height = height_on(under.plane, flat, up) + foot.rise.value
     rolled = min(clip.ball_height, sole.length * like(height, ROLL_HEIGHT))
     on_plane = vec.add(flat, vec.scale(up, height))
-    return Placement(clip.points.ball, on_plane, load3(foot.normal), up, rolled, clip.ball_height - rolled, rotation)
+    return Placement(clip.points.ball, on_plane, load3(foot.tilt), up, rolled, clip.ball_height - rolled, rotation)
 
 
 @kernel
 def lifted(placement, foot, under):
     """A placement with the foot's lift, which is along the normal of its plane: so it does not slide."""
-    on_plane = vec.add(placement.on_plane, vec.scale(under.plane.normal, foot.lift))
+    on_plane = vec.add(placement.on_plane, vec.scale(under.plane.normal, foot.lift.value))
     return Placement(
         placement.ball,
         on_plane,
@@ -636,10 +635,10 @@ def obstacle(sole, foot, under, motion, seconds, decelerates):
     with the foot at rest.
     """
     zero, one = like(seconds, 0.0), like(seconds, 1.0)
-    path, ball = load3(foot.path), load3(foot.floor_point)
+    path, ball = load3(foot.rays.path), load3(foot.on_floor.point)
     length = vec.length(path)
     when, needed, worst = zero, zero, zero
-    if (length <= sole.length * like(one, 0.02)) | (not foot.sees_ahead):
+    if (length <= sole.length * like(one, 0.02)) | (not foot.rays.ahead):
         return when, needed, worst
     along = vec.scale(path, one / length)
     extent = extent_of(sole, foot, along)
@@ -677,25 +676,25 @@ def step_rise(sole, foot, under, stance, blocked, dt):
     curve; one that has landed, soon. blocked: see `Depth`.
     """
     zero = like(dt, 0.0)
-    shortest = shortest_plan(sole, foot.rise)
-    motion = Motion(foot.rise, foot.rise_speed, foot.rise_acceleration)
+    shortest = shortest_plan(sole, foot.rise.value)
+    motion = Motion(foot.rise.value, foot.rise.speed, foot.rise.acceleration)
     seconds, goal, speed = like(dt, LANDED_PLAN), zero, zero
     if not stance.held:
         seconds = max(min(stance.left, like(dt, LONGEST_PLAN)), shortest) if stance.lands else like(dt, LOOK_AHEAD)
         when, needed, worst = obstacle(sole, foot, under, motion, seconds, stance.lands)
         if blocked > worst:
-            when, needed, worst = zero, foot.rise + blocked, blocked
+            when, needed, worst = zero, foot.rise.value + blocked, blocked
         if worst > zero:
             rest = max(seconds - when, shortest)
             # Over the top of what it passes it is level; on its way up or down it goes on.
-            speed = zero if needed > max(zero, foot.rise) else -needed / rest
-            seconds, goal = max(when, shortest_plan(sole, needed - foot.rise)), needed
-        elif stance.lands & (foot.rise < zero):
-            seconds = max(min(stance.left - like(dt, CLIMBS_BY) * foot.swing_time, seconds), shortest)
+            speed = zero if needed > max(zero, foot.rise.value) else -needed / rest
+            seconds, goal = max(when, shortest_plan(sole, needed - foot.rise.value)), needed
+        elif stance.lands & (foot.rise.value < zero):
+            seconds = max(min(stance.left - like(dt, CLIMBS_BY) * foot.swing.seconds, seconds), shortest)
     motion = rest_at(step_quintic(motion, goal, speed, seconds, dt), zero, sole.length * like(dt, AT_REST))
     if foot.fresh:
         motion = Motion(blocked, zero, zero)
-    foot.rise, foot.rise_speed, foot.rise_acceleration = motion
+    foot.rise.value, foot.rise.speed, foot.rise.acceleration = motion
 
 
 @kernel
@@ -719,21 +718,21 @@ def step_lift(settings, sole, foot, clip, under, stance, missing, dt):
     that. missing: see `Depth`.
     """
     zero, one, size = like(dt, 0.0), like(dt, 1.0), sole.length
-    needed = foot.lift + missing * vec.dot(under.plane.normal, under.floor.up)
+    needed = foot.lift.value + missing * vec.dot(under.plane.normal, under.floor.up)
     goal, touch = max(needed, zero), one if stance.held else zero
     if stance.lands:
         touch = one - min(stance.left / like(dt, TOUCH_DOWN), one)
     if (touch > zero) & (missing > -size):
         down = max(needed + hovering(settings, sole, foot, clip.low), -size * like(dt, LARGEST_SINK))
         goal += (max(down, needed) - goal) * touch * touch
-    leaves = (not stance.held) & (goal > foot.lift)
+    leaves = (not stance.held) & (goal > foot.lift.value)
     half_life = like(dt, LIFT_OFF_HALF_LIFE) if leaves else like(dt, LIFT_HALF_LIFE)
-    x, v = spring.critical(foot.lift, foot.lift_speed, goal, half_life, dt)
+    x, v = spring.critical(foot.lift.value, foot.lift.speed, goal, half_life, dt)
     if x < needed:
         x, v = needed, max(v, zero)
     near = size * like(dt, AT_REST)
     there = foot.fresh | ((abs(x - goal) < near) & (abs(v) < near))
-    foot.lift, foot.lift_speed = (goal, zero) if there else (x, v)
+    foot.lift.value, foot.lift.speed = (goal, zero) if there else (x, v)
 
 
 # --- 6: the target ---------------------------------------------------------------------------------------------
@@ -744,7 +743,7 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     """Store where the ankle is to be, and what the next frame starts from. Returns whether anything moved."""
     zero, one, floor = like(high, 0.0), like(high, 1.0), under.floor
     for which in range(3):
-        store3(foot.clip_sole[which], over_floor(pick(which, clip.points), floor))
+        store3(foot.in_clip.sole[which], over_floor(pick(which, clip.points), floor))
         store3(foot.sole[which], placed(placement, pick(which, clip.points)))
     placement = lifted(placement, foot, under)
     ankle, rotation = placed(placement, clip.ankle[3]), quat.unit(quat.mul(placement.rotation, clip.rotation))
@@ -752,27 +751,27 @@ def store_target(sole, foot, target, clip, placement, under, stance, high):
     near = sole.length * like(high, AT_REST)  # Rounding alone is no motion: a character at rest is skipped.
     moved = vec.span(vec.sub(ankle, load3(foot.ankle))) > near
     moved |= (
-        ((foot.rise_speed != zero) & (not foot.paused))
-        | (foot.lift_speed != zero)
+        ((foot.rise.speed != zero) & (not foot.in_clip.paused))
+        | (foot.lift.speed != zero)
         | (target.contact != foot.contact)
         | foot.fresh
     )
     store3(foot.ankle, ankle)
     store3(target.ankle, ankle)
     store4(target.rotation, rotation)
-    store4(foot.clip_rotation, clip.rotation)
+    store4(foot.in_clip.rotation, clip.rotation)
     store3(target.ball, placed(placement, clip.points.ball))
     target.contact, target.swing, target.low = foot.contact, zero if stance.held else high, one - high
     foot.height = target.ground = height
     if foot.fresh | (foot.contact != SWINGING):
         # On the ground, however the foot hovers over it.
-        flat = load3(foot.floor_point)
-        store3(foot.takeoff, vec.add(flat, vec.scale(floor.up, height_on(under.plane, flat, floor.up))))
+        flat = load3(foot.on_floor.point)
+        store3(foot.swing.takeoff, vec.add(flat, vec.scale(floor.up, height_on(under.plane, flat, floor.up))))
     if stance.lands:
         # The body is on its way to the next step as the foot is, not there at once.
-        lands = vec.add(load3(foot.next_landing), foothold_shift(sole, foot))
+        lands = vec.add(load3(foot.landing.point), foothold_shift(sole, foot))
         ahead = vec.dot(vec.sub(lands, floor.point), floor.up) + height_on(under.plane, lands, floor.up)
-        share = minimum_jerk(one - stance.left / foot.swing_time)
+        share = minimum_jerk(one - stance.left / foot.swing.seconds)
         target.ground += (ahead - height) * share
     return moved | (abs(target.ground - before) > near)
 
@@ -785,7 +784,7 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
     """
     floor = own.floor
     clip = read_clip_foot(sole, foot, own.world, floor, dt)
-    stepped, swing_dt = is_step(foot, foot.contact), like(dt, 0.0) if foot.paused else dt
+    stepped, swing_dt = is_step(foot, foot.contact), like(dt, 0.0) if foot.in_clip.paused else dt
     stance = step_contact(settings, sole, foot, clip, hits, floor.up, swing_dt)
     if stepped & (foot.contact != SWINGING):
         learn_landing(sole, foot, clip, load3(body.hips), own.transform)
@@ -796,17 +795,17 @@ def step_foot(settings, sole, foot, target, hits, body, own, dt):
         # Before it is held in place: on a slope, coming down along up is a slide.
         step_rise(sole, foot, under, stance, like(dt, 0.0), dt)
     shift = step_across(settings, sole, foot, clip, under, stance, dt)
-    rotation, before = foot_rotation(foot, floor.up), foot.rise
+    rotation, before = foot_rotation(foot, floor.up), foot.rise.value
     placement = lifted(place(sole, foot, clip, shift, rotation, under), foot, under)
     depth = depth_of(sole, clip, placement, under, stance.held)
     missing, blocked = depth.missing, depth.blocked
     if not stance.held:
         if before < like(dt, 0.0):
             # Below the plane that it is going to: what is under it there is in its way.
-            deep, shallow = missing + max(foot.lift, like(dt, 0.0)), sole.length * like(dt, SHALLOW)
+            deep, shallow = missing + max(foot.lift.value, like(dt, 0.0)), sole.length * like(dt, SHALLOW)
             missing, blocked = min(missing, shallow), max(deep, blocked)
         step_rise(sole, foot, under, stance, blocked, swing_dt)
-        missing -= foot.rise - before
+        missing -= foot.rise.value - before
     step_lift(settings, sole, foot, clip, under, stance, missing, dt)
     move_flat(foot, clip, shift, floor.up, dt)
     placement = cleared(place(sole, foot, clip, shift, rotation, under), foot)

@@ -106,7 +106,7 @@ def bend_out(toes, gap, length):
 @kernel
 def straighten_toes(sole, foot, floor, pose, dt):
     """Straighten toes near the floor, in a pose that is up to date. Returns how high the lowest point of the foot was
-    above the floor, metres. foot: its `toes_bend` keeps by how much, so that toes do not snap.
+    above the floor, metres. foot: its `toes` keep by how much, so that toes do not snap.
     """
     points, toe, up = sole_points(sole, pose.world), sole.joints[TIP], floor.up
     heel, ball = vec.dot(vec.sub(points.heel, floor.point), up), vec.dot(vec.sub(points.ball, floor.point), up)
@@ -126,9 +126,9 @@ def straighten_toes(sole, foot, floor, pose, dt):
     if not foot.fresh:
         most = like(dt, TOES_SPEED) * dt
         goal = angle
-        angle = min(max(angle, foot.toes_bend - most), foot.toes_bend + most)
-        foot.toes_move = angle != goal
-    foot.toes_bend = angle
+        angle = min(max(angle, foot.toes.bend - most), foot.toes.bend + most)
+        foot.toes.moving = angle != goal
+    foot.toes.bend = angle
     angle *= pose.weight
     if angle != like(angle, 0.0):
         bend = quat.from_axis_angle(vec.scale(local, xform.handedness(frame)), angle)
