@@ -98,3 +98,18 @@ def chains(width=3, most=8):
         lambda p: np.array([p[0] + i * p[1] for i in range(p[2])])
     )
     return st.one_of(scattered, aligned)
+
+
+@st.composite
+def poles(draw, root, target, length):
+    """Poles of every kind: anywhere, and on the line from the root to the target, before and behind, near and far."""
+    way = np.asarray(target, np.float64) - root
+    size = np.abs(way).sum()
+    line = way / size if size > 0 else np.eye(len(way))[0]
+    shares = st.sampled_from([0.0, 1.0, -1.0, 2.0, -2.0])
+    distances = st.sampled_from([s * x for s in (1e-9, 1e-3, 1.0, 1e9) for x in (1.0, -1.0)])
+    on_line = st.one_of(shares.map(lambda s: root + s * way), distances.map(lambda d: root + d * length * line))
+    beside = st.tuples(on_line, st.sampled_from([1e-15, 1e-9, 1e-3]), vectors(len(way))).map(
+        lambda p: p[0] + p[1] * length * p[2] / max(np.abs(p[2]).max(), 1e-12)
+    )
+    return draw(st.one_of(on_line, on_line, beside, vectors(len(way))))

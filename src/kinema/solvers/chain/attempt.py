@@ -184,14 +184,14 @@ def start_attempt(work, k, problem, answer, i):
 @routine
 def change_pose(work, k, problem, outcome, i):
     """Give a chain another pose to start from: off the line to its target, or new altogether after it has stalled."""
-    settings, share = problem.settings[0], work.scratch[0].share[k]
-    to_pole = vec.scale(way_to_pole(problem.poles, i, load_row(problem.source[i, 0]), settings), share)
+    settings = problem.settings[0]
+    to_pole = direction_of_pole(problem.poles, i, load_row(problem.source[i, 0]), settings)
     if outcome.attempts == 0:
         if settings.pole_first:
             swing_to_pole(work, k, problem.poles, to_pole, settings)
-        break_collinearity(work, k, to_pole)
+        break_collinearity(work, k, to_pole, settings)
     elif outcome.attempts == 1 and settings.bow_second:
-        bow(work, k, to_pole)
+        bow(work, k, to_pole, settings)
     else:
         scatter(work, k, settings, outcome.attempts)
 
@@ -202,13 +202,31 @@ def target_of(problem, i):
 
 
 @kernel
-def way_to_pole(poles, i, root, settings):
-    """Way from a chain's root to its pole, metres; zero if there is no pole."""
+def direction_of_pole(poles, i, root, settings):
+    """The direction of a chain's pole from its root, for a pole at any distance; zero if it has none, or at the root.
+
+    Divides by the size first: squares may overflow or underflow.
+    """
     zero = like(root[0], 0.0)
-    if poles is None:
-        return (zero, zero, zero)
+    nowhere = (zero, zero, zero)
+    if poles is None or not settings.has_pole:
+        return nowhere
     to_pole = vec.sub(load_row(poles[i if poles.shape[0] > 1 else 0]), root)
-    return to_pole if settings.has_pole else (zero, zero, zero)
+    size = vec.span(to_pole)
+    known = size > zero
+    size = size if known else like(zero, 1.0)
+    return vec.unit_or((to_pole[0] / size, to_pole[1] / size, to_pole[2] / size), nowhere)
+
+
+@kernel
+def beside_line(to_pole, line, settings):
+    """The part of a unit vector to the pole that is perpendicular to a unit line; zero if the pole is on the line.
+
+    On the line nothing but rounding is left, whose direction may be anything: along the line too.
+    """
+    zero = like(line[0], 0.0)
+    beside = vec.reject_exactly(to_pole, line)
+    return vec.select(vec.length(beside) > settings.floor, beside, (zero, zero, zero))
 
 
 @routine
@@ -216,7 +234,7 @@ def answer_in_closed_form(problem, answer, i):
     """Answer a target out of reach, or a chain of no length."""
     joints, result, target = problem.source[i], answer.joints[i], target_of(problem, i)
     zero = like(target[0], 0.0)
-    to_pole = way_to_pole(problem.poles, i, load_row(joints[0]), problem.settings[0])
+    to_pole = direction_of_pole(problem.poles, i, load_row(joints[0]), problem.settings[0])
     lay_out(result, joints, target, vec.unit_or(to_pole, (zero, like(zero, 1.0), zero)))
     end = load_row(result[result.shape[0] - 1])
     answer.outcomes[i].error = vec.length(vec.sub(end, target))
@@ -262,7 +280,7 @@ def copy_joints(result, joints):
 
 
 @routine
-def break_collinearity(work, k, to_pole):
+def break_collinearity(work, k, to_pole, settings):
     """Push a chain that lies on the line to its target aside, towards the pole if there is one, in an arc.
 
     On that line neither FABRIK nor CCD nor Gauss-Newton can tell one side from the other. The push fades out towards
@@ -278,7 +296,7 @@ def break_collinearity(work, k, to_pole):
         if widest >= like(one, PUSH_ZONE * PUSH_ZONE):
             return
     near = one - math.sqrt(widest) / like(one, PUSH_ZONE)
-    towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
+    towards = vec.unit_or(beside_line(to_pole, line, settings), vec.unit_side(line))
     add_arc(chain, k, towards, like(one, PUSH) * near)
 
 
@@ -294,7 +312,7 @@ def add_arc(chain, k, towards, height):
 
 
 @routine
-def bow(work, k, to_pole):
+def bow(work, k, to_pole, settings):
     """Lay the chain along the line to its target, bowed towards the pole by as much as it is too long.
 
     Next to full reach the finish then has nothing left to unroll.
@@ -309,7 +327,7 @@ def bow(work, k, to_pole):
         along += chain[j].length[k]
         store3(chain[j].position, k, vec.scale(line, along * chord))
     slack = one - chord if chord < one else zero
-    towards = vec.unit_or(vec.reject(to_pole, line), vec.unit_side(line))
+    towards = vec.unit_or(beside_line(to_pole, line, settings), vec.unit_side(line))
     add_arc(chain, k, towards, math.sqrt(like(one, RISE) * chord * slack))
 
 
@@ -343,7 +361,7 @@ def end_attempt(work, k, problem, answer, i):
     whole = group.whole[k]
     root = load_row(problem.source[i, 0])
     if not settings.pole_first:
-        to_pole = vec.scale(way_to_pole(problem.poles, i, root, settings), like(whole, 1.0) / whole)
+        to_pole = direction_of_pole(problem.poles, i, root, settings)
         swing_to_pole(work, k, problem.poles, to_pole, settings)
     tip = vec.add(root, vec.scale(load3(chain[chain.size - 1].position, k), whole))
     miss = vec.length(vec.sub(tip, target_of(problem, i)))
@@ -375,10 +393,9 @@ def swing_to_pole(work, k, poles, to_pole, settings):
         bulge = vec.unit_or(bulge, line)
         rotate_joints(chain, k, chain.size, quat.between(bulge, vec.unit_or(to_pole, bulge), vec.hinge_of(bulge)))
         return
-    pole = vec.reject_exactly(to_pole, line)
-    pole_size = vec.length(pole)
-    edge_size = vec.length(to_pole) * like(one, POLE_FADE_HINTED)
-    if pole_size <= zero or edge_size <= zero or vec.dot(bulge, bulge) <= like(one, PUSH_ZONE * PUSH_ZONE):
+    pole = beside_line(to_pole, line, settings)
+    pole_size, edge_size = vec.length(pole), like(one, POLE_FADE_HINTED)
+    if pole_size <= zero or vec.dot(bulge, bulge) <= like(one, PUSH_ZONE * PUSH_ZONE):
         return
     pole = vec.unit_or(pole, line)
     bulge = vec.unit_or(bulge, line)

@@ -32,6 +32,13 @@ POLE_FADE = 1e-3
 """Sine of the angle between pole and reach line below which the pole fades out, when there is nothing better to
 fade to: small, because a pole is meant to be obeyed; not zero, because its direction is noise there."""
 
+NEAR_POLE = 1e-8
+"""Distance of a pole from the root, metres, below which it is magnified: squares of its parts may underflow in float32,
+and bones bent by such a direction would change their length."""
+
+MAGNIFIED = 2.0**60
+"""What such a pole is multiplied by; a power of two, so that nothing is rounded."""
+
 
 @kernel
 def eased(distance, whole, hole, soften):
@@ -74,6 +81,7 @@ def bend_direction(line, to_pole, hint):
         own = vec.reject_exactly(vec.scale(hint, one / (hint_size if hinted else one)), line)
     fallback = vec.faded(own, one, like(one, POLE_FADE), vec.side(line))
     zone = like(one, POLE_FADE_HINTED) if hinted else like(one, POLE_FADE)
+    to_pole = vec.scale(to_pole, like(one, MAGNIFIED) if vec.span(to_pole) < like(one, NEAR_POLE) else one)
     return vec.faded(vec.reject_exactly(to_pole, line), vec.span(to_pole), zone, fallback)
 
 

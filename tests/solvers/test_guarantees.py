@@ -1,0 +1,108 @@
+"""What every solver promises, stated once and asked of each of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinema as km
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
+from tests import naive, problems
+
+BATCH = 6
+"""Chains of a batch: more than are solved one after the other."""
+
+
+# --- solvers that take a pole ----------------------------------------------------------------------------------
+
+
+def chain_solver(function):
+    """Joints (..., N, D) of a solver of chains."""
+    return lambda chains, target, pole: function(chains, target, pole=pole).joints
+
+
+def limb(chains, target, pole):
+    """`two_bone` as a solver of chains of three joints."""
+    lengths = np.linalg.norm(np.diff(chains, axis=-2), axis=-1)
+    r = km.two_bone(chains[..., 0, :], target, lengths, pole=pole)
+    return np.stack((np.broadcast_to(chains[..., 0, :], r.mid.shape), r.mid, r.end), axis=-2)
+
+
+def posed(solver):
+    """`solve` as a solver of chains: a skeleton that is one branch, its bones given by translations."""
+
+    def solve(chains, target, pole):
+        joints = chains.shape[-2]
+        offsets = np.diff(chains, axis=-2, prepend=np.zeros_like(chains[..., :1, :]))
+        rotations = np.zeros((*offsets.shape[:-1], 4), chains.dtype)
+        rotations[..., 3] = 1
+        pose = Pose(offsets, rotations)
+        one = (0,) * (chains.ndim - 2)
+        skeleton = Skeleton([*map(str, range(joints))], range(-1, joints - 1), Pose(offsets[one], rotations[one]))
+        after, _ = km.solve(skeleton, pose, range(joints), km.Goal(target, pole=pole), solver=solver)
+        return skeleton.world(after)[..., :3, 3]
+
+    return solve
+
+
+POLED = {
+    "two_bone": (limb, (3,), 3),
+    "fabrik": (chain_solver(km.fabrik), (2, 3), None),
+    "ccd": (chain_solver(km.ccd), (2, 3), None),
+    "solve two_bone": (posed("two_bone"), (3,), 3),
+    "solve ccd": (posed("ccd"), (3,), None),
+    "solve fabrik": (posed("fabrik"), (3,), None),
+}
+"""Each solver, whether it is planar or spatial or both, and the joints it takes, if not any number."""
+
+poled = pytest.mark.parametrize(
+    ("solver", "width"),
+    [(name, width) for name, (_, widths, _) in POLED.items() for width in widths],
+    ids=[f"{name} {width}D" for name, (_, widths, _) in POLED.items() for width in widths],
+)
+
+
+@st.composite
+def chains_with_poles(draw, width, joints):
+    """BATCH chains of joints at most 1e3 apart in size, their targets and their poles."""
+    joints = joints or draw(st.integers(2, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    size = draw(st.sampled_from([1e-6, 1.0, 1e3]))
+    chains = problems.random_chains(rng, BATCH, joints, width, (0.1, 2.0))
+    length = problems.reach(chains)
+    share = rng.choice([0.0, 0.3, 0.7, 0.99, 2.0], (BATCH, 1))
+    diagonal = np.sign(rng.normal(size=(BATCH, width))) / np.sqrt(width)
+    direction = diagonal if draw(st.booleans()) else problems.units(rng, BATCH, width=width)
+    target = chains[:, 0] + direction * share * length[:, None]
+    pole = [draw(problems.poles(chains[i, 0], target[i], length[i])) for i in range(BATCH)]
+    return chains * size, target * size, np.array(pole) * size
+
+
+@poled
+@given(st.data())
+def test_bones_keep_their_length_wherever_the_pole_is(solver, width, data):
+    solve, _, joints = POLED[solver]
+    dtype = data.draw(st.sampled_from([np.float64, np.float32]))
+    chains, target, pole = (a.astype(dtype) for a in data.draw(chains_with_poles(width, joints)))
+    singles = np.array([solve(*one) for one in zip(chains, target, pole, strict=True)])
+    together = solve(chains, target, pole)
+    for found in (singles, together):
+        assert np.isfinite(found).all()
+        longest = naive.bone_lengths(chains).max(axis=-1, keepdims=True)
+        off = np.abs(naive.bone_lengths(found) - naive.bone_lengths(chains)) / longest
+        assert off.max() <= (1e-9 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+@pytest.mark.parametrize("share", [-2.0, 0.0, 1.0, 2.0])
+def test_a_planar_chain_whose_pole_is_on_the_line_to_its_target_keeps_its_bones(solve, share):
+    """The line's own rounding leaves a rest of such a pole, which points along the line as often as across it."""
+    rng = problems.generator(40)
+    for joints in range(3, 14):
+        chains = np.cumsum(rng.normal(size=(200, joints, 2)), axis=1)
+        chains -= chains[:, :1]
+        target = rng.normal(size=(200, 2))
+        r = solve(chains, target, pole=share * target)
+        before = naive.bone_lengths(chains)
+        assert (np.abs(naive.bone_lengths(r.joints) - before) <= 1e-9 * before.max(axis=-1, keepdims=True)).all()
