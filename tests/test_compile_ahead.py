@@ -1,12 +1,15 @@
 """`km.warmup`: every kernel in both precisions, in several processes, with one progress line."""
 
+import json
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config
 
 import kinema as km
 from kinema.model import root_motion
@@ -196,6 +199,26 @@ def test_every_public_solver_is_in_the_list(monkeypatch):
     for job in warmup_module._jobs(np.float64).values():
         job()
     assert called == set(names)
+
+
+@pytest.fixture(scope="module")
+def uncovered(tmp_path_factory):
+    """What the manifest leaves to be compiled at its first use."""
+    if config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    command = [sys.executable, "-m", "tests.uncovered_kernels", str(tmp_path_factory.mktemp("examples"))]
+    process = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=600)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
+
+
+def test_every_compiled_loop_of_the_package_is_in_the_list(uncovered):
+    assert uncovered["unlisted"] == []
+
+
+def test_no_documented_code_needs_a_kernel_that_is_not_in_the_list(uncovered):
+    """Blocks of README and docs, and examples in docstrings, with the types of arguments that they use."""
+    assert uncovered["documented"] == []
 
 
 def test_compiling_warns_of_no_target(caplog):

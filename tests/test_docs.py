@@ -6,22 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import documents, python_blocks, run_blocks
+
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = documents(ROOT)
 WITHOUT_CODE = {"conventions.md", "glossary.md"}
-
-
-def python_blocks(document):
-    return re.findall(r"```python\n(.*?)```", document.read_text(), re.S)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_python_blocks_run(document):
-    """Run all blocks of a document in one session, as a reader would type them one after the other."""
-    names, blocks = {}, python_blocks(document)
-    for block in blocks:
-        exec(compile(block, document.name, "exec"), names)
-    assert bool(blocks) == (document.name not in WITHOUT_CODE)
+    run_blocks(document)
+    assert bool(python_blocks(document)) == (document.name not in WITHOUT_CODE)
 
 
 @pytest.mark.slow_uncompiled

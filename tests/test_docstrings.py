@@ -1,16 +1,14 @@
 """What `help` and editors show: public functions and classes describe what they take, and their examples run."""
 
 import ast
-import doctest
 import inspect
 import textwrap
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 import kinema as km
-from kinema.demo.samples import write
+from tests.documents import run_examples, write_samples
 
 OBJECTS = {name: getattr(km, name) for name in km.__all__ if callable(getattr(km, name))}
 FUNCTIONS = [name for name, item in OBJECTS.items() if not inspect.isclass(item)]
@@ -39,7 +37,7 @@ CONSTRUCTED = [name for name in CLASSES if not name.endswith(RETURNED) and name 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
-    write(["person.glb"], folder)
+    write_samples(folder)
     return folder
 
 
@@ -82,8 +80,4 @@ def test_public_members_are_described(name):
 @pytest.mark.parametrize("name", OBJECTS)
 def test_examples_in_docstrings_run(name, samples, monkeypatch):
     monkeypatch.chdir(samples)
-    item = OBJECTS[name]
-    globs = {"km": km, "np": np}
-    for test in doctest.DocTestFinder(recurse=inspect.isclass(item)).find(item, name, globs=globs):
-        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
-        assert result.failed == 0
+    assert run_examples(name) == 0

@@ -1,12 +1,14 @@
 """Try a wheel as a new user does: `python -m tests.wheel dist`.
 
 The wheel is installed into an empty environment. The checks run in an empty folder with an empty cache and no compiler
-or Node on the PATH, and fail if anything had to be compiled. The seconds of each first call are printed.
+or Node on the PATH, and fail if anything had to be compiled. The seconds of each first call are printed. Every block of
+README and docs and every example in a docstring is one of the checks.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import venv
 from pathlib import Path
 from time import perf_counter
 
+DOCUMENTS = Path(__file__).resolve().parent / "documents.py"
 FIRST_CALLS = {
     "import": "import kinema",
     "two_bone": "import kinema as km; km.two_bone((0, 0, 0), (0.5, 0.5, 0.2), (0.5, 0.5), pole=(0, 0, 1))",
@@ -53,6 +56,8 @@ def main(folder: Path) -> None:
             _timed(name, [python, "-c", code], work)
         for name, arguments in COMMANDS.items():
             _timed(name, [python, "-m", "kinema", *arguments], work)
+        shutil.copy(DOCUMENTS, work)  # Away from the other tests, some of which have names of the standard library.
+        _timed("what we document", [python, DOCUMENTS.name, DOCUMENTS.parents[1]], work)
         compiled = sorted(path.name for path in (work / "cache").rglob("*.nbc"))
         if compiled:
             sys.exit(f"{len(compiled)} kernels were not in the wheel: {', '.join(compiled[:12])}")

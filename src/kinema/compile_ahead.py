@@ -74,6 +74,9 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
             constrain(joints, [limits.Cone(1.0)] * 3),
         ),
         "legs": lambda: solve_foot(joints[3], joints[1], joints[1], lengths),
+        "leg placement": lambda: _leg_placement(dtype),
+        "looks": lambda: _looks(dtype),
+        "validation": lambda: _validation(dtype),
         "compensating": lambda: compensating(joints, target),
         "look_at": lambda: look_at(joints[0], target),
         "aim": lambda: aim(world[0], target),
@@ -103,7 +106,40 @@ def _solve(dtype: Any) -> None:
     limited = Skeleton(list("abcde"), range(-1, 4), rest, limits=[Cone(0.8)] * 5)
     solve(limited, rest, limited.chain("a", "e"), Goal(np.array((1.5, 3.5, 0.5), dtype)))
     limited.palette(rest)
-    apply_to_matrices(skeleton.world(rest), (0, 1, 2), goal)
+    # Two goals, one of them by half: what is beyond its weight is blended back.
+    solve(skeleton, rest, [("a", "b", "c"), ("c", "d", "e")], [replace(goal, weight=0.5), goal])
+    for solver, axis in (("two_bone", (1.0, 0.0, 0.0)), ("ccd", None)):
+        apply_to_matrices(skeleton.world(rest), (0, 1, 2), goal, solver=solver, axis=axis)
+
+
+def _leg_placement(dtype: Any) -> None:
+    """Two legs from numbers on a floor."""
+    from kinema.stages.legs.leg_placement import LegPlacement
+    from kinema.world.plane import Plane
+
+    legs = LegPlacement(hip_height=0.9, thigh=0.45, shin=0.42, foot_offset=0.08).start()
+    pelvis, left, right = np.array(((0.0, 0.9, 0.0), (0.1, 0.0, 0.0), (-0.1, 0.0, 0.0)), dtype)
+    legs.update(pelvis, left, right, Plane(), 0.1)
+
+
+def _looks(dtype: Any) -> None:
+    """A head and eyes without an animator."""
+    from kinema.stages.gaze.eye_look import EyeLook
+    from kinema.stages.gaze.head_look import HeadLook
+
+    head, point = np.eye(4, dtype=dtype), np.array((0.2, 0.1, 2.0), dtype)
+    HeadLook().start().update(head[:3, 3], point, 0.1)
+    EyeLook(left_eye_offset=(0.03, 0.08, 0.1), right_eye_offset=(-0.03, 0.08, 0.1)).start().update(head, point, 0.1)
+
+
+def _validation(dtype: Any) -> None:
+    """Arrays that can be written and read-only ones, which numba takes for another type."""
+    from kinema.validation import any_unusable
+
+    for writeable in (True, False):
+        array = np.ones(3, dtype)
+        array.flags.writeable = writeable
+        any_unusable(array)
 
 
 def _full_body() -> None:
@@ -122,8 +158,10 @@ def _full_body() -> None:
 
 def _casts() -> None:
     """A ray at every shape."""
+    from kinema.world.embree import MeshBox, clip_rays
     from kinema.world.height_field import HeightField
     from kinema.world.plane import Plane
+    from kinema.world.rays import checked
     from kinema.world.sphere import Sphere
     from kinema.world.terrain import PIECE, STONE, Terrain
     from kinema.world.triangle_mesh import TriangleMesh
@@ -137,6 +175,8 @@ def _casts() -> None:
     hill, blocks = HeightField(np.zeros((3, 3)), (-1, -1)), VoxelGrid(filled, (-1, -1, -1))
     for ground in (Plane(), Sphere(), hill, blocks, mesh, terrain):
         ground.cast(np.array((0.0, 1.0, 0.0)), np.array(((0.0, -1.0, 0.0), (0.1, -1.0, 0.0))), 2.0)
+    rays, _, _ = checked(np.zeros((1, 3)), np.ones((1, 3)), 1.0)
+    clip_rays(rays, np.zeros(1, np.int64), MeshBox((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 1.0))  # Embree may be absent.
 
 
 def _balls() -> None:
@@ -187,7 +227,7 @@ def _frames(dtype: Any, stages: list[Any]) -> None:
     animator = Animator(_person(dtype), stages, ground=HeightField(np.zeros((3, 3)), (-5, -5), 5.0))
     asked: dict[str, Callable[[Any], Any]] = {
         "recoil": lambda state: state.kick(1.0),
-        "hands": lambda state: state.reach("left", (0.3, 1.2, 0.4)),
+        "hands": lambda state: (state.reach("left", (0.3, 1.2, 0.4)), state.grip("left", "right")),
         "aim": lambda state: state.aim_at((0.0, 1.4, 5.0)),
         "head": lambda state: state.look_at((1.0, 1.4, 5.0)),
         "eyes": lambda state: state.look_at((1.0, 1.4, 5.0)),

@@ -86,16 +86,6 @@ def world_matrices(rows, order, parents, transform, t, r, s, world):
 
 
 @batch
-def shift_origins(rows, joints, shifts, world):
-    """Move some joints of some characters in world space, each character by its own shift, (characters, 3)."""
-    for k in range(rows.size):
-        i = rows[k]
-        for n in range(joints.size):
-            for c in range(3):
-                world[i, joints[n], 4 * c + 3] += shifts[i, c]
-
-
-@batch
 def palettes(rows, world, inverse_bind, out):
     """Compute skinning matrices, (characters, joints, 12): world matrix times inverse bind matrix."""
     for k in range(rows.size):

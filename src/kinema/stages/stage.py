@@ -28,7 +28,7 @@ from kinema.errors import InputError
 from kinema.model.character import Character
 from kinema.model.pose import LocalTransforms, Pose, flat_rows
 from kinema.model.rig import Rig
-from kinema.model.skeleton import Joint, Skeleton, shift_origins, world_matrices
+from kinema.model.skeleton import Joint, Skeleton, world_matrices
 from kinema.world.ground import cast
 from kinema.world.rays import Hits
 
@@ -497,7 +497,8 @@ class FrameContext:
 
     def _shift(self, below: Any, shifts: Any) -> None:
         if not self._all_stale:
-            shift_origins(self.rows, below[~self._stale[below]], shifts, self._buffers.world)
+            at = np.ix_(self.rows, below[~self._stale[below]], (3, 7, 11))  # Of row-major 3x4 matrices: the origins.
+            self._buffers.world[at] += shifts[self.rows, np.newaxis]
 
     def _refresh(self, above: Any) -> None:
         """Update matrices for all characters present: staleness is tracked by joint, not by character."""

@@ -59,6 +59,15 @@ def _clip_to_box(rays, order, mesh, out):
             out.directions[j, c] = ray.unit[c]
 
 
+def clip_rays(rays: Rays, order: Any, mesh: MeshBox) -> EmbreeRays:
+    """Clip rays to the box around a mesh, in this order."""
+    count = rays.reaches.size
+    starts, directions = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
+    clipped = EmbreeRays(starts, directions, np.empty(count, np.float32))
+    _clip_to_box(rays, order, mesh, clipped)
+    return clipped
+
+
 class Embree:
     """A mesh that Embree holds."""
 
@@ -74,10 +83,7 @@ class Embree:
 
     def candidates(self, rays: Rays, order: Any) -> Any:
         """Return (N,): for each ray, in this order, the index of the first triangle that it hits, or -1."""
-        count = rays.reaches.size
-        starts, directions = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
-        clipped = EmbreeRays(starts, directions, np.empty(count, np.float32))
-        _clip_to_box(rays, order, self._box, clipped)
+        clipped = clip_rays(rays, order, self._box)
         return self._scene.run(clipped.starts, clipped.directions, dists=clipped.lengths)
 
 
