@@ -10,7 +10,7 @@ from kinema import metrics
 from kinema.bake.landings import Landings
 from kinema.demo import humanoid
 from kinema.errors import InputError
-from kinema.stages.legs.sole import BALL
+from kinema.motion.soles import BALL
 
 PLANTED = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], bool)
 PLACED = PLANTED & np.array([[1, 0], [0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], bool)

@@ -9,9 +9,9 @@ from kinema.bake.clip_frames import frames_of
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.levelling import levelled
 from kinema.demo import humanoid
-from kinema.metrics.frames import runs
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
+from kinema.motion.runs import runs
 
 LOCKED = BakeSettings(lock_feet=True)
 

@@ -9,13 +9,12 @@ from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.contacts import slides_of
 from kinema.bake.moving_feet import unslid, with_footholds
 from kinema.demo import humanoid
-from kinema.metrics.frames import runs
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
-from kinema.stages.legs.sole import BALL
+from kinema.motion.runs import runs
+from kinema.motion.soles import BALL, slides_of
 
 SETTINGS = BakeSettings(lock_feet=True)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.bake.steadying import bridged, steadied
-from kinema.metrics.frames import runs
+from kinema.motion.runs import runs
 
 FRAMES = 90
 

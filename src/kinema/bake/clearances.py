@@ -13,8 +13,8 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.swing_spline import frames_to
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
-from kinema.metrics.frames import runs
-from kinema.stages.legs.sole import BALL, HEEL
+from kinema.motion.runs import runs
+from kinema.motion.soles import BALL, HEEL
 
 SHALLOWEST = 0.008
 """Leg lengths that a foot may be in the ground; deeper, it is raised while it swings, and put elsewhere to stand."""

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema import metrics
-from kinema.bake.contacts import held_feet, planted_feet, without_slip
 from kinema.bake.settings import FASTEST_FPS, BakeSettings
-from kinema.bake.travel import Travel, travel_of
+from kinema.bake.travel import Travel, travel_of, without_slip
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.clip import Clip
@@ -19,6 +17,8 @@ from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.root_motion import Root
 from kinema.model.skeleton import Joint
+from kinema.motion.contacts import held_feet, planted_feet
+from kinema.motion.soles import slides_of, sole_motion, sole_points
 from kinema.roles import with_rotated_ends
 
 DEFAULT_FPS = 30.0
@@ -191,9 +191,10 @@ def without_calibration(poses: Pose, stride: int) -> Pose:
 def with_contacts(clip_frames: ClipFrames) -> ClipFrames:
     """Return the frames with the contacts of their feet, none of which the bake has put elsewhere."""
     rig, world, dt = clip_frames.rig, clip_frames.world, clip_frames.dt
-    planted = planted_feet(rig, world, dt, clip_frames.travel.speed)
+    soles = sole_motion(rig, sole_points(rig, world), dt)
+    planted = planted_feet(soles, dt, clip_frames.travel.speed)
     body = np.gradient(clip_frames.transforms[:, :3, 3], dt, axis=0) if clip_frames.moved else None
-    held = held_feet(rig, world, dt, planted, body)
+    held = held_feet(soles, slides_of(rig, world), dt, planted, body)
     return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held))
 
 
@@ -223,7 +224,7 @@ def _is_loop(rig: Rig, poses: Pose) -> bool:
     if not rig.legs or poses.shape[0] < 3:
         return False
     world = rig.skeleton.world(poses[[0, -1]])
-    soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
+    soles = sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
     return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * rig.leg_length
 
 
@@ -237,7 +238,7 @@ def _is_open_loop(rig: Rig, poses: Pose, stride: int) -> bool:
     if float(np.linalg.norm(_own_travel(rig, poses)[:3, 3])) > IN_PLACE_GOES * rig.leg_length:
         return False
     world = rig.skeleton.world(poses[[0, stride, -1 - stride, -1]])
-    soles = metrics.sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
+    soles = sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
     first, last, way = soles[1] - soles[0], soles[3] - soles[2], soles[0] - soles[3]
     gap, step = float(np.abs(way).max()), 0.5 * (first + last)
     size = float(np.linalg.norm(way)) * float(np.linalg.norm(step))

@@ -9,8 +9,8 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.stages.feet.clip_landings import standing_vectors
-from kinema.stages.legs.sole import BALL, HEEL, TIP
 
 
 class Landing(NamedTuple):

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames, with_contacts
 from kinema.bake.moving_feet import with_moved_feet
 from kinema.bake.steadying import bridged
-from kinema.metrics.frames import runs, without_short
 from kinema.model.character import Character
-from kinema.stages.feet.clip_landings import HELD_SPEED
-from kinema.stages.legs.sole import BALL
+from kinema.motion.contacts import STILL
+from kinema.motion.runs import runs, without_noise
+from kinema.motion.soles import BALL, sole_motion, sole_points
 
 SHORTEST_STAND = 0.1
 """Seconds in which a foot hardly moves, at least, to be a foothold."""
@@ -52,7 +51,7 @@ def levelled(character: Character, clip_frames: ClipFrames) -> ClipFrames:
 def _is_uneven(clip_frames: ClipFrames, stands: Any, levels: Any) -> bool:
     """Whether a foot steps onto something, or down from it."""
     rig, up = clip_frames.rig, np.array(clip_frames.rig.up)
-    balls = metrics.sole_points(rig, clip_frames.world)[:, :, BALL]
+    balls = sole_points(rig, clip_frames.world)[:, :, BALL]
     balls -= (balls @ up)[..., np.newaxis] * up
     foot, start, stop = runs(stands.T)
     for n in np.flatnonzero(np.abs(levels[start, foot]) > UNEVEN):
@@ -69,10 +68,10 @@ def _footholds(clip_frames: ClipFrames) -> tuple[Any, Any]:
     """(F, 2): which feet stand and carry the body, and how many leg lengths that is above the floor."""
     rig, up, dt = clip_frames.rig, np.array(clip_frames.rig.up), clip_frames.dt
     world = clip_frames.world
-    points = metrics.sole_points(rig, world)
-    speeds = np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1).min(axis=-1)
-    moves, fewest = speeds > HELD_SPEED * rig.leg_length, SHORTEST_STAND / dt
-    still = without_short(~without_short(moves, fewest), fewest)
+    points = sole_points(rig, world)
+    # However high: a foothold is on something that is not there.
+    still = sole_motion(rig, points, dt).speeds.min(axis=-1) <= STILL.speed
+    still = without_noise(still, SHORTEST_STAND / dt, SHORTEST_STAND / dt)
     heights = (points @ up).min(axis=-1)
     way = (world[:, rig.hips, np.newaxis, :3, 3] - points.mean(axis=2)) / rig.leg_length
     above = way @ up

@@ -14,15 +14,14 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.contacts import slides_of
 from kinema.bake.legs import solve_legs, with_raised_hips
 from kinema.bake.placing import rotation_of
 from kinema.bake.smoothing import smoothed
 from kinema.bake.steadying import bridged, to_mean
-from kinema.metrics.frames import runs
 from kinema.model.character import Character
 from kinema.model.rig import Leg
-from kinema.stages.legs.sole import BALL
+from kinema.motion.runs import runs
+from kinema.motion.soles import BALL, slides_of
 
 LEAST_SLIDE = 0.002
 """Leg lengths that a foot slides in a clip, at most, for nothing to be done."""

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.contacts import still_points
 from kinema.bake.placing import rotation_of
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
-from kinema.metrics.frames import runs
 from kinema.model.pose import Pose
+from kinema.motion.contacts import still_points
+from kinema.motion.runs import runs
+from kinema.motion.soles import sole_motion, sole_points
 
 REST_FADE = 0.12
 """Seconds before and after a foot stands flat in which it comes to rest and goes on."""
@@ -49,8 +49,8 @@ def rested(clip_frames: ClipFrames) -> ClipFrames:
     """Return the frames with straight toes, and with feet and toes that do not rotate while heel and ball stand."""
     translations, rotations, scales = clip_frames.poses.arrays()
     rotations, world, fade = rotations.copy(), clip_frames.world, REST_FADE / clip_frames.dt
-    flat = still_points(clip_frames.rig, world, clip_frames.dt)[:, :, :2].all(axis=-1)
-    soles = metrics.sole_points(clip_frames.rig, world)
+    soles = sole_points(clip_frames.rig, world)
+    flat = still_points(sole_motion(clip_frames.rig, soles, clip_frames.dt))[:, :, :2].all(axis=-1)
     for n, leg in enumerate(clip_frames.rig.legs):
         ankle = int(leg.joints[-1])
         if not flat[:, n].any():

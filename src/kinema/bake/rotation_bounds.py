@@ -18,10 +18,10 @@ from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
-from kinema.metrics.frames import runs
 from kinema.model.pose import Pose
 from kinema.model.rig import Leg, Rig
 from kinema.model.skeleton import Joint
+from kinema.motion.runs import runs
 from kinema.roles import handles
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.math.arrays import minimum_jerk
-from kinema.metrics.frames import runs
+from kinema.motion.runs import runs
 
 
 def steadied(moves: Any, held: Any) -> Any:

@@ -13,7 +13,7 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.grade import Grades, Treads, grades_along, treads_along
 from kinema.bake.placing import Site
 from kinema.math.arrays import minimum_jerk
-from kinema.metrics.frames import runs
+from kinema.motion.runs import runs
 
 STEEPNESS = 2.0
 """How much shorter strides are: by (1 + grade^2) to the power of this, 8% at 12 degrees and 33% at 25."""

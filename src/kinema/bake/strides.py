@@ -20,8 +20,8 @@ from kinema.bake.smoothing import smoothed
 from kinema.bake.steadying import steadied
 from kinema.bake.stride_map import stride_map
 from kinema.math import arrays
-from kinema.metrics.frames import without_short
 from kinema.model.character import Character
+from kinema.motion.runs import without_short
 
 SLOW, SHORTEST_STEP = 0.4, 0.15
 """Leg lengths a second below which a foot does not step, and seconds of the shortest step."""

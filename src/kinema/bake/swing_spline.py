@@ -10,7 +10,7 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.constants import TELEPORT
 from kinema.math.arrays import minimum_jerk
 from kinema.math.smoothing import smooth
-from kinema.metrics.frames import runs
+from kinema.motion.runs import runs
 from kinema.stages.feet.clip_foot import FASTEST_FOOT
 
 SMOOTHING = 0.045

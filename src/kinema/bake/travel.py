@@ -9,15 +9,16 @@ gets a v of its own from the soles that agree.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kinema import metrics
 from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
 from kinema.model.rig import Rig
+from kinema.motion.contacts import held_feet, planted_feet
+from kinema.motion.soles import slides_of, sole_motion, sole_points
 
 LOW_SOLE = 0.05
 """Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
@@ -60,6 +61,14 @@ LEG_AGREES = 0.25
 IN_PLACE_TURN = 0.15
 """Radians a second of turning that counts; less is what the roll of feet makes of a straight walk."""
 
+SLIP_ROUNDS, LEAST_SLIP, SKATES = 6, 0.02, 0.3
+"""Rounds in which the travel of a walk in place is corrected, at most, the share of its speed at which feet may slip on
+average after that, and the share from which on it is corrected: below that, most feet agree with it in the middle of
+their stance."""
+
+AGREES, AGREEING = 0.1, 0.6
+"""Share of the travel's speed within which feet agree, and the share of standing feet that agree where none skates."""
+
 
 @dataclass(frozen=True, eq=False)
 class Travel:
@@ -98,7 +107,7 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
 
     world: (F, J, 4, 4), frames dt seconds apart, in the character's own space. closed: whether the clip is a loop.
     """
-    points = metrics.sole_points(rig, world)
+    points = sole_points(rig, world)
     frames, legs = points.shape[:2]
     if frames < 2 or not legs:
         return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor, 0)
@@ -120,6 +129,43 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
     each = smoothed(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
     return Travel(each @ along, turn, speed, rig.floor if off else floor, showing)
+
+
+def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:
+    """Return the travel at which standing feet do not slide, on average.
+
+    A first estimate goes by the feet that agree with each other. Where they skate, these are few: one foot passes
+    under the body faster than another, and faster late in its stance than early.
+
+    world: (F, J, 4, 4), of a walk in place.
+    """
+    rig = replace(rig, floor=travel.floor)
+    least = SKATES
+    for _ in range(SLIP_ROUNDS):
+        transforms = travel.transforms(rig.up, dt)
+        moved = transforms[:, np.newaxis] @ world
+        body = np.gradient(transforms[:, :3, 3], dt, axis=0)
+        soles, slid = sole_motion(rig, sole_points(rig, moved), dt), slides_of(rig, moved)
+        held = held_feet(soles, slid, dt, planted_feet(soles, dt, travel.speed), body)
+        slides = np.einsum("frc,flr->flc", transforms[1:, :3, :3], np.diff(slid, axis=0))
+        standing = held[1:] & held[:-1]
+        slip = _common(slides[standing] / dt, AGREES * travel.speed * rig.leg_length)
+        if np.linalg.norm(slip) < least * travel.speed * rig.leg_length:
+            break
+        least = LEAST_SLIP
+        velocity = travel.velocity - slip
+        speed = float(np.linalg.norm(velocity.mean(axis=0))) / rig.leg_length
+        travel = replace(travel, velocity=velocity, speed=speed)
+    return travel
+
+
+def _common(velocities: Any, near: float) -> Any:
+    """(3,): the velocity that most of these, (n, 3), have, within so much; their mean, if there is none."""
+    if not len(velocities):
+        return np.zeros(3)
+    middle = np.median(velocities, axis=0)
+    agree = np.linalg.norm(velocities - middle, axis=-1) < near
+    return middle if agree.mean() > AGREEING else velocities.mean(axis=0)
 
 
 def _standing_height(height: Any) -> Any:

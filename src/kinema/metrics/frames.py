@@ -1,4 +1,4 @@
-"""What every figure starts from: checked frames, leg lengths, runs of true values."""
+"""What every figure starts from: checked frames, positions and rotations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.pose import Pose
-from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
 
 
@@ -36,11 +35,6 @@ def positions_of(world: Any, joints: Any) -> Any:
     return world[..., :3, 3][..., np.array(joints, np.int64), :]
 
 
-def leg_lengths(rig: Rig) -> list[float]:
-    """Length of each leg from hip to ankle, metres."""
-    return [rig.skeleton.length(leg.joints) for leg in rig.legs]
-
-
 def rotations_of(matrices: Any) -> Any:
     """(..., 4): the rotation in matrices (..., 4, 4), whatever they scale or mirror."""
     axes = matrices[..., :3, :3]
@@ -52,20 +46,3 @@ def rotations_of(matrices: Any) -> Any:
 def frame_numbers(frames: Any) -> Any:
     """The number of each frame, (F, 1, ...), to go with an array of frames."""
     return np.arange(len(frames)).reshape(-1, *(1,) * (frames.ndim - 1))
-
-
-def runs(rows: Any) -> tuple[Any, Any, Any]:
-    """Every stretch of true in rows of true or false, (R, F): its row, first frame, and the frame after its last."""
-    edges = np.diff(np.pad(rows, ((0, 0), (1, 1))).astype(np.int8), axis=-1)
-    row, start = np.nonzero(edges == 1)
-    return row, start, np.nonzero(edges == -1)[1]
-
-
-def without_short(mask: Any, fewest: float) -> Any:
-    """The mask (F, ...) without stretches of fewer frames, except those at the first or the last frame."""
-    rows = np.moveaxis(mask, 0, -1).reshape(-1, len(mask)).copy()
-    row, start, stop = runs(rows)
-    short = (stop - start < fewest) & (start > 0) & (stop < len(mask))
-    for r, first, last in zip(row[short], start[short], stop[short], strict=True):
-        rows[r, first:last] = False
-    return np.moveaxis(rows.reshape(*mask.shape[1:], len(mask)), -1, 0)

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.metrics.frames import frame_numbers, leg_lengths, positions_of, rotations_of, seconds, world_frames
+from kinema.metrics.frames import frame_numbers, positions_of, rotations_of, seconds, world_frames
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
+from kinema.motion.soles import leg_lengths
 
 KNEE_BENT = 0.05
 """Leg lengths off the line from hip to ankle from which a knee is clearly bent: by 11 degrees."""
@@ -48,7 +49,7 @@ def knee_flips(rig: Rig, world: Any) -> Any:
     along = (line * thigh).sum(axis=-1, keepdims=True)
     squared = (line * line).sum(axis=-1, keepdims=True)
     out = arrays.rotate(arrays.conj(body), thigh - line * (along / np.where(squared > 0, squared, 1.0)))
-    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * np.array(leg_lengths(rig))
+    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * leg_lengths(rig)
     last = np.maximum.accumulate(np.where(bent, frame_numbers(bent), -1), axis=0)
     before = np.concatenate((np.full_like(last[:1], -1), last[:-1]))
     was = np.take_along_axis(out, np.maximum(before, 0)[..., np.newaxis], axis=0)

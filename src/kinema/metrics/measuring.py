@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema.errors import InputError
-from kinema.metrics.frames import leg_lengths, positions_of, seconds, world_frames
+from kinema.metrics.frames import positions_of, seconds, world_frames
 from kinema.metrics.joints import jerk, knee_flips, reach_error, rotation_steps
 from kinema.metrics.sliding import Steps, check_planted, slides, steps_of
 from kinema.metrics.soles import clearance, penetration, planted_from, shin_penetration, soles_over
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.motion.soles import leg_lengths
 
 FRAME = 1 / 60
 """Seconds in which rotations are compared, whatever the rate of the frames; a frame, if that is longer."""

@@ -9,9 +9,11 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.metrics.frames import frame_numbers, leg_lengths, runs
+from kinema.metrics.frames import frame_numbers
 from kinema.metrics.soles import Soles
 from kinema.model.rig import Rig
+from kinema.motion.runs import runs
+from kinema.motion.soles import leg_lengths
 
 CONTACT_BAND = 0.005
 """Leg lengths. Parts of a sole that are this near to its lowest part all count as touching: 4 mm."""
@@ -72,7 +74,7 @@ def check_planted(planted: Any, soles: Soles) -> Any:
 def _touching(rig: Rig, soles: Soles) -> Any:
     """(F, ..., L, 3): points of a sole that are as low above the ground as its lowest one."""
     gap = np.where(soles.found, soles.gap, np.inf)
-    band = CONTACT_BAND * np.array(leg_lengths(rig))[:, np.newaxis]
+    band = CONTACT_BAND * leg_lengths(rig)[:, np.newaxis]
     return soles.found & (gap <= gap.min(axis=-1, keepdims=True) + band)
 
 

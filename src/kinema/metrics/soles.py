@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.constants import PLANTED_SPEED
-from kinema.metrics.frames import leg_lengths, positions_of, seconds, without_short, world_frames
+from kinema.metrics.frames import positions_of, seconds, world_frames
 from kinema.model.rig import Rig
-
-PLANTED_SHORTEST = 0.06
-"""Seconds. A plant, or a gap in one, that is shorter is noise: the shortest steps of a sprint last 0.08 s."""
-
-PLANTED_HEIGHT = 0.05
-"""Leg lengths above the ground below which a sole can be planted: 4 cm; a swinging foot clears 1 to 2 cm, but fast."""
+from kinema.motion import soles as motion_soles
+from kinema.motion.contacts import MEASURED, SHORTEST, ContactRule, touching
+from kinema.motion.runs import without_noise
+from kinema.motion.soles import leg_lengths, sole_motion
 
 PARTS = ("heel", "ball", "tip")
 """The points of a sole, in the order of their axis."""
@@ -55,12 +52,7 @@ def sole_points(rig: Rig, world: Any) -> Any:
 
     At rest they lie on the rig's floor. The heel follows the ankle; ball and tip follow the toe joint, if there is one.
     """
-    world = world_frames(rig.skeleton, "world", world)
-    joints, offsets = np.zeros((len(rig.legs), 3), np.int64), np.zeros((len(rig.legs), 3, 3))
-    for i, leg in enumerate(rig.legs):
-        joints[i], offsets[i] = rig.sole_points(leg)
-    moved = world[..., joints, :, :]
-    return np.einsum("...rc,...c->...r", moved[..., :3, :3], offsets) + moved[..., :3, 3]
+    return motion_soles.sole_points(rig, world_frames(rig.skeleton, "world", world))
 
 
 def soles_over(rig: Rig, world: Any, ground: Any) -> Soles:
@@ -134,9 +126,9 @@ def planted_from(
     *,
     ground: Any = None,
     travel: ArrayLike = (0.0, 0.0, 0.0),
-    height: float = PLANTED_HEIGHT,
-    speed: float = PLANTED_SPEED,
-    shortest: float = PLANTED_SHORTEST,
+    height: float = MEASURED.height,
+    speed: float = MEASURED.speed,
+    shortest: float = SHORTEST,
 ) -> Any:
     """Return whether each foot is planted, (F, ..., L), by the motion alone: a point of its sole is low and slow.
 
@@ -146,16 +138,12 @@ def planted_from(
     """
     step = seconds(dt)
     moving = validation.vectors("travel", travel, 3, np.float64)
-    points = sole_points(rig, world)
-    velocity = np.gradient(points, step, axis=0) if len(points) > 1 else np.zeros_like(points)
-    if ground is None:
-        above, found = points @ np.array(rig.up) - rig.floor, np.ones(points.shape[:-1], bool)
-    else:
-        soles = soles_over(rig, world, ground)
-        above, found = soles.gap, soles.found
-    size = np.array(leg_lengths(rig))[:, np.newaxis]
-    slow = np.linalg.norm(velocity + moving, axis=-1) <= validation.number("speed", speed, 0.0) * size
-    low = above <= validation.number("height", height, 0.0) * size
+    rule = ContactRule(validation.number("height", height, 0.0), validation.number("speed", speed, 0.0))
     fewest = validation.number("shortest", shortest, 0.0) / step
-    standing = (slow & low & found).any(axis=-1)
-    return without_short(~without_short(~standing, fewest), fewest)
+    motion = sole_motion(rig, sole_points(rig, world), step)
+    found: Any = True
+    if ground is not None:
+        soles = points_over(rig, motion.points, ground)
+        motion, found = motion._replace(heights=soles.gap / motion.legs[:, np.newaxis]), soles.found
+    standing = touching(rule, motion._replace(velocity=motion.velocity + moving)) & found
+    return without_noise(standing.any(axis=-1), fewest, fewest)

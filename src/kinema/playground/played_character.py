@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.contacts import without_slip
-from kinema.bake.travel import travel_of
+from kinema.bake.travel import travel_of, without_slip
 from kinema.demo.scenes.actor import ClipMotion, clip_motion
 from kinema.demo.scenes.character import POSE_GROUP, CharacterScene
 from kinema.demo.scenes.scene import Control, Download, FileJob

@@ -9,8 +9,9 @@ from kinema.compile.jit import kernel, like
 from kinema.constants import TELEPORT
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.stages.feet.foot_rays import HEADING_FLAT
-from kinema.stages.legs.sole import BALL, HEEL, TIP, SolePoints, sole_points
+from kinema.stages.legs.sole import SolePoints, sole_points
 
 FASTEST_FOOT = 20.0
 """Leg lengths a second: in a long frame a foot that is no faster was not put elsewhere."""

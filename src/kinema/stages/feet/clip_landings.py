@@ -8,7 +8,6 @@ holds while the character moves as the clip does. Where a game moves it in anoth
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -20,11 +19,13 @@ from kinema.math import arrays, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.model.clip import Clip
 from kinema.model.root_motion import Root
+from kinema.motion.contacts import SHORTEST, stand_one_by_one, still_points
+from kinema.motion.runs import without_noise
+from kinema.motion.soles import BALL, HEEL, TIP, sole_motion, sole_points
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH
 from kinema.stages.feet.foot_records import LEAVES, NO_OVERRIDE
-from kinema.stages.feet.foot_step import RELEASE_SHARE, SHORTEST_SWING
+from kinema.stages.feet.foot_step import SHORTEST_SWING
 from kinema.stages.legs.ground_contact import SWINGING, floor_of
-from kinema.stages.legs.sole import BALL, HEEL, TIP
 from kinema.stages.play import Playing
 from kinema.stages.stage import Crowd, FrameContext
 
@@ -36,16 +37,6 @@ CHUNK = 1024
 
 SHORTEST_CLIP = 1e-6
 """Seconds of a clip that is longer than a pose."""
-
-SHORTEST_STAND = 0.06
-"""Seconds on the ground below which a foot does not stand."""
-
-HELD_HEIGHT, HELD_SPEED = 0.035, 0.25
-"""Leg lengths above where a point of a sole is lowest, and leg lengths a second, up to which it holds its foot."""
-
-LOWEST_SHARE, HIGHEST_STANDING = 0.02, 0.05
-"""Share of the frames in which a point is lower than what counts as its lowest, since captured heights are noisy; and
-leg lengths above the floor that this is at most: what is higher is in the air, or on a box."""
 
 TIP_ALONE, TOE_OFF = 0.03, 0.1
 """Leg lengths of heel and ball above the floor from which a foot stands on its tip only; and seconds of that, at the
@@ -248,12 +239,7 @@ class ClipLandings:
             pose = clip.sample(times[first : first + CHUNK])
             world = rig.skeleton.world(pose).astype(np.float64)
             hips.append(world[:, rig.hips, :3, 3].copy())
-            feet = []
-            for leg in rig.legs:
-                joints, points = rig.sole_points(leg)
-                matrices = world[:, list(joints)]
-                feet.append(np.einsum("fprc,pc->fpr", matrices[..., :3, :3], points) + matrices[..., :3, 3])
-            soles.append(np.stack(feet, axis=1))
+            soles.append(sole_points(rig, world))
             grounds.append(_grounds(root, pose, rig.up))
         return np.concatenate(hips), np.concatenate(soles), np.concatenate(grounds)
 
@@ -261,33 +247,20 @@ class ClipLandings:
         """(F, L): which feet stand (1), leave (LEAVES) or are in the air (0). They stand where a point is low and slow
         for long enough.
         """
-        up, size = np.array(self._crowd.rig.up, np.float64), self._lengths
-        heights = soles @ up - self._crowd.rig.floor
-        low, switch = heights.min(axis=-1), CONTACT_SWITCH * size
-        touches = np.where(heights[..., HEEL] < heights[..., BALL] - switch, HEEL, BALL)
+        motion = sole_motion(self._crowd.rig, soles, 1.0 / rate)
+        heights = motion.heights
+        touches = np.where(heights[..., HEEL] < heights[..., BALL] - CONTACT_SWITCH, HEEL, BALL)
         ends = np.minimum(heights[..., HEEL], heights[..., BALL])
-        touches = np.where(heights[..., TIP] < ends - switch, TIP, touches)
-        moves = np.gradient(soles, 1.0 / rate, axis=0) if len(soles) > 1 else np.zeros_like(soles)
-        moves = np.linalg.norm(moves - (moves @ up)[..., np.newaxis] * up, axis=-1)
-        speed = np.take_along_axis(moves, touches[..., np.newaxis], axis=-1)[..., 0]
-        limits = np.array((self._height, self._speed)) * size[:, np.newaxis]
-        measures = np.stack((low, speed), axis=-1)
-        stands = _with_hysteresis((measures < limits).all(axis=-1), (measures >= RELEASE_SHARE * limits).any(axis=-1))
+        touches = np.where(heights[..., TIP] < ends - CONTACT_SWITCH, TIP, touches)
+        across = motion.velocity - (motion.velocity @ motion.up)[..., np.newaxis] * motion.up
+        speeds = np.linalg.norm(across, axis=-1) / motion.legs[:, np.newaxis]
+        speed = np.take_along_axis(speeds, touches[..., np.newaxis], axis=-1)[..., 0]
+        stands = stand_one_by_one(heights.min(axis=-1), speed, self._height, self._speed)
         if self._height > 0.0 and self._speed > 0.0:
-            stands |= self._still(heights, soles, rate)
-        stands = _long_enough(stands, SHORTEST_SWING * rate, SHORTEST_STAND * rate)
-        on_tip = (touches == TIP) & (ends > TIP_ALONE * size)
+            stands |= still_points(motion).any(axis=-1)
+        stands = without_noise(stands, SHORTEST_SWING * rate, SHORTEST * rate)
+        on_tip = (touches == TIP) & (ends > TIP_ALONE)
         return np.where(_toe_off(stands, on_tip, TOE_OFF * rate), LEAVES, stands)
-
-    def _still(self, heights: Any, soles: Any, rate: float) -> Any:
-        """(F, L): which feet have a point that hardly moves just above where it is lowest: captured feet stand a little
-        above the floor, and one that lifts off but hardly moves must not slide.
-        """
-        size = self._lengths[:, np.newaxis]
-        levels = np.clip(np.quantile(heights / size, LOWEST_SHARE, axis=0), 0.0, HIGHEST_STANDING)
-        moves = np.gradient(soles, 1.0 / rate, axis=0) if len(soles) > 1 else np.zeros_like(soles)
-        still = np.linalg.norm(moves, axis=-1) < HELD_SPEED * size
-        return ((heights / size < levels + HELD_HEIGHT) & still).any(axis=-1)
 
     def _fill(self, landings: Any, contacts: Any, hips: Any, soles: Any, rate: float, first: int) -> None:
         """Fill in the landings of the frames from `first` on, in the clip's own space."""
@@ -346,26 +319,6 @@ def _grounds(root: Root | None, pose: Any, up: Any) -> Any:
 def _moved(points: Any, matrix: Any) -> Any:
     """Points, (..., 3), moved by a matrix, (4, 4)."""
     return points @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def _with_hysteresis(lands: Any, leaves: Any) -> Any:
-    """(F, L): true from a frame that lands until one that leaves."""
-    frames = np.arange(len(lands))[:, np.newaxis]
-    landed, left = (np.maximum.accumulate(np.where(which, frames, -1)) for which in (lands, leaves))
-    return landed > left
-
-
-def _long_enough(stands: Any, gap: float, stand: float) -> Any:
-    """(F, L): which feet stand, without short gaps, and then without short contacts, except those at either end."""
-    stands = stands.copy()
-    for value, fewest in ((False, gap), (True, stand)):
-        for leg in range(stands.shape[1]):
-            row = stands[:, leg]
-            edges = np.flatnonzero(np.diff(row)) + 1
-            for start, stop in itertools.pairwise(edges):
-                if row[start] == value and stop - start < fewest:
-                    row[start:stop] = not value
-    return stands
 
 
 def _toe_off(stands: Any, on_tip: Any, longest: float) -> Any:

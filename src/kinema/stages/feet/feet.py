@@ -33,7 +33,8 @@ from kinema.compile.records import Record, kernel_views
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.math.rows import load3, load_origin
-from kinema.model.rig import Leg, Rig
+from kinema.model.rig import Rig
+from kinema.motion.soles import TIP, standing_points
 from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matrix
 from kinema.stages.feet.clip_landings import ClipLandings
 from kinema.stages.feet.feet_levels import FeetLevel, LevelChoice, check_levels
@@ -57,7 +58,7 @@ from kinema.stages.legs.ground_contact import (
 )
 from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg, solve_legs
 from kinema.stages.legs.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
-from kinema.stages.legs.sole import NO_TOES, SOLE, TIP
+from kinema.stages.legs.sole import NO_TOES, SOLE
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 from kinema.world.rays import Hits
 
@@ -476,9 +477,8 @@ def _soles(crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     """(L,) SOLE."""
     rig = crowd.rig
     soles = SOLE.zeros(len(legs), crowd.precision)
-    for sole, leg, solver in zip(soles, rig.legs, legs, strict=True):
+    for sole, leg, solver, (heel, ball, tip) in zip(soles, rig.legs, legs, standing_points(rig), strict=True):
         joints, points = rig.sole_points(leg)
-        heel, ball, tip = _standing_points(rig, leg)
         sole.joints[:], sole.points[:], sole.length = joints, points, solver.length
         toes = int(joints[TIP])
         sole.toes_parent = rig.skeleton.parents[toes] if toes != leg.joints[-1] else NO_TOES
@@ -496,9 +496,3 @@ def _toes_axis(rig: Rig, toes: int, along: Any) -> Any:
     axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-12)
     across = np.cross(along, rig.up) @ axes
     return across / max(float(np.linalg.norm(across)), 1e-12)
-
-
-def _standing_points(rig: Rig, leg: Leg) -> Any:
-    """(3, 3): heel, ball and tip as the character stands, in its own space."""
-    joints, points = rig.sole_points(leg)
-    return [m[:3, :3] @ p + m[:3, 3] for m, p in zip(rig.standing_world[list(joints)], points, strict=True)]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kinema.compile.jit import batch, kernel, like, routine
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.stages.character_pose import CharacterPose
 from kinema.stages.legs.ground_contact import (
     FOOT_SAMPLES,
@@ -25,7 +26,7 @@ from kinema.stages.legs.ground_contact import (
     height_on,
     take_answer,
 )
-from kinema.stages.legs.sole import BALL, HEEL, TIP, SolePoints, sole_points, straighten_toes
+from kinema.stages.legs.sole import SolePoints, sole_points, straighten_toes
 from kinema.world.rays import unit_direction
 
 # --- tuning ----------------------------------------------------------------------------------------------------

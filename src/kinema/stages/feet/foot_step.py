@@ -24,6 +24,8 @@ from kinema.constants import AT_REST
 from kinema.math import quat, spring, vec, xform
 from kinema.math.curves import Motion, falloff, minimum_jerk, rest_at, step_quintic
 from kinema.math.rows import load3, load_matrix, store3, store4
+from kinema.motion.contacts import RELEASE_SHARE, stands_now
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH, over_floor, pick, read_clip_foot
 from kinema.stages.feet.foot_rays import (
     AHEAD,
@@ -50,7 +52,6 @@ from kinema.stages.legs.ground_contact import (
     floor_of,
     height_on,
 )
-from kinema.stages.legs.sole import BALL, HEEL, TIP
 
 # --- tuning ----------------------------------------------------------------------------------------------------
 
@@ -71,9 +72,6 @@ bend into the floor. From twice that on the foot stands on its toes."""
 
 SAME_HEIGHT = 0.05
 """Leg lengths by which a foot may be higher or lower than in the clip that plays for the contacts of that to count."""
-
-RELEASE_SHARE = 1.25
-"""A planted foot lifts off at this many times the height and speed at which it was planted: no flicker between."""
 
 SHORTEST_SWING = 0.08
 """Seconds in the air below which a foot has made no step: nothing is learnt of its next swing."""
@@ -248,11 +246,9 @@ def tip_hangs(sole, foot, hits, up):
 @kernel
 def contact_state(settings, sole, foot, clip, hits, up):
     """Whether the clip has this foot on the ground, and whether it is held there."""
-    share = like(clip.low, RELEASE_SHARE) if foot.contact != SWINGING else like(clip.low, 1.0)
-    size = sole.length * share
-    swings = (clip.low >= settings.plant_height * size) | (clip.speed >= settings.plant_speed * size)
+    stands = stands_now(settings, sole.length, clip.low, clip.speed, foot.contact != SWINGING)
     override = contact_override(sole, foot)
-    if (override == 0) | ((override == NO_OVERRIDE) & swings):
+    if (override == 0) | ((override == NO_OVERRIDE) & (not stands)):
         return SWINGING
     if (override == LEAVES) and not foot.fresh and (foot.contact == SWINGING or tip_hangs(sole, foot, hits, up)):
         return SWINGING

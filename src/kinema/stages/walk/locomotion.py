@@ -18,6 +18,7 @@ from kinema import notices, validation
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.rig import Leg, Rig
+from kinema.motion.soles import standing_points
 from kinema.stages.blending import numbers
 from kinema.stages.legs.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
 from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg
@@ -448,7 +449,7 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     stands = rig.standing_world.astype(np.float64)
     (thigh, knee, ankle), length = solver.joints, solver.length
     hip_at, knee_at, ankle_at = stands[[thigh, knee, ankle], :3, 3]
-    heel, ball, tip = _sole(rig, leg)
+    heel, ball, tip = standing_points(rig)[list(rig.legs).index(leg)]
     bones = record.bones
     bones.thigh, bones.knee, bones.ankle, bones.length = thigh, knee, ankle, length
     rest = float(np.linalg.norm(ankle_at - hip_at))
@@ -482,12 +483,6 @@ def _fill_leg(record: Any, settings: Locomotion, rig: Rig, solver: SolvedLeg, le
     record.point = sole < POINT_SOLE * length
     along = np.array(rig.forward) if record.point else (tip - heel) / sole
     record.margin[:] = along * SOLE_MARGIN * length
-
-
-def _sole(rig: Rig, leg: Leg) -> list[Any]:
-    """Heel, ball and tip as the character stands, in its own space."""
-    joints, points = rig.sole_points(leg)
-    return [m[:3, :3] @ p + m[:3, 3] for m, p in zip(rig.standing_world[list(joints)], points, strict=True)]
 
 
 def _rotation(axes: Any) -> Any:

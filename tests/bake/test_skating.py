@@ -6,11 +6,11 @@ import pytest
 import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.contacts import slides_of
 from kinema.demo import humanoid
-from kinema.metrics.frames import runs
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
+from kinema.motion.runs import runs
+from kinema.motion.soles import slides_of
 from tests.assets import asset
 
 SETTINGS = BakeSettings(lock_feet=True)

@@ -1,0 +1,87 @@
+"""The soles of a motion: where heel, ball and tip are in every frame, and how they move.
+
+Frames are the first axis; characters may follow. Stages read the soles of one frame in kernels of their own
+(`stages.legs.sole`), because they change the pose while they read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.model.rig import Rig
+
+HEEL, BALL, TIP = 0, 1, 2
+"""The points of a sole, in the order of their axis."""
+
+ROLLS_OVER = 0.03
+"""Leg lengths above the lowest point of a sole within which other points carry it, too; the lower, the more."""
+
+
+class SoleMotion(NamedTuple):
+    """How soles move over the floor of a motion. F frames, L legs; characters may stand between the two."""
+
+    points: Any
+    """(F, ..., L, 3, 3): heel, ball and tip."""
+    velocity: Any
+    """(F, ..., L, 3, 3): of them, metres a second."""
+    heights: Any
+    """(F, ..., L, 3): of them above the floor, leg lengths."""
+    legs: Any
+    """(L,): length of each leg, metres."""
+    up: Any
+    """(3,): unit."""
+
+    @property
+    def speeds(self) -> Any:
+        """(F, ..., L, 3): leg lengths a second."""
+        return np.linalg.norm(self.velocity, axis=-1) / self.legs[:, np.newaxis]
+
+
+def leg_lengths(rig: Rig) -> Any:
+    """Measure each leg from hip to ankle, (L,), metres."""
+    return np.array([rig.skeleton.length(leg.joints) for leg in rig.legs])
+
+
+def sole_points(rig: Rig, world: Any) -> Any:
+    """Compute heel, ball and tip of each leg's sole, (F, ..., L, 3, 3), from world matrices (F, ..., J, 4, 4).
+
+    At rest they lie on the rig's floor. The heel follows the ankle; ball and tip follow the toe joint, if there is one.
+    """
+    joints, offsets = np.zeros((len(rig.legs), 3), np.int64), np.zeros((len(rig.legs), 3, 3))
+    for i, leg in enumerate(rig.legs):
+        joints[i], offsets[i] = rig.sole_points(leg)
+    moved = world[..., joints, :, :]
+    return np.einsum("...rc,...c->...r", moved[..., :3, :3], offsets) + moved[..., :3, 3]
+
+
+def standing_points(rig: Rig) -> Any:
+    """Compute heel, ball and tip as the character stands, (L, 3, 3), in its own space."""
+    return sole_points(rig, rig.standing_world)
+
+
+def sole_motion(rig: Rig, points: Any, dt: float, floor: Any = None) -> SoleMotion:
+    """Measure how soles move, from their points (F, ..., L, 3, 3), dt seconds apart.
+
+    floor: height of the floor, metres, for all frames or for each, (F,). Default: the rig's.
+    """
+    up, legs = np.array(rig.up, np.float64), leg_lengths(rig)
+    level = np.asarray(rig.floor if floor is None else floor, np.float64)
+    level = level.reshape(-1, *(1,) * (points.ndim - 2))
+    velocity = np.gradient(points, dt, axis=0) if len(points) > 1 else np.zeros_like(points)
+    return SoleMotion(points, velocity, (points @ up - level) / legs[:, np.newaxis], legs, up)
+
+
+def slides_of(rig: Rig, world: Any) -> Any:
+    """Sum up how far each sole has slid along the ground since the first frame, where it rolls over the ground,
+    (F, L, 3).
+    """
+    points, up = sole_points(rig, world), np.array(rig.up)
+    heights = points @ up
+    heights = (heights[1:] + heights[:-1]) / 2
+    above = (heights - heights.min(axis=-1, keepdims=True)) / (ROLLS_OVER * rig.leg_length)
+    weights = np.maximum(1.0 - above, 0.0) ** 2
+    slides = np.einsum("flp,flpc->flc", weights / weights.sum(axis=-1, keepdims=True), np.diff(points, axis=0))
+    slides -= (slides @ up)[..., np.newaxis] * up
+    return np.concatenate([np.zeros_like(slides[:1]), np.cumsum(slides, axis=0)])
