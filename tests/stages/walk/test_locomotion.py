@@ -118,7 +118,7 @@ def test_it_turns_in_place_then_stands_and_sleeps():
     assert np.abs(walk.place[:, [0, 2], 3]).max() < 1e-9
     walk.state.stop()
     walk.go(4.0)
-    homes = walk.state.feet.home[0]
+    homes = walk.state.feet.home.point[0]
     assert np.linalg.norm(walk.balls()[-1] - homes, axis=-1).max() < walk.state.settings.settle * walk.size
     assert not walk.state.awake(1 / HZ).any()
     before = walk.world[-1]

@@ -14,7 +14,7 @@ from kinema.stages.walk.swing_plan import (
     raise_foothold,
     share_across,
 )
-from kinema.stages.walk.walking import STEP, WALKING_LEG
+from kinema.stages.walk.walking_records import STEP, WALKING_LEG
 
 UP = (0.0, 1.0, 0.0)
 
@@ -57,8 +57,8 @@ def a_leg():
 def steps(foothold, count=1):
     """Feet at the origin that are going to land at a foothold, level."""
     feet = STEP.zeros(count, np.float64)
-    feet.rotation[:, 3] = feet.foothold_rotation[:, 3] = 1.0
-    feet.foothold[:] = foothold
+    feet.rotation[:, 3] = feet.foothold.rotation[:, 3] = 1.0
+    feet.foothold.ball[:] = foothold
     return feet
 
 
@@ -75,7 +75,7 @@ def test_a_foothold_is_raised_by_a_bump_under_any_part_of_the_sole(which):
     feet, hits = steps((0.0, 0.0, 0.6)), flat_hits()
     hits.point[2 * PATH_RAYS + which, 1] = 0.05
     raise_footholds(*kernel_views(a_leg(), feet, hits))
-    assert feet.foothold[0, 1] == pytest.approx(0.05)
+    assert feet.foothold.ball[0, 1] == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("height", [0.0005, 0.2])
@@ -83,12 +83,12 @@ def test_rounding_and_steps_do_not_raise_a_foothold(height):
     feet, hits = steps((0.0, 0.0, 0.6)), flat_hits()
     hits.point[2 * PATH_RAYS, 1] = height
     raise_footholds(*kernel_views(a_leg(), feet, hits))
-    assert feet.foothold[0, 1] == 0.0
+    assert feet.foothold.ball[0, 1] == 0.0
 
 
 def test_a_sole_that_tilts_is_measured_where_it_lands():
     feet, out, half = steps((0.0, 0.0, 0.6)), np.zeros((1, LANDING_RAYS, 3)), np.radians(15.0)
-    feet.foothold_rotation[0] = (np.sin(half), 0.0, 0.0, np.cos(half))  # Toes down by 30 degrees.
+    feet.foothold.rotation[0] = (np.sin(half), 0.0, 0.0, np.cos(half))  # Toes down by 30 degrees.
     find_landing_points(*kernel_views(a_leg(), feet), out)
     np.testing.assert_allclose(out[0, 0], (0.0, 0.1, 0.6 - 0.2 * np.cos(2 * half)), atol=1e-12)
     np.testing.assert_allclose(out[0, -1], (0.0, -0.05, 0.6 + 0.1 * np.cos(2 * half)), atol=1e-12)
@@ -98,13 +98,13 @@ def test_a_swing_that_waits_before_a_step_up_clears_it_better():
     feet, hits, out = steps((0.0, 0.2, 0.6), 2), flat_hits(), np.zeros(2)
     for line in range(2):
         hits.point[line * PATH_RAYS + 6 : (line + 1) * PATH_RAYS, 1] = 0.2
-    feet.apex[:], feet.rises[:], feet.arrive[:], feet.depart[:] = 0.32, 0.65, 0.1, (0.0, 0.3)
+    feet.swing.apex[:], feet.swing.rises[:], feet.swing.arrive[:], feet.swing.depart[:] = 0.32, 0.65, 0.1, (0.0, 0.3)
     find_penetrations(*kernel_views(a_leg(), feet, hits), out)
     assert out[1] < 0.5 * out[0]
 
 
 def test_a_foot_stays_during_its_waits_and_moves_all_the_way_between_them():
     feet, out = steps((0.0, 0.0, 0.6)), np.zeros(3)
-    feet.depart[:], feet.arrive[:] = 0.2, 0.3
+    feet.swing.depart[:], feet.swing.arrive[:] = 0.2, 0.3
     find_shares(*kernel_views(feet), np.array((0.2, 0.45, 0.7)), out)
     np.testing.assert_allclose(out, (0.0, 0.5, 1.0), atol=1e-12)

@@ -35,7 +35,8 @@ from kinema.stages.walk.gait import (
     on_own_side,
 )
 from kinema.stages.walk.swinging import land
-from kinema.stages.walk.walking import HANGING, aim_at_ground, landing_ankle, landing_share, reach_for, rotation_of
+from kinema.stages.walk.walking import aim_at_ground, landing_ankle, landing_share, reach_for, rotation_of
+from kinema.stages.walk.walking_records import HANGING
 
 RING, SHORTER = 13, 8
 """Candidates where the foot is wanted, four around it half way out and eight all the way out; and on the way from there
@@ -110,7 +111,7 @@ def candidate_offset(settings, leg, foot, which, up):
     """How far from where the foot is wanted a candidate lies, across up."""
     zero = like(settings.search, 0.0)
     if which >= RING:
-        back = vec.reject(vec.sub(load3(foot.home), load3(foot.wanted)), up)
+        back = vec.reject(vec.sub(load3(foot.home.point), load3(foot.wanted.point)), up)
         return vec.scale(back, like(zero, (which - RING + 1) / SHORTER))
     e1 = vec.unit_side(up)
     e2 = vec.cross(up, e1)
@@ -148,15 +149,17 @@ def sample_part(settings, leg, sample):
 @kernel
 def is_looking(foot):
     """Whether a foot looks for its foothold in this frame: it has just left, it hangs, or it needs another one."""
-    leaves = (foot.target.contact == SWINGING) & ((foot.left >= foot.duration) | foot.again)
+    swing = foot.swing
+    leaves = (foot.target.contact == SWINGING) & ((swing.left >= swing.duration) | swing.again)
     return leaves | (foot.target.contact == HANGING)
 
 
 @routine
 def misses(settings, leg, walker, foot, m, up):
     """Whether a foot that rises no longer reaches its foothold, because its body does not get there in time."""
-    on_its_way = (foot.target.contact == SWINGING) & (foot.left < foot.duration) & (not foot.replanned)
-    rises = vec.dot(load3(foot.velocity), up) >= like(foot.left, 0.0)
+    swing = foot.swing
+    on_its_way = (foot.target.contact == SWINGING) & (swing.left < swing.duration) & (not swing.replanned)
+    rises = vec.dot(load3(foot.velocity), up) >= like(swing.left, 0.0)
     if not (on_its_way & rises):
         return False
     return not is_within_reach(settings, leg, walker, foot, m, landing_ankle(leg, foot), up)
@@ -169,9 +172,9 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
     for k in range(rows.size):
         i = rows[k]
         walker, m = walkers[i], load_matrix(transforms[i, 0])
-        beats = math.floor(walker.since / walker.beat)
-        walker.since += dt
-        walker.retries = math.floor(walker.since / walker.beat) > beats
+        beats = math.floor(walker.rhythm.since / walker.rhythm.beat)
+        walker.rhythm.since += dt
+        walker.rhythm.retries = math.floor(walker.rhythm.since / walker.rhythm.beat) > beats
         up = floor_of(settings.contact, transforms[i, 0]).up
         if not walker.pelvis.fresh:
             lift_feet(settings, legs, walker, feet[i], m, up)
@@ -179,11 +182,11 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
         for n in range(legs.size):
             foot = feet[i, n]
             foot.first_ray = -1
-            foot.again = misses(settings, legs[n], walker, foot, m, up)
+            foot.swing.again = misses(settings, legs[n], walker, foot, m, up)
             if is_looking(foot):
-                seconds = foot.left if foot.target.contact == SWINGING else like(dt, 0.0)
+                seconds = foot.swing.left if foot.target.contact == SWINGING else like(dt, 0.0)
                 bound_landing(settings, legs, walker, feet[i], n, m, seconds)
-                store3(foot.wanted, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
+                store3(foot.wanted.point, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
                 count += CANDIDATES * samples_of(legs[n])
     return count
@@ -192,7 +195,7 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
 @routine
 def aim_foot(settings, leg, walker, foot, floor, rotation, rays):
     """Aim the rays of one foot, under every candidate."""
-    n, wanted = foot.first_ray, load3(foot.wanted)
+    n, wanted = foot.first_ray, load3(foot.wanted.point)
     for which in range(CANDIDATES):
         at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
@@ -238,7 +241,7 @@ def foothold_at(settings, leg, walker, foot, which, hits, floor):
         beside = hits[n + sample]
         if beside.found and height_on(plane, load3(beside.point), floor.up) < -length * like(length, NEAR_EDGE):
             gap += length * like(length, NO_GROUND)
-    at = vec.add(load3(foot.wanted), candidate_offset(settings, leg, foot, which, floor.up))
+    at = vec.add(load3(foot.wanted.point), candidate_offset(settings, leg, foot, which, floor.up))
     flat = vec.add(floor.point, vec.reject(vec.sub(at, floor.point), floor.up))
     ball = vec.add(flat, vec.scale(floor.up, height_on(plane, flat, floor.up)))
     cost = gap * like(length, HOLD_EDGE) / length + like(length, BALL_HANGS if hangs else 0.0)
@@ -281,16 +284,16 @@ def is_held_back(walker):
 @routine
 def is_within_reach(settings, leg, walker, foot, m, ankle, up):
     """Whether the leg reaches a foothold once the body has come there, without crouching too far."""
-    seconds = foot.left if foot.target.contact == SWINGING else like(walker.level, 0.0)
-    moves = vec.scale(load3(foot.drift), seconds * walker.advance)
-    hip = vec.add(xform.apply(m, load3(foot.hip)), moves)
+    seconds = foot.swing.left if foot.target.contact == SWINGING else like(walker.level.height, 0.0)
+    moves = vec.scale(load3(foot.home.drift), seconds * walker.advance)
+    hip = vec.add(xform.apply(m, load3(foot.hip.point)), moves)
     held = is_held_back(walker)
     reach = leg.reach if held else reach_for(leg, like(seconds, HOLD_REACH))
     crouch = leg.crouch * (like(seconds, HELD_CROUCH) if held else like(seconds, HOLD_CROUCH))
     top = walker.pelvis.height + highest_hip(hip, ankle, up, reach)
     far = vec.length(vec.reject(vec.sub(hip, ankle), up)) > reach
     climbs = vec.dot(vec.sub(ankle, load3(foot.target.ankle)), up) * leg.level_share
-    return (top >= walker.level + climbs - crouch) & (not far)
+    return (top >= walker.level.height + climbs - crouch) & (not far)
 
 
 @routine
@@ -308,23 +311,24 @@ def choose_foothold(settings, leg, walker, foot, hits, m, floor):
         ankle = vec.add(hold.ball, quat.rotate(rotation, load3(leg.to_ankle)))
         way = vec.sub(hold.ball, load3(foot.target.ball))
         high = abs(vec.dot(way, up)) > length * like(length, HIGHEST_LANDING)
-        beside = abs(vec.dot(hold.ball, up) - foot.beside) / length
+        beside = abs(vec.dot(hold.ball, up) - foot.wanted.beside) / length
         high |= beside > like(length, HIGHEST_BESIDE)
         fits = is_within_reach(settings, leg, walker, foot, m, ankle, up) & (is_held_back(walker) | (not high))
         if not (walker.pelvis.fresh | fits):
             continue
         aside = candidate_offset(settings, leg, foot, which, up)
         off = vec.dot(way, slope)
-        crossing = max(foot.bound - vec.dot(hold.ball, load3(foot.side)), zero) * like(length, HOLD_CROSSING)
+        crosses = max(foot.wanted.bound - vec.dot(hold.ball, load3(foot.wanted.side)), zero)
+        crossing = crosses * like(length, HOLD_CROSSING)
         cost = hold.cost + (vec.length(aside) + abs(off) * like(length, HOLD_HEIGHT) + crossing) / length
         cost += max(beside - like(length, EASY_BESIDE), zero) * like(length, HOLD_BESIDE)
         if (not found) | (cost < cheapest):
             found, cheapest = True, cost
-            store3(foot.foothold, hold.ball)
-            store4(foot.foothold_rotation, rotation)
-            store3(foot.shift, aside)
-    foot.failed = not found
-    store3(foot.tried, landing_point(settings, leg, walker, foot, m, zero))
+            store3(foot.foothold.ball, hold.ball)
+            store4(foot.foothold.rotation, rotation)
+            store3(foot.foothold.shift, aside)
+    foot.foothold.failed = not found
+    store3(foot.foothold.tried, landing_point(settings, leg, walker, foot, m, zero))
     return found
 
 
@@ -335,24 +339,25 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
     A foot that was about to leave and finds none stays, and so does one that would come down where it is. One that is
     on its way keeps the foothold that it has.
     """
+    swing = foot.swing
     found = choose_foothold(settings, leg, walker, foot, hits, m, floor)
-    if foot.again:
-        foot.replanned = True
+    if swing.again:
+        swing.replanned = True
         if found:
-            foot.lift_off, foot.ground = vec.dot(load3(foot.target.ball), floor.up), ground_below(foot, floor)
-            foot.plans = True
+            swing.lift_off, swing.ground = vec.dot(load3(foot.target.ball), floor.up), ground_below(foot, floor)
+            swing.plans = True
         return
     if found & (foot.target.contact == SWINGING) & (not walker.pelvis.fresh):
-        moves = vec.sub(load3(foot.foothold), load3(foot.target.ball))
-        found = vec.length(moves) > leg.bones.length * like(foot.left, SHORTEST_STEP)
-        foot.failed = not found
+        moves = vec.sub(load3(foot.foothold.ball), load3(foot.target.ball))
+        found = vec.length(moves) > leg.bones.length * like(swing.left, SHORTEST_STEP)
+        foot.foothold.failed = not found
     if walker.pelvis.fresh:
         if found:
             land(foot)
     elif found:
         if foot.target.contact == HANGING:
             lift_off(walker, foot, floor.up)
-        foot.plans = True
+        swing.plans = True
     elif foot.target.contact == SWINGING:
         foot.target.contact = PLANTED
 
@@ -366,7 +371,8 @@ def ground_below(foot, floor):
 @kernel
 def learns_again(walker):
     """Whether a walker whose legs are out of step learns its pace, although no group lifts off: every other beat."""
-    return walker.retries & (int(walker.since / walker.beat) % 2 == 0)
+    rhythm = walker.rhythm
+    return rhythm.retries & (int(rhythm.since / rhythm.beat) % 2 == 0)
 
 
 @batch
@@ -377,12 +383,12 @@ def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
         in_air = lifts = False
         for n in range(legs.size):
-            in_air |= (feet[i, n].target.contact == SWINGING) & ((feet[i, n].first_ray < 0) | feet[i, n].again)
+            in_air |= (feet[i, n].target.contact == SWINGING) & ((feet[i, n].first_ray < 0) | feet[i, n].swing.again)
         for n in range(legs.size):
             if feet[i, n].first_ray >= 0:
                 begin_swing(settings, legs[n], walkers[i], feet[i, n], hits, m, floor)
                 lifts |= feet[i, n].target.contact == SWINGING
         if lifts & (not in_air):
-            walkers[i].since = like(walkers[i].since, 0.0)
+            walkers[i].rhythm.since = like(walkers[i].rhythm.since, 0.0)
         if (lifts & (not in_air)) | learns_again(walkers[i]):
             learn_pace(walkers[i])

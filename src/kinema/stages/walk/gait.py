@@ -127,7 +127,8 @@ def groups_of(rig: Rig) -> tuple[int, ...]:
 @kernel
 def lead_of(walker, foot):
     """How far ahead of its home a foot lands: half as far as its home moves while it stands."""
-    return vec.length(load3(foot.drift)) * (walker.beat - walker.swing_time * like(walker.beat, 0.5))
+    rhythm = walker.rhythm
+    return vec.length(load3(foot.home.drift)) * (rhythm.beat - rhythm.swing_time * like(rhythm.beat, 0.5))
 
 
 @routine
@@ -149,12 +150,12 @@ def lead_shift(settings, leg, m, along, lead):
 def landing_point(settings, leg, walker, foot, m, seconds):
     """The ideal landing position of a foot that lands in so many seconds. m: the character's transform."""
     zero = like(seconds, 0.0)
-    drift = load3(foot.drift)
+    drift = load3(foot.home.drift)
     along = vec.unit_or(drift, (zero, zero, zero))
     lead = lead_of(walker, foot)
     ahead = vec.scale(along, lead + lead_shift(settings, leg, m, along, lead))
     moves = vec.scale(drift, seconds * walker.advance)
-    return vec.add(load3(foot.home), vec.add(moves, keep_side(settings, leg, m, ahead)))
+    return vec.add(load3(foot.home.point), vec.add(moves, keep_side(settings, leg, m, ahead)))
 
 
 @routine
@@ -185,23 +186,23 @@ def bound_landing(settings, legs, walker, feet, n, m, seconds):
     if partner >= 0:
         apart = vec.dot(vec.sub(load3(legs[n].home), load3(legs[partner].home)), own_side) * like(zero, OWN_SIDE)
     side = vec.scale(side, like(zero, -1.0)) if apart < zero else side
-    store3(foot.side, vec.select(apart != zero, side, (zero, zero, zero)))
-    foot.bound, foot.beside = zero, vec.dot(load3(foot.target.ball), xform.linear(m, own_up))
+    store3(foot.wanted.side, vec.select(apart != zero, side, (zero, zero, zero)))
+    foot.wanted.bound, foot.wanted.beside = zero, vec.dot(load3(foot.target.ball), xform.linear(m, own_up))
     if partner >= 0:
         beside = feet[partner]
-        stands = load3(beside.foothold) if beside.target.contact == SWINGING else load3(beside.target.ball)
-        foot.beside = vec.dot(stands, xform.linear(m, own_up))
-        foot.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.side)) + abs(apart)
-        home = vec.add(load3(foot.home), vec.scale(load3(foot.drift), seconds * walker.advance))
+        stands = load3(beside.foothold.ball) if beside.target.contact == SWINGING else load3(beside.target.ball)
+        foot.wanted.beside = vec.dot(stands, xform.linear(m, own_up))
+        foot.wanted.bound = vec.dot(load3(feet[partner].target.ball), load3(foot.wanted.side)) + abs(apart)
+        home = vec.add(load3(foot.home.point), vec.scale(load3(foot.home.drift), seconds * walker.advance))
         inward = abs(vec.dot(load3(legs[n].home), own_side)) * like(zero, OWN_SIDE)
-        foot.bound = max(foot.bound, vec.dot(home, load3(foot.side)) - inward)
+        foot.wanted.bound = max(foot.wanted.bound, vec.dot(home, load3(foot.wanted.side)) - inward)
 
 
 @kernel
 def on_own_side(foot, wanted):
     """A landing moved sideways so far that the foot does not cross the one beside it."""
-    side = load3(foot.side)
-    return vec.add(wanted, vec.scale(side, max(foot.bound - vec.dot(wanted, side), like(foot.bound, 0.0))))
+    side, bound = load3(foot.wanted.side), foot.wanted.bound
+    return vec.add(wanted, vec.scale(side, max(bound - vec.dot(wanted, side), like(bound, 0.0))))
 
 
 @routine
@@ -211,7 +212,7 @@ def walking_dip(settings, legs, walker, feet, m):
     dip = zero
     for n in range(legs.size):
         leg = legs[n]
-        along = vec.unit_or(load3(feet[n].drift), (zero, zero, zero))
+        along = vec.unit_or(load3(feet[n].home.drift), (zero, zero, zero))
         lead = lead_of(walker, feet[n])
         shift = lead_shift(settings, leg, m, along, lead)
         lead = lead * like(zero, DIP_LEAD)
@@ -239,22 +240,22 @@ def need(settings, leg, walker, foot, m, up):
         return like(zero, STEP_URGENT)
     if foot.target.contact != PLANTED:
         return zero
-    if foot.failed:
-        moved = vec.reject(vec.sub(wanted, load3(foot.tried)), up)
-        walks = vec.span(load3(foot.drift)) > zero
-        again = walker.retries & walks
+    if foot.foothold.failed:
+        moved = vec.reject(vec.sub(wanted, load3(foot.foothold.tried)), up)
+        walks = vec.span(load3(foot.home.drift)) > zero
+        again = walker.rhythm.retries & walks
         if (vec.length(moved) < length * like(zero, TRY_AGAIN)) & (not again):
             return zero
     ball = load3(foot.target.ball)
     # A foothold beside the wanted one is as good as that; one behind it is left the earlier.
-    shift, along = load3(foot.shift), vec.unit_or(load3(foot.drift), (zero, zero, zero))
+    shift, along = load3(foot.foothold.shift), vec.unit_or(load3(foot.home.drift), (zero, zero, zero))
     shift = vec.sub(shift, vec.scale(along, min(vec.dot(shift, along), zero)))
     gap = vec.reject(vec.sub(ball, vec.add(wanted, shift)), up)
     lead = lead_of(walker, foot)
     most = max(lead + lead, settings.settle * length)
     needed = vec.length(gap) / most if most > zero else zero
     strained = strain(settings, leg, walker, foot, m, up, zero)
-    behind = vec.dot(vec.sub(load3(foot.home), ball), load3(foot.drift)) > zero
+    behind = vec.dot(vec.sub(load3(foot.home.point), ball), load3(foot.home.drift)) > zero
     if behind | (strained >= like(zero, 1.0)):
         return max(needed, strained * like(zero, STEP_URGENT / STRAIN_URGENT))
     return needed
@@ -316,12 +317,13 @@ def set_rhythm(settings, legs, walker, feet, m):
     speed, as those of animals do. The leg that is nearest to its top speed sets the rhythm of all. A walker that sets
     off has the rhythm of the speed that it is going to have.
     """
+    rhythm = walker.rhythm
     zero, one, two = like(settings.stride, 0.0), like(settings.stride, 1.0), like(settings.stride, 2.0)
     effort, lead, speed, climbs, lifts = zero, zero, zero, zero, zero
     for n in range(legs.size):
-        drift = load3(feet[n].drift)
-        spin = vec.scale(vec.cross(load3(settings.contact.up), load3(legs[n].home)), walker.commanded_turn)
-        moves = max(vec.length(drift), vec.length(xform.linear(m, vec.add(load3(walker.commanded), spin))))
+        drift = load3(feet[n].home.drift)
+        spin = vec.scale(vec.cross(load3(settings.contact.up), load3(legs[n].home)), walker.commanded.turn)
+        moves = max(vec.length(drift), vec.length(xform.linear(m, vec.add(load3(walker.commanded.velocity), spin))))
         along = vec.unit_or(drift, (zero, zero, zero))
         slope = vec.dot(load3(walker.rise), along)
         stride = longest_stride(settings, legs[n], walker, m, along)
@@ -331,19 +333,20 @@ def set_rhythm(settings, legs, walker, feet, m):
             lifts = legs[n].climb_time * settings.lift * legs[n].bones.length
     share = like(zero, SLOWEST_SWING) + like(zero, FASTEST_SWING - SLOWEST_SWING) * effort
     longest = settings.swing_time * like(zero, LONGEST_SWING) / share
-    walker.beat = min(two * lead / (speed * (two - share)), longest) if speed > zero else longest
+    rhythm.beat = min(two * lead / (speed * (two - share)), longest) if speed > zero else longest
     left = share - two * climbs * speed
     if left > zero:
-        walker.beat = max(walker.beat, min(lifts / left, longest))
-    walker.swing_time = walker.beat * share
+        rhythm.beat = max(rhythm.beat, min(lifts / left, longest))
+    rhythm.swing_time = rhythm.beat * share
 
 
 @kernel
 def forget_pace(walker):
     """Forget what a walker learnt of the ground: it goes another way."""
-    zero = like(walker.moved, 0.0)
-    walker.top, walker.moved, walker.waited = like(zero, math.inf), like(zero, PACE_CREDIT), zero
-    walker.trial = like(zero, LEAST_TRIAL)
+    learnt = walker.learnt
+    zero = like(learnt.moved, 0.0)
+    learnt.top, learnt.moved, learnt.waited = like(zero, math.inf), like(zero, PACE_CREDIT), zero
+    learnt.trial = like(zero, LEAST_TRIAL)
 
 
 @kernel
@@ -353,32 +356,36 @@ def learn_pace(walker):
     What single steps, edges and turns cost is not known before. A walker that is faster than its legs would stop and
     go.
     """
-    one = like(walker.moved, 1.0)
-    time = walker.moved + walker.waited
-    made = walker.moved / time if time > like(time, 0.0) else one
-    speed, least = vec.length(load3(walker.velocity)), vec.length(load3(walker.commanded)) * like(one, LEAST_PACE)
+    learnt = walker.learnt
+    one = like(learnt.moved, 1.0)
+    time = learnt.moved + learnt.waited
+    made = learnt.moved / time if time > like(time, 0.0) else one
+    speed = vec.length(load3(walker.velocity))
+    least = vec.length(load3(walker.commanded.velocity)) * like(one, LEAST_PACE)
     if least <= like(one, 0.0):
         forget_pace(walker)
     elif made < like(one, TOO_SLOW):
-        walker.top = max(speed * (one + (made * like(one, PACE_SPARE) - one) * like(one, PACE_LEARNT)), least)
-        walker.trial = like(one, LEAST_TRIAL)
+        learnt.top = max(speed * (one + (made * like(one, PACE_SPARE) - one) * like(one, PACE_LEARNT)), least)
+        learnt.trial = like(one, LEAST_TRIAL)
     elif made > like(one, KEPT_UP):
-        walker.top *= one + walker.trial
-        walker.trial = min(walker.trial * like(one, TRIAL_GROWS), like(one, MOST_TRIAL))
-    walker.moved, walker.waited = walker.moved * like(one, PACE_MEMORY), walker.waited * like(one, PACE_MEMORY)
+        learnt.top *= one + learnt.trial
+        learnt.trial = min(learnt.trial * like(one, TRIAL_GROWS), like(one, MOST_TRIAL))
+    learnt.moved *= like(one, PACE_MEMORY)
+    learnt.waited *= like(one, PACE_MEMORY)
 
 
 @routine
 def next_group(settings, legs, walker, feet, m, up):
     """The group that lifts off now, while all feet are planted; -1 for none. A waiting group keeps the walker awake."""
+    rhythm = walker.rhythm
     zero = like(settings.stride, 0.0)
-    pause, drifts = walker.beat, zero
+    pause, drifts = rhythm.beat, zero
     for n in range(legs.size):
-        drifts = max(drifts, vec.span(load3(feet[n].drift)))
+        drifts = max(drifts, vec.span(load3(feet[n].home.drift)))
     if drifts <= zero:
-        walker.since = settings.swing_time * like(zero, STOOD_LONG)
+        rhythm.since = settings.swing_time * like(zero, STOOD_LONG)
     # On the beat, and after standing, a step comes early, before the body has left its feet behind.
-    enough = like(zero, STEP_FIRST) if walker.since >= pause else like(zero, 1.0)
+    enough = like(zero, STEP_FIRST) if rhythm.since >= pause else like(zero, 1.0)
     best, most = -1, zero
     for group in range(2):
         needed = zero
@@ -388,8 +395,8 @@ def next_group(settings, legs, walker, feet, m, up):
         if needed < enough:
             continue
         walker.pelvis.moving = True
-        other = group != walker.group
-        in_time = (walker.since >= pause) | (needed >= like(zero, STEP_URGENT))
+        other = group != rhythm.group
+        in_time = (rhythm.since >= pause) | (needed >= like(zero, STEP_URGENT))
         # If both groups need a step, the one that did not swing last goes first.
         needed = min(needed, like(zero, STEP_URGENT)) + (like(zero, STEP_URGENT) if other else zero)
         if in_time & (needed > most):
@@ -417,6 +424,7 @@ def lift_lost_feet(legs, walker, feet, up):
 @routine
 def lift_feet(settings, legs, walker, feet, m, up):
     """Lift off the feet of the group that steps now."""
+    rhythm = walker.rhythm
     zero = like(settings.stride, 0.0)
     in_air = lift_lost_feet(legs, walker, feet, up)
     walker.pelvis.moving |= in_air
@@ -424,12 +432,12 @@ def lift_feet(settings, legs, walker, feet, m, up):
         group = next_group(settings, legs, walker, feet, m, up)
         if group < 0:
             return
-        walker.group = group
-    elif walker.since > walker.swing_time * like(zero, STEP_JOINS_UNTIL):
+        rhythm.group = group
+    elif rhythm.since > rhythm.swing_time * like(zero, STEP_JOINS_UNTIL):
         return
     enough = like(zero, 1.0) if in_air else like(zero, STEP_JOINS)
     for n in range(legs.size):
-        waits = (legs[n].group == walker.group) & (feet[n].target.contact != SWINGING)
+        waits = (legs[n].group == rhythm.group) & (feet[n].target.contact != SWINGING)
         if waits and need(settings, legs[n], walker, feet[n], m, up) >= enough:
             lift_off(walker, feet[n], up)
 
@@ -437,10 +445,11 @@ def lift_feet(settings, legs, walker, feet, m, up):
 @kernel
 def lift_off(walker, foot, up):
     """Start the swing of a foot from its current position."""
-    zero = like(walker.since, 0.0)
+    swing = foot.swing
+    zero = like(walker.rhythm.since, 0.0)
     foot.target.contact = SWINGING
-    foot.left = foot.duration = walker.swing_time
-    foot.lift_off = foot.ground = vec.dot(load3(foot.target.ball), up)
-    foot.again = foot.replanned = False
+    swing.left = swing.duration = walker.rhythm.swing_time
+    swing.lift_off = swing.ground = vec.dot(load3(foot.target.ball), up)
+    swing.again = swing.replanned = False
     store3(foot.velocity, (zero, zero, zero))
     foot.pull = zero

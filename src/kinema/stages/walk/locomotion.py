@@ -31,17 +31,17 @@ from kinema.stages.walk.leg_shapes import fill_shapes
 from kinema.stages.walk.swing_plan import aim_plan_rays, number_plan_rays, plan_swings
 from kinema.stages.walk.swinging import swing_feet
 from kinema.stages.walk.travelling import ARRIVED, begin_frames, travel
-from kinema.stages.walk.walking import (
+from kinema.stages.walk.walking import LEAST_SPARE
+from kinema.stages.walk.walking_body import BodyFrame, step_bodies
+from kinema.stages.walk.walking_records import (
     BY_VELOCITY,
     HANGING,
-    LEAST_SPARE,
     STEP,
     TO_A_POINT,
     WALKER,
     WALKER_SETTINGS,
     WALKING_LEG,
 )
-from kinema.stages.walk.walking_body import BodyFrame, step_bodies
 
 POINT_SOLE = 0.02
 """Leg lengths from heel to tip below which a foot is a point, and stands on the ground under its ball."""
@@ -195,8 +195,8 @@ class LocomotionState(StageState):
         self.feet = STEP.zeros((crowd.count, len(self.legs)), crowd.precision)
         self.walkers.pelvis.fresh[:] = self.walkers.pelvis.moving[:] = True
         self.walkers.allowed[:] = self.walkers.advance[:] = 1.0
-        self.walkers.top[:] = np.inf
-        for rotation in (self.feet.rotation, self.feet.foothold_rotation, self.feet.target.rotation, self.walkers.lean):
+        self.walkers.learnt.top[:] = np.inf
+        for rotation in (self.feet.rotation, self.feet.foothold.rotation, self.feet.target.rotation, self.walkers.lean):
             rotation[..., 3] = 1.0
         self._settings = _settings_record(settings, crowd, self.legs)
         self._legs = _leg_records(settings, crowd, self.legs)
@@ -249,7 +249,7 @@ class LocomotionState(StageState):
         pace = numbers("speed", usual if speed is None else speed, rows.size, validation.largest(np.float32))
         if (pace < 0).any():
             raise InputError(f"speed is {pace.min():g}; allowed are numbers from 0 on")
-        self.walkers.goal[rows], self.walkers.pace[rows] = goal, pace
+        self.walkers.asked.goal[rows], self.walkers.asked.pace[rows] = goal, pace
         self._ask(rows, TO_A_POINT, 0.0, 0.0)
 
     def stop(self, rows: Any = None) -> None:
@@ -257,9 +257,9 @@ class LocomotionState(StageState):
         self._ask(self.crowd.select(rows), BY_VELOCITY, 0.0, 0.0)
 
     def _ask(self, rows: Any, mode: int, velocity: Any, turn: Any) -> None:
-        self.walkers.mode[rows] = mode
-        self.walkers.asked_velocity[rows] = velocity
-        self.walkers.asked_turn[rows] = turn
+        self.walkers.asked.mode[rows] = mode
+        self.walkers.asked.velocity[rows] = velocity
+        self.walkers.asked.turn[rows] = turn
         self.walkers.pelvis.moving[rows] = True
 
     # --- frames -------------------------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class LocomotionState(StageState):
         lost = rows[(self.feet.target.contact[rows] == HANGING).all(axis=-1)]
         if not lost.size:
             return
-        floor, up, hits = self._cast_down(context, lost, self.feet.home[lost, :1], RESCUE_RISE)
+        floor, up, hits = self._cast_down(context, lost, self.feet.home.point[lost, :1], RESCUE_RISE)
         height = np.einsum("ni,ni->n", hits.point[:, 0] - floor, up)
         below = hits.found[:, 0] & (height > 0.0)
         if not below.any():
@@ -394,18 +394,18 @@ class LocomotionState(StageState):
     def _report(self, context: FrameContext) -> LocomotionReport:
         walkers, target = self.walkers, self.feet.target
         transform = context.transform[:, 0].reshape(-1, 3, 4)
-        way = walkers.goal - transform[..., 3]
+        way = walkers.asked.goal - transform[..., 3]
         up = np.einsum("nij,j->ni", transform[..., :3], self._settings.contact.up)
         way = way - up * np.sum(way * up, axis=-1, keepdims=True)
         near = np.linalg.norm(way, axis=-1) <= 2 * ARRIVED * self.legs[0].length
         swinging = (target.contact == SWINGING)[..., np.newaxis]
         return LocomotionReport(
             planted=target.contact == PLANTED,
-            footholds=np.where(swinging, self.feet.foothold, target.ball),
+            footholds=np.where(swinging, self.feet.foothold.ball, target.ball),
             velocity=np.einsum("nij,nj->ni", transform[..., :3], walkers.velocity * walkers.progress[:, np.newaxis]),
             progress=walkers.progress.copy(),
             allowed=walkers.allowed.copy(),
-            arrived=near | (walkers.mode != TO_A_POINT),
+            arrived=near | (walkers.asked.mode != TO_A_POINT),
             pelvis=walkers.pelvis.shift.copy(),
             error=self._solver.states.error.copy(),
         )

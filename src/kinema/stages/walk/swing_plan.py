@@ -89,13 +89,13 @@ class SwingPath(NamedTuple):
 @routine
 def swing_path(leg, foot, up):
     """The path of a foot from its current position to its foothold."""
-    zero = like(foot.left, 0.0)
-    way = vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up)
+    zero = like(foot.swing.left, 0.0)
+    way = vec.reject(vec.sub(load3(foot.foothold.ball), load3(foot.target.ball)), up)
     along = vec.unit_or(way, (zero, zero, zero))
     behind = ahead = zero
     for k in range(FOOT_SAMPLES):
         leaves = vec.dot(quat.rotate(load4(foot.rotation), load3(leg.samples[k])), along)
-        lands = vec.dot(quat.rotate(load4(foot.foothold_rotation), load3(leg.samples[k])), along)
+        lands = vec.dot(quat.rotate(load4(foot.foothold.rotation), load3(leg.samples[k])), along)
         behind, ahead = min(behind, min(leaves, lands)), max(ahead, max(leaves, lands))
     distance = vec.length(way)
     # A point that rises or sinks in place has no length; its rays are all at one place.
@@ -120,9 +120,9 @@ def plan_rays(leg):
 @routine
 def path_point(leg, foot, path, line, step):
     """Where a ray along the path of a foot goes down."""
-    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
+    zero, one = like(foot.swing.left, 0.0), like(foot.swing.left, 1.0)
     part = load3(leg.samples[TIP_SAMPLE if line else HEEL_SAMPLE])
-    before, after = quat.rotate(load4(foot.rotation), part), quat.rotate(load4(foot.foothold_rotation), part)
+    before, after = quat.rotate(load4(foot.rotation), part), quat.rotate(load4(foot.foothold.rotation), part)
     at = path.first + path.spacing * like(zero, step)
     share = (at - vec.dot(before, path.along)) / path.distance if path.distance > zero else zero
     share = min(max(share, zero), one)
@@ -134,9 +134,9 @@ def path_point(leg, foot, path, line, step):
 def landing_point_of(leg, foot, which):
     """A point of the sole, from heel to tip, where the foot is going to stand."""
     heel, tip = load3(leg.samples[HEEL_SAMPLE]), load3(leg.samples[TIP_SAMPLE])
-    share = like(foot.left, which / (LANDING_RAYS - 1))
+    share = like(foot.swing.left, which / (LANDING_RAYS - 1))
     part = vec.add(heel, vec.scale(vec.sub(tip, heel), share))
-    return vec.add(load3(foot.foothold), quat.rotate(load4(foot.foothold_rotation), part))
+    return vec.add(load3(foot.foothold.ball), quat.rotate(load4(foot.foothold.rotation), part))
 
 
 @batch
@@ -147,7 +147,7 @@ def number_plan_rays(rows, legs, feet):
         for n in range(legs.size):
             foot = feet[rows[k], n]
             foot.first_ray = -1
-            if foot.plans:
+            if foot.swing.plans:
                 foot.first_ray = count
                 count += plan_rays(legs[n])
     return count
@@ -175,7 +175,7 @@ def aim_plan_rays(rows, settings, legs, walkers, feet, transforms, rays):
         i = rows[k]
         floor = floor_of(settings.contact, transforms[i, 0])
         for n in range(legs.size):
-            if feet[i, n].plans:
+            if feet[i, n].swing.plans:
                 aim_plan_rays_of(settings, legs[n], walkers[i], feet[i, n], floor, rays)
 
 
@@ -190,8 +190,8 @@ def plan_swings(rows, settings, legs, walkers, feet, hits, transforms):
         up = floor_of(settings.contact, transforms[i, 0]).up
         for n in range(legs.size):
             foot = feet[i, n]
-            if foot.plans:
-                foot.plans = False
+            if foot.swing.plans:
+                foot.swing.plans = False
                 raise_foothold(legs[n], foot, hits, up)
                 plan_swing(settings, legs[n], walkers[i], foot, hits, up)
 
@@ -201,14 +201,14 @@ def raise_foothold(leg, foot, hits, up):
     """Raise a foothold until no part of the sole that lands there is in the ground."""
     if leg.point:
         return
-    lift = like(foot.left, 0.0)
+    lift = like(foot.swing.left, 0.0)
     for which in range(LANDING_RAYS):
         hit = hits[foot.first_ray + PATH_RAYS * lines_of(leg) + which]
         if hit.found:
             lift = max(lift, vec.dot(vec.sub(load3(hit.point), landing_point_of(leg, foot, which)), up))
     share = lift / leg.bones.length
     if (share > like(lift, LEAST_LIFT)) & (share <= like(lift, LARGEST_LIFT)):
-        store3(foot.foothold, vec.add(load3(foot.foothold), vec.scale(up, lift)))
+        store3(foot.foothold.ball, vec.add(load3(foot.foothold.ball), vec.scale(up, lift)))
 
 
 @routine
@@ -216,22 +216,23 @@ def plan_swing(settings, leg, walker, foot, hits, up):
     """Plan a swing: over everything on its path, up before what rises, down behind what falls, within the speed
     limit. hits: of all rays.
     """
+    swing = foot.swing
     length = leg.bones.length
-    down = vec.dot(load3(foot.foothold), up)
-    ends = max(foot.lift_off, down)
+    down = vec.dot(load3(foot.foothold.ball), up)
+    ends = max(swing.lift_off, down)
     top = ends
     for ray in range(PATH_RAYS * lines_of(leg)):
         hit = hits[foot.first_ray + ray]
         if hit.found:
             height = vec.dot(load3(hit.point), up)
             top = max(top, height) if height < ends + length * like(length, WALL_HEIGHT) else top
-    foot.apex = top + settings.lift * length
-    climbs, falls = foot.apex - foot.lift_off, foot.apex - down
+    swing.apex = top + settings.lift * length
+    climbs, falls = swing.apex - swing.lift_off, swing.apex - down
     both = climbs + falls
     share = climbs / both if both > like(length, 0.0) else like(length, LEAST_RISE)
-    foot.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
+    swing.rises = min(max(share, like(length, LEAST_RISE)), like(length, MOST_RISE))
     set_waits(settings, leg, walker, foot, hits, up)
-    foot.duration = foot.left = max(swing_duration(settings, leg, foot, up), walker.swing_time)
+    swing.duration = swing.left = max(swing_duration(settings, leg, foot, up), walker.rhythm.swing_time)
 
 
 @routine
@@ -239,38 +240,40 @@ def set_waits(settings, leg, walker, foot, hits, up):
     """Set how long a foot only rises before it moves ahead, and only lowers at its end: the plan that clears most, and
     does not take much longer.
     """
-    best, one = like(foot.left, -1.0), like(foot.left, 1.0)
-    depart = arrive = like(foot.left, 0.0)
+    swing = foot.swing
+    best, one = like(swing.left, -1.0), like(swing.left, 1.0)
+    depart = arrive = like(swing.left, 0.0)
     for first in range(WAITS):
         for last in range(WAITS):
-            foot.depart = like(best, SWING_WAITS) * like(best, first)
-            foot.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
-            if foot.depart + foot.arrive > like(best, LONGEST_WAIT):
+            swing.depart = like(best, SWING_WAITS) * like(best, first)
+            swing.arrive = like(best, SWING_ARRIVES) + like(best, SWING_WAITS) * like(best, last)
+            if swing.depart + swing.arrive > like(best, LONGEST_WAIT):
                 continue
-            delay = max(swing_duration(settings, leg, foot, up) / walker.swing_time, one) - one
-            cost = delay * like(best, DELAY_COST) + (foot.depart + foot.arrive) * like(best, WAIT_COST)
+            delay = max(swing_duration(settings, leg, foot, up) / walker.rhythm.swing_time, one) - one
+            cost = delay * like(best, DELAY_COST) + (swing.depart + swing.arrive) * like(best, WAIT_COST)
             cost = cost * leg.bones.length + plan_penetration(leg, foot, hits, up)
             if (best < like(best, 0.0)) | (cost < best):
-                best, depart, arrive = cost, foot.depart, foot.arrive
-    foot.depart, foot.arrive = depart, arrive
+                best, depart, arrive = cost, swing.depart, swing.arrive
+    swing.depart, swing.arrive = depart, arrive
 
 
 @routine
 def plan_penetration(leg, foot, hits, up):
     """How deep the sole is in the ground on its path, metres, summed over some moments of the planned swing."""
-    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
+    swing = foot.swing
+    zero, one = like(swing.left, 0.0), like(swing.left, 1.0)
     path = swing_path(leg, foot, up)
-    down = vec.dot(load3(foot.foothold), up)
+    down = vec.dot(load3(foot.foothold.ball), up)
     margin = leg.bones.length * like(zero, PLAN_CLEARANCE)
     depth = zero
     for moment in range(1, PLAN_MOMENTS):
         time = like(zero, moment / PLAN_MOMENTS)
         moved = share_across(foot, time)
-        if time < foot.rises:
-            height = foot.lift_off + (foot.apex - foot.lift_off) * minimum_jerk(time / foot.rises)
+        if time < swing.rises:
+            height = swing.lift_off + (swing.apex - swing.lift_off) * minimum_jerk(time / swing.rises)
         else:
-            height = down + (foot.apex - down) * minimum_jerk((one - time) / (one - foot.rises))
-        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), moved)
+            height = down + (swing.apex - down) * minimum_jerk((one - time) / (one - swing.rises))
+        rotation = quat.slerp(load4(foot.rotation), load4(foot.foothold.rotation), moved)
         moves = (moved > zero) & (moved < one)
         for k in range(FOOT_SAMPLES):
             part = quat.rotate(rotation, load3(leg.samples[k]))
@@ -300,14 +303,15 @@ def height_along(hits, line, at, moves, up):
 def swing_duration(settings, leg, foot, up):
     """The duration of a swing, seconds: on average a foot moves at two thirds of its top speed, and rises more
     slowly."""
-    way = vec.sub(load3(foot.foothold), load3(foot.target.ball))
-    across, down = vec.length(vec.reject(way, up)), vec.dot(load3(foot.foothold), up)
+    swing = foot.swing
+    way = vec.sub(load3(foot.foothold.ball), load3(foot.target.ball))
+    across, down = vec.length(vec.reject(way, up)), vec.dot(load3(foot.foothold.ball), up)
     one = like(across, 1.0)
     rate = like(across, 1.5) / (settings.foot_speed * leg.bones.length)
-    sideways = across * rate / (one - foot.depart - foot.arrive)
+    sideways = across * rate / (one - swing.depart - swing.arrive)
     vertical = leg.climb_time * like(across, USUAL_RISE)
-    rising = (foot.apex - foot.lift_off) * vertical / foot.rises
-    falling = (foot.apex - down) * vertical / (one - foot.rises)
+    rising = (swing.apex - swing.lift_off) * vertical / swing.rises
+    falling = (swing.apex - down) * vertical / (one - swing.rises)
     return max(sideways, max(rising, falling))
 
 
@@ -317,4 +321,5 @@ def swing_duration(settings, leg, foot, up):
 @kernel
 def share_across(foot, time):
     """How far a swinging foot has come across the ground, and has rotated, after a share of its time."""
-    return smoothstep((time - foot.depart) / (like(time, 1.0) - foot.depart - foot.arrive))
+    swing = foot.swing
+    return smoothstep((time - swing.depart) / (like(time, 1.0) - swing.depart - swing.arrive))

@@ -14,7 +14,8 @@ from kinema.stages.legs.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.stages.legs.pelvis import HIGHEST_ANKLE
 from kinema.stages.walk.leg_shapes import angle_between, leg_rotation
 from kinema.stages.walk.swing_plan import share_across
-from kinema.stages.walk.walking import HANGING, ankle_of, rotation_of
+from kinema.stages.walk.walking import ankle_of, rotation_of
+from kinema.stages.walk.walking_records import HANGING
 
 FASTEST_JOINT = 21.0
 """Radians per second at which the joints of a swinging leg rotate at most, by its plan: 20 degrees per frame at 60
@@ -36,37 +37,38 @@ LATE_PACE = 0.5
 @kernel
 def land(foot):
     """Plant a foot on its foothold."""
-    zero = like(foot.left, 0.0)
+    zero = like(foot.swing.left, 0.0)
     foot.target.contact = PLANTED
-    foot.left = zero
-    store3(foot.target.ball, load3(foot.foothold))
+    foot.swing.left = zero
+    store3(foot.target.ball, load3(foot.foothold.ball))
     store3(foot.velocity, (zero, zero, zero))
     foot.pull = zero
-    store4(foot.rotation, load4(foot.foothold_rotation))
+    store4(foot.rotation, load4(foot.foothold.rotation))
 
 
 @routine
 def swing_foot(foot, up, dt):
     """Step a swinging foot by dt."""
-    if dt >= foot.left:
+    swing = foot.swing
+    if dt >= swing.left:
         land(foot)
         return
     one, zero = like(dt, 1.0), like(dt, 0.0)
-    ball, velocity, foothold = load3(foot.target.ball), load3(foot.velocity), load3(foot.foothold)
+    ball, velocity, foothold = load3(foot.target.ball), load3(foot.velocity), load3(foot.foothold.ball)
     now, goal, rate = vec.reject(ball, up), vec.reject(foothold, up), vec.reject(velocity, up)
-    waits = min(max(foot.left - foot.duration * (one - foot.depart), zero), dt)
-    across, step = max(foot.left - waits - foot.duration * foot.arrive, zero), dt - waits
+    waits = min(max(swing.left - swing.duration * (one - swing.depart), zero), dt)
+    across, step = max(swing.left - waits - swing.duration * swing.arrive, zero), dt - waits
     x, vx = step_cubic(now[0], rate[0], goal[0], across, step)
     y, vy = step_cubic(now[1], rate[1], goal[1], across, step)
     z, vz = step_cubic(now[2], rate[2], goal[2], across, step)
     height, climb = swing_height(foot, vec.dot(ball, up), vec.dot(velocity, up), vec.dot(foothold, up), dt)
     store3(foot.target.ball, vec.add((x, y, z), vec.scale(up, height)))
     store3(foot.velocity, vec.add((vx, vy, vz), vec.scale(up, climb)))
-    done = share_across(foot, one - foot.left / foot.duration)
-    then = share_across(foot, one - (foot.left - dt) / foot.duration)
+    done = share_across(foot, one - swing.left / swing.duration)
+    then = share_across(foot, one - (swing.left - dt) / swing.duration)
     share = (then - done) / (one - done) if done < one else one
-    store4(foot.rotation, quat.unit(quat.slerp(load4(foot.rotation), load4(foot.foothold_rotation), share)))
-    foot.left -= dt
+    store4(foot.rotation, quat.unit(quat.slerp(load4(foot.rotation), load4(foot.foothold.rotation), share)))
+    swing.left -= dt
 
 
 class Body(NamedTuple):
@@ -115,20 +117,21 @@ def swing_within_speed(leg, foot, hip, body, up, dt):
 
     hip: where the leg starts.
     """
+    swing = foot.swing
     ball, velocity, rotation = load3(foot.target.ball), load3(foot.velocity), load4(foot.rotation)
-    pull, left = foot.pull, foot.left
+    pull, left = foot.pull, swing.left
     swing_foot(foot, up, dt)
     turned = angle_between(rotation, load4(foot.rotation))
     after = reachable_way(leg, vec.sub(ankle_of(leg, foot), hip), body.side, up)
-    rotates = leg_rotation(leg.shapes, load3(foot.way), quat.rotate(quat.conj(body.rotation), after), turned)
+    rotates = leg_rotation(leg.shapes, load3(foot.hip.to_ankle), quat.rotate(quat.conj(body.rotation), after), turned)
     most, step = like(dt, FASTEST_JOINT) * dt, dt
     if rotates > most:
         step = dt * max(most / rotates, like(dt, SLOWEST_PACE))
-    falls = left < foot.duration * (like(dt, 1.0) - foot.rises)
+    falls = left < swing.duration * (like(dt, 1.0) - swing.rises)
     if falls & (vec.length(vec.sub(ankle_of(leg, foot), hip)) > leg.reach):
         step = min(step, dt * like(dt, LATE_PACE))
     if (step < dt) & (left > like(dt, 0.0)):
-        foot.target.contact, foot.pull, foot.left = SWINGING, pull, left
+        foot.target.contact, foot.pull, swing.left = SWINGING, pull, left
         store3(foot.target.ball, ball)
         store3(foot.velocity, velocity)
         store4(foot.rotation, rotation)
@@ -138,13 +141,14 @@ def swing_within_speed(leg, foot, hip, body, up, dt):
 @kernel
 def swing_height(foot, height, climb, down, dt):
     """Height and vertical speed of a swinging foot after dt: up to its apex, then down to its foothold."""
+    swing = foot.swing
     zero = like(dt, 0.0)
-    rising = max(foot.left - foot.duration * (like(dt, 1.0) - foot.rises), zero)
+    rising = max(swing.left - swing.duration * (like(dt, 1.0) - swing.rises), zero)
     part, motion = min(rising, dt), Motion(height, climb, foot.pull)
     if part > zero:
-        motion = step_quintic(motion, foot.apex, zero, rising, part)
+        motion = step_quintic(motion, swing.apex, zero, rising, part)
     if dt > part:
-        motion = step_quintic(motion, down, zero, foot.left - part, dt - part)
+        motion = step_quintic(motion, down, zero, swing.left - part, dt - part)
     foot.pull = motion.acceleration
     return motion.value, motion.speed
 
@@ -152,7 +156,7 @@ def swing_height(foot, height, climb, down, dt):
 @routine
 def hang_foot(settings, leg, walker, foot, m, dt):
     """Move a foot without ground towards its home."""
-    goal = load3(foot.home)
+    goal = load3(foot.home.point)
     gap = vec.scale(vec.sub(load3(foot.target.ball), goal), spring.decay(settings.pelvis.half_life, dt))
     there = walker.pelvis.fresh | (vec.span(gap) < leg.bones.length * like(dt, AT_REST))
     walker.pelvis.moving |= not there
@@ -163,8 +167,9 @@ def hang_foot(settings, leg, walker, foot, m, dt):
 @routine
 def set_target(leg, foot, floor):
     """Set the target of the ankle, and the height of the body for this foot."""
-    zero = like(foot.left, 0.0)
-    one = like(foot.left, 1.0)
+    swing = foot.swing
+    zero = like(swing.left, 0.0)
+    one = like(swing.left, 1.0)
     target, base = foot.target, vec.dot(floor.point, floor.up)
     store3(target.ankle, ankle_of(leg, foot))
     store4(target.rotation, quat.unit(quat.mul(load4(foot.rotation), load4(leg.ankle_rotation))))
@@ -172,10 +177,10 @@ def set_target(leg, foot, floor):
     if target.contact == HANGING:
         target.swing, target.ground = one, zero
     if target.contact == SWINGING:
-        done = smoothstep(one - foot.left / foot.duration)
-        down = vec.dot(load3(foot.foothold), floor.up)
+        done = smoothstep(one - swing.left / swing.duration)
+        down = vec.dot(load3(foot.foothold.ball), floor.up)
         target.swing, target.low = one - done, leg.low
-        target.ground = foot.ground + (down - foot.ground) * done - base
+        target.ground = swing.ground + (down - swing.ground) * done - base
 
 
 @batch
@@ -188,7 +193,7 @@ def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
         for n in range(legs.size):
             foot = feet[i, n]
             if foot.target.contact == SWINGING:
-                hip = xform.apply(m, vec.add(load3(foot.hip), vec.scale(load3(foot.hip_speed), dt)))
+                hip = xform.apply(m, vec.add(load3(foot.hip.point), vec.scale(load3(foot.hip.velocity), dt)))
                 swing_within_speed(legs[n], foot, hip, body, floor.up, dt)
             elif foot.target.contact == HANGING:
                 hang_foot(settings, legs[n], walkers[i], foot, m, dt)

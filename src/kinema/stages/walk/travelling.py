@@ -11,15 +11,8 @@ from kinema.math import spring, vec, xform
 from kinema.math.rows import load3, load_matrix, store3, store_matrix
 from kinema.stages.legs.ground_contact import PLANTED, SWINGING, floor_of
 from kinema.stages.walk.gait import STOOD_LONG, fastest_speed, forget_pace, longest_stride, set_rhythm, walking_dip
-from kinema.stages.walk.walking import (
-    HANGING,
-    TO_A_POINT,
-    home_of,
-    landing_share,
-    lower,
-    moved_transform,
-    strain,
-)
+from kinema.stages.walk.walking import home_of, landing_share, lower, moved_transform, strain
+from kinema.stages.walk.walking_records import HANGING, TO_A_POINT
 
 LARGEST_STRAIN = 1.1
 """Strain at which the body stops at once: a little beyond that at which it has braked in time."""
@@ -48,7 +41,7 @@ def velocity_to_goal(settings, length, walker, m, own_up):
     """Velocity and turn rate that bring a walker to its goal: it faces its direction of travel, and slows down in
     time."""
     zero, one = like(length, 0.0), like(length, 1.0)
-    way = vec.reject(xform.linear(xform.inverse(m), vec.sub(load3(walker.goal), m[3])), own_up)
+    way = vec.reject(xform.linear(xform.inverse(m), vec.sub(load3(walker.asked.goal), m[3])), own_up)
     distance = vec.length(way)
     if distance <= length * like(length, ARRIVED):
         return (zero, zero, zero), zero
@@ -60,7 +53,7 @@ def velocity_to_goal(settings, length, walker, m, own_up):
     near = min(distance / (length * like(length, TURN_NEAR)), one)
     turn = math.atan2(sine, cosine) * rate * like(length, 2.0)
     turn = min(max(turn, -settings.turn_speed), settings.turn_speed) * near
-    speed = min(walker.pace, distance * rate)
+    speed = min(walker.asked.pace, distance * rate)
     facing = max(cosine, one - near)
     return vec.scale(way, speed * max(facing, zero) / distance), turn
 
@@ -78,12 +71,12 @@ def slow_down(settings, legs, walker, m, velocity, turn):
         speed = vec.length(way)
         most = fastest_speed(settings, legs[n], stride, vec.dot(load3(walker.rise), along))
         share = min(share, most / speed) if speed > most else share
-    store3(walker.commanded, vec.scale(velocity, share))
-    walker.commanded_turn = turn * share
+    store3(walker.commanded.velocity, vec.scale(velocity, share))
+    walker.commanded.turn = turn * share
     speed = vec.length(velocity) * share
     if vec.dot(velocity, load3(walker.velocity)) < zero:
         forget_pace(walker)
-    share = share * walker.top / speed if speed > walker.top else share
+    share = share * walker.learnt.top / speed if speed > walker.learnt.top else share
     walker.allowed = share
     return vec.scale(velocity, share), turn * share
 
@@ -92,8 +85,8 @@ def slow_down(settings, legs, walker, m, velocity, turn):
 def ease_velocity(settings, legs, walker, m, own_up, dt):
     """Ease the walker's velocity and turn rate to the commanded ones."""
     length = legs[0].bones.length
-    asked, turn = load3(walker.asked_velocity), walker.asked_turn
-    if walker.mode == TO_A_POINT:
+    asked, turn = load3(walker.asked.velocity), walker.asked.turn
+    if walker.asked.mode == TO_A_POINT:
         asked, turn = velocity_to_goal(settings, length, walker, m, own_up)
     asked, turn = slow_down(settings, legs, walker, m, vec.reject(asked, own_up), turn)
     left = spring.decay(settings.half_life, dt)
@@ -117,7 +110,8 @@ class AllowedShare(NamedTuple):
 @kernel
 def departs(foot):
     """Whether a swinging foot only rises: it is still where it left the ground."""
-    return (foot.target.contact == SWINGING) & (foot.left > foot.duration * (like(foot.left, 1.0) - foot.depart))
+    swing = foot.swing
+    return (foot.target.contact == SWINGING) & (swing.left > swing.duration * (like(swing.left, 1.0) - swing.depart))
 
 
 @routine
@@ -178,8 +172,8 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
         braking = min(share.braking, landing_share(settings, legs, walker, feet, m, up))
         eased = eased_progress(settings, legs, walker, braking, step)
         walker.progress = max(min(eased, share.possible), slowed_progress(legs, walker, HARDEST_STOP, step))
-        walker.moved += step * walker.progress
-        walker.waited += step * (like(step, 1.0) - walker.progress)
+        walker.learnt.moved += step * walker.progress
+        walker.learnt.waited += step * (like(step, 1.0) - walker.progress)
         store_matrix(transform, moved_transform(m, velocity, turn, own_up, step * walker.progress))
     return moves
 
@@ -207,16 +201,16 @@ def note_homes(legs, walker, feet, m, own_up):
     for n in range(legs.size):
         spin = vec.scale(vec.cross(own_up, load3(legs[n].home)), walker.turn)
         own = xform.linear(m, vec.add(load3(walker.velocity), spin))
-        store3(feet[n].drift, vec.add(own, load3(feet[n].carried)))
-        store3(feet[n].home, home_of(legs[n], m))
+        store3(feet[n].home.drift, vec.add(own, load3(feet[n].home.carried)))
+        store3(feet[n].home.point, home_of(legs[n], m))
 
 
 @kernel
 def is_asked_to_move(walker):
     """Whether the walker follows a nonzero velocity."""
-    zero = like(walker.asked_turn, 0.0)
-    some = (vec.span(load3(walker.asked_velocity)) > zero) | (walker.asked_turn != zero)
-    return some & (walker.mode != TO_A_POINT)
+    zero = like(walker.asked.turn, 0.0)
+    some = (vec.span(load3(walker.asked.velocity)) > zero) | (walker.asked.turn != zero)
+    return some & (walker.asked.mode != TO_A_POINT)
 
 
 @batch
@@ -246,18 +240,18 @@ def begin_frame(settings, legs, walker, feet, m, up, dt):
     still = walker.pelvis.fresh | (dt <= zero)
     for n in range(legs.size):
         moved = vec.reject(vec.sub(home_of(legs[n], m), home_of(legs[n], last)), up)
-        store3(feet[n].carried, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
+        store3(feet[n].home.carried, vec.scale(moved, zero if still else like(dt, 1.0) / dt))
         if walker.pelvis.fresh:
             feet[n].target.contact = HANGING
-            feet[n].failed = False
-            store3(feet[n].hip, load3(legs[n].hip))
-            store3(feet[n].hip_speed, (zero, zero, zero))
+            feet[n].foothold.failed = False
+            store3(feet[n].hip.point, load3(legs[n].hip))
+            store3(feet[n].hip.velocity, (zero, zero, zero))
             store3(feet[n].target.ball, home_of(legs[n], m))
     if walker.pelvis.fresh:
-        walker.since = settings.swing_time * like(dt, STOOD_LONG)
+        walker.rhythm.since = settings.swing_time * like(dt, STOOD_LONG)
         walker.progress = walker.advance = like(dt, 1.0)
         forget_pace(walker)
-        walker.pelvis.height = walker.pelvis.speed = walker.level = walker.level_speed = walker.turn = zero
+        walker.pelvis.height = walker.pelvis.speed = walker.level.height = walker.level.speed = walker.turn = zero
         store3(walker.velocity, (zero, zero, zero))
 
 
@@ -266,15 +260,15 @@ def follow_level(settings, legs, walker, feet, transform, up, dt):
     """Move the transform to the height of the ground under the feet. The body keeps its world position."""
     zero = like(dt, 0.0)
     near = legs[0].bones.length * like(dt, AT_REST)
-    step, speed = spring.critical(zero, walker.level_speed, walker.level, settings.pelvis.half_life, dt)
-    if (abs(walker.level - step) < near) & (abs(speed) < near):
+    step, speed = spring.critical(zero, walker.level.speed, walker.level.height, settings.pelvis.half_life, dt)
+    if (abs(walker.level.height - step) < near) & (abs(speed) < near):
         step, speed = zero, zero
     walker.pelvis.moving |= step != zero
-    walker.level_speed = speed
+    walker.level.speed = speed
     walker.pelvis.height -= step
-    walker.level -= step
+    walker.level.height -= step
     for c in range(3):
         transform[4 * c + 3] += up[c] * step
     for n in range(legs.size):
         # Hips are stored in the character's own space: compensate, so that the body keeps its position.
-        store3(feet[n].hip, vec.sub(load3(feet[n].hip), vec.scale(load3(settings.contact.up), step)))
+        store3(feet[n].hip.point, vec.sub(load3(feet[n].hip.point), vec.scale(load3(settings.contact.up), step)))

@@ -26,7 +26,8 @@ from kinema.stages.legs.pelvis import (
 from kinema.stages.walk.leg_shapes import leg_rotation
 from kinema.stages.walk.swing_plan import share_across
 from kinema.stages.walk.swinging import reachable_way, side_of
-from kinema.stages.walk.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, HANGING, ankle_of, landing_ankle, rotation_of
+from kinema.stages.walk.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, ankle_of, landing_ankle, rotation_of
+from kinema.stages.walk.walking_records import HANGING
 
 FASTEST_FALL = 1.2
 """Largest speed at which a body lowers to keep a foot within reach, leg lengths per second: faster looks like a
@@ -89,7 +90,7 @@ def step_body(settings, legs, walker, feet, world, hips, m, dt):
     if settings.pelvis.lean > zero:
         level += vec.dot(slope.rise, vec.sub(hips.position, slope.middle))
         rotation = quat.part(step_lean(settings.pelvis, walker.pelvis, slope.rise, up, dt), hips.weight)
-    walker.level = level
+    walker.level.height = level
     step_rise(settings, legs, walker, feet, up, dt)
     goal, length = level - walker.dip, legs[0].bones.length
     ahead = settings.pelvis.half_life * like(dt, LOOK_AHEAD) * walker.progress
@@ -118,22 +119,23 @@ def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
 
     ahead: that while, seconds; for a foot that lifts off before, until then.
     """
+    rhythm = walker.rhythm
     up, zero = hips.up, like(ahead, 0.0)
-    level, full = walker.level, settings.pelvis.half_life * like(ahead, LOOK_AHEAD)
-    now = soon = walker.level + legs[0].bones.length
+    level, full = walker.level.height, settings.pelvis.half_life * like(ahead, LOOK_AHEAD)
+    now = soon = walker.level.height + legs[0].bones.length
     lowest = now - legs[0].bones.length * like(ahead, 4.0)
-    last = walker.beat - walker.since
+    last = rhythm.beat - rhythm.since
     for n in range(legs.size):
         if feet[n].target.contact == SWINGING:
-            last = max(last, feet[n].left)
+            last = max(last, feet[n].swing.left)
     for n in range(legs.size):
         foot, length = feet[n], legs[n].bones.length
         leg, ankle = leg_reach(settings.pelvis, legs[n].bones, world, hips, rotation), load3(foot.target.ankle)
         swings = foot.target.contact == SWINGING
         planted = foot.target.contact == PLANTED
         slack = foot.target.swing * length * like(ahead, SWING_SLACK)
-        stays = last + (walker.beat if legs[n].group == walker.group else zero)
-        stays = foot.left * walker.progress if swings else min(max(stays, zero), ahead)
+        stays = last + (rhythm.beat if legs[n].group == rhythm.group else zero)
+        stays = foot.swing.left * walker.progress if swings else min(max(stays, zero), ahead)
         across = vec.length(vec.reject(vec.sub(leg.start, ankle), up))
         fold = legs[n].rest_reach * like(ahead, CLOSEST_STAND)
         if planted & (across < fold):
@@ -141,11 +143,11 @@ def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
         if swings:
             lowest = max(lowest, lowest_over(legs[n], walker, foot, leg.start, up))
         for later in range(2):
-            start = vec.add(leg.start, vec.scale(load3(foot.drift), stays if later else zero))
+            start = vec.add(leg.start, vec.scale(load3(foot.home.drift), stays if later else zero))
             if later and swings:
                 # Where it lands counts; the later that is, the less.
                 ankle = landing_ankle(legs[n], foot)
-                slack = max(foot.left - full, zero) * length * like(ahead, FASTEST_FALL)
+                slack = max(foot.swing.left - full, zero) * length * like(ahead, FASTEST_FALL)
                 fold = legs[n].closest * like(ahead, FOLD_ROOM)
                 if vec.length(vec.reject(vec.sub(start, ankle), up)) < fold:
                     lowest = max(lowest, highest_hip(start, ankle, up, fold) - slack)
@@ -163,19 +165,23 @@ def lowest_over(leg, walker, foot, hip, up):
 
     hip: where the leg starts, with the body at height 0.
     """
-    zero, one = like(foot.left, 0.0), like(foot.left, 1.0)
+    swing = foot.swing
+    zero, one = like(swing.left, 0.0), like(swing.left, 1.0)
     fold, ankle = leg.nearest * like(zero, FOLD_ROOM), load3(foot.target.ankle)
     lowest = -leg.bones.length * like(zero, 4.0)
     if vec.length(vec.reject(vec.sub(hip, ankle), up)) < fold:
         lowest = highest_hip(hip, ankle, up, fold)
-    rising = foot.left - foot.duration * (one - foot.rises)
+    rising = swing.left - swing.duration * (one - swing.rises)
     if rising > zero:
-        done, then = share_across(foot, one - foot.left / foot.duration), share_across(foot, foot.rises)
+        done, then = (
+            share_across(foot, one - swing.left / swing.duration),
+            share_across(foot, swing.rises),
+        )
         share = (then - done) / (one - done) if done < one else one
-        across = vec.scale(vec.reject(vec.sub(load3(foot.foothold), load3(foot.target.ball)), up), share)
-        climbs = max(foot.apex - vec.dot(load3(foot.target.ball), up), zero)
+        across = vec.scale(vec.reject(vec.sub(load3(foot.foothold.ball), load3(foot.target.ball)), up), share)
+        climbs = max(swing.apex - vec.dot(load3(foot.target.ball), up), zero)
         ankle = vec.add(ankle, vec.add(across, vec.scale(up, climbs)))
-        start = vec.add(hip, vec.scale(load3(foot.drift), rising * walker.progress))
+        start = vec.add(hip, vec.scale(load3(foot.home.drift), rising * walker.progress))
         if vec.length(vec.reject(vec.sub(start, ankle), up)) < fold:
             slack = rising * leg.bones.length * like(zero, FASTEST_FALL)
             lowest = max(lowest, highest_hip(start, ankle, up, fold) - slack)
@@ -200,7 +206,7 @@ def clear_feet(settings, legs, feet, world, hips, motion, m):
 @kernel
 def stands_at(foot):
     """Where a foot stands, or is going to stand."""
-    return vec.select(foot.target.contact == SWINGING, load3(foot.foothold), load3(foot.target.ball))
+    return vec.select(foot.target.contact == SWINGING, load3(foot.foothold.ball), load3(foot.target.ball))
 
 
 @routine
@@ -268,9 +274,9 @@ def end_step(legs, walker, feet, world, hips, rotation, m, dt):
         if (feet[n].target.contact == SWINGING) & (not walker.pelvis.fresh):
             hold_back(legs[n], feet[n], hip, body, dt)
         own = xform.apply(back, hip)
-        store3(feet[n].hip_speed, vec.scale(vec.sub(own, load3(feet[n].hip)), rate))
-        store3(feet[n].hip, own)
-        store3(feet[n].way, quat.rotate(quat.conj(body), vec.sub(load3(feet[n].target.ankle), hip)))
+        store3(feet[n].hip.velocity, vec.scale(vec.sub(own, load3(feet[n].hip.point)), rate))
+        store3(feet[n].hip.point, own)
+        store3(feet[n].hip.to_ankle, quat.rotate(quat.conj(body), vec.sub(load3(feet[n].target.ankle), hip)))
     walker.pelvis.fresh = False
 
 
@@ -278,7 +284,7 @@ def end_step(legs, walker, feet, world, hips, rotation, m, dt):
 def hold_back(leg, foot, hip, body, dt):
     """Hold a swinging foot back whose leg would rotate too fast, since its body moved in another way than expected."""
     most = like(dt, HARDEST_JOINT) * dt
-    before = load3(foot.way)
+    before = load3(foot.hip.to_ankle)
     after = quat.rotate(quat.conj(body), vec.sub(load3(foot.target.ankle), hip))
     none = like(dt, 0.0)
     if leg_rotation(leg.shapes, before, after, none) <= most:
