@@ -116,9 +116,14 @@ def loaded(path: str) -> Character:
 def case_of(which: CaseName, ground: str) -> Case:
     """Load a clip, cut it to length and build its ground in front of it."""
     character = loaded(str(FOLDER / which.file))
+    clip = character.clips[which.clip] if which.clip else next(iter(character.clips.values()))
+    return on_ground(character, cut(clip), ground)
+
+
+def on_ground(character: Character, clip: Clip, ground: str) -> Case:
+    """Build the ground of a clip in front of it."""
     rig = character.rig
     assert rig is not None
-    clip = cut(character.clips[which.clip] if which.clip else next(iter(character.clips.values())))
     settings = BakeSettings(lock_feet=True)
     once = frames_of(rig, clip, settings)
     clip_frames = once.without_lead
@@ -132,13 +137,13 @@ def case_of(which: CaseName, ground: str) -> Case:
     return Case(character, clip, BakeSettings(ground=built, loops=settings.loops), clip_frames, built)
 
 
-def cut(clip: Clip) -> Clip:
-    """The first seconds of a clip, at its own keys."""
+def cut(clip: Clip, first: float = 0.0, last: float = LONGEST) -> Clip:
+    """Some seconds of a clip, from its first key on, at its own keys."""
     start = min((float(track.times[0]) for track in clip.tracks), default=0.0)
-    if (clip.duration or 0.0) <= start + LONGEST + 0.1:
+    if first == 0.0 and (clip.duration or 0.0) <= start + last + 0.1:
         return clip
     times = max((track.times for track in clip.tracks), key=len)
-    times = times[times <= start + LONGEST].astype(np.float64)
+    times = times[(times >= start + first) & (times <= start + last)].astype(np.float64)
     return Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times - times[0])
 
 
