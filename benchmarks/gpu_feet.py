@@ -27,7 +27,7 @@ from benchmarks.provenance import made
 from kinema.compile.jit import kernel
 from kinema.demo import humanoid
 from kinema.math.rows import load3
-from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.solvers.joints import FrameArrays, character_pose, update_matrix
 from kinema.stages.feet.feet import FeetState, place_body
 from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, aim_body
 from kinema.stages.feet.foot_records import FeetRecords
@@ -120,9 +120,7 @@ def feet_kernel(legs: int, real: Any) -> Any:
         if i >= frame.world.shape[0]:
             return
         rays, hits = cuda.local.array((count, 3), real_type), cuda.local.array(count, hit_type)
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         for n in range(feet.skeleton.joints.size):
             update_matrix(pose, feet.skeleton.joints[n].joint, feet.skeleton.joints[n].parent)
         aim_body(feet.records, i, rays, pose, feet.skeleton.hips, dt)

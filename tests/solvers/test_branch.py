@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from kinema.compile.records import kernel_views
 from kinema.model import limits
 from kinema.solvers import branch
+from kinema.solvers.joints import FrameArrays, path_joints
 from tests import compiled, naive, problems
 from tests.compiled import both_precisions, eps, run
 from tests.solvers.limit_kinds import kinds
@@ -24,7 +26,8 @@ class Branch:
         self.marks = np.arange(self.path.size)
         self.t, self.s = (np.tile(array, (count, 1, 1)) for array in (skeleton.rest.translations, skeleton.rest.scales))
         self.r = poses(character, rng, count, amount)
-        self.transforms = np.eye(4)[:3].reshape(1, 1, 12)
+        (self.on_path,) = kernel_views(path_joints(skeleton, self.path, np.float64))
+        self.transforms = np.tile(np.eye(4)[:3].reshape(1, 1, 12), (count, 1, 1))
         self.world = np.zeros((count, len(skeleton), 12))
         self.refresh()
 
@@ -40,7 +43,7 @@ class Branch:
 
     @property
     def arrays(self):
-        return branch.PoseArrays(self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)
+        return FrameArrays(self.t, self.r, self.s, self.world, self.transforms, np.ones(len(self.t)))
 
 
 def mirrored():
@@ -53,7 +56,7 @@ def test_followed_points_are_where_the_joints_come_to_be():
     bones = np.linalg.norm(np.diff(b.at(), axis=1), axis=-1)
     ways = problems.units(rng, 10, bones.shape[1]) * bones[..., None]
     points = np.concatenate([b.at()[:, :1], b.at()[:, :1] + np.cumsum(ways, axis=1)], axis=1)
-    branch.follow(b.rows, b.path, b.marks, points, b.arrays)
+    branch.follow(b.rows, b.on_path, b.marks, points, b.arrays)
     np.testing.assert_allclose(b.at(), points, atol=1e-12)
     np.testing.assert_allclose(b.world[:, b.path][..., 3::4], points, atol=1e-12)  # And world matrices say so.
 
@@ -65,7 +68,7 @@ def test_followed_points_may_skip_joints_and_go_anywhere():
     b.marks = np.array([0, 2, 5])
     before, others = b.r.copy(), [1, 3, 4]
     points = rng.normal(size=(10, 3, 3)) * 3
-    branch.follow(b.rows, b.path, b.marks, points, b.arrays)
+    branch.follow(b.rows, b.on_path, b.marks, points, b.arrays)
     at = b.at()[:, b.marks]
     np.testing.assert_array_equal(b.r[:, b.path[others]], before[:, b.path[others]])
     assert naive.angle_between(at[:, 1] - at[:, 0], points[:, 1] - at[:, 0]).max() < 1e-9
@@ -77,10 +80,10 @@ def test_only_the_rows_that_are_named_are_worked_on():
     b = Branch(person(), rng, 6, "upper_l", "hand_l")
     before, rows = b.r.copy(), np.array([4, 1])
     points = np.tile(b.at()[:, :1], (1, 3, 1)) + rng.normal(size=(6, 3, 3))
-    branch.follow(rows, b.path, b.marks, points[rows], b.arrays)
+    branch.follow(rows, b.on_path, b.marks, points[rows], b.arrays)
     assert (b.r != before).any(axis=(1, 2)).tolist() == [False, True, False, False, True, False]
     whole = Branch(person(), problems.generator(3), 6, "upper_l", "hand_l")
-    branch.follow(whole.rows, whole.path, whole.marks, points, whole.arrays)
+    branch.follow(whole.rows, whole.on_path, whole.marks, points, whole.arrays)
     np.testing.assert_array_equal(b.r[rows], whole.r[rows])
 
 
@@ -154,14 +157,14 @@ def test_tips_are_rotated_below_any_parent():
     b = Branch(mirrored(), rng, 8, "upper_l", "hand_l")
     tip, parent = b.path[-1], b.path[-2]
     wanted = problems.quaternions(rng, 8)
-    branch.rotate_tips(b.rows, tip, parent, wanted, b.transforms, b.world, b.r)
+    branch.rotate_tips(b.rows, tip, parent, wanted, b.arrays)
     above = b.by_hand()[:, parent, :3, :3]
     rotated = above / np.linalg.norm(above, axis=-2, keepdims=True) @ naive.quat_to_matrix(b.r[:, tip])
     expected = naive.quat_to_matrix(wanted)
     expected[..., 0] *= np.sign(np.linalg.det(above))[:, None]
     np.testing.assert_allclose(rotated, expected, atol=1e-12)
     # A root is below the transform of the character.
-    branch.rotate_tips(b.rows, 0, -1, wanted, b.transforms, b.world, b.r)
+    branch.rotate_tips(b.rows, 0, -1, wanted, b.arrays)
     assert naive.angle_between_rotations(b.r[:, 0], wanted).max() < 1e-12
 
 

@@ -165,6 +165,13 @@ def from_columns(x, y, z):
 
 
 @kernel
+def angle_between(a, b):
+    """The angle of the rotation from a to b, 0 to pi radians."""
+    off = mul(conj(a), b)
+    return like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+
+
+@kernel
 def same_hemisphere(q, reference):
     """q or -q, the same rotation, whichever is nearer to the reference."""
     sign = like(q[0], 1.0) if dot(q, reference) >= like(q[0], 0.0) else like(q[0], -1.0)

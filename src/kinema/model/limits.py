@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
-from kinema.compile.jit import batch, kernel, like
+from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import ROUNDING_ROTATION, STRAIGHT
 from kinema.errors import InputError
@@ -31,6 +31,9 @@ NONE, CONE, HINGE, SWING_TWIST = 0.0, 1.0, 2.0, 3.0
 
 CLEAR_MARGIN = 1e-3
 """Cosine by which a rotation is inside a limit beyond any doubt from rounding."""
+
+ROUNDED_PRODUCT = 0.25
+"""Rounding error of two quaternion products, as a share of the rounding of a rotation."""
 
 LIMIT = Record(
     kind=REAL,  # NONE, CONE, HINGE or SWING_TWIST
@@ -239,6 +242,40 @@ def project(given, bone, limit, rounding):
         inside = inside & (clamped[0] == twist[0]) & (clamped[1] == twist[1]) & (clamped[2] == twist[2])
         twist = clamped
     return q if inside else quat.unit(quat.mul(swing, twist))
+
+
+@kernel
+def into_limit(q, rest, bone, limit, rounding):
+    """The nearest local rotation that a limit on the rotation away from rest allows, and whether it differs from q.
+
+    A rotation that is outside only by the rounding of the products with rest is returned unchanged.
+    """
+    from_rest = quat.mul(quat.conj(rest), q)
+    if limit.kind == NONE or clearly_inside(from_rest, bone, limit, rounding):
+        return q, False
+    moved = quat.unit(quat.mul(rest, project(from_rest, bone, limit, rounding)))
+    near = quat.same_hemisphere(moved, q)
+    off = max(abs(near[0] - q[0]), abs(near[1] - q[1]))
+    off = max(off, max(abs(near[2] - q[2]), abs(near[3] - q[3])))
+    same = off <= rounding * like(rounding, ROUNDED_PRODUCT)
+    return (
+        q[0] if same else moved[0],
+        q[1] if same else moved[1],
+        q[2] if same else moved[2],
+        q[3] if same else moved[3],
+    ), not same
+
+
+@routine
+def hold_limit(r, rest, bone, limit, rounding):
+    """Move a joint into its limit. Returns whether it was outside.
+
+    r, rest, bone: the rows of its local rotation, of that at rest, and of its bone.
+    """
+    q, moved = into_limit(load4(r), load4(rest), load3(bone), limit, rounding)
+    if moved:
+        store4(r, q)
+    return moved
 
 
 @kernel

@@ -2,45 +2,24 @@
 
 A branch is a path of joints, each the parent of the next. Some of them are marked: these rotate, and the last one is
 the tip. The joints between keep their local transforms, so bones that a clip stretches, twist joints and bones of
-length zero need no special case. Kernels work on the arrays of a batch of characters, `PoseArrays`.
+length zero need no special case. Kernels work on the arrays of a batch of characters, `FrameArrays`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
-from kinema.compile.jit import batch, kernel, like, routine
+from kinema.compile.jit import batch, kernel, like
 from kinema.constants import TINY
 from kinema.math import quat, vec, xform
-from kinema.math.rows import load3, load4, load_matrix, load_origin, store4, store_matrix
-from kinema.model import limits
-from kinema.model.skeleton import local_matrix
+from kinema.math.rows import load3, load4, load_matrix, load_origin, store4
+from kinema.model.limits import hold_limit
+from kinema.solvers.joints import character_pose, matrix_above, rotate_joint, rotation_axes, update_path
 from kinema.solvers.limb import two_bone_rotations
 from kinema.solvers.limb.two_bone_rotations import LimbBend, LimbMatrices
 
 SAME_POSITION = 1e-6
 """Distance between two joints, as a share of their chain's length, below which no bone lies between them."""
-
-ROUNDED_PRODUCT = 0.25
-"""Rounding error of two quaternion products, as a share of the rounding of a rotation."""
-
-
-class PoseArrays(NamedTuple):
-    """The joints of a batch of posed characters."""
-
-    parents: Any
-    """(joints,)."""
-    transforms: Any
-    """(characters or 1, 1, 12): from each character's space to the world."""
-    t: Any
-    """(characters, joints, 3): local translations."""
-    r: Any
-    """(characters, joints, 4): local rotations."""
-    s: Any
-    """(characters, joints, 3): local scales."""
-    world: Any
-    """(characters, joints, 12): world matrices."""
 
 
 class LimbGoals(NamedTuple):
@@ -57,79 +36,18 @@ class LimbGoals(NamedTuple):
     """Share of a limb's length beyond which it eases into full stretch."""
 
 
-@kernel
-def frame_at(world, s, i, j):
-    """The unit axes of a joint's local rotation, in world space."""
-    return xform.axes(xform.unmirrored(load_matrix(world[i, j]), s[i, j]))
-
-
-@kernel
-def rotate_joint(r, i, j, correction):
-    """Apply a correction, in the joint's own space, to its local rotation."""
-    store4(r[i, j], quat.unit(quat.mul(load4(r[i, j]), correction)))
-
-
-@kernel
-def parent_matrix(i, parent, transforms, world):
-    """The world matrix of a parent; the character's transform for a root, whose parent is -1."""
-    if parent >= 0:
-        return load_matrix(world[i, parent])
-    return load_matrix(transforms[min(i, transforms.shape[0] - 1), 0])
-
-
-@routine
-def refresh(i, path, first, pose):
-    """Update the world matrices of one character's joints from path[first] on."""
-    for n in range(first, path.size):
-        j = path[n]
-        above = parent_matrix(i, pose.parents[j], pose.transforms, pose.world)
-        store_matrix(pose.world[i, j], xform.mul(above, local_matrix(pose.t, pose.r, pose.s, i, j)))
-
-
-@kernel
-def into_limit(q, rest, bone, limit, rounding):
-    """The nearest local rotation that a limit on the rotation away from rest allows, and whether it differs from q.
-
-    A rotation that is outside only by the rounding of the products with rest is returned unchanged.
-    """
-    from_rest = quat.mul(quat.conj(rest), q)
-    if limits.clearly_inside(from_rest, bone, limit, rounding):
-        return q, False
-    moved = quat.unit(quat.mul(rest, limits.project(from_rest, bone, limit, rounding)))
-    near = quat.same_hemisphere(moved, q)
-    off = max(abs(near[0] - q[0]), abs(near[1] - q[1]))
-    off = max(off, max(abs(near[2] - q[2]), abs(near[3] - q[3])))
-    same = off <= rounding * like(rounding, ROUNDED_PRODUCT)
-    return (
-        q[0] if same else moved[0],
-        q[1] if same else moved[1],
-        q[2] if same else moved[2],
-        q[3] if same else moved[3],
-    ), not same
-
-
-@routine
-def hold_limit(i, j, held, rounding, r):
-    """Move one joint into its limit. Returns whether it was outside."""
-    if held.limits[j].kind == limits.NONE:
-        return False
-    q, moved = into_limit(load4(r[i, j]), load4(held.rest[j]), load3(held.bones[j]), held.limits[j], rounding)
-    if moved:
-        store4(r[i, j], q)
-    return moved
-
-
 @batch
 def hold_limits(rows, joints, held, rounding, r, limited):
     """Move some joints of some characters into their limits, `JointLimits`. Sets `limited` where one was outside."""
     for k in range(rows.size):
         for n in range(joints.size):
-            if hold_limit(rows[k], joints[n], held, rounding, r):
-                limited[rows[k]] = True
+            i, j = rows[k], joints[n]
+            if hold_limit(r[i, j], held.rest[j], held.bones[j], held.limits[j], rounding):
+                limited[i] = True
 
 
 @batch
-def bend_limbs(rows, joints, goals, pose):
+def bend_limbs(rows, joints, goals, frame):
     """Rotate the start and the middle joint of each limb so that its end reaches the target, `LimbGoals`.
 
     Reads world matrices, does not update them.
@@ -137,34 +55,35 @@ def bend_limbs(rows, joints, goals, pose):
     start, mid, end = joints[0], joints[1], joints[2]
     for k in range(rows.size):
         i = rows[k]
+        pose = character_pose(frame, i)
         limb = LimbMatrices(
-            xform.unmirrored(load_matrix(pose.world[i, start]), pose.s[i, start]),
-            xform.unmirrored(load_matrix(pose.world[i, mid]), pose.s[i, mid]),
-            load_matrix(pose.world[i, end]),
+            xform.unmirrored(load_matrix(pose.world[start]), pose.s[start]),
+            xform.unmirrored(load_matrix(pose.world[mid]), pose.s[mid]),
+            load_matrix(pose.world[end]),
         )
         bend = LimbBend(load3(goals.axis), goals.use_axis, load3(goals.poles[i]), goals.has_pole)
         found = two_bone_rotations.solve(limb, load3(goals.targets[i]), bend, goals.soften, like(goals.soften, 1.0))
-        rotate_joint(pose.r, i, start, found.start)
-        rotate_joint(pose.r, i, mid, found.mid)
+        rotate_joint(pose, start, found.start)
+        rotate_joint(pose, mid, found.mid)
 
 
 @batch
-def follow(rows, path, marks, points, pose):
-    """Rotate the marked joints, root to tip, so that each points to the next of `points`, (rows, marks, 3).
+def follow(rows, path, marks, points, frame):
+    """Rotate the marked joints of a path, root to tip, so that each points to the next of `points`, (rows, marks, 3).
 
     Each rotates by the smallest rotation, which keeps the animated twist. Bone lengths are the skeleton's own.
     """
     for k in range(rows.size):
-        i = rows[k]
-        refresh(i, path, 0, pose)
+        pose = character_pose(frame, rows[k])
+        update_path(path, 0, path.size, pose)
         for m in range(marks.size - 1):
-            j, after = path[marks[m]], path[marks[m + 1]]
-            here = load_origin(pose.world[i, j])
-            frame = frame_at(pose.world, pose.s, i, j)
-            now = vec.sub(load_origin(pose.world[i, after]), here)
+            j, after = path[marks[m]].joint, path[marks[m + 1]].joint
+            here = load_origin(pose.world[j])
+            axes = rotation_axes(pose, j)
+            now = vec.sub(load_origin(pose.world[after]), here)
             wanted = vec.sub(load3(points[k, m + 1]), here)
-            rotate_joint(pose.r, i, j, smallest_rotation(xform.into(frame, now), xform.into(frame, wanted)))
-            refresh(i, path, marks[m], pose)
+            rotate_joint(pose, j, smallest_rotation(xform.into(axes, now), xform.into(axes, wanted)))
+            update_path(path, marks[m], path.size, pose)
 
 
 @kernel
@@ -191,50 +110,46 @@ def into_parent(above, q):
 
     Below a mirrored parent, the x axis of q is mirrored first.
     """
-    one = like(q[0], 1.0)
-    zero = like(q[0], 0.0)
     frame = xform.axes(above)
-    return quat.from_columns(
-        xform.into(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
-        xform.into(frame, quat.rotate(q, (zero, one, zero))),
-        xform.into(frame, quat.rotate(q, (zero, zero, one))),
-    )
+    x, y, z = mirrored_columns(frame, q)
+    return quat.from_columns(xform.into(frame, x), xform.into(frame, y), xform.into(frame, z))
 
 
 @kernel
 def out_of_parent(above, q):
     """The world rotation of a joint with the local rotation q below a parent's matrix: the inverse of `into_parent`."""
+    frame = xform.axes(above)
+    x, y, z = mirrored_columns(frame, q)
+    return quat.from_columns(xform.linear(frame, x), xform.linear(frame, y), xform.linear(frame, z))
+
+
+@kernel
+def mirrored_columns(frame, q):
+    """The columns of a rotation, its x axis mirrored if the frame is."""
     one = like(q[0], 1.0)
     zero = like(q[0], 0.0)
-    frame = xform.axes(above)
-    return quat.from_columns(
-        xform.linear(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
-        xform.linear(frame, quat.rotate(q, (zero, one, zero))),
-        xform.linear(frame, quat.rotate(q, (zero, zero, one))),
-    )
+    x = quat.rotate(q, (xform.handedness(frame), zero, zero))
+    return x, quat.rotate(q, (zero, one, zero)), quat.rotate(q, (zero, zero, one))
 
 
 @batch
-def rotate_tips(rows, tip, parent, wanted, transforms, world, r):
+def rotate_tips(rows, tip, parent, wanted, frame):
     """Set the tip's local rotation so that its world rotation is the wanted one, (characters, 4). See `into_parent`.
 
     The parent's world matrix must be up to date.
     """
     for k in range(rows.size):
-        i = rows[k]
-        above = parent_matrix(i, parent, transforms, world)
-        q = load4(wanted[i])
-        store4(r[i, tip], into_parent(above, q))
+        pose = character_pose(frame, rows[k])
+        store4(pose.r[tip], into_parent(matrix_above(pose, parent), load4(wanted[rows[k]])))
 
 
 @batch
-def rotation_errors(tip, parent, wanted, transforms, world, r, errors):
+def rotation_errors(tip, parent, wanted, frame, errors):
     """Measure the angle between the tip's world rotation and the wanted one, (characters, 4), radians."""
     for i in range(errors.size):
-        above = parent_matrix(i, parent, transforms, world)
-        now = out_of_parent(above, load4(r[i, tip]))
-        off = quat.mul(quat.conj(now), load4(wanted[i]))
-        errors[i] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+        pose = character_pose(frame, i)
+        now = out_of_parent(matrix_above(pose, parent), load4(pose.r[tip]))
+        errors[i] = quat.angle_between(now, load4(wanted[i]))
 
 
 @batch

@@ -16,8 +16,7 @@ from kinema.compile.records import REAL, Record
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
-from kinema.model.limits import Cone, Hinge, SwingTwist
-from kinema.solvers import branch
+from kinema.model.limits import Cone, Hinge, SwingTwist, hold_limit
 from kinema.stages.axes import wrapped
 from kinema.stages.jumps import OFFSET, followed, settle3
 from kinema.stages.stage import Crowd
@@ -157,14 +156,9 @@ def step_size(limit, step):
 
 
 @routine
-def hold_limit(limit, r, rounding):
+def hold_joint(limit, r, rounding):
     """Move a local rotation, a row, into its limit. Returns whether it was outside."""
-    if not limit.limited:
-        return False
-    q, moved = branch.into_limit(load4(r), load4(limit.rest), load3(limit.bone), limit.limit, rounding)
-    if moved:
-        store4(r, q)
-    return moved
+    return hold_limit(r, limit.rest, limit.bone, limit.limit, rounding)
 
 
 @routine
@@ -210,17 +204,17 @@ def blend_joint(limit, r, before, weight, rounding):
     Slerps without a limit; with one, blends linearly in its coordinates. Returns whether the limit restricts it.
     """
     if weight >= like(weight, 1.0):
-        return hold_limit(limit, r, rounding)
+        return hold_joint(limit, r, rounding)
     if weight <= like(weight, 0.0):
         store4(r, before)
-        return hold_limit(limit, r, rounding)
+        return hold_joint(limit, r, rounding)
     if not limit.limited:
         store4(r, quat.unit(quat.slerp(before, load4(r), weight)))
         return False
     now = load4(r)
     store4(r, before)
-    moved = hold_limit(limit, r, rounding)
+    moved = hold_joint(limit, r, rounding)
     end = coordinates(limit, now, load3(limit.bone))
     start = coordinates(limit, load4(r), end)
     store4(r, from_coordinates(limit, vec.add(start, vec.scale(vec.sub(end, start), weight))))
-    return hold_limit(limit, r, rounding) | moved
+    return hold_joint(limit, r, rounding) | moved

@@ -29,6 +29,7 @@ from kinema.model.character import Character
 from kinema.model.pose import LocalTransforms, Pose, flat_rows
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton, world_matrices
+from kinema.solvers.joints import FrameArrays
 from kinema.world.ground import cast
 from kinema.world.rays import Hits
 
@@ -359,6 +360,10 @@ class FrameContext:
         self.dt = 0.0
 
     # --- the frame's arrays ------------------------------------------------------------------------------------
+
+    def arrays(self, local: LocalEdit, joints: Joints) -> FrameArrays:
+        """The arrays that batch loops take: local transforms of an edit, these joints' matrices up to date."""
+        return FrameArrays(local.t, local.r, local.s, self.world(joints), self.transform, self.weights)
 
     def begin(self, present: Any, dt: float) -> None:
         """Begin a frame for these characters: all their matrices are stale.

@@ -23,7 +23,7 @@ from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, store3, store4
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers.branch import smallest_rotation
-from kinema.stages.character_pose import CharacterPose, frame_arrays, path_joints, update_matrix
+from kinema.solvers.joints import character_pose, path_joints, update_matrix
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 
 TAIL_TELEPORT = 3.0
@@ -167,9 +167,7 @@ def step_tails(rows, settings, tail, characters, states, hits, frame, dt):
     """Step the tails of these characters by a frame."""
     for n in range(rows.size):
         i = rows[n]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         step_tail(settings[0], tail, characters[i], states[i], hits[i], pose, dt)
 
 
@@ -251,7 +249,7 @@ class TailState(StageState):
         self._moving[context.rows] = False
         self._cast(context)
         with context.edit(self._joints) as local:
-            frame = frame_arrays(context, local, self._joints)
+            frame = context.arrays(local, self._joints)
             context.run(step_tails, *self._records, frame, self._precision(context.dt))
         return TailReport(*(field.copy() for field in self._report))
 
@@ -304,7 +302,7 @@ def _bones(crowd: Crowd, chains: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     bones.first = [joint == chain[0] for chain in chains for joint in chain]
     bones.path_end = np.cumsum([len(path) for path in paths])
     bones.path_start[1:] = bones.path_end[:-1]
-    return bones, path_joints(crowd, np.concatenate(paths))
+    return bones, path_joints(crowd.skeleton, np.concatenate(paths), crowd.precision)
 
 
 def _path(skeleton: Skeleton, chain: Sequence[int], n: int) -> Any:

@@ -8,7 +8,7 @@ from kinema.compile.jit import kernel, like, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.model import limits
-from kinema.solvers.branch import into_limit
+from kinema.solvers.branch import out_of_parent
 
 LARGEST_ROTATION = 0.8
 """Largest rotation of a joint in one step, radians: beyond it the linear model is worth nothing."""
@@ -220,29 +220,13 @@ def hold(joint, state, rounding):
     """Move a joint to its side and into its limit. Returns whether its limit had to move it."""
     if joint.one_sided:
         unbend(joint, state, rounding)
-    if joint.limit.kind == limits.NONE:
-        return False
-    q, moved = into_limit(load4(state.rotation), load4(joint.rest), load3(joint.bone), joint.limit, rounding)
-    if moved:
-        store4(state.rotation, q)
-    return moved
+    return limits.hold_limit(state.rotation, joint.rest, joint.bone, joint.limit, rounding)
 
 
 @kernel
 def world_rotation(problem, n):
-    """A joint's rotation in world space: of its parent's axes, its own local rotation. Below a mirror its x axis is
-    mirrored back.
-    """
-    state = problem.states[n]
-    one = like(state.rotation[3], 1.0)
-    zero = like(one, 0.0)
-    frame = xform.axes(above(problem, n))
-    q = load4(state.rotation)
-    return quat.from_columns(
-        xform.linear(frame, quat.rotate(q, (xform.handedness(frame), zero, zero))),
-        xform.linear(frame, quat.rotate(q, (zero, one, zero))),
-        xform.linear(frame, quat.rotate(q, (zero, zero, one))),
-    )
+    """A joint's rotation in world space. Below a mirror its x axis is mirrored back."""
+    return out_of_parent(above(problem, n), load4(problem.states[n].rotation))
 
 
 @kernel

@@ -105,7 +105,7 @@ def bend(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, jo
     axis, use = posed.skeleton.cached(key, lambda: bend_axis(posed.skeleton, joints, posed.dtype))
     soften = posed.dtype(options.soften)
     goals = branch.LimbGoals(task.target, axis, use, task.pole, task.goal.pole is not None, soften)
-    branch.bend_limbs(rows, posed.path(joints).joints, goals, posed.arrays)
+    branch.bend_limbs(rows, posed.path(joints).joints, goals, posed.frame)
 
 
 def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]) -> None:
@@ -124,7 +124,7 @@ def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
         chain = function(at, target, pole=pole, tolerance=_share(options, at), max_iterations=options.max_iterations)
         points = chain.joints
         task.passes[rows] += chain.iterations
-    branch.follow(rows, path.path, path.marks, points, posed.arrays)
+    branch.follow(rows, path.on_path, path.marks, points, posed.frame)
 
 
 def _share(options: SolveOptions, at: Any) -> float:
@@ -139,7 +139,7 @@ def rotate_tip(posed: PosedBatch, task: GoalTask, rows: Any) -> None:
     """Give the tip the rotation that the goal asks for, inside its limit."""
     tip = task.joints[-1]
     posed.refresh(rows, posed.path(task.joints).path)
-    branch.rotate_tips(rows, tip, int(posed.skeleton.parents[tip]), task.wanted, posed.transforms, posed.world, posed.r)
+    branch.rotate_tips(rows, tip, int(posed.skeleton.parents[tip]), task.wanted, posed.frame)
     task.limited |= posed.hold(rows, (tip,))
 
 
@@ -154,7 +154,7 @@ def rotation_errors(posed: PosedBatch, task: GoalTask) -> Any:
         return _direction_errors(posed, task)
     if task.wanted is not None:
         parent = int(posed.skeleton.parents[tip])
-        branch.rotation_errors(tip, parent, task.wanted, posed.transforms, posed.world, posed.r, errors)
+        branch.rotation_errors(tip, parent, task.wanted, posed.frame, errors)
     return errors
 
 

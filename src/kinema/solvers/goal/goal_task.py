@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
+from kinema.compile.records import kernel_views
 from kinema.constants import MAX_JOINTS, ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.skeleton import Skeleton, world_matrices
 from kinema.solvers import branch
+from kinema.solvers.joints import FrameArrays, path_joints
 
 WHOLE = 1.0
 """The weight of a goal for which none was given."""
@@ -72,16 +73,12 @@ class Path(NamedTuple):
     """(n,): those that rotate, and the tip."""
     path: Any
     """(p,): every joint from the first of them to the tip."""
+    on_path: Any
+    """(p,) PATH_JOINT: the same with their parents."""
     marks: Any
     """(n,): where in the path the joints are."""
     above: Any
     """Every joint from the root to the tip."""
-
-
-@cache
-def _world_origin(dtype: Any) -> Any:
-    """The transform of characters that stand at the world's origin."""
-    return np.eye(4, dtype=dtype)[:3].reshape(1, 1, 12)
 
 
 class PosedBatch:
@@ -97,13 +94,11 @@ class PosedBatch:
         self.rows = np.arange(self.count)
         self.r = self.before.copy()
         self.world = np.empty((self.count, len(skeleton), 12), self.dtype)
-        self.transforms = _world_origin(self.dtype)
+        self.transforms = np.zeros((self.count, 1, 12), self.dtype)  # Everyone stands at the world's origin.
+        self.transforms[..., ::5] = 1.0
         self.limits = skeleton.joint_limits(self.dtype), self.dtype(np.finfo(self.dtype).eps * ROUNDING_ROTATION)
 
-    @property
-    def arrays(self) -> branch.PoseArrays:
-        """The arrays as the kernels of a branch take them."""
-        return branch.PoseArrays(self.skeleton.parents, self.transforms, self.t, self.r, self.s, self.world)
+        self.frame = FrameArrays(self.t, self.r, self.s, self.world, self.transforms, np.ones(self.count, self.dtype))
 
     def refresh(self, rows: Any, order: Any) -> None:
         """Bring the world matrices of some joints up to date, parents first."""
@@ -122,7 +117,8 @@ class PosedBatch:
 
     def _path(self, joints: tuple[int, ...]) -> Path:
         path = np.array(self.skeleton.chain(joints[0], joints[-1]))
-        return Path(np.array(joints), path, np.searchsorted(path, joints), self.skeleton.above(joints[-1:]))
+        (on_path,) = kernel_views(path_joints(self.skeleton, path, self.dtype))
+        return Path(np.array(joints), path, on_path, np.searchsorted(path, joints), self.skeleton.above(joints[-1:]))
 
     def has_limits(self, joints: tuple[int, ...]) -> bool:
         """Whether any of these joints has a limit."""

@@ -7,7 +7,6 @@ weight takes part of every D, which slerps the local rotations.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -240,8 +239,7 @@ def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
 def _rotation_errors(tips, wanted, errors):
     """Angle from each tip's rotation, by its matrix (tips, 12), to the wanted one, radians."""
     for n in range(errors.size):
-        off = quat.mul(quat.conj(own_rotation(load_matrix(tips[n]))), load4(wanted[n]))
-        errors[n] = like(off[3], 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+        errors[n] = quat.angle_between(own_rotation(load_matrix(tips[n])), load4(wanted[n]))
 
 
 def _report(

@@ -17,18 +17,19 @@ from kinema.compile.records import REAL, Record
 from kinema.constants import POLE_FADE_HINTED, ROUNDING_ROTATION
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
+from kinema.model import limits
 from kinema.model.limits import Hinge
 from kinema.model.rig import Arm
 from kinema.solvers import branch
+from kinema.solvers.joints import matrix_above, path_joints, rotate_joint, rotation_axes, update_path
 from kinema.solvers.limb import two_bone, two_bone_rotations
 from kinema.stages.axes import settle, wrapped
-from kinema.stages.character_pose import matrix_above, path_joints, update_matrix
 from kinema.stages.joint_easing import (
     JOINT_EASING,
     JOINT_LIMIT,
     blend_joint,
     ease_joint,
-    hold_limit,
+    hold_joint,
     set_joint_limit,
 )
 from kinema.stages.jumps import followed
@@ -126,25 +127,6 @@ def arm_length(arm, pose):
     return vec.length(upper) + vec.length(vec.sub(load_origin(pose.world[arm.hand]), elbow))
 
 
-@routine
-def update_path(path, pose, first):
-    """Update the matrices of an arm, from an index of its path on."""
-    for n in range(first, path.size):
-        update_matrix(pose, path[n].joint, path[n].parent)
-
-
-@kernel
-def rotation_axes(pose, joint):
-    """The unit axes in world space that a joint's local rotation acts in."""
-    return xform.axes(xform.unmirrored(load_matrix(pose.world[joint]), pose.s[joint]))
-
-
-@kernel
-def rotate_joint(pose, joint, correction):
-    """Apply a correction, in the joint's own space, to its local rotation."""
-    store4(pose.r[joint], quat.unit(quat.mul(load4(pose.r[joint]), correction)))
-
-
 @kernel
 def rotation_about(axes, axis, angle):
     """A rotation about a unit axis of the world, in the coordinates of axes."""
@@ -195,8 +177,8 @@ def help_by_shoulder(arm, path, pose, target):
     axis, angle = shoulder_rotation(arm, pivot, root, target, arm_length(arm, pose))
     if angle > like(angle, 0.0):
         rotate_joint(pose, arm.shoulder, rotation_about(rotation_axes(pose, arm.shoulder), axis, angle))
-    limited = hold_limit(arm.shoulder_limit, pose.r[arm.shoulder], arm.rounding)
-    update_path(path, pose, 0)
+    limited = hold_joint(arm.shoulder_limit, pose.r[arm.shoulder], arm.rounding)
+    update_path(path, 0, path.size, pose)
     return limited
 
 
@@ -241,10 +223,8 @@ def broken_by(angle, swing, limit, rounding):
     """How far, in radians, an upper arm swung by an angle exceeds its limit."""
     q = quat.mul(rotation_about(swing.axes, swing.line, angle), swing.first)
     q = quat.unit(quat.mul(swing.own, q))
-    held, moved = branch.into_limit(q, load4(limit.rest), load3(limit.bone), limit.limit, rounding)
-    off = quat.mul(quat.conj(q), held)
-    apart = like(angle, 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
-    return max(apart, rounding) if moved else like(angle, 0.0)
+    held, moved = limits.into_limit(q, load4(limit.rest), load3(limit.bone), limit.limit, rounding)
+    return max(quat.angle_between(q, held), rounding) if moved else like(angle, 0.0)
 
 
 @routine
@@ -382,8 +362,8 @@ def approach_joint(arm, path, limit, joint, pose, target):
         axis = load3(limit.axis)
         now, wanted = vec.reject(now, axis), vec.reject(wanted, axis)
     rotate_joint(pose, joint, branch.smallest_rotation(now, wanted))
-    hold_limit(limit, pose.r[joint], arm.rounding)
-    update_path(path, pose, arm.first)
+    hold_joint(limit, pose.r[joint], arm.rounding)
+    update_path(path, arm.first, path.size, pose)
 
 
 @routine
@@ -393,10 +373,10 @@ def hold_arm(arm, path, pose):
     Returns whether any joint was outside its limit.
     """
     target = load_origin(pose.world[arm.hand])
-    moved = hold_limit(arm.upper_limit, pose.r[arm.upper], arm.rounding)
-    moved |= hold_limit(arm.fore_limit, pose.r[arm.fore], arm.rounding)
+    moved = hold_joint(arm.upper_limit, pose.r[arm.upper], arm.rounding)
+    moved |= hold_joint(arm.fore_limit, pose.r[arm.fore], arm.rounding)
     if moved:
-        update_path(path, pose, arm.first)
+        update_path(path, arm.first, path.size, pose)
         for _ in range(ARM_PASSES):
             approach_joint(arm, path, arm.fore_limit, arm.fore, pose, target)
             approach_joint(arm, path, arm.upper_limit, arm.upper, pose, target)
@@ -414,7 +394,7 @@ def solve_arm(arm, path, state, goal, pose, weight, dt):
     upper, fore = load4(pose.r[arm.upper]), load4(pose.r[arm.fore])
     limited = help_by_shoulder(arm, path, pose, goal.position) if helps else False
     limited |= bend_arm(arm, state, goal, pose, dt)
-    update_path(path, pose, arm.first)
+    update_path(path, arm.first, path.size, pose)
     limited |= hold_arm(arm, path, pose)
     if arm.upper_limit.limited | arm.fore_limit.limited:
         upper_r, fore_r = pose.r[arm.upper], pose.r[arm.fore]
@@ -424,7 +404,7 @@ def solve_arm(arm, path, state, goal, pose, weight, dt):
         limited |= blend_joint(arm.shoulder_limit, pose.r[arm.shoulder], shoulder, weight, arm.rounding)
     limited |= blend_joint(arm.upper_limit, pose.r[arm.upper], upper, weight, arm.rounding)
     limited |= blend_joint(arm.fore_limit, pose.r[arm.fore], fore, weight, arm.rounding)
-    update_path(path, pose, 0)
+    update_path(path, 0, path.size, pose)
     return limited
 
 
@@ -435,12 +415,12 @@ def solve_hand(arm, path, state, rotation, pose, weight, dt):
     limited = False
     if weight > like(weight, 0.0):
         store4(r, branch.into_parent(matrix_above(pose, path[-1].parent), rotation))
-        limited = hold_limit(arm.hand_limit, r, arm.rounding)
+        limited = hold_joint(arm.hand_limit, r, arm.rounding)
         if arm.hand_limit.limited:
             state.moving |= ease_joint(arm.hand_limit, state.hand, r, state.hand_known, arm.ease, arm.speed, dt)
     state.hand_known = weight > like(weight, 0.0)
     limited |= blend_joint(arm.hand_limit, r, before, weight, arm.rounding)
-    update_path(path, pose, path.size - 1)
+    update_path(path, path.size - 1, path.size, pose)
     return limited
 
 
@@ -452,7 +432,7 @@ def arm_settings(crowd: Crowd, number: int, arm: Arm, settings: Any) -> tuple[An
     skeleton = crowd.skeleton
     upper, fore, hand = (int(arm.joints[n]) for n in (0, 1, -1))
     top = upper if arm.shoulder is None else int(arm.shoulder)
-    path = path_joints(crowd, indices(skeleton, skeleton.chain(top, hand)))
+    path = path_joints(skeleton, indices(skeleton, skeleton.chain(top, hand)), crowd.precision)
     record = ARM_SETTINGS.zeros(1, crowd.precision)
     record.number, record.first = number, np.searchsorted(path.joint, upper)
     record.shoulder, record.upper, record.fore, record.hand = -1 if arm.shoulder is None else top, upper, fore, hand

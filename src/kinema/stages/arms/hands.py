@@ -8,7 +8,6 @@ becomes an offset that a spring reduces to zero. The same holds for the hand's r
 from __future__ import annotations
 
 import logging
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,9 +23,9 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
 from kinema.model.pose import unit_rotations
 from kinema.solvers import branch
+from kinema.solvers.joints import character_pose, matrix_above, path_joints
 from kinema.stages.arms.arm import ARM_STATE, ArmGoal, arm_length, arm_settings, solve_arm, solve_hand
 from kinema.stages.axes import settle
-from kinema.stages.character_pose import CharacterPose, frame_arrays, matrix_above, path_joints
 from kinema.stages.jumps import OFFSET, followed, step_offset, step_rotation_offset
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
 
@@ -180,9 +179,7 @@ def find_grips(rows, number, hands, goals, frame):
         goal = goals[i, number]
         if goal.source < 0:
             continue
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         first, second = hands[goal.source], hands[number]
         if not goal.position_given:
             holding = xform.inverse(load_matrix(pose.world[first.joint]))
@@ -211,8 +208,7 @@ def measure(arm, goal, state, pose, hand, size):
     state.reached = state.error <= size * like(size, TOLERANCE)
     state.out_of_reach = vec.length(vec.sub(position, load_origin(pose.world[arm.upper]))) > size
     if goal.rotation_weight > like(size, 0.0):
-        off = quat.mul(quat.conj(load4(goal.rotation)), world_rotation(pose, hand))
-        state.angle = like(size, 2.0) * math.atan2(vec.length((off[0], off[1], off[2])), abs(off[3]))
+        state.angle = quat.angle_between(load4(goal.rotation), world_rotation(pose, hand))
 
 
 @routine
@@ -252,9 +248,7 @@ def step_hands(rows, arm, path, hands, goals, states, frame, dt):
     changed = 0
     for n in range(rows.size):
         i, k = rows[n], arm[0].number
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         changed += step_hand(arm[0], path, hands, goals[i, k], states[i, k], pose, dt)
     return changed
 
@@ -327,7 +321,7 @@ class HandsState(StageState):
         states.rotation[..., 3], states.own_rotation[..., 3] = 1, 1
         goals = HAND_GOAL.zeros(shape, crowd.precision)
         goals.rotation[..., 3], goals.grip_rotation[..., 3], goals.source = 1, 1, -1
-        self._records = kernel_views(path_joints(crowd, self._hands), goals, states)
+        self._records = kernel_views(path_joints(crowd.skeleton, self._hands, crowd.precision), goals, states)
         _, self._goals, self._states = self._records
         self._sources, self._moving = goals.source, states.arm.moving
         self._out_of_reach, self._warned = states.out_of_reach, np.zeros(shape, bool)
@@ -493,7 +487,7 @@ class HandsState(StageState):
     def _find_grips(self, context: FrameContext, after: Any) -> None:
         hands, goals, _ = self._records
         with context.edit(self._hands) as local:
-            frame = frame_arrays(context, local, self._hands)
+            frame = context.arrays(local, self._hands)
             for n in range(len(self._arms)):
                 rows = context.rows[after[:, n] > 0]
                 if rows.size:
@@ -506,7 +500,7 @@ class HandsState(StageState):
             return
         arm, path = self._arms[n]
         with context.edit(path["joint"][:1]) as local:
-            frame = frame_arrays(context, local, self._hands)
+            frame = context.arrays(local, self._hands)
             if not context.run(step_hands, arm, path, *self._records, frame, self._precision(context.dt), rows=rows):
                 local.unchanged()
 

@@ -35,7 +35,7 @@ from kinema.math import vec
 from kinema.math.rows import load3, load_origin
 from kinema.model.rig import Rig
 from kinema.motion.soles import TIP, standing_points
-from kinema.stages.character_pose import CharacterPose, FrameArrays, update_matrix
+from kinema.solvers.joints import FrameArrays, character_pose, update_matrix
 from kinema.stages.feet.clip_landings import ClipLandings
 from kinema.stages.feet.feet_levels import FeetLevel, LevelChoice, check_levels
 from kinema.stages.feet.foot_rays import (
@@ -399,9 +399,7 @@ def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
     out_of_reach = 0
     for k in range(rows.size):
         i = rows[k]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         take_foot_hits(records, i, records.hits[i], hits.answers, hits.largest)
         out_of_reach += place_body(records, solver, skeleton, i, records.hits[i], pose, dt)
     return out_of_reach

@@ -12,7 +12,7 @@ from kinema.compile.jit import batch, kernel, like, routine
 from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.motion.soles import BALL, HEEL, TIP
-from kinema.stages.character_pose import CharacterPose
+from kinema.solvers.joints import character_pose
 from kinema.stages.legs.ground_contact import (
     FOOT_SAMPLES,
     NOT_CAST,
@@ -313,9 +313,7 @@ def aim_rays(rows, records, frame, hips, dt):
     """Straighten toes and aim all rays of a frame, its `FrameArrays`. hips: the joint."""
     for k in range(rows.size):
         i = rows[k]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         aim_body(records, i, records.rays[i], pose, hips, dt)
 
 

@@ -13,7 +13,7 @@ from kinema.compile.jit import kernel, like, routine
 from kinema.compile.records import REAL, Record
 from kinema.math import quat, vec
 from kinema.math.rows import load4, store4
-from kinema.stages.legs.leg_fold import update_path
+from kinema.solvers.joints import update_path
 
 LEG_EASE = Record(clip_rotation=(REAL, 4), change=(REAL, 4))
 """One joint of a leg from frame to frame. clip_rotation: its local rotation in the clip. change: from that to the one

@@ -16,13 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema.compile.jit import allocating_batch, kernel, like, routine
+from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import AIM_TOLERANCE, ROUNDING
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.solvers.joints import (
+    PATH_JOINT,
+    character_pose,
+    local_matrix,
+    matrix_above,
+    out_of_scale,
+    path_joints,
+    rotate_joint,
+    update_matrix,
+    update_path,
+)
 from kinema.solvers.limb import aim, two_bone_rotations
 from kinema.solvers.limb.two_bone_rotations import NO_AXIS, LimbMatrices, without_pole
 from kinema.stages.axes import (
@@ -38,16 +49,6 @@ from kinema.stages.axes import (
     store_angles,
     to_unit,
     wrapped,
-)
-from kinema.stages.character_pose import (
-    PATH_JOINT,
-    CharacterPose,
-    frame_arrays,
-    local_matrix,
-    matrix_above,
-    out_of_scale,
-    path_joints,
-    update_matrix,
 )
 from kinema.stages.gaze.look_targets import LookTargets
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
@@ -229,10 +230,9 @@ def hold_grip(settings, arm_path, weapon, state, pose):
     as_it_bends = without_pole((zero, zero, zero), NO_AXIS)
     found = two_bone_rotations.solve(limb, goal[3], as_it_bends, one, one)
     state.grip_error = vec.length(vec.sub(found.end, goal[3]))
-    store4(pose.r[upper], quat.unit(quat.mul(load4(pose.r[upper]), out_of_scale(found.start, pose.s[upper]))))
-    store4(pose.r[fore], quat.unit(quat.mul(load4(pose.r[fore]), out_of_scale(found.mid, pose.s[fore]))))
-    for m in range(arm_path.size - 1):
-        update_matrix(pose, arm_path[m].joint, arm_path[m].parent)
+    rotate_joint(pose, upper, out_of_scale(found.start, pose.s[upper]))
+    rotate_joint(pose, fore, out_of_scale(found.mid, pose.s[fore]))
+    update_path(arm_path, 0, arm_path.size - 1, pose)
     parent = xform.axes(matrix_above(pose, arm_path[-1].parent))
     axes = xform.axes(xform.unmirrored(goal, pose.s[hand]))  # Remove the sign of a negative scale.
     x, y, z = xform.into(parent, axes[0]), xform.into(parent, axes[1]), xform.into(parent, axes[2])
@@ -264,17 +264,17 @@ def step_aim(settings, path, arm_path, target, state, pose, scratch, dt):
     return weight > zero
 
 
-@allocating_batch
+@batch
 def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
-    """Step the aims of these characters by a frame. Returns how many poses changed."""
-    own = np.empty_like(scratch)
+    """Step the aims of these characters by a frame. Returns how many poses changed.
+
+    scratch: (N, joints) AIM_SCRATCH.
+    """
     changed = 0
     for n in range(rows.size):
         i = rows[n]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
-        changed += step_aim(settings[0], paths.weapon, paths.hand, targets[i], states[i], pose, own, dt)
+        pose = character_pose(frame, i)
+        changed += step_aim(settings[0], paths.weapon, paths.hand, targets[i], states[i], pose, scratch[i], dt)
     return changed
 
 
@@ -350,14 +350,14 @@ class AimState(StageState):
             arm = _grip_arm(settings.grip, crowd, path)
             record.upper, record.fore = arm[:2]
             above, moved = crowd.skeleton.above(arm[-1:]), crowd.skeleton.below([path.joint[0], arm[0]])
-            arm_path = path_joints(crowd, above[np.isin(above, moved)])
+            arm_path = path_joints(crowd.skeleton, above[np.isin(above, moved)], crowd.precision)
         states = AIM_STATE.zeros(crowd.count, crowd.precision)
         self._moving = states.moving
         self._report = AimReport(states.error, states.reached, states.grip_error)
         self._records = (
             *kernel_views(record),
             AimPaths(*kernel_views(path, arm_path)),
-            *kernel_views(self._targets.records, states, AIM_SCRATCH.zeros(path.size, crowd.precision)),
+            *kernel_views(self._targets.records, states, AIM_SCRATCH.zeros((crowd.count, path.size), crowd.precision)),
         )
         self._read = np.concatenate((path.joint[-1:], arm_path.joint[-1:]))
         self._written = np.concatenate((path.joint[:1], record.upper[record.upper >= 0]))
@@ -379,7 +379,7 @@ class AimState(StageState):
 
     def update(self, context: FrameContext) -> AimReport:
         with context.edit(self._written) as local:
-            frame = frame_arrays(context, local, self._read)
+            frame = context.arrays(local, self._read)
             if not context.run(step_aims, *self._records, frame, self._precision(context.dt)):
                 local.unchanged()
         self._targets.advance(context.rows)

@@ -21,6 +21,7 @@ from kinema.errors import InputError
 from kinema.math import chance, quat, vec, xform
 from kinema.math.curves import smoothstep
 from kinema.math.rows import load3, load4, load_matrix, store4
+from kinema.solvers.joints import character_pose, matrix_above
 from kinema.stages.axes import (
     ASIDE,
     AXES,
@@ -35,7 +36,6 @@ from kinema.stages.axes import (
     settle,
     to_unit,
 )
-from kinema.stages.character_pose import CharacterPose, frame_arrays, matrix_above
 from kinema.stages.gaze.look_targets import LookTargets
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
 
@@ -274,9 +274,7 @@ def step_all_eyes(rows, settings, joints, targets, states, eyes, frame, dt):
     changed = 0
     for n in range(rows.size):
         i = rows[n]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         changed += step_eyes(settings[0], joints, targets[i], states[i], eyes[i], pose, dt)
     return changed
 
@@ -395,7 +393,7 @@ class EyesState(StageState):
 
     def update(self, context: FrameContext) -> EyesReport:
         with context.edit(self._joints) as local:
-            frame = frame_arrays(context, local, self._joints)
+            frame = context.arrays(local, self._joints)
             if not context.run(step_all_eyes, *self._records, frame, self._precision(context.dt)):
                 local.unchanged()
         self._targets.advance(context.rows)

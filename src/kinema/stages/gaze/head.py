@@ -23,6 +23,7 @@ from kinema.constants import AIM_TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store4
+from kinema.solvers.joints import character_pose, matrix_above
 from kinema.stages.axes import (
     AXES,
     GAZE_SETTINGS,
@@ -45,7 +46,6 @@ from kinema.stages.axes import (
     target_change,
     to_unit,
 )
-from kinema.stages.character_pose import CharacterPose, frame_arrays, matrix_above
 from kinema.stages.gaze.look_targets import LookTargets
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
 
@@ -184,9 +184,7 @@ def step_heads(rows, settings, joints, targets, states, rotations, frame, dt):
     changed = 0
     for n in range(rows.size):
         i = rows[n]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         changed += step_head(settings[0], joints, targets[i], states[i], pose, rotations[i], dt)
     return changed
 
@@ -283,7 +281,7 @@ class HeadState(StageState):
 
     def update(self, context: FrameContext) -> HeadReport:
         with context.edit(self._rotated) as local:
-            frame = frame_arrays(context, local, self._rotated)
+            frame = context.arrays(local, self._rotated)
             if not context.run(step_heads, *self._arguments, frame, self._precision(context.dt)):
                 local.unchanged()
         self._targets.advance(context.rows)

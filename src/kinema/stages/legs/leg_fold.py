@@ -13,9 +13,9 @@ import numpy as np
 
 from kinema.compile.jit import kernel, like, routine
 from kinema.compile.records import Record
-from kinema.math import quat, vec, xform
-from kinema.math.rows import load4, load_matrix, load_origin, store4
-from kinema.stages.character_pose import update_matrix
+from kinema.math import quat, vec
+from kinema.math.rows import load_origin
+from kinema.solvers.joints import rotate_in_world, update_path
 
 FOLD_PASSES = 16
 """Most passes. Each takes a step of Newton's method; four are usual."""
@@ -34,23 +34,6 @@ fold by. In a leg that is folded up, as when an animal lies, the ankle goes away
 LEG_JOINT = Record(joint=np.int64, parent=np.int64, bends=bool, above=np.int64, below=np.int64)
 """A joint on the way from thigh to toe, and its parent. bends: whether it is a joint of the leg between hip and ankle,
 not a helper between two of them. above, below: the joints of the leg before and after it."""
-
-
-@kernel
-def update_path(path, first, last, pose):
-    """Bring the world matrices of a part of a path up to date."""
-    for k in range(first, last):
-        update_matrix(pose, path[k].joint, path[k].parent)
-
-
-@kernel
-def rotate_joint(joint, rotation, pose):
-    """Rotate a joint in world space. Its own matrix, and those below it, are out of date afterwards."""
-    frame = xform.axes(xform.unmirrored(load_matrix(pose.world[joint]), pose.s[joint]))
-    axis = xform.into(frame, (rotation[0], rotation[1], rotation[2]))
-    axis = vec.scale(axis, xform.handedness(frame))
-    own = (axis[0], axis[1], axis[2], rotation[3])
-    store4(pose.r[joint], quat.unit(quat.mul(load4(pose.r[joint]), own)))
 
 
 class Bend(NamedTuple):
@@ -106,7 +89,7 @@ def fold_leg(leg, path, distance, pose):
         share = min(max(-missing / nearer, -largest), largest)
         for k in range(leg.first + 1, leg.at_ankle):
             if path[k].bends:
-                rotate_joint(path[k].joint, bend_more(bend_of(path[k], pose), share), pose)
+                rotate_in_world(pose, path[k].joint, bend_more(bend_of(path[k], pose), share))
         update_path(path, leg.first + 1, leg.at_ankle + 1, pose)
     return False
 
@@ -118,5 +101,5 @@ def aim_leg(leg, path, position, pose):
     now = vec.sub(load_origin(pose.world[leg.ankle]), start)
     now = vec.unit_or(now, vec.sub(position, start))
     wanted = vec.unit_or(vec.sub(position, start), now)
-    rotate_joint(leg.thigh, quat.between(now, wanted, vec.hinge_of(now)), pose)
+    rotate_in_world(pose, leg.thigh, quat.between(now, wanted, vec.hinge_of(now)))
     update_path(path, leg.first, leg.at_ankle + 1, pose)

@@ -19,13 +19,13 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
 from kinema.model import limits
 from kinema.model.rig import Leg
-from kinema.solvers.branch import into_limit, into_parent
+from kinema.solvers.branch import into_parent
+from kinema.solvers.joints import CharacterPose, FrameArrays, character_pose, matrix_above, rotate_joint, update_path
 from kinema.solvers.limb import two_bone_rotations
 from kinema.solvers.limb.bends import bend_axis
 from kinema.solvers.limb.two_bone_rotations import ALWAYS, LimbMatrices, without_pole
-from kinema.stages.character_pose import CharacterPose, FrameArrays, matrix_above
 from kinema.stages.legs.ground_contact import SWINGING
-from kinema.stages.legs.leg_fold import LEG_JOINT, aim_leg, fold_leg, update_path
+from kinema.stages.legs.leg_fold import LEG_JOINT, aim_leg, fold_leg
 from kinema.stages.stage import Crowd, FrameContext
 
 KNEE_STRAIGHT = 0.17
@@ -175,8 +175,8 @@ def bend_to(leg, path, axis, position, pose):
     ankle = load_matrix(pose.world[leg.ankle])
     at_thigh, at_knee = bend_leg(thigh, knee, ankle, position, axis, leg.hinged)
     if vec.span(vec.sub(position, ankle[3])) > like(position[0], 0.0):
-        store4(pose.r[leg.thigh], quat.unit(quat.mul(load4(pose.r[leg.thigh]), at_thigh)))
-        store4(pose.r[leg.knee], quat.unit(quat.mul(load4(pose.r[leg.knee]), at_knee)))
+        rotate_joint(pose, leg.thigh, at_thigh)
+        rotate_joint(pose, leg.knee, at_knee)
     update_path(path, leg.first, leg.at_ankle, pose)
 
 
@@ -206,29 +206,19 @@ def rotate_leg(leg, path, axis, position, rotation, pose):
     update_path(path, leg.at_ankle, leg.at_ankle + 1, pose)
 
 
-@kernel
-def limited_rotation(records, joint, pose):
-    """The local rotation of a joint moved into its limit, and whether it had to be moved."""
-    q = load4(pose.r[joint])
-    if records.limits[joint].kind == limits.NONE:
-        return q, False
-    rest, bone = load4(records.rest[joint]), load3(records.bones[joint])
-    return into_limit(q, rest, bone, records.limits[joint], records.rounding)
-
-
-@kernel
+@routine
 def beyond_limit(records, joint, pose):
     """Whether a joint is beyond its limit."""
-    _, moved = limited_rotation(records, joint, pose)
+    rest, bone = load4(records.rest[joint]), load3(records.bones[joint])
+    _, moved = limits.into_limit(load4(pose.r[joint]), rest, bone, records.limits[joint], records.rounding)
     return moved
 
 
 @routine
-def hold_limit(records, joint, pose):
+def hold_joint(records, joint, pose):
     """Move a joint into its limit. Returns whether it had to be moved."""
-    q, moved = limited_rotation(records, joint, pose)
-    store4(pose.r[joint], q)
-    return moved
+    limit = records.limits[joint]
+    return limits.hold_limit(pose.r[joint], records.rest[joint], records.bones[joint], limit, records.rounding)
 
 
 @routine
@@ -237,9 +227,9 @@ def rotate_inside(records, leg, axis, position, rotation, pose):
     back by them.
     """
     rotate_leg(leg, records.path, axis, position, rotation, pose)
-    bent = hold_limit(records, leg.thigh, pose)
-    bent |= hold_limit(records, leg.knee, pose)
-    held = hold_limit(records, leg.ankle, pose)
+    bent = hold_joint(records, leg.thigh, pose)
+    bent |= hold_joint(records, leg.knee, pose)
+    held = hold_joint(records, leg.ankle, pose)
     update_path(records.path, leg.first, leg.at_ankle + 1, pose)
     return held, bent
 
@@ -262,7 +252,7 @@ def solve_inside(records, leg, state, target, pose):
         if leg.toe_hangs_on_ankle:
             flat = quat.mul(rotation, toe)
             store4(pose.r[leg.toe], into_parent(load_matrix(pose.world[leg.ankle]), flat))
-            hold_limit(records, leg.toe, pose)
+            hold_joint(records, leg.toe, pose)
         update_path(records.path, leg.at_ankle + 1, leg.last, pose)
         ball = xform.apply(load_matrix(pose.world[leg.toe]), load3(leg.ball))
         position = vec.add(position, vec.sub(load3(target.ball), ball))
@@ -297,9 +287,7 @@ def solve_all_legs(rows, records, targets, frame):
     """Solve all legs of these characters. targets: (N, L) FOOT_TARGET."""
     for k in range(rows.size):
         i = rows[k]
-        pose = CharacterPose(
-            frame.t[i], frame.r[i], frame.s[i], frame.world[i], frame.transform[i, 0], frame.weights[i]
-        )
+        pose = character_pose(frame, i)
         solve_legs(records, records.states[i], targets[i], pose)
 
 

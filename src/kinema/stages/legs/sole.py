@@ -18,7 +18,7 @@ from kinema.math import quat, vec, xform
 from kinema.math.curves import falloff
 from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.motion.soles import BALL, HEEL, TIP
-from kinema.stages.character_pose import update_matrix
+from kinema.solvers.joints import update_matrix
 
 NO_TOES = -2
 """The parent of the toes of a foot that has none: its tip belongs to the ankle."""
