@@ -8,7 +8,6 @@ from kinema.demo.characters.gait import (
     FootShape,
     FootStep,
     Wave,
-    degrees,
     foot_path,
     footfalls,
     hermite,
@@ -37,7 +36,6 @@ def test_a_wave_peaks_where_it_says():
     assert Wave(2.0, 0.3, mean=1.0)(0.3) == pytest.approx(3.0)
     assert Wave(2.0, 0.3)(0.8) == pytest.approx(-2.0)
     assert Wave(2.0, 0.3, 2)(0.8) == pytest.approx(2.0)
-    assert degrees(90.0, mean=90.0)(0.0) == pytest.approx(np.pi)
 
 
 def test_phases_are_keys():

@@ -1,9 +1,9 @@
-"""Characters made in code, with skeleton, rig, skin and clips: a person, a fox and a spider.
+"""Our own characters, with skeleton, rig, skin and clips: a person, a fox and a spider.
 
-Each character has three modules: its bones and rig (`humanoid`), its body (`humanoid_body`) and its clips
-(`humanoid_moves`). They are built from
+Each character is a table and two modules: its measures (`humanoid.toml`, read by `sheet`), its clips (`humanoid`) and
+its body (`humanoid_body`). They are built from
 
 - `bones`: bones as an artist lays them out, and the skeleton they make,
-- `blobs` and `skins`: rounded solids, their common surface, and skin weights,
+- `blobs`, `shells` and `skins`: rounded solids, their surfaces, and skin weights,
 - `gait` and `puppet`: foot paths and waves over a cycle, and poses made of rotations about the character's axes.
 """

@@ -6,8 +6,8 @@ nets, one vertex per grid cell that it crosses, which are then moved onto the fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,21 +25,16 @@ _EVEN = 0.4
 """Fraction of the way to the mean of its neighbours that a vertex moves in each step."""
 
 
-_HALVINGS = 16
-"""Times that an interval is halved to find a point of a surface: to a micron."""
-
-
 @dataclass(frozen=True)
 class Blob:
     """A solid around a line through `points`, (K, 3), with `radii`, (K,), metres; a single point gives an ellipsoid.
 
-    stretch: factors of the radius along `axes`, columns of (3, 3); None for the character's axes.
+    stretch: factors of the radius along the character's axes.
     """
 
     points: Any
     radii: Any
     stretch: Point = (1.0, 1.0, 1.0)
-    axes: Any = None
 
     def distance(self, points: Any) -> tuple[Any, Any]:
         """Return distances from the surface, (V,), negative inside, to first order, and directions out, (V, 3)."""
@@ -50,17 +45,15 @@ class Blob:
             nearer = other < distance
             distance = np.where(nearer, other, distance)
             out = np.where(nearer[:, np.newaxis], other_out, out)
-        return distance, out if self.axes is None else out @ np.transpose(self.axes)
+        return distance, out
 
     def _from_piece(self, points: Any, first: int, last: int) -> tuple[Any, Any]:
-        """Return the same for one piece of the line, with the direction along `axes`."""
+        """Return distances and directions from one piece of the line."""
         line = np.subtract(self.points[last], self.points[first])
         off = points - np.array(self.points[first])
         square = line @ line
         along = np.clip(off @ line / square, 0.0, 1.0) if square > 0 else np.zeros(len(points))
         off = off - along[:, np.newaxis] * line
-        if self.axes is not None:
-            off = off @ self.axes
         radius = self.radii[first] + along * (self.radii[last] - self.radii[first])
         radii = radius[:, np.newaxis] * np.array(self.stretch)
         once = off / radii
@@ -77,25 +70,23 @@ class Blob:
         return np.min(self.points, axis=0) - around, np.max(self.points, axis=0) + around
 
 
-def lump(centre: Point, radii: Point, axes: Any = None) -> Blob:
+def lump(centre: Point, radii: Point) -> Blob:
     """Make an ellipsoid."""
     mean = sum(radii) / 3
-    return Blob((centre,), (mean,), (radii[0] / mean, radii[1] / mean, radii[2] / mean), axes)
+    return Blob((centre,), (mean,), (radii[0] / mean, radii[1] / mean, radii[2] / mean))
 
 
-def limb(*stations: tuple[Point, float], stretch: Point = (1.0, 1.0, 1.0), axes: Any = None) -> Blob:
-    """Make a limb through points with radii, round at both ends."""
-    return Blob(tuple(point for point, _ in stations), tuple(radius for _, radius in stations), stretch, axes)
+def limb(stations: Sequence[Sequence[float]], stretch: Point = (1.0, 1.0, 1.0)) -> Blob:
+    """Make a limb through stations, round at both ends. stations: x, y, z and radius of each."""
+    return Blob([station[:3] for station in stations], [station[3] for station in stations], stretch)
 
 
-def both(*blobs: Blob) -> list[Blob]:
-    """Return blobs and their mirror images at x = 0."""
-    flip = np.array((-1.0, 1.0, 1.0))
-    images = [
-        replace(b, points=np.array(b.points) * flip, axes=None if b.axes is None else np.diag(flip) @ b.axes)
-        for b in blobs
+def blobs_of(rows: Sequence[Mapping[str, Any]]) -> list[Blob]:
+    """Return the blobs of a table: rows of the arguments of `lump` and `limb`."""
+    return [
+        lump(row["lump"], row["radii"]) if "lump" in row else limb(row["limb"], row.get("stretch", (1.0, 1.0, 1.0)))
+        for row in rows
     ]
-    return [*blobs, *images]
 
 
 # --- surface ---------------------------------------------------------------------------------------------------
@@ -123,19 +114,6 @@ def surface(
     if floor is not None:
         vertices[:, 1] = np.maximum(vertices[:, 1], floor)
     return smoothed(vertices, triangles, colour)
-
-
-def front(blobs: Sequence[Blob], x: float, y: float, melt: float) -> float:
-    """Return the largest z of the common surface of blobs at x and y, metres."""
-    high = max(float(blob.box(0.0)[1][2]) for blob in blobs) + melt
-    low = high
-    while _field(blobs, (), np.array(((x, y, low),)), melt)[0][0] > 0:
-        low -= melt
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        outside = _field(blobs, (), np.array(((x, y, middle),)), melt)[0][0] > 0
-        low, high = (low, middle) if outside else (middle, high)
-    return high
 
 
 def _field(blobs: Sequence[Blob], carve: Sequence[Blob], points: Any, melt: float) -> tuple[Any, Any]:

@@ -6,16 +6,16 @@ travelling root, so a planted foot moves back at walking speed. Double precision
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kinema.demo.characters.puppet import X, Y, rotation
+from kinema.demo.characters.puppet import Puppet, X, Y, rotation
 from kinema.math import arrays
-from kinema.model.clip import Event
+from kinema.model.clip import Clip, Event
+from kinema.model.skeleton import Skeleton
 
 FPS = 60
 """Keys per second: linear interpolation between them keeps a planted sole within a millimetre."""
@@ -51,11 +51,6 @@ class Wave:
 
     def __call__(self, phase: Any) -> Any:
         return self.mean + self.size * np.cos(2 * np.pi * self.times * (np.asarray(phase) - self.peak))
-
-
-def degrees(size: float, peak: float = 0.0, times: int = 1, mean: float = 0.0) -> Wave:
-    """Make a wave of angles from degrees."""
-    return Wave(math.radians(size), peak, times, math.radians(mean))
 
 
 def through(keys: Keys, phase: Any) -> Any:
@@ -102,28 +97,90 @@ class FootShape:
 
 @dataclass(frozen=True, kw_only=True)
 class FootStep:
-    """How a foot moves through its cycle.
-
-    ahead: where the ankle would be at touch-down if the foot were flat, metres ahead of the root. side: metres to the
-    left. out: how far the foot points to the left, radians.
-    heel_off, tip_off, lift: phases at which the heel, the ball and the tip of the toes leave the ground. A lift that is
-    a whole number of frames has a key of its own.
-    pitch: keys of the angle of the foot, radians, more than 0 with the heel up; from touch-down on not above 0, then 0
-    until heel_off. roll: the angle of the toes when the tip leaves.
-    swing: in the air, (phase, metres that the ankle is higher than at rest, share of the way ahead), without both ends.
-    landing: how much of the ground's speed the foot has when it meets it: 1 is without a jolt.
-    """
+    """How a foot of the left side moves through its cycle. Phases at which something leaves the ground; 1 is never."""
 
     ahead: float
-    side: float
+    """Where the ankle would be at touch-down if the foot were flat, metres ahead of the root."""
+    stagger: float = 0.0
+    """How much farther ahead it stands on the left, and farther back on the right, metres."""
+    side: float = 0.0
+    """Metres to the left."""
     out: float = 0.0
-    heel_off: float
-    tip_off: float
-    lift: float
+    """How far the foot points to the left, radians."""
+    heel_off: float = 1.0
+    """Phase at which the heel leaves the ground."""
+    tip_off: float = 1.0
+    """Phase at which the ball leaves the ground."""
+    lift: float = 1.0
+    """Phase at which the tip of the toes leaves the ground. A whole number of frames has a key of its own."""
     pitch: Keys = ((0.0, 0.0),)
+    """Angle of the foot, radians, more than 0 with the heel up; at most 0 from touch-down on, then 0 until heel_off."""
     roll: float = 0.0
+    """Angle of the toes when the tip leaves, radians."""
     swing: Sequence[tuple[float, float, float]] = ()
+    """In the air: phase, metres that the ankle is higher than at rest, share of the way ahead; without both ends."""
     landing: float = 1.0
+    """Share of the ground's speed that the foot has when it meets it: 1 is without a jolt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterGait:
+    """A cycle of steps, and how the body moves meanwhile."""
+
+    period: float
+    """Seconds per cycle."""
+    speed: float
+    """Metres per second; 0 stands."""
+    foot: FootShape
+    """The feet's shape."""
+    starts: Mapping[str, float]
+    """Phase at which each leg touches down."""
+    steps: Mapping[str, FootStep]
+    """Steps of the left side by kind of leg."""
+    waves: Mapping[str, Wave]
+    """Motion of parts of the body over the cycle, metres or radians."""
+    numbers: Mapping[str, float]
+    """Positions of parts of the body that do not change, metres or radians."""
+    keys: Mapping[str, Keys]
+    """Other curves over the cycle, radians."""
+
+    @property
+    def stride(self) -> float:
+        """Metres travelled in a cycle."""
+        return self.speed * self.period
+
+    def at(self, phase: Any, *names: str) -> list[Any]:
+        """Return waves at some phases, by name."""
+        return [self.waves[name](phase) for name in names]
+
+    def step(self, kind: str, sign: float) -> FootStep:
+        """Return the step of a leg. sign: 1 on the left, -1 on the right."""
+        step = self.steps[kind]
+        return replace(step, ahead=step.ahead + step.stagger * sign, side=sign * step.side, out=sign * step.out)
+
+
+def make_clip(
+    name: str,
+    skeleton: Skeleton,
+    gait: CharacterGait,
+    carry: Callable[[Puppet, CharacterGait, Any], None],
+    plant: Callable[[Puppet, CharacterGait, str, Any], FootStep],
+) -> Clip:
+    """Make one cycle of a gait. Its first and last frame differ only by the distance travelled.
+
+    carry: moves the body, given the phase at each frame. plant: moves a leg by its name, given the phases of its own
+    cycle, and returns its step.
+    """
+    phase = phases(gait.period)
+    puppet = Puppet(skeleton, len(phase))
+    carry(puppet, gait, phase)
+    events = []
+    for leg, start in gait.starts.items():
+        step = plant(puppet, gait, leg, phase - start)
+        if gait.speed:
+            events += footfalls(leg, start, step.lift, gait.period)
+    puppet.offsets[:, 0, 2] = gait.stride * phase
+    return puppet.clip(name, gait.period, events)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,12 @@ def ramp(value: Any, low: float, high: float) -> Any:
     return smoothstep(np.clip((value - low) / (high - low), 0.0, 1.0))
 
 
-def flesh_of(bones: Sequence[Bone], radii: dict[str, tuple[float, float]]) -> dict[str, Blob]:
-    """Make a blob around each bone that has radii at its start and end."""
-    return {b.name: Blob((b.start, b.end), radii[b.name]) for b in bones if b.name in radii}
+def flesh_of(bones: Iterable[Bone], radii: Mapping[str, Sequence[float]]) -> dict[str, Blob]:
+    """Make a blob around each bone with radii at its start and end. radii: by name, or by the name without its side."""
+    found = ((bone, radii.get(bone.name) or radii.get(kind_of(bone.name))) for bone in bones)
+    return {bone.name: Blob((bone.start, bone.end), ends) for bone, ends in found if ends}
+
+
+def kind_of(joint: str) -> str:
+    """Return a joint's name without its side and the number of its leg."""
+    return joint.removesuffix("_l").removesuffix("_r").rstrip("_0123456789")

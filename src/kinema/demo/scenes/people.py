@@ -16,6 +16,7 @@ import numpy as np
 from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import humanoid, skin_of
 from kinema.demo.characters.humanoid_body import colours
+from kinema.demo.characters.sheet import sheet
 from kinema.demo.characters.shells import Detail
 from kinema.demo.scenes.for_views import LOOKS, STEPS_A_METRE
 from kinema.math import arrays
@@ -304,8 +305,7 @@ def packed_level(number: int) -> bytes:
 
 
 def _palette(seed: int) -> list[Any]:
-    palette = colours(seed)
-    return [palette.skin, palette.hair, palette.iris, palette.shirt, palette.trousers, palette.shoes]
+    return [colour for part, colour in colours(sheet("humanoid"), seed).items() if part != "joint"]
 
 
 def palettes_of_looks() -> list[list[Any]]:
