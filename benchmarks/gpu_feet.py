@@ -28,8 +28,9 @@ from kinema.compile.jit import kernel
 from kinema.demo import humanoid
 from kinema.math.rows import load3
 from kinema.solvers.joints import FrameArrays, character_pose, update_matrix
-from kinema.stages.feet.feet import FeetState, place_body
-from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, aim_body
+from kinema.stages.feet.character_step import prepare_character, step_character
+from kinema.stages.feet.feet import FeetState
+from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS
 from kinema.stages.feet.foot_records import FeetRecords
 from kinema.stages.legs.ground_contact import FOOT_SAMPLES, HIT, keep_hit
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
@@ -68,7 +69,7 @@ def cast_run(rays, number, hits, first, count, down, ground):
 def cast_rays(records, i, rays, hits, ground):
     """Cast the rays of one character, (R, 3), at a height field, and store what they hit, (R,) HIT.
 
-    This is what `gather_foot_rays`, the cast and `take_foot_hits` do for many.
+    This is what `gather_rays`, the cast and `take_hits` do for many.
     """
     legs, down = records.soles.size, load3(records.bodies[i].down)
     number = cast_run(rays, 0, hits, legs * RAYS, 1, down, ground)
@@ -123,9 +124,9 @@ def feet_kernel(legs: int, real: Any) -> Any:
         pose = character_pose(frame, i)
         for n in range(feet.skeleton.joints.size):
             update_matrix(pose, feet.skeleton.joints[n].joint, feet.skeleton.joints[n].parent)
-        aim_body(feet.records, i, rays, pose, feet.skeleton.hips, dt)
+        prepare_character(feet.records, i, rays, pose, feet.skeleton.hips, dt)
         cast_rays(feet.records, i, rays, hits, feet.ground)
-        place_body(feet.records, feet.solver, feet.skeleton, i, hits, pose, dt)
+        step_character(feet.records, feet.solver, feet.skeleton, i, hits, pose, dt)
 
     return step
 

@@ -19,7 +19,7 @@ from kinema.compile.fingerprints import fingerprint
 from kinema.compile.kernel_cache import PACKAGE, KernelCache
 from kinema.math import quat
 from kinema.solvers.chain import fabrik
-from kinema.stages.feet import clip_landings, feet, foot_step
+from kinema.stages.feet import character_step, clip_landings, foot_hold
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -103,24 +103,24 @@ def test_any_other_edit_does_not(edit):
 
 def test_a_kernel_in_another_module_counts(monkeypatch):
     """`quat.mul` is reached by its module's name."""
-    before = fingerprint(fabrik._solve_few), fingerprint(feet.step_bodies)
+    before = fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters)
     monkeypatch.setattr(quat, "mul", njit(lambda a, b: a))
-    assert fingerprint(feet.step_bodies) != before[1]
+    assert fingerprint(character_step.step_characters) != before[1]
 
 
 def test_a_constant_of_a_foot_recompiles_the_step_of_feet_alone(monkeypatch):
-    entries = {feet.step_bodies, *(entry for entry in vars(clip_landings).values() if is_entry(entry))}
+    entries = {character_step.step_characters, *(entry for entry in vars(clip_landings).values() if is_entry(entry))}
     before = {entry: fingerprint(entry) for entry in entries}
-    monkeypatch.setattr(foot_step, "SLOW_POINT", foot_step.SLOW_POINT * 2)
-    assert [entry for entry in entries if fingerprint(entry) != before[entry]] == [feet.step_bodies]
+    monkeypatch.setattr(foot_hold, "SLOW_POINT", foot_hold.SLOW_POINT * 2)
+    assert [entry for entry in entries if fingerprint(entry) != before[entry]] == [character_step.step_characters]
 
 
 def test_an_edit_of_the_compiler_recompiles_everything(monkeypatch, tmp_path):
-    before = fingerprint(feet.step_bodies)
+    before = fingerprint(character_step.step_characters)
     (tmp_path / "jit.py").write_text("# edited")
     monkeypatch.setattr(fingerprints, "COMPILER", tmp_path)
     monkeypatch.setattr(fingerprints, "_compiler_sources", fingerprints._compiler_sources.__wrapped__)
-    assert fingerprint(feet.step_bodies) != before
+    assert fingerprint(character_step.step_characters) != before
 
 
 def is_entry(value):
@@ -168,8 +168,8 @@ def test_the_hash_is_that_of_any_process():
     code = textwrap.dedent("""
         from kinema.compile.fingerprints import fingerprint
         from kinema.solvers.chain import fabrik
-        from kinema.stages.feet import feet
-        print(fingerprint(fabrik._solve_few), fingerprint(feet.step_bodies))
+        from kinema.stages.feet import character_step
+        print(fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters))
     """)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert run.stdout.split() == [fingerprint(fabrik._solve_few), fingerprint(feet.step_bodies)]
+    assert run.stdout.split() == [fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters)]

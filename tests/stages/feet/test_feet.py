@@ -12,7 +12,7 @@ from kinema import metrics
 from kinema.demo import course, humanoid, quadruped, rocks, spider, stairs
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.stages.feet.foot_step import LARGEST_SINK
+from kinema.stages.feet.foot_lift import LARGEST_SINK
 from tests.assets import asset
 
 FLAT = km.Plane()

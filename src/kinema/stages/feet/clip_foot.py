@@ -10,11 +10,13 @@ from kinema.constants import TELEPORT
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix
 from kinema.motion.soles import BALL, HEEL, TIP
-from kinema.stages.feet.foot_rays import HEADING_FLAT
 from kinema.stages.legs.sole import SolePoints, sole_points
 
 FASTEST_FOOT = 20.0
 """Leg lengths a second: in a long frame a foot that is no faster was not put elsewhere."""
+
+HEADING_FLAT = 0.7
+"""Cosine of the pitch of a foot up to which it tells its heading: at toe-off it may point straight down, or back."""
 
 CONTACT_SWITCH = 0.003
 """How much lower, in leg lengths, another point of the sole must be to take over as the one that does not slide."""

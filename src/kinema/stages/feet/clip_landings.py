@@ -23,8 +23,8 @@ from kinema.motion.contacts import SHORTEST, stand_one_by_one, still_points
 from kinema.motion.runs import without_noise
 from kinema.motion.soles import BALL, HEEL, TIP, sole_motion, sole_points
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH
+from kinema.stages.feet.foot_contact import SHORTEST_SWING
 from kinema.stages.feet.foot_records import LEAVES, NO_OVERRIDE
-from kinema.stages.feet.foot_step import SHORTEST_SWING
 from kinema.stages.legs.ground_contact import SWINGING, floor_of
 from kinema.stages.play import Playing
 from kinema.stages.stage import Crowd, FrameContext

@@ -28,39 +28,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import validation
-from kinema.compile.jit import batch, kernel, like
-from kinema.compile.records import Record, kernel_views
+from kinema.compile.records import kernel_views
 from kinema.errors import InputError
-from kinema.math import vec
-from kinema.math.rows import load3, load_origin
 from kinema.model.rig import Rig
 from kinema.motion.soles import TIP, standing_points
-from kinema.solvers.joints import FrameArrays, character_pose, update_matrix
+from kinema.solvers.joints import FrameArrays
+from kinema.stages.feet.character_step import (
+    BODY_JOINT,
+    BodyJoints,
+    CastRays,
+    prepare_characters,
+    step_characters,
+)
 from kinema.stages.feet.clip_landings import ClipLandings
 from kinema.stages.feet.feet_levels import FeetLevel, LevelChoice, check_levels
-from kinema.stages.feet.foot_rays import (
-    FOOT_STEPS,
-    RAYS,
-    aim_rays,
-    gather_foot_rays,
-    take_foot_hits,
-)
+from kinema.stages.feet.foot_rays import BALL_STEP, RAYS, TIP_STEP, gather_rays
 from kinema.stages.feet.foot_records import BODY, FEET_SETTINGS, FOOT, NO_OVERRIDE, FeetRecords
-from kinema.stages.feet.foot_step import OwnArrays, follow, step_foot
-from kinema.stages.feet.leg_easing import LEG_EASE, ease_leg, keep_clip
-from kinema.stages.legs.ground_contact import (
-    CONTACT_SETTINGS,
-    HIT,
-    PLANTED,
-    SWINGING,
-    RayBatch,
-    floor_of,
-)
-from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg, solve_legs
-from kinema.stages.legs.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS, hips_of, step_pelvis, transform_hips
+from kinema.stages.feet.leg_easing import LEG_EASE
+from kinema.stages.legs.ground_contact import CONTACT_SETTINGS, HIT, PLANTED, RayBatch
+from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg
+from kinema.stages.legs.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS
 from kinema.stages.legs.sole import NO_TOES, SOLE
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
-from kinema.world.rays import Hits
 
 logger = logging.getLogger("kinema")
 
@@ -69,9 +58,6 @@ POINT_FOOT = 0.15
 
 STEEPEST = 0.6
 """Rise over run of the steepest ground that a long body stands on."""
-
-OUT_OF_REACH = 0.02
-"""Leg lengths that a planted foot may miss its target by before that is worth a notice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,22 +250,27 @@ class FeetState(StageState):
         self.feet.clearance[rows] = raised
 
     def update(self, context: FrameContext) -> FeetReport:
-        """Step a frame: rays, feet, pelvis, legs."""
+        """Step a frame."""
         if context.ground is None:
             raise InputError("Feet needs a ground: give Animator(..., ground=...)")
         dt, records = self.crowd.precision(context.dt), self._records
+        # 1. Choose the levels of detail.
         self._levels.update(context)
         world = context.world(self._updated)
         with context.edit_transform() as edit, context.edit() as local:
             frame = FrameArrays(local.t, local.r, local.s, world, edit.transform, context.weights)
+            # 2. Read from the clips that play which feet stand, and where the others land next.
             self._clip_landings.update(context, records, frame, dt)
-            context.run(aim_rays, records, frame, self._skeleton.hips, dt)
-            answers = self._rays.cast_gathered(context.ground, gather_foot_rays(context.rows, records, self._rays.room))
+            # 3. Straighten toes and aim rays.
+            context.run(prepare_characters, records, frame, self._skeleton.hips, dt)
+            # 4. Cast the rays of all characters in one call.
+            answers = self._rays.cast_gathered(context.ground, gather_rays(context.rows, records, self._rays.room))
             hits = CastRays(answers, self._rays.largest)
-            out_of_reach = context.run(step_bodies, records, self._solver.records, self._skeleton, hits, frame, dt)
+            # 5. Step every character: transform, feet, pelvis, legs.
+            lost = context.run(step_characters, records, self._solver.records, self._skeleton, hits, frame, dt)
             edit.updated(self._updated)
             local.updated(self._updated)
-        if out_of_reach and not self.warned:
+        if lost and not self.warned:
             self.warned = True
             logger.warning("Feet: a planted foot cannot reach its ground; its leg is stretched as far as it goes")
         return self._report()
@@ -294,115 +285,6 @@ class FeetState(StageState):
             legs["error"] + targets["short"],
             legs["limited"].copy(),
         )
-
-
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
-BODY_JOINT = Record(joint=np.int64, parent=np.int64, on_hips=bool)
-"""A joint and its parent, -1 for none. on_hips: whether it is the hips or hangs on them."""
-
-
-class BodyJoints(NamedTuple):
-    """The joints that `Feet` reads and moves."""
-
-    hips: Any
-    """The joint of the hips."""
-    parent: Any
-    """The joint above them; -1 for none."""
-    joints: Any
-    """BODY_JOINT: hips, legs, feet and all above them, parents before children."""
-    follow: bool
-    """Whether the characters' transforms follow the ground."""
-
-
-class CastRays(NamedTuple):
-    """The answers of a cast."""
-
-    answers: Hits
-    """In float64, one for each ray that was cast."""
-    largest: Any
-    """The largest number that counts as a hit's."""
-
-
-@kernel
-def shift_joints(joints, only_hips, move, world):
-    """Move the origins of all joints, or of the hips and what hangs on them, in world space."""
-    for n in range(joints.size):
-        if joints[n].on_hips or not only_hips:
-            row = world[joints[n].joint]
-            row[3], row[7], row[11] = row[3] + move[0], row[7] + move[1], row[11] + move[2]
-
-
-@kernel
-def move_hips(skeleton, pelvis, leans, pose):
-    """Move the hips, and bring the matrices of all joints up to date that hang on them."""
-    transform_hips(skeleton.hips, pelvis, leans, pose.t, pose.r)
-    if leans:
-        for n in range(skeleton.joints.size):
-            if skeleton.joints[n].on_hips:
-                update_matrix(pose, skeleton.joints[n].joint, skeleton.joints[n].parent)
-    else:
-        shift_joints(skeleton.joints, True, load3(pelvis.move), pose.world)
-
-
-@kernel
-def step_body(records, skeleton, i, hits, pose, dt):
-    """Step one character to where its legs are solved: transform, feet, pelvis. hits: of its rays, (R,)."""
-    settings, body, legs = records.settings[0], records.bodies[i], records.legs
-    if skeleton.follow:
-        follow(settings, body, hits[legs.size * RAYS], pose.transform, records.soles[0].length, dt)
-        shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
-    floor = floor_of(settings.contact, pose.transform)
-    own = OwnArrays(pose.transform, pose.world, floor)
-    for leg in range(legs.size):
-        under = hits[leg * RAYS : (leg + 1) * RAYS]
-        step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
-    hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, floor.up, pose.weight)
-    step_pelvis(settings.pelvis, legs, body.pelvis, records.targets[i], pose.world, hips, dt)
-    move_hips(skeleton, body.pelvis, settings.pelvis.lean > like(dt, 0.0), pose)
-    body.pelvis.fresh = False
-
-
-@kernel
-def place_body(records, solver, skeleton, i, hits, pose, dt):
-    """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
-    reach.
-    """
-    fresh = records.bodies[i].pelvis.fresh
-    step_body(records, skeleton, i, hits, pose, dt)
-    keep_clip(records.eases[i], solver.path, pose)
-    solve_legs(solver, solver.states[i], records.targets[i], pose)
-    for leg in range(records.legs.size):
-        foot, target, chain = records.feet[i, leg], records.targets[i, leg], solver.chains[leg]
-        foot.in_place &= target.contact == PLANTED
-        free, most = fresh | foot.in_place, records.settings[0].leg_speed * dt
-        held = ease_leg(chain, records.eases[i], solver.path, pose, free, most)
-        foot.in_place = (target.contact == PLANTED) & (not held)
-        records.bodies[i].pelvis.moving |= held
-        if held:
-            missed = vec.sub(load_origin(pose.world[chain.ankle]), load3(target.ankle))
-            solver.states[i, leg].error = vec.length(missed)
-    out_of_reach = 0
-    for leg in range(records.legs.size):
-        target, length = records.targets[i, leg], records.legs[leg].length
-        records.feet[i, leg].contact = target.contact  # Released, if it is out of reach.
-        out_of_reach += (target.contact > SWINGING) & (target.short > length * like(length, OUT_OF_REACH))
-    return out_of_reach
-
-
-@batch
-def step_bodies(rows, records, solver, skeleton, hits, frame, dt):
-    """Step these characters from the hits of their rays to solved legs. Returns how many planted feet are out of
-    reach.
-    """
-    out_of_reach = 0
-    for k in range(rows.size):
-        i = rows[k]
-        pose = character_pose(frame, i)
-        take_foot_hits(records, i, records.hits[i], hits.answers, hits.largest)
-        out_of_reach += place_body(records, solver, skeleton, i, records.hits[i], pose, dt)
-    return out_of_reach
 
 
 # --- records ---------------------------------------------------------------------------------------------------
@@ -482,9 +364,9 @@ def _soles(crowd: Crowd, legs: list[SolvedLeg]) -> Any:
         sole.toes_parent = rig.skeleton.parents[toes] if toes != leg.joints[-1] else NO_TOES
         sole.toes_axis = _toes_axis(rig, toes, tip - ball)
         sole.heel, sole.tip = np.linalg.norm(ball - heel), np.linalg.norm(tip - ball)
-        # The ball falls on the third of four samples of a profile, the tip on the last or short of it.
+        # On the profile the ball falls on its step or short of it, and so does the tip.
         to_tip = max(float(leg.heel or 0.0) + float(leg.tip or 0.0), POINT_FOOT * rig.skeleton.length(leg.joints))
-        sole.spacing = max(sole.heel / (FOOT_STEPS - 2), to_tip / FOOT_STEPS)
+        sole.spacing = max(sole.heel / BALL_STEP, to_tip / TIP_STEP)
     return soles
 
 

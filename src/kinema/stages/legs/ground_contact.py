@@ -34,6 +34,9 @@ ONE_SLOPE = 0.94
 """Cosine of the largest angle between the slope from heel to ball and the ground's own normals there (20 degrees).
 Beyond it, heel and ball stand on different surfaces."""
 
+NO_GROUND = 0.3
+"""What a hole under a part of a foot costs in judging a foothold, as a gap in leg lengths."""
+
 RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool, number=np.int64)
 """A ray, world space. wanted: whether it is worth casting in this frame. number: its index among the rays of the frame
 that are cast, or NOT_CAST."""
