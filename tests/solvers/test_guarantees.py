@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
+from kinema.constants import TILE
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
 from tests import naive, problems
@@ -22,11 +23,25 @@ def chain_solver(function):
     return lambda chains, target, pole: function(chains, target, pole=pole).joints
 
 
+def limited(function):
+    """A solver of chains whose bones have limits."""
+
+    def solve(chains, target, pole):
+        limits = [None, km.Cone(0.5)][: chains.shape[-2] - 1]
+        return function(chains, target, pole=pole, limits=limits, max_iterations=20).joints
+
+    return solve
+
+
 def limb(chains, target, pole):
-    """`two_bone` as a solver of chains of three joints."""
+    """`two_bone` as a solver of chains of three joints. Of a batch, as many are made as are solved in tiles."""
+    if chains.ndim == 3:
+        copies = -(-TILE // len(chains))
+        chains, target, pole = (np.concatenate([each] * copies) for each in (chains, target, pole))
     lengths = np.linalg.norm(np.diff(chains, axis=-2), axis=-1)
     r = km.two_bone(chains[..., 0, :], target, lengths, pole=pole)
-    return np.stack((np.broadcast_to(chains[..., 0, :], r.mid.shape), r.mid, r.end), axis=-2)
+    joints = np.stack((np.broadcast_to(chains[..., 0, :], r.mid.shape), r.mid, r.end), axis=-2)
+    return joints[:BATCH] if chains.ndim == 3 else joints
 
 
 def posed(solver):
@@ -50,6 +65,8 @@ POLED = {
     "two_bone": (limb, (3,), 3),
     "fabrik": (chain_solver(km.fabrik), (2, 3), None),
     "ccd": (chain_solver(km.ccd), (2, 3), None),
+    "fabrik inside limits": (limited(km.fabrik), (2, 3), None),
+    "ccd inside limits": (limited(km.ccd), (2, 3), None),
     "solve two_bone": (posed("two_bone"), (3,), 3),
     "solve ccd": (posed("ccd"), (3,), None),
     "solve fabrik": (posed("fabrik"), (3,), None),
@@ -106,3 +123,60 @@ def test_a_planar_chain_whose_pole_is_on_the_line_to_its_target_keeps_its_bones(
         r = solve(chains, target, pole=share * target)
         before = naive.bone_lengths(chains)
         assert (np.abs(naive.bone_lengths(r.joints) - before) <= 1e-9 * before.max(axis=-1, keepdims=True)).all()
+
+
+# --- chains ----------------------------------------------------------------------------------------------------
+
+chain_solvers = pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+
+
+@pytest.mark.slow_uncompiled
+@chain_solvers
+@precisions
+@pytest.mark.parametrize("width", [2, 3])
+def test_closest_means_closest_whatever_the_bones_are(solve, dtype, width):
+    """Bones that differ by up to 1e12, and targets next to the smallest and the largest distance that they reach."""
+    rng, count = problems.generator(41), 300
+    for bones in (1, 2, 3, 5, 7):
+        for spread in (0.0, 1.0, 2.0, 3.0, 6.0, 12.0):
+            lengths = 10.0 ** rng.uniform(-spread / 2, spread / 2, (count, bones))
+            directions = problems.units(rng, count, bones, width=width)
+            chains = np.cumsum(directions * lengths[..., None], axis=1)
+            chains = np.concatenate([np.zeros((count, 1, width)), chains], axis=1).astype(dtype)
+            lengths = naive.bone_lengths(chains)
+            whole, hole = lengths.sum(-1), np.maximum(2 * lengths.max(-1) - lengths.sum(-1), 0)
+            edge = np.where(rng.uniform(size=count) < 0.5, hole, whole)
+            distance = edge + whole * rng.choice([-1, 1], count) * 10.0 ** rng.uniform(-8, -1, count)
+            distance[rng.uniform(size=count) < 0.1] = 0
+            target = (problems.units(rng, count, width=width) * distance[:, None]).astype(dtype)
+            r = solve(chains, target)
+            distance = np.linalg.norm(target.astype(np.float64), axis=-1)
+            closest = np.maximum(0, np.maximum(distance - whole, hole - distance))
+            error = np.linalg.norm(r.joints[:, -1].astype(np.float64) - target, axis=-1)
+            assert ((error - closest) / whole).max() <= 1.1e-4
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("solve", [km.fabrik, km.ccd, None], ids=["fabrik", "ccd", "constrain"])
+@precisions
+def test_what_is_inside_its_limits_stays_as_it_is(solve, dtype):
+    """Chains that fold back before a hinge: close to straight back a rounding would rotate all hinges further down."""
+    rng, count = problems.generator(42), 400
+    axes = [(1, 0, 0), (0, 0, 1), (1, 1, 0), (1, 1, 1e-9), (1, 0.001, 0), (0.3, 0.2, 1.0)]
+    for bones in (3, 5, 7):
+        for axis in axes:
+            hinge, free = km.Hinge(axis, *rng.uniform(-3.2, 3.2, 2)), [None, km.Cone(3.1), km.SwingTwist(3.2, -1, 1)]
+            limits = [free[i] if i < 3 and rng.uniform() < 0.7 else hinge for i in rng.permutation(bones)]
+            directions = rng.choice([-1, 1], (count, bones, 1)) * problems.units(rng, count, 1)
+            directions += rng.choice([0, 1e-7, 1e-5, 1e-3], (count, 1, 1)) * rng.normal(size=(count, bones, 3))
+            chains = np.cumsum(directions, axis=1)
+            chains = np.concatenate([np.zeros((count, 1, 3)), chains], axis=1).astype(dtype)
+            target = (problems.units(rng, count) * rng.uniform(0, bones, (count, 1))).astype(dtype)
+            if solve is None:
+                inside = km.constrain(chains, limits)
+            else:
+                inside = solve(chains, target, limits=limits, max_iterations=int(rng.choice([1, 20]))).joints
+            for again in (km.constrain(inside, limits), km.constrain(inside.astype(np.float64), limits)):
+                off = np.linalg.norm(again - inside, axis=-1).max() / bones
+                assert off <= (1e-11 if dtype is np.float64 else 2e-4)

@@ -9,6 +9,9 @@ decides for each lane, and only the rare cases take more than a few comparisons 
 
 After the last pass, the chain is swung to its pole and, if it is the best attempt so far, written to the result in
 world space.
+
+Inside limits there is no closed form, a chain at its target may be outside them, and neither a bow nor a fold may be a
+pose that it can take. Its pole shapes the pose that it starts from: swung afterwards, it would leave them.
 """
 
 import math
@@ -22,6 +25,7 @@ from kinema.math import chance, quat, vec
 from kinema.math.rows import load3 as load_row
 from kinema.math.rows import store3 as store_row
 from kinema.solvers.chain.chain_records import NO_CHAIN
+from kinema.solvers.limb.two_bone import bend_limb, clamped
 
 PUSH_ZONE = 1e-3
 """A chain whose joints are all this near (in chain lengths) to the line to its target cannot bend by itself."""
@@ -166,17 +170,18 @@ def start_attempt(work, k, problem, answer, i):
     if not whole + distance < like(whole, np.inf):
         return False  # A number that cannot be used: the caller finds it by the length.
     out_of_reach = distance >= whole or distance <= longest + longest - whole
-    if whole <= like(whole, 0.0) or (out_of_reach and settings.closed_form):
+    if whole <= like(whole, 0.0) or (out_of_reach and not settings.limited):
         answer_in_closed_form(problem, answer, i)
         return False
     # Stopping a little inside the tolerance: the last rounding into world space must not push the tip out.
     group.tolerance[k] = (settings.tolerance + settings.tolerance_m / whole) * like(whole, MARGIN)
     first = outcome.attempts == 0
-    if first and settings.keep_reached and scratch.off_target[k] <= group.tolerance[k] * whole:
+    as_given = not settings.limited and not settings.has_pole
+    if first and as_given and scratch.off_target[k] <= group.tolerance[k] * whole:
         copy_joints(answer.joints[i], joints)
         outcome.error = scratch.off_target[k]
         return False
-    if not first or settings.pole_first or scratch.aside[k] < like(whole, PUSH_ZONE * PUSH_ZONE):
+    if not first or settings.limited or scratch.aside[k] < like(whole, PUSH_ZONE * PUSH_ZONE):
         change_pose(work, k, problem, outcome, i)
     return True
 
@@ -187,11 +192,13 @@ def change_pose(work, k, problem, outcome, i):
     settings = problem.settings[0]
     to_pole = direction_of_pole(problem.poles, i, load_row(problem.source[i, 0]), settings)
     if outcome.attempts == 0:
-        if settings.pole_first:
+        if settings.limited:
             swing_to_pole(work, k, problem.poles, to_pole, settings)
         break_collinearity(work, k, to_pole, settings)
-    elif outcome.attempts == 1 and settings.bow_second:
+    elif outcome.attempts == 1 and not settings.limited:
         bow(work, k, to_pole, settings)
+    elif outcome.attempts == 2 and not settings.limited:
+        fold(work, k)
     else:
         scatter(work, k, settings, outcome.attempts)
 
@@ -332,6 +339,51 @@ def bow(work, k, to_pole, settings):
 
 
 @routine
+def fold(work, k):
+    """Lay the chain along the sides of a triangle, in a pose that is at its target whatever its bones are.
+
+    One side is the longest bone, the next one all others in one direction, the third the way to the target. Next to the
+    smallest distance that a chain can reach, where short bones have to fold back all together, nothing else is near.
+    For targets nearer than such a triangle comes, the longest bone points away, and the others make two sides.
+    """
+    chain, goal = work.chain, load3(work.group[0].goal, k)
+    zero = like(goal[0], 0.0)
+    longest, others, index = zero, zero, 0
+    for j in range(1, chain.size):
+        length = chain[j].length[k]
+        others += min(length, longest)
+        index = j if length > longest else index
+        longest = max(length, longest)
+    line, distance = vec.unit_or(goal, (zero, like(zero, 1.0), zero)), vec.length(goal)
+    first, second = longest, others
+    near = distance < others - longest
+    if near:
+        distance += longest
+        first, second = zero, zero
+        for j in range(1, chain.size):
+            if j != index:
+                first, second = joined_to_shorter(first, second, chain[j].length[k])
+    asked = clamped(distance, first + second, abs(first - second))
+    mid, end = bend_limb((zero, zero, zero), first, second, line, asked, vec.unit_side(line))
+    along_first, along_second = vec.unit_or(mid, line), vec.unit_or(vec.sub(end, mid), line)
+    away = vec.select(near, vec.scale(line, like(zero, -1.0)), along_first)
+    here = (zero, zero, zero)
+    first, second = zero, zero
+    for j in range(1, chain.size):
+        direction = away if j == index else vec.select(near and first <= second, along_first, along_second)
+        if j != index:
+            first, second = joined_to_shorter(first, second, chain[j].length[k])
+        here = vec.add(here, vec.scale(direction, chain[j].length[k]))
+        store3(chain[j].position, k, here)
+
+
+@kernel
+def joined_to_shorter(first, second, length):
+    """The lengths of two rows of bones after one more was joined to the shorter row."""
+    return (first + length, second) if first <= second else (first, second + length)
+
+
+@routine
 def scatter(work, k, settings, attempt):
     """Point every bone off the one before it in a direction of its own, gently first, then wildly."""
     chain = work.chain
@@ -360,7 +412,7 @@ def end_attempt(work, k, problem, answer, i):
     settings, outcome = problem.settings[0], answer.outcomes[i]
     whole = group.whole[k]
     root = load_row(problem.source[i, 0])
-    if not settings.pole_first:
+    if not settings.limited:
         to_pole = direction_of_pole(problem.poles, i, root, settings)
         swing_to_pole(work, k, problem.poles, to_pole, settings)
     tip = vec.add(root, vec.scale(load3(chain[chain.size - 1].position, k), whole))

@@ -17,6 +17,7 @@ from kinema.constants import MAX_JOINTS, ROUNDING, ROUNDING_ROTATION, THREADS_FR
 from kinema.errors import InputError
 from kinema.model import limits
 from kinema.model.limits import ChainLimits
+from kinema.solvers.chain.chain_limits import hold_off_back
 from kinema.solvers.chain.chain_records import OUTCOME, SETTINGS
 from kinema.solvers.limb.bone_rotations import bone_rotations
 
@@ -168,6 +169,8 @@ def chain_settings(kind: ChainKind, given: ChainArguments) -> ChainSettings:
     if not table.kind.any():
         return ChainSettings(None, free)
     has_hinges = bool((table.kind == limits.HINGE).any())
+    if has_hinges:
+        hold_off_back(table)
     settings = _settings(kind, has_pole, stop, limited=True, straight=straight, has_hinges=has_hinges)
     return ChainSettings(limits.in_precision(table, kind.dtype), settings)
 
@@ -195,12 +198,7 @@ def _settings(
     straight: tuple[float, ...] = (0.0, 1.0, 0.0),
     has_hinges: bool = False,
 ) -> Any:
-    """Make the settings record.
-
-    Only without limits does the closed form hold, may the chain stay as it came in (it might be outside them) or be
-    swung to its pole after the last pass, and is a bow a pose that it can take. With limits the miss of a target that
-    they keep out of reach never becomes small, so small improvements have to count.
-    """
+    """Make the settings record."""
     main = MAIN_PASSES_LIMITED if limited else MAIN_PASSES
     attempts = ATTEMPTS_LIMITED if limited else ATTEMPTS
     finish = FINISH_PASSES + kind.size
@@ -217,11 +215,7 @@ def _settings(
         planar=kind.planar,
         has_pole=has_pole,
         has_hinges=has_hinges,
-        closed_form=not limited,
-        keep_reached=not limited and not has_pole,
-        pole_first=limited,
-        bow_second=not limited,
-        small_progress=limited,
+        limited=limited,
         main_passes=main,
         finish_passes=finish,
         attempts=attempts if stop.most_passes is None else _MANY_ATTEMPTS,

@@ -31,7 +31,7 @@ def joint_record(lanes: int) -> Record:
         best=(REAL, (3, lanes)),  # position in the best pose of this attempt
         axis=(REAL, (3, lanes)),  # of the bone that starts here: its hinge axis, or its direction if it has no hinge
         edge=(REAL, (3, lanes)),  # rotating that bone about this axis leaves its limit; zero away from the limit
-        rotation=(REAL, (4, lanes)),  # what a CCD pass rotates that bone by
+        rotation=(REAL, (4, lanes)),  # what a CCD pass rotates that bone by; from the bone before to it, for limits
     )
 
 
@@ -85,11 +85,7 @@ SETTINGS = Record(
     planar=np.bool_,
     has_pole=np.bool_,
     has_hinges=np.bool_,  # among the limits
-    closed_form=np.bool_,  # a target out of reach is answered without any pass
-    keep_reached=np.bool_,  # a chain that is at its target already is returned as it came in
-    pole_first=np.bool_,  # the chain is swung to its pole before the first pass, not after the last one
-    bow_second=np.bool_,  # the second attempt starts from a bow
-    small_progress=np.bool_,  # a small improvement counts as progress, however large the miss still is
+    limited=np.bool_,  # whether bones have limits; the table is then not None
     main_passes=np.int64,
     finish_passes=np.int64,
     attempts=np.int64,

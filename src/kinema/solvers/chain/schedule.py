@@ -66,7 +66,7 @@ def count_finish_pass(group, k, settings):
     miss, to_beat = group.miss[k], group.to_beat[k]
     group.passes[k] += 1
     better = miss < to_beat * like(to_beat, STALL_SHARE)
-    better |= settings.small_progress & (miss < to_beat - like(to_beat, PROGRESS))
+    better |= settings.limited & (miss < to_beat - like(to_beat, PROGRESS))
     group.stalled[k] = 0 if better else group.stalled[k] + 1
     group.to_beat[k] = miss if better else to_beat
 
