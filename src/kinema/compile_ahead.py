@@ -85,6 +85,12 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
+def job(name: str) -> Callable[[], Any]:
+    """Return a job of the manifest by its part and precision, such as "feet, float32"."""
+    part, _, precision = name.rpartition(", ")
+    return _jobs(_PRECISIONS[precision])[part]
+
+
 def _solve(dtype: Any) -> None:
     """A limb, a chain, and one with limits."""
     from kinema.model.limits import Cone
@@ -459,8 +465,7 @@ _LONGEST_END = 60
 def _serve() -> None:
     """Run as a worker: compile each job named on standard input and confirm it on standard output."""
     for line in sys.stdin:
-        name, precision = line.strip().rsplit(", ", 1)
-        _jobs(_PRECISIONS[precision])[name]()
+        job(line.strip())()
         print("done", flush=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from kinema.demo.scenes import registry
 from kinema.demo.scenes.planar import PlanarScene
 from kinema.errors import InputError
-from kinema.playground import constants
+from kinema.playground import constants, kernels
 from tests.playground.serving import connect, run, running
 
 
@@ -36,7 +36,7 @@ class Keeper(PlanarScene):
 
 @pytest.fixture(scope="module")
 def served():
-    for job in PlanarScene.kernels().values():
+    for job in kernels.first_jobs(PlanarScene).values():
         job()
     with running(port=18160) as one:
         yield one

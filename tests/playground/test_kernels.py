@@ -16,16 +16,14 @@ class Slow(PlanarScene):
     go_on = threading.Event()
     compiled = 0
 
-    @classmethod
-    def kernels(cls):
-        def job():
-            assert cls.go_on.wait(10)
-            Slow.compiled += 1
 
-        return {"one": job, "two": job}
+def compile_slowly():
+    assert Slow.go_on.wait(10)
+    Slow.compiled += 1
 
 
-def test_a_second_process_shows_progress_and_compiles_nothing():
+def test_a_second_process_shows_progress_and_compiles_nothing(monkeypatch):
+    monkeypatch.setattr(kernels, "first_jobs", lambda kind: dict.fromkeys(("one", "two"), compile_slowly))
     heard = {"first": [], "second": []}
 
     def listen(name):
@@ -70,19 +68,17 @@ def test_a_scene_that_is_opened_while_others_are_loaded_waits_for_one_job_at_mos
     loading, go_on, done = threading.Event(), threading.Event(), []
 
     class Loaded(PlanarScene):
-        @classmethod
-        def kernels(cls):
-            return {"one": lambda: loading.set() or go_on.wait(10), "two": lambda: done.append("two")}
-
-        @classmethod
-        def later_kernels(cls):
-            return {}
+        pass
 
     class Opened(PlanarScene):
-        @classmethod
-        def kernels(cls):
-            return {"its own": lambda: done.append("opened")}
+        pass
 
+    jobs = {
+        Loaded: {"one": lambda: loading.set() or go_on.wait(10), "two": lambda: done.append("two")},
+        Opened: {"its own": lambda: done.append("opened")},
+    }
+    monkeypatch.setattr(kernels, "first_jobs", jobs.get)
+    monkeypatch.setattr(kernels, "later_jobs", lambda kind: ())
     monkeypatch.setattr(kernels, "LOADING_PAUSE", 0.2)
     monkeypatch.setattr(kernels, "kind_played", lambda name: Loaded)
     monkeypatch.setattr(kernels, "_other", None)

@@ -17,13 +17,13 @@ import websockets
 from kinema.demo.scenes import registry
 from kinema.demo.scenes.planar import PlanarScene
 from kinema.errors import InputError
-from kinema.playground import constants, server
+from kinema.playground import constants, kernels, server
 from tests.playground.serving import connect, open_socket, run, running
 
 
 @pytest.fixture(scope="module")
 def served():
-    for job in PlanarScene.kernels().values():
+    for job in kernels.first_jobs(PlanarScene).values():
         job()
     with running() as one:
         yield one

@@ -15,22 +15,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
+from kinema import compile_ahead
 from kinema.demo.scenes.registry import SCENES
-from kinema.demo.scenes.scene import Scene
-from kinema.playground.constants import LOADING_PAUSE
+from kinema.demo.scenes.scene import Choice, Scene, Slider, Switch
+from kinema.errors import InputError
+from kinema.playground.constants import LOADING_PAUSE, TICK
 from kinema.playground.kinds import kind_played
 
 TYPICAL_SECONDS = {
     "clips": 10.0,
     "feet": 25.0,
-    "steps": 30.0,
-    "full body": 20.0,
+    "locomotion": 30.0,
+    "body": 20.0,
     "gaze": 8.0,
-    "FABRIK": 12.0,
-    "FABRIK and CCD": 25.0,
+    "fabrik": 12.0,
+    "ccd": 13.0,
 }
 """Compile time of the long jobs on a laptop: the estimate starts with it and adapts to the machine."""
 OTHER_SECONDS = 4.0
@@ -51,6 +56,7 @@ class Progress(NamedTuple):
 
 
 Tell = Callable[[Progress], None]
+Job = Callable[[], Any]
 
 _one_at_a_time = threading.Lock()
 _ready: set[type[Scene]] = set()
@@ -74,13 +80,42 @@ def make_ready(kind: type[Scene], listener: Tell) -> None:
             _other.wait_for(kind.name)
         with _one_at_a_time:
             if kind not in _ready:
-                run_jobs(kind.title, kind.kernels(), _tell_all)
+                run_jobs(kind.title, first_jobs(kind), _tell_all)
                 _ready.add(kind)
     finally:
         _listeners.remove(listener)
 
 
-def run_jobs(title: str, jobs: Mapping[str, Callable[[], Any]], tell: Tell) -> None:
+def first_jobs(kind: type[Scene]) -> dict[str, Job]:
+    """Return small calls that compile what a scene's first frame needs, by name: its parts of the manifest, then it."""
+    jobs = {name.partition(",")[0]: compile_ahead.job(name) for name in kind.needs}
+    return {**jobs, "first frame": lambda: kind.rehearsal().step(TICK)}
+
+
+def later_jobs(kind: type[Scene]) -> Iterator[Job]:
+    """Yield small calls that compile what is only needed after user input: every option of every control, and drags."""
+    scene = kind.rehearsal()
+    yield scene.rehearse
+    for control in scene.controls:
+        options: tuple[Any, ...] = (None,)
+        match control:
+            case Choice():
+                options = control.options
+            case Switch():
+                options = (not control.value, control.value)
+            case Slider():
+                options = (control.value,)
+        for option in options:
+            yield partial(_set, scene, control.name, option)
+
+
+def _set(scene: Scene, name: str, value: Any) -> None:
+    with suppress(InputError):  # What went before may have taken the control away.
+        scene.set(name, value)
+        scene.step(TICK)
+
+
+def run_jobs(title: str, jobs: Mapping[str, Job], tell: Tell) -> None:
     """Run jobs and report each one before it starts, with an estimate of the time that is left."""
     expected = [TYPICAL_SECONDS.get(name, OTHER_SECONDS) for name in jobs]
     began = time.monotonic()
@@ -182,7 +217,7 @@ def _load(names: list[str]) -> None:
     """
     for name in names:
         kind = kind_played(name)
-        for job in (*kind.kernels().values(), *kind.later_kernels().values()):
+        for job in chain(first_jobs(kind).values(), later_jobs(kind)):
             with _one_at_a_time:
                 job()
             time.sleep(LOADING_PAUSE)
@@ -219,9 +254,9 @@ def _serve(names: list[str]) -> None:
         name, is_first = job
         kind = kind_played(name)
         if is_first:
-            run_jobs(kind.title, kind.kernels(), lambda progress, name=name: _report(name, progress))  # type: ignore[misc]
+            run_jobs(kind.title, first_jobs(kind), lambda progress, name=name: _report(name, progress))  # type: ignore[misc]
         else:
-            for later in kind.later_kernels().values():
+            for later in later_jobs(kind):
                 later()
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -42,9 +40,9 @@ class PlayedCharacter(CharacterScene):
 
     judge = staticmethod(judged)
 
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return {**super().later_kernels(), "baking": lambda: baked_file(cls().walker)}
+    def rehearse(self) -> None:
+        baked_file(self.walker)
+        super().rehearse()
 
     @property
     def baked_name(self) -> str:

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinema.math import arrays
 from kinema.model.clip import Clip, Event
@@ -48,10 +47,6 @@ class Puppet:
     rotations: (F, J, 4), each joint's rotation from rest relative to its parent, about the character's axes.
     offsets: (F, J, 3), each joint's displacement from rest, metres along the character's axes.
     """
-
-    rest: NDArray[Any]
-    rotations: NDArray[Any]
-    offsets: NDArray[Any]
 
     def __init__(self, skeleton: Skeleton, frames: int) -> None:
         self.skeleton = skeleton

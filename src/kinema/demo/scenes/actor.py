@@ -63,9 +63,6 @@ class Actor:
     judge: finds how a clip travels. Raises InputError if the character is too small, too large or has too many joints.
     """
 
-    character: Character
-    size: float
-
     def __init__(
         self,
         character: Character,

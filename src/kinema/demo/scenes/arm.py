@@ -5,12 +5,11 @@ Space: metres, y up, origin on the floor in the middle of the room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
@@ -50,16 +49,6 @@ FASTEST_THROW = 5.0
 class ArmScene(Scene):
     """The arm in its room."""
 
-    room: Room
-    joints: Any
-    goal: Any
-    hand: Any
-    error: float
-    drag_to: Any
-    kinds: NDArray[Any]
-    balls: Balls
-    sorter: Sorter
-
     name = "arm"
     title = "Arm and balls"
     about = "The arm sorts balls into bins. Take a ball and throw it, or let the arm follow you."
@@ -81,6 +70,11 @@ class ArmScene(Scene):
     )
     hint = ("6", "Take this ball and throw it")
     keys = (("b", "One more ball"), ("Backspace", "One ball less"))
+    needs = (
+        "compensating, float64",
+        "fabrik, float64",
+        "balls, float64",
+    )
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -178,15 +172,6 @@ class ArmScene(Scene):
         self.balls = replace(self.balls, velocities=velocities)
 
     # Time.
-
-    @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
-        return {
-            "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
-            "FABRIK": lambda: fabrik(joints, (0.5, 1.0, 0.5)),
-            "balls": lambda: step(Room(*ROOM), Balls([[0.0, 0.5, 0.0]], radii=0.1), 0.01),
-        }
 
     def step(self, dt: float) -> None:
         if dt <= 0.0:

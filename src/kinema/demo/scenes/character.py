@@ -5,7 +5,8 @@ Space: the character's unit, y up. The ground is scaled to its legs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +14,9 @@ import numpy as np
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
-from kinema.demo.scenes import character_kernels, grounds
+from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, Actor, clip_motion, joints_by_role
-from kinema.demo.scenes.character_files import loaded, model, packed
+from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
 from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
@@ -58,9 +59,6 @@ SHORTEST_LOOP = 0.1
 class CharacterScene(Scene):
     """One character and its stages."""
 
-    shows: int
-    walker: Walker
-
     name = "character"
     title = "Character"
     about = (
@@ -88,6 +86,12 @@ class CharacterScene(Scene):
 
     hint = ("hand left", "Grab this hand and pull")
     keys = (("p", "Pin or release"), ("Backspace", "Back to the clip"))
+    needs = (
+        "clips, float32",
+        "feet, float32",
+        "gaze, float32",
+        "body, float32",
+    )
     steers = True
     unsaved = frozenset({"time", "pose", "remove_pose"})
 
@@ -334,13 +338,12 @@ class CharacterScene(Scene):
 
     # Time.
 
-    @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return character_kernels.first()
-
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return character_kernels.later()
+    def rehearse(self) -> None:
+        for handle in ("hand left", "foot left", "gaze"):
+            self.drag(handle, (0.3, 0.4, 0.3))
+        self.pin("hips")
+        super().rehearse()
+        self.receive("person.glb", saved(replace(humanoid(), skins=())))
 
     def step(self, dt: float) -> None:
         self.walker.step(dt)

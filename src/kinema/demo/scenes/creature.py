@@ -29,7 +29,6 @@ from kinema.stages.animator import Animator, Frame
 from kinema.stages.stage import Stage
 from kinema.stages.tail import Tail
 from kinema.stages.walk.locomotion import Locomotion
-from kinema.world.ground import Ground
 
 CREATURES: Mapping[str, Callable[[], Character]] = {
     "spider": partial(spider, moves=False),
@@ -71,16 +70,6 @@ def stages_of(character: Character) -> list[Stage]:
 class CreatureScene(Scene):
     """A creature that walks to a goal, and tentacles that reach for a target."""
 
-    shows: int
-    actor: Actor
-    ground: Ground
-    length: float
-    animator: Animator
-    report: Any
-    goal: Any
-    tentacles: Tentacles
-    tentacle_target: Any
-
     name = "creature"
     title = "Creature"
     about = (
@@ -105,6 +94,10 @@ class CreatureScene(Scene):
     steers = True
     hint = ("goal", "Drag this: it walks there")
     keys = (("g", "Goal to the pointer"),)
+    needs = (
+        "locomotion, float32",
+        "fabrik in batches, float64",
+    )
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -220,23 +213,6 @@ class CreatureScene(Scene):
         self._walk()
 
     # Time.
-
-    @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        def walk() -> None:
-            animator = Animator(spider(moves=False), [Locomotion()], ground=grounds.ground_of("rocks", 1.0))
-            animator["locomotion"].walk_to((0.0, 0.0, 3.0))
-            for _ in range(3):
-                animator.update(0.1)
-
-        return {
-            "steps": walk,
-            "FABRIK": lambda: Tentacles(2, (0.0, 0.0, 0.0)).step(np.array((0.3, 0.5, 0.1)), 0.1),
-        }
-
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return {"tails": lambda: Animator(quadruped(), [Tail()]).update(0.1)}
 
     def step(self, dt: float) -> None:
         if dt <= 0.0:

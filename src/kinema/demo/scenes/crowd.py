@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.for_views import GROUND, PEOPLE
@@ -50,18 +49,6 @@ class CrowdScene(Scene):
     people: None while limbs are shown.
     """
 
-    time: float
-    target: Any
-    wanders: bool
-    waves: float
-    solve_ms: float
-    roots: NDArray[Any]
-    bones: int
-    rest: NDArray[Any]
-    joints: Any
-    errors: Any
-    targets: Any
-
     name = "crowd"
     title = "Crowd"
     about = "Drag the green target through the crowd: everybody looks at it, and those near it reach for it."
@@ -80,9 +67,16 @@ class CrowdScene(Scene):
         ("Left mouse beside it", "rotate the view; the wheel or two fingers come nearer"),
     )
     hint = ("target", "Drag this through the crowd")
+    needs = (
+        "clips, float32",
+        "feet, float32",
+        "hands, float32",
+        "gaze, float32",
+    )
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, count: int | None = None) -> None:
         super().__init__(seed)
+        self.values["count"] = count or self.values["count"]
         self.time = 0.0
         self.target = np.array((0.0, TARGET_HEIGHT, 0.0), np.float32)
         self.wanders = True
@@ -146,18 +140,8 @@ class CrowdScene(Scene):
     # Time.
 
     @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return {"a crowd that walks, looks and reaches": _walk_a_little}
-
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        many = np.zeros((256, 4, 3), np.float32)
-        many[:, :, 1] = np.arange(4)
-        aims = np.full((256, 3), 1.5, np.float32)
-        return {
-            "two bones, many at once": lambda: two_bone(many[:, 0], aims, np.ones(2, np.float32), hint=aims),
-            "FABRIK and CCD in single precision": lambda: (fabrik(many, aims), ccd(many, aims)),
-        }
+    def rehearsal(cls) -> Scene:
+        return cls(count=256)
 
     def step(self, dt: float) -> None:
         self._pass(dt)
@@ -255,13 +239,6 @@ class CrowdScene(Scene):
 
     def python(self) -> str:
         return _script(self) if self.people is None else people_script(self.people, self.target)
-
-
-def _walk_a_little() -> None:
-    people, target = People(2, 0), np.array((1.0, 1.5, 1.0), np.float32)
-    for walked in (0.0, 1 / 60, 1 / 60):
-        people.step(walked, 1 / 60, target)
-    people.answer(2 / 60, 1 / 60, target)
 
 
 # --- as a script -----------------------------------------------------------------------------------------------

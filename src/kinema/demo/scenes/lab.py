@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
@@ -38,16 +37,6 @@ TIME_SHARE = 0.1
 class LabScene(Scene):
     """All solvers on the same chain."""
 
-    time: float
-    target: Any
-    micros: NDArray[Any]
-    iterations: NDArray[Any]
-    rest: NDArray[Any]
-    joints: NDArray[Any]
-    error: NDArray[Any]
-    trace: ErrorTrace
-    errors: NDArray[Any]
-
     name = "lab"
     title = "Lab"
     about = (
@@ -67,6 +56,11 @@ class LabScene(Scene):
         ("Left mouse beside it", "rotate the view"),
     )
     hint = ("target", "Drag this target")
+    needs = (
+        "compensating, float64",
+        "fabrik, float64",
+        "ccd, float64",
+    )
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -123,19 +117,9 @@ class LabScene(Scene):
 
     # Time.
 
-    @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
-        return {
-            "compensating angles": lambda: compensating(joints, (0.5, 1.0, 0.5)),
-            "FABRIK and CCD": lambda: (fabrik(joints, (0.5, 1.0, 0.5)), ccd(joints, (0.5, 1.0, 0.5))),
-        }
-
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0)))
-        target, limits = (0.5, 1.0, 0.5), [Cone(1.0)] * 2
-        return {"limits": lambda: (fabrik(joints, target, limits=limits), ccd(joints, target, limits=limits))}
+    def rehearse(self) -> None:
+        self.set("limit", 90)
+        super().rehearse()
 
     def step(self, dt: float) -> None:
         self.time += dt
@@ -216,8 +200,6 @@ class ErrorTrace:
 
     All calls together take longer than a frame, so each frame makes one. The target is the one at the start.
     """
-
-    errors: NDArray[Any]
 
     def __init__(self, rest: Any, target: Any, limits: Any) -> None:
         self.errors = np.full((len(SOLVERS), PASSES + 1), np.linalg.norm(rest[-1] - target))

@@ -6,7 +6,7 @@ Space: pixels, origin in the middle of the screen, y down.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -86,10 +86,6 @@ class Chain:
 class PlanarScene(Scene):
     """Limbs in the plane, with targets to drag."""
 
-    time: float
-    selected: int
-    chains: list[Chain]
-
     name = "planar"
     title = "Planar limbs"
     about = "Drag a green target: its leg bends to reach it. The sliders change the outlined leg."
@@ -114,6 +110,7 @@ class PlanarScene(Scene):
     )
     hint = ("2", "Drag this target")
     keys = (("n", "New leg"), ("Backspace", "Remove leg"), ("b", "Bend the other way"), ("m", "Mirror knees"))
+    needs = ("two_bone_2d, float64",)
 
     def __init__(self, seed: int = 0, chains: int = 5) -> None:
         super().__init__(seed)
@@ -207,17 +204,9 @@ class PlanarScene(Scene):
 
     # Time.
 
-    @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        return {"two bones": lambda: two_bone_2d(np.zeros((2, 2)), (1.0, 1.0), (1.0, 1.0))}
-
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        joints, target = np.array(((0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0))), np.array((1.0, 1.0))
-        return {
-            "FABRIK and CCD": lambda: (fabrik(joints, target), ccd(joints, target)),
-            "compensating angles": lambda: compensating(joints, target),
-        }
+    def rehearse(self) -> None:
+        self.set("bones", 3)
+        super().rehearse()
 
     def step(self, dt: float) -> None:
         self.time += dt

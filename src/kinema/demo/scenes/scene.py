@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -21,87 +21,83 @@ from kinema.errors import InputError
 
 
 @dataclass(frozen=True)
-class Slider:
-    """A number within a range."""
+class BasicControl:
+    """What all controls have. Setting one without a value does something: a button triggers its action."""
 
     name: str
     label: str
+    group: str = field(default="", kw_only=True)
+
+    def checked(self, value: Any) -> Any:
+        """Return a value from outside as it is kept. Raises InputError if it is not allowed."""
+        return None
+
+    def refused(self, value: Any, allowed: str) -> InputError:
+        """Return the error for a value that is not allowed."""
+        return InputError(f"{self.name} is {value!r:.40}; allowed are {allowed}")
+
+
+@dataclass(frozen=True)
+class Slider(BasicControl):
+    """A number within a range."""
+
     value: float
     low: float
     high: float
     step: float
     unit: str = ""
-    group: str = ""
     kind: Literal["slider"] = "slider"
 
     def checked(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low <= value <= self.high:
-            raise InputError(f"{self.name} is {value!r:.40}; allowed are numbers from {self.low:g} to {self.high:g}")
+            raise self.refused(value, f"numbers from {self.low:g} to {self.high:g}")
         return float(value)
 
 
 @dataclass(frozen=True)
-class Switch:
+class Switch(BasicControl):
     """On or off."""
 
-    name: str
-    label: str
     value: bool
-    group: str = ""
     kind: Literal["switch"] = "switch"
 
     def checked(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise InputError(f"{self.name} is {value!r:.40}; allowed are true and false")
+            raise self.refused(value, "true and false")
         return value
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(BasicControl):
     """One of several options, by name."""
 
-    name: str
-    label: str
     value: str
     options: tuple[str, ...]
     labels: tuple[str, ...] = ()
     """The options as the page shows them; by default as they are."""
-    group: str = ""
     kind: Literal["choice"] = "choice"
 
     def checked(self, value: Any) -> str:
         if value not in self.options:
-            raise InputError(f"{self.name} is {value!r:.40}; allowed are {', '.join(self.options)}")
+            raise self.refused(value, ", ".join(self.options))
         return str(value)
 
 
 @dataclass(frozen=True)
-class Button:
-    """An action. Setting it to any value triggers it."""
+class Button(BasicControl):
+    """An action."""
 
-    name: str
-    label: str
     value: None = None
-    group: str = ""
     kind: Literal["button"] = "button"
-
-    def checked(self, value: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
-class Download:
+class Download(BasicControl):
     """A file to download, under the name that `Scene.give` takes."""
 
-    name: str
-    label: str
     file: str
     value: None = None
-    group: str = ""
     kind: Literal["download"] = "download"
-
-    def checked(self, value: Any) -> None:
-        return None
 
 
 Control = Slider | Switch | Choice | Button | Download
@@ -141,9 +137,6 @@ class Introduction(TypedDict):
 class Scene(ABC):
     """A scene. A subclass sets the class attributes and implements `step`, `frame`, `status` and `python`."""
 
-    draw: np.random.Generator
-    revision: int
-
     name: ClassVar[str]
     """Its name in addresses and on the command line."""
     title: ClassVar[str]
@@ -168,6 +161,8 @@ class Scene(ABC):
     """Names of controls that are not part of a snapshot."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Suffixes of files that can be dropped on it, such as (".glb", ".bvh")."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Parts of `compile_ahead` that its first frame needs, with their precision, such as "feet, float32"."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -289,14 +284,17 @@ class Scene(ABC):
     # Time.
 
     @classmethod
-    def kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        """Return small calls that compile what the first frame needs, by name."""
-        return {}
+    def rehearsal(cls) -> Scene:
+        """Return a scene to compile kernels with: one whose steps take little time."""
+        return cls()
 
-    @classmethod
-    def later_kernels(cls) -> Mapping[str, Callable[[], Any]]:
-        """Return small calls that compile what is only needed after user input, by name."""
-        return {}
+    def rehearse(self) -> None:
+        """Do once what users do, so that what it needs is compiled. All options of controls are set afterwards."""
+        if self.hint is not None:
+            self.drag(self.hint[0], (0.3, 0.4, 0.3))
+        self.steer(0.5, 1.0)
+        for advance in (self.step, self.settle, self.answer):
+            advance(1 / 60)
 
     @abstractmethod
     def step(self, dt: float) -> None:

@@ -65,8 +65,6 @@ def kind_of_bin(positions: Any, height: float = BIN_HALF[1]) -> Any:
 class Sorter:
     """The state of the arm's task."""
 
-    state: str
-
     def __init__(self) -> None:
         self.state = SEEK
         self.ball: int | None = None

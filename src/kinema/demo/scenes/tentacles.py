@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinema.solvers.chain.fabrik import fabrik
 
@@ -23,12 +22,6 @@ SWAY, RATE = 0.14, 0.35
 
 class Tentacles:
     """A ring of tentacles. joints: (T, BONES + 1, 3), world space. post: (3,), the middle of their roots."""
-
-    post: NDArray[Any]
-    time: float
-    out: NDArray[Any]
-    joints: Any
-    error: Any
 
     def __init__(self, count: int, post: Any) -> None:
         self.post = np.asarray(post, float)

@@ -52,16 +52,6 @@ class Walker:
     character: the actor's, with the floor that the clip was made on. frame: the animator's frame.
     """
 
-    actor: Actor
-    ground: str
-    speed: float
-    still: bool
-    weights: dict[str, float]
-    held: Held
-    way: float
-    motion: ClipMotion
-    character: Character
-
     def __init__(
         self, actor: Actor, ground: str, clip: str | None, weights: Mapping[str, float], *, speed: float, still: bool
     ) -> None:
