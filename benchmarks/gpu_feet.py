@@ -151,7 +151,9 @@ class DeviceCrowd:
     def __init__(self, state: FeetState, ground: km.HeightField, count: int) -> None:
         self._cuda = _cuda()
         crowd = state.crowd
-        self._copies, self._real = -(-count // crowd.count), crowd.precision
+        self._copies = -(-count // crowd.count)
+        real: Any = crowd.precision
+        self._real = real
         records, solver, rays = state._records, state._solver.records, state._rays
         none = records._replace(rays=np.zeros(1, np.int8), hits=np.zeros(1, np.int8))
         each = {name: self._repeated(getattr(none, name), count) for name in ("bodies", "feet", "targets", "eases")}
@@ -239,7 +241,7 @@ class RecorderState(StageState):
         return self._awake
 
     def update(self, context: FrameContext) -> None:
-        context.playing = None  # The device does not know what plays, so feet go by their last step on both.
+        context._published.clear()  # The device does not know what plays: feet go by their last step on both.
         self.pose = RecordedPose(*(array.copy() for array in (context.t, context.r, context.s, context.transform)))
 
 

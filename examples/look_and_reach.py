@@ -22,8 +22,8 @@ def main() -> None:
         made = animator.update(1 / 60)
         if frame % 20 == 19:
             head, eyes = made.reports["head"], made.reports["eyes"]
-            off = np.degrees(head.error[0]), np.degrees(eyes.error[0]).max()
-            print(f"{time:4.2f} s  head {off[0]:5.2f} degrees off, eyes {off[1]:4.2f}, lids {eyes.blink[0]:.2f} closed")
+            off = np.degrees(head.error), np.degrees(eyes.error).max()
+            print(f"{time:4.2f} s  head {off[0]:5.2f} degrees off, eyes {off[1]:4.2f}, lids {eyes.blink:.2f} closed")
 
     # The pose of the frame, with one arm solved on top. Three joints are a limb, and the elbow keeps to its hinge.
     arm = person.rig.arm("left").joints

@@ -23,10 +23,10 @@ def main() -> None:
         made = animator.update(DT)
         report = made.reports["locomotion"]
         worlds.append(made.world)
-        planted.append(report.planted[0])
+        planted.append(report.planted)
         if frame % 60 == 0:
             x, y, z = made.transform[:3, 3]
-            feet = "".join("_" if stands else "^" for stands in report.planted[0])
+            feet = "".join("_" if stands else "^" for stands in report.planted)
             print(f"{frame * DT:4.1f} s  at ({x:5.2f}, {y:5.2f}, {z:5.2f})  feet {feet}")
 
     figures = metrics.measure(creature.rig, np.array(worlds), ground, DT, planted=np.array(planted))

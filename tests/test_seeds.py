@@ -474,7 +474,7 @@ def test_seed_head_look_at():
         before = now
     between_eyes = (place_of(frame, "eye_l") + place_of(frame, "eye_r")) / 2
     assert missed_by(frame, "head", between_eyes, target) < 1e-6
-    assert frame.reports["head"].reached[0]
+    assert frame.reports["head"].reached
     settled = frame.pose
     for _ in range(100):  # Measured against the rotation that it changes, the angle would creep on.
         animator.wake()
@@ -485,9 +485,9 @@ def test_seed_head_look_at():
         for _ in range(60):
             animator.wake()
             report = animator.update(1 / 30).reports["head"]
-        assert abs(report.yaw[0]) <= 1.0 + 1e-6
-        assert abs(report.pitch[0]) <= 0.5 + 1e-6
-        assert max(abs(report.yaw[0]) / 1.0, abs(report.pitch[0]) / 0.5) == pytest.approx(1.0)  # As far as it may go.
+        assert abs(report.yaw) <= 1.0 + 1e-6
+        assert abs(report.pitch) <= 0.5 + 1e-6
+        assert max(abs(report.yaw) / 1.0, abs(report.pitch) / 0.5) == pytest.approx(1.0)  # As far as it may go.
 
 
 def test_seed_head_look_at_straight_ahead_is_no_division_by_zero():
@@ -535,7 +535,7 @@ def glances(distance, seed, seconds=6.0, dt=0.01):
     stage = km.Eyes(saccade_size=0.02, half_life=0.0, blink_interval=(0, 0), seed=seed)
     animator = km.Animator(walker(), [stage])
     animator["eyes"].look_at((0.03, 1.65, 0.1 + distance))
-    return np.array([animator.update(dt).reports["eyes"].left[0, 0] for _ in range(round(seconds / dt))])
+    return np.array([animator.update(dt).reports["eyes"].left[0] for _ in range(round(seconds / dt))])
 
 
 def test_seed_eye_look_at_saccades():

@@ -152,3 +152,16 @@ def test_a_loop_runs_over_the_rows_of_the_stage(context):
     context.rows = np.array([0, 2])
     assert context.run(lambda rows, x: seen.extend(rows.tolist()) or x, 5) == 5
     assert seen == [0, 2]
+
+
+# --- from stage to stage ---------------------------------------------------------------------------------------------
+
+
+def test_a_published_value_is_found_by_its_type_until_the_next_frame(context):
+    assert context.published(Hits) is None
+    hits = Hits(*np.zeros((4, 1)))
+    context.publish(hits)
+    context.publish("something else")
+    assert context.published(Hits) is hits
+    context.begin(np.arange(COUNT), 1 / 60)
+    assert context.published(Hits) is None

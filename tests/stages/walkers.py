@@ -38,8 +38,8 @@ class Walk:
             self.report = frame.reports.get("locomotion", self.report)
             self._world.append(frame.world)
             self._place.append(frame.transform)
-            self._planted.append(self.report.planted[0])
-            self._held.append(self.report.progress[0])
+            self._planted.append(self.report.planted)
+            self._held.append(self.report.progress)
         return self
 
     @property

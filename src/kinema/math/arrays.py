@@ -8,6 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+"""An array of numbers or truth values; what it holds and its shape stand where it is used."""
+
+Floats = NDArray[np.floating[Any]]
+"""An array of float32 or float64."""
+
+Mask = NDArray[np.bool_]
+"""An array of truth values."""
+
+Precision = type[np.floating[Any]]
+"""`numpy.float32` or `numpy.float64`."""
 
 
 def mul(a: Any, b: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -141,7 +141,7 @@ class Skeleton:
         names: Sequence[str],
         parents: Sequence[int],
         rest: Pose,
-        limits: Sequence[Limit | None] | dict[str, Limit] | None = None,
+        limits: Sequence[Limit | None] | Mapping[str, Limit] | None = None,
         inverse_bind: Any = None,
     ) -> None:
         self.names = _checked_names(names)
@@ -346,7 +346,7 @@ class Skeleton:
     def _checked_limits(self, limits: Any) -> tuple[Limit | None, ...]:
         if limits is None:
             return (None,) * len(self.names)
-        if isinstance(limits, dict):
+        if isinstance(limits, Mapping):
             by_index = {self.index(name): limit for name, limit in limits.items()}
             limits = [by_index.get(i) for i in range(len(self.names))]
         if not hasattr(limits, "__len__") or len(limits) != len(self.names):

@@ -9,40 +9,36 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
 from kinema.math import arrays
+from kinema.math.arrays import Array, Floats, Mask
 from kinema.model.character import Character
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.skeleton import Skeleton, as_4x4
-from kinema.stages.stage import Crowd, FrameContext, Snapshot, Stage, StageState
+from kinema.notices import warn
+from kinema.stages.lookup import Reports, States
+from kinema.stages.slot import Slot, make_slots, plan_budget
+from kinema.stages.stage import Crowd, FrameContext, Rows, Snapshot, Stage, StageState
 from kinema.world.ground import Castable, Ground
 from kinema.world.plane import Plane
 
-DISTANCE_FADE = 0.2
-"""Share of its largest distance over which a stage fades out, so that nothing pops at the border."""
-
-NO_WEIGHT = 1e-4
-"""Weight below which a stage is not worth running: of 180 degrees a fiftieth of a degree would be left."""
-
-BUDGET_HALF_LIFE = 0.05
-"""Seconds in which a stage for which there is no time is half faded out."""
-
-BUDGET_AVERAGE = 0.1
-"""Share of the newest measurement in the average time of a stage: one slow frame is no reason to drop anything."""
-
-BUDGET_ROOM = 0.7
-"""Share of the time left that a dropped stage must fit into before it comes back, or it would flicker."""
+GroundLike = Castable | float | Callable[[Any, Any], Any] | None
+"""Anything with `cast`; the height of a flat floor, metres; a function of x and z that returns heights; no ground."""
 
 FARTHEST_FLOAT32 = 1e12
 """Metres from the origin at which a float32 character may stand: products of four distances still have an exponent."""
+
+SUSPICIOUS_STEP = 5.0
+"""Seconds. A program may pause for long, but 16 is more likely a frame in milliseconds."""
 
 
 class Trace(NamedTuple):
@@ -74,7 +70,7 @@ class Frame:
         self._single, self._crowd = animator._single, context.crowd
         self._arrays: Snapshot = context.snapshot()
         self._milliseconds = animator._milliseconds
-        self.reports: Mapping[str, Any] = reports
+        self.reports: Reports = Reports(reports, self._single)
         """What each stage reported, by its name. A stage that was skipped has its last report."""
         self.trace: Sequence[Trace] = trace
         """What each stage did, in the order they ran."""
@@ -96,31 +92,32 @@ class Frame:
         return Pose.of(t, r, s, names=self._crowd.skeleton.names)
 
     @cached_property
-    def world(self) -> Any:
+    def world(self) -> Floats:
         """(..., J, 4, 4): world matrices."""
         return self._shaped(as_4x4(self._arrays.world.reshape(self._crowd.count, -1, 3, 4)))
 
     @cached_property
-    def palette(self) -> Any:
+    def palette(self) -> Floats:
         """(..., J, 3, 4): world times inverse bind matrices, ready for the GPU."""
-        world, skeleton = self._arrays.world, self._crowd.skeleton
-        return self._shaped(skeleton.palette_of(world).reshape(len(world), -1, 3, 4))
+        return self._shaped(self._palette(self._arrays.world))
 
-    def palette_of(self, rows: Any) -> Any:
+    def palette_of(self, rows: ArrayLike) -> Floats:
         """Return the skinning palettes of some characters, (n, J, 3, 4), by their indices: cheaper than all of them."""
-        world = self._arrays.world[rows]
-        return self._crowd.skeleton.palette_of(world).reshape(len(world), -1, 3, 4)
+        return self._palette(self._arrays.world[np.asarray(rows)])
 
     @cached_property
-    def transform(self) -> Any:
+    def transform(self) -> Floats:
         """(..., 4, 4): from each character's space to the world."""
         return self._shaped(as_4x4(self._arrays.transform.reshape(self._crowd.count, 3, 4)))
 
-    def _shaped(self, array: Any) -> Any:
+    def _palette(self, world: Floats) -> Floats:
+        return self._crowd.skeleton.palette_of(world).reshape(len(world), -1, 3, 4)
+
+    def _shaped(self, array: Floats) -> Floats:
         return array[0] if self._single else array
 
 
-class Animator:
+class Animator(States):
     """Animates a character, or `count` of them, each with its own clip, time, position and goals.
 
     Parameters
@@ -129,13 +126,13 @@ class Animator:
         A `Character`, or a bare `Skeleton` for stages that need no roles.
     stages
         Settings such as `Play("walk")`, `Feet()`, `Head()`. They run in the order of the frame, however you list them.
-        Reach a stage's state by its name: `animator["head"].look_at(point)`. A second stage of a kind is called
-        "feet_2", and so on.
+        Reach a stage's state by its name or its class: `animator["head"].look_at(point)`. A second stage of a kind is
+        called "feet_2", and so on.
     ground
         What feet stand on: anything with `cast`, a height in metres for a flat floor, a function of x and z that
         returns heights, or None.
     count
-        Number of characters; None for one character, whose frames have no leading axis.
+        Number of characters; None for one character, whose frames and reports have no leading axis.
     viewer
         (3,), world space: where distances for the level of detail are measured from. None: no stage is left out.
     max_ms
@@ -162,9 +159,9 @@ class Animator:
         character: Character | Skeleton,
         stages: Sequence[Stage] = (),
         *,
-        ground: Castable | float | Callable[[Any, Any], Any] | None = None,
+        ground: GroundLike = None,
         count: int | None = None,
-        viewer: Any = None,
+        viewer: ArrayLike | None = None,
         max_ms: float | None = None,
         trace: bool = False,
     ) -> None:
@@ -178,12 +175,11 @@ class Animator:
         crowd = Crowd(character, self.count, character.skeleton.rest.precision)
         self._crowd = crowd
         self._context = FrameContext(crowd)
-        self._slots = _make_slots(stages, crowd)
+        self._slots = make_slots(stages, crowd)
         self._by_name = {slot.name: slot for slot in self._slots}
         self._everyone = np.arange(self.count)
         self._woken = np.ones(self.count, bool)
         self.ground = ground
-        self._viewer: Any = None
         self.viewer = viewer
         self.max_ms = None if max_ms is None else validation.number("max_ms", max_ms, 0.0)
         self._traces = bool(trace)
@@ -195,16 +191,15 @@ class Animator:
         who = "" if self._single else f", count={self.count}"
         return f"Animator({self.character.name!r}, stages {', '.join(self.stages) or 'none'}{who})"
 
-    def __getitem__(self, name: str) -> Any:
-        """Return the state of a stage, by its name."""
-        return self._slot(name).state
-
     @property
     def stages(self) -> tuple[str, ...]:
         """Names of the stages, in the order they run."""
         return tuple(self._by_name)
 
-    def _slot(self, name: str) -> _Slot:
+    def _state(self, name: str) -> StageState:
+        return self._slot(name).state
+
+    def _slot(self, name: str) -> Slot:
         slot = self._by_name.get(name)
         if slot is None:
             raise InputError(f"there is no stage {name!r}; there are {', '.join(map(repr, self._by_name))}")
@@ -213,31 +208,32 @@ class Animator:
     # --- what users set ----------------------------------------------------------------------------------------
 
     @property
-    def ground(self) -> Any:
+    def ground(self) -> Castable | None:
         """What feet stand on: anything with `cast`, or None. A number or a function is made into a ground."""
         return self._context.ground
 
     @ground.setter
-    def ground(self, ground: Any) -> None:
+    def ground(self, ground: GroundLike) -> None:
         self._context.ground = as_ground(ground)
         self.wake()
 
     @property
-    def viewer(self) -> Any:
+    def viewer(self) -> Floats | None:
         """(3,), world space: where distances are measured from; None if no stage is to be left out."""
-        return None if self._viewer is None else self._viewer.copy()
+        viewer = self._context.viewer
+        return None if viewer is None else viewer.copy()
 
     @viewer.setter
-    def viewer(self, value: Any) -> None:
+    def viewer(self, value: ArrayLike | None) -> None:
         if value is not None:
             value = validation.vectors("viewer", value, 3, self._crowd.precision).copy()
             if value.shape != (3,):
                 raise InputError(f"viewer must have shape (3,), got {value.shape}")
-        self._viewer = self._context.viewer = value
+        self._context.viewer = value
         if any(slot.stage.max_distance < math.inf for slot in self._slots):
             self.wake()
 
-    def set_transform(self, position: Any, rotation: Any = None, rows: Any = None) -> None:
+    def set_transform(self, position: ArrayLike, rotation: ArrayLike | None = None, rows: Rows = None) -> None:
         """Set where characters stand.
 
         Parameters
@@ -271,7 +267,7 @@ class Animator:
             self._context.set_transform(rows, flat)
             self.wake(rows[changed])
 
-    def set_weight(self, stage: str, weight: Any, fade: float = 0.0) -> None:
+    def set_weight(self, stage: str, weight: ArrayLike, fade: float = 0.0) -> None:
         """Set how much of a stage is applied.
 
         Parameters
@@ -288,7 +284,7 @@ class Animator:
         slot.fade_to(weights.astype(np.float64), seconds)
         self.wake()
 
-    def look_at(self, point: Any, rows: Any = None) -> None:
+    def look_at(self, point: ArrayLike | None, rows: Rows = None) -> None:
         """Make head and eyes look at a point, (3,) or (n, 3), world space; None: ahead again.
 
         rows: which characters, as indices or a mask; all of them for None.
@@ -302,19 +298,19 @@ class Animator:
             else:
                 state.look_at(point, rows)
 
-    def wake(self, rows: Any = None) -> None:
+    def wake(self, rows: Rows = None) -> None:
         """Update these characters in the next frame even if nothing seems to have moved."""
         self._woken[slice(None) if rows is None else self._crowd.select(rows)] = True
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
-    def update(self, dt: float, pose: Pose | None = None, rows: Any = None) -> Frame:
+    def update(self, dt: float, pose: Pose | None = None, rows: Rows = None) -> Frame:
         """Make the next frame, dt seconds after the last one.
 
         Parameters
         ----------
         dt
-            Seconds, 0 or more.
+            Seconds, 0 or more. Above 5 s a warning says so, because milliseconds were probably meant.
         pose
             The pose that the stages start from this frame, of one or of all characters: for programs that have an
             animation system already. Without it they start from the clips, or from the rest pose.
@@ -327,37 +323,48 @@ class Animator:
         Frame
             The pose, world matrices, skinning palette, and a report from every stage.
         """
-        dt = validation.number("dt", dt, 0.0, LONGEST_STEP)
-        if pose is not None:
-            self._check_pose(pose)
-        updated = self._everyone if rows is None else self._crowd.select(rows)
+        dt = self._checked_seconds(dt)
+        self._check_pose(pose)
+        chosen = self._everyone if rows is None else self._crowd.select(rows)
         began = time.perf_counter()
-        whole = updated.size == self.count
-        passed = dt if whole else dt * updated.size / self.count  # Fades last as long, however a crowd is divided.
-        self.time += passed
         try:
-            awake = self._awake(dt, passed, pose)
-            if not whole:
-                awake &= np.isin(self._everyone, updated, assume_unique=True)
-            self._begin(awake, dt, pose)
+            self._step_weights(dt, chosen)
+            awake = self._find_awake(dt, chosen, pose)
+            self._begin(dt, awake)
+            self._set_start(pose)
             trace = [self._run(slot, awake) for slot in self._slots]
+            stepped = time.perf_counter()
+            self._context.world()
         except BaseException:
             self.wake()  # Do again what was left half done.
             raise
-        before = time.perf_counter()
-        self._context.world()
-        now = time.perf_counter()
-        self._milliseconds = (now - before) * 1e3, (now - began) * 1e3
+        ended = time.perf_counter()
+        self._milliseconds = (ended - stepped) * 1e3, (ended - began) * 1e3
         return Frame(self, {slot.name: slot.report for slot in self._slots}, trace)
 
-    def _awake(self, dt: float, passed: float, pose: Pose | None) -> Any:
-        """Step the weights of all stages, and return which characters need an update, (characters,).
+    def _checked_seconds(self, dt: float) -> float:
+        seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
+        if seconds > SUSPICIOUS_STEP:
+            warn(f"dt is {seconds:g} seconds; a frame of milliseconds is given as update(0.016)")
+        return seconds
 
-        passed: seconds for which the weights fade.
-        """
+    def _check_pose(self, pose: Pose | None) -> None:
+        if pose is None:
+            return
+        self.character.skeleton.check(pose)
+        if pose.shape not in ((), (self.count,)):
+            raise InputError(f"pose must be of one character or of {self.count}; got a batch of {pose.shape}")
+
+    def _step_weights(self, dt: float, chosen: Array) -> None:
+        """Let the clock and the weights of stages go on."""
+        # Of a crowd that is updated part by part, each part is a share of the time: fades last as long as for all.
+        passed = dt if chosen.size == self.count else dt * chosen.size / self.count
+        self.time += passed
         for slot in self._slots:
-            if slot.fading or slot.has_distances or self._viewer is not None:
-                slot.step(passed, self._distances(slot.stage))
+            slot.step_weights(passed, self._context)
+
+    def _find_awake(self, dt: float, chosen: Array, pose: Pose | None) -> Mask:
+        """Return which of the chosen characters need an update, (characters,)."""
         if pose is not None or self._posed:  # Also when a pose was given last frame and is not given now.
             self._woken[:] = True
         self._posed = pose is not None
@@ -365,165 +372,50 @@ class Animator:
         for slot in self._slots:
             if np.count_nonzero(awake) == self.count:
                 break
-            moves = slot.state.awake(dt)
-            awake |= moves if slot.serves_all else moves & slot.serves
-            if slot.fading:
-                awake |= slot.fades
+            awake |= slot.awake(dt)
+        if chosen.size < self.count:
+            awake &= np.isin(self._everyone, chosen, assume_unique=True)
         return awake
 
-    def _begin(self, awake: Any, dt: float, pose: Pose | None) -> None:
-        """Set up the frame: who is present, the pose that the stages start from, and which stages there is time for."""
+    def _begin(self, dt: float, awake: Mask) -> None:
+        """Begin the frame for the characters that are awake, and fade out stages there is no time for."""
         present = self._everyone if np.count_nonzero(awake) == self.count else np.flatnonzero(awake)
         self._context.begin(present, dt)
         self._woken[present] = False
-        if present.size:
-            first = self._slots[0] if self._slots else None
-            if pose is not None or first is None or not first.stage.replaces_pose or first.partial:
-                self._context.set_pose(self.character.skeleton.rest if pose is None else pose)
-            self._plan_budget(dt)
+        if self.max_ms is not None and present.size:
+            plan_budget(self._slots, self.max_ms, self._context)
 
-    def _check_pose(self, pose: Pose) -> None:
-        self.character.skeleton.check(pose)
-        if pose.shape not in ((), (self.count,)):
-            raise InputError(f"pose must be of one character or of {self.count}; got a batch of {pose.shape}")
+    def _set_start(self, pose: Pose | None) -> None:
+        """Set the pose that the stages start from, unless a clip is going to write all of it."""
+        first = self._slots[0] if self._slots else None
+        replaced = pose is None and first is not None and first.stage.replaces_pose and not first.partial
+        if self._context.present.size and not replaced:
+            self._context.set_pose(self.character.skeleton.rest if pose is None else pose)
 
-    def _run(self, slot: _Slot, awake: Any) -> Trace:
+    def _run(self, slot: Slot, awake: Mask) -> Trace:
         """Run one stage for the characters it serves in this frame."""
         context = self._context
-        rows = self._rows_of(slot, awake)
+        rows = slot.rows_in(context.present, awake)
         if not rows.size:
             if not slot.reported:
-                context.rows = rows
-                slot.run(context)
+                slot.run(context, rows)
             return Trace(slot.name, 0, 0.0, slot.why_skipped() if context.present.size else "nothing moved", 0.0, "")
-        context.rows, context.weights, context.partial = rows, slot.weights, slot.partial
         before = context.r.copy() if self._traces else None
         began = time.perf_counter()
-        slot.run(context)
+        slot.run(context, rows)
         took = (time.perf_counter() - began) * 1e3
         slot.record_time(took)
         angle, joint = (0.0, "") if before is None else self._largest_rotation(before)
         return Trace(slot.name, rows.size, took, "", angle, joint)
 
-    def _rows_of(self, slot: _Slot, awake: Any) -> Any:
-        """Return the characters that a stage serves in this frame. Reset it for those it did not serve last frame."""
-        present = self._context.present
-        if present.size == self.count and slot.serves_all and slot.served_all:
-            return present
-        serves = awake & slot.serves
-        back = serves & ~slot.served
-        if back.any():
-            slot.state.reset(np.flatnonzero(back))
-        slot.served = serves | (slot.served & ~awake)
-        slot.served_all = bool(slot.served.all())
-        return np.flatnonzero(serves)
-
-    def _distances(self, stage: Stage) -> Any:
-        """(characters,): metres to the viewer; None where they do not matter."""
-        if self._viewer is None or math.isinf(stage.max_distance):
-            return None
-        return np.linalg.norm(self._context.transform[:, 0, 3::4] - self._viewer, axis=-1)
-
-    def _plan_budget(self, dt: float) -> None:
-        """Fade out the stages there is no time for, by the time they took before, lowest priority first."""
-        if self.max_ms is None:
-            return
-        left = self.max_ms
-        fade = 0.5 ** (dt / BUDGET_HALF_LIFE)
-        for slot in sorted(self._slots, key=lambda s: (s.stage.order > 0, -s.stage.priority, s.stage.order)):
-            takes = slot.average or 0.0
-            # Once left out, a stage comes back only if there is room to spare, or it would flicker.
-            fits = takes <= left * (1.0 if slot.budget > 0.5 else BUDGET_ROOM) or slot.stage.order == 0
-            left -= takes if fits else 0.0
-            slot.budget = 1.0 - (1.0 - slot.budget) * fade if fits else slot.budget * fade
-            slot.weigh(self._distances(slot.stage))
-
-    def _largest_rotation(self, before: Any) -> tuple[float, str]:
+    def _largest_rotation(self, before: Floats) -> tuple[float, str]:
         rows = self._context.rows
         angles = arrays.angle_between(before[rows], self._context.r[rows]).max(axis=0)
         joint = int(np.argmax(angles))
         return float(angles[joint]), self.character.skeleton.names[joint]
 
 
-class _Slot:
-    """A stage in an animator: its state, how much of it everybody gets, and its last report."""
-
-    def __init__(self, name: str, stage: Stage, crowd: Crowd) -> None:
-        self.name, self.stage = name, stage
-        weight = validation.number(f"{name}: weight", stage.weight, 0.0, 1.0)
-        if stage.max_distance != math.inf:
-            validation.number(f"{name}: max_distance", stage.max_distance, 0.0)
-        validation.number(f"{name}: priority", stage.priority)
-        self.state: StageState = stage.start(crowd)
-        self.report: Any = None
-        self.reported = False
-        self.budget = 1.0
-        self.average: float | None = None
-        self._precision = crowd.precision
-        self.weight = np.full(crowd.count, weight)
-        self._from = self._to = self.weight
-        self._elapsed, self._seconds, self.fading = 0.0, 0.0, False
-        self.fades = np.zeros(crowd.count, bool)
-        self.served = np.ones(crowd.count, bool)
-        self.served_all = True
-        self.weigh(None)
-
-    # --- weights -----------------------------------------------------------------------------------------------
-
-    def fade_to(self, weight: Any, seconds: float) -> None:
-        """Ease the weights, (characters,), to these in so many seconds."""
-        self._from, self._to = self.weight, weight
-        self._elapsed, self._seconds = 0.0, seconds
-        self.fades, self.fading = self.weight != weight, True
-
-    def step(self, dt: float, distances: Any) -> None:
-        """Let weights ease for dt seconds, and weigh anew."""
-        if self.fading:
-            self._fade(dt)
-        self.weigh(distances)
-
-    def _fade(self, dt: float) -> None:
-        """Ease the weights, slowly at both ends. The frame after the last step ends the fade."""
-        if self._elapsed >= self._seconds and self.weight is self._to:
-            self.fades, self.fading = np.zeros_like(self.fades), False
-            return
-        self._elapsed += dt
-        x = self._elapsed / self._seconds if self._elapsed < self._seconds else 1.0
-        self.weight = self._from + (self._to - self._from) * arrays.smoothstep(x) if x < 1.0 else self._to
-
-    def weigh(self, distances: Any) -> None:
-        """Compute each character's share of the stage: weight times distance fade times budget."""
-        self.has_distances = distances is not None
-        weights = self.weight * self.budget
-        if distances is not None:
-            fade = max(self.stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)
-            weights = weights * np.clip((self.stage.max_distance - distances) / fade, 0.0, 1.0)
-        self.weights = weights.astype(self._precision)
-        self.serves = (self.weights > NO_WEIGHT) | (self.stage.order == 0)  # Clips start the pose: for everyone.
-        self.serves_all = bool(self.serves.all())
-        self.partial = bool((self.weights < 1).any())
-
-    def why_skipped(self) -> str:
-        return "no time" if self.budget <= NO_WEIGHT else "no weight" if not self.weight.any() else "too far"
-
-    # --- frames ------------------------------------------------------------------------------------------------
-
-    def run(self, context: FrameContext) -> None:
-        """Run the stage for the context's rows, and keep its report."""
-        self.report = self.state.update(context)
-        self.reported = True
-
-    def record_time(self, milliseconds: float) -> None:
-        """Keep the average of how long it takes. The first time does not count: it may have compiled kernels."""
-        if self._warm:
-            before = milliseconds if self.average is None else self.average
-            self.average = before + (milliseconds - before) * BUDGET_AVERAGE
-        self._warm = True
-
-    _warm = False
-
-
-def as_ground(value: Any) -> Any:
+def as_ground(value: Any) -> Castable | None:
     """What stages can cast rays at: anything with `cast`; a plane at a height; a function of x and z."""
     if value is None or callable(getattr(value, "cast", None)):
         return value
@@ -535,16 +427,3 @@ def as_ground(value: Any) -> Any:
         "ground must have cast(origins, directions, max_distance), or be a height or a function of x and z; "
         f"got {type(value).__name__}"
     )
-
-
-def _make_slots(stages: Sequence[Stage], crowd: Crowd) -> list[_Slot]:
-    slots: list[_Slot] = []
-    if isinstance(stages, Stage) or not isinstance(stages, Iterable):
-        raise InputError("stages must be a list of stages, such as [Play('walk'), Feet()]")
-    for i, stage in enumerate(stages):
-        if not isinstance(stage, Stage):
-            raise InputError(f"stages[{i}] is {stage!r:.60}; allowed are stages such as Play('walk'), Feet(), Head()")
-        kind = type(stage).__name__.lower()
-        same = sum(type(slot.stage).__name__.lower() == kind for slot in slots)
-        slots.append(_Slot(kind if not same else f"{kind}_{same + 1}", stage, crowd))
-    return sorted(slots, key=lambda slot: slot.stage.order)

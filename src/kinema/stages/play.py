@@ -322,7 +322,7 @@ class PlayState(StageState):
             self._inertia.apply(context, local)
             mix_back(context, before, local)
         if context.weights.max(initial=0.0) > 0.0:
-            context.playing = self._playing(context)
+            context.publish(self._playing(context))
         events = Passed(self._used, rows, p) if self._any_events else NO_EVENTS
         return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)
 

@@ -16,25 +16,31 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from kinema import validation
 from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
+from kinema.math.arrays import Array, Floats, Mask, Precision
 from kinema.model.character import Character
 from kinema.model.pose import LocalTransforms, Pose, flat_rows
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton, world_matrices
 from kinema.solvers.joints import FrameArrays
-from kinema.world.ground import cast
+from kinema.world.ground import Castable, cast
 from kinema.world.rays import Hits
 
-Joints = Iterable[Joint] | None
+Joints = Iterable[Joint] | Array | None
 """Some joints by name or index, or None for all of them."""
+
+Rows = ArrayLike | None
+"""Some characters, as indices or a mask; all of them for None."""
+
+Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +72,7 @@ class Crowd:
 
     character: Character
     count: int
-    precision: Any
+    precision: Precision
 
     @property
     def skeleton(self) -> Skeleton:
@@ -82,11 +88,11 @@ class Crowd:
             )
         return self.character.rig
 
-    def zeros(self, *shape: int, dtype: Any = None) -> Any:
+    def zeros(self, *shape: int, dtype: DTypeLike | None = None) -> Array:
         """Return zeros of shape (characters, *shape)."""
         return np.zeros((self.count, *shape), dtype or self.precision)
 
-    def select(self, rows: Any) -> Any:
+    def select(self, rows: Rows) -> Array:
         """Return indices of characters, each once, from indices or a mask; all of them for None."""
         if rows is None:
             return np.arange(self.count)
@@ -107,21 +113,21 @@ class Crowd:
             raise InputError("rows names a character twice")
         return array.astype(np.int64)
 
-    def index(self, rows: Any) -> Any:
+    def index(self, rows: Array) -> Array | slice:
         """Return selected rows as an index into arrays over all characters: a slice if they are all of them.
 
         A slice gives a view in a tenth of the time that indices take for one character.
         """
         return slice(None) if rows.size == self.count else rows
 
-    def each(self, name: str, value: Any, width: int) -> Any:
+    def each(self, name: str, value: ArrayLike, width: int) -> Floats:
         """Return a vector for every character, (characters, width), from one vector or from one each."""
         array = validation.vectors(name, value, width, self.precision)
         if array.shape not in ((width,), (self.count, width)):
             raise InputError(f"{name} must have shape ({width},) or ({self.count}, {width}), got {array.shape}")
         return np.array(np.broadcast_to(array, (self.count, width)), order="C")
 
-    def share(self, name: str, value: Any) -> Any:
+    def share(self, name: str, value: ArrayLike) -> Floats:
         """Return a weight from 0 to 1 for every character, (characters,), from one number or from one each."""
         array = validation.weights(name, value, self.precision)[..., 0]
         if array.shape not in ((), (self.count,)):
@@ -137,14 +143,14 @@ class StageState:
         methods = [name for name in members if not name.startswith("_") and name not in framework]
         return f"<{type(self).__name__}: {', '.join(methods)}>"
 
-    def awake(self, dt: float) -> Any:
+    def awake(self, dt: float) -> Mask:
         """Return (characters,): whose pose this stage would change in this frame even if nothing else moved."""
         raise NotImplementedError
 
-    def reset(self, rows: Any) -> None:
+    def reset(self, rows: Array) -> None:
         """Reset the state of these characters: the stage was left out for them for a while."""
 
-    def update(self, context: FrameContext) -> Any:
+    def update(self, context: FrameContext) -> object:
         """Do this stage's part of the frame for the characters in `context.rows`. Returns its report."""
         raise NotImplementedError
 
@@ -245,11 +251,11 @@ SPARE_BUFFERS = 2
 class Snapshot:
     """The arrays of a finished frame. They are not written to while the snapshot exists."""
 
-    r: NDArray[Any]
-    s: NDArray[Any]
-    t: NDArray[Any]
-    transform: NDArray[Any]
-    world: NDArray[Any]
+    r: Floats
+    s: Floats
+    t: Floats
+    transform: Floats
+    world: Floats
 
     __slots__ = ("__weakref__", "r", "s", "t", "transform", "world")
 
@@ -263,8 +269,8 @@ class Buffers:
 
     local: Any
     flat: LocalTransforms
-    world: NDArray[Any]
-    transform: NDArray[Any]
+    world: Floats
+    transform: Floats
     views: tuple[Any, ...]
 
     def __init__(self, count: int, joints: int, dtype: Any) -> None:
@@ -315,23 +321,21 @@ class FrameContext:
     Read with `t`, `r`, `s`, `transform` and `world(joints)`; write inside `edit(joints)` and `edit_transform()`.
     """
 
-    present: Any
+    present: Array
     """Indices of the characters that are updated in this frame."""
-    rows: Any
+    rows: Array
     """Indices of those among them that the running stage serves."""
-    weights: Any
+    weights: Floats
     """(N,): weight of the running stage for each character, 0 to 1."""
     partial: bool
     """Whether any of these weights is below 1."""
     dt: float
     """Seconds since the frame before."""
-    transform: Any
+    transform: Floats
     """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row, read-only."""
-    ground: Any
+    ground: Castable | None
     """Anything with `cast`, or None. Stages cast with `context.cast`."""
-    playing: Any
-    """What the characters play in this frame, a `Playing`; None before `Play` has run, or without it."""
-    viewer: Any
+    viewer: Floats | None
     """(3,): where levels of detail are measured from, world space; None for nowhere."""
 
     def __init__(self, crowd: Crowd) -> None:
@@ -352,7 +356,7 @@ class FrameContext:
         self.transform = _read_only(self._transform)
         self.ground = None
         self.viewer = None
-        self.playing = None
+        self._published: dict[type, Any] = {}
         self.present = np.arange(count)
         self.rows = self.present
         self.weights = np.ones(count, dtype)
@@ -365,12 +369,13 @@ class FrameContext:
         """The arrays that batch loops take: local transforms of an edit, these joints' matrices up to date."""
         return FrameArrays(local.t, local.r, local.s, self.world(joints), self.transform, self.weights)
 
-    def begin(self, present: Any, dt: float) -> None:
+    def begin(self, present: Array, dt: float) -> None:
         """Begin a frame for these characters: all their matrices are stale.
 
         If a returned frame still uses the arrays, the context switches to others.
         """
-        self.present, self.dt, self.playing = present, dt, None
+        self.present, self.dt = present, dt
+        self._published.clear()
         if present.size:
             if self._buffers.held() is not None:
                 self._switch(present.size < self.crowd.count)
@@ -391,7 +396,7 @@ class FrameContext:
         """The characters present, as an index: everyone as a slice, which NumPy copies faster."""
         return slice(None) if self.present.size == self.crowd.count else self.present
 
-    def set_transform(self, rows: Any, matrices: Any) -> None:
+    def set_transform(self, rows: Array, matrices: Floats) -> None:
         """Set the transforms of some characters, (rows, 12), between two frames."""
         self._transform[rows, 0] = matrices
 
@@ -408,21 +413,21 @@ class FrameContext:
     # --- reading -----------------------------------------------------------------------------------------------
 
     @property
-    def t(self) -> Any:
+    def t(self) -> Floats:
         """(N, J, 3): local translations, metres, read-only."""
         return self._buffers.views[0]
 
     @property
-    def r(self) -> Any:
+    def r(self) -> Floats:
         """(N, J, 4): local rotations, unit quaternions, read-only."""
         return self._buffers.views[1]
 
     @property
-    def s(self) -> Any:
+    def s(self) -> Floats:
         """(N, J, 3): local scales, read-only."""
         return self._buffers.views[2]
 
-    def world(self, joints: Joints = None) -> Any:
+    def world(self, joints: Joints = None) -> Floats:
         """Return world matrices, (N, J, 12), 3x4 row by row, in which these joints and all above them are up to date.
 
         This holds for all characters present, not only for the stage's rows, until the next edit. Inside an edit you
@@ -437,6 +442,16 @@ class FrameContext:
     def pose(self) -> Pose:
         """Return a copy of the current pose, (N, J)."""
         return Pose.of(*(array.copy() for array in self._buffers.local))
+
+    # --- from stage to stage -----------------------------------------------------------------------------------
+
+    def publish(self, value: object) -> None:
+        """Leave a value to the later stages of this frame, which find it by its type."""
+        self._published[type(value)] = value
+
+    def published(self, kind: type[Shared]) -> Shared | None:
+        """Return what an earlier stage of this frame has published of this type, or None."""
+        return self._published.get(kind)
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -457,7 +472,7 @@ class FrameContext:
 
     # --- running -----------------------------------------------------------------------------------------------
 
-    def run(self, loop: Callable[..., Any], *arguments: Any, rows: Any = None) -> int:
+    def run(self, loop: Callable[..., int | None], *arguments: object, rows: Array | None = None) -> int:
         """Call a batch loop as `loop(rows, *arguments)`, in threads if there are many rows.
 
         rows: which characters; the stage's if None. Returns the sum of what the calls return.
@@ -471,12 +486,13 @@ class FrameContext:
 
         return sum(in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
 
-    def cast(self, origins: Any, directions: Any, max_distance: Any) -> Hits:
+    def cast(self, origins: Floats, directions: Floats, max_distance: ArrayLike) -> Hits:
         """Cast rays at the ground, as `Ground.cast` does, and return what kernels can rely on.
 
         The answers are contiguous arrays in the crowd's precision. A hit that is not finite counts as a miss, whatever
         the ground is. `ground` must not be None.
         """
+        assert self.ground is not None
         return cast(self.ground, origins, directions, max_distance, self.crowd.precision)
 
     # --- what is stale -----------------------------------------------------------------------------------------
@@ -502,7 +518,9 @@ class FrameContext:
 
     def _shift(self, below: Any, shifts: Any) -> None:
         if not self._all_stale:
-            at = np.ix_(self.rows, below[~self._stale[below]], (3, 7, 11))  # Of row-major 3x4 matrices: the origins.
+            at = np.ix_(
+                self.rows, below[~self._stale[below]], np.array((3, 7, 11))
+            )  # Of row-major 3x4 matrices: the origins.
             self._buffers.world[at] += shifts[self.rows, np.newaxis]
 
     def _refresh(self, above: Any) -> None:

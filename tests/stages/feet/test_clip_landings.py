@@ -33,7 +33,7 @@ def test_landings_are_where_feet_then_stand():
         left.append(feet.swing.seconds - feet.swing.since)
         swings.append(predicted(animator))
     balls = metrics.sole_points(humanoid().rig, np.array([frame.world for frame in frames]))[:, :, BALL]
-    planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
+    planted = np.array([frame.reports["feet"].planted for frame in frames])
     compared = 0
     for leg in range(2):
         starts = np.flatnonzero(planted[1:, leg] & ~planted[:-1, leg]) + 1
@@ -165,7 +165,7 @@ def test_a_foot_that_another_stage_lifts_does_not_stand():
 
     animator = km.Animator(humanoid(), [km.Play("idle"), km.Layer(lifted), km.Feet()], ground=0.0)
     for _ in range(30):
-        planted = animator.update(1 / HZ).reports["feet"].planted[0]
+        planted = animator.update(1 / HZ).reports["feet"].planted
     assert sorted(planted) == [False, True]
 
 

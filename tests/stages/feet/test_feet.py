@@ -31,7 +31,7 @@ def walked(character, ground, hz, seconds, clip="walk", start=(0.0, 0.0, 0.0), f
         world.append(made.world)
         rotations.append(made.pose.rotations)
         if ground is not None:
-            planted.append(made.reports["feet"].planted[0])
+            planted.append(made.reports["feet"].planted)
     return np.array(world), np.array(rotations), np.array(planted)
 
 
@@ -102,7 +102,7 @@ def test_a_captured_walk_on_another_ground(hz):
         animator = km.Animator(character, [km.Play(clip.name, loop=False, time=0.1), km.Feet()], ground=ground)
         frames = [animator.update(1 / hz if k else 0.0) for k in range(int(2.6 * hz))]
         world = np.array([frame.world for frame in frames])
-        planted = np.array([frame.reports["feet"].planted[0] for frame in frames])
+        planted = np.array([frame.reports["feet"].planted for frame in frames])
         figures = metrics.measure(rig, world, ground, 1 / hz, planted=planted)
         assert len(figures.steps.slide) >= 5
         assert figures.worst_hover < 0.02
@@ -248,7 +248,7 @@ def test_a_contact_override_plants_feet():
     contacts = []
     for _ in range(8):
         frame = animator.update(1 / 60)
-        assert frame.reports["feet"].planted.tolist() == [[True, False]]
+        assert frame.reports["feet"].planted.tolist() == [True, False]
         contacts.append(metrics.sole_points(person.rig, frame.world[np.newaxis])[0, 0])
     slid = np.linalg.norm(np.diff(contacts, axis=0), axis=-1).min(axis=-1)
     assert slid.max() < 0.002
@@ -329,7 +329,7 @@ def test_swinging_feet_are_raised_by_what_is_set_and_planted_ones_are_not():
         raised["feet"].set_clearances([0.05, 0.05])
         one, other = (animator.update(1 / 60) for animator in (plain, raised))
         up = other.world[ankles, 1, 3] - one.world[ankles, 1, 3]
-        planted = other.reports["feet"].planted[0]
+        planted = other.reports["feet"].planted
         assert np.abs(up[planted]).max(initial=0.0) < 0.02
         most = max(most, float(up[~planted].max(initial=0.0)))
     assert most == pytest.approx(0.05, abs=0.01)

@@ -131,7 +131,7 @@ def test_it_walks_to_a_point_faces_it_and_stops_there():
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk_to((1.5, 0.0, -0.5))
     walk.go(6.0)
-    assert walk.report.arrived[0]
+    assert walk.report.arrived
     assert np.linalg.norm(walk.place[-1, [0, 2], 3] - (1.5, -0.5)) < 0.05 * walk.size
     facing = walk.place[-1, :3, 2]
     assert facing @ (1.5, 0.0, -0.5) > 0.9 * math.hypot(1.5, 0.5)
@@ -167,7 +167,7 @@ def test_it_waits_at_an_edge_and_comes_back():
     walk.go(6.0)
     assert 1.0 < walk.place[-1, 2, 3] < 2.0
     assert walk.planted[-1].all()
-    assert walk.report.progress[0] < 0.1
+    assert walk.report.progress < 0.1
     assert walk.slide() < 1e-9
     assert np.abs(walk.balls()[..., 2]).max() < 2.0
     walk.state.walk((0.0, 0.0, -0.7))
@@ -335,7 +335,7 @@ def test_characters_from_files_in_any_unit(file):
     for _ in range(4 * HZ):
         frame = animator.update(1 / HZ)
         feet.append(metrics.sole_points(character.rig, frame.world[np.newaxis])[0, :, 1])
-        planted.append(frame.reports["locomotion"].planted[0])
+        planted.append(frame.reports["locomotion"].planted)
     both = np.array(planted)[1:] & np.array(planted)[:-1]
     assert np.linalg.norm(np.diff(feet, axis=0), axis=-1)[both].max() < 1e-5 * size
     assert np.linalg.norm(frame.transform[:3, 3] - (0.0, 0.0, size)) > 3.0 * size
@@ -489,7 +489,7 @@ def test_feet_follow_a_body_that_the_caller_moves_in_long_frames():
         for number in range(2 * hz):
             animator.set_transform((0.0, 0.0, 0.5 * (number + 1) / hz))
             frame = animator.update(1 / hz)
-        feet.append(frame.reports["locomotion"].footholds[0])
+        feet.append(frame.reports["locomotion"].footholds)
     assert np.abs(feet[0] - feet[1]).max() < 0.05
 
 
@@ -498,12 +498,12 @@ def test_stairs_allow_less_than_a_fast_walk_and_the_report_says_so():
     walk = Walk(exact("humanoid"), demo.stairs(count=12), start=(0.0, 0.0, 1.0))
     walk.state.walk((0.0, 0.0, 0.5 * walk.size))
     walk.go(0.5)
-    assert walk.report.allowed[0] == 1.0
+    assert walk.report.allowed == 1.0
     walk.state.walk((0.0, 0.0, 2.0 * walk.size))
     walk.go(2.5)
-    allowed = walk.report.allowed[0]
+    allowed = walk.report.allowed
     assert 0.4 < allowed < 0.8
-    speed = np.linalg.norm(walk.report.velocity[0])
+    speed = np.linalg.norm(walk.report.velocity)
     assert speed <= 1.1 * allowed * 2.0 * walk.size
 
 

@@ -221,7 +221,7 @@ class CreatureScene(Scene):
             self._walk_on()
         self.shown = self.animator.update(dt)
         self.report = self.shown.reports.get("locomotion", self.report)
-        if self.values["wander"] and bool(self.report.arrived[0]):
+        if self.values["wander"] and bool(self.report.arrived):
             self.goal = self._on_ground(self._next_goal())
             self._walk()
         self.tentacles.step(self.tentacle_target, dt)
@@ -245,15 +245,15 @@ class CreatureScene(Scene):
         """
         rig = self.actor.character.rig
         assert rig is not None
-        standing = self.report.planted[0].astype(float)
+        standing = self.report.planted.astype(float)
         return {
             "world": self.shown.world[:, :3].reshape(-1, 12),
             "goal": self.goal,
             "tentacle_target": self.tentacle_target,
-            "footholds": np.column_stack((self.report.footholds[0], standing)),
+            "footholds": np.column_stack((self.report.footholds, standing)),
             "tentacles": self.tentacles.joints,
             "targets": self.tentacles.targets,
-            "middle": self._middle(self.shown.world[rig.hips, :3, 3]),
+            "middle": self._middle(self.shown.world[int(rig.hips), :3, 3]),
             "facing": np.array((self._facing,)),
         }
 
@@ -294,7 +294,7 @@ class CreatureScene(Scene):
 
     def status(self) -> Status:
         """Return the status of tentacles and planted feet."""
-        feet = self.report.error[0][self.report.planted[0]]
+        feet = self.report.error[self.report.planted]
         errors = np.concatenate((self.tentacles.error, feet))
         near = TOLERANCE * BONES * BONE
         return Status(float(errors.max(initial=0.0)), int((errors <= near).sum()), len(errors))

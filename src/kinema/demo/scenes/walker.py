@@ -138,10 +138,12 @@ class Walker:
         """Play the clip at the current pace; the idle clip while a steered character stands."""
         if self.clip is None:
             return
+        clip, pace = self.clip, self.pace
         idle = next((clip for clip in self.actor.character.clips if "idle" in clip.lower()), None)
-        rests = self._steered is not None and self._ahead == 0.0 and idle is not None
+        if self._steered is not None and self._ahead == 0.0 and idle is not None:
+            clip, pace = idle, 1.0
         for animator in (self._animator, self._alone):
-            animator["play"].play(idle if rests else self.clip, speed=1.0 if rests else self.pace)
+            animator["play"].play(clip, speed=pace)
 
     @property
     def pace(self) -> float:
@@ -161,14 +163,12 @@ class Walker:
         """Return how far held parts are from their handles, and free feet from their ground targets."""
         held, reports = self.held, self.frame.reports
         count = sum(handle != "gaze" for handle in held.holds)
-        pulled: Any = reports.get("body")
-        errors = [] if pulled is None else [float(error) for error in pulled.error[0][:count]]
+        pulled = reports.get("body")
+        errors = [] if pulled is None else [float(error) for error in pulled.error[:count]]
         feet, rig = reports.get("feet"), self.character.rig
         if feet is None or rig is None:
             return errors
-        return errors + [
-            float(feet.error[0, n]) for n, leg in enumerate(rig.legs) if f"foot {leg.name}" not in held.holds
-        ]
+        return errors + [float(feet.error[n]) for n, leg in enumerate(rig.legs) if f"foot {leg.name}" not in held.holds]
 
     @property
     def margin(self) -> float | None:
@@ -182,7 +182,7 @@ class Walker:
             return None
         feet = self.frame.reports.get("feet")
         free = np.array([f"foot {leg.name}" not in self.held.holds for leg in rig.legs])
-        return self._balance.of(self.world.astype(float), free if feet is None else free & feet.planted[0])
+        return self._balance.of(self.world.astype(float), free if feet is None else free & feet.planted)
 
     # Time.
 
@@ -203,6 +203,7 @@ class Walker:
         self.step(0.0)
 
     def _jump(self, time: float, fade: float) -> None:
+        assert self.clip is not None
         for animator in (self._animator, self._alone):
             animator["play"].play(self.clip, fade=fade, time=time, speed=self.pace)
 
@@ -332,7 +333,7 @@ class Walker:
     def time(self) -> float:
         """Time in the clip, seconds; 0 without a clip."""
         report = self.frame.reports.get("play")
-        return 0.0 if report is None else float(report.time[0])
+        return 0.0 if report is None else float(report.time)
 
     @property
     def clock(self) -> float:

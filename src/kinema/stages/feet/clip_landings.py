@@ -186,7 +186,7 @@ class ClipLandings:
 
     def update(self, context: FrameContext, records: Any, frame: Any, dt: Any) -> None:
         """Set what the feet of the frame's rows do next."""
-        playing = context.playing
+        playing = context.published(Playing)
         if playing is None:
             if self._tables:
                 _forget(context.rows, records)
