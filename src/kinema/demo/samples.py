@@ -14,7 +14,7 @@ from kinema.demo.characters.spider import spider
 from kinema.demo.terrain import stairs
 from kinema.errors import FileError, InputError
 from kinema.io import atomic, files, names
-from kinema.io.gltf.primitives import unit_normals
+from kinema.io.surfaces import unit_normals
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose

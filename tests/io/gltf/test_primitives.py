@@ -5,7 +5,8 @@ import pytest
 
 from kinema.errors import FileError
 from kinema.io.gltf.extensions import DRACO
-from kinema.io.gltf.primitives import to_screen, unit_normals
+from kinema.io.gltf.primitives import to_screen
+from kinema.io.surfaces import unit_normals
 from tests.io.gltf.build import Build
 
 SQUARE = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]

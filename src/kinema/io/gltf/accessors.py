@@ -10,6 +10,7 @@ from kinema.io.gltf.buffers import DocumentBuffers
 from kinema.io.gltf.cursor import Cursor, Cursors
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.limits import FREE_NUMBERS, LARGEST_FILE, MOST_NUMBERS, NUMBERS_A_BYTE
+from kinema.io.surfaces import Place
 
 COMPONENTS: dict[int, np.dtype[Any]] = {
     5120: np.dtype("i1"),
@@ -75,7 +76,7 @@ class Accessors:
             self._decoded[index] = self._decode(index, self.cursors[index])
         return self._decoded[index]
 
-    def charge(self, numbers: int, cursor: Cursor) -> None:
+    def charge(self, numbers: int, cursor: Place) -> None:
         """Count numbers about to be allocated; raise if there are too many in total."""
         self._used += numbers
         most = min(MOST_NUMBERS, FREE_NUMBERS + NUMBERS_A_BYTE * self._views.buffers.size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.extensions import DRACO, requires
 from kinema.io.gltf.limits import NUMBERS_A_SURFACE, NUMBERS_A_VERTEX
+from kinema.io.surfaces import Surface, unit_normals
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
 """Modes that make a surface; others are points and lines."""
@@ -21,31 +21,6 @@ _MOST_SETS = 8
 
 Widths = tuple[int, ...]
 """Allowed numbers per element."""
-
-
-@dataclass(frozen=True)
-class Surface:
-    """Triangles in the space of their mesh."""
-
-    cursor: Cursor
-    """The primitive, for errors."""
-    vertices: Any
-    """(V, 3), float64."""
-    triangles: Any
-    """(T, 3)."""
-    normals: Any
-    """(V, 3), float64, unit."""
-    colours: Any
-    """(V, 3), sRGB; or None."""
-    joints: Any
-    """(V, k), indices into the joints of a skin; or None."""
-    weights: Any
-    """(V, k); or None."""
-
-    @property
-    def numbers(self) -> int:
-        """Numbers that a skin of it needs."""
-        return numbers_of(len(self.vertices)) + self.triangles.size
 
 
 def numbers_of(vertices: int) -> int:
@@ -125,23 +100,6 @@ def _triangles(cursor: Cursor, mode: int, vertices: int, accessors: Accessors) -
         return np.stack((corners[at + 1], corners[at + 2], np.full(len(at), corners[0])), axis=1)
     odd = at % 2  # Every second triangle of a strip would face the other way.
     return np.stack((corners[at], corners[at + 1 + odd], corners[at + 2 - odd]), axis=1)
-
-
-def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
-    """Normalise normals, (V, 3). Missing ones are the mean of the triangles around, weighted by area."""
-    if normals is None:
-        normals = np.zeros_like(vertices)
-    missing = ~normals.any(axis=-1)
-    if missing.any():
-        a, b, c = (vertices[triangles[:, k]] for k in range(3))
-        facing = np.cross(b - a, c - a)
-        corners, each = triangles.reshape(-1), np.repeat(facing, 3, axis=0)
-        around = np.stack([np.bincount(corners, each[:, k], len(vertices)) for k in range(3)], axis=1)
-        around[~around.any(axis=-1)] = (0.0, 1.0, 0.0)
-        normals = np.where(missing[:, np.newaxis], around, normals)
-    # Scaled first, as the squares of tiny values would underflow.
-    scaled = normals / np.abs(normals).max(axis=-1, keepdims=True)
-    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
 def _influences(attributes: Cursor, count: int, accessors: Accessors) -> tuple[Any, Any]:

@@ -9,8 +9,9 @@ from kinema.io.gltf.animations import read_clips
 from kinema.io.gltf.document import Document, parse
 from kinema.io.gltf.extensions import check_required
 from kinema.io.gltf.nodes import read_skeleton
-from kinema.io.gltf.skins import bound, read_bindings, read_skins
+from kinema.io.gltf.skins import read_bindings, read_skins
 from kinema.io.gltf.vrm import read_humanoid
+from kinema.io.surfaces import bound
 from kinema.model.character import Character
 
 
@@ -29,7 +30,7 @@ def read(document: Document, name: str = "character") -> Character:
     skeleton = read_skeleton(document)
     document.humanoid = read_humanoid(document)
     bindings = read_bindings(document, accessors)
-    skeleton = bound(document, skeleton, bindings)
+    skeleton = bound(skeleton, bindings, document.root.at("nodes"))
     skins = read_skins(document, skeleton, bindings, accessors)
     clips = read_clips(document, skeleton, accessors)
     document.clips = tuple(clips.values())
