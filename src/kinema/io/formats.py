@@ -76,6 +76,7 @@ class Format:
 
 FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm"), "gltf", written=".glb", files_beside=True),
+    Format("FBX", (".fbx",), "fbx"),
     Format("BVH", (".bvh",), "bvh", written=".bvh", one_clip=True),
 )
 """All formats, in the order in which their content is tried."""

@@ -35,13 +35,6 @@ _EXPORT = "export glTF (.glb) or BVH from the program that made them"
 
 OTHERS = (
     OtherFormat(
-        "FBX",
-        (".fbx",),
-        rb"\A(?:Kaydara FBX Binary|; FBX)",
-        "import_scene.fbx",
-        f"{_BLENDER} or FBX2glTF (github.com/godotengine/FBX2glTF)",
-    ),
-    OtherFormat(
         "COLLADA",
         (".dae",),
         b"<COLLADA",
@@ -117,8 +110,6 @@ def convertible(path: Path) -> OtherFormat | None:
 
 def conversion(path: Path, other: OtherFormat) -> list[str] | None:
     """Return the command of an installed converter that writes the file as .glb beside it; None without a converter."""
-    if other.name == "FBX" and shutil.which("FBX2glTF"):
-        return ["FBX2glTF", "--binary", "--input", path.as_posix(), "--output", path.with_suffix(".glb").as_posix()]
     return _with_blender(path, other) if other.operator and shutil.which("blender") else None
 
 

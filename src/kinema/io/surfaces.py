@@ -94,12 +94,13 @@ def _invertible(matrices: Any) -> Any:
     return sizes[:, 2] > sizes[:, 0] * _SINGULAR
 
 
-def following(surface: Surface, joint: int, skeleton: Skeleton) -> Skin:
-    """Bind a surface to its node."""
+def following(surface: Surface, joint: int, skeleton: Skeleton, placed: Any = None) -> Skin:
+    """Bind a surface to the joint of its node. placed: (4, 4), from the surface to the joint; None: no transform."""
     joints = np.zeros((len(surface.vertices), 4), np.int64)
     joints[:, 0] = joint
     weights = np.tile((1.0, 0.0, 0.0, 0.0), (len(joints), 1))
-    return _transformed(surface, np.linalg.inv(skeleton.inverse_bind[joint]), joints, weights, None)
+    matrix = np.linalg.inv(skeleton.inverse_bind[joint])
+    return _transformed(surface, matrix if placed is None else matrix @ placed, joints, weights, None)
 
 
 def skinned(surface: Surface, binding: Binding, skeleton: Skeleton, problems: list[str]) -> Skin:

@@ -1,0 +1,234 @@
+"""Clips: takes as keys of joints.
+
+Angles that change evenly do not make a rotation that does, and curves bend, so a take is sampled: at its keys, at the
+frames of the file between them, and in the middle between two samples where a straight way would be off by more than
+the bounds below. Then samples that lie on the straight way between others are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from kinema.io import names
+from kinema.io.fbx.document import Document
+from kinema.io.fbx.nodes import Motion, Mover, Node
+from kinema.io.fbx.settings import TICKS, Space
+from kinema.io.fbx.takes import Take
+from kinema.io.fbx.transforms import ROTATION, SCALING, TRANSLATION
+from kinema.math import arrays
+from kinema.model.clip import Clip, Path, Track
+from kinema.model.skeleton import Skeleton
+
+ANGLE_BOUND = 1e-3
+"""Radians (0.06 degrees) that a rotation may be off between two samples."""
+
+MOVE_BOUND = 1e-4
+"""The same for positions, as a share of the largest distance between two joints of the rest pose; and for scales."""
+
+_ROUNDS = 5
+"""Most times that the time between two samples is halved."""
+
+_STRAIGHT = 1e-9
+"""A sample that is off the straight way between its neighbours by less, as a share of the bounds' units, is dropped."""
+
+_SPARSE = 0.5
+"""Samples are dropped only if fewer than this share of them remain: tracks with the same times are sampled together."""
+
+_WIDEST = 1.5
+"""Radians between two keys of a rotation, above which samples between them are kept: the shorter way must be theirs."""
+
+_MERGED = 1e-3
+"""Share of a frame: a frame this close to a key is not sampled."""
+
+_NUMBERS_A_SAMPLE = 40
+"""Charged for each sample of each node: its transform, and what is computed on the way."""
+
+
+def read_clips(
+    document: Document, takes: list[Take], nodes: list[Node], skeleton: Skeleton, space: Space
+) -> dict[str, Clip]:
+    """Return the clips by name, in the file's order. Sets the document's `starts`."""
+    clips = {}
+    extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max(initial=0.0))
+    bounds = (MOVE_BOUND * (extent or 1.0), ANGLE_BOUND, MOVE_BOUND)
+    for name, take in zip(names.unique([take.name or "take" for take in takes]), takes, strict=True):
+        sampler = _Sampler(document, take, Mover(space, take), bounds)
+        tracks = [track for group in _groups(take, nodes, document.fps) for track in sampler.tracks(group, skeleton)]
+        clips[name] = Clip(name, skeleton, tracks, (take.last - take.first) / TICKS)
+        document.starts[name] = take.first / TICKS
+    return clips
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Nodes that are sampled at the same times."""
+
+    ticks: Any
+    """(n,), float64: increasing."""
+    nodes: list[Node]
+
+
+def _groups(take: Take, nodes: list[Node], fps: float) -> list[_Group]:
+    """Group the nodes that a take moves by the times of their keys."""
+    groups: dict[bytes, _Group] = {}
+    moved: set[Node] = set()
+    for node in nodes:
+        inherited = node.moved_by_parent and node.parent in moved
+        if node.key not in take.animated and not inherited:
+            continue
+        moved.add(node)
+        ticks = _grid(take, node, fps)
+        groups.setdefault(ticks.tobytes(), _Group(ticks, [])).nodes.append(node)
+    return list(groups.values())
+
+
+def _grid(take: Take, node: Node, fps: float) -> Any:
+    """Return the times at which a node is sampled, (n,): ticks."""
+    curves = [curve for name in (TRANSLATION, ROTATION, SCALING) for curve in take.curves(node.key, name)]
+    above = node
+    while above.moved_by_parent and above.parent is not None:
+        above = above.parent
+        curves += take.curves(above.key, SCALING)
+    if not curves:
+        return np.array([float(take.first)])
+    keys = np.unique(np.concatenate([curve.times for curve in curves]))
+    jumps = np.unique(np.concatenate([curve.jumps for curve in curves]))
+    held = all(curve.outside == ("C", "C") for curve in curves)
+    first, last = (max(take.first, int(keys[0])), min(take.last, int(keys[-1]))) if held else (take.first, take.last)
+    keys = keys[(keys >= take.first) & (keys <= take.last)]
+    frames = _frames(keys, first, last, fps, node)
+    ends = np.array([take.first, take.last])[: 2 if len(keys) or len(frames) else 1]
+    jumps = jumps[(jumps > take.first) & (jumps <= take.last)]
+    # Just before a jump and just after: a key whose value holds until the next has no other way to end.
+    return np.unique(np.concatenate((keys, frames, ends, jumps - 1, jumps)).astype(np.float64))
+
+
+def _frames(keys: Any, first: int, last: int, fps: float, node: Node) -> Any:
+    """Return the frames from one time to another that are not keys, (n,): ticks."""
+    step = TICKS / fps
+    count = max(int((last - first) / step) + 2, 0)
+    node.object.element.budget.charge(_NUMBERS_A_SAMPLE * (count + len(keys)), node.object.element)
+    frames = (np.arange(count) + np.ceil(first / step)) * step
+    frames = frames[(frames > first) & (frames < last)]
+    if not len(keys):
+        return frames
+    after = np.clip(np.searchsorted(keys, frames), 0, len(keys) - 1)
+    near = np.minimum(np.abs(keys[after] - frames), np.abs(keys[np.maximum(after - 1, 0)] - frames))
+    return np.rint(frames[near > _MERGED * step])
+
+
+@dataclass(frozen=True)
+class _Sampler:
+    """Samples a take."""
+
+    document: Document
+    take: Take
+    mover: Mover
+    bounds: tuple[float, float, float]
+    """What translations, rotations and scales may be off."""
+
+    def tracks(self, group: _Group, skeleton: Skeleton) -> list[Track]:
+        """Return the tracks of nodes with the same times."""
+        motions = self.mover.motions(group.nodes, group.ticks)
+        seconds = self._seconds(group.ticks)
+        rough = self._off(group.nodes, group.ticks, motions)
+        tracks = []
+        for node, motion, off in zip(group.nodes, motions, rough, strict=True):
+            times = seconds
+            if off.any():
+                ticks, motion = self._refined(node, group.ticks, motion, off)
+                times = self._seconds(ticks)
+            tracks += _tracks(node, times, motion, skeleton, self.bounds)
+        return tracks
+
+    def _seconds(self, ticks: Any) -> Any:
+        return (ticks - self.take.first) / TICKS
+
+    def _off(self, nodes: list[Node], ticks: Any, motions: list[Motion]) -> list[Any]:
+        """Return for each node which ways between samples are off by more than the bounds, (n - 1,)."""
+        if len(ticks) < 2:
+            return [np.zeros(0, bool)] * len(nodes)
+        middles = (ticks[1:] + ticks[:-1]) / 2
+        wide = np.diff(ticks) > 2  # A jump has no middle.
+        true = self.mover.motions(nodes, middles)
+        return [wide & (_errors(motion, there, self.bounds) > 1) for motion, there in zip(motions, true, strict=True)]
+
+    def _refined(self, node: Node, ticks: Any, motion: Motion, off: Any) -> tuple[Any, Motion]:
+        """Add samples in the middle of ways that are off."""
+        for _ in range(_ROUNDS):
+            middles = (ticks[1:] + ticks[:-1])[off] / 2
+            element = node.object.element
+            element.budget.charge(_NUMBERS_A_SAMPLE * len(middles), element)
+            order = np.argsort(np.concatenate((ticks, middles)), kind="stable")
+            ticks = np.concatenate((ticks, middles))[order]
+            (motion,) = self.mover.motions([node], ticks)
+            (off,) = self._off([node], ticks, [motion])
+            if not off.any():
+                break
+        return ticks, motion
+
+
+def _errors(motion: Motion, true: Motion, bounds: tuple[float, float, float]) -> Any:
+    """Return how far the middles of straight ways are from the true ones, in bounds, (n - 1,)."""
+    t, s = (
+        np.abs((values[1:] + values[:-1]) / 2 - there).max(axis=1) / bound
+        for values, there, bound in (
+            (motion.translations, true.translations, bounds[0]),
+            (motion.scales, true.scales, bounds[2]),
+        )
+    )
+    return np.maximum(
+        np.maximum(t, s), _angle_off(motion.rotations[:-1], motion.rotations[1:], true.rotations) / bounds[1]
+    )
+
+
+def _angle_off(before: Any, after: Any, between: Any) -> Any:
+    """Return the angle from the middle of two rotations to a third, (n,): radians."""
+    same = np.where((before * after).sum(axis=1, keepdims=True) < 0, -after, after)
+    return arrays.angle_between(arrays.unit(before + same), between)
+
+
+def _tracks(
+    node: Node, times: Any, motion: Motion, skeleton: Skeleton, bounds: tuple[float, float, float]
+) -> list[Track]:
+    """Return the tracks of a node; none for what stays at rest."""
+    found = []
+    parts = (
+        ("translation", node.joint, motion.translations, skeleton.rest.translations, bounds[0]),
+        ("rotation", node.joint, motion.rotations, skeleton.rest.rotations, bounds[1]),
+        ("scale", node.shown, motion.scales, skeleton.rest.scales, bounds[2]),
+    )
+    for path, joint, values, rest, bound in parts:
+        rotation = path == "rotation"
+        if (np.abs(values - values[0]).max() if len(values) > 1 else 0.0) <= _STRAIGHT * bound:
+            alike = abs(float(np.dot(values[0], rest[joint]))) > 1 - 1e-15 if rotation else None
+            if alike if rotation else np.abs(values[0] - rest[joint]).max() <= _STRAIGHT * bound:
+                continue
+            found.append(Track.of(joint, cast(Path, path), times[:1], values[:1].copy()))
+            continue
+        kept = _needed(times, arrays.continuous(values) if rotation else values, rotation, bound)
+        sparse = kept.sum() < _SPARSE * len(kept)
+        track = (times[kept], values[kept]) if sparse else (times, values)
+        found.append(Track.of(joint, cast(Path, path), *track))
+    return found
+
+
+def _needed(times: Any, values: Any, rotation: bool, bound: float) -> Any:
+    """Return which samples do not lie on the straight way between their neighbours, (n,)."""
+    kept = np.ones(len(times), bool)
+    if len(times) < 3:
+        return kept
+    share = ((times[1:-1] - times[:-2]) / (times[2:] - times[:-2]))[:, np.newaxis]
+    if rotation:
+        between = arrays.slerp(values[:-2], values[2:], share[:, 0])
+        off = arrays.angle_between(between, values[1:-1])
+        steps = arrays.angle_between(values[:-1], values[1:])
+        passed = np.floor(np.cumsum(steps) / _WIDEST)
+        kept[1:-1] = (off > _STRAIGHT * 10) | (passed[1:] != passed[:-1])
+    else:
+        off = np.abs(values[:-2] + (values[2:] - values[:-2]) * share - values[1:-1]).max(axis=1)
+        kept[1:-1] = off > _STRAIGHT * max(bound, float(np.abs(values).max()))
+    return kept
