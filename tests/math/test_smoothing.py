@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.math.smoothing import smooth
+from kinema.math.smoothing import smooth, smooth_gaussian
 
 
 def dense(values, weights, stiffness):
@@ -51,3 +51,38 @@ def test_inputs_are_not_modified():
     before = values.copy()
     smooth(values, weights, 10.0)
     assert np.array_equal(values, before)
+
+
+def column(values):
+    return np.asarray(values, float)[:, np.newaxis]
+
+
+def test_straight_lines_and_constants_are_not_changed():
+    line = column(np.linspace(-3.0, 5.0, 40))
+    assert np.allclose(smooth_gaussian(line, 6.0, "slope"), line)
+    assert np.allclose(smooth_gaussian(column(np.ones(9)), 3.0, "edge"), 1.0)
+
+
+def test_a_step_is_half_way_where_it_was():
+    step = column(np.arange(101) >= 50)
+    ramp = smooth_gaussian(step, 5.0, "slope")[:, 0]
+    assert (np.diff(ramp) >= -1e-12).all()
+    assert (ramp[49] + ramp[50]) / 2 == pytest.approx(0.5)
+    assert ramp[30] < 1e-3
+    assert ramp[70] > 1 - 1e-3
+
+
+def test_a_loop_keeps_its_mean_wherever_it_starts():
+    values = column(np.random.default_rng(0).normal(size=24))
+    once = smooth_gaussian(values, 4.0, "wrap")
+    assert once.mean() == pytest.approx(values.mean())
+    assert np.allclose(smooth_gaussian(np.roll(values, 7, axis=0), 4.0, "wrap"), np.roll(once, 7, axis=0))
+    assert once.std() < 0.5 * values.std()
+
+
+@pytest.mark.parametrize("beyond", ["wrap", "edge", "slope"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_few_frames_and_no_deviation(beyond, count):
+    values = column(np.arange(count))
+    assert smooth_gaussian(values, 50.0, beyond).shape == values.shape
+    assert np.allclose(smooth_gaussian(values, 0.0, beyond), values, atol=1e-6)

@@ -1,30 +1,35 @@
-"""Run the frames of a clip through the stages of an `Animator`."""
+"""Run the frames of a clip through the stages of an `Animator`, which is told when and where each foot lands next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.landings import Landings
 from kinema.bake.settings import BakeSettings
-from kinema.bake.targets import SETTLING
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
+from kinema.motion.runs import nearest_set
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.solvers.body.targets import Effector
 from kinema.stages.animator import Animator, Frame
 from kinema.stages.arms.hands import Hands
 from kinema.stages.body import Body
+from kinema.stages.feet.clip_landings import standing_vectors
 from kinema.stages.gaze.eyes import Eyes
 from kinema.stages.gaze.head import Head
 from kinema.stages.stage import Stage
 
 ANY_SPEED = 1e6
 """Radians a second at which legs may rotate: a bake slows them down afterwards, with what comes next in view."""
+
+SETTLING = 1.5
+"""Seconds that the first pose is held, unseen, for hands and head to be where they belong in the first frame."""
 
 PULL_FADE = 0.3
 """Seconds in which a part is pulled in when its target begins to exist, and let go when it ends."""
@@ -154,3 +159,41 @@ class _Player:
         ]
         pins = [Effector(role, pin=True) for role in self._settings.pin]
         self._animator["body"].set(*effectors, *pins, fade=PULL_FADE)
+
+
+# --- landings ---------------------------------------------------------------------------------------------------
+
+
+class Landing(NamedTuple):
+    """The next landing of each of L feet, seen from a frame."""
+
+    seconds: Any
+    """(L,): until then; infinite where there is none."""
+    points: Any
+    """(L, 3): where the ball is then."""
+    swings: Any
+    """(L,): seconds that the foot is in the air by then."""
+    headings: Any
+    """(L, 3): from heel to tip, across up, unit."""
+    fixed: Any
+    """(L,): whether the foot was put there by the bake, and looks for no other foothold."""
+
+
+class Landings:
+    """The landings of F frames and L legs: in a bake the future is known."""
+
+    def __init__(self, clip_frames: ClipFrames) -> None:
+        self._dt, self._fixed, stands = clip_frames.dt, clip_frames.placed, clip_frames.held
+        self._last, self._next = nearest_set(stands)
+        soles = metrics.sole_points(clip_frames.rig, clip_frames.world)
+        ahead = arrays.across(soles[:, :, TIP] - soles[:, :, HEEL], clip_frames.up)
+        self._balls = standing_vectors(stands, soles[:, :, BALL])
+        self._headings = arrays.unit(standing_vectors(stands, ahead))
+
+    def after(self, frame: int) -> Landing:
+        """The next landings from a frame on."""
+        never = len(self._balls)
+        lands, left_at = np.minimum(self._next[frame], never), np.maximum(self._last[frame], 0)
+        at = np.minimum(lands, never - 1), np.arange(len(lands))
+        seconds = np.where(lands < never, (lands - frame) * self._dt, np.inf)
+        return Landing(seconds, self._balls[at], (lands - left_at) * self._dt, self._headings[at], self._fixed[at])

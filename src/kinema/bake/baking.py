@@ -1,9 +1,27 @@
-"""`bake`: run a clip through the stages of a frame, on a ground, and return the result as a new clip."""
+"""`bake`: run a clip through the stages of a frame, on a ground, and return the result as a new clip.
+
+The steps come in this order because each needs what the ones before it made, and none may undo them:
+
+1. `frames_of`: frames, travel and contacts. All else asks which feet stand, so they are found first.
+2. `level_floor`: footholds on boxes and stairs come down to one floor. It finds the contacts again, and those of a
+   walk on boxes are right only then.
+3. `rest_feet`, then `hold_feet`: a toe that straightens moves the ball, so what a foot slides is taken back after it.
+4. `shorten_strides`: the map keeps a point that stands still where it is, and only that: feet must not slide any more.
+   It goes by the ground along the way, not by its height, so the character is still on level ground.
+5. `lean_body`: it goes by the speed along the slope, which the strides decide.
+6. `stand_on_ground`: now that the way over the ground is known, the character gets its height. `tilt_lying`: bodies
+   that lie rotate about the point of the ground below their hips.
+7. Rounds of `animate`, in which `Feet` and the other stages do what they do in a game, and `smooth_swings`, which takes
+   back what they did only because they could not know the next frame. `find_clearances` then says which feet are
+   still in the ground: they are raised, or put elsewhere, before the next round.
+8. `spread_pops`: last of what moves legs, for each step before it may make a joint pop.
+9. `choose_keys` and `fold`: from frames to a clip. What plays is measured, between its keys too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,22 +29,18 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
-from kinema.bake.clearances import clearances, mean_depth
 from kinema.bake.clip_frames import ClipFrames, frames_of
-from kinema.bake.folding import carriers, fold
-from kinema.bake.frame_grid import keys_of
-from kinema.bake.leaning import leaned
-from kinema.bake.levelling import levelled
-from kinema.bake.lying import laid
-from kinema.bake.moving_feet import unslid, with_footholds
-from kinema.bake.placing import Site, on_ground, start_of
-from kinema.bake.resting import rested
-from kinema.bake.rotation_bounds import with_steady_handles, without_pops
+from kinema.bake.feet.clearances import find_clearances, mean_depth
+from kinema.bake.feet.floor import level_floor, stand_on_ground, start_transform
+from kinema.bake.feet.hold import hold_feet, rest_feet, shift_footholds
+from kinema.bake.feet.limits import slow_handles, spread_pops
+from kinema.bake.feet.posture import lean_body, tilt_lying
+from kinema.bake.feet.strides import shorten_strides, way_length
+from kinema.bake.feet.swings import smooth_swings
+from kinema.bake.keys import carriers, choose_keys, fold
+from kinema.bake.report import Baked, missing_ground, out_of_reach, shortfalls, targets_of
 from kinema.bake.settings import BakeSettings
-from kinema.bake.shortfalls import missing_ground, shortfalls
-from kinema.bake.strides import shortened, way_length
-from kinema.bake.swing_paths import with_smooth_swings
-from kinema.bake.targets import out_of_reach, targets_of
+from kinema.bake.site import Site
 from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.model.character import Character
@@ -41,37 +55,6 @@ CLEARANCE_ROUNDS = 3
 """Times that a bake is computed again at most, with feet out of the ground they went through."""
 
 
-@dataclass(frozen=True, eq=False)
-class Baked:
-    """A new clip and its figures."""
-
-    clip: Clip
-    """The new clip."""
-    before: Metrics
-    """Figures of the clip as it was, moved by its travel, its floor kept at the height of the ground below its
-    hips."""
-    after: Metrics
-    """Figures of the new clip as it plays, between its keys too, with the same plants."""
-    dt: float
-    """Seconds from sample to sample of the figures."""
-    fps: float
-    """Keys a second, where none were added."""
-    keys: int
-    """Number of keys."""
-    leg: float
-    """Mean length of a leg, in the file's unit."""
-    in_place: bool
-    """Whether the clip walked in place."""
-    travels: bool
-    """Whether its planted feet move it."""
-    speed: float
-    """Speed of the travel that its feet ask for, in the file's unit a second."""
-    strides: float
-    """How long the way of the character is on this ground, as a share of its way in the clip."""
-    problems: tuple[str, ...]
-    """What is doubtful about the result or falls short, as sentences."""
-
-
 def bake(
     character: Character,
     clip: Clip | str,
@@ -84,37 +67,35 @@ def bake(
     progress: called after each frame with the share that is done, 0 to 1; it skips rounds that are not needed.
     """
     clip = _clip(character, clip)
-    clip_frames = frames_of(_rig(character, settings), clip, settings)
-    rig = clip_frames.rig
-    clip_frames = replace(clip_frames, transforms=start_of(clip_frames, settings) @ clip_frames.transforms)
-    ground = Plane(np.array(rig.up) * rig.floor, rig.up) if settings.ground is None else settings.ground
-    below = settings.at[1] if len(settings.at) == 3 else None
-    original = alone = clip_frames
-    level = levelled(character, clip_frames) if settings.places_feet and settings.ground is not None else clip_frames
-    clip_frames = unslid(character, rested(level)) if settings.places_feet else level
+    original = frames_of(_rig(character, settings), clip, settings)
+    original = replace(original, transforms=start_transform(original, settings) @ original.transforms)
+    rig, up = original.rig, original.up
+    ground = Plane(up * rig.floor, rig.up) if settings.ground is None else settings.ground
+    site = Site(ground, up, rig.leg_length, settings.at[1] if len(settings.at) == 3 else None)
+    level = level_floor(character, original) if settings.ground is not None else original
+    clip_frames = hold_feet(character, rest_feet(level)) if settings.places_feet else level
     way = way_length(clip_frames)
-    site = Site(ground, np.array(rig.up), rig.leg_length, below)
     if settings.ground is not None and not settings.keep_strides:
-        clip_frames = leaned(shortened(character, clip_frames, site), site)
+        clip_frames = lean_body(shorten_strides(character, clip_frames, site), site)
     strides = way_length(clip_frames) / way if way > 0.0 else 1.0
     if settings.places_feet:
-        alone = on_ground(original, ground, below)
-        clip_frames = laid(on_ground(clip_frames, ground, below), site)
+        alone = stand_on_ground(original, site).without_lead
+        clip_frames = tilt_lying(stand_on_ground(clip_frames, site), site)
         rounds = _rounds(character, clip_frames, ground, settings, progress)
         clip_frames = clip_frames.without_lead
         frames = _best_round(clip_frames, rounds, ground)
     else:
         frames = animate(character, clip_frames, ground, settings, progress)
-        clip_frames = clip_frames.without_lead
+        alone, clip_frames = original.without_lead, clip_frames.without_lead
     progress(1.0)
-    keys = keys_of(clip_frames, frames, settings.fps)
+    keys = choose_keys(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
     followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
-    followed = with_steady_handles(rig, keys.before, followed, keys.times)
+    followed = slow_handles(rig, keys.before, followed, keys.times)
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
     new = _new_clip(clip, poses, keys.times, settings, below)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
-    before, after = _measure(alone.without_lead.world, clip_frames, played, ground, settings)
+    before, after = _measure(alone.world, clip_frames, played, ground, settings)
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
         new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
@@ -149,13 +130,13 @@ def _rounds(
     for number in range(CLEARANCE_ROUNDS + 1):
         done = partial(_share_of_rounds, progress, number)
         frames = animate(character, clip_frames, ground, settings, done, raised)
-        rounds.append(with_smooth_swings(character, clip_frames, frames, ground, settings))
-        found = clearances(clip_frames.without_lead, rounds[-1], ground)
+        rounds.append(smooth_swings(character, clip_frames, frames, ground, settings))
+        found = find_clearances(clip_frames.without_lead, rounds[-1], ground)
         if not found:
             break
         raised = found.raised if raised is None else raised + found.raised
         if found.shifts.any():
-            clip_frames = with_footholds(character, clip_frames, rounds[-1], found.shifts)
+            clip_frames = shift_footholds(character, clip_frames, rounds[-1].world, found.shifts)
     return rounds
 
 
@@ -165,7 +146,7 @@ def _best_round(clip_frames: ClipFrames, rounds: list[BakedFrames], ground: Any)
     """
     best, least = rounds[-1], (np.inf, np.inf)
     for frames in reversed(rounds):
-        smooth = without_pops(clip_frames, frames, ground)
+        smooth = spread_pops(clip_frames, frames, ground)
         flips = int(metrics.knee_flips(clip_frames.rig, smooth.world).sum())
         faults = flips, mean_depth(clip_frames.rig, smooth.world, ground)
         if faults < least:

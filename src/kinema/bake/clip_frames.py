@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,13 @@ class ClipFrames:
         return float(self.times[1] - self.times[0])
 
     @property
+    def up(self) -> Any:
+        """(3,): the rig's up, unit."""
+        return np.array(self.rig.up)
+
+    @property
     def without_lead(self) -> ClipFrames:
-        """The same frames without the lead-in."""
+        """These frames without the lead-in."""
         parts = {name: getattr(self, name)[self.lead :] for name in PER_FRAME}
         own = None if self.own_poses is None else self.own_poses[self.lead :]
         return replace(self, **parts, own_poses=own, lead=0)
@@ -107,15 +113,36 @@ class ClipFrames:
         """(F,): the poses of the clip, whatever was done to its strides."""
         return self.poses if self.own_poses is None else self.own_poses
 
-    @property
+    def with_poses(self, poses: Pose, transforms: Any = None) -> ClipFrames:
+        """Return the frames with other poses, (F,), and transforms, (F, 4, 4); the clip's own poses stay known."""
+        transforms = self.transforms if transforms is None else transforms
+        return replace(self, poses=poses, transforms=transforms, own_poses=self.unchanged_poses)
+
+    def with_rotations(self, rotations: Any) -> ClipFrames:
+        """Return the frames with other rotations of joints, (F, J, 4)."""
+        translations, _, scales = self.poses.arrays()
+        return self.with_poses(Pose.of(translations, rotations, scales))
+
+    @cached_property
     def world(self) -> Any:
         """(F, J, 4, 4): world matrices of the clip, before anything is done to it."""
         return self.transforms[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+
+    @property
+    def ankles(self) -> list[Joint]:
+        """The last joint of each leg."""
+        return [leg.joints[-1] for leg in self.rig.legs]
 
     def above(self, world: Any, joint: Joint) -> Any:
         """(F, 4, 4): matrices of what a joint hangs on: its parent, or the character. world: as `world` gives it."""
         parent = int(self.rig.skeleton.parents[int(joint)])
         return self.transforms if parent < 0 else world[:, parent]
+
+    def rotated(self, world: Any, joint: Joint, change: Any, rotations: Any) -> Any:
+        """(F, 4): rotations of a joint relative to its parent, (F, 4), after a change in world space, (F, 4)."""
+        above = arrays.rotation_of(self.above(world, joint))
+        own = arrays.mul(arrays.conj(above), arrays.mul(change, above))
+        return arrays.unit(arrays.mul(own, rotations))
 
 
 def own_rate(clip: Clip) -> float:
@@ -132,7 +159,7 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     times, stride = _frames(clip, settings)
     poses = clip.sample(times)
     if settings.places_feet:
-        poses = with_rotated_ends(rig, without_calibration(poses, stride))
+        poses = with_rotated_ends(rig, skip_calibration(poses, stride))
     dt = float(times[1] - times[0])
     closing = stride if _is_open_loop(rig, poses, stride) else 0
     if closing:
@@ -171,10 +198,10 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         times.size - 1 if closed else 0,
         moves,
     )
-    return with_contacts(clip_frames)
+    return find_contacts(clip_frames)
 
 
-def without_calibration(poses: Pose, stride: int) -> Pose:
+def skip_calibration(poses: Pose, stride: int) -> Pose:
     """Return poses, (F,), with the second key in place of the first, if that is a pose of calibration: captured files
     often begin with one, from which the body jumps into its motion. stride: frames from key to key.
     """
@@ -188,7 +215,7 @@ def without_calibration(poses: Pose, stride: int) -> Pose:
     return poses[np.maximum(which, stride)]
 
 
-def with_contacts(clip_frames: ClipFrames) -> ClipFrames:
+def find_contacts(clip_frames: ClipFrames) -> ClipFrames:
     """Return the frames with the contacts of their feet, none of which the bake has put elsewhere."""
     rig, world, dt = clip_frames.rig, clip_frames.world, clip_frames.dt
     soles = sole_motion(rig, sole_points(rig, world), dt)

@@ -1,18 +1,159 @@
-"""Figures before and after, for people as a table and for programs as JSON."""
+"""What came of a bake: `Baked`, warnings for people, figures as a table and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinema.bake.baking import Baked
+from kinema.bake.animating import SETTLING
+from kinema.bake.settings import MovingPoint
+from kinema.errors import FileError, InputError
+from kinema.io import atomic
 from kinema.metrics import PARTS, Metrics
+from kinema.model.clip import Clip
 from kinema.model.rig import Rig
 from kinema.roles import unit
+from kinema.solvers.body.roles import joint_of
 
 FORMAT, VERSION = "kinema.bake", 1
+
+MOST_OFF = 0.02
+"""Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
+
+MOST_SLIDE = 0.01
+"""Leg lengths that a planted foot may slide: 1 cm of a person."""
+
+MOST_BEYOND = np.radians(25)
+"""Radians that a joint may rotate in 1/60 s beyond the clip: more is seen as a pop."""
+
+MOST_JERK = 3.0
+"""Times the clip's jerk that ankles may have before it is seen as jitter."""
+
+REACHED = 0.01
+"""Arm lengths from its target within which a hand has reached it: less cannot be seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Baked:
+    """A new clip and its figures."""
+
+    clip: Clip
+    """The new clip."""
+    before: Metrics
+    """Figures of the clip as it was, moved by its travel, its floor kept at the height of the ground below its
+    hips."""
+    after: Metrics
+    """Figures of the new clip as it plays, between its keys too, with the same plants."""
+    dt: float
+    """Seconds from sample to sample of the figures."""
+    fps: float
+    """Keys a second, where none were added."""
+    keys: int
+    """Number of keys."""
+    leg: float
+    """Mean length of a leg, in the file's unit."""
+    in_place: bool
+    """Whether the clip walked in place."""
+    travels: bool
+    """Whether its planted feet move it."""
+    speed: float
+    """Speed of the travel that its feet ask for, in the file's unit a second."""
+    strides: float
+    """How long the way of the character is on this ground, as a share of its way in the clip."""
+    problems: tuple[str, ...]
+    """What is doubtful about the result or falls short, as sentences."""
+
+
+# --- warnings ---------------------------------------------------------------------------------------------------
+
+
+def missing_ground(after: Metrics) -> Iterator[str]:
+    """Describe planted feet without ground, which figures do not show."""
+    standing = after.missed[after.planted]
+    if not standing.size:
+        yield "no foot was found to stand in any frame: nothing is known of how it stands"
+    elif standing.any():
+        share = standing.sum() / (len(PARTS) * standing.size)
+        yield f"{share:.1%} of the planted soles found no ground within reach"
+
+
+def shortfalls(rig: Rig, after: Metrics, times: Any) -> Iterator[str]:
+    """Describe which figures of a bake exceed their bounds, and when.
+
+    times: (F,), seconds of the frames that were measured.
+    """
+    if after.knee_flips:
+        when = times[np.flatnonzero(after.flips.any(axis=-1))]
+        shown = ", ".join(f"{moment:.2f}" for moment in when[:3])
+        yield f"a knee flips to the other side {after.knee_flips} time(s), first at {shown} s: check the legs there"
+    if after.beyond is not None and after.worst_beyond > MOST_BEYOND:
+        joint = rig.skeleton.names[int(np.argmax(after.beyond))]
+        degrees = np.degrees(after.worst_beyond)
+        yield f"joint {joint!r} rotates {degrees:.0f}° further in 1/60 s than it does in the clip"
+    for values, most, what in (
+        (after.penetration * after.planted, MOST_OFF, "a planted sole is {:.1%} of a leg below the ground"),
+        (after.hover, MOST_OFF, "a planted sole is {:.1%} of a leg above the ground"),
+        (after.slide, MOST_SLIDE, "a planted foot slides by {:.1%} of a leg"),
+        (after.shin, MOST_OFF, "a shin is {:.1%} of a leg inside the ground"),
+    ):
+        worst = values.max(axis=-1)
+        if after.leg and worst.max() > most * after.leg:
+            yield f"{what.format(worst.max() / after.leg)} at {times[int(np.argmax(worst))]:.2f} s"
+    if (ratio := after.jerk_ratio) is not None and ratio > MOST_JERK:
+        yield f"feet jerk {ratio:.1f} times as much as in the clip"
+
+
+def targets_of(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> dict[Any, Any] | None:
+    """Return the target of each joint in each frame, {joint: (F, 3)}; None if there are none.
+
+    Where a target does not exist, the joint's own position stands in, so that its error is zero. world: (F, J, 4, 4),
+    the motion. times: (F,), seconds. goals: by role.
+    """
+    targets = {}
+    for role, target in goals.items():
+        joint = joint_of(rig.skeleton, rig, role)
+        points = [target.at(float(t)) for t in times]
+        targets[joint] = np.array([world[k, joint, :3, 3] if p is None else p for k, p in enumerate(points)])
+    return targets or None
+
+
+def out_of_reach(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> Iterator[str]:
+    """Yield a sentence for each part that stops short of its target.
+
+    world: (F, J, 4, 4). times: (F,), seconds. goals: by role.
+    """
+    targets = targets_of(rig, world, times, goals) or {}
+    for role, target in goals.items():
+        last, limb = joint_of(rig.skeleton, rig, role), _limb_of(rig, role)
+        length = rig.leg_length if limb is None else rig.skeleton.length(limb)
+        error = np.linalg.norm(world[:, last, :3, 3] - targets[last], axis=-1)
+        too_far = np.zeros(len(error), bool)
+        if limb is not None:
+            too_far = np.linalg.norm(world[:, int(limb[0]), :3, 3] - targets[last], axis=-1) > length
+        # A hand still moving to the start of its target's path is late, which is not the path's fault.
+        settled = (target.times[0] <= 0.0) | (times > target.times[0] + SETTLING)
+        short = np.where(too_far | settled, error, 0.0)
+        worst = int(np.argmax(short))
+        if short[worst] > REACHED * length:
+            x, y, z = targets[last][worst]
+            yield (
+                f"the {role.replace('_', ' ')} cannot reach ({x:.3g}, {y:.3g}, {z:.3g}), {times[worst]:.2f} s from the "
+                f"start: it stops {short[worst]:.3g} short"
+            )
+
+
+def _limb_of(rig: Rig, role: str) -> Sequence[Any] | None:
+    """The joints of the limb that a hand or a foot belongs to."""
+    limbs = {f"{arm.name}_hand": arm.joints for arm in rig.arms} | {f"{leg.name}_foot": leg.joints for leg in rig.legs}
+    return limbs.get(role)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------
 
 
 class MotionFigure(NamedTuple):
@@ -126,3 +267,48 @@ def _largest(values: Any, measured: Any) -> float | None:
 
 def _mean_slide(metrics: Metrics) -> float | None:
     return float(np.mean(metrics.steps.slide)) if _standing(metrics).any() else None
+
+
+# --- the file ---------------------------------------------------------------------------------------------------
+
+
+class ReportFile:
+    """The figures of a run, as JSON.
+
+    A report of an earlier run is replaced, and its figures of files that are skipped now are kept; any other existing
+    file is replaced only with `force`. Problems with the path are raised at once, before anything is baked.
+
+    order: fingerprint of the order; figures of another order are not kept.
+    """
+
+    def __init__(self, path: Path, order: str, *, force: bool) -> None:
+        if path.is_dir() or not path.parent.is_dir():
+            raise InputError(f"--report is {str(path)!r}; expected a file in an existing folder")
+        atomic.check_writable(path)
+        self._path, self._order = path, order
+        old = self._read()
+        if path.exists() and old.get("format") != FORMAT and not force:
+            raise InputError(f"{path} exists and is not a report of Kinema; --force replaces it")
+        known = old.get("files") if old.get("order") == order else None
+        entries = [entry for entry in known if isinstance(entry, dict)] if isinstance(known, list) else []
+        self._known = {str(entry.get("output")): entry for entry in entries}
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def write(self, reports: list[dict[str, Any]], kinema: str, options: dict[str, Any]) -> None:
+        """Write the report of each file. kinema: its version. options: the options that were given, for people."""
+        files = [self._with_figures(report) if report["status"] == "skipped" else report for report in reports]
+        head = {"format": FORMAT, "version": VERSION, "kinema": kinema, "order": self._order, "options": options}
+        try:
+            atomic.write(self._path, [json.dumps({**head, "files": files}, indent=1, default=str).encode()])
+        except OSError as wrong:
+            raise FileError(f"the report cannot be written: {wrong.strerror}", str(self._path)) from None
+
+    def _with_figures(self, skipped: dict[str, Any]) -> dict[str, Any]:
+        """Add the figures from when a skipped file was baked."""
+        return {**self._known.get(skipped["output"], {}), **skipped}

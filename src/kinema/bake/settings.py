@@ -1,14 +1,19 @@
-"""`BakeSettings`: what to do to a clip."""
+"""`BakeSettings`: what to do to a clip, and `MovingPoint`: a target of its head, hands, feet and other parts."""
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from kinema import validation
-from kinema.bake.targets import MovingPoint
-from kinema.errors import InputError
+from kinema.errors import FileError, InputError
 from kinema.stages.animator import as_ground
 from kinema.stages.feet.feet import Feet
 
@@ -17,6 +22,62 @@ SLOWEST_FPS, FASTEST_FPS = 1.0, 240.0
 
 MOST_LOOPS = 1000
 """Times a clip may be repeated in one bake."""
+
+_MOST_ROWS = 100_000
+"""Rows of a file: more than two per frame of ten minutes at 60 frames per second."""
+
+_COLUMNS = "t, x, y, z"
+_COMMAS = "columns are separated by ';'; expected commas, and points in the numbers: 0,0.4,1.2,0.5"
+
+
+@dataclass(frozen=True, eq=False)
+class MovingPoint:
+    """A target over time, linearly interpolated.
+
+    A target with one row exists all the time; one with several exists from its first to its last time.
+    """
+
+    times: NDArray[np.float64]
+    """(K,): seconds from the start of the bake, increasing."""
+    points: NDArray[np.float64]
+    """(K, 3): positions, in the space and unit of the file."""
+
+    def __post_init__(self) -> None:
+        times = validation.contiguous(validation.real("times", self.times), np.float64)
+        points = validation.vectors("points", self.points, 3, np.float64)
+        if times.ndim != 1 or not times.size or points.shape != (times.size, 3):
+            raise InputError(f"times and points must have shapes (K,) and (K, 3); got {times.shape}, {points.shape}")
+        validation.check_finite("times", times)
+        if (np.diff(times) <= 0).any():
+            at = int(np.argmax(np.diff(times) <= 0)) + 1
+            raise InputError(f"times[{at}] is {times[at]:g}, after {times[at - 1]:g}; times must increase")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "points", points)
+
+    @classmethod
+    def fixed(cls, point: ArrayLike) -> MovingPoint:
+        """Return a target that does not move. point: (3,)."""
+        return cls(np.zeros(1), validation.vectors("point", point, 3, np.float64).reshape(-1, 3))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MovingPoint:
+        """Load a target from a CSV file with rows `t, x, y, z`. A first row of column names is skipped.
+
+        Raises `FileError`, with the line, for a file that cannot be used.
+        """
+        rows = _rows(Path(path))
+        try:
+            return cls(np.array([row[0] for row in rows]), np.array([row[1:] for row in rows]))
+        except InputError as problem:
+            raise FileError(str(problem), str(path)) from problem
+
+    def at(self, seconds: float) -> NDArray[np.float64] | None:
+        """Return the position at a time, (3,), or None where the target does not exist."""
+        if self.times.size == 1:
+            return self.points[0]
+        if not self.times[0] <= seconds <= self.times[-1]:
+            return None
+        return np.array([np.interp(seconds, self.times, axis) for axis in self.points.T])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,3 +176,41 @@ class BakeSettings:
     def on_treadmill(self) -> bool:
         """Whether the travel that the feet imply is used to lock them, and removed from the result."""
         return self.in_place and self.lock_feet and self.ground is None
+
+
+# --- files of points --------------------------------------------------------------------------------------------
+
+
+def _rows(path: Path) -> list[list[float]]:
+    """Read the numbers of a file, four per row."""
+    rows: list[list[float]] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for number, row in enumerate(csv.reader(file), 1):
+                if any(";" in cell for cell in row):
+                    raise FileError(_COMMAS, str(path), number)
+                if not any(cell.strip() for cell in row) or (number == 1 and not _is_number(row[0])):
+                    continue
+                if len(rows) == _MOST_ROWS:
+                    raise FileError(f"there are more than {_MOST_ROWS:,} rows", str(path), number)
+                rows.append(_numbers(row, path, number))
+    except OSError as problem:
+        raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise FileError(f"the file is not a table of numbers: {problem}", str(path)) from problem
+    if not rows:
+        raise FileError(f"the file has no rows; expected {_COLUMNS} in each", str(path))
+    return rows
+
+
+def _numbers(row: list[str], path: Path, number: int) -> list[float]:
+    if len(row) != 4 or not all(_is_number(cell) for cell in row):
+        raise FileError(f"expected four numbers, {_COLUMNS}; got {','.join(row)!r:.60}", str(path), number)
+    return [float(cell) for cell in row]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

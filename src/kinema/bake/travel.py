@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
+from kinema.math.smoothing import smooth_gaussian
 from kinema.model.rig import Rig
 from kinema.motion.contacts import held_feet, planted_feet
 from kinema.motion.soles import slides_of, sole_motion, sole_points
@@ -127,7 +127,7 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     speed = float(np.linalg.norm(velocity)) / size
     showing = int((weights.max(axis=(0, 2)) > LEG_AGREES).sum())
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
-    each = smoothed(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
+    each = smooth_gaussian(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
     return Travel(each @ along, turn, speed, rig.floor if off else floor, showing)
 
 

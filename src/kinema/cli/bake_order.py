@@ -14,13 +14,11 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kinema.bake.cluster import on_dask
 from kinema.bake.job import Order
 from kinema.bake.listing import Item, items, skipped_formats
-from kinema.bake.many import Runner, bake_many, in_processes, one_by_one
-from kinema.bake.report_file import ReportFile
-from kinema.bake.settings import BakeSettings
-from kinema.bake.targets import MovingPoint
+from kinema.bake.many import Runner, bake_many, in_processes, on_dask, one_by_one
+from kinema.bake.report import ReportFile
+from kinema.bake.settings import BakeSettings, MovingPoint
 from kinema.cli.bake import BakeOptions
 from kinema.cli.bake_output import print_reports, print_skipped
 from kinema.cli.conversion_offer import offer_conversion

@@ -85,6 +85,18 @@ def from_matrix(m: Any) -> Any:
     return unit(np.take_along_axis(candidates, largest[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :])
 
 
+def rotation_of(matrices: Any) -> Any:
+    """Find the rotation of matrices (..., 4, 4), whatever they scale or mirror. Returns (..., 4)."""
+    axes = np.asarray(matrices, np.float64)[..., :3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), np.finfo(float).tiny)
+    return from_matrix(axes * np.where(np.linalg.det(axes) < 0, -1.0, 1.0)[..., np.newaxis, np.newaxis])
+
+
+def across(vectors: Any, axis: Any) -> Any:
+    """Return what of vectors (..., 3) lies across a unit axis, (3,)."""
+    return vectors - (vectors @ axis)[..., np.newaxis] * axis
+
+
 def to_matrix(q: Any) -> Any:
     """Convert quaternions (..., 4) to rotation matrices (..., 3, 3)."""
     q = np.asarray(q)

@@ -1,6 +1,6 @@
-"""Smooth sequences of values that are pinned in some places: a discrete smoothing spline.
+"""Smooth sequences of values over time: by a discrete smoothing spline that is pinned in some places, or by a Gaussian.
 
-The result x of values v with weights w is the minimum of
+The spline x of values v with weights w is the minimum of
 
     sum of w[k] * (x[k] - v[k])**2 + sum of stiffness[k] * (x[k + 3] - 3 x[k + 2] + 3 x[k + 1] - x[k])**2
 
@@ -10,13 +10,17 @@ normal equations has seven diagonals, so it is factored in one pass.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from kinema.compile.jit import batch
 
 _THIRD_DIFFERENCE = np.array((-1.0, 3.0, -3.0, 1.0))
+
+
+_LEAST_DEVIATION = 0.1
+"""Frames of deviation of a Gaussian below which nothing is left to smooth."""
 
 
 def smooth(values: Any, weights: Any, stiffness: Any) -> Any:
@@ -61,3 +65,21 @@ def _solve_banded(bands, values):
             for j in range(i + 1, min(i + 4, n)):
                 total -= bands[i, j - i] * values[j, c]
             values[i, c] = total / bands[i, 0]
+
+
+def smooth_gaussian(values: Any, deviation: float, beyond: Literal["wrap", "edge", "slope"]) -> Any:
+    """Return values (F, n) under a Gaussian of so many frames.
+
+    beyond: what is taken to come before and after: the other end of a loop, the first and last value, or such as go
+    on as they came.
+    """
+    reach = min(int(3 * deviation) + 1, len(values) - 1)
+    if reach < 1:
+        return values
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(deviation, _LEAST_DEVIATION)) ** 2)
+    around = ((reach, reach), (0, 0))
+    if beyond == "slope":
+        padded = np.pad(values, around, mode="reflect", reflect_type="odd")
+    else:
+        padded = np.pad(values, around, mode=beyond)
+    return np.stack([np.convolve(column, kernel / kernel.sum(), mode="valid") for column in padded.T], axis=-1)

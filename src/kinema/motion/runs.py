@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,32 @@ def runs(rows: Any) -> tuple[Any, Any, Any]:
     edges = np.diff(np.pad(rows, ((0, 0), (1, 1))).astype(np.int8), axis=-1)
     row, start = np.nonzero(edges == 1)
     return row, start, np.nonzero(edges == -1)[1]
+
+
+def stretches(mask: Any) -> Iterator[tuple[int, slice]]:
+    """Yield every stretch of frames in which a mask of feet, (F, L), is set: the foot, and its frames."""
+    for foot, start, stop in zip(*(each.tolist() for each in runs(mask.T)), strict=True):
+        yield foot, slice(start, stop)
+
+
+def around(stretch: slice) -> slice:
+    """Return a stretch of frames with the frame before and the frame after it, where there are any."""
+    return slice(max(stretch.start - 1, 0), stretch.stop + 1)
+
+
+def nearest_set(mask: Any) -> tuple[Any, Any]:
+    """Find the frames nearest to each in which a mask of feet, (F, L), is set: the last one up to then, -F where there
+    is none, and the next one from then on, 2 F where there is none.
+    """
+    frames, count = np.arange(len(mask))[:, np.newaxis], len(mask)
+    last = np.maximum.accumulate(np.where(mask, frames, -count), axis=0)
+    return last, np.minimum.accumulate(np.where(mask, frames, 2 * count)[::-1], axis=0)[::-1]
+
+
+def frames_to(mask: Any) -> Any:
+    """(F, L): frames to the nearest one in which a mask of feet, (F, L), is set; F where there is none."""
+    frames, (last, following) = np.arange(len(mask))[:, np.newaxis], nearest_set(mask)
+    return np.minimum(np.minimum(frames - last, following - frames), len(mask))
 
 
 def without_short(mask: Any, fewest: float) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake.landings import Landings
+from kinema.bake.animating import Landings
 from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.motion.soles import BALL
@@ -20,7 +20,8 @@ PLACED = PLANTED & np.array([[1, 0], [0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], bo
 def clip_frames():
     person = humanoid()
     world = person.skeleton.world(person.clips["walk"].sample(np.arange(len(PLANTED)) / 6)).astype(float)
-    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, world=world, lead=0, placed=PLACED)
+    up = np.array(person.rig.up)
+    return SimpleNamespace(held=PLANTED, dt=0.5, rig=person.rig, up=up, world=world, lead=0, placed=PLACED)
 
 
 @pytest.mark.parametrize(

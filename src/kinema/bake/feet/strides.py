@@ -1,6 +1,9 @@
-"""`StrideMap`: where points of a clip go on ground that rises, so that strides suit it.
+"""Strides that suit the ground: shorter up and down slopes, as people walk there, and whole treads long on stairs, with
+feet in the middle of the treads.
 
-Strides are shorter up and down slopes, and whole treads long on stairs, with feet in the middle of the treads.
+The clip is compressed along the direction in which the ground rises. Its space is mapped as a whole, hips and feet
+alike, so a foot that stands still in the clip stands still afterwards, and contacts keep their times. Feet are mapped
+relative to where they stand below the body: its stance stays as wide and as long as it was.
 """
 
 from __future__ import annotations
@@ -9,11 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.grade import Grades, Treads, grades_along, treads_along
-from kinema.bake.placing import Site
+from kinema.bake.feet.hold import envelope, steady_contacts
+from kinema.bake.feet.legs import raise_hips, solve_legs
+from kinema.bake.site import Grades, Site, Treads, grades_along, treads_along
+from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
-from kinema.motion.runs import runs
+from kinema.model.character import Character
+from kinema.motion.runs import runs, without_short
+from kinema.motion.soles import BALL, HEEL, TIP
 
 STEEPNESS = 2.0
 """How much shorter strides are: by (1 + grade^2) to the power of this, 8% at 12 degrees and 33% at 25."""
@@ -46,6 +54,76 @@ IN_STEP = 1.5
 ROUNDS = 3
 """Rounds of probing the ground along the way, and shortening the way by what is found."""
 
+SLOW, SHORTEST_STEP = 0.4, 0.15
+"""Leg lengths a second below which a foot does not step, and seconds of the shortest step."""
+
+UPRIGHT = (0.6, 0.85)
+"""Share of a leg's length that its hip is above its ankle: from where, and up to where, it raises the hips."""
+
+RAISE_SMOOTHING = 0.04
+"""Seconds, standard deviation, over which the height of the hips is smoothed."""
+
+
+def shorten_strides(character: Character, clip_frames: ClipFrames, site: Site) -> ClipFrames:
+    """Give a character on two legs strides that suit the ground; on level ground they stay."""
+    rig = clip_frames.rig
+    if len(rig.legs) != 2:
+        return clip_frames
+    world = clip_frames.world
+    hips, soles = world[:, rig.hips, :3, 3], metrics.sole_points(rig, world)
+    balls = soles[:, :, BALL]
+    found = find_map(clip_frames, hips, (soles[:, :, HEEL] + soles[:, :, TIP]) / 2, site)
+    if found is None:
+        return clip_frames
+    moved = found.moves(hips)
+    slow = np.linalg.norm(np.gradient(balls, clip_frames.dt, axis=0), axis=-1) < SLOW * rig.leg_length
+    still = ~without_short(~(slow | clip_frames.held), SHORTEST_STEP / clip_frames.dt)
+    stance = steady_contacts(_neutral(clip_frames), still)
+    steps = steady_contacts(found.moves(balls - stance), clip_frames.held) - moved[:, np.newaxis]
+    ankles = world[:, clip_frames.ankles]
+    targets = ankles[..., :3, 3] + moved[:, np.newaxis] + steps
+    transforms = clip_frames.transforms.copy()
+    transforms[:, :3, 3] += moved
+    raised = _raised(clip_frames, steps)
+    poses = raise_hips(clip_frames, clip_frames.poses, clip_frames.above(world, rig.hips), raised)
+    poses = solve_legs(character, clip_frames, poses, transforms, targets, arrays.rotation_of(ankles)).pose
+    return clip_frames.with_poses(poses, transforms)
+
+
+def way_length(clip_frames: ClipFrames) -> float:
+    """How far the hips go over the ground, up and down left out."""
+    steps = np.diff(clip_frames.world[:, clip_frames.rig.hips, :3, 3], axis=0)
+    return float(np.linalg.norm(arrays.across(steps, clip_frames.up), axis=-1).sum())
+
+
+def _raised(clip_frames: ClipFrames, steps: Any) -> Any:
+    """(F,): how far the hips are raised so that upright legs that stand, moved by `steps`, keep their length."""
+    rig, up, world = clip_frames.rig, clip_frames.up, clip_frames.world
+    hip, ankle = (world[:, [leg.joints[k] for leg in rig.legs]][..., :3, 3] for k in (0, -1))
+    way = ankle - hip
+    below, length = -(way @ up), np.linalg.norm(way, axis=-1)
+    level = np.linalg.norm(way + below[..., np.newaxis] * up + steps, axis=-1)
+    more = np.maximum(np.sqrt(np.maximum(length**2 - level**2, 0.0)) - below, 0.0)
+    upright = np.clip((below / np.maximum(length, 1e-9) - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0]), 0.0, 1.0)
+    stands = np.where(clip_frames.held, more * upright, np.inf).min(axis=1)
+    frames, known = np.arange(len(stands)), np.isfinite(stands)
+    if not known.any():
+        return np.zeros(len(stands))
+    # No higher than any of the frames around allows.
+    return -envelope(-np.interp(frames, frames[known], stands[known]), RAISE_SMOOTHING / clip_frames.dt)
+
+
+def _neutral(clip_frames: ClipFrames) -> Any:
+    """(F, L, 3): where each foot stands from the hips in the rig's stance, rotated as the hips are, across up."""
+    rig, standing = clip_frames.rig, clip_frames.rig.standing_world
+    offsets = metrics.sole_points(rig, standing[np.newaxis])[0, :, BALL] - standing[rig.hips, :3, 3]
+    hips = arrays.rotation_of(clip_frames.world[:, rig.hips])
+    rotations = arrays.mul(hips, arrays.conj(arrays.rotation_of(standing[rig.hips])))
+    return arrays.across(arrays.rotate(rotations[:, np.newaxis], offsets), clip_frames.up)
+
+
+# --- the map ----------------------------------------------------------------------------------------------------
+
 
 class StrideMap(NamedTuple):
     """Where points of the clip go along an axis."""
@@ -63,7 +141,7 @@ class StrideMap(NamedTuple):
         return (np.interp(along, self.clip, self.ground) - along)[..., np.newaxis] * self.axis
 
 
-def stride_map(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site) -> StrideMap | None:
+def find_map(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site) -> StrideMap | None:
     """Find how strides are shortened on the way of the hips, (F, 3); None where they stay as they are.
 
     soles: (F, L, 3), the middle of each.

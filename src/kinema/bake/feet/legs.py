@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.placing import rotation_of
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
@@ -16,6 +15,9 @@ from kinema.stages.animator import Animator, Frame
 from kinema.stages.legs.leg_solver import KNEE_BENT, LegSolver
 from kinema.stages.legs.pelvis import FOOT_TARGET
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
+
+STRETCH = 0.985
+"""Share of its length that a leg that is held may be stretched to, unless the clip stretches it more."""
 
 
 def solve_legs(
@@ -39,13 +41,12 @@ def solve_legs(
     return animator.update(0.0, poses)
 
 
-def with_raised_hips(clip_frames: ClipFrames, poses: Pose, above: Any, raised: Any) -> Pose:
-    """Return poses, (F,), with their hips raised along up, (F,). The character's floor stays where it is.
+def raise_hips(clip_frames: ClipFrames, poses: Pose, above: Any, raised: Any) -> Pose:
+    """Raise the hips of poses, (F,), along up, (F,). The character's floor stays where it is.
 
     above: (F, 4, 4), matrices of what the hips hang on.
     """
-    hips = int(clip_frames.rig.hips)
-    moves = raised[:, np.newaxis] * np.array(clip_frames.rig.up)
+    hips, moves = int(clip_frames.rig.hips), raised[:, np.newaxis] * clip_frames.up
     translations, rotations, scales = poses.arrays()
     translations = translations.copy()
     # A parent whose scale is 0 has no inverse, and its children cannot be raised.
@@ -59,7 +60,7 @@ def _knee_axes(clip_frames: ClipFrames) -> list[Any]:
     world = clip_frames.world
     for leg in clip_frames.rig.legs:
         hip, knee, ankle = (world[:, leg.joints[k]] for k in (0, 1, -1))
-        frames = arrays.to_matrix(rotation_of(knee))
+        frames = arrays.to_matrix(arrays.rotation_of(knee))
         to_hip, to_ankle = (
             arrays.unit(np.einsum("frc,fr->fc", frames, each[:, :3, 3] - knee[:, :3, 3])) for each in (hip, ankle)
         )

@@ -9,11 +9,10 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.grade import grades_along, treads_along
+from kinema.bake.feet.posture import lean_body
+from kinema.bake.feet.strides import shorten_strides, way_length
 from kinema.bake.grounds import GroundSpec
-from kinema.bake.leaning import leaned
-from kinema.bake.placing import Site
-from kinema.bake.strides import shortened, way_length
+from kinema.bake.site import Site, grades_along, treads_along
 from kinema.demo import humanoid, quadruped
 
 UP = np.array((0.0, 1.0, 0.0))
@@ -23,7 +22,7 @@ def walk(ground, loops=4, character=None):
     """Frames of a walk, before and after, and its character."""
     person = humanoid() if character is None else character
     frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=ground, loops=loops))
-    return person, frames, shortened(person, frames, site(person, ground))
+    return person, frames, shorten_strides(person, frames, site(person, ground))
 
 
 def site(character, ground):
@@ -42,7 +41,7 @@ def stairs(rise=0.17, run=0.29):
 def test_on_level_ground_the_clip_is_the_same(ground):
     person, frames, changed = walk(ground)
     assert changed is frames
-    assert leaned(frames, site(person, ground)) is frames
+    assert lean_body(frames, site(person, ground)) is frames
 
 
 def test_strides_become_shorter_with_the_slope_up_and_down():
@@ -128,7 +127,7 @@ def test_a_body_leans_uphill_and_keeps_its_head_level():
 def test_an_idle_character_and_one_on_four_legs_keep_their_poses():
     person = humanoid()
     frames = frames_of(person.rig, person.clips["idle"], BakeSettings(ground=slope(25)))
-    assert shortened(person, frames, site(person, slope(25))) is frames
+    assert shorten_strides(person, frames, site(person, slope(25))) is frames
     _, frames, changed = walk(slope(25), character=quadruped())
     assert changed is frames
 
@@ -140,7 +139,7 @@ def test_without_ground_below_nothing_changes():
 
     person = humanoid()
     frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=km.Plane()))
-    assert shortened(person, frames, site(person, Nothing())) is frames
+    assert shorten_strides(person, frames, site(person, Nothing())) is frames
 
 
 class Broken:
@@ -168,6 +167,6 @@ def test_a_way_of_kilometres_needs_no_more_memory():
     poses.translations[:, 0, 2] += 1e6 * times
     far = km.Clip.from_poses("far", person.skeleton, poses, times=times)
     frames = frames_of(person.rig, far, BakeSettings(ground=slope(25)))
-    changed = shortened(person, frames, site(person, slope(25)))
+    changed = shorten_strides(person, frames, site(person, slope(25)))
     assert np.isfinite(changed.poses.rotations).all()
     assert 0.6 < way_length(changed) / way_length(frames) < 0.75

@@ -21,7 +21,7 @@ from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.rig import Leg, Rig
 from kinema.model.skeleton import Joint
-from kinema.motion.runs import runs
+from kinema.motion.runs import around, stretches
 from kinema.roles import handles
 
 FASTEST_BEYOND = np.radians(22.0) * 60.0
@@ -51,7 +51,7 @@ SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
 """Shares of a step that are spread before it, in the order they are tried: around it first."""
 
 
-def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> BakedFrames:
+def spread_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> BakedFrames:
     """Return the frames with steps of leg joints beyond the clip spread over time.
 
     A step is spread around it where that keeps the soles out of the ground, else before or after it, where they sink
@@ -62,19 +62,19 @@ def without_pops(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> B
     clip_frames: without a lead-in. frames: what the stages returned for them.
     """
     for n, leg in enumerate(clip_frames.rig.legs):
-        limits = np.where(clip_frames.held[:, n], MOST_MOVED_HELD, MOST_MOVED)
+        held = clip_frames.held[:, n]
         found = _candidates(clip_frames, frames, leg, FASTEST_BEYOND)
-        frames = _best(clip_frames, frames, found, ground, n, limits)
-        for swing in _swings(clip_frames.held[:, n]):
+        frames = _best(clip_frames, frames, found, ground, n, np.where(held, MOST_MOVED_HELD, MOST_MOVED))
+        for _, swing in stretches(~held[:, np.newaxis]):
             for most, limit in IN_SWING:
-                found = _in_swing(clip_frames, frames, leg, swing, most * clip_frames.dt)
-                frames = _best(clip_frames, frames, found, ground, n, np.full(len(limits), limit))
+                found = _in_swing(clip_frames, frames, leg, around(swing), most * clip_frames.dt)
+                frames = _best(clip_frames, frames, found, ground, n, limit)
         found = _candidates(clip_frames, frames, leg, FASTEST_FLIP)
-        frames = _best(clip_frames, frames, found, ground, n, np.full(len(limits), np.inf))
+        frames = _best(clip_frames, frames, found, ground, n, np.inf)
     return frames
 
 
-def with_steady_handles(rig: Rig, before: Pose, after: Pose, seconds: Any) -> Pose:
+def slow_handles(rig: Rig, before: Pose, after: Pose, seconds: Any) -> Pose:
     """Return the poses `after`, (F,), with handles that rotate no faster beyond those of `before` than joints of legs.
 
     A handle takes the rotation of its foot at once, which may be that of all joints of the leg together. seconds:
@@ -93,7 +93,7 @@ def _best(
     clip_frames: ClipFrames, frames: BakedFrames, candidates: Iterator[BakedFrames], ground: Any, n: int, limits: Any
 ) -> BakedFrames:
     """Return the first candidate in which the sole of leg n is not deeper in the ground than before, else the one in
-    which it sinks least; the frames themselves, where each moves it too far. limits: (F,), leg lengths.
+    which it sinks least; the frames themselves, where each moves it too far. limits: leg lengths, (F,) or one.
     """
     rig, best, least, wanted = clip_frames.rig, frames, np.inf, None
     for bounded in candidates:
@@ -108,12 +108,6 @@ def _best(
         if least <= 1.0:
             break
     return best
-
-
-def _swings(held: Any) -> Iterator[slice]:
-    """Frames in which a foot swings, with the held ones next to them."""
-    for _, start, stop in zip(*runs(~held[np.newaxis]), strict=True):
-        yield slice(max(start - 1, 0), stop + 1)
 
 
 def _in_swing(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.swing_spline import frames_to
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
-from kinema.motion.runs import runs
+from kinema.motion.runs import frames_to, stretches
 from kinema.motion.soles import BALL, HEEL
 
 SHALLOWEST = 0.008
@@ -53,7 +51,7 @@ FARTHEST_LEVEL = 0.3
 """Leg lengths from the height that it stands at to the step that such a foot is put onto."""
 
 LEVEL_STEP, LEVEL_STEPS = 0.02, 12
-"""The same as SHIFT_STEP and SHIFT_STEPS for such a foot."""
+"""Leg lengths from one place that is tried for such a foot to the next, and how many are tried in a direction."""
 
 
 class Clearances(NamedTuple):
@@ -68,7 +66,7 @@ class Clearances(NamedTuple):
         return bool(self.raised.any() or self.shifts.any())
 
 
-def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Clearances:
+def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Clearances:
     """Find the feet that are in the ground, and how they get out of it.
 
     clip_frames: without a lead-in. frames: what the stages returned for them.
@@ -78,7 +76,7 @@ def clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Cle
     depth = deepest(rig, points, ground)
     shifts = np.zeros_like(points[:, :, BALL])
     around = round(NEAR_CONTACT / clip_frames.dt)
-    for leg, contact in _contacts(clip_frames.held):
+    for leg, contact in stretches(clip_frames.held):
         near = slice(max(contact.start - around, 0), contact.stop + around)
         if depth[near, leg].max() > SHALLOWEST * rig.leg_length:
             shift = _way_out(rig, points[near, leg], ground)
@@ -109,12 +107,6 @@ def deepest(rig: Any, points: Any, ground: Any) -> Any:
     for neighbours in (depth[1:], depth[:-1]):
         np.maximum(neighbours, between, out=neighbours)
     return depth
-
-
-def _contacts(held: Any) -> Iterator[tuple[int, slice]]:
-    """Each leg's contacts, as frames."""
-    for leg, start, stop in zip(*runs(held.T), strict=True):
-        yield leg, slice(start, stop)
 
 
 # --- standing feet ---------------------------------------------------------------------------------------------

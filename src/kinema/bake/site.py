@@ -1,4 +1,4 @@
-"""The grade of the ground along a way: how steeply it rises over about a stride, and the treads of stairs."""
+"""`Site`: the ground under a character: its height, its grade over about a stride, and the treads of stairs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.bake.placing import Site, heights_along
-from kinema.bake.smoothing import smoothed
+from kinema.math.smoothing import smooth_gaussian
+
+FARTHEST_GROUND = 1000.0
+"""Leg lengths above and below the character within which its first ground is looked for."""
 
 PROBES = (0.5, 1.0)
 """Leg lengths from a place at which the ground around it is probed: its grade over about a stride."""
@@ -35,6 +37,18 @@ LONGEST_STAIRS = 1000.0
 
 FEWEST_RISERS, EVEN = 3, 0.15
 """Stairs have so many risers at least, and their treads differ by this share at most."""
+
+
+class Site(NamedTuple):
+    """Where a character is."""
+
+    ground: Any
+    up: Any
+    """(3,): unit."""
+    leg: float
+    """Length of a leg."""
+    below: float | None
+    """Height below which the first ground is looked for; None: from far above."""
 
 
 class Grades(NamedTuple):
@@ -65,6 +79,33 @@ class Treads(NamedTuple):
     """Where one of the risers is, along the axis."""
     run: float
     """Depth of a tread."""
+
+
+def heights_along(site: Site, points: Any, start: int) -> Any:
+    """(F,): height of the ground under points (F, 3); nan where there is none. None, if there is none at the start.
+
+    From the start on, and back from there, each is looked for from a leg length above the last one, so that a floor
+    below a roof stays the floor.
+    """
+    top = points[start] @ site.up + FARTHEST_GROUND * site.leg if site.below is None else site.below
+    first = _height_under(site, points[start], top)
+    if first is None:
+        return None
+    heights = np.full(len(points), np.nan)
+    for order in (range(start, len(points)), range(start - 1, -1, -1)):
+        last = first
+        for k in order:
+            found = _height_under(site, points[k], last + site.leg)
+            if found is not None:
+                heights[k] = last = found
+    return heights
+
+
+def _height_under(site: Site, point: Any, top: float) -> float | None:
+    """Height along up of the first ground below `top` at a point; None if there is none."""
+    origin = point + site.up * (top - point @ site.up)
+    hits = site.ground.cast(origin[np.newaxis], -site.up[np.newaxis], 2 * FARTHEST_GROUND * site.leg)
+    return float(hits.point[0] @ site.up) if hits.hit[0] and np.isfinite(hits.point[0]).all() else None
 
 
 def grades_along(site: Site, way: Any, start: int) -> Grades:
@@ -102,7 +143,7 @@ def slopes_under(site: Site, way: Any, start: int, deviation: float) -> Any:
         return None
     frames = np.arange(len(way))
     slopes = np.stack([np.interp(frames, grades.frames, column) for column in grades.slopes.T], axis=-1)
-    return smoothed(slopes, deviation, "edge")
+    return smooth_gaussian(slopes, deviation, "edge")
 
 
 def treads_along(site: Site, grades: Grades, axis: Any) -> Treads | None:

@@ -7,8 +7,8 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
-from kinema.bake.clearances import SHALLOWEST, clearances
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.feet.clearances import SHALLOWEST, find_clearances
 from kinema.demo import humanoid
 
 
@@ -23,13 +23,13 @@ def unchanged(walk):
 
 
 def test_feet_above_the_ground_are_left_alone(walk):
-    assert not clearances(walk, unchanged(walk), km.Plane())
+    assert not find_clearances(walk, unchanged(walk), km.Plane())
 
 
 def test_feet_in_the_ground_are_raised_while_they_swing(walk):
     ground = km.Plane((0.0, 0.05, 0.0))
     depth = metrics.penetration(metrics.soles_over(walk.rig, walk.world, ground))
-    raised = clearances(walk, unchanged(walk), ground).raised
+    raised = find_clearances(walk, unchanged(walk), ground).raised
     assert not raised[walk.held].any(), "feet that stand are not raised"
     held = np.stack([np.convolve(walk.held[:, leg], np.ones(13), mode="same") > 0 for leg in range(2)], axis=1)
     deep = ~held & (depth > SHALLOWEST * walk.rig.leg_length)
@@ -48,7 +48,7 @@ def test_a_swinging_foot_is_raised_over_what_it_passes_within_a_frame(walk):
     def height(x, z):
         return np.where(np.abs(np.asarray(z) - ridge) < 0.02, 0.6, 0.0)
 
-    assert clearances(walk, frames, km.Ground.from_function(height)).raised[at : at + 2, 0].min() > 0.3
+    assert find_clearances(walk, frames, km.Ground.from_function(height)).raised[at : at + 2, 0].min() > 0.3
 
 
 def moved_along(walk, step):
@@ -72,7 +72,7 @@ def test_a_standing_foot_is_put_out_of_a_wall_the_shortest_way(walk, angle):
     def height(x, z):
         return np.where(np.asarray(x) * away[0] + np.asarray(z) * away[2] < edge, 0.15, 0.0)
 
-    shifts = clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
+    shifts = find_clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
     shift = shifts[0, leg]
     assert (shifts[contact, leg] == shift).all()
     assert shift[1] == 0.0
@@ -81,7 +81,7 @@ def test_a_standing_foot_is_put_out_of_a_wall_the_shortest_way(walk, angle):
 
 
 def test_a_foot_between_two_walls_stays(walk):
-    shifts = clearances(walk, unchanged(walk), km.Plane((0.0, 0.2, 0.0))).shifts
+    shifts = find_clearances(walk, unchanged(walk), km.Plane((0.0, 0.2, 0.0))).shifts
     assert not shifts.any()
 
 
@@ -89,7 +89,7 @@ def test_a_clip_shorter_than_the_smoothing(walk):
     person = humanoid()
     pose = km.Clip.from_poses("pose", person.skeleton, walk.poses[[30, 30]], times=np.array((0.0, 1 / 60)))
     frames = frames_of(person.rig, pose, BakeSettings(lock_feet=True)).without_lead
-    deep = clearances(frames, unchanged(frames), km.Plane((0.0, 0.3, 0.0))).raised
+    deep = find_clearances(frames, unchanged(frames), km.Plane((0.0, 0.3, 0.0))).raised
     assert deep.shape == frames.held.shape
     assert np.isfinite(deep).all()
 
@@ -105,7 +105,7 @@ def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahea
     def height(x, z):
         return np.where(np.asarray(z) > edge, -0.17, 0.0)
 
-    shifts = clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
+    shifts = find_clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts
     shift = shifts[0, leg]
     assert (shifts[contact, leg] == shift).all()
     assert (heel[2] + shift[2] > edge) == (onto == "the lower step")

@@ -7,10 +7,11 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake import BakeSettings, rotation_bounds
+from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.rotation_bounds import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, with_steady_handles, without_pops
+from kinema.bake.feet import limits
+from kinema.bake.feet.limits import FASTEST_BEYOND, FASTEST_FLIP, MOST_SUNK, slow_handles, spread_pops
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.pose import Pose
@@ -51,14 +52,14 @@ def mid_swing(walk):
 def test_a_pop_in_the_air_is_spread_before_and_after_it(walk, degrees):
     ankle, frame = walk.rig.legs[0].joints[-1], mid_swing(walk)
     popping = with_pop(walk, ankle, degrees, frame)
-    bounded = without_pops(walk, popping, FLOOR)
+    bounded = spread_pops(walk, popping, FLOOR)
     steps = beyond(walk, bounded, ankle)
     assert steps.max() <= FASTEST_BEYOND * walk.dt * 1.001
     assert beyond(walk, popping, ankle).max() > FASTEST_BEYOND * walk.dt * 1.2
 
 
 def test_world_matrices_follow(walk):
-    bounded = without_pops(walk, with_pop(walk, walk.rig.legs[0].joints[-1], 45.0, mid_swing(walk)), FLOOR)
+    bounded = spread_pops(walk, with_pop(walk, walk.rig.legs[0].joints[-1], 45.0, mid_swing(walk)), FLOOR)
     world = walk.transforms[:, np.newaxis] @ walk.rig.skeleton.world(bounded.poses)
     np.testing.assert_allclose(bounded.world, world, atol=1e-6)
 
@@ -67,7 +68,7 @@ def test_a_leg_that_flips_over_is_spread_within_its_swing(walk):
     """Its foot is moved far by that. Where it is held, and all else, stays as it was."""
     thigh, frame = walk.rig.legs[0].joints[0], mid_swing(walk)
     popping = with_pop(walk, thigh, 120.0, frame)
-    bounded = without_pops(walk, popping, FLOOR)
+    bounded = spread_pops(walk, popping, FLOOR)
     assert beyond(walk, popping, thigh).max() > np.radians(110)
     assert beyond(walk, bounded, thigh).max() <= FASTEST_FLIP * walk.dt * 1.001
     changed = np.flatnonzero((bounded.poses.arrays()[1] != popping.poses.arrays()[1]).any(axis=(1, 2)))
@@ -80,16 +81,16 @@ def test_a_small_pop_that_holds_a_foot_in_place_stays_and_a_large_one_does_not(w
     held = np.flatnonzero(walk.held[:, 0] & np.roll(walk.held[:, 0], 6) & np.roll(walk.held[:, 0], -6))
     thigh, frame = walk.rig.legs[0].joints[0], int(held[len(held) // 2])
     small, large = (with_pop(walk, thigh, degrees, frame) for degrees in (35.0, 90.0))
-    assert without_pops(walk, small, FLOOR) is small
-    bounded = without_pops(walk, large, FLOOR)
+    assert spread_pops(walk, small, FLOOR) is small
+    bounded = spread_pops(walk, large, FLOOR)
     assert beyond(walk, bounded, thigh).max() <= FASTEST_FLIP * walk.dt * 1.001
 
 
 def test_slower_motion_and_other_joints_are_left_as_they_are(walk):
     slow = with_pop(walk, walk.rig.legs[0].joints[1], 10.0, 5)
-    assert without_pops(walk, slow, FLOOR) is slow
+    assert spread_pops(walk, slow, FLOOR) is slow
     other = with_pop(walk, walk.rig.arms[0].joints[0], 90.0, 5)
-    assert without_pops(walk, other, FLOOR) is other
+    assert spread_pops(walk, other, FLOOR) is other
 
 
 def test_a_step_beside_the_ground_is_spread_to_where_the_foot_is_higher(walk, monkeypatch):
@@ -106,20 +107,20 @@ def test_a_step_beside_the_ground_is_spread_to_where_the_foot_is_higher(walk, mo
     def depths(frames):
         return metrics.penetration(metrics.soles_over(walk.rig, frames.world, ground))[:, 0]
 
-    bounded = without_pops(walk, popping, ground)
+    bounded = spread_pops(walk, popping, ground)
     assert (depths(bounded) <= np.maximum(depths(popping), MOST_SUNK * walk.rig.leg_length) + 1e-6).all()
     assert beyond(walk, bounded, ankle).max() <= FASTEST_BEYOND * walk.dt * 1.001
-    monkeypatch.setattr(rotation_bounds, "SHARES", (0.0,))
-    after = depths(without_pops(walk, popping, ground))
+    monkeypatch.setattr(limits, "SHARES", (0.0,))
+    after = depths(spread_pops(walk, popping, ground))
     assert after.max() > depths(bounded)[end:].max() + 0.02, "spread after the step, toes would sink"
 
 
 def test_a_handle_rotates_no_faster_than_a_joint_of_a_leg(walk, monkeypatch):
     """A handle takes the rotation of its foot at once; here the foot turns over within a frame."""
     handle, frame = int(walk.rig.head), 20
-    monkeypatch.setattr(rotation_bounds, "handles", lambda rig: {int(rig.legs[0].joints[-1]): (handle,)})
+    monkeypatch.setattr(limits, "handles", lambda rig: {int(rig.legs[0].joints[-1]): (handle,)})
     popping = with_pop(walk, handle, 120.0, frame)
-    steady = with_steady_handles(walk.rig, walk.poses, popping.poses, walk.times)
+    steady = slow_handles(walk.rig, walk.poses, popping.poses, walk.times)
     steps = beyond(walk, replace(popping, poses=steady), handle)
     assert beyond(walk, popping, handle).max() > np.radians(119)
     assert steps.max() <= FASTEST_FLIP * walk.dt * 1.001

@@ -6,8 +6,8 @@ import pytest
 import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.lying import laid
-from kinema.bake.placing import Site
+from kinema.bake.feet.posture import tilt_lying
+from kinema.bake.site import Site
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.clip import Clip
@@ -66,5 +66,5 @@ def test_a_body_on_short_legs_lies_where_its_head_is_low():
     lies, stands = (frames_of(character.rig, character.clips[name], LOCKED) for name in ("Lie_Idle", "Idle"))
     site = Site(GROUNDS["slope"], np.array(character.rig.up), character.rig.leg_length, None)
     for frames, degrees in ((lies, 20.0), (stands, 0.0)):
-        up = laid(frames, site).transforms[:, :3, 1]
+        up = tilt_lying(frames, site).transforms[:, :3, 1]
         np.testing.assert_allclose(np.degrees(np.arccos(up[:, 1])), degrees, atol=1.0)

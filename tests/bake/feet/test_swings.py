@@ -10,13 +10,12 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.legs import solve_legs, with_raised_hips
-from kinema.bake.placing import rotation_of
-from kinema.bake.swing_paths import MIN_FRAMES, with_smooth_swings
-from kinema.bake.swing_spline import MAX_SHIFT
-from kinema.bake.targets import MovingPoint
+from kinema.bake.feet.legs import raise_hips, solve_legs
+from kinema.bake.feet.swings import MAX_SHIFT, MIN_FRAMES, smooth_swings
+from kinema.bake.settings import MovingPoint
 from kinema.demo import humanoid, stairs
 from kinema.math import arrays
+from kinema.math.arrays import rotation_of
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 
@@ -58,7 +57,7 @@ def test_a_step_in_a_swing_becomes_smooth(walk):
     moves = np.zeros((len(walk.times), 2, 3))
     moves[a_swing(walk), 0, 1] = 0.02 * PERSON.rig.leg_length
     before = moved(walk, moves)
-    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
+    after = smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert jerk(added(walk, after)[:, 0], walk.dt) < 0.2 * jerk(added(walk, before)[:, 0], walk.dt)
     assert np.linalg.norm(added(walk, after) - moves, axis=-1).max() <= 1.01 * MAX_SHIFT * PERSON.rig.leg_length
 
@@ -67,13 +66,13 @@ def test_held_feet_stay_where_they_are(walk):
     moves = np.zeros((len(walk.times), 2, 3))
     moves[a_swing(walk), :, 1] = 0.05
     before = moved(walk, moves)
-    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
+    after = smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert np.abs(added(walk, after) - added(walk, before))[walk.held].max() < 1e-5
 
 
 def test_a_swing_that_is_smooth_already_stays(walk):
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
-    after = with_smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
+    after = smooth_swings(PERSON, walk, before, FLOOR, SETTINGS)
     assert np.abs(after.world - before.world).max() < 2e-3
 
 
@@ -87,7 +86,7 @@ def test_a_foot_is_raised_over_what_is_in_its_way(walk):
         lambda x, z: (np.where((z > low) & (z < high), top, 0.0), np.broadcast_to((0.0, 1.0, 0.0), (*np.shape(x), 3)))
     )
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
-    after = with_smooth_swings(PERSON, walk, before, ground, SETTINGS)
+    after = smooth_swings(PERSON, walk, before, ground, SETTINGS)
     depths = [
         metrics.penetration(metrics.soles_over(PERSON.rig, frames.world, ground))[swing, 0].max()
         for frames in (before, after)
@@ -113,10 +112,10 @@ def test_a_clip_that_starts_with_its_rest_pose_is_not_smoothed_into_it():
     settings = BakeSettings(ground=km.Plane((0.0, 0.0, 0.0), (0.0, np.cos(0.2), -np.sin(0.2))), keep_strides=True)
     frames = frames_of(PERSON.rig, jumping, settings)
     slope = np.tan(0.2) * frames.world[:, PERSON.rig.hips, 2, 3]
-    raised = with_raised_hips(frames, frames.poses, frames.above(frames.world, PERSON.rig.hips), slope)
+    raised = raise_hips(frames, frames.poses, frames.above(frames.world, PERSON.rig.hips), slope)
     world = frames.transforms[:, np.newaxis] @ PERSON.skeleton.world(raised)
     before = BakedFrames(raised, frames.transforms, world.astype(np.float64))
-    after = with_smooth_swings(PERSON, frames, before, settings.ground, settings)
+    after = smooth_swings(PERSON, frames, before, settings.ground, settings)
     hips = (after.world - before.world)[1:, PERSON.rig.hips, 1, 3]
     assert np.abs(hips).max() < 0.005
 
@@ -150,11 +149,11 @@ def test_joint_limits_hold():
 def test_hips_are_smooth_but_where_hands_have_targets(walk):
     """Hips that were raised after the hands had reached would take them along."""
     step = np.where(np.arange(len(walk.times)) > len(walk.times) // 2, 0.0, -0.05)
-    poses = with_raised_hips(walk, walk.poses, walk.above(walk.world, PERSON.rig.hips), step)
+    poses = raise_hips(walk, walk.poses, walk.above(walk.world, PERSON.rig.hips), step)
     world = walk.transforms[:, np.newaxis] @ PERSON.skeleton.world(poses)
     before = BakedFrames(poses, walk.transforms, world.astype(np.float64))
     reaching = BakeSettings(lock_feet=True, reach={"left_hand": MovingPoint.fixed((0.3, 1.2, 0.4))})
-    smooth, kept = (with_smooth_swings(PERSON, walk, before, FLOOR, each) for each in (SETTINGS, reaching))
+    smooth, kept = (smooth_swings(PERSON, walk, before, FLOOR, each) for each in (SETTINGS, reaching))
     hips = [frames.world[:, PERSON.rig.hips, 1, 3] - walk.world[:, PERSON.rig.hips, 1, 3] for frames in (smooth, kept)]
     assert np.abs(np.diff(hips[0])).max() < 0.025
     assert np.allclose(hips[1], step, rtol=0.0, atol=1e-5)
@@ -163,4 +162,4 @@ def test_hips_are_smooth_but_where_hands_have_targets(walk):
 def test_a_body_that_is_pulled_is_left_alone(walk):
     settings = BakeSettings(lock_feet=True, pull={"left_hand": MovingPoint.fixed((0.3, 1.2, 0.4))})
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
-    assert with_smooth_swings(PERSON, walk, before, FLOOR, settings) is before
+    assert smooth_swings(PERSON, walk, before, FLOOR, settings) is before

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
+import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.feet.floor import facing_of, level_floor, start_transform
 from kinema.bake.grounds import GroundSpec
-from kinema.bake.levelling import levelled
 from kinema.demo import humanoid
+from kinema.math import arrays
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.motion.runs import runs
+from tests.assets import asset
 
 LOCKED = BakeSettings(lock_feet=True)
 
@@ -38,7 +41,7 @@ def test_every_foothold_comes_to_the_floor(person, on_stairs):
     frames = frames_of(person.rig, on_stairs, LOCKED)
     low = (metrics.sole_points(frames.rig, frames.world) @ np.array(frames.rig.up)).min(axis=-1)
     assert np.ptp(low) > 0.5 * person.rig.leg_length
-    level = levelled(person, frames)
+    level = level_floor(person, frames)
     levels = footholds(level.rig, level.world, level.held)
     assert len(levels) >= 5
     assert np.abs(levels).max() < 0.02
@@ -62,7 +65,7 @@ def test_without_a_ground_the_stairs_stay(person):
 
 def test_a_walk_on_one_floor_is_left_alone(person):
     frames = frames_of(person.rig, person.clips["walk"], LOCKED)
-    assert levelled(person, frames) is frames
+    assert level_floor(person, frames) is frames
 
 
 def test_a_body_in_the_air_does_not_stand_there(person):
@@ -74,4 +77,35 @@ def test_a_body_in_the_air_does_not_stand_there(person):
     translations[:, int(person.rig.hips), 1] += 0.4
     clip = Clip.from_poses("fall", person.skeleton, Pose.of(translations, rotations, scales), fps=30.0)
     frames = frames_of(person.rig, clip, LOCKED)
-    assert levelled(person, frames) is frames
+    assert level_floor(person, frames) is frames
+
+
+def rotated(person, name, angle):
+    """A clip whose character faces another way from the start."""
+    clip = person.clips[name]
+    times = np.arange(31) / 30
+    poses = clip.sample(times)
+    rotations = poses.rotations.astype(np.float64)
+    rotations[:, 0] = arrays.mul(arrays.from_axis_angle((0.0, 1.0, 0.0), angle), rotations[:, 0])
+    poses = km.Pose(poses.translations, rotations.astype(np.float32), poses.scales)
+    return km.Clip.from_poses(name, clip.skeleton, poses, fps=30)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1.2, np.pi, -2.0])
+@pytest.mark.parametrize("heading", [0.0, 0.7])
+def test_the_clip_faces_the_heading_at_first(angle, heading):
+    person = humanoid()
+    settings = BakeSettings(heading=heading)
+    clip_frames = frames_of(person.rig, rotated(person, "idle", angle), settings)
+    facing = facing_of(person.rig, start_transform(clip_frames, settings) @ clip_frames.world[:30])
+    assert facing @ (np.sin(heading), 0.0, np.cos(heading)) > np.cos(np.radians(15))
+
+
+def test_a_captured_take_that_starts_facing_elsewhere_faces_the_heading():
+    take_file = km.load(asset("bvh/cmu_02_01.bvh"))
+    (clip,) = take_file.clips.values()
+    settings = BakeSettings(heading=np.pi / 2, ground=km.Plane())
+    clip_frames = frames_of(take_file.rig, clip, settings)
+    hips = (start_transform(clip_frames, settings) @ clip_frames.world)[:, take_file.rig.hips, :3, 3]
+    way = (hips[-1] - hips[0]) * (1, 0, 1)
+    assert way @ (1.0, 0.0, 0.0) > 0.95 * np.linalg.norm(way), "it walks the way it faces"

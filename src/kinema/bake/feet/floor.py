@@ -1,0 +1,163 @@
+"""Floors: where a character starts, one level for the footholds of its clip, and its floor on the ground.
+
+A clip that was captured on stairs, boxes or rough ground has no single floor: each foothold has its own height. A foot
+that stands still and carries the body is a foothold, however high. Feet are moved down (or up) onto the clip's floor
+where they stand, and the hips with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinema.bake.clip_frames import ClipFrames, find_contacts
+from kinema.bake.feet.hold import bridge_contacts, move_feet
+from kinema.bake.settings import BakeSettings
+from kinema.bake.site import Site, heights_along
+from kinema.errors import InputError
+from kinema.math import arrays
+from kinema.math.smoothing import smooth_gaussian
+from kinema.model.character import Character
+from kinema.model.rig import Rig
+from kinema.motion.contacts import STILL
+from kinema.motion.runs import runs, stretches, without_noise
+from kinema.motion.soles import BALL, sole_motion, sole_points
+
+FIRST_FACING = 1.0
+"""Seconds from the start whose mean facing is the first one: about a stride, over which the sway of hips cancels."""
+
+SWAY = np.cos(np.radians(15))
+"""Cosine of the angle off a rig's own forward within which a clip faces that way: the rest is sway."""
+
+SIDEWAYS = 0.5
+"""Of a facing, how much of its unit length must lie along the ground to be read from the body's front, not its side."""
+
+SHORTEST_STAND = 0.1
+"""Seconds in which a foot hardly moves, at least, to be a foothold."""
+
+UNEVEN, STEPPED = 0.08, 0.15
+"""Leg lengths that a foothold is above or below the floor, at least, for a clip to be levelled, and that its foot steps
+to get there or from there. Captured feet that stand on one floor differ by 0.03, rarely by 0.07. Feet that do not step
+but are still high up belong to a body that falls or jumps.
+"""
+
+LOWER = 0.1
+"""Leg lengths that another foot stands below one that does not carry the body."""
+
+UPRIGHT, BESIDE = 0.6, 0.6
+"""Leg lengths that the hips are above a foot that carries them, at least, and beside it, at most."""
+
+HEIGHT_SMOOTHING = 0.12
+"""Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
+
+
+# --- the start --------------------------------------------------------------------------------------------------
+
+
+def start_transform(clip_frames: ClipFrames, settings: BakeSettings) -> Any:
+    """(4, 4): the initial transform of the character, not yet at the height of the ground.
+
+    A heading is what the clip faces at first, whatever way the character faces at rest.
+    """
+    up, lead = clip_frames.up, clip_frames.lead
+    sides = np.delete(np.eye(3), int(np.argmax(np.abs(up))), axis=0)
+    start = np.eye(4)
+    if settings.heading is not None:
+        wanted = np.array((np.sin(settings.heading), np.cos(settings.heading))) @ sides
+        first = clip_frames.world[lead : lead + 1 + round(FIRST_FACING / clip_frames.dt)]
+        forward = facing_of(clip_frames.rig, first)
+        angle = np.arctan2(np.cross(forward, wanted) @ up, forward @ wanted)
+        start[:3, :3] = arrays.to_matrix(arrays.from_axis_angle(up, angle))
+    start[:3, 3] = np.array((settings.at[0], settings.at[-1])) @ sides
+    return start
+
+
+def facing_of(rig: Rig, world: Any) -> Any:
+    """(3,): which way a body faces along the ground in some frames, (F, J, 4, 4), on average: where its hips have
+    rotated its front to. The rig's own forward, if it sways about that.
+    """
+    up, forward = np.array(rig.up), np.array(rig.forward)
+    stance = arrays.rotation_of(rig.standing_world[rig.hips])
+    facing = np.zeros(3)
+    for frame in world:
+        rotation = arrays.mul(arrays.rotation_of(frame[rig.hips]), arrays.conj(stance))
+        front, left = (arrays.rotate(rotation, way) for way in (forward, np.cross(up, forward)))
+        flat = front - up * (front @ up)
+        facing += arrays.unit(flat if np.linalg.norm(flat) > SIDEWAYS else np.cross(left, up))
+    facing = arrays.unit(facing)
+    return forward if facing @ forward > SWAY else facing
+
+
+# --- the floor of a clip ----------------------------------------------------------------------------------------
+
+
+def level_floor(character: Character, clip_frames: ClipFrames) -> ClipFrames:
+    """Bring all footholds of a character on two legs to the floor of its clip."""
+    if len(clip_frames.rig.legs) != 2:
+        return clip_frames
+    stands, levels = _footholds(clip_frames)
+    if not _is_uneven(clip_frames, stands, levels):
+        return clip_frames
+    drops = -levels[..., np.newaxis] * clip_frames.up * clip_frames.rig.leg_length
+    drops = bridge_contacts(drops, stands, clip_frames.one_pass)
+    standing = replace(clip_frames, held=stands)
+    return find_contacts(move_feet(character, standing, drops, drops.mean(axis=1) @ clip_frames.up))
+
+
+def _is_uneven(clip_frames: ClipFrames, stands: Any, levels: Any) -> bool:
+    """Whether a foot steps onto something, or down from it."""
+    balls = arrays.across(sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL], clip_frames.up)
+    foot, start, stop = runs(stands.T)
+    for n in np.flatnonzero(np.abs(levels[start, foot]) > UNEVEN):
+        at = np.median(balls[start[n] : stop[n], foot[n]], axis=0)
+        for other in (n - 1, n + 1):
+            if 0 <= other < len(foot) and foot[other] == foot[n]:
+                there = np.median(balls[start[other] : stop[other], foot[n]], axis=0)
+                if np.linalg.norm(at - there) > STEPPED * clip_frames.rig.leg_length:
+                    return True
+    return False
+
+
+def _footholds(clip_frames: ClipFrames) -> tuple[Any, Any]:
+    """(F, 2): which feet stand and carry the body, and how many leg lengths that is above the floor."""
+    rig, up, dt, world = clip_frames.rig, clip_frames.up, clip_frames.dt, clip_frames.world
+    points = sole_points(rig, world)
+    # However high: a foothold is on something that is not there.
+    still = sole_motion(rig, points, dt).speeds.min(axis=-1) <= STILL.speed
+    still = without_noise(still, SHORTEST_STAND / dt, SHORTEST_STAND / dt)
+    heights = (points @ up).min(axis=-1)
+    way = (world[:, rig.hips, np.newaxis, :3, 3] - points.mean(axis=2)) / rig.leg_length
+    under = (way @ up > UPRIGHT) & (np.linalg.norm(arrays.across(way, up), axis=-1) < BESIDE)
+    stands, levels = np.zeros_like(still), np.zeros(still.shape)
+    for foot, part in stretches(still):
+        level = float(np.median(heights[part, foot]))
+        other = still[part, 1 - foot] & (heights[part, 1 - foot] < level - LOWER * rig.leg_length)
+        stands[part, foot] = (under[part, foot] & ~other).any()
+        levels[part, foot] = (level - rig.floor) / rig.leg_length
+    return stands, levels
+
+
+# --- the ground -------------------------------------------------------------------------------------------------
+
+
+def stand_on_ground(clip_frames: ClipFrames, site: Site) -> ClipFrames:
+    """Move each transform along up, so that the character's floor is at the height of the ground under its hips.
+
+    The height is smoothed: the body glides up stairs. Where there is no ground, the height of the frame before is kept.
+    The lead-in is dropped if there is no ground for it.
+    """
+    lead = clip_frames.lead
+    heights = heights_along(site, clip_frames.world[:, clip_frames.rig.hips, :3, 3], lead)
+    if heights is None:
+        where = tuple(float(x) for x in clip_frames.transforms[lead, :3, 3].round(4))
+        raise InputError(f"there is no ground where the character starts, at {where}")
+    if np.isnan(heights[:lead]).any():
+        clip_frames, heights = clip_frames.without_lead, heights[lead:]
+    last = np.maximum.accumulate(np.where(np.isnan(heights), 0, np.arange(heights.size)))
+    heights = smooth_gaussian(heights[last][:, np.newaxis], HEIGHT_SMOOTHING / clip_frames.dt, "slope")[:, 0]
+    transforms = clip_frames.transforms.copy()
+    moves = heights - transforms[:, :3, 3] @ site.up - clip_frames.rig.floor
+    transforms[:, :3, 3] += moves[:, np.newaxis] * site.up
+    return replace(clip_frames, transforms=transforms)
