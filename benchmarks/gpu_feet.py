@@ -154,7 +154,7 @@ class DeviceCrowd:
         self._copies = -(-count // crowd.count)
         real: Any = crowd.precision
         self._real = real
-        records, solver, rays = state._records, state._solver.records, state._rays
+        records, solver = state._records, state._solver.records
         none = records._replace(rays=np.zeros(1, np.int8), hits=np.zeros(1, np.int8))
         each = {name: self._repeated(getattr(none, name), count) for name in ("bodies", "feet", "targets", "eases")}
         solver = solver._replace(states=self._repeated(solver.states, count))
@@ -162,7 +162,7 @@ class DeviceCrowd:
             self._moved(none._replace(**each)),
             self._moved(solver),
             self._moved(state._skeleton),
-            DeviceGround(self._moved(ground._shape), float(rays.room.reaches[0]), rays.largest),
+            DeviceGround(self._moved(ground._shape), float(state._rays.reaches[0]), state._largest),
         )
         joints = len(crowd.skeleton)
         shapes = ((joints, 3), (joints, 4), (joints, 3), (joints, 12), (1, 12))

@@ -11,16 +11,14 @@ from kinema.math.rows import load3, store3
 from kinema.stages.legs.ground_contact import (
     CONTACT_SETTINGS,
     HIT,
-    NOT_CAST,
-    RAY,
     Floor,
-    RayBatch,
     aim_down,
+    cast_first,
     cast_rays,
     fit_plane,
     floor_of,
     limit_slope,
-    take_hits,
+    new_rays,
 )
 from kinema.world.plane import Plane
 from tests.compiled import both_precisions
@@ -44,8 +42,8 @@ def limited(normal, up, cos_slope, out):
 
 
 @batch
-def aimed(settings, transform, point, ray):
-    aim_down(ray[0], load3(point), floor_of(settings[0], transform), settings[0].rise)
+def aimed(settings, transform, point, rays):
+    aim_down(rays, 0, load3(point), floor_of(settings[0], transform), settings[0].rise)
 
 
 def samples(heights, normals=None, found=(True,) * 4, dtype=np.float64):
@@ -55,6 +53,13 @@ def samples(heights, normals=None, found=(True,) * 4, dtype=np.float64):
     hits.point[:, 1], hits.point[:, 2] = heights, 0.1 * np.arange(4)
     hits.normal[:] = UP if normals is None else normals
     return hits
+
+
+def down(count):
+    """Rays that go 2 m down from 1 m above the ground."""
+    rays = new_rays(count, 2.0, np.float64)
+    rays.origins[:], rays.units[:] = UP, -UP
+    return rays
 
 
 def plane_of(hits, steepest=0.75):
@@ -109,29 +114,17 @@ def test_rays_go_down_the_characters_own_up(dtype):
     settings = CONTACT_SETTINGS.zeros(1, dtype)
     settings.up[0], settings.floor, settings.rise = UP, 0.1, 0.7
     on_its_side = np.array(((0, 1, 0, 5), (-1, 0, 0, 6), (0, 0, 1, 7)), dtype).reshape(12)
-    ray = RAY.zeros(1, dtype)
-    aimed(settings, on_its_side, np.array((9.0, 6.5, 7.5), dtype), ray)
-    np.testing.assert_allclose(ray.direction[0], (-1.0, 0.0, 0.0), atol=1e-6)
-    np.testing.assert_allclose(ray.origin[0], (5.0 + 0.1 + 0.7, 6.5, 7.5), atol=1e-6)
-    assert ray.wanted[0]
+    rays = new_rays(1, 2.0, dtype)
+    aimed(settings, on_its_side, np.array((9.0, 6.5, 7.5), dtype), rays)
+    np.testing.assert_allclose(rays.units[0], (-1.0, 0.0, 0.0), atol=1e-6)
+    np.testing.assert_allclose(rays.origins[0], (5.0 + 0.1 + 0.7, 6.5, 7.5), atol=1e-6)
+    assert rays.reaches[0] == 2.0
 
 
-def test_only_wanted_rays_are_cast_and_each_gets_its_own_answer():
-    rays, hits = RAY.zeros((3, 2), np.float64), HIT.zeros((3, 2), np.float64)
-    rays.origin[..., 0] = np.arange(6).reshape(3, 2)
-    rays.direction = -UP
-    rays.wanted = ((True, False), (True, True), (False, True))
-    hits.found = True
-    rows = np.array((0, 2))
-    batch = RayBatch(4, 1.0, np.float64)
-    ground = answer(((0.0, 0.0, 0.0), (5.0, 0.0, 0.0)), np.broadcast_to(UP, (2, 3)))
-    answers = batch.cast(ground, rows, rays)
-    np.testing.assert_array_equal(rays.number[rows], ((0, NOT_CAST), (NOT_CAST, 1)))
-    for i in rows:
-        take_hits(rays[i], answers, batch.largest, hits[i])
-    np.testing.assert_array_equal(hits.found, ((True, False), (True, True), (False, True)))
-    assert hits.point[0, 0, 0] == 0.0
-    assert hits.point[2, 1, 0] == 5.0
+def test_only_the_first_rays_are_cast():
+    rays = down(3)
+    assert cast_first(Plane(), rays, 2).hit.tolist() == [True, True]
+    assert cast_first(None, rays, 0).hit.size == 0
 
 
 @both_precisions
@@ -140,19 +133,16 @@ def test_what_is_not_finite_or_starts_inside_is_a_miss(dtype):
     points = [good, *((x, 0.0, 0.0) for x in bad), good, good, good, good]
     normals = [UP, UP, UP, UP, (0.0, np.nan, 0.0), (0.0, 0.0, 0.0), UP, UP]
     hit, distance = [True] * 7 + [False], [1.0] * 6 + [0.0, 1.0]
-    rays = RAY.zeros(8, dtype)
-    rays.direction, rays.wanted = -UP, True
     with np.errstate(over="ignore"):
-        hits = cast_rays(answer(points, normals, hit, distance), rays, 1.0, dtype)
+        hits = cast_rays(answer(points, normals, hit, distance), down(8), dtype)
     np.testing.assert_array_equal(hits.found, [True] + [False] * 7)
     assert np.isfinite(hits.point).all()
     assert np.isfinite(hits.normal).all()
     np.testing.assert_array_equal(hits.point[0], good)
 
 
-def test_a_ray_that_is_not_finite_or_has_no_direction_hits_nothing():
-    rays = RAY.zeros(4, np.float32)
-    rays.direction, rays.wanted = -UP, True
-    rays.origin[0, 0], rays.origin[1, 2], rays.direction[2] = np.nan, np.inf, 0.0
-    hits = cast_rays(Plane((0.0, -1.0, 0.0)), rays, 2.0, np.float32)
+def test_a_ray_that_is_not_finite_hits_nothing():
+    rays = down(4)
+    rays.origins[0, 0], rays.origins[1, 2], rays.units[2] = np.nan, np.inf, np.nan
+    hits = cast_rays(Plane(), rays, np.float32)
     np.testing.assert_array_equal(hits.found, (False, False, False, True))

@@ -14,7 +14,7 @@ from kinema.stages.walk.swing_plan import (
     raise_foothold,
     share_across,
 )
-from kinema.stages.walk.walking_records import STEP, WALKING_LEG
+from kinema.stages.walk.walking_records import WALKING_FOOT, WALKING_LEG
 
 UP = (0.0, 1.0, 0.0)
 
@@ -56,7 +56,7 @@ def a_leg():
 
 def steps(foothold, count=1):
     """Feet at the origin that are going to land at a foothold, level."""
-    feet = STEP.zeros(count, np.float64)
+    feet = WALKING_FOOT.zeros(count, np.float64)
     feet.rotation[:, 3] = feet.foothold.rotation[:, 3] = 1.0
     feet.foothold.ball[:] = foothold
     return feet

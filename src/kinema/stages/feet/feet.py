@@ -45,7 +45,7 @@ from kinema.stages.feet.feet_levels import FeetLevel, LevelChoice, check_levels
 from kinema.stages.feet.foot_rays import BALL_STEP, RAYS, TIP_STEP, gather_rays
 from kinema.stages.feet.foot_records import BODY, FEET_SETTINGS, FOOT, NO_OVERRIDE, FeetRecords
 from kinema.stages.feet.leg_easing import LEG_EASE
-from kinema.stages.legs.ground_contact import CONTACT_SETTINGS, HIT, PLANTED, RayBatch
+from kinema.stages.legs.ground_contact import CONTACT_SETTINGS, HIT, PLANTED, cast_first, new_rays
 from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg
 from kinema.stages.legs.pelvis import FOOT_TARGET, LEG, PELVIS_SETTINGS
 from kinema.stages.legs.sole import NO_TOES, SOLE
@@ -163,7 +163,8 @@ class FeetState(StageState):
         self._records = FeetRecords(*kernel_views(*records))
         self._skeleton = _body_joints(crowd, records, bool(settings.follow))
         self._updated = self._skeleton.joints["joint"].copy()
-        self._rays = RayBatch(records.hits.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
+        self._rays = new_rays(records.hits.size, _farthest_ray(settings, crowd, self.legs), crowd.precision)
+        self._largest = crowd.precision(validation.largest(crowd.precision))
         lengths = [leg.length for leg in self.legs]
         self._clip_landings = ClipLandings(crowd, lengths, settings.plant_height, settings.plant_speed)
         self.warned = False
@@ -264,8 +265,8 @@ class FeetState(StageState):
             # 3. Straighten toes and aim rays.
             context.run(prepare_characters, records, frame, self._skeleton.hips, dt)
             # 4. Cast the rays of all characters in one call.
-            answers = self._rays.cast_gathered(context.ground, gather_rays(context.rows, records, self._rays.room))
-            hits = CastRays(answers, self._rays.largest)
+            answers = cast_first(context.ground, self._rays, gather_rays(context.rows, records, self._rays))
+            hits = CastRays(answers, self._largest)
             # 5. Step every character: transform, feet, pelvis, legs.
             lost = context.run(step_characters, records, self._solver.records, self._skeleton, hits, frame, dt)
             edit.updated(self._updated)

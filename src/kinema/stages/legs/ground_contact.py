@@ -17,7 +17,7 @@ from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
-from kinema.world.ground import cast_at
+from kinema.world.ground import Castable, cast_at
 from kinema.world.rays import Hits, Rays, unit_direction
 
 SWINGING, PLANTED, RELEASED = 0, 1, 2
@@ -37,19 +37,22 @@ Beyond it, heel and ball stand on different surfaces."""
 NO_GROUND = 0.3
 """What a hole under a part of a foot costs in judging a foothold, as a gap in leg lengths."""
 
-RAY = Record(origin=(REAL, 3), direction=(REAL, 3), wanted=bool, number=np.int64)
-"""A ray, world space. wanted: whether it is worth casting in this frame. number: its index among the rays of the frame
-that are cast, or NOT_CAST."""
-
 NOT_CAST = -1
 """The number of a ray that is not cast."""
 
-HIT = Record(found=bool, point=(REAL, 3), normal=(REAL, 3))
-"""What a ray hit, world space. Where nothing was found, point and normal are zero."""
+HIT = Record(
+    found=bool,
+    point=(REAL, 3),  # world space; zero where nothing was found
+    normal=(REAL, 3),  # like point
+)
+"""What a ray hit."""
 
-CONTACT_SETTINGS = Record(up=(REAL, 3), floor=REAL, rise=REAL, cos_slope=REAL)
-"""up, floor: the character's up and the height of its floor, in its own space. rise: metres above the floor where rays
-start. cos_slope: cosine of the steepest slope a foot stands on."""
+CONTACT_SETTINGS = Record(
+    up=(REAL, 3),  # the character's own
+    floor=REAL,  # height of its floor in its own space
+    rise=REAL,  # metres above the floor where rays start
+    cos_slope=REAL,  # cosine of the steepest slope a foot stands on
+)
 
 
 class Floor(NamedTuple):
@@ -86,38 +89,10 @@ def above_point(point, floor, rise):
 
 
 @kernel
-def aim_down(ray, point, floor, rise):
-    """Aim a ray down through a point, from a height above the floor."""
-    store3(ray.origin, above_point(point, floor, rise))
-    store3(ray.direction, vec.scale(floor.up, like(rise, -1.0)))
-    ray.wanted = True
-
-
-@batch
-def gather_rays(rows, rays, gathered):
-    """Number the wanted rays of these characters, (N, R), and copy them as `world.rays` has them, one after the other.
-
-    gathered: `Rays` with room for all. A ray that is not finite, or has no direction, is not cast. Returns how many
-    are.
-    """
-    count = 0
-    for k in range(rows.size):
-        before, unit = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for n in range(rays.shape[1]):
-            ray = rays[rows[k], n]
-            ray.number = NOT_CAST
-            if ray.wanted:
-                origin, way = load3(ray.origin), load3(ray.direction)
-                direction = (float(way[0]), float(way[1]), float(way[2]))
-                if math.isfinite(vec.span(origin) + vec.span(way)) and vec.span(way) > 0.0:
-                    # Most rays of a character have one direction.
-                    if (direction[0] != before[0]) | (direction[1] != before[1]) | (direction[2] != before[2]):
-                        before, unit = direction, unit_direction(direction)
-                    store3(gathered.origins[count], origin)
-                    store3(gathered.units[count], unit)
-                    ray.number = count
-                    count += 1
-    return count
+def aim_down(rays, n, point, floor, rise):
+    """Aim ray n of `Rays` down through a point, from a height above the floor."""
+    store3(rays.origins[n], above_point(point, floor, rise))
+    store3(rays.units[n], unit_direction(vec.scale(floor.up, like(rise, -1.0))))
 
 
 @kernel
@@ -157,56 +132,31 @@ def take_answer(hit, answers, number, largest):
     keep_hit(hit, found, load3(answers.point[number]), load3(answers.normal[number]), largest)
 
 
-@kernel
-def take_hit(ray, hit, answers, largest):
-    """Take what a ray hit from the answers of a cast, see `take_answer`. A ray that was not cast has hit nothing."""
-    if ray.number != NOT_CAST:
-        take_answer(hit, answers, ray.number, largest)
-    elif hit.found:
-        clear_hit(hit)
-
-
 @batch
-def take_hits(rays, answers, largest, hits):
-    """Give each of these rays, (R,), what it hit."""
-    for n in range(rays.size):
-        take_hit(rays[n], hits[n], answers, largest)
+def take_answers(answers, largest, hits):
+    """Store all answers of a cast. See `take_answer`."""
+    for n in range(hits.size):
+        take_answer(hits[n], answers, n, largest)
 
 
-class RayBatch:
-    """Room for the rays of all characters of a frame, kept from frame to frame, and how they are cast.
-
-    count: most rays of a frame. distance: how far they go, metres. real: precision of the characters.
-    """
-
-    def __init__(self, count: int, distance: float, real: Any) -> None:
-        self.room = Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, float(real(distance))))
-        """Rays to cast: origins and units are filled in frame by frame."""
-        self.largest = real(validation.largest(real))
-        """The largest number that counts as a hit's."""
-
-    def cast(self, ground: Any, rows: Any, rays: Any) -> Hits:
-        """Cast the wanted rays, (N, R) `RAY`, of some characters. Returns answers that `take_hit` reads, in float64.
-
-        ground: anything with `cast(origins, directions, max_distance)`.
-        """
-        return self.cast_gathered(ground, gather_rays(rows, rays, self.room))
-
-    def cast_gathered(self, ground: Any, count: int) -> Hits:
-        """Cast the first rays of the room. Returns answers in float64."""
-        if not count:
-            return NO_HITS
-        room = self.room
-        return cast_at(ground, Rays(room.origins[:count], room.units[:count], room.reaches[:count]))
+def new_rays(count: int, distance: float, real: Any) -> Rays:
+    """Make room for rays that go down so far, metres, in the precision of the characters."""
+    return Rays(np.empty((count, 3)), np.empty((count, 3)), np.full(count, float(real(distance))))
 
 
-def cast_rays(ground: Any, rays: Any, distance: float, real: Any) -> Any:
-    """Cast rays, (R,) `RAY`, at a ground and return what they hit, (R,) `HIT`. See `RayBatch`."""
-    hits = HIT.zeros(len(rays), real)
-    batch = RayBatch(len(rays), distance, real)
-    own_rays, own_hits = kernel_views(rays, hits)
-    answers = batch.cast(ground, np.zeros(1, np.int64), own_rays[np.newaxis])
-    take_hits(own_rays, answers, batch.largest, own_hits)
+def cast_first(ground: Castable, rays: Rays, count: int) -> Hits:
+    """Cast the first rays. Returns answers that `take_answer` reads, in float64."""
+    return cast_at(ground, Rays(rays.origins[:count], rays.units[:count], rays.reaches[:count])) if count else NO_HITS
+
+
+def cast_rays(ground: Castable, rays: Rays, real: Any) -> Any:
+    """Cast rays and return what they hit, (R,) `HIT`. One that is not finite hits nothing."""
+    hits = HIT.zeros(len(rays.reaches), real)
+    good = np.isfinite(rays.origins + rays.units).all(axis=-1)
+    some = rays if good.all() else Rays(rays.origins[good], rays.units[good], rays.reaches[good])
+    found = HIT.zeros(len(some.reaches), real)
+    take_answers(cast_first(ground, some, found.size), real(validation.largest(real)), *kernel_views(found))
+    hits[good] = found
     return hits
 
 

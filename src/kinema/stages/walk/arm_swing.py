@@ -44,8 +44,9 @@ def rotation_in(m, axis, angle):
 
 
 @batch
-def swing_arms(rows, settings, arms, feet, transforms, world, weights, r):
+def swing_arms(rows, records, arms, transforms, world, weights, r):
     """Rotate the arms about the axis across the body: back when the foot of their side is ahead."""
+    settings = records.settings[0]
     for k in range(rows.size):
         i = rows[k]
         m = load_matrix(transforms[i, 0])
@@ -53,6 +54,7 @@ def swing_arms(rows, settings, arms, feet, transforms, world, weights, r):
         side = xform.linear(m, vec.cross(load3(settings.contact.up), load3(settings.forward)))
         for n in range(arms.size):
             arm = arms[n]
-            ahead = vec.dot(vec.sub(load3(feet[i, arm.leg].target.ball), load_origin(world[i, arm.hips])), forward)
+            ball = load3(records.feet[i, arm.leg].target.ball)
+            ahead = vec.dot(vec.sub(ball, load_origin(world[i, arm.hips])), forward)
             rotation = rotation_in(load_matrix(world[i, arm.parent]), side, ahead * arm.gain * weights[i])
             store4(r[i, arm.joint], quat.unit(quat.mul(rotation, load4(r[i, arm.joint]))))

@@ -16,6 +16,7 @@ from kinema.stages.legs.ground_contact import (
     BALL_SAMPLE,
     FOOT_SAMPLES,
     HEEL_SAMPLE,
+    NO_GROUND,
     PLANTED,
     SWINGING,
     TIP_SAMPLE,
@@ -44,9 +45,6 @@ back to its home, for shorter steps."""
 
 CANDIDATES = RING + SHORTER
 """Candidates for a foothold."""
-
-NO_GROUND = 0.3
-"""What a hole under a part of the foot costs, or a step right beside it, as a gap in leg lengths."""
 
 BALL_GAP, BALL_HANGS = 0.06, 1.0
 """Leg lengths above its ground up to which the ball of a foot stands there; and what it costs, in leg lengths, if it
@@ -165,27 +163,34 @@ def misses(settings, leg, walker, foot, m, up):
     return not is_within_reach(settings, leg, walker, foot, m, landing_ankle(leg, foot), up)
 
 
+@kernel
+def begin_beat(walker, dt):
+    """Count the time since the last lift-off. Once per beat, feet that found no foothold try again."""
+    rhythm = walker.rhythm
+    beats = math.floor(rhythm.since / rhythm.beat)
+    rhythm.since += dt
+    rhythm.retries = math.floor(rhythm.since / rhythm.beat) > beats
+
+
 @batch
-def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
+def begin_steps(rows, records, transforms, dt):
     """Lift the feet whose turn it is and number the rays of all that look for a foothold. Returns their count."""
-    count = 0
+    settings, legs, count = records.settings[0], records.legs, 0
     for k in range(rows.size):
         i = rows[k]
-        walker, m = walkers[i], load_matrix(transforms[i, 0])
-        beats = math.floor(walker.rhythm.since / walker.rhythm.beat)
-        walker.rhythm.since += dt
-        walker.rhythm.retries = math.floor(walker.rhythm.since / walker.rhythm.beat) > beats
+        walker, feet, m = records.walkers[i], records.feet[i], load_matrix(transforms[i, 0])
+        begin_beat(walker, dt)
         up = floor_of(settings.contact, transforms[i, 0]).up
         if not walker.pelvis.fresh:
-            lift_feet(settings, legs, walker, feet[i], m, up)
-        walker.advance = landing_share(settings, legs, walker, feet[i], m, up)
+            lift_feet(settings, legs, walker, feet, m, up)
+        walker.advance = landing_share(settings, legs, walker, feet, m, up)
         for n in range(legs.size):
-            foot = feet[i, n]
+            foot = feet[n]
             foot.first_ray = -1
             foot.swing.again = misses(settings, legs[n], walker, foot, m, up)
             if is_looking(foot):
                 seconds = foot.swing.left if foot.target.contact == SWINGING else like(dt, 0.0)
-                bound_landing(settings, legs, walker, feet[i], n, m, seconds)
+                bound_landing(settings, legs, walker, feet, n, m, seconds)
                 store3(foot.wanted.point, on_own_side(foot, landing_point(settings, legs[n], walker, foot, m, seconds)))
                 foot.first_ray = count
                 count += CANDIDATES * samples_of(legs[n])
@@ -193,26 +198,28 @@ def begin_steps(rows, settings, legs, walkers, feet, transforms, dt):
 
 
 @routine
-def aim_foot(settings, leg, walker, foot, floor, rotation, rays):
+def aim_at_candidates(settings, leg, walker, foot, floor, rotation, rays):
     """Aim the rays of one foot, under every candidate."""
     n, wanted = foot.first_ray, load3(foot.wanted.point)
     for which in range(CANDIDATES):
         at = vec.add(wanted, candidate_offset(settings, leg, foot, which, floor.up))
         for sample in range(samples_of(leg)):
             below = vec.add(at, quat.rotate(rotation, sample_part(settings, leg, sample)))
-            aim_at_ground(settings, walker, rays[n], below, floor)
+            aim_at_ground(settings, walker, rays, n, below, floor)
             n += 1
 
 
 @batch
-def aim_rays(rows, settings, legs, walkers, feet, transforms, rays):
-    """Aim the rays, (R,), of all feet that look for a foothold."""
+def aim_foothold_rays(rows, records, transforms, rays):
+    """Aim the rays of all feet that look for a foothold."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
         floor, rotation = floor_of(settings.contact, transforms[i, 0]), rotation_of(load_matrix(transforms[i, 0]))
         for n in range(legs.size):
-            if feet[i, n].first_ray >= 0:
-                aim_foot(settings, legs[n], walkers[i], feet[i, n], floor, rotation, rays)
+            foot = records.feet[i, n]
+            if foot.first_ray >= 0:
+                aim_at_candidates(settings, legs[n], records.walkers[i], foot, floor, rotation, rays)
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -297,8 +304,8 @@ def is_within_reach(settings, leg, walker, foot, m, ankle, up):
 
 
 @routine
-def choose_foothold(settings, leg, walker, foot, hits, m, floor):
-    """Choose the best foothold of a foot. Returns whether there is any."""
+def find_foothold(settings, leg, walker, foot, hits, m, floor):
+    """Find the best foothold of a foot. Returns whether there is any."""
     length, up = leg.bones.length, floor.up
     zero = like(length, 0.0)
     slope = vec.unit_or(load3(walker.pelvis.normal), up)
@@ -340,7 +347,7 @@ def begin_swing(settings, leg, walker, foot, hits, m, floor):
     on its way keeps the foothold that it has.
     """
     swing = foot.swing
-    found = choose_foothold(settings, leg, walker, foot, hits, m, floor)
+    found = find_foothold(settings, leg, walker, foot, hits, m, floor)
     if swing.again:
         swing.replanned = True
         if found:
@@ -376,19 +383,21 @@ def learns_again(walker):
 
 
 @batch
-def choose_footholds(rows, settings, legs, walkers, feet, hits, transforms):
-    """Find the footholds of all feet that look for one."""
+def find_footholds(rows, records, hits, transforms):
+    """Find the footholds of all feet that look for one, and let them swing there."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
+        walker, feet = records.walkers[i], records.feet[i]
         floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
         in_air = lifts = False
         for n in range(legs.size):
-            in_air |= (feet[i, n].target.contact == SWINGING) & ((feet[i, n].first_ray < 0) | feet[i, n].swing.again)
+            in_air |= (feet[n].target.contact == SWINGING) & ((feet[n].first_ray < 0) | feet[n].swing.again)
         for n in range(legs.size):
-            if feet[i, n].first_ray >= 0:
-                begin_swing(settings, legs[n], walkers[i], feet[i, n], hits, m, floor)
-                lifts |= feet[i, n].target.contact == SWINGING
+            if feet[n].first_ray >= 0:
+                begin_swing(settings, legs[n], walker, feet[n], hits, m, floor)
+                lifts |= feet[n].target.contact == SWINGING
         if lifts & (not in_air):
-            walkers[i].rhythm.since = like(walkers[i].rhythm.since, 0.0)
-        if (lifts & (not in_air)) | learns_again(walkers[i]):
-            learn_pace(walkers[i])
+            walker.rhythm.since = like(walker.rhythm.since, 0.0)
+        if (lifts & (not in_air)) | learns_again(walker):
+            learn_pace(walker)

@@ -222,7 +222,7 @@ def walking_dip(settings, legs, walker, feet, m):
         behind = vec.length(vec.add(rest, vec.scale(along, shift - lead)))
         farthest = max(ahead, behind)
         low = math.sqrt(max(leg.reach * leg.reach - farthest * farthest, zero))
-        low -= lead * abs(vec.dot(load3(walker.rise), along))
+        low -= lead * abs(vec.dot(load3(walker.slope), along))
         dip = max(dip, min(leg.rest_height - low, leg.crouch))
     return dip
 
@@ -269,7 +269,7 @@ def longest_stride(settings, leg, walker, m, along):
     leg still has to reach it from a body that crouches. along: unit vector.
     """
     zero, one = like(leg.reach, 0.0), like(leg.reach, 1.0)
-    slope = abs(vec.dot(load3(walker.rise), along))
+    slope = abs(vec.dot(load3(walker.slope), along))
     low, aside = leg.rest_height - leg.crouch, leg.rest_aside
     half = low * slope + aside * outward_share(settings, leg, m, along) * like(zero, SHIFTED)
     free = max(leg.reach * leg.reach - low * low - aside * aside, zero)
@@ -325,7 +325,7 @@ def set_rhythm(settings, legs, walker, feet, m):
         spin = vec.scale(vec.cross(load3(settings.contact.up), load3(legs[n].home)), walker.commanded.turn)
         moves = max(vec.length(drift), vec.length(xform.linear(m, vec.add(load3(walker.commanded.velocity), spin))))
         along = vec.unit_or(drift, (zero, zero, zero))
-        slope = vec.dot(load3(walker.rise), along)
+        slope = vec.dot(load3(walker.slope), along)
         stride = longest_stride(settings, legs[n], walker, m, along)
         share = min(moves / fastest_speed(settings, legs[n], stride, slope), one)
         if share > effort:

@@ -15,33 +15,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import notices, validation
+from kinema.compile.records import kernel_views
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.rig import Leg, Rig
 from kinema.motion.soles import standing_points
 from kinema.stages.blending import numbers
-from kinema.stages.legs.ground_contact import PLANTED, RAY, RELEASED, SWINGING, cast_rays
+from kinema.stages.legs.ground_contact import PLANTED, RELEASED, SWINGING, cast_rays, new_rays
 from kinema.stages.legs.leg_solver import LegSolver, SolvedLeg
 from kinema.stages.legs.pelvis import CLOSEST_FOLD, apply_to_hips
 from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 from kinema.stages.walk.arm_swing import swing_arms, swinging_arms
-from kinema.stages.walk.footholds import SOLE_MARGIN, aim_rays, begin_steps, choose_footholds
+from kinema.stages.walk.footholds import SOLE_MARGIN, aim_foothold_rays, begin_steps, find_footholds
 from kinema.stages.walk.gait import groups_of, partners_of
 from kinema.stages.walk.leg_shapes import fill_shapes
 from kinema.stages.walk.swing_plan import aim_plan_rays, number_plan_rays, plan_swings
 from kinema.stages.walk.swinging import swing_feet
 from kinema.stages.walk.travelling import ARRIVED, begin_frames, travel
 from kinema.stages.walk.walking import LEAST_SPARE
-from kinema.stages.walk.walking_body import BodyFrame, step_bodies
+from kinema.stages.walk.walking_body import BodyFrame, move_bodies
 from kinema.stages.walk.walking_records import (
     BY_VELOCITY,
     HANGING,
-    STEP,
     TO_A_POINT,
     WALKER,
     WALKER_SETTINGS,
+    WALKING_FOOT,
     WALKING_LEG,
+    WalkRecords,
 )
+from kinema.world.rays import Rays
 
 POINT_SOLE = 0.02
 """Leg lengths from heel to tip below which a foot is a point, and stands on the ground under its ball."""
@@ -192,18 +195,19 @@ class LocomotionState(StageState):
         self._solver = LegSolver(crowd)
         self.legs = self._solver.legs
         self.walkers = WALKER.zeros(crowd.count, crowd.precision)
-        self.feet = STEP.zeros((crowd.count, len(self.legs)), crowd.precision)
+        self.feet = WALKING_FOOT.zeros((crowd.count, len(self.legs)), crowd.precision)
         self.walkers.pelvis.fresh[:] = self.walkers.pelvis.moving[:] = True
         self.walkers.allowed[:] = self.walkers.advance[:] = 1.0
         self.walkers.learnt.top[:] = np.inf
         for rotation in (self.feet.rotation, self.feet.foothold.rotation, self.feet.target.rotation, self.walkers.lean):
             rotation[..., 3] = 1.0
-        self._settings = _settings_record(settings, crowd, self.legs)
-        self._legs = _leg_records(settings, crowd, self.legs)
+        records = _settings_record(settings, crowd, self.legs), _leg_records(settings, crowd, self.legs)
+        self._records = WalkRecords(*kernel_views(*records, self.walkers, self.feet))
         self._arms = swinging_arms(crowd, settings.arm_swing) if settings.arm_swing else None
         self._hips = int(crowd.rig.hips)
         self._ground: Any = None
         self._needed = (*(joint for leg in self.legs for joint in leg.joints[::2]), self._hips)
+        self._longest = max(leg.length for leg in self.legs)
 
     # --- what users set -----------------------------------------------------------------------------------------------
 
@@ -273,53 +277,54 @@ class LocomotionState(StageState):
         self.walkers.pelvis.moving[rows] = True
 
     def update(self, context: FrameContext) -> LocomotionReport:
-        """One frame: walk on in steps of at most `LONGEST_STEP`, then pose the hips, the legs and the arms."""
+        """Step a frame."""
         if context.ground is None:
             raise InputError("Locomotion needs a ground: give Animator(..., ground=...)")
-        state = self._settings, self._legs, self.walkers, self.feet
-        begin_frames(context.rows, *state, context.transform, self.crowd.precision(context.dt))
+        # 1. Find out what the caller has moved, and whether feet still stand on the ground.
+        begin_frames(context.rows, self._records, context.transform, self.crowd.precision(context.dt))
         self._follow_new_ground(context)
+        # 2. Walk on, in steps of at most `LONGEST_STEP`.
         steps = min(max(math.ceil(context.dt / LONGEST_STEP), 1), MOST_STEPS)
         for _ in range(steps):
-            self._step(context, self.crowd.precision(context.dt / steps))
+            self._walk_on(context, self.crowd.precision(context.dt / steps))
+        # 3. Pose the hips, the legs and the arms.
         self._pose_hips(context)
         self._solver.solve(context, self.feet.target)
         self._swing_arms(context)
+        # 4. Put characters onto the ground that are below it.
         self._lift_out(context)
         return self._report(context)
 
-    def _step(self, context: FrameContext, dt: Any) -> None:
+    def _walk_on(self, context: FrameContext, dt: Any) -> None:
         """Walk on by dt seconds, and move feet and bodies along. The pose is left as it is."""
-        rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
+        rows, records, transform = context.rows, self._records, context.transform
+        # 1. Move over the ground, as far as planted legs allow.
         with context.edit_transform() as edit:
-            travel(rows, *state, edit.transform, context.weights, dt)
-        choose_footholds(rows, *state, self._cast_footholds(context, dt), context.transform)
-        self._plan_swings(context)
-        swing_feet(rows, *state, context.transform, dt)
-        parent = int(self.crowd.skeleton.parents[self._hips])
-        frame = BodyFrame(context.world(self._needed), context.transform, context.weights, self._hips, parent)
-        step_bodies(rows, *state, frame, dt)
-
-    def _cast_footholds(self, context: FrameContext, dt: Any) -> Any:
-        """Lift the feet whose turn it is, and cast the rays of all that look for a foothold, in one call."""
-        rows, transform = context.rows, context.transform
-        state = self._settings, self._legs, self.walkers, self.feet
-        rays = RAY.zeros(begin_steps(rows, *state, transform, dt), self.crowd.precision)
-        aim_rays(rows, *state, transform, rays)
-        return self._cast(context, rays)
-
-    def _plan_swings(self, context: FrameContext) -> None:
-        """Plan the swings of all feet that have found their foothold, with one cast along their paths."""
-        rows, state = context.rows, (self._settings, self._legs, self.walkers, self.feet)
-        count = number_plan_rays(rows, self._legs, self.feet)
+            travel(rows, records, edit.transform, context.weights, dt)
+        # 2. Lift the feet whose turn it is, and find their footholds, with one cast for all.
+        rays = self._new_rays(begin_steps(rows, records, transform, dt))
+        aim_foothold_rays(rows, records, transform, rays)
+        find_footholds(rows, records, self._cast(context, rays), transform)
+        # 3. Plan the swings of the feet that found one, with another cast.
+        count = number_plan_rays(rows, records)
         if count:
-            rays = RAY.zeros(count, self.crowd.precision)
-            aim_plan_rays(rows, *state, context.transform, rays)
-            plan_swings(rows, *state, self._cast(context, rays), context.transform)
+            rays = self._new_rays(count)
+            aim_plan_rays(rows, records, transform, rays)
+            plan_swings(rows, records, self._cast(context, rays), transform)
+        # 4. Swing the feet that are in the air.
+        swing_feet(rows, records, transform, dt)
+        # 5. Move the bodies over their feet.
+        parent = int(self.crowd.skeleton.parents[self._hips])
+        frame = BodyFrame(context.world(self._needed), transform, context.weights, self._hips, parent)
+        move_bodies(rows, records, frame, dt)
 
-    def _cast(self, context: FrameContext, rays: Any) -> Any:
-        distance = (self.settings.max_rise + self.settings.max_drop) * max(leg.length for leg in self.legs)
-        return cast_rays(context.ground, rays, distance, self.crowd.precision)
+    def _new_rays(self, count: int) -> Rays:
+        distance = (self.settings.max_rise + self.settings.max_drop) * self._longest
+        return new_rays(count, distance, self.crowd.precision)
+
+    def _cast(self, context: FrameContext, rays: Rays) -> Any:
+        """Return what rays hit, (R,) `HIT`."""
+        return kernel_views(cast_rays(context.ground, rays, self.crowd.precision))[0]
 
     def _lift_out(self, context: FrameContext) -> None:
         """Put characters that are below the ground onto it: in the next frame they stand there.
@@ -364,38 +369,35 @@ class LocomotionState(StageState):
 
         Returns their floor and up, (n, 3), and the hits, (n, P) `HIT`.
         """
-        m = context.transform[rows, 0].reshape(-1, 3, 4)
-        own = self._settings.contact.up
-        up = np.einsum("nij,j->ni", m[..., :3], own)
+        m, contact = context.transform[rows, 0].reshape(-1, 3, 4), self._records.settings["contact"][0]
+        up = np.einsum("nij,j->ni", m[..., :3], contact["up"])
         up /= np.linalg.norm(up, axis=-1, keepdims=True)
-        floor = np.einsum("nij,j->ni", m[..., :3], own * self._settings.contact.floor) + m[..., 3]
-        high = rise * max(leg.length for leg in self.legs)
+        floor = np.einsum("nij,j->ni", m[..., :3], contact["up"] * contact["floor"]) + m[..., 3]
+        high = rise * self._longest
         along = np.einsum("npi,ni->np", points - floor[:, np.newaxis], up)
-        rays = RAY.zeros(points.shape[:2], self.crowd.precision)
-        rays.origin = points + (high - along)[..., np.newaxis] * up[:, np.newaxis]
-        rays.direction, rays.wanted = -up[:, np.newaxis], True
-        distance = high + self.settings.max_drop * max(leg.length for leg in self.legs)
-        hits = cast_rays(context.ground, rays.reshape(-1), distance, self.crowd.precision)
+        rays = new_rays(along.size, high + self.settings.max_drop * self._longest, self.crowd.precision)
+        rays.origins[:] = (points + (high - along)[..., np.newaxis] * up[:, np.newaxis]).reshape(-1, 3)
+        rays.units[:] = np.repeat(arrays.unit(-up.astype(np.float64)), points.shape[1], axis=0)
+        hits = cast_rays(context.ground, rays, self.crowd.precision)
         return floor, up, hits.reshape(points.shape[:2])
 
     def _pose_hips(self, context: FrameContext) -> None:
         with context.edit([self._hips]) as local:
-            leans = bool(self._settings.pelvis.lean > 0)
-            apply_to_hips(context.rows, self._hips, self.walkers.pelvis, leans, local.t, local.r)
+            pelvises, leans = self._records.walkers["pelvis"], _lean(self.settings, len(self.legs)) > 0
+            apply_to_hips(context.rows, self._hips, pelvises, leans, local.t, local.r)
 
     def _swing_arms(self, context: FrameContext) -> None:
         if self._arms is None or not self._arms.size:
             return
         world = context.world([*self._arms.parent.tolist(), self._hips])
         with context.edit(self._arms.joint.tolist()) as local:
-            records = self._settings, self._arms, self.feet
-            swing_arms(context.rows, *records, context.transform, world, context.weights, local.r)
+            swing_arms(context.rows, self._records, self._arms, context.transform, world, context.weights, local.r)
 
     def _report(self, context: FrameContext) -> LocomotionReport:
         walkers, target = self.walkers, self.feet.target
         transform = context.transform[:, 0].reshape(-1, 3, 4)
         way = walkers.asked.goal - transform[..., 3]
-        up = np.einsum("nij,j->ni", transform[..., :3], self._settings.contact.up)
+        up = np.einsum("nij,j->ni", transform[..., :3], self._records.settings["contact"]["up"][0])
         way = way - up * np.sum(way * up, axis=-1, keepdims=True)
         near = np.linalg.norm(way, axis=-1) <= 2 * ARRIVED * self.legs[0].length
         swinging = (target.contact == SWINGING)[..., np.newaxis]
@@ -415,7 +417,9 @@ class LocomotionState(StageState):
 
 
 def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[SolvedLeg]) -> Any:
-    record, rig = WALKER_SETTINGS.zeros(1, crowd.precision)[0], crowd.rig
+    """(1,) WALKER_SETTINGS."""
+    records, rig = WALKER_SETTINGS.zeros(1, crowd.precision), crowd.rig
+    record = records[0]
     contact, pelvis = record.contact, record.pelvis
     contact.up[:], contact.floor = rig.up, rig.floor
     contact.rise = settings.max_rise * max(leg.length for leg in legs)
@@ -425,7 +429,7 @@ def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[SolvedLeg]) 
     record.forward[:] = rig.forward
     for name in ("stride", "settle", "lift", "search", "swing_time", "foot_speed", "turn_speed", "half_life"):
         setattr(record, name, getattr(settings, name))
-    return record
+    return records
 
 
 def _lean(settings: Locomotion, legs: int) -> float:

@@ -140,60 +140,62 @@ def landing_point_of(leg, foot, which):
 
 
 @batch
-def number_plan_rays(rows, legs, feet):
+def number_plan_rays(rows, records):
     """Number the rays of all feet whose swing is to be planned. Returns their count."""
     count = 0
     for k in range(rows.size):
-        for n in range(legs.size):
-            foot = feet[rows[k], n]
+        for n in range(records.legs.size):
+            foot = records.feet[rows[k], n]
             foot.first_ray = -1
             if foot.swing.plans:
                 foot.first_ray = count
-                count += plan_rays(legs[n])
+                count += plan_rays(records.legs[n])
     return count
 
 
 @routine
-def aim_plan_rays_of(settings, leg, walker, foot, floor, rays):
+def aim_along_path(settings, leg, walker, foot, floor, rays):
     """Aim the rays of one foot: along its path, then under its sole as it lands."""
     n = foot.first_ray
     path = swing_path(leg, foot, floor.up)
     for line in range(lines_of(leg)):
         for step in range(PATH_RAYS):
-            aim_at_ground(settings, walker, rays[n], path_point(leg, foot, path, line, step), floor)
+            aim_at_ground(settings, walker, rays, n, path_point(leg, foot, path, line, step), floor)
             n += 1
     if not leg.point:
         for which in range(LANDING_RAYS):
-            aim_at_ground(settings, walker, rays[n], landing_point_of(leg, foot, which), floor)
+            aim_at_ground(settings, walker, rays, n, landing_point_of(leg, foot, which), floor)
             n += 1
 
 
 @batch
-def aim_plan_rays(rows, settings, legs, walkers, feet, transforms, rays):
-    """Aim the rays, (R,), of all feet whose swing is to be planned."""
+def aim_plan_rays(rows, records, transforms, rays):
+    """Aim the rays of all feet whose swing is to be planned."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
         floor = floor_of(settings.contact, transforms[i, 0])
         for n in range(legs.size):
-            if feet[i, n].swing.plans:
-                aim_plan_rays_of(settings, legs[n], walkers[i], feet[i, n], floor, rays)
+            if records.feet[i, n].swing.plans:
+                aim_along_path(settings, legs[n], records.walkers[i], records.feet[i, n], floor, rays)
 
 
 # --- planning ---------------------------------------------------------------------------------------------------------
 
 
 @batch
-def plan_swings(rows, settings, legs, walkers, feet, hits, transforms):
+def plan_swings(rows, records, hits, transforms):
     """Plan the swings of all feet that have found a foothold in this step."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
         up = floor_of(settings.contact, transforms[i, 0]).up
         for n in range(legs.size):
-            foot = feet[i, n]
+            foot = records.feet[i, n]
             if foot.swing.plans:
                 foot.swing.plans = False
                 raise_foothold(legs[n], foot, hits, up)
-                plan_swing(settings, legs[n], walkers[i], foot, hits, up)
+                plan_swing(settings, legs[n], records.walkers[i], foot, hits, up)
 
 
 @routine

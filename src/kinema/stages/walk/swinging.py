@@ -184,17 +184,19 @@ def set_target(leg, foot, floor):
 
 
 @batch
-def swing_feet(rows, settings, legs, walkers, feet, transforms, dt):
+def swing_feet(rows, records, transforms, dt):
     """Step all feet by dt, and set the targets of their legs."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
-        floor, m = floor_of(settings.contact, transforms[i, 0]), load_matrix(transforms[i, 0])
-        body = Body(quat.mul(load4(walkers[i].lean), rotation_of(m)), side_of(settings, m))
+        walker, m = records.walkers[i], load_matrix(transforms[i, 0])
+        floor = floor_of(settings.contact, transforms[i, 0])
+        body = Body(quat.mul(load4(walker.lean), rotation_of(m)), side_of(settings, m))
         for n in range(legs.size):
-            foot = feet[i, n]
+            foot = records.feet[i, n]
             if foot.target.contact == SWINGING:
                 hip = xform.apply(m, vec.add(load3(foot.hip.point), vec.scale(load3(foot.hip.velocity), dt)))
                 swing_within_speed(legs[n], foot, hip, body, floor.up, dt)
             elif foot.target.contact == HANGING:
-                hang_foot(settings, legs[n], walkers[i], foot, m, dt)
+                hang_foot(settings, legs[n], walker, foot, m, dt)
             set_target(legs[n], foot, floor)

@@ -69,7 +69,7 @@ def slow_down(settings, legs, walker, m, velocity, turn):
         along = vec.unit_or(way, (zero, zero, zero))
         stride = longest_stride(settings, legs[n], walker, m, along)
         speed = vec.length(way)
-        most = fastest_speed(settings, legs[n], stride, vec.dot(load3(walker.rise), along))
+        most = fastest_speed(settings, legs[n], stride, vec.dot(load3(walker.slope), along))
         share = min(share, most / speed) if speed > most else share
     store3(walker.commanded.velocity, vec.scale(velocity, share))
     walker.commanded.turn = turn * share
@@ -179,20 +179,21 @@ def step_transform(settings, legs, walker, feet, transform, up, step):
 
 
 @batch
-def travel(rows, settings, legs, walkers, feet, transforms, weights, dt):
+def travel(rows, records, transforms, weights, dt):
     """Move every walker over the ground. Store the homes of its feet and their velocities."""
+    settings, legs = records.settings[0], records.legs
     own_up = load3(settings.contact.up)
     for k in range(rows.size):
         i = rows[k]
-        walker, transform = walkers[i], transforms[i, 0]
+        walker, feet, transform = records.walkers[i], records.feet[i], transforms[i, 0]
         up = floor_of(settings.contact, transform).up
         ease_velocity(settings, legs, walker, load_matrix(transform), own_up, dt)
-        moves = step_transform(settings, legs, walker, feet[i], transform, up, dt * weights[i])
+        moves = step_transform(settings, legs, walker, feet, transform, up, dt * weights[i])
         walker.pelvis.moving |= moves | is_asked_to_move(walker)
-        follow_level(settings, legs, walker, feet[i], transform, up, dt)
-        note_homes(legs, walker, feet[i], load_matrix(transform), own_up)
-        set_rhythm(settings, legs, walker, feet[i], load_matrix(transform))
-        walker.dip = walking_dip(settings, legs, walker, feet[i], load_matrix(transform))
+        follow_level(settings, legs, walker, feet, transform, up, dt)
+        note_homes(legs, walker, feet, load_matrix(transform), own_up)
+        set_rhythm(settings, legs, walker, feet, load_matrix(transform))
+        walker.dip = walking_dip(settings, legs, walker, feet, load_matrix(transform))
 
 
 @kernel
@@ -214,13 +215,15 @@ def is_asked_to_move(walker):
 
 
 @batch
-def begin_frames(rows, settings, legs, walkers, feet, transforms, dt):
+def begin_frames(rows, records, transforms, dt):
     """Begin a frame of dt seconds, which may be walked in several steps."""
+    settings = records.settings[0]
     for k in range(rows.size):
         i = rows[k]
-        walkers[i].pelvis.moving = False
+        walker, m = records.walkers[i], load_matrix(transforms[i, 0])
+        walker.pelvis.moving = False
         up = floor_of(settings.contact, transforms[i, 0]).up
-        begin_frame(settings, legs, walkers[i], feet[i], load_matrix(transforms[i, 0]), up, dt)
+        begin_frame(settings, records.legs, walker, records.feet[i], m, up, dt)
 
 
 @routine

@@ -45,13 +45,13 @@ def landing_ankle(leg, foot):
 
 
 @kernel
-def aim_at_ground(settings, walker, ray, point, floor):
-    """Aim a ray down through a point, from above the slope that a walker stands on.
+def aim_at_ground(settings, walker, rays, n, point, floor):
+    """Aim ray n down through a point, from above the slope that a walker stands on.
 
     Ground ahead of a long body on steep stairs is higher above its floor than it looks for ground.
     """
-    slope = vec.dot(load3(walker.rise), vec.sub(point, floor.point))
-    aim_down(ray, point, floor, settings.contact.rise + slope)
+    slope = vec.dot(load3(walker.slope), vec.sub(point, floor.point))
+    aim_down(rays, n, point, floor, settings.contact.rise + slope)
 
 
 @kernel

@@ -14,6 +14,7 @@ from kinema.math import quat, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.stages.legs.ground_contact import PLANTED, RELEASED, SWINGING, floor_of
 from kinema.stages.legs.pelvis import (
+    SWING_SLACK,
     PelvisMotion,
     carry_hips,
     highest_hip,
@@ -39,7 +40,7 @@ HARDEST_FALL = 30.0
 HARDEST_RISE = 10.0
 """Leg lengths per second squared at which a body is accelerated at most otherwise: about that of a free fall."""
 
-LOOK_AHEAD = 2.5
+REACH_AHEAD = 2.5
 """Half-lives of the pelvis after which planted feet should still be within reach: as long as its spring takes."""
 
 RISE_DAMPING = 0.02
@@ -57,16 +58,13 @@ FOLD_ROOM = 1.05
 """Multiple of the closest distance from hip to ankle that a body keeps from where a foot is going to land, with room
 for the delay of its spring. The leg would be folded up otherwise, and its foot pushed into the step."""
 
-SWING_SLACK = 0.3
-"""Leg lengths by which the pelvis may leave a swinging foot out of reach: it need not be down yet."""
-
 HARDEST_JOINT, HOLD_PASSES = 24.0, 6
 """Radians per second at which a joint of a swinging leg rotates at most, 23 degrees per frame at 60 Hz, however its
 body moves; and the passes that find how far its foot may go, each halving the range."""
 
 
 class BodyFrame(NamedTuple):
-    """The arrays that `step_bodies` reads: world matrices (N, J, 12), transforms (N, 1, 12), weights (N,), and the
+    """The arrays that `move_bodies` reads: world matrices (N, J, 12), transforms (N, 1, 12), weights (N,), and the
     hips with the joint above them, -1 for none.
     """
 
@@ -78,7 +76,7 @@ class BodyFrame(NamedTuple):
 
 
 @routine
-def step_body(settings, legs, walker, feet, world, hips, m, dt):
+def move_body(settings, legs, walker, feet, world, hips, m, dt):
     """Move one body on its springs to the height and slope of its feet, low enough that every planted leg reaches.
 
     It never moves lower than its crouch: a foot that is out of reach then has to step. Returns its rotation in world
@@ -91,9 +89,9 @@ def step_body(settings, legs, walker, feet, world, hips, m, dt):
         level += vec.dot(slope.rise, vec.sub(hips.position, slope.middle))
         rotation = quat.part(step_lean(settings.pelvis, walker.pelvis, slope.rise, up, dt), hips.weight)
     walker.level.height = level
-    step_rise(settings, legs, walker, feet, up, dt)
+    ease_slope(settings, legs, walker, feet, up, dt)
     goal, length = level - walker.dip, legs[0].bones.length
-    ahead = settings.pelvis.half_life * like(dt, LOOK_AHEAD) * walker.progress
+    ahead = settings.pelvis.half_life * like(dt, REACH_AHEAD) * walker.progress
     now, soon, lowest = body_tops(settings, legs, walker, feet, world, hips, rotation, ahead)
     goal = max(min(goal, soon), lowest)
     height, speed = spring_height(settings.pelvis, walker.pelvis, goal, length, dt)
@@ -121,7 +119,7 @@ def body_tops(settings, legs, walker, feet, world, hips, rotation, ahead):
     """
     rhythm = walker.rhythm
     up, zero = hips.up, like(ahead, 0.0)
-    level, full = walker.level.height, settings.pelvis.half_life * like(ahead, LOOK_AHEAD)
+    level, full = walker.level.height, settings.pelvis.half_life * like(ahead, REACH_AHEAD)
     now = soon = walker.level.height + legs[0].bones.length
     lowest = now - legs[0].bones.length * like(ahead, 4.0)
     last = rhythm.beat - rhythm.since
@@ -210,13 +208,13 @@ def stands_at(foot):
 
 
 @routine
-def step_rise(settings, legs, walker, feet, up, dt):
+def ease_slope(settings, legs, walker, feet, up, dt):
     """Ease the slope under the feet of a walker: the plane through the ground under them, by least squares.
 
     Where the feet say nothing of the slope, as two feet side by side do of that ahead, it stays as it was.
     """
     zero, one = like(dt, 0.0), like(dt, 1.0)
-    before = (zero, zero, zero) if walker.pelvis.fresh else vec.reject(load3(walker.rise), up)
+    before = (zero, zero, zero) if walker.pelvis.fresh else vec.reject(load3(walker.slope), up)
     middle = (zero, zero, zero)
     for n in range(legs.size):
         middle = vec.add(middle, stands_at(feet[n]))
@@ -233,7 +231,7 @@ def step_rise(settings, legs, walker, feet, up, dt):
     rise = vec.add(vec.scale(e1, yy * xh - xy * yh), vec.scale(e2, xx * yh - xy * xh))
     change = vec.scale(rise, one / (xx * yy - xy * xy))
     left = zero if walker.pelvis.fresh else spring.decay(settings.pelvis.half_life * like(dt, RISE_HALF_LIFE), dt)
-    store3(walker.rise, vec.add(before, vec.scale(change, one - left)))
+    store3(walker.slope, vec.add(before, vec.scale(change, one - left)))
 
 
 @kernel
@@ -248,16 +246,18 @@ def note_lost_contacts(legs, feet):
 
 
 @batch
-def step_bodies(rows, settings, legs, walkers, feet, frame, dt):
+def move_bodies(rows, records, frame, dt):
     """Move the bodies of these walkers. frame: see `BodyFrame`."""
+    settings, legs = records.settings[0], records.legs
     for k in range(rows.size):
         i = rows[k]
+        walker, feet = records.walkers[i], records.feet[i]
         world, transform = frame.world[i], frame.transforms[i, 0]
-        up = floor_of(settings.contact, transform).up
+        up, m = floor_of(settings.contact, transform).up, load_matrix(transform)
         hips = hips_of(world, transform, frame.hips, frame.parent, up, frame.weights[i])
-        rotation = step_body(settings, legs, walkers[i], feet[i], world, hips, load_matrix(transform), dt)
-        note_lost_contacts(legs, feet[i])
-        end_step(legs, walkers[i], feet[i], world, hips, rotation, load_matrix(transform), dt)
+        rotation = move_body(settings, legs, walker, feet, world, hips, m, dt)
+        note_lost_contacts(legs, feet)
+        end_step(legs, walker, feet, world, hips, rotation, m, dt)
 
 
 @routine

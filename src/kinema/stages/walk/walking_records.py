@@ -6,6 +6,8 @@ lengths are in metres, angles in radians and times in seconds.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kinema.compile.records import REAL, Record
@@ -109,26 +111,26 @@ WALKER = Record(
     learnt=LEARNT_PACE,
     dip=REAL,  # by which the body walks lower than it stands
     level=LEVEL,
-    rise=(REAL, 3),  # of the ground under the feet, metres per metre, as a vector across up, eased
+    slope=(REAL, 3),  # how the ground under the feet rises, metres per metre, as a vector across up, eased
     lean=(REAL, 4),  # rotation of the body, world space
     transform=(REAL, 12),  # of the character, at the end of the last frame
 )
 """The state of one walker."""
 
-STEP_HOME = Record(
+FOOT_HOME = Record(
     point=(REAL, 3),  # where the foot belongs now
     drift=(REAL, 3),  # how fast that moves, metres a second
     carried=(REAL, 3),  # how fast the caller moves it, metres a second
 )
 
-STEP_WISH = Record(
+FOOT_WISH = Record(
     point=(REAL, 3),  # where a foot that leaves now should come down
     side=(REAL, 3),  # to the foot's side of the body, unit
     bound=REAL,  # how far along that the foot has to land to stay on its side of the foot beside it
     beside=REAL,  # height at which that one stands
 )
 
-STEP_FOOTHOLD = Record(
+FOOT_HOLD = Record(
     ball=(REAL, 3),  # where it comes down
     rotation=(REAL, 4),  # from the character's own space
     shift=(REAL, 3),  # from where it should come down, across up
@@ -136,7 +138,7 @@ STEP_FOOTHOLD = Record(
     tried=(REAL, 3),  # where it was looked for then
 )
 
-STEP_SWING = Record(
+FOOT_SWING = Record(
     duration=REAL,  # of all of it
     left=REAL,  # of that
     apex=REAL,  # height over which the foot passes
@@ -150,22 +152,35 @@ STEP_SWING = Record(
     replanned=bool,  # it did
 )
 
-STEP_HIP = Record(
+FOOT_HIP = Record(
     point=(REAL, 3),  # where the leg starts, as the body was last, in the character's own space
     velocity=(REAL, 3),  # of that, metres a second
     to_ankle=(REAL, 3),  # the way from there to the ankle in the last frame, in the space of the body
 )
 
-STEP = Record(
+WALKING_FOOT = Record(
     target=FOOT_TARGET,  # contact state, ball, and what the leg is asked for
     rotation=(REAL, 4),  # from the character's own space to how the foot stands
     velocity=(REAL, 3),  # of a swinging foot, metres a second
     pull=REAL,  # its vertical acceleration, metres a second squared
-    home=STEP_HOME,
-    wanted=STEP_WISH,
-    foothold=STEP_FOOTHOLD,
-    swing=STEP_SWING,
-    hip=STEP_HIP,
+    home=FOOT_HOME,
+    wanted=FOOT_WISH,
+    foothold=FOOT_HOLD,
+    swing=FOOT_SWING,
+    hip=FOOT_HIP,
     first_ray=np.int64,  # of its rays in this frame, -1 for none
 )
 """The state of one foot. Vectors are in world space, unless a field says otherwise."""
+
+
+class WalkRecords(NamedTuple):
+    """The records of `Locomotion`: N characters, L legs."""
+
+    settings: Any
+    """(1,) WALKER_SETTINGS."""
+    legs: Any
+    """(L,) WALKING_LEG."""
+    walkers: Any
+    """(N,) WALKER."""
+    feet: Any
+    """(N, L) WALKING_FOOT."""
