@@ -205,7 +205,7 @@ class LocomotionState(StageState):
         self._records = WalkRecords(*kernel_views(*records, self.walkers, self.feet))
         self._arms = swinging_arms(crowd, settings.arm_swing) if settings.arm_swing else None
         self._hips = int(crowd.rig.hips)
-        self._ground: Any = None
+        self._ground: Any = None  # of the last frame; of this one, once `_follow_new_ground` has run
         self._needed = (*(joint for leg in self.legs for joint in leg.joints[::2]), self._hips)
         self._longest = max(leg.length for leg in self.legs)
 
@@ -304,13 +304,13 @@ class LocomotionState(StageState):
         # 2. Lift the feet whose turn it is, and find their footholds, with one cast for all.
         rays = self._new_rays(begin_steps(rows, records, transform, dt))
         aim_foothold_rays(rows, records, transform, rays)
-        find_footholds(rows, records, self._cast(context, rays), transform)
+        find_footholds(rows, records, self._cast(rays), transform)
         # 3. Plan the swings of the feet that found one, with another cast.
         count = number_plan_rays(rows, records)
         if count:
             rays = self._new_rays(count)
             aim_plan_rays(rows, records, transform, rays)
-            plan_swings(rows, records, self._cast(context, rays), transform)
+            plan_swings(rows, records, self._cast(rays), transform)
         # 4. Swing the feet that are in the air.
         swing_feet(rows, records, transform, dt)
         # 5. Move the bodies over their feet.
@@ -322,9 +322,9 @@ class LocomotionState(StageState):
         distance = (self.settings.max_rise + self.settings.max_drop) * self._longest
         return new_rays(count, distance, self.crowd.precision)
 
-    def _cast(self, context: FrameContext, rays: Rays) -> Any:
+    def _cast(self, rays: Rays) -> Any:
         """Return what rays hit, (R,) `HIT`."""
-        return kernel_views(cast_rays(context.ground, rays, self.crowd.precision))[0]
+        return kernel_views(cast_rays(self._ground, rays, self.crowd.precision))[0]
 
     def _lift_out(self, context: FrameContext) -> None:
         """Put characters that are below the ground onto it: in the next frame they stand there.
@@ -378,7 +378,7 @@ class LocomotionState(StageState):
         rays = new_rays(along.size, high + self.settings.max_drop * self._longest, self.crowd.precision)
         rays.origins[:] = (points + (high - along)[..., np.newaxis] * up[:, np.newaxis]).reshape(-1, 3)
         rays.units[:] = np.repeat(arrays.unit(-up.astype(np.float64)), points.shape[1], axis=0)
-        hits = cast_rays(context.ground, rays, self.crowd.precision)
+        hits = cast_rays(self._ground, rays, self.crowd.precision)
         return floor, up, hits.reshape(points.shape[:2])
 
     def _pose_hips(self, context: FrameContext) -> None:
