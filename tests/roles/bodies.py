@@ -98,6 +98,63 @@ def lying(disguised):
     return replace(disguised, character=replace(disguised.character, skeleton=skeleton, clips=clips))
 
 
+def collapsed(disguised, axis, mirrored=False):
+    """With a rest pose without rotations in which every bone runs along its own axis, as some exporters have it.
+
+    mirrored: bones of the right side run the other way.
+    """
+    old = disguised.character.skeleton
+    positions = old.rest_world[:, :3, 3].astype(np.float64)
+    frames = []
+    for j, parent in enumerate(old.parents):
+        below = old.children(j)
+        way = positions[below[0]] - positions[j] if below else np.zeros(3)
+        if not np.linalg.norm(way) > 0:
+            frames.append(frames[parent] if parent >= 0 else np.array((0.0, 0.0, 0.0, 1.0)))
+            continue
+        own = np.array(axis) * (-1.0 if mirrored and positions[j, 0] < -1e-3 else 1.0)
+        frames.append(_shortest(own, way / np.linalg.norm(way)))
+    frames = np.array(frames)
+    above = [int(parent) for parent in old.parents]
+    offsets = np.array([positions[j] - (positions[p] if p >= 0 else 0.0) for j, p in enumerate(above)])
+    offsets = np.array(
+        [o if p < 0 else arrays.rotate(arrays.conj(frames[p]), o) for o, p in zip(offsets, above, strict=True)]
+    )
+    turned = np.tile(np.eye(4), (len(old), 1, 1))
+    turned[:, :3, :3] = arrays.to_matrix(frames)
+    bind = np.linalg.inv(turned) @ old.inverse_bind
+    straight = np.tile((0.0, 0.0, 0.0, 1.0), (len(old), 1))
+    skeleton = Skeleton(old.names, old.parents, Pose(offsets, straight), None, bind)
+    rest = old.world_rotations(old.rest.astype(np.float64))
+    clips = {}
+    for name, clip in disguised.character.clips.items():
+        times = np.linspace(0.0, clip.duration, 2 + int(30 * clip.duration))
+        poses = clip.sample(times).astype(np.float64)
+        world = old.world(poses)
+        # The frames belong to world-aligned joints: take the rest rotations off first.
+        spun = arrays.mul(arrays.mul(old.world_rotations(poses), arrays.conj(rest)), frames)
+        local = spun.copy()
+        moved = np.tile(offsets, (len(times), 1, 1))
+        for j, parent in enumerate(above):
+            if parent >= 0:
+                local[:, j] = arrays.mul(arrays.conj(spun[:, parent]), spun[:, j])
+            else:
+                moved[:, j] = world[:, j, :3, 3]
+        if len(above) > 1 and above[1] == 0:  # The hips travel below a root.
+            moved[:, 1] = arrays.rotate(arrays.conj(spun[:, 0]), world[:, 1, :3, 3] - world[:, 0, :3, 3])
+        scales = np.ones_like(moved)
+        fps = (len(times) - 1) / clip.duration
+        clips[name] = Clip.from_poses(name, skeleton, Pose.of(moved, arrays.unit(local), scales), fps=fps)
+    return replace(disguised, character=replace(disguised.character, skeleton=skeleton, clips=clips))
+
+
+def _shortest(a, b):
+    """The smallest rotation from one direction to another."""
+    if a @ b < -0.999999:
+        return arrays.from_axis_angle(np.roll(a, 1), np.pi)
+    return arrays.unit(np.array((*np.cross(a, b), 1.0 + a @ b)))
+
+
 def with_decoys(disguised):
     """With all that animators leave in a person's file: twist bones beside limbs, grips for hands, feet and knees,
     swords, a camera, a mesh. All but the last two turn a little in every clip.

@@ -17,7 +17,18 @@ from kinema.model.pose import Pose
 from kinema.model.rig import Arm, Leg
 from kinema.model.skeleton import Skeleton
 from tests.assets import asset
-from tests.roles.bodies import MADE, Disguised, lying, nameless, placed, plain, shuffled, with_decoys, with_halves
+from tests.roles.bodies import (
+    MADE,
+    Disguised,
+    collapsed,
+    lying,
+    nameless,
+    placed,
+    plain,
+    shuffled,
+    with_decoys,
+    with_halves,
+)
 
 # --- real files ------------------------------------------------------------------------------------------------
 
@@ -396,6 +407,59 @@ def test_a_character_that_lies_at_rest_stands_in_its_clips(name):
     np.testing.assert_allclose(rig.forward, (0, 0, 1), atol=0.03)
     for leg, truth in zip(rig.legs, made.rig.legs, strict=False):
         assert leg.sole == pytest.approx(truth.sole, abs=0.002)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])
+def test_a_person_whose_bones_lie_along_one_axis_at_rest_is_known_by_its_clips(axis, mirrored):
+    made = MADE["humanoid"]()
+    disguised = collapsed(nameless(plain(made)), axis, mirrored)
+    character = disguised.character
+    for skins in (character.skins, ()):
+        rig = roles.find(character.skeleton, character.clips, skins=skins)
+        assert_same_roles(made, disguised, rig, eyes=False)
+        assert rig.stance is not None
+        np.testing.assert_allclose(rig.forward, (0, 0, 1), atol=0.05)
+
+
+BANDAI = ("dataset-1_bye_active_001", "dataset-1_run_proud_001", "dataset-1_walk_musical_001")
+
+
+@pytest.mark.parametrize("take", BANDAI)
+def test_a_captured_take_whose_rest_pose_lies_collapsed_has_arms_and_a_unit(take):
+    character = files.load(asset(f"bvh/bandai/{take}.bvh"))
+    found = as_table(character.rig)
+    assert found["arms"] == both("UpperArm_{} LowerArm_{} Hand_{}", "L", "R")
+    assert found["legs"] == both("UpperLeg_{} LowerLeg_{} Foot_{}", "L", "R")
+    assert found["head"] == "Head"
+    assert not character.rig.doubts
+    assert roles.unit(character.rig).name == "centimetres"
+    assert character.rig.forward == pytest.approx((0, 0, 1), abs=0.1)
+
+
+@pytest.mark.parametrize("take", ["cmu_01_01", "cmu_120_08", "cmu_141_01"])
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
+def test_captured_takes_keep_their_roles_and_unit_when_their_rest_pose_collapses(take, axis):
+    character = files.load(asset(f"bvh/cmu/{take}.bvh"))
+    disguised = collapsed(Disguised(character, {}), axis, mirrored=True).character
+    rig = roles.find(disguised.skeleton, disguised.clips)
+    for limbs in ("legs", "arms"):
+        before, after = ({limb.name: limb.joints for limb in getattr(r, limbs)} for r in (character.rig, rig))
+        assert after == before
+    assert rig.head == character.rig.head
+    assert roles.unit(rig).name == roles.unit(character.rig).name
+
+
+def test_two_legs_and_a_head_without_arms_are_a_doubt():
+    old = MADE["humanoid"]().skeleton
+    arms = [j for j, name in enumerate(old.names) if name.startswith("clavicle")]
+    kept = np.setdiff1d(np.arange(len(old)), old.below(arms))
+    new = {int(j): k for k, j in enumerate(kept)}
+    rest = Pose(*(array[kept] for array in old.rest.arrays()))
+    skeleton = Skeleton([old.names[j] for j in kept], [new.get(int(old.parents[j]), -1) for j in kept], rest)
+    rig = roles.find(skeleton)
+    assert len(rig.legs) == 2
+    assert any("No arms were found" in doubt for doubt in rig.doubts)
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -73,3 +73,24 @@ def test_a_stance_is_one_pose_of_the_skeleton():
         replace(made.rig, stance=MADE["spider"]().skeleton.rest)
     standing = replace(made.rig, stance=made.skeleton.rest)
     np.testing.assert_array_equal(standing.standing_world, made.rig.standing_world)
+
+
+def test_the_stance_is_a_moment_whose_trunk_is_not_twisted():
+    """Someone whose feet lie below the ground at rest, who twists and untwists the trunk."""
+    made = MADE["humanoid"]()
+    down = lying(plain(made)).character
+    still = down.clips["idle"].sample(np.zeros(41)).astype(np.float64)
+    rotations = still.rotations.copy()
+    spine = down.skeleton.index("spine_1")
+    hips = down.skeleton.index("hips")
+    twist = np.radians(35.0) * np.cos(np.linspace(0.0, np.pi, 41))
+    up = arrays.from_axis_angle((0.0, 1.0, 0.0), twist)
+    rotations[:, hips] = arrays.mul(rotations[:, hips], up)
+    rotations[:, spine] = arrays.mul(rotations[:, spine], arrays.conj(arrays.mul(up, up)))
+    for side in "lr":
+        thigh = down.skeleton.index(f"thigh_{side}")
+        rotations[:, thigh] = arrays.mul(arrays.conj(up), rotations[:, thigh])
+    clip = km.Clip.from_poses("sway", down.skeleton, km.Pose(still.translations, rotations), fps=20.0)
+    rig = roles.find(down.skeleton, {"sway": clip})
+    assert rig.stance is not None
+    assert rig.forward == pytest.approx((0, 0, 1), abs=0.06)

@@ -6,6 +6,7 @@ from kinema import roles
 from kinema.io import files
 from kinema.math import arrays
 from kinema.model.rig import Rig
+from kinema.roles.unit import ABOVE_HEAD, UNITS
 from tests.assets import asset
 from tests.roles.bodies import MADE, placed, plain
 
@@ -39,6 +40,16 @@ def test_a_person_in_other_units(size, word):
     guess = roles.unit(roles.find(character.skeleton, character.clips))
     assert guess.name == word
     assert guess.height == pytest.approx(1.56, rel=0.01)  # Up to the head's joint.
+
+
+@pytest.mark.parametrize("tall", [1.25, 1.6, 2.15])
+@pytest.mark.parametrize("word", ["metres", "centimetres", "millimetres", "decimetres", "inches", "feet"])
+def test_a_height_that_people_have_in_one_unit_decides(tall, word):
+    size = tall / (1.56 * ABOVE_HEAD) / UNITS[word]
+    character = placed(plain(MADE["humanoid"]()), arrays.from_axis_angle((0.0, 1.0, 0.0), 0.0), size).character
+    guess = roles.unit(roles.find(character.skeleton))
+    assert guess.name == word
+    assert guess.sure > 0.75
 
 
 def test_the_unit_is_unknown_without_legs():

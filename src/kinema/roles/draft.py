@@ -82,6 +82,8 @@ def make(
         sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
     if not all_legs:
         doubts.append(Doubt("legs", "No legs were found: nothing in a pair comes down to the lowest level."))
+    if len(all_legs) == 2 and middle.head is not None and not all_arms:
+        doubts.append(Doubt("arms", "No arms were found, though it has two legs and a head."))
     return Draft(
         middle.hips,
         middle.spine,

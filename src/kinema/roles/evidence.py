@@ -6,12 +6,14 @@ if skin follows it or clips rotate it, unless its name marks it as something els
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kinema.math import arrays
 from kinema.model.clip import Clip
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
@@ -35,6 +37,13 @@ joints that they do not rotate are controls."""
 
 BODY_BRANCHES = 3
 """Children from which a joint counts as carrying limbs: bodies have two or more such joints, hips and chest."""
+
+ELSEWHERE, ELSEWHERE_SHARE = math.radians(75), 0.45
+"""Radians that a bone points away at rest from its mean direction in clips, and the share of all bones, by length, that
+do so in a rest pose that lies collapsed. Stretched arms are a third of a person's bones."""
+
+OPPOSITE, LONG_BONE = math.radians(120), 0.1
+"""Radians that no single bone of this share of the body's size points away at rest, unless the pose lies collapsed."""
 
 _TELLING = ("idle", "stand", "walk", "rest", "pose", "run", "trot")
 """Name tokens of clips in which feet stand on the ground, the most useful first."""
@@ -65,12 +74,12 @@ class Moving:
 class Evidence:
     """Measurements of a skeleton. All lengths are in the file's own unit.
 
-    rest: (J, 3), where joints are at rest. children: of each joint, within the body. body: (J,), whether a joint
-    belongs to it. helper: (J,), those on the way to a limb that never rotate. end: (J,), those that only mark
-    where a bone ends. weight: (J,), share of the skin that follows each joint, or None without skins. reach: (J,), the
-    longest way down from a joint. middle: (J, 3), the mean of a joint and all below. count: (J,), how many these are.
-    size: diagonal of the box around the body at rest. bodies: how many the file holds, of which this is the largest.
-    skins: those of the file that fit the skeleton.
+    rest: (J, 3), where joints are at rest, or typically in clips where the rest pose lies collapsed. children: of each
+    joint, within the body. body: (J,), whether a joint belongs to it. helper: (J,), those on the way to a limb that
+    never rotate. end: (J,), those that only mark where a bone ends. weight: (J,), share of the skin that follows each
+    joint, or None without skins. reach: (J,), the longest way down from a joint. middle: (J, 3), the mean of a joint
+    and all below. count: (J,), how many these are. size: diagonal of the box around the body. bodies: how many the file
+    holds, of which this is the largest. skins: those of the file that fit the skeleton.
     """
 
     skeleton: Skeleton
@@ -125,16 +134,83 @@ def gather(skeleton: Skeleton, clips: Sequence[Clip], skins: Sequence[Skin]) -> 
     alive, end = _joints(skeleton, weight, pieces, _tracked(skeleton, chosen))
     body, bodies = _largest_body(skeleton, alive | end)
     rest = skeleton.rest_world[:, :3, 3].astype(np.float64)
-    used = rest[(alive | end) & body]
-    size = float(np.linalg.norm(np.ptp(used, axis=0))) if len(used) else 0.0
+    children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
+    size = _size(rest, children, (alive | end) & body)
     if not size > 0:
         return None
-    children = tuple(tuple(j for j in skeleton.children(i) if body[j]) for i in range(len(skeleton)))
     helper = body & np.array([name_tokens.kind(name) == "helper" for name in skeleton.names])
     moving = tuple(_look(skeleton, clip) for clip in chosen)
     parts = (children, body, helper, end & body, weight, *_sums(rest, children))
     fitting = tuple(skin for skin in skins if skin.joints.size and skin.joints.max() < len(skeleton))
     return Evidence(skeleton, rest, moving, *parts, size, bodies, fitting)
+
+
+def as_in_clips(evidence: Evidence) -> Evidence:
+    """Return the evidence with the typical pose of the clips in place of the rest pose.
+
+    Every bone has the mean of its directions, as seen from what carries the body: left and right are alike in it, which
+    they are at no moment of a walk. It stands in the world as the moment does that is most like it.
+    """
+    top = _first_branch(evidence.children, evidence.body)
+    world = np.concatenate([moving.world for moving in evidence.clips])
+    shapes = _seen_from(world, top)
+    mean = shapes.mean(axis=0)
+    nearest = world[int(np.argmin(np.linalg.norm((shapes - mean)[:, evidence.body], axis=-1).sum(axis=-1)))]
+    posed = mean.copy()
+    for joint, parent in enumerate(evidence.skeleton.parents):
+        if parent >= 0:
+            length = np.linalg.norm(evidence.rest[joint] - evidence.rest[parent])
+            posed[joint] = posed[parent] + arrays.unit(mean[joint] - mean[parent]) * length
+    positions = posed @ _axes(nearest[top]).T + nearest[top, :3, 3]
+    reach, middle, count = _sums(positions, evidence.children)
+    size = _size(positions, evidence.children, evidence.body)
+    return replace(evidence, rest=positions, reach=reach, middle=middle, count=count, size=size or evidence.size)
+
+
+def rest_is_collapsed(evidence: Evidence) -> bool:
+    """Whether the bones of clips point elsewhere from what carries the body than they do at rest.
+
+    In some files all bones at rest run along one axis. Arms that hang in clips and are stretched at rest are usual.
+    """
+    if not evidence.clips:
+        return False
+    top = _first_branch(evidence.children, evidence.body)
+    bones = [j for j in evidence.below(top) if j != top]
+    parents = evidence.skeleton.parents[bones]
+    shapes = np.concatenate([_seen_from(moving.world, top) for moving in evidence.clips])
+    rest = _seen_from(evidence.skeleton.rest_world.astype(np.float64), top)
+    mean, at_rest = (shape[bones] - shape[parents] for shape in (shapes.mean(axis=0), rest))
+    lengths = np.linalg.norm(at_rest, axis=-1)
+    angles = np.arccos(np.clip((arrays.unit(mean) * arrays.unit(at_rest)).sum(axis=-1), -1.0, 1.0))
+    elsewhere = lengths[angles > ELSEWHERE].sum() > ELSEWHERE_SHARE * lengths.sum()
+    return bool(elsewhere or angles[lengths > LONG_BONE * evidence.size].max(initial=0.0) > OPPOSITE)
+
+
+def _seen_from(world: Any, joint: int) -> Any:
+    """(..., J, 3): positions in the frame of one joint, without its scale."""
+    away = world[..., :3, 3] - world[..., joint : joint + 1, :3, 3]
+    return away @ _axes(world[..., joint, :, :])
+
+
+def _axes(world: Any) -> Any:
+    """(..., 3, 3): the axes of a joint as columns, of length 1."""
+    return arrays.unit(world[..., :3, :3].swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def _size(positions: Any, children: Sequence[Sequence[int]], used: Any) -> float:
+    """Diagonal of the box around these joints, without those above the first branch: a root may be anywhere."""
+    used = used.copy()
+    used[: _first_branch(children, used)] = False
+    return float(np.linalg.norm(np.ptp(positions[used], axis=0))) if used.any() else 0.0
+
+
+def _first_branch(children: Sequence[Sequence[int]], body: Any) -> int:
+    """Return the first joint of a body that has several children in it; the first of all if none has."""
+    first = int(np.argmax(body))
+    at = first
+    while len(children[at]) == 1:
+        at = children[at][0]
+    return at if children[at] else first
 
 
 # --- clips -----------------------------------------------------------------------------------------------------

@@ -97,18 +97,18 @@ def find(
     pairs: list[Pair],
     posture: Posture,
     hips: int,
-    positions: Any,
+    world: Any,
     ahead: Any,
     sides: Mapping[int, str],
 ) -> Facing:
     """Decide whether the body faces ahead, (3,), or the opposite way.
 
-    positions: (J, 3), as it stands. sides: joints known to be "left" or "right"; facing ahead, the first side of each
+    world: (J, 4, 4), as it stands. sides: joints known to be "left" or "right"; facing ahead, the first side of each
     pair is the left one.
     """
     if known := _sides(pairs, sides):
         return Facing(known > 0, 1.0, ())
-    witnesses = [each for each in _witnesses(evidence, pairs, posture, hips, positions, ahead) if each.vote]
+    witnesses = [each for each in _witnesses(evidence, pairs, posture, hips, world, ahead) if each.vote]
     votes = [WEIGHTS[each.name] * each.vote for each in witnesses]
     total, weight = sum(votes), sum(map(abs, votes))
     way = 1.0 if total >= 0 else -1.0
@@ -133,11 +133,12 @@ def across_of(pairs: Sequence[Pair], positions: Any, size: float) -> Any:
 
 
 def _witnesses(
-    evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, positions: Any, ahead: Any
+    evidence: Evidence, pairs: list[Pair], posture: Posture, hips: int, world: Any, ahead: Any
 ) -> Iterator[Witness]:
+    positions = world[:, :3, 3]
     names = dict(enumerate(map(name_tokens.side, evidence.skeleton.names)))
     yield Witness("sides", float(np.sign(_sides(pairs, names))))
-    yield from _legs(evidence, posture, positions, ahead)
+    yield from _legs(evidence, posture, world, ahead)
     yield from _animal(evidence, posture, hips, positions, ahead)
     faces = [j for j in np.flatnonzero(evidence.body).tolist() if evidence.kind(j) in ("jaw", "eye")]
     shares = [
@@ -158,8 +159,9 @@ def _sides(pairs: list[Pair], sides: Mapping[int, str]) -> int:
     return votes
 
 
-def _legs(evidence: Evidence, posture: Posture, positions: Any, ahead: Any) -> Iterator[Witness]:
+def _legs(evidence: Evidence, posture: Posture, world: Any, ahead: Any) -> Iterator[Witness]:
     """Feet, their skin, and knees at rest where no clip bends them."""
+    positions = world[:, :3, 3]
     paths = [path for pair in posture.legs for path in pair.both]
     if len(posture.legs) > 2:
         return
@@ -170,21 +172,21 @@ def _legs(evidence: Evidence, posture: Posture, positions: Any, ahead: Any) -> I
     ]
     yield Witness("feet", _mean(toes))
     if len(posture.legs) == 1:
-        yield Witness("skin", _mean([_skin_ahead(evidence, path, ahead) for path in paths if len(path) >= 3]))
+        yield Witness("skin", _mean([_skin_ahead(evidence, path, world, ahead) for path in paths if len(path) >= 3]))
         yield Witness("knees", _knees(evidence, posture, positions, ahead))
 
 
-def _skin_ahead(evidence: Evidence, path: tuple[int, ...], ahead: Any) -> float:
-    """-1 to 1: whether the skin of a foot reaches further ahead of its ankle than behind it, at rest."""
+def _skin_ahead(evidence: Evidence, path: tuple[int, ...], world: Any, ahead: Any) -> float:
+    """-1 to 1: whether the skin of a foot reaches further ahead of its ankle than behind it, as it stands."""
     skeleton, ankle = evidence.skeleton, path[2]
     foot = np.zeros(len(skeleton), bool)
     foot[skeleton.below([ankle])] = True
-    palette = skeleton.palette(skeleton.rest)
+    palette = (world @ skeleton.inverse_bind)[:, :3]
     reach: list[Any] = []
     for skin in evidence.skins:
         mine = (skin.weights * foot[skin.joints]).sum(axis=1) > FOOT_FOLLOWS
         if mine.any():
-            reach.append((skin.deform(palette)[mine].astype(np.float64) - evidence.rest[ankle]) @ ahead)
+            reach.append((skin.deform(palette)[mine].astype(np.float64) - world[ankle, :3, 3]) @ ahead)
     if not reach:
         return 0.0
     along = np.concatenate(reach)

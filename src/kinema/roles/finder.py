@@ -43,6 +43,8 @@ def find(
     facts = evidence.gather(skeleton, clips, skins) if len(skeleton) <= MOST_JOINTS else None
     if facts is None:
         return None
+    if evidence.rest_is_collapsed(facts):
+        facts = evidence.as_in_clips(facts)
     found, standing = _roles(facts, overrides)
     if not _is_body(facts, found):
         return None

@@ -31,6 +31,9 @@ walks in place it does."""
 LOW = 0.1
 """Leg lengths above the lowest of a clip within which the end of a foot may stand."""
 
+TWISTED = 0.5
+"""Body sizes that one foot may be above the other instead of a radian between the lines of hips, shoulders and feet."""
+
 LEVEL_FOOT = (math.radians(-10), math.radians(40))
 """Radians that a foot points down from its ankle to its end if it stands flat: least and most of what rigs have. A rest
 pose in between is taken as it is; clips may show feet on tiptoe alone."""
@@ -82,12 +85,16 @@ def find(
     """forward: where it is known. sides: joints that are known to be "left" or "right"."""
     world, pose = _standing(evidence, posture)
     positions, up = world[:, :3, 3], posture.up
-    across = _flat(symmetry.across if pose is None else facing.across_of(pairs, positions, evidence.size), up)
+    across = symmetry.across
+    if pose is not None:
+        lines = _lines(evidence, posture, positions)
+        across = sum(lines) if lines else facing.across_of(pairs, positions, evidence.size)
+    across = _flat(across, up)
     if forward is not None:
         known = _flat(np.asarray(forward, float), up)
         return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, ())
     ahead = arrays.unit(np.cross(across, up))  # Where up x ahead, the left, is the symmetry's first side.
-    found = facing.find(evidence, pairs, posture, hips, positions, ahead, sides or {})
+    found = facing.find(evidence, pairs, posture, hips, world, ahead, sides or {})
     return Stance(world, pose, up, ahead if found.ahead else -ahead, found.ahead, found.sure, found.against)
 
 
@@ -95,8 +102,8 @@ def find(
 
 
 def _standing(evidence: Evidence, posture: Posture) -> tuple[Any, Pose | None]:
-    """Return the rest pose if it stands; otherwise the sample of the clips with the most level feet, if possible with
-    all feet flat and still.
+    """Return the rest pose if it stands; otherwise the sample of the clips with the most level feet and the least
+    twisted trunk, if possible with all feet flat and still.
     """
     rest = evidence.skeleton.rest_world.astype(np.float64)
     if not posture.legs or not evidence.clips or _stands(evidence, posture, rest[np.newaxis])[0]:
@@ -109,10 +116,28 @@ def _standing(evidence: Evidence, posture: Posture) -> tuple[Any, Pose | None]:
         ends = moving.positions[:, [end for pair in posture.legs for end in pair.ends]]
         uneven = np.ptp(ends @ posture.up, axis=1) / evidence.size + np.where(stands, 0.0, np.inf)
         uneven += np.where(all_still(evidence, posture, moving), 0.0, 1.0)
+        uneven += TWISTED * _twist(_lines(evidence, posture, moving.positions))
         at = int(np.argmin(uneven))
         if best is None or uneven[at] < best[0]:
             best = float(uneven[at]), moving.world[at], moving.clip.sample(moving.times[at])
     return (rest, None) if best is None else (best[1], best[2])
+
+
+def _lines(evidence: Evidence, posture: Posture, positions: Any) -> list[Any]:
+    """Return the level directions from side to side that hips, shoulders and feet show, (..., 3) each and unit."""
+    across = [facing.across_of([pair], positions, evidence.size) for pair in (*posture.legs, *posture.others)]
+    if len(posture.legs) == 1 and min(map(len, posture.legs[0].both)) > 3:
+        one, other = (positions[..., path[-1], :] - positions[..., path[-3], :] for path in posture.legs[0].both)
+        ahead = np.cross(posture.up, arrays.unit(one) + arrays.unit(other))
+        across.append(ahead * np.sign((ahead * across[0]).sum(axis=-1, keepdims=True)))
+    level = [each - posture.up * (each @ posture.up)[..., np.newaxis] for each in across]
+    return [arrays.unit(each) for each in level if np.linalg.norm(each, axis=-1).min() > 0]
+
+
+def _twist(lines: list[Any]) -> Any:
+    """(F,): the largest angle between a line from side to side and the first, radians."""
+    angles = [np.arccos(np.clip((each * lines[0]).sum(axis=-1), -1.0, 1.0)) for each in lines]
+    return np.max(angles, axis=0) if angles else 0.0
 
 
 def all_still(evidence: Evidence, posture: Posture, moving: Moving) -> Any:
