@@ -94,7 +94,9 @@ if TYPE_CHECKING:
     from kinema.stages.gaze.head_look import HeadPose as HeadPose
     from kinema.stages.layers import Breathing as Breathing
     from kinema.stages.layers import Layer as Layer
+    from kinema.stages.layers import LayerReport as LayerReport
     from kinema.stages.layers import Recoil as Recoil
+    from kinema.stages.layers import RecoilReport as RecoilReport
     from kinema.stages.layers import Sway as Sway
     from kinema.stages.legs.leg_placement import FootSolution as FootSolution
     from kinema.stages.legs.leg_placement import LegPlacement as LegPlacement
@@ -163,7 +165,9 @@ _HOME = {
     "TailReport": "kinema.stages.tail",
     "Tail": "kinema.stages.tail",
     "Layer": "kinema.stages.layers",
+    "LayerReport": "kinema.stages.layers",
     "Recoil": "kinema.stages.layers",
+    "RecoilReport": "kinema.stages.layers",
     "Sway": "kinema.stages.layers",
     "Breathing": "kinema.stages.layers",
     "Play": "kinema.stages.play",

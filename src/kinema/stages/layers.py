@@ -16,6 +16,7 @@ from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import CRITICAL_HALF, SHORTEST_HALF_LIFE
 from kinema.errors import InputError
 from kinema.math import arrays, quat, spring
+from kinema.math.arrays import Floats
 from kinema.math.rows import load3, load4, store4
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.rig import Rig
@@ -103,7 +104,7 @@ class Swings:
 class LayerReport(NamedTuple):
     """What a procedural layer did. N characters."""
 
-    time: Any
+    time: Floats
     """(N,): seconds that each character has run, plus its phase."""
 
 
@@ -361,7 +362,7 @@ def settle(rows, half_life, dt, x, v):
 class RecoilReport(NamedTuple):
     """What `Recoil` did. N characters."""
 
-    kick: Any
+    kick: Floats
     """(N,): how far each character is kicked back; 1 is as far as a kick of strength 1 gets."""
 
 

@@ -71,8 +71,11 @@ class Crowd:
     """The characters a stage serves: `count` of one kind, computed in one precision."""
 
     character: Character
+    """What all of them are."""
     count: int
+    """How many there are: N."""
     precision: Precision
+    """`numpy.float32` or `numpy.float64`: of all arrays of a frame."""
 
     @property
     def skeleton(self) -> Skeleton:
