@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from kinema.physics import Room as Room
     from kinema.physics import Rope2D as Rope2D
     from kinema.playground.notebook import play as play
+    from kinema.retargeting.report import RetargetReport as RetargetReport
+    from kinema.retargeting.retarget import retarget as retarget
     from kinema.solvers.body.full_body import BodyReport as BodyReport
     from kinema.solvers.body.full_body import FullBody as FullBody
     from kinema.solvers.body.targets import Effector as Effector
@@ -219,6 +221,8 @@ _HOME = {
     "two_bone_2d": "kinema.solvers.limb.two_bone_2d",
     "TwoBoneRotationsResult": "kinema.solvers.limb.two_bone_rotations",
     "two_bone_rotations": "kinema.solvers.limb.two_bone_rotations",
+    "RetargetReport": "kinema.retargeting.report",
+    "retarget": "kinema.retargeting.retarget",
     "warmup": "kinema.compile_ahead",
 }
 

@@ -45,6 +45,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **stages}
     if dtype == np.float64:  # The full body, rays, balls and smoothing are in double precision alone.
         characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls, "smoothing": _smoothing}
+        characters["retargeting"] = _retarget
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -190,6 +191,15 @@ def _balls() -> None:
     from kinema.physics import Balls, Room, step
 
     step(Room((-1, 0, -1), (1, 1, 1)), Balls([[0, 0.5, 0]], radii=0.1), 0.01)
+
+
+def _retarget() -> None:
+    """A walk of our humanoid onto another skeleton."""
+    from kinema.demo import humanoid
+    from kinema.retargeting.retarget import retarget
+
+    person = humanoid()
+    retarget(person, person.clips["walk"], person, mirror=True)
 
 
 def _smoothing() -> None:

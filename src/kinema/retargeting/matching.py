@@ -1,0 +1,124 @@
+"""Which parts of one body follow which parts of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinema.errors import InputError
+from kinema.model.rig import Rig
+from kinema.retargeting.parts import Body, Part
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A joint of the target and the parts of the source that it follows."""
+
+    joint: int
+    target: Part
+    first: Part
+    second: Part
+    weight: float
+    """0 follows the first part, 1 the second."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What of the target follows what of the source, and what has no counterpart."""
+
+    follows: tuple[Follow, ...]
+    legs: dict[str, str]
+    """Names of the source's legs by those of the target."""
+    arms: dict[str, str]
+    missing: tuple[str, ...]
+    """Parts of the target that the source lacks: they stay as the stance has them."""
+    unused: tuple[str, ...]
+    """Parts of the source that the target lacks."""
+
+
+def match(source: Body, target: Body, mirror: bool = False) -> Matches:
+    """Match the parts of two bodies by their roles, and by where they are in their limb or in their spine.
+
+    mirror: let left limbs follow right ones.
+    """
+    legs, arms = match_limbs(source.rig, target.rig)
+    if mirror:
+        legs, arms = (_crossed(limbs) for limbs in (legs, arms))
+    renamed = {f"{name} {what}": f"{other} {what}" for name, other in legs.items() for what in ("leg", "foot")}
+    renamed |= {f"{name} {what}": f"{other} {what}" for name, other in arms.items() for what in ("shoulder", "arm")}
+    groups = _groups(source.parts)
+    follows, missing = [], []
+    for group, parts in _groups(target.parts).items():
+        others = groups.get(renamed.get(group, group if group in ("trunk", "neck") else ""), [])
+        if not others:
+            missing.append(group)
+            continue
+        follows += [_follow(part, parts, others) for part in parts]
+    used = {renamed.get(group, group) for group in _groups(target.parts)}
+    follows.sort(key=lambda each: each.joint)
+    unique = {each.joint: each for each in reversed(follows)}
+    return Matches(
+        tuple(unique[joint] for joint in sorted(unique)),
+        legs,
+        arms,
+        tuple(missing),
+        tuple(group for group in groups if group not in used),
+    )
+
+
+def match_limbs(source: Rig, target: Rig) -> tuple[dict[str, str], dict[str, str]]:
+    """Match legs and arms by name: (source's name by target's name) of each. Raise InputError for other bodies."""
+    ours, theirs = [leg.name for leg in source.legs], [leg.name for leg in target.legs]
+    if len(ours) != len(theirs):
+        raise InputError(
+            f"the motion is of a body with {_count(len(ours), 'leg')}, the target has {len(theirs)}; "
+            "a motion goes onto bodies with as many legs"
+        )
+    if not ours and not (source.arms and target.arms):
+        raise InputError("neither legs nor arms were found in both bodies; say which joints they are (roles=)")
+    same = set(ours) == set(theirs)
+    legs = {name: name if same else ours[k] for k, name in enumerate(theirs)}
+    arms = {arm.name for arm in source.arms}
+    return legs, {arm.name: arm.name for arm in target.arms if arm.name in arms}
+
+
+def _crossed(limbs: Mapping[str, str]) -> dict[str, str]:
+    """Let limbs follow those of the other side, where there are any."""
+    others = {name: other_side(other) for name, other in limbs.items()}
+    return {name: other if other in limbs.values() else limbs[name] for name, other in others.items()}
+
+
+def other_side(name: str) -> str:
+    """Return a name such as "front_left" with left and right swapped."""
+    swapped = {"left": "right", "right": "left"}
+    return "_".join(swapped.get(word, word) for word in name.split("_"))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+def _groups(parts: Sequence[Part]) -> dict[str, list[Part]]:
+    groups: dict[str, list[Part]] = {}
+    for part in parts:
+        groups.setdefault(part.group, []).append(part)
+    return groups
+
+
+def _follow(part: Part, parts: Sequence[Part], others: Sequence[Part]) -> Follow:
+    """Find what a part follows: its counterpart where both groups have as many parts, else by place."""
+    if len(parts) == len(others):
+        other = others[parts.index(part)]
+        return Follow(part.joint, part, other, other, 0.0)
+    places = np.array([other.place for other in others])
+    after = int(np.clip(np.searchsorted(places, part.place), 0, len(others) - 1))
+    before = max(after - 1, 0) if places[after] >= part.place else after
+    gap = places[after] - places[before]
+    share = float(np.clip((part.place - places[before]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
+    if part.group.endswith("leg"):  # A bone takes the direction of the one beside it; between two it would bend twice.
+        share = float(round(share))
+    if share == 1.0:
+        before, share = after, 0.0
+    return Follow(part.joint, part, others[before], others[after], share)

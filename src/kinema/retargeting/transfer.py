@@ -1,0 +1,345 @@
+"""Move rotations and the position of the hips from one body to another, frame by frame.
+
+Where P is the pre-rotation of a body's canonical axes and W the rotation of a joint in the character's space, the
+source shows Q = P^-1 W post, and the target's joint has W = P Q post. Everything that is constant is in `post`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema.compile.jit import batch, kernel, like
+from kinema.compile.records import REAL, Record, kernel_views
+from kinema.compile.threads import in_chunks
+from kinema.math import arrays, quat, vec, xform
+from kinema.math.rows import load3, load4, store3, store4
+from kinema.model.pose import Pose
+from kinema.retargeting.matching import Matches
+from kinema.retargeting.parts import IDENTITY, Body, mirrored
+
+MOST_BEND = math.radians(40.0)
+"""Radians that the trunk is bent, at most, beyond what its parts follow."""
+
+MOST_BEND_COSINE, MOST_BEND_SINE = math.cos(MOST_BEND / 2), math.sin(MOST_BEND / 2)
+
+THREADS_FROM_FRAMES = 2_000
+"""Frames of one call from which more threads pay."""
+
+JOINT = Record(
+    parent=np.int64,
+    follows=np.int64,
+    first=np.int64,
+    second=np.int64,
+    weight=REAL,
+    post=(REAL, 4),
+    local=(REAL, 4),
+    mirror=(REAL, 4),
+)
+"""A joint of either body. follows: of the target, whether it follows the parts `first` and `second` of the source, the
+second by `weight`; local: its rotation otherwise. first: of the source, its part; -1 for none. mirror: factors of a
+rotation that is seen through the mirrors above it."""
+
+ROOT = Record(
+    source_hips=np.int64,
+    target_hips=np.int64,
+    source_axes=(REAL, 4),
+    target_axes=(REAL, 4),
+    source_stance=(REAL, 4),
+    target_stance=(REAL, 4),
+    source_carried=(REAL, 3),
+    target_carried=(REAL, 3),
+    scale=REAL,
+    side=REAL,
+    lift=REAL,
+    above=(REAL, 12),
+)
+"""How the hips move. Carried: from the hips to the middle of the joints that the legs hang on, in the stance, in the
+character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the source's,
+scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
+
+SEGMENT = Record(joint=np.int64, way=(REAL, 3), bends=np.int64)
+"""A piece of the trunk, from a joint to the next one; the first one begins between the legs, the last one ends between
+the arms. way: in the joint's own space. bends: whether the joint may be rotated to point the trunk elsewhere."""
+
+TRUNK = Record(source=(REAL, 3), target=(REAL, 3), bends=np.int64)
+"""Directions of the trunks of both bodies in their stances, canonical axes, from between the legs to between the arms.
+bends: whether any joint may point it elsewhere."""
+
+
+class Tables(NamedTuple):
+    """What the kernels read."""
+
+    source: Any
+    """(Js,) JOINT."""
+    target: Any
+    """(Jt,) JOINT."""
+    root: Any
+    """(1,) ROOT."""
+    trunk: Any
+    """(1,) TRUNK."""
+    source_trunk: Any
+    """(n,) SEGMENT."""
+    target_trunk: Any
+    """(n,) SEGMENT."""
+    parts: int
+    """Number of parts of the source."""
+
+
+# --- kernels -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _mirrored(q, mirror):
+    return (q[0] * mirror[0], q[1] * mirror[1], q[2] * mirror[2], q[3] * mirror[3])
+
+
+@kernel
+def _position(joint, source, t, r, s):
+    """Where a joint is in the character's space."""
+    at = load3(t[joint])
+    j = source[joint].parent
+    while j >= 0:
+        at = xform.point((load3(t[j]), load4(r[j]), load3(s[j])), at)
+        j = source[j].parent
+    return at
+
+
+@kernel
+def _hips(root, source_rotation, target_rotation, at):
+    """Where the target's hips are in the space of their parent, if those of the source are at this position."""
+    turned = quat.mul(source_rotation, quat.conj(load4(root.source_stance)))
+    middle = vec.add(at, quat.rotate(turned, load3(root.source_carried)))
+    middle = vec.scale(quat.rotate(quat.conj(load4(root.source_axes)), middle), root.scale)
+    middle = quat.rotate(load4(root.target_axes), (root.side * middle[0], middle[1] + root.lift, middle[2]))
+    turned = quat.mul(target_rotation, quat.conj(load4(root.target_stance)))
+    at = vec.sub(middle, quat.rotate(turned, load3(root.target_carried)))
+    a = root.above
+    return (
+        a[0] * at[0] + a[1] * at[1] + a[2] * at[2] + a[3],
+        a[4] * at[0] + a[5] * at[1] + a[6] * at[2] + a[7],
+        a[8] * at[0] + a[9] * at[1] + a[10] * at[2] + a[11],
+    )
+
+
+@kernel
+def _trunk_way(segments, axes, world, bending):
+    """The way along the trunk, canonical axes: of the segments that bend, or of the others."""
+    zero = like(axes[0], 0.0)
+    way = (zero, zero, zero)
+    for k in range(segments.size):
+        if (segments[k].bends != 0) == bending:
+            way = vec.add(way, quat.rotate(load4(world[segments[k].joint]), load3(segments[k].way)))
+    return quat.rotate(quat.conj(axes), way)
+
+
+@kernel
+def _point_trunk(trunk, root, source_trunk, target_trunk, world, wanted):
+    """Rotate the bending joints of the target's trunk so that it has left its stance in the direction in which that of
+    the source has. wanted: rotations of the target's joints in the character's space.
+    """
+    axes = load4(root.target_axes)
+    shown = vec.add(
+        _trunk_way(source_trunk, load4(root.source_axes), world, True),
+        _trunk_way(source_trunk, load4(root.source_axes), world, False),
+    )
+    bent, rigid = _trunk_way(target_trunk, axes, wanted, True), _trunk_way(target_trunk, axes, wanted, False)
+    shown = (root.side * shown[0], shown[1], shown[2])
+    at_rest = load3(trunk.source)
+    at_rest = (root.side * at_rest[0], at_rest[1], at_rest[2])
+    away = quat.between(at_rest, vec.unit_or(shown, at_rest), vec.unit_side(at_rest))
+    along = quat.rotate(away, load3(trunk.target))
+    # The bending part w' of constant length with rigid + w' along the direction: w' = x along - rigid.
+    zero = like(axes[0], 0.0)
+    ahead = vec.dot(rigid, along)
+    under = ahead * ahead - vec.dot(rigid, rigid) + vec.dot(bent, bent)
+    if under > zero:
+        new = vec.sub(vec.scale(along, ahead + math.sqrt(under)), rigid)
+        start = vec.unit_or(bent, along)
+        turn = quat.between(start, vec.unit_or(new, start), vec.unit_side(start))
+        turn = quat.limited(turn, like(zero, MOST_BEND_COSINE), like(zero, MOST_BEND_SINE))
+        turn = quat.mul(axes, quat.mul(turn, quat.conj(axes)))
+        for k in range(target_trunk.size):
+            if target_trunk[k].bends != 0:
+                joint = target_trunk[k].joint
+                store4(wanted[joint], quat.unit(quat.mul(turn, load4(wanted[joint]))))
+
+
+@kernel
+def _show_parts(source, root, rotations, world, shown):
+    """Compute how the parts of the source are rotated from the T-pose, and all its joints in the character's space."""
+    to_canonical = quat.conj(load4(root.source_axes))
+    for j in range(source.size):
+        joint = source[j]
+        q = _mirrored(load4(rotations[j]), joint.mirror)
+        if joint.parent >= 0:
+            q = quat.mul(load4(world[joint.parent]), q)
+        store4(world[j], q)
+        if joint.first >= 0:
+            q = quat.mul(to_canonical, quat.mul(q, load4(joint.post)))
+            store4(shown[joint.first], (q[0], root.side * q[1], root.side * q[2], q[3]))
+
+
+@kernel
+def _follow_parts(target, root, shown, wanted):
+    """Compute how the joints of the target that follow parts are rotated in the character's space."""
+    from_canonical = load4(root.target_axes)
+    for j in range(target.size):
+        joint = target[j]
+        if joint.follows != 0:
+            q = quat.slerp(load4(shown[joint.first]), load4(shown[joint.second]), joint.weight)
+            store4(wanted[j], quat.unit(quat.mul(from_canonical, quat.mul(q, load4(joint.post)))))
+
+
+@kernel
+def _make_local(target, world, rotations):
+    """Make rotations in the character's space local. world: room for those of all joints."""
+    for j in range(target.size):
+        joint = target[j]
+        above = load4(world[joint.parent]) if joint.parent >= 0 else _identity(joint.weight)
+        if joint.follows != 0:
+            q = load4(rotations[j])
+            store4(rotations[j], _mirrored(quat.mul(quat.conj(above), q), joint.mirror))
+        else:
+            q = quat.mul(above, load4(joint.local))
+            store4(rotations[j], _mirrored(load4(joint.local), joint.mirror))
+        store4(world[j], q)
+
+
+@batch
+def transfer_frames(start, stop, known, pose, world, shown, out, hips):
+    """Transfer frames: pose (t, r, s) of the source, (F, Js, 3|4|3), to rotations of the target, out (F, Jt, 4), and
+    the translation of its hips, hips (F, 3).
+
+    world (F, J, 4), shown (F, parts, 4): room to work in.
+    """
+    root = known.root[0]
+    for f in range(start, stop):
+        _show_parts(known.source, root, pose[1][f], world[f], shown[f])
+        at = _position(root.source_hips, known.source, pose[0][f], pose[1][f], pose[2][f])
+        source_hips = load4(world[f, root.source_hips])
+        _follow_parts(known.target, root, shown[f], out[f])
+        if known.trunk[0].bends != 0:
+            _point_trunk(known.trunk[0], root, known.source_trunk, known.target_trunk, world[f], out[f])
+        _make_local(known.target, world[f], out[f])
+        store3(hips[f], _hips(root, source_hips, load4(world[f, root.target_hips]), at))
+
+
+@kernel
+def _identity(number):
+    zero, one = like(number, 0.0), like(number, 1.0)
+    return (zero, zero, zero, one)
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+def tables(source: Body, target: Body, matches: Matches, scale: float, mirror: bool = False) -> Tables:
+    """Prepare what is constant for two bodies. mirror: swap left and right."""
+    parts = {part.joint: number for number, part in enumerate(_followed(matches))}
+    ours, theirs = _joints(source), _joints(target)
+    ours.first = -1
+    for part in _followed(matches):
+        ours.first[part.joint] = parts[part.joint]
+        ours.post[part.joint] = arrays.mul(arrays.conj(source.rotations[part.joint]), _placed(source, part.reference))
+    for each in matches.follows:
+        joint = each.joint
+        theirs.follows[joint] = True
+        theirs.first[joint], theirs.second[joint] = parts[each.first.joint], parts[each.second.joint]
+        theirs.weight[joint] = each.weight
+        back = arrays.conj(_placed(target, each.target.reference))
+        theirs.post[joint] = arrays.mul(back, target.rotations[joint])
+    trunk = _segments(source), _segments(target)
+    both = TRUNK.zeros(1, np.float64)
+    both.source, both.target = (_trunk_at_rest(body) for body in (source, target))
+    both.bends = trunk[0].size > 0 and bool(trunk[1].bends.any())
+    ours, theirs, root, both, first, second = kernel_views(
+        ours, theirs, _root(source, target, scale, mirror), both, *trunk
+    )
+    return Tables(ours, theirs, root, both, first, second, len(parts))
+
+
+def _segments(body: Body) -> Any:
+    """The pieces of the trunk; none if it has no arms."""
+    rig = body.rig
+    if not rig.arms or not rig.legs:
+        return SEGMENT.zeros(0, np.float64)
+    joints = [int(joint) for joint in dict.fromkeys((rig.hips, *rig.spine))]
+    ends = [body.carried_at, *body.positions[joints[1:]], _between_arms(body)]
+    table = SEGMENT.zeros(len(joints), np.float64)
+    for k, joint in enumerate(joints):
+        way = body.axes @ (ends[k + 1] - ends[k])
+        table.joint[k], table.bends[k] = joint, 0 < k < len(joints) - 1
+        table.way[k] = arrays.rotate(arrays.conj(body.rotations[joint]), way)
+    return table
+
+
+def _between_arms(body: Body) -> Any:
+    return np.mean([body.positions[int(arm.joints[0])] for arm in body.rig.arms], axis=0)
+
+
+def _trunk_at_rest(body: Body) -> Any:
+    return arrays.unit(_between_arms(body) - body.carried_at) if body.rig.arms else np.array((0.0, 1.0, 0.0))
+
+
+def _followed(matches: Matches) -> list[Any]:
+    """The parts of the source that are followed, each once."""
+    return list({part.joint: part for each in matches.follows for part in (each.first, each.second)}.values())
+
+
+def _axes(body: Body) -> Any:
+    return arrays.from_matrix(body.axes)
+
+
+def _placed(body: Body, reference: Any) -> Any:
+    """A rotation of the canonical axes, on the way back into them."""
+    return arrays.mul(_axes(body), np.array(reference))
+
+
+def _joints(body: Body) -> Any:
+    table = JOINT.zeros(len(body.rig.skeleton), np.float64)
+    table.parent = body.rig.skeleton.parents
+    table.post = IDENTITY
+    table.mirror = mirrored(np.ones((len(table), 4)), body.signs)
+    table.local = mirrored(body.stance.rotations, body.signs)
+    return table
+
+
+def _root(source: Body, target: Body, scale: float, mirror: bool) -> Any:
+    root = ROOT.zeros(1, np.float64)
+    for name, body in (("source", source), ("target", target)):
+        hips = int(body.rig.hips)
+        root[f"{name}_hips"] = hips
+        root[f"{name}_axes"] = _axes(body)
+        root[f"{name}_stance"] = body.rotations[hips]
+        root[f"{name}_carried"] = body.axes @ (body.carried_at - body.positions[hips])
+    root.scale, root.side = scale, -1.0 if mirror else 1.0
+    heights = [body.rig.floor + body.ankle_height for body in (source, target)]
+    root.lift = heights[1] - scale * heights[0]
+    parent = int(target.rig.skeleton.parents[int(target.rig.hips)])
+    world = target.rig.standing_world.astype(np.float64)
+    above = np.linalg.pinv(world[parent]) if parent >= 0 else np.eye(4)
+    root.above = above[:3].reshape(12)
+    return root
+
+
+def transfer(known: Tables, source: Pose, target: Body) -> Pose:
+    """Move poses of the source, (F,), onto the target: directions and the path of the hips, without contacts."""
+    pose = tuple(np.ascontiguousarray(array, np.float64) for array in source.arrays())
+    frames, joints = len(pose[0]), len(known.target)
+    out, hips = np.empty((frames, joints, 4)), np.empty((frames, 3))
+    world = np.empty((frames, max(len(known.source), joints), 4))
+    shown = np.empty((frames, max(known.parts, 1), 4))
+    in_chunks(
+        lambda first, last: transfer_frames(first, last, known, pose, world, shown, out, hips),
+        frames,
+        THREADS_FROM_FRAMES,
+        1,
+    )
+    stance = target.stance
+    translations = np.broadcast_to(stance.translations, (frames, joints, 3)).copy()
+    translations[:, int(target.rig.hips)] = hips
+    scales = np.broadcast_to(stance.scales, (frames, joints, 3))
+    return Pose.of(translations, out, np.ascontiguousarray(scales), names=target.rig.skeleton.names)

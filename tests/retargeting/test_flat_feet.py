@@ -1,0 +1,51 @@
+"""How feet are rotated in a stance while they stand flat."""
+
+import numpy as np
+import pytest
+
+from kinema.demo import humanoid
+from kinema.retargeting.flat_feet import flat_feet
+from kinema.retargeting.parts import Body
+
+PERSON = humanoid()
+FRAMES = 60
+
+
+def world_with_feet(angle, share=1.0):
+    """The stance, with ankles rolled by an angle about z in a share of the frames, in others by something else."""
+    world = np.tile(PERSON.rig.standing_world.astype(float), (FRAMES, 1, 1, 1))
+    rng = np.random.default_rng(0)
+    for leg in PERSON.rig.legs:
+        ankle = int(leg.joints[-1])
+        for frame in range(FRAMES):
+            a = angle if frame < share * FRAMES else rng.uniform(-1.5, 1.5)
+            c, s = np.cos(a), np.sin(a)
+            world[frame, ankle, :3, :3] = np.array(((c, -s, 0), (s, c, 0), (0, 0, 1))) @ world[frame, ankle, :3, :3]
+    return world
+
+
+def found(angle, share=1.0, contacts=True):
+    return flat_feet(Body(PERSON.rig), world_with_feet(angle, share), np.full((FRAMES, 2), contacts), 1 / 60)
+
+
+@pytest.mark.parametrize("degrees", [-22.0, 5.0, 40.0])
+def test_the_direction_in_which_feet_stand_is_found(degrees):
+    angle = np.radians(degrees)
+    for up in found(angle).values():
+        # Seen from the foot, up is rotated the other way.
+        assert up == pytest.approx((np.sin(angle), np.cos(angle), 0.0), abs=1e-6)
+    assert len(found(angle)) == 2
+
+
+@pytest.mark.parametrize("degrees", [0.0, 1.0, 60.0])
+def test_feet_that_are_flat_or_stand_on_an_edge_are_left_out(degrees):
+    assert found(np.radians(degrees)) == {}
+
+
+def test_one_direction_must_show_often():
+    assert len(found(0.4, share=0.5)) == 2
+    assert found(0.4, share=0.05) == {}
+
+
+def test_feet_that_never_stand_show_nothing():
+    assert found(0.4, contacts=False) == {}

@@ -1,0 +1,113 @@
+"""`retarget`: whole clips onto other bodies, judged by their joints; settings, errors and the report."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.demo import humanoid, quadruped
+from tests.retargeting.variants import Variant, joint_positions, vary
+
+PERSON = humanoid()
+OTHER = vary(PERSON, Variant(axes=1, scale=100.0, arms=0.7))
+
+
+@pytest.fixture(scope="module")
+def walked():
+    return km.retarget(PERSON, "walk", OTHER, report=True)
+
+
+def positions(character, clip, times):
+    return joint_positions(character, clip.sample(times).astype(np.float64))
+
+
+def test_a_walk_moves_another_body_alike(walked):
+    clip, _ = walked
+    times = np.linspace(0, clip.duration, 31)
+    ours, theirs = positions(PERSON, PERSON.clips["walk"], times) * 100.0, positions(OTHER, clip, times)
+    joints = [int(joint) for limb in (*PERSON.rig.legs, *PERSON.rig.arms) for joint in limb.joints]
+    assert np.abs(ours - theirs)[:, joints].max() < 0.005 * OTHER.rig.leg_length
+
+
+def test_the_report_says_what_was_done(walked):
+    clip, report = walked
+    assert report.scale == pytest.approx(100.0)
+    assert report.missing == ()
+    assert report.contacts > 0
+    assert report.slide[1] < 0.005
+    assert report.sink[1] < 0.005
+    assert abs(report.raised) < 0.01
+    assert report.joints["n0"] if "n0" in report.joints else report.joints["hips"] == "hips"
+    assert [event.name for event in clip.events] == [event.name for event in PERSON.clips["walk"].events]
+
+
+def test_onto_itself_nothing_changes():
+    clip = km.retarget(PERSON, "walk", PERSON)
+    times = np.linspace(0, clip.duration, 31)
+    ours, again = positions(PERSON, PERSON.clips["walk"], times), positions(PERSON, clip, times)
+    assert np.abs(ours - again).max() < 1e-3 * PERSON.rig.leg_length
+
+
+def test_mirrored_steps_swap_their_events():
+    clip = km.retarget(PERSON, "walk", PERSON, mirror=True)
+    first = {event.name: event.time for event in PERSON.clips["walk"].events}
+    assert {event.name: event.time for event in clip.events}["right_down"] == first["left_down"]
+
+
+def test_a_loop_stays_a_loop():
+    clip = km.retarget(PERSON, "walk", OTHER)
+    ends = positions(OTHER, clip, np.array((0.0, clip.duration)))
+    ends -= ends[:, [int(OTHER.rig.hips)]] * (1.0, 0.0, 1.0)
+    moved = [joint for joint in range(len(OTHER.skeleton)) if joint not in OTHER.skeleton.above([OTHER.rig.hips])]
+    assert np.abs(ends[0] - ends[1])[moved].max() < 1e-3 * OTHER.rig.leg_length
+
+
+def test_the_scale_can_be_given():
+    clip, report = km.retarget(PERSON, "walk", OTHER, scale=50.0, report=True)
+    assert report.scale == 50.0
+    assert clip.duration == pytest.approx(PERSON.clips["walk"].duration)
+
+
+@pytest.mark.parametrize("fps", [10.0, 90.0])
+def test_keys_come_at_the_rate_that_is_asked_for(fps):
+    clip = km.retarget(PERSON, "walk", OTHER, fps=fps)
+    assert clip.fps == pytest.approx(fps, rel=0.05)
+
+
+def test_a_ground_composes_a_bake():
+    slope = km.Plane(normal=(0.0, 1.0, -0.2))
+    clip = km.retarget(PERSON, "walk", OTHER, ground=slope)
+    hips = positions(OTHER, clip, np.linspace(0, clip.duration, 5))[:, int(OTHER.rig.hips)]
+    assert np.polyfit(hips[:, 2], hips[:, 1], 1)[0] == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ground": "flat"}, "'auto', 'keep', 'level'"),
+        ({"scale": -1.0}, "scale is -1"),
+        ({"scale": float("nan")}, "scale"),
+        ({"facing": "north"}, "facing"),
+        ({"fps": 0.0}, "fps"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises(km.InputError, match=message):
+        km.retarget(PERSON, "walk", OTHER, **change)
+
+
+def test_what_cannot_be_matched_is_refused():
+    with pytest.raises(km.InputError, match="2 legs, the target has 4"):
+        km.retarget(PERSON, "walk", quadruped())
+    with pytest.raises(km.InputError, match="no rig"):
+        km.retarget(PERSON, "walk", replace(OTHER, rig=None))
+    with pytest.raises(km.InputError, match="there is no clip 'fly'"):
+        km.retarget(PERSON, "fly", OTHER)
+
+
+def test_bodies_without_arms_are_warned_of():
+    armless = replace(PERSON, rig=replace(PERSON.rig, arms=()))
+    _, report = km.retarget(armless, "walk", OTHER, report=True)
+    assert "left arm" in report.missing
+    assert any("no arms were found in the source" in warning for warning in report.warnings)

@@ -1,0 +1,120 @@
+"""Directions and the path of the hips: any rest pose, axes, size and order of joints show the same motion."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema.demo import humanoid
+from kinema.model.pose import Pose
+from kinema.retargeting.matching import match
+from kinema.retargeting.parts import Body
+from kinema.retargeting.transfer import tables, transfer
+from tests.retargeting.variants import Variant, joint_positions, matrix_of, mixed_order, unit, vary
+
+PERSON = humanoid()
+WALK = PERSON.clips["walk"].sample(np.linspace(0.0, PERSON.clips["walk"].duration, 13)).astype(np.float64)
+BODY = [int(joint) for limb in (*PERSON.rig.legs, *PERSON.rig.arms) for joint in limb.joints] + [
+    int(PERSON.rig.hips),
+    int(PERSON.rig.head),
+]
+"""Joints whose positions are a matter of directions alone."""
+
+
+def moved(source, poses, target, mirror=False):
+    ours, theirs = Body(source.rig), Body(target.rig)
+    scale = theirs.rig.leg_length / ours.rig.leg_length
+    return transfer(tables(ours, theirs, match(ours, theirs, mirror), scale, mirror), poses, theirs)
+
+
+def check_same_motion(variant, tolerance=1e-6):
+    """The variant's joints are where the person's are, in the variant's size and axes."""
+    other = vary(PERSON, variant)
+    order = mixed_order(PERSON.skeleton.parents, variant.order)
+    turn = np.eye(3) if variant.turn is None else variant.turn
+    theirs = joint_positions(other, moved(PERSON, WALK, other))
+    ours = joint_positions(PERSON, WALK) @ turn.T * variant.scale
+    where = [order.index(joint) for joint in BODY]
+    assert np.abs(theirs[:, where] - ours[:, BODY]).max() < tolerance * variant.scale
+
+
+@given(st.integers(0, 10_000))
+def test_axes_of_joints_do_not_matter(seed):
+    check_same_motion(Variant(axes=seed))
+
+
+@given(st.sampled_from((1e-3, 0.01, 2.54, 100.0, 1e4)))
+def test_size_does_not_matter(scale):
+    check_same_motion(Variant(scale=scale))
+
+
+@given(st.integers(0, 10_000), st.tuples(*3 * [st.floats(-1, 1)]))
+def test_axes_of_the_file_do_not_matter(seed, way):
+    turn = matrix_of(unit(np.array((*way, 1.0))))
+    check_same_motion(Variant(axes=seed, turn=turn))
+
+
+@given(st.integers(0, 10_000))
+def test_names_and_order_of_joints_do_not_matter(seed):
+    check_same_motion(Variant(order=seed, axes=seed))
+
+
+@pytest.mark.parametrize("angle", [-0.5, 0.3, 0.7, 1.2])
+def test_arms_of_the_rest_pose_do_not_matter(angle):
+    check_same_motion(Variant(arms=angle))
+
+
+def test_back_again_is_the_same_pose():
+    other = vary(PERSON, Variant(axes=3, arms=0.6, scale=100.0))
+    back = moved(other, moved(PERSON, WALK, other), PERSON)
+    ours, again = joint_positions(PERSON, WALK), joint_positions(PERSON, back)
+    assert np.abs(ours - again)[:, BODY].max() < 1e-6
+
+
+def test_mirrored_limbs_are_where_those_of_the_other_side_are():
+    ours = joint_positions(PERSON, WALK)
+    theirs = joint_positions(PERSON, moved(PERSON, WALK, PERSON, mirror=True))
+    for limbs in (PERSON.rig.legs, PERSON.rig.arms):
+        left, right = (list(map(int, limb.joints)) for limb in limbs)
+        assert np.abs(theirs[:, left] - ours[:, right] * (-1, 1, 1)).max() < 1e-5
+
+
+def test_a_body_with_mirrored_joints_moves_alike():
+    """A right arm made of mirrored joints, as modelling programs make it: its scale is negative."""
+    other = vary(PERSON, Variant())
+    arm = int(PERSON.rig.arms[1].joints[0])
+    rest = other.skeleton.rest
+    below = [int(j) for j in other.skeleton.below([arm])]
+    scales, translations, rotations = rest.scales.copy(), rest.translations.copy(), rest.rotations.copy()
+    scales[arm] = (-1.0, 1.0, 1.0)
+    for joint in below[1:]:  # Seen through the mirror, everything below lies and rotates the other way.
+        translations[joint, 0] *= -1
+        rotations[joint, 1:3] *= -1
+    skeleton = type(other.skeleton)(
+        other.skeleton.names, other.skeleton.parents, type(rest)(translations, rotations, scales)
+    )
+    mirrored = replace(other, skeleton=skeleton, rig=replace(other.rig, skeleton=skeleton))
+    plain, seen = (joint_positions(each, moved(PERSON, WALK, each)) for each in (other, mirrored))
+    assert np.abs(plain - seen)[:, BODY].max() < 1e-6
+
+
+def test_a_spine_of_other_joints_leans_as_far():
+    """Trunks point in the same direction, whatever number of joints they bend in."""
+    fewer = replace(PERSON, rig=replace(PERSON.rig, spine=PERSON.rig.spine[::2]))
+    bent = WALK.rotations.copy()
+    for joint in PERSON.rig.spine:
+        bent[:, int(joint)] = (np.sin(0.15), 0.0, 0.0, np.cos(0.15))
+    poses = Pose.of(WALK.translations, bent, WALK.scales)
+    ours, theirs = joint_positions(PERSON, poses), joint_positions(fewer, moved(PERSON, poses, fewer))
+    ways = [trunk(at) for at in (ours, theirs)]
+    assert np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(-1), -1, 1))).max() < 1.0
+
+
+def trunk(at):
+    """Direction from between the legs to between the arms."""
+    arms = np.mean([at[:, int(arm.joints[0])] for arm in PERSON.rig.arms], axis=0)
+    legs = np.mean([at[:, int(leg.joints[0])] for leg in PERSON.rig.legs], axis=0)
+    way = arms - legs
+    return way / np.linalg.norm(way, axis=-1, keepdims=True)
