@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.smoothing import smoothed
 from kinema.math import arrays
+from kinema.math.smoothing import smooth_gaussian
 from kinema.motion.runs import runs
 
 EASE = 0.12
@@ -90,8 +90,8 @@ def ease_between(shifts: Any, starts: Any, stops: Any, ease: float) -> None:
 
 def _smooth_heights(up: Any, heights: Any, deviation: float) -> Any:
     """Smooth how far feet are raised, (F, L), then raise them further where a sole would be below the floor."""
-    up = smoothed(up, deviation, "edge")
+    up = smooth_gaussian(up, deviation, "edge")
     reach = round(2 * deviation)
     below = np.pad(np.maximum(0.0, -(heights + up)), ((reach, reach), (0, 0)))
     deepest = np.lib.stride_tricks.sliding_window_view(below, 2 * reach + 1, axis=0).max(axis=-1)
-    return up + smoothed(deepest, deviation, "edge")
+    return up + smooth_gaussian(deepest, deviation, "edge")

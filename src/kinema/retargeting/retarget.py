@@ -19,7 +19,7 @@ import numpy as np
 from kinema import validation
 from kinema.bake.baking import bake
 from kinema.bake.clip_frames import ClipFrames, frames_of
-from kinema.bake.levelling import levelled
+from kinema.bake.feet.floor import level_floor
 from kinema.bake.settings import BakeSettings
 from kinema.errors import InputError
 from kinema.math import arrays
@@ -154,7 +154,7 @@ def retarget(
         raise InputError(f"ground is {ground!r:.60}; allowed are {', '.join(map(repr, GROUNDS))}, a ground or a height")
     size = None if scale is None else validation.number("scale", scale, SMALLEST_SCALE, LARGEST_SCALE)
     frames = _frames(source, _rig("source", source), clip, fps)
-    level = levelled(source, frames) if levelling and ground != "keep" else frames
+    level = level_floor(source, frames) if levelling and ground != "keep" else frames
     onto = Body(theirs, _own_flat_feet(target, theirs))
     motion = _Motion(source, level, target, onto, mirror, size)
     done = motion.on_feet(lock) if contacts and motion.matches.legs else motion.as_directed()
