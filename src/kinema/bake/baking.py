@@ -40,7 +40,7 @@ from kinema.bake.feet.swings import smooth_swings
 from kinema.bake.keys import carriers, choose_keys, fold
 from kinema.bake.report import Baked, missing_ground, out_of_reach, shortfalls, targets_of
 from kinema.bake.settings import BakeSettings
-from kinema.bake.site import Site
+from kinema.bake.site import Site, heights_along
 from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.model.character import Character
@@ -53,6 +53,9 @@ from kinema.world.plane import Plane
 
 CLEARANCE_ROUNDS = 3
 """Times that a bake is computed again at most, with feet out of the ground they went through."""
+
+SHORTEST_STAY = 0.05
+"""Share of the frames: whoever is on other ground for less did not go there. Stairs begin where a clip starts."""
 
 
 def bake(
@@ -111,6 +114,7 @@ def bake(
         travels=clip_frames.moved and not settings.on_treadmill,
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
+        climbed=_climbed(clip_frames, site),
         problems=tuple(_problems(clip_frames, played, after, exact, level is not original, settings)),
     )
 
@@ -204,6 +208,12 @@ def _measure(
     return before, after
 
 
+def _climbed(clip_frames: ClipFrames, site: Site) -> float:
+    """Difference between high and low ground under the hips, the shortest of their stays left out."""
+    heights = heights_along(site, clip_frames.world[:, clip_frames.rig.hips, :3, 3], 0)
+    return 0.0 if heights is None else float(np.ptp(np.nanquantile(heights, (SHORTEST_STAY, 1.0 - SHORTEST_STAY))))
+
+
 def _problems(
     clip_frames: ClipFrames, played: Any, after: Metrics, exact: bool, uneven: bool, settings: BakeSettings
 ) -> Iterator[str]:
@@ -218,10 +228,10 @@ def _problems(
 
 
 def _new_clip(clip: Clip, poses: Pose, times: Any, settings: BakeSettings, below: Any) -> Clip:
-    """The new clip. What does not belong to the character keeps its own keys, unless the clip is repeated."""
+    """The new clip. What does not belong to the character keeps its own keys, unless the clip is cut or repeated."""
     name = settings.name or f"{clip.name} baked"
     made = Clip.from_poses(name, clip.skeleton, poses, times=times)
-    if settings.loops > 1:
+    if settings.loops > 1 or settings.start is not None or settings.end is not None:
         return made
     own = set(below.tolist())
     tracks = [t for t in made.tracks if t.joint in own] + [t for t in clip.tracks if t.joint not in own]

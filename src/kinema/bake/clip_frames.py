@@ -49,6 +49,9 @@ OPEN_COSINE, OPEN_STEPS = 0.7, (0.6, 1.6)
 """How well the way from the last frame of such a loop to its first goes on as its feet move there: least cosine of the
 angle between the two, and least and most steps from frame to frame that it is long."""
 
+END_SLACK = 0.01
+"""Seconds that an end may be asked for beyond that of the clip: lengths are read off rounded."""
+
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
@@ -232,7 +235,7 @@ def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:
     before the first key, and a loop would halt there in every pass.
     """
     asked = settings.fps or own_rate(clip)
-    start, end = min((float(track.times[0]) for track in clip.tracks), default=0.0), float(clip.duration or 0.0)
+    start, end = _span(clip, settings)
     stride, count = math.ceil(INNER_FPS / asked), max(round((end - start) * asked), 1)
     if settings.loops * count * stride > MOST_FRAMES:
         raise InputError(
@@ -244,6 +247,20 @@ def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:
     count = max(round((end - start) * fps), 1)
     step = (end - start) / count if end > start else 1.0 / fps
     return start + np.arange(count * stride + 1) * (step / stride), stride
+
+
+def _span(clip: Clip, settings: BakeSettings) -> tuple[float, float]:
+    """Seconds from which and up to which a clip is baked."""
+    start, end = min((float(track.times[0]) for track in clip.tracks), default=0.0), float(clip.duration or 0.0)
+    if settings.start is None and settings.end is None:
+        return start, end
+    first = start if settings.start is None else settings.start
+    last = end if settings.end is None else settings.end
+    if not start <= first < last <= end + END_SLACK:
+        raise InputError(
+            f"start and end are {first:g} and {last:g} s; clip {clip.name!r} goes from {start:g} to {end:g} s"
+        )
+    return first, min(last, end)
 
 
 def _is_loop(rig: Rig, poses: Pose) -> bool:

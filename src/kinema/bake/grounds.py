@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from kinema.errors import FileError, InputError
 from kinema.io import files
 from kinema.io.formats import READ
 from kinema.io.images import read_grey
+from kinema.model.rig import Rig
+from kinema.roles import unit
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
 from kinema.world.terrain import PIECE, STONE, Terrain
@@ -30,6 +33,9 @@ MOST_HEIGHTS = 64_000_000
 
 STEPS, MOST_STEPS = 50, 10_000
 """Steps of stairs: the default, and the most."""
+
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "in": 0.0254}
+"""Metres of the units that a ground may be given in."""
 
 SMALLEST_RUN, LARGEST_RUN = 0.05, 20.0
 """Leg lengths of the smallest and the largest tread that is not doubted."""
@@ -49,12 +55,38 @@ class GroundSpec:
     kind: str
     numbers: tuple[float, ...] = ()
     arrays: tuple[Any, ...] = ()
+    unit: str = ""
+    """Unit of its lengths, one of `UNITS`; "": that of the character's file."""
+
+    @property
+    def heading(self) -> float | None:
+        """Heading of its way, up or down, radians from +Z towards +X; None where it has none."""
+        return 0.0 if self.kind in ("slope", "stairs") else None
+
+    @property
+    def is_level(self) -> bool:
+        """Whether it has one height everywhere."""
+        heights = self.arrays[0] if self.kind == "heights" else self.arrays[0][:, 1] if self.kind == "mesh" else None
+        return not self.numbers[0] if self.kind in ("slope", "stairs") else heights is None or not np.ptp(heights)
 
     def doubts(self, leg: float) -> Iterator[str]:
         """Describe what is odd about the ground for a character whose legs have this length."""
         if self.kind == "stairs" and not SMALLEST_RUN * leg < self.numbers[1] < LARGEST_RUN * leg:
             run = f"{self.numbers[1]:g}"
-            yield f"the treads are {run} deep and a leg is {leg:.3g} long: lengths are in the unit of the file"
+            yield (
+                f"the treads are {run} deep and a leg is {leg:.3g} long: lengths are in the unit of the file, "
+                "or in that of --ground-unit"
+            )
+
+    def in_unit(self, metres: float) -> GroundSpec:
+        """Return the ground with its lengths in a unit of so many metres, that of a file."""
+        if not self.unit:
+            return self
+        size = UNITS[self.unit] / metres
+        lengths = {"slope": 0, "stairs": 2}.get(self.kind, len(self.numbers))
+        numbers = tuple(size * number for number in self.numbers[:lengths]) + self.numbers[lengths:]
+        scaled = (size * self.arrays[0], *self.arrays[1:]) if self.arrays else ()
+        return replace(self, numbers=numbers, arrays=scaled, unit="")
 
     def build(self, up: Any = _UP) -> Any:
         """Build the ground for a character. up: (3,), its up direction; only a plane supports others than +Y."""
@@ -71,15 +103,37 @@ class GroundSpec:
         return TriangleMesh(*self.arrays)
 
 
-def parse(text: str, size: tuple[float, float] | None = None, heights: tuple[float, float] | None = None) -> GroundSpec:
+def build_for(spec: GroundSpec, rig: Rig | None) -> tuple[GroundSpec, Any]:
+    """Return a ground with its lengths in the unit of a character's file, and build it; once for all files alike."""
+    return _built(spec, tuple(_UP) if rig is None else tuple(rig.up), 1.0 if rig is None else unit(rig).metres)
+
+
+@lru_cache(maxsize=2)
+def _built(spec: GroundSpec, up: tuple[float, ...], metres: float) -> tuple[GroundSpec, Any]:
+    spec = spec.in_unit(metres)
+    return spec, spec.build(up)
+
+
+def parse(
+    text: str,
+    size: tuple[float, float] | None = None,
+    heights: tuple[float, float] | None = None,
+    unit: str = "",
+) -> GroundSpec:
     """Parse the description of a ground, and read the file it may name.
 
     text: see `ALLOWED`. size: extent along x and z of a height map, centred at the origin; default: one unit between
     heights. heights: lowest and highest point of a height map; default: 0 and 1 for a picture, the numbers themselves
-    for a table.
+    for a table. unit: of all lengths, one of `UNITS`; "": that of the character's file.
 
     Raises `InputError` for any other text, `FileError` for a file that cannot be used.
     """
+    if unit and unit not in UNITS:
+        raise InputError(f"the unit of the ground is {unit!r:.30}; allowed are {', '.join(UNITS)}")
+    return replace(_parsed(text, size, heights), unit=unit)
+
+
+def _parsed(text: str, size: tuple[float, float] | None, heights: tuple[float, float] | None) -> GroundSpec:
     kind, _, rest = text.partition(":")
     suffix = Path(text).suffix.lower()
     if kind == "slope":

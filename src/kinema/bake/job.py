@@ -7,21 +7,30 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinema.bake.baking import bake
-from kinema.bake.grounds import GroundSpec
-from kinema.bake.report import clip_report, rig_report
+from kinema.bake.grounds import GroundSpec, build_for
+from kinema.bake.report import Baked, clip_report, rig_report
 from kinema.bake.settings import BakeSettings
 from kinema.errors import FileError, InputError, KinemaError
 from kinema.io import files, formats, names
 from kinema.model.character import Character
 from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from kinema.roles import Overrides
+
+LEAST_REST = 1.0
+"""Seconds that the rest pose is baked for, at least: hands that reach and heads that turn are there from the start."""
+
+LEAST_CLIMBED = 0.01
+"""Leg lengths that the ground under the hips differs in height, at least, where a bake met more than level ground."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +88,22 @@ def problem_of(problem: KinemaError, name: str) -> str:
 
 def _baked(data: bytes, name: str, kind: str, order: Order, report: dict[str, Any], progress: Any) -> bytes:
     character = files.load_bytes(data, Path(name).name, roles=order.roles)
-    report["rig"] = rig_report(character.rig)
-    chosen = _chosen(character, order.clips)
+    rig = character.rig
+    report["rig"] = rig_report(rig)
+    chosen = _chosen(character, order)
     report["clips"] = []
     made: list[Clip] = []
-    settings = replace(order.settings, ground=_ground(order, character))
+    settings, spec = order.settings, order.ground
+    if spec is not None:
+        spec, ground = build_for(spec, rig)
+        settings = replace(settings, ground=ground)
+        if settings.heading is None:
+            settings = replace(settings, heading=spec.heading)
     for number, clip in enumerate(chosen):
         part = partial(_progress, progress, number, len(chosen))
         baked = bake(character, clip, settings, progress=part)
-        if order.ground is not None:
-            baked = replace(baked, problems=(*order.ground.doubts(baked.leg), *baked.problems))
+        if spec is not None:
+            baked = replace(baked, problems=(*_ground_problems(spec, baked), *baked.problems))
         taken = [*character.clips, *(other.name for other in made)]
         made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
         report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
@@ -109,9 +124,13 @@ def _encoded(kind: str, character: Character, made: list[Clip], fps: float | Non
     return b"".join(files.encode(kind, character, clip=made[0], fps=fps))
 
 
-def _chosen(character: Character, patterns: tuple[str, ...]) -> list[Clip]:
-    """The clips that match, in the file's order."""
-    clips = character.clips
+def _chosen(character: Character, order: Order) -> list[Clip]:
+    """The clips that match, in the file's order; the rest pose, where a file without clips has targets."""
+    clips, patterns = character.clips, order.clips
+    if not clips and (order.settings.goals or order.settings.look_at is not None):
+        return [rest_clip(character, order.settings)]
+    if not clips:
+        raise InputError(f"there are no clips in {character.name}; its rest pose takes --pull, --reach and --look-at")
     if not patterns:
         if len(clips) != 1:
             raise InputError(f"choose a clip of {character.name} with --clip; there are {names.listed(clips)}")
@@ -127,13 +146,19 @@ def _matches(name: str, pattern: str) -> bool:
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
 
 
-def _ground(order: Order, character: Character) -> Any:
-    if order.ground is None:
-        return None
-    return _built(order.ground, (0.0, 1.0, 0.0) if character.rig is None else tuple(character.rig.up))
+def rest_clip(character: Character, settings: BakeSettings) -> Clip:
+    """The rest pose as a clip that lasts as long as the targets move, and a second at least."""
+    targets = [*settings.goals.values(), *([] if settings.look_at is None else [settings.look_at])]
+    times = np.array((0.0, max(LEAST_REST, *(float(target.times[-1]) for target in targets))))
+    rest = [np.repeat(array[np.newaxis], 2, axis=0) for array in character.skeleton.rest.arrays()]
+    return Clip.from_poses("rest pose", character.skeleton, Pose.of(*rest), times=times)
 
 
-@lru_cache(maxsize=2)
-def _built(spec: GroundSpec, up: tuple[float, ...]) -> Any:
-    """Build a ground once for all files of a process."""
-    return spec.build(up)
+def _ground_problems(spec: GroundSpec, baked: Baked) -> Iterator[str]:
+    """Describe what is odd about a ground for a character, and whether it met the ground at all."""
+    yield from spec.doubts(baked.leg)
+    if not spec.is_level and baked.climbed < LEAST_CLIMBED * baked.leg:
+        yield (
+            "the character stays on level ground and never meets what rises or falls there: try --heading, --at, "
+            "--travel or more --loops"
+        )

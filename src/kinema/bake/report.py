@@ -65,6 +65,8 @@ class Baked:
     """Speed of the travel that its feet ask for, in the file's unit a second."""
     strides: float
     """How long the way of the character is on this ground, as a share of its way in the clip."""
+    climbed: float
+    """Difference between high and low ground under the hips, in the file's unit."""
     problems: tuple[str, ...]
     """What is doubtful about the result or falls short, as sentences."""
 

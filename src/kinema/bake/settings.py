@@ -113,6 +113,10 @@ class BakeSettings:
     """Roles of parts that stay where the clip has them, however the body is pulled."""
     fps: float | None = None
     """Keys at exactly this many frames per second; None: near the clip's own rate."""
+    start: float | None = None
+    """Where the part of the clip begins that is baked, seconds; None: at its first key."""
+    end: float | None = None
+    """Where that part ends; None: with the clip."""
     loops: int = 1
     """How often to repeat the clip."""
     name: str | None = None
@@ -128,6 +132,9 @@ class BakeSettings:
             validation.number(f"at[{k}]", number)
         if self.heading is not None:
             validation.number("heading", self.heading)
+        for name, second in (("start", self.start), ("end", self.end)):
+            if second is not None:
+                validation.number(name, second)
         if self.in_place and self.travel:
             raise InputError("in_place and travel exclude each other: one removes the travel, the other adds it")
         if self.fps is not None:

@@ -47,6 +47,12 @@ class BakeOptions(GroundOptions, RoleOptions):
     fps: Annotated[
         float | None, typer.Option(help="Frames per second. Default: the clip's own.", rich_help_panel=_CLIPS)
     ] = None
+    start: Annotated[
+        float | None, typer.Option(help="Second of the clip at which to begin.", rich_help_panel=_CLIPS)
+    ] = None
+    end: Annotated[float | None, typer.Option(help="Second of the clip at which to end.", rich_help_panel=_CLIPS)] = (
+        None
+    )
     at: Annotated[
         str,
         typer.Option(
@@ -56,7 +62,11 @@ class BakeOptions(GroundOptions, RoleOptions):
         ),
     ] = "0,0"
     heading: Annotated[
-        float | None, typer.Option(help="Initial heading, degrees from +Z towards +X.", rich_help_panel=_START)
+        float | None,
+        typer.Option(
+            help="Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip.",
+            rich_help_panel=_START,
+        ),
     ] = None
     lock_feet: Annotated[
         bool, typer.Option("--lock-feet", help="Keep planted feet from sliding.", rich_help_panel=_CHANGES)

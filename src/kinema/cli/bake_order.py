@@ -69,12 +69,12 @@ def _output_folder(listed: list[Item], output: Path) -> Path | None:
 
 def _check_something_asked(options: BakeOptions) -> None:
     moved = options.ground or options.lock_feet or options.travel or options.in_place or options.at != "0,0"
-    timed = options.fps is not None or options.loops != 1
+    timed = options.fps is not None or options.loops != 1 or options.start is not None or options.end is not None
     aimed = options.look_at or options.reach or options.pull or options.pin
     if not (moved or timed or aimed or options.heading is not None):
         raise InputError(
             "no change is asked for; give at least one of --ground, --lock-feet, --look-at, --reach, --pull, --travel, "
-            "--in-place, --at, --heading, --loops, --fps"
+            "--in-place, --at, --heading, --loops, --fps, --start, --end"
         )
 
 
@@ -95,6 +95,8 @@ def order_of(options: BakeOptions) -> Order:
         pull=_targets("--pull", options.pull),
         pin=options.pin,
         fps=options.fps,
+        start=options.start,
+        end=options.end,
         loops=options.loops,
         name=options.name,
     )

@@ -70,6 +70,15 @@ class GroundOptions:
         typer.Option(metavar="LOW,HIGH", help="Lowest and highest point of a height map.", rich_help_panel=_GROUND),
     ] = None
 
+    ground_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="m|cm|mm|dm|ft|in",
+            help="Unit of all lengths of the ground. Default: that of the file.",
+            rich_help_panel=_GROUND,
+        ),
+    ] = ""
+
     def parsed_ground(self) -> GroundSpec | None:
         """The ground that the options describe; None without `--ground`."""
         from kinema.bake.grounds import parse
@@ -78,7 +87,7 @@ class GroundOptions:
         heights = None if self.ground_height is None else parse_numbers("--ground-height", self.ground_height, 2)
         if self.ground is None:
             return None
-        return parse(self.ground, size, heights)
+        return parse(self.ground, size, heights, self.ground_unit)
 
 
 @dataclass(frozen=True, kw_only=True)

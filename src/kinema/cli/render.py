@@ -79,6 +79,7 @@ def render(options: RenderOptions) -> None:
     Left limbs are orange and right limbs blue, where the sides are known.
     """
     with one_line_errors("render"):
+        from kinema.bake.grounds import build_for
         from kinema.render import files
         from kinema.render.look import Look
 
@@ -89,7 +90,7 @@ def render(options: RenderOptions) -> None:
             size=None if options.size is None else files.size(options.size),
             theme=options.theme,
             show=options.show,
-            ground=None if ground is None else ground.build(*([character.rig.up] if character.rig else [])),
+            ground=None if ground is None else build_for(ground, character.rig)[1],
         )
         drawn = files.render(
             character,

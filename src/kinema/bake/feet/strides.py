@@ -39,6 +39,9 @@ STAYS, WALKS = 0.4, 1.2
 """Leg lengths that both feet step along the rise: up to the first, the clip stays as it is; from the second, its
 strides are as short as they become."""
 
+GOES = 0.3
+"""Leg lengths that the hips go along the rise, at least: a body that treads in place goes nowhere."""
+
 SHORTEST_STRIDE = 0.3
 """Leg lengths from contact to contact of a foot below which it shuffles."""
 
@@ -160,6 +163,8 @@ def _map_on(clip_frames: ClipFrames, hips: Any, soles: Any, site: Site, grades: 
     if not grades.rises:
         return None
     leg, start, axis = site.leg, hips[clip_frames.lead], grades.axis
+    if np.ptp(hips @ axis) < GOES * leg:
+        return None
     walks = np.clip((_stepped(clip_frames, soles @ axis) / leg - STAYS) / (WALKS - STAYS), 0.0, 1.0)
     if walks == 0.0:
         return None
