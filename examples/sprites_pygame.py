@@ -26,9 +26,9 @@ def draw_rotated(pygame, screen, image, joint, angle: float) -> None:
     screen.blit(rotated, rotated.get_rect(center=pygame.Vector2(*map(float, joint)) + to_centre))
 
 
-def draw(pygame, screen, sprites, target, flip: bool) -> None:
+def draw(pygame, screen, sprites, target, bend: int) -> None:
     """Draw the arm as it reaches for a target."""
-    limb = km.draw_limb(ORIGIN, target, LENGTHS, flip)
+    limb = km.draw_limb(ORIGIN, target, LENGTHS, bend)
     screen.fill("#f6f7f9")
     draw_rotated(pygame, screen, sprites[0], limb.first, float(limb.first_angle))
     draw_rotated(pygame, screen, sprites[1], limb.second, float(limb.second_angle))
@@ -45,10 +45,10 @@ def main() -> None:
         print(f"the sprites would be at {limb.first.round(1)} and {limb.second.round(1)}")
         return
     pygame.init()
-    screen, clock, flip = pygame.display.set_mode(SIZE), pygame.time.Clock(), False
+    screen, clock, bend = pygame.display.set_mode(SIZE), pygame.time.Clock(), 1
     sprites = [sprite(pygame, LENGTHS[0], 34, "#3f86d6"), sprite(pygame, LENGTHS[1], 28, "#e8833a")]
     if pygame.display.get_driver() == "dummy":
-        draw(pygame, screen, sprites, (420, 140), flip)
+        draw(pygame, screen, sprites, (420, 140), bend)
         pygame.image.save(screen, "sprites.png")
         print("sprites.png: one picture, as there is no screen")
         return
@@ -57,8 +57,8 @@ def main() -> None:
     while open_window:
         kinds = [event.type for event in pygame.event.get()]
         open_window = pygame.QUIT not in kinds
-        flip ^= pygame.MOUSEBUTTONDOWN in kinds
-        draw(pygame, screen, sprites, pygame.mouse.get_pos(), flip)
+        bend = -bend if pygame.MOUSEBUTTONDOWN in kinds else bend
+        draw(pygame, screen, sprites, pygame.mouse.get_pos(), bend)
         clock.tick(60)
 
 

@@ -29,11 +29,11 @@ _FIRST_STEP = 5
 def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     """One small call for everything there is to compile, by name."""
     from kinema.model import limits
-    from kinema.solvers.chain.ccd import ccd
+    from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
     from kinema.solvers.chain.compensating import compensating
     from kinema.solvers.chain.constrain import constrain
-    from kinema.solvers.chain.fabrik import fabrik
     from kinema.solvers.limb.aim import aim
+    from kinema.solvers.limb.bone_rotations import bone_rotations
     from kinema.solvers.limb.drawing import draw_limb
     from kinema.solvers.limb.look_at import look_at
     from kinema.solvers.limb.two_bone import two_bone
@@ -55,6 +55,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     nearby = np.array((1.0, 2.0, 0.5), dtype)  # Within reach inside the limits: a warmup warns of nothing.
     world = np.tile(np.eye(4, dtype=dtype), (3, 1, 1))
     world[:, 1, 3] = np.arange(3)
+    cones = [limits.Cone(1.0)] * 3
     planar, lengths = np.array((1.0, 0.5), dtype), np.ones(2, dtype)
     return {
         "two_bone_2d": lambda: (
@@ -65,14 +66,12 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "two_bone": lambda: two_bone(joints[0], target, lengths),
         "two_bone in batches": lambda: two_bone(many, target, lengths),
         "two_bone_rotations": lambda: two_bone_rotations(world, target),
-        "fabrik": lambda: fabrik(joints, target).rotations(),
-        "ccd": lambda: ccd(joints, target),
-        "fabrik in batches": lambda: fabrik(chains, target),
-        "ccd in batches": lambda: ccd(chains, target),
+        **{name: partial(solve, joints, target) for name, solve in CHAIN_SOLVERS.items()},
+        "rotations": lambda: bone_rotations(joints, (0.0, 1.0, 0.0)),
+        **{f"{name} in batches": partial(solve, chains, target) for name, solve in CHAIN_SOLVERS.items()},
         "chains with limits": lambda: (
-            *(fabrik(some, nearby, limits=[limits.Cone(1.0)] * 3) for some in (joints, chains)),
-            *(ccd(some, nearby, limits=[limits.Cone(1.0)] * 3) for some in (joints, chains)),
-            constrain(joints, [limits.Cone(1.0)] * 3),
+            *(solve(some, nearby, limits=cones) for solve in CHAIN_SOLVERS.values() for some in (joints, chains)),
+            constrain(joints, cones),
         ),
         "legs": lambda: solve_foot(joints[3], joints[1], joints[1], lengths),
         "leg placement": lambda: _leg_placement(dtype),

@@ -13,6 +13,9 @@ import logging
 import sys
 from collections import OrderedDict
 from time import monotonic
+from typing import Any
+
+from kinema.compile.jit import kernel, like
 
 logger: logging.Logger = logging.getLogger("kinema")
 
@@ -25,6 +28,19 @@ _MEANING = {
     ZERO_BONE: "a bone has length zero",
     DEGENERATE: "the whole chain has length zero; it stays at its root",
 }
+
+
+@kernel
+def flags_of(shortest: Any, whole: Any, beyond: Any) -> Any:
+    """The troubles of a chain, by the length of its shortest bone, of all its bones, and whether its target is beyond
+    its reach.
+    """
+    zero = like(whole, 0.0)
+    flags = OUT_OF_REACH if beyond else 0
+    if not shortest > zero:
+        flags |= ZERO_BONE if whole > zero else DEGENERATE
+    return flags
+
 
 _QUIET = 1.0
 """Seconds for which a call site is not warned again of the same trouble."""

@@ -103,7 +103,7 @@ def test_any_other_edit_does_not(edit):
 
 def test_a_kernel_in_another_module_counts(monkeypatch):
     """`quat.mul` is reached by its module's name."""
-    before = fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters)
+    before = fingerprint(fabrik._FABRIK.solve_few), fingerprint(character_step.step_characters)
     monkeypatch.setattr(quat, "mul", njit(lambda a, b: a))
     assert fingerprint(character_step.step_characters) != before[1]
 
@@ -169,7 +169,7 @@ def test_the_hash_is_that_of_any_process():
         from kinema.compile.fingerprints import fingerprint
         from kinema.solvers.chain import fabrik
         from kinema.stages.feet import character_step
-        print(fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters))
+        print(fingerprint(fabrik._FABRIK.solve_few), fingerprint(character_step.step_characters))
     """)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert run.stdout.split() == [fingerprint(fabrik._solve_few), fingerprint(character_step.step_characters)]
+    assert run.stdout.split() == [fingerprint(fabrik._FABRIK.solve_few), fingerprint(character_step.step_characters)]

@@ -1,6 +1,8 @@
 """The kernel cache: shipped kernels first, then the user's folder, then the compiler; damage is survived."""
 
+import os
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -13,8 +15,8 @@ from numba import config, njit
 from numba.core.caching import IndexDataCacheFile
 
 from kinema.compile import kernel_cache
-from kinema.solvers.chain.ccd import ccd
-from kinema.solvers.chain.fabrik import fabrik
+from kinema.compile.fingerprints import fingerprint
+from kinema.solvers.chain import ccd, fabrik
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -164,13 +166,25 @@ def test_quick_compiling_is_not_announced(kernels, monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("solver", [fabrik, ccd])
-def test_chain_solvers_are_kept(solver):
-    """They pass a function to a function, which numba keeps only where all of it is inlined."""
+def test_loops_around_kernels_that_differ_are_kept_apart():
+    """Those of chain solvers have one name and code, and the kernel of the pass is a variable around them."""
     joints = np.array(((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 2.0, 0.0), (0.0, 3.0, 0.0)))
-    solver(joints, (1.0, 1.0, 1.0))
-    few = sys.modules[solver.__module__]._solve_few
-    assert list(Path(few._cache.cache_path).glob("*_solve_few*.nbi"))
+    loops = (fabrik._FABRIK.solve_few, ccd._CCD.solve_few)
+    fabrik.fabrik(joints, (1.0, 1.0, 1.0))
+    ccd.ccd(joints, (1.0, 1.0, 1.0))
+    folder, stamps = Path(loops[0]._cache.cache_path), {fingerprint(loop) for loop in loops}
+    assert len(stamps) == 2
+    assert all(list(folder.glob(f"*solve_few*{stamp}*.nbi")) for stamp in stamps)
+
+
+def test_a_loop_around_a_kernel_is_found_by_another_process(tmp_path):
+    """numba would pickle the kernel, which gives other bytes in every process."""
+    code = "import kinema as km; km.ccd([(0.0, 0, 0), (0, 1, 0), (0, 2, 0)], (1.0, 1, 0))"
+    for compiled in (True, False):
+        before = set(tmp_path.rglob("*.nbi"))
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=300)
+        assert (set(tmp_path.rglob("*.nbi")) > before) == compiled
 
 
 def test_two_processes_that_save_at_once_do_not_mix_up_their_signatures(tmp_path, monkeypatch):

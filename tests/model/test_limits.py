@@ -523,7 +523,7 @@ def test_limits_cannot_be_changed():
     [
         (Cone(1.0), ["limits", "sequence", "one limit or None per bone"]),
         (5, ["limits", "sequence", "5"]),
-        ([None, None, None], ["limits", "3 entries", "2 bones"]),
+        ([None, None, None], ["limits", "3 entries", "up to 2"]),
         ([None, 0.5], ["limits[1]", "0.5", "Hinge", "Cone", "SwingTwist", "None"]),
         (["a", None], ["limits[0]", "'a'", "Hinge"]),
         ([None, Cone], ["limits[1]", "Hinge"]),

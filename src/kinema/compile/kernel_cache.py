@@ -121,7 +121,11 @@ def _folder_cache(function: Any, stamp: str, folder: Path, cpu: str | None) -> A
             self._cache_file = _FilesBySignature(self._cache_path, self._impl.filename_base, stamp)
 
         def _index_key(self, signature: Any, codegen: Any) -> Any:
-            signature, target, code = super()._index_key(signature, codegen)
+            target = codegen.magic_tuple()
+            if self._py_func.__closure__ is None:
+                signature, target, code = super()._index_key(signature, codegen)
+            else:  # numba would pickle the kernels around it, other bytes in every process. The stamp has hashed them.
+                code = stamp
             return signature, target if cpu is None else (target[0], cpu), code
 
     return FolderCache(function)

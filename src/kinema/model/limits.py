@@ -483,14 +483,14 @@ def records(limits: ChainLimits | None, bones: int, straight: tuple[float, ...])
     if isinstance(limits, _Limit) or not hasattr(limits, "__len__"):
         raise InputError(f"limits must be a sequence with one limit or None per bone, got {limits!r:.60}")
     if len(limits) > bones:
-        raise InputError(f"limits has {len(limits)} entries; the chain has {bones} bones, one limit or None for each")
+        raise InputError(f"limits has {len(limits)} entries; allowed are up to {bones}, a limit or None for each bone")
     for i, entry in enumerate(limits):
         if entry is None:
             continue
         together = entry if isinstance(entry, (tuple, list)) else (entry,)
         for limit in together:
             if not isinstance(limit, _Limit):
-                raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+                raise InputError(f"limits[{i}] is {entry!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
         if together:
             table[i] = combined(together, straight).record(straight)
     return table

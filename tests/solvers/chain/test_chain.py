@@ -517,8 +517,9 @@ def test_tolerance_in_metres(solve):
         ({"target": (1, 2)}, r"target must have shape \(..., 3\), got \(2,\)"),
         ({"target": (1, 2, np.inf)}, r"target\[2\] is inf"),
         ({"pole": (0, np.nan, 0)}, r"pole\[1\] is nan"),
-        ({"limits": [km.Cone(1)] * 4}, "limits has 4 entries; the chain has 3 bones"),
+        ({"limits": [km.Cone(1)] * 4}, "limits has 4 entries; allowed are up to 3, a limit or None for each bone"),
         ({"limits": km.Cone(1)}, "limits must be a sequence"),
+        ({"limits": [(0, 90), None, None]}, r"limits\[0\] is \(0, 90\); allowed are Hinge"),
         ({"limits": [1, None, None]}, r"limits\[0\] is 1; allowed are Hinge, Cone, SwingTwist and None"),
         ({"base": (0, 0, 0)}, "base is the zero vector"),
         ({"tolerance": -0.1}, "tolerance is -0.1"),
@@ -538,6 +539,17 @@ def test_tolerance_in_metres(solve):
 def test_bad_input_is_named(solve, arguments, message):
     with pytest.raises(ValueError, match=message):
         solve(**{"joints": problems.straight_chains(1, 4)[0], "target": (1, 1, 1)} | arguments)
+
+
+@solvers
+def test_few_passes_are_no_reason_to_say_out_of_reach(solve, caplog):
+    chain = problems.straight_chains(1, 9)[0]
+    for limits in (None, [km.Cone(1.0)] * 8):
+        for target in ((3.0, 5.0, 0.0), np.tile((3.0, 5.0, 0.0), (9, 1))):
+            assert not np.any(solve(chain, target, limits=limits, max_iterations=1, tolerance=1e-9).reached)
+    assert not caplog.records
+    solve(chain, (9.0, 5.0, 0.0), max_iterations=1)
+    assert "out of reach" in caplog.text
 
 
 @solvers

@@ -23,8 +23,8 @@ def test_each_sprite_ends_where_the_next_one_begins(dtype):
     rng = problems.generator(401)
     origin, lengths = rng.uniform(-100, 100, (200, 2)).astype(dtype), rng.uniform(20, 90, (200, 2)).astype(dtype)
     target = (origin + rng.uniform(-120, 120, (200, 2))).astype(dtype)
-    flip = rng.uniform(size=200) < 0.5
-    s = draw_limb(origin, target, lengths, flip)
+    bend = rng.choice([-1, 1], 200)
+    s = draw_limb(origin, target, lengths, bend)
     near = 1e-9 if dtype is np.float64 else 1e-3
     assert all(part.dtype == dtype for part in s)
     np.testing.assert_array_equal(s.first, origin)
@@ -43,9 +43,9 @@ def test_up_on_the_screen_is_ninety_degrees():
     np.testing.assert_allclose(s.second, (10, 70))
 
 
-def test_the_joint_is_on_the_left_of_the_way_and_flipped_on_the_right():
-    for flip, y in ((False, -30), (True, 30)):  # To the right on the screen: its left is up, where y is less.
-        s = draw_limb((0.0, 0.0), (80.0, 0.0), (50.0, 50.0), flip)
+def test_the_joint_is_on_the_left_of_the_way_and_on_the_right_with_the_other_bend():
+    for bend, y in ((1, -30), (-1, 30)):  # To the right on the screen: its left is up, where y is less.
+        s = draw_limb((0.0, 0.0), (80.0, 0.0), (50.0, 50.0), bend)
         np.testing.assert_allclose(s.second, (40, y), atol=1e-9)
         assert s.first_angle == pytest.approx(math.degrees(math.atan2(-y, 40)))
 
@@ -62,7 +62,7 @@ def test_one_limb_broadcasts_over_targets():
 
 @given(problems.vectors(2), problems.vectors(2), problems.lengths(), problems.lengths())
 def test_finite_in_finite_out(origin, target, upper, lower):
-    s = draw_limb(origin, target, (upper, lower), True)
+    s = draw_limb(origin, target, (upper, lower), -1)
     assert all(np.isfinite(part).all() for part in s)
 
 
@@ -72,7 +72,8 @@ def test_finite_in_finite_out(origin, target, upper, lower):
         ({"origin": (0.0, math.nan)}, r"origin\[1\] is nan"),
         ({"target": (0.0, 0.0, 0.0)}, "target must have shape"),
         ({"lengths": (1.0, -1.0)}, r"lengths\[1\] is -1"),
-        ({"flip": "yes"}, "flip must be true or false"),
+        ({"bend": 0}, r"bend is 0.0; allowed are \+1 and -1"),
+        ({"bend": True}, r"bend is True; allowed are \+1"),
     ],
 )
 def test_bad_input_is_refused_by_name(bad, message):
@@ -80,18 +81,10 @@ def test_bad_input_is_refused_by_name(bad, message):
         draw_limb(**{"origin": (0.0, 0.0), "target": (1.0, 1.0), "lengths": (1.0, 1.0)} | bad)
 
 
-def test_flip_is_also_given_by_one_and_zero():
-    for flag, number in ((False, 0), (True, 1)):
-        np.testing.assert_array_equal(
-            draw_limb((0, 0), (3, 1), (2, 2), flip=flag).second,
-            draw_limb((0, 0), (3, 1), (2, 2), flip=number).second,
-        )
-
-
 def test_angles_are_between_minus_pi_and_pi():
     angle = np.linspace(-np.pi, np.pi, 97)
     targets = 3.0 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
-    for flip in (False, True):
-        second = draw_limb((0, 0), targets, (2, 2), flip=flip).second_angle
+    for bend in (1, -1):
+        second = draw_limb((0, 0), targets, (2, 2), bend=bend).second_angle
         assert second.max() <= 180.0
         assert second.min() > -180.0

@@ -278,10 +278,10 @@ class PlanarScene(Scene):
             return np.zeros((0, 6))
         targets = np.array([chain.target for chain in limbs])
         roots = np.array([chain.root for chain in limbs])
-        # Unless flipped, draw_limb bends to the left as seen: on this screen that is a bend of +1.
         bends = np.array([chain.bend for chain in limbs])
-        flip = (targets < roots)[:, 0] if self.values["mirror"] else bends < 0
-        drawn = draw_limb(roots, targets, np.array([chain.lengths for chain in limbs]), flip)
+        if self.values["mirror"]:
+            bends = np.where((targets < roots)[:, 0], -1, 1)
+        drawn = draw_limb(roots, targets, np.array([chain.lengths for chain in limbs]), bends)
         angles = (drawn.first_angle[:, np.newaxis], drawn.second_angle[:, np.newaxis])
         return np.hstack((drawn.first, angles[0], drawn.second, angles[1]))
 

@@ -166,7 +166,7 @@ def start_attempt(work, k, problem, answer, i):
     group, scratch = work.group[0], work.scratch[0]
     settings, outcome, joints = problem.settings[0], answer.outcomes[i], problem.source[i]
     whole, longest, distance = group.whole[k], scratch.longest[k], scratch.distance[k]
-    outcome.length, outcome.zero_bones = whole, not scratch.shortest[k] > like(whole, 0.0)
+    outcome.length, outcome.shortest = whole, scratch.shortest[k]
     if not whole + distance < like(whole, np.inf):
         return False  # A number that cannot be used: the caller finds it by the length.
     out_of_reach = distance >= whole or distance <= longest + longest - whole

@@ -13,17 +13,15 @@ import math
 
 from numpy.typing import ArrayLike
 
-from kinema.compile.jit import allocating_batch, kernel, like, routine
+from kinema.compile.jit import kernel, like, routine
 from kinema.compile.lanes import load3, load4, store3, store4
 from kinema.constants import TINY, TOLERANCE
 from kinema.math import quat, vec
 from kinema.math.rows import load3 as load_row
 from kinema.model import limits as limits_module
 from kinema.model.limits import HINGE, NONE, ChainLimits
-from kinema.solvers.chain.chain import ChainArguments, ChainResult, ChainSolver, solve_chain
+from kinema.solvers.chain.chain import ChainArguments, ChainResult, chain_solver, solve_chain
 from kinema.solvers.chain.chain_limits import apply_limits
-from kinema.solvers.chain.chain_records import Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
-from kinema.solvers.chain.schedule import solve_lanes, solve_one
 
 LARGEST_ROTATION = 0.6
 """Largest rotation of one joint in one pass, radians: without it the tip joints curl up and do all the work."""
@@ -158,29 +156,12 @@ def rotate_bones(work):
             store3(after.position, k, vec.reach(start, vec.add(start, bone), after.length[k]))
 
 
-@allocating_batch
-def _solve_few(source, targets, poles, table, settings, joints, outcomes):
-    """Solve chains one after the other."""
-    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
-    work = one_lane(source.shape[1], settings[0].floor)
-    for i in range(source.shape[0]):
-        solve_one(ccd_pass, work, problem, answer, i)
-
-
-@allocating_batch
-def _solve_many(source, targets, poles, table, settings, joints, outcomes):
-    """Solve chains side by side."""
-    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
-    size, x = source.shape[1], settings[0].floor
-    solve_lanes(ccd_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
-
-
 def largest_rotation(joints: int) -> float:
     """The largest rotation of one joint in one pass over a chain of so many joints, radians."""
     return min(LARGEST_ROTATION, LARGEST_CURL / joints)
 
 
-_CCD = ChainSolver("ccd", ccd_pass, _solve_few, _solve_many, largest_rotation)
+_CCD = chain_solver("ccd", ccd_pass, largest_rotation)
 
 
 def ccd(

@@ -19,6 +19,7 @@ from kinema.model import limits
 from kinema.model.limits import ChainLimits
 from kinema.solvers.chain.chain_limits import hold_off_back
 from kinema.solvers.chain.chain_records import OUTCOME, SETTINGS
+from kinema.solvers.chain.schedule import loops_of
 from kinema.solvers.limb.bone_rotations import bone_rotations
 
 MAIN_PASSES = 6
@@ -86,8 +87,15 @@ class ChainSolver(NamedTuple):
     """The loop over a few chains, one after the other."""
     solve_many: Any
     """The loop over many chains, side by side."""
-    largest_rotation: Callable[[int], float] = lambda joints: 0.0
+    largest_rotation: Callable[[int], float]
     """The largest rotation of a joint in a pass over a chain of so many joints, radians; 0 if unbounded."""
+
+
+def chain_solver(
+    name: str, main_pass: Any, largest_rotation: Callable[[int], float] = lambda joints: 0.0
+) -> ChainSolver:
+    """Make a solver from the kernel of its pass, `main_pass(work, table, settings)`; the rest as in `ChainSolver`."""
+    return ChainSolver(name, main_pass, *loops_of(main_pass), largest_rotation)
 
 
 class ChainArguments(NamedTuple):
@@ -216,6 +224,7 @@ def _settings(
         has_pole=has_pole,
         has_hinges=has_hinges,
         limited=limited,
+        capped=stop.most_passes is not None,
         main_passes=main,
         finish_passes=finish,
         attempts=attempts if stop.most_passes is None else _MANY_ATTEMPTS,
@@ -310,8 +319,8 @@ def _solve_plain(solver: ChainSolver, given: ChainArguments) -> ChainResult | No
     error, reached = outcome["error"], outcome["reached"]
     if not error + outcome["length"] <= largest:
         return None
-    if outcome["zero_bones"] or not reached:
-        _report(solver.name, reached, outcome["zero_bones"], outcome["length"])
+    if outcome["trouble"]:
+        notices.report(solver.name, int(outcome["trouble"]))
     return ChainResult(found.reshape(size, 3), error, outcome["iterations"], reached)
 
 
@@ -348,26 +357,18 @@ def _result(
     if planar:
         joints = np.ascontiguousarray(joints[..., :2])
     if shape == ():
-        error, length, reached = outcomes["error"][0], outcomes["length"][0], outcomes["reached"][0]
-        iterations, zero_bones = outcomes["iterations"][0], outcomes["zero_bones"][0]
+        error, length, reached, iterations = (
+            outcomes[field][0] for field in ("error", "length", "reached", "iterations")
+        )
         usable = error + length <= validation.largest(joints.dtype)
     else:
-        error, length, reached, iterations, zero_bones = (
+        error, length, reached, iterations = (
             np.ascontiguousarray(outcomes[field]).reshape(shape)
-            for field in ("error", "length", "reached", "iterations", "zero_bones")
+            for field in ("error", "length", "reached", "iterations")
         )
         usable = not validation.any_unusable(error + length)
     if not usable:  # Cheaper to see here than in every number beforehand.
         validation.check_finite("joints", validation.real("joints", given.joints))
         validation.check_finite("target", validation.real("target", given.target))
-    _report(name, reached, zero_bones, length)
+    notices.report(name, int(np.bitwise_or.reduce(outcomes["trouble"])))
     return ChainResult(joints.reshape(*shape, *joints.shape[1:]), error, iterations, reached)
-
-
-def _report(name: str, reached: Any, zero_bones: Any, length: Any) -> None:
-    """Warn of targets out of reach and bones of no length."""
-    flags = 0 if np.all(reached) else notices.OUT_OF_REACH
-    if np.any(zero_bones):
-        flags |= notices.ZERO_BONE if np.all(length) else notices.DEGENERATE
-    if flags:
-        notices.report(name, flags)

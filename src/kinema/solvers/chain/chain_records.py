@@ -86,6 +86,7 @@ SETTINGS = Record(
     has_pole=np.bool_,
     has_hinges=np.bool_,  # among the limits
     limited=np.bool_,  # whether bones have limits; the table is then not None
+    capped=np.bool_,  # whether the caller gave the number of passes
     main_passes=np.int64,
     finish_passes=np.int64,
     attempts=np.int64,
@@ -98,7 +99,8 @@ OUTCOME = Record(
     length=REAL,  # sum of the bones, metres
     iterations=np.int64,
     attempts=np.int64,
-    zero_bones=np.bool_,  # whether any bone has no length
+    shortest=REAL,  # bone, metres
+    trouble=np.int64,  # flags of `notices`
     next_retry=np.int64,  # the chain that tries again after this one, or NO_CHAIN
     reached=np.bool_,
 )

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from kinema.compile.jit import allocating_batch, like, routine
+from kinema.compile.jit import like, routine
 from kinema.compile.lanes import load3, store3
 from kinema.constants import TOLERANCE
 from kinema.math import vec
 from kinema.math.rows import load3 as load_row
 from kinema.model import limits as limits_module
 from kinema.model.limits import NONE, ChainLimits
-from kinema.solvers.chain.chain import ChainArguments, ChainResult, ChainSolver, solve_chain
+from kinema.solvers.chain.chain import ChainArguments, ChainResult, chain_solver, solve_chain
 from kinema.solvers.chain.chain_limits import apply_limits
-from kinema.solvers.chain.chain_records import Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
-from kinema.solvers.chain.schedule import solve_lanes, solve_one
 
 
 @routine
@@ -84,24 +82,7 @@ def backward_limited(work, table, settings):
             store3(here.position, k, vec.sub(load3(after.position, k), vec.scale(direction, after.length[k])))
 
 
-@allocating_batch
-def _solve_few(source, targets, poles, table, settings, joints, outcomes):
-    """Solve chains one after the other."""
-    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
-    work = one_lane(source.shape[1], settings[0].floor)
-    for i in range(source.shape[0]):
-        solve_one(fabrik_pass, work, problem, answer, i)
-
-
-@allocating_batch
-def _solve_many(source, targets, poles, table, settings, joints, outcomes):
-    """Solve chains side by side."""
-    problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
-    size, x = source.shape[1], settings[0].floor
-    solve_lanes(fabrik_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
-
-
-_FABRIK = ChainSolver("fabrik", fabrik_pass, _solve_few, _solve_many)
+_FABRIK = chain_solver("fabrik", fabrik_pass)
 
 
 def fabrik(

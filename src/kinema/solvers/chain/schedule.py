@@ -12,13 +12,17 @@ answer has the same bits in any company.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from kinema.compile.jit import kernel, like, routine
+from kinema import notices
+from kinema.compile.jit import allocating_batch, kernel, like, routine
 from kinema.compile.lanes import load3, store3
 from kinema.math import vec
 from kinema.solvers.chain.attempt import end_attempt, start_attempts
-from kinema.solvers.chain.chain_records import NO_CHAIN
+from kinema.solvers.chain.chain_records import NO_CHAIN, Answer, ChainProblem, many_lanes, one_lane, queue_of_lanes
 from kinema.solvers.chain.gauss_newton import finish_pass
 
 STALL_SHARE = 0.9
@@ -161,8 +165,15 @@ def solve_one(main_pass, work, problem, answer, i):
 
 @kernel
 def conclude(outcome, settings):
-    """Set whether the error that is returned counts as reached."""
+    """Set whether the error that is returned counts as reached, and the chain's troubles.
+
+    Without limits the closed form knows what is out of reach. Inside limits it is what no attempt came near, unless the
+    passes that were given ended before the attempts.
+    """
     outcome.reached = outcome.error <= settings.tolerance * outcome.length + settings.tolerance_m
+    gave_up = settings.limited and not settings.capped
+    beyond = not outcome.reached and (outcome.iterations == 0 or gave_up)
+    outcome.trouble = notices.flags_of(outcome.shortest, outcome.length, beyond)
 
 
 # --- many chains -----------------------------------------------------------------------------------------------
@@ -315,3 +326,27 @@ def leave_finish(finish, queue, problem, answer):
             answer.outcomes[i].next_retry = queue.retry
             queue.retry = i
         park(group, k)
+
+
+# --- the loops of a solver -------------------------------------------------------------------------------------
+
+
+def loops_of(main_pass: Any) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Make the loops of a solver, from the kernel of its pass: over a few chains one by one, over many side by side."""
+
+    @allocating_batch
+    def solve_few(source, targets, poles, table, settings, joints, outcomes):
+        """Solve chains one after the other."""
+        problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
+        work = one_lane(source.shape[1], settings[0].floor)
+        for i in range(source.shape[0]):
+            solve_one(main_pass, work, problem, answer, i)
+
+    @allocating_batch
+    def solve_many(source, targets, poles, table, settings, joints, outcomes):
+        """Solve chains side by side."""
+        problem, answer = ChainProblem(source, targets, poles, table, settings), Answer(joints, outcomes)
+        size, x = source.shape[1], settings[0].floor
+        solve_lanes(main_pass, many_lanes(size, x), many_lanes(size, x), queue_of_lanes(1, x), problem, answer)
+
+    return solve_few, solve_many

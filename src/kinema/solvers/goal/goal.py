@@ -15,12 +15,13 @@ from kinema.model.limits import Hinge
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers import branch
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from kinema.solvers.goal.goal_solvers import rotation_errors, solve_task
 from kinema.solvers.goal.goal_task import Goal, GoalTask, PosedBatch, SolveOptions, as_goal, parse, spread
 from kinema.solvers.goal.hinges import angles_of, moving_hinges
 from kinema.solvers.goal.limited_branch import solve_chains
 
-SOLVERS = ("two_bone", "ccd", "fabrik", "compensating")
+SOLVERS = ("two_bone", *CHAIN_SOLVERS, "compensating")
 
 ROTATION_TOLERANCE = 1e-3
 """Angle below which a rotation counts as reached, radians: at the end of an arm less than a millimetre."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.solvers import branch
-from kinema.solvers.chain.ccd import ccd
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS, DEFAULT_CHAIN_SOLVER
 from kinema.solvers.chain.compensating import compensating
-from kinema.solvers.chain.fabrik import fabrik
 from kinema.solvers.goal.goal_task import GoalTask, PosedBatch, SolveOptions
 from kinema.solvers.goal.limited_branch import solve_chains
 from kinema.solvers.limb.bends import bend_axis
@@ -64,7 +63,7 @@ def _reach(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
     as a limit begins to hold it back; a long chain starts as it came, because what its solver makes of it may flip from
     one frame to the next where limits would not let it.
     """
-    solver = options.solver or ("two_bone" if len(joints) == 3 else "ccd")
+    solver = options.solver or ("two_bone" if len(joints) == 3 else DEFAULT_CHAIN_SOLVER)
     limited = posed.has_limits(joints[:-1])
     if solver == "two_bone" and len(joints) > 3:
         names = [posed.skeleton.names[j] for j in joints]
@@ -109,7 +108,7 @@ def bend(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, jo
 
 
 def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, joints: tuple[int, ...]) -> None:
-    """Solve any number of bones by the positions that FABRIK, CCD or the compensating solver finds for their joints."""
+    """Solve any number of bones by the positions that a chain solver or the compensating one finds for their joints."""
     path = posed.path(joints)
     at = np.ascontiguousarray(posed.points(rows, path.joints))
     task.reported_by_solver = True
@@ -119,7 +118,7 @@ def follow(posed: PosedBatch, task: GoalTask, options: SolveOptions, rows: Any, 
         points = compensating(at, target, steps=COMPENSATING_STEPS, dt=duration).joints
         task.passes[rows] += COMPENSATING_STEPS
     else:
-        function = fabrik if options.solver == "fabrik" else ccd
+        function = CHAIN_SOLVERS.get(options.solver or "", CHAIN_SOLVERS[DEFAULT_CHAIN_SOLVER])
         pole = None if task.goal.pole is None else task.pole[rows]
         chain = function(at, target, pole=pole, tolerance=_share(options, at), max_iterations=options.max_iterations)
         points = chain.joints

@@ -23,13 +23,12 @@ from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, sto
 from kinema.model.pose import unit_rotations
 from kinema.model.skeleton import check_layout
 from kinema.solvers.branch import smallest_rotation
-from kinema.solvers.chain.ccd import ccd
-from kinema.solvers.chain.fabrik import fabrik
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS, DEFAULT_CHAIN_SOLVER
 from kinema.solvers.goal.goal import ROTATION_TOLERANCE, Report
 from kinema.solvers.goal.goal_task import Goal, as_goal
 from kinema.solvers.limb.two_bone_rotations import two_bone_rotations, unit_vectors
 
-SOLVERS = ("two_bone", "ccd", "fabrik")
+SOLVERS = ("two_bone", *CHAIN_SOLVERS)
 
 ROW_SHAPES = ((3, 4), (4, 4))
 """Shapes of a matrix by rows, besides 12 numbers."""
@@ -222,7 +221,7 @@ def _solve(
         hinge = None if axis is None else _hinges(chain, axis, shape)
         result = two_bone_rotations(standing, target, hinge, pole, soften=soften, tolerance=tolerance)
         return np.stack((result.start, result.mid), axis=1), (none, result.pole_sine)
-    found = (ccd if solver == "ccd" else fabrik)(at, target, pole=pole, tolerance=tolerance)
+    found = CHAIN_SOLVERS[solver](at, target, pole=pole, tolerance=tolerance)
     rotations = np.empty((len(chain), chain.shape[1] - 1, 4), chain.dtype)
     _rotations_to_points(chain, found.joints, rotations)
     return rotations, (none + found.iterations, np.ones(len(chain)))
@@ -332,7 +331,7 @@ def _name(solver: str | None, chain: Any) -> str:
         raise InputError(f"solver is {solver!r}; allowed are {', '.join(map(repr, SOLVERS))} and None")
     if solver == "two_bone" and chain.size != 3:
         raise InputError(f"two_bone takes three joints; this chain has {chain.size}")
-    return solver or ("two_bone" if chain.size == 3 else "ccd")
+    return solver or ("two_bone" if chain.size == 3 else DEFAULT_CHAIN_SOLVER)
 
 
 def _chain(joints: Any, count: int) -> Any:

@@ -347,13 +347,9 @@ def _two_bone_kernel(dtype: Any) -> Any:
         whole = length1 + length2
         reached[i] = np.uint8(1) if miss <= options.tolerance * whole else np.uint8(0)
         shorter = min(length1, length2)
-        flags = 0
+        flags = notices.flags_of(shorter, whole, two_bone_module.is_beyond(share, whole, abs(length1 - length2)))
         if not (size <= largest and shorter >= 0):
             flags |= _UNUSABLE
-        if shorter <= 0:
-            flags |= notices.DEGENERATE if whole <= 0 else notices.ZERO_BONE
-        if share > 1 or share * whole < abs(length1 - length2):
-            flags |= notices.OUT_OF_REACH
         if flags:
             report_flags(status, flags)
 
@@ -443,13 +439,9 @@ def _two_bone_2d_kernel(dtype: Any) -> Any:
         outputs.clamped[i] = np.uint8(1) if answer[11] != 0 else np.uint8(0)
         size = abs(root[0]) + abs(root[1]) + abs(target[0]) + abs(target[1]) + length1 + length2
         shorter = min(length1, length2)
-        flags = 0
+        flags = notices.flags_of(shorter, length1 + length2, answer[11] != 0)
         if not (size <= largest and shorter >= 0 and abs(bend) == 1):
             flags |= _UNUSABLE
-        if shorter <= 0:
-            flags |= notices.DEGENERATE if length1 + length2 <= 0 else notices.ZERO_BONE
-        if answer[11] != 0:
-            flags |= notices.OUT_OF_REACH
         if flags:
             report_flags(status, flags)
 
@@ -564,11 +556,8 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
         outcome = outcomes[0]
         outputs.error[i], outputs.iterations[i] = outcome.error, outcome.iterations
         outputs.reached[i] = np.uint8(1) if outcome.reached else np.uint8(0)
-        flags = 0 if outcome.reached else notices.OUT_OF_REACH
-        if outcome.zero_bones:
-            flags |= notices.ZERO_BONE if outcome.length > 0 else notices.DEGENERATE
-        if flags:
-            report_flags(status, flags)
+        if outcome.trouble:
+            report_flags(status, outcome.trouble)
 
     real = from_dtype(np.dtype(dtype))
     points, vectors = types.Array(real, 3, "C"), types.Array(real, 2, "C")

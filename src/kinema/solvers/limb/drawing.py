@@ -27,7 +27,7 @@ class LimbSprites(NamedTuple):
     """(..., 2): where the limb ends; the target, unless it is out of reach."""
 
 
-def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: ArrayLike = False) -> LimbSprites:
+def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, bend: ArrayLike = 1) -> LimbSprites:
     """Compute where to draw the two sprites of a limb, and at which angles, on a screen whose y points down.
 
     A sprite points to the right at angle 0 and rotates about the joint it is attached to.
@@ -38,8 +38,8 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: Ar
         (..., 2), pixels: the first joint, and where the end should be.
     lengths
         (..., 2), pixels: upper and lower section.
-    flip
-        (...): whether the joint bends to the right of the way from origin to target instead of to its left, as seen.
+    bend
+        (...), +1 or -1: whether the joint bends to the left of the way from origin to target, as seen, or to its right.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, flip: Ar
         root,
         validation.vectors("target", target, 2, dtype),
         validation.lengths("lengths", lengths, 2, dtype),
-        bend=_bend(flip),
+        bend=_signs(bend),
     )
     # Angles of the solver run the other way on such a screen.
     return LimbSprites(
@@ -80,9 +80,8 @@ def _wrapped(angle: Any) -> Any:
     return 180.0 - np.mod(180.0 - angle, 360.0).astype(angle.dtype)
 
 
-def _bend(flip: ArrayLike) -> Any:
-    """-1 for a limb that is flipped, else 1."""
-    flags = np.asarray(flip)
-    if flags.dtype.kind not in "biu" or not np.isin(flags, (0, 1)).all():
-        raise InputError(f"flip must be true or false, or 1 or 0, got {flip!r:.60}")
-    return np.where(flags, -1, 1)
+def _signs(bend: ArrayLike) -> ArrayLike:
+    """Refuse truth values: True is 1 for NumPy, and could as well mean that the limb is to bend the other way."""
+    if np.asarray(bend).dtype == np.bool_:
+        raise InputError(f"bend is {bend!r:.60}; allowed are +1 (to the left of the way to the target) and -1 (right)")
+    return bend

@@ -65,6 +65,12 @@ def clamped(distance, whole, hole):
 
 
 @kernel
+def is_beyond(reach, whole, hole):
+    """Whether a target at a share of the whole reach is out of the ring that two bones can reach."""
+    return (reach * whole < hole) | (reach > like(reach, 1.0))
+
+
+@kernel
 def bend_direction(line, to_pole, hint):
     """Where the middle joint goes, at right angles to the unit line: pole, else hint, else always the same side.
 
@@ -231,7 +237,7 @@ def aim_lane(tile, k, soften):
     tile.asked[k], tile.reach[k] = asked, reach
     shorter = length1 if length1 < length2 else length2
     tile.no_length[k] = tile.no_length[k] if shorter > zero else one
-    tile.beyond[k] = one if (reach * whole < hole) | (reach > one) else tile.beyond[k]
+    tile.beyond[k] = one if is_beyond(reach, whole, hole) else tile.beyond[k]
 
 
 @kernel
@@ -356,15 +362,10 @@ def _solve_few(packed, soften, tolerance, largest, out):
         out[8 * count + i] = there
         if not there:
             flags &= ~_REACHED
-        zero = like(whole, 0.0)
-        if length1 < zero or length2 < zero:
+        shorter = min(length1, length2)
+        if shorter < like(whole, 0.0):
             flags |= _UNUSABLE
-        elif whole == zero:
-            flags |= notices.DEGENERATE
-        elif length1 == zero or length2 == zero:
-            flags |= notices.ZERO_BONE
-        if reach > like(whole, 1.0) or reach * whole < abs(length1 - length2):
-            flags |= notices.OUT_OF_REACH
+        flags |= notices.flags_of(shorter, whole, is_beyond(reach, whole, abs(length1 - length2)))
     return flags
 
 

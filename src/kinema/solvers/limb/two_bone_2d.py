@@ -93,15 +93,10 @@ def _solve_range(start, stop, packed, auto_bend, largest, out):
         row = out[i * _FIELDS : (i + 1) * _FIELDS]
         for c in range(_FIELDS):
             row[c] = answer[c]
-        zero = like(p[4], 0.0)
-        if p[4] < zero or p[5] < zero or abs(p[6]) != like(p[4], 1.0):
+        shorter, zero = min(p[4], p[5]), like(p[4], 0.0)
+        if shorter < zero or abs(p[6]) != like(p[4], 1.0):
             flags |= _UNUSABLE
-        elif p[4] + p[5] == zero:
-            flags |= notices.DEGENERATE
-        elif p[4] == zero or p[5] == zero:
-            flags |= notices.ZERO_BONE
-        if row[11] != zero:
-            flags |= notices.OUT_OF_REACH
+        flags |= notices.flags_of(shorter, p[4] + p[5], row[11] != zero)
     return flags
 
 

@@ -27,13 +27,20 @@ from kinema.constants import FARTHEST, POLE_FADE_HINTED, STRAIGHT, THREADS_FROM_
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store4
-from kinema.solvers.limb.two_bone import clamped, eased
+from kinema.solvers.limb.two_bone import clamped, eased, is_beyond
 
 NO_AXIS, ALWAYS, IF_STRAIGHT = 0, 1, 2
 
-CORRECTION = Record(start=(REAL, 4), mid=(REAL, 4), error=REAL, reach=REAL, pole_sine=REAL, length=REAL)
-"""What is found for a limb: the corrections of its joints, the distance from the end to the target, the distance from
-start to target as a share of the reach, the sine of the angle between the pole and the line, and the limb's length."""
+CORRECTION = Record(
+    start=(REAL, 4),
+    mid=(REAL, 4),
+    error=REAL,  # distance from the end to the target
+    reach=REAL,  # distance from start to target as a share of the limb's length
+    pole_sine=REAL,  # of the angle between the pole and the line
+    length=REAL,
+    trouble=np.int64,  # flags of `notices`
+)
+"""What is found for a limb; `start` and `mid` are the corrections of its joints."""
 
 
 class LimbMatrices(NamedTuple):
@@ -229,8 +236,11 @@ def _solve_range(first, last, limbs, use_axis, has_pole, soften, out):
         out[i].error = vec.length(vec.sub(found.end, target))
         out[i].reach = found.reach
         out[i].pole_sine = found.pole_sine
-        upper, lower = vec.sub(limb.mid[3], limb.start[3]), vec.sub(limb.end[3], limb.mid[3])
-        out[i].length = vec.length(upper) + vec.length(lower)
+        upper = vec.length(vec.sub(limb.mid[3], limb.start[3]))
+        lower = vec.length(vec.sub(limb.end[3], limb.mid[3]))
+        out[i].length = upper + lower
+        beyond = is_beyond(found.reach, upper + lower, abs(upper - lower))
+        out[i].trouble = notices.flags_of(min(upper, lower), upper + lower, beyond)
 
 
 class TwoBoneRotationsResult(NamedTuple):
@@ -321,11 +331,7 @@ def two_bone_rotations(
     )
     found = {name: np.ascontiguousarray(out[name]) for name in CORRECTION.fields}
     error, reach, length = found["error"], found["reach"], found["length"]
-    flags = notices.OUT_OF_REACH if (reach > 1).any() else 0
-    if not length.all():
-        flags |= notices.DEGENERATE
-    if flags:
-        notices.report("two_bone_rotations", flags)
+    notices.report("two_bone_rotations", int(np.bitwise_or.reduce(found["trouble"])))
     return TwoBoneRotationsResult(
         found["start"].reshape(*shape, 4),
         found["mid"].reshape(*shape, 4),
