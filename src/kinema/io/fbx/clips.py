@@ -1,8 +1,8 @@
 """Clips: takes as keys of joints.
 
 Angles that change evenly do not make a rotation that does, and curves bend, so a take is sampled: at its keys, at the
-frames of the file between them, and in the middle between two samples where a straight way would be off by more than
-the bounds below. Then samples that lie on the straight way between others are dropped.
+frames of the file between them, and in the middle between two samples where the straight way is off by more than the
+bounds below. Then samples that lie on the straight way between others are dropped.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ ANGLE_BOUND = 1e-3
 
 MOVE_BOUND = 1e-4
 """The same for positions, as a share of the largest distance between two joints of the rest pose; and for scales."""
+
+_CHECKED = (0.25, 0.75)
+"""Shares of the time between two samples at which the way is checked: an even ease is half-way at half time."""
 
 _ROUNDS = 5
 """Most times that the time between two samples is halved."""
@@ -53,9 +56,8 @@ def read_clips(
     """Return the clips by name, in the file's order. Sets the document's `starts`."""
     clips = {}
     extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max(initial=0.0))
-    bounds = (MOVE_BOUND * (extent or 1.0), ANGLE_BOUND, MOVE_BOUND)
     for name, take in zip(names.unique([take.name or "take" for take in takes]), takes, strict=True):
-        sampler = _Sampler(document, take, Mover(space, take), bounds)
+        sampler = _Sampler(document, take, Mover(space, take), extent)
         tracks = [track for group in _groups(take, nodes, document.fps) for track in sampler.tracks(group, skeleton)]
         clips[name] = Clip(name, skeleton, tracks, (take.last - take.first) / TICKS)
         document.starts[name] = take.first / TICKS
@@ -127,8 +129,8 @@ class _Sampler:
     document: Document
     take: Take
     mover: Mover
-    bounds: tuple[float, float, float]
-    """What translations, rotations and scales may be off."""
+    extent: float
+    """Metres: the largest distance between joints at rest, along an axis."""
 
     def tracks(self, group: _Group, skeleton: Skeleton) -> list[Track]:
         """Return the tracks of nodes with the same times."""
@@ -141,7 +143,7 @@ class _Sampler:
             if off.any():
                 ticks, motion = self._refined(node, group.ticks, motion, off)
                 times = self._seconds(ticks)
-            tracks += _tracks(node, times, motion, skeleton, self.bounds)
+            tracks += _tracks(node, times, motion, skeleton, self.extent)
         return tracks
 
     def _seconds(self, ticks: Any) -> Any:
@@ -151,10 +153,13 @@ class _Sampler:
         """Return for each node which ways between samples are off by more than the bounds, (n - 1,)."""
         if len(ticks) < 2:
             return [np.zeros(0, bool)] * len(nodes)
-        middles = (ticks[1:] + ticks[:-1]) / 2
-        wide = np.diff(ticks) > 2  # A jump has no middle.
-        true = self.mover.motions(nodes, middles)
-        return [wide & (_errors(motion, there, self.bounds) > 1) for motion, there in zip(motions, true, strict=True)]
+        wide = np.diff(ticks) > 2  # A jump has nothing between.
+        off = [np.zeros(len(wide), bool) for _ in nodes]
+        for share in _CHECKED:
+            true = self.mover.motions(nodes, ticks[:-1] + share * np.diff(ticks))
+            for found, motion, there in zip(off, motions, true, strict=True):
+                found |= wide & (_errors(motion, there, share, self.extent) > 1)
+        return off
 
     def _refined(self, node: Node, ticks: Any, motion: Motion, off: Any) -> tuple[Any, Motion]:
         """Add samples in the middle of ways that are off."""
@@ -171,30 +176,28 @@ class _Sampler:
         return ticks, motion
 
 
-def _errors(motion: Motion, true: Motion, bounds: tuple[float, float, float]) -> Any:
-    """Return how far the middles of straight ways are from the true ones, in bounds, (n - 1,)."""
+def _bounds(motion: Motion, extent: float) -> tuple[float, float, float]:
+    """Return what translations, rotations and scales may be off. Without an extent, that of the motion counts."""
+    return MOVE_BOUND * (extent or float(np.ptp(motion.translations, axis=0).max()) or 1.0), ANGLE_BOUND, MOVE_BOUND
+
+
+def _errors(motion: Motion, true: Motion, share: float, extent: float) -> Any:
+    """Return how far straight ways are from the true ones at a share of them, in bounds, (n - 1,)."""
+    bounds = _bounds(motion, extent)
     t, s = (
-        np.abs((values[1:] + values[:-1]) / 2 - there).max(axis=1) / bound
+        np.abs(values[:-1] + (values[1:] - values[:-1]) * share - there).max(axis=1) / bound
         for values, there, bound in (
             (motion.translations, true.translations, bounds[0]),
             (motion.scales, true.scales, bounds[2]),
         )
     )
-    return np.maximum(
-        np.maximum(t, s), _angle_off(motion.rotations[:-1], motion.rotations[1:], true.rotations) / bounds[1]
-    )
+    between = arrays.slerp(motion.rotations[:-1], motion.rotations[1:], np.full(len(t), share))
+    return np.maximum(np.maximum(t, s), arrays.angle_between(between, true.rotations) / bounds[1])
 
 
-def _angle_off(before: Any, after: Any, between: Any) -> Any:
-    """Return the angle from the middle of two rotations to a third, (n,): radians."""
-    same = np.where((before * after).sum(axis=1, keepdims=True) < 0, -after, after)
-    return arrays.angle_between(arrays.unit(before + same), between)
-
-
-def _tracks(
-    node: Node, times: Any, motion: Motion, skeleton: Skeleton, bounds: tuple[float, float, float]
-) -> list[Track]:
+def _tracks(node: Node, times: Any, motion: Motion, skeleton: Skeleton, extent: float) -> list[Track]:
     """Return the tracks of a node; none for what stays at rest."""
+    bounds = _bounds(motion, extent)
     found = []
     parts = (
         ("translation", node.joint, motion.translations, skeleton.rest.translations, bounds[0]),

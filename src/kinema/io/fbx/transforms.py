@@ -23,6 +23,9 @@ ORDERS = ((0, 1, 2), (0, 2, 1), (1, 2, 0), (1, 0, 2), (2, 0, 1), (2, 1, 0), (0, 
 
 XYZ = 0
 
+_LOCKED = 1e-7
+"""Cosine of the second angle below which the first and the third rotate about the same axis."""
+
 TRANSLATION, ROTATION, SCALING = "Lcl Translation", "Lcl Rotation", "Lcl Scaling"
 ONE = (1.0, 1.0, 1.0)
 
@@ -41,10 +44,13 @@ def to_euler(rotations: Any, order: int) -> Any:
     even = 1.0 if (b - a) % 3 == 1 else -1.0
     m = arrays.to_matrix(rotations)
     made = np.empty((*m.shape[:-2], 3))
-    # The rotation is C B A, about the axes c, b, a: its row c holds sine and cosines of the second and first angle.
-    made[..., b] = np.arcsin(np.clip(-even * m[..., c, a], -1.0, 1.0))
-    made[..., a] = np.arctan2(even * m[..., c, b], m[..., c, c])
-    made[..., c] = np.arctan2(even * m[..., b, a], m[..., a, a])
+    # The rotation is C B A, about the axes c, b, a: its row c holds sines and cosines of the first and second angle.
+    level = np.hypot(m[..., c, b], m[..., c, c])
+    locked = level < _LOCKED
+    made[..., b] = np.arctan2(-even * m[..., c, a], level)
+    made[..., a] = np.where(locked, 0.0, np.arctan2(even * m[..., c, b], m[..., c, c]))
+    turn, locked_turn = np.arctan2(even * m[..., b, a], m[..., a, a]), np.arctan2(-even * m[..., a, b], m[..., b, b])
+    made[..., c] = np.where(locked, locked_turn, turn)
     return np.degrees(made)
 
 
