@@ -211,11 +211,11 @@ def test_without_dask(monkeypatch, file, tmp_path):
 def test_folders_list_what_they_skip(file, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.glb").write_bytes(file.read_bytes())
-    (tmp_path / "in" / "b.fbx").write_bytes(b"Kaydara FBX Binary  ")
+    (tmp_path / "in" / "b.dae").write_bytes(b"<COLLADA")
     made = typed(tmp_path / "in", "-o", tmp_path / "out", "--clip", "idle", "--fps", 5)
     assert made.exit_code == 0, made.output
     assert "1 skipped" in made.stderr
-    assert "b.fbx" in made.stderr
+    assert "b.dae" in made.stderr
     assert "convert it to .glb" in made.stderr
 
 

@@ -14,10 +14,10 @@ from kinema.io import other_formats
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal at which FBX2glTF is installed. Returns what was asked and run, and what to answer."""
+    """A terminal at which Blender is installed. Returns what was asked and run, and what to answer."""
     seen = SimpleNamespace(asked=[], run=[], answer=True, status=0)
     monkeypatch.setattr(conversion_offer, "_at_a_terminal", lambda: True)
-    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
+    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "blender" else None)
 
     def confirm(text, **options):
         seen.asked.append(text)
@@ -26,8 +26,7 @@ def terminal(monkeypatch):
     def run(command, **options):
         seen.run.append(command)
         if not seen.status:
-            with open(command[-1], "wb") as file:
-                file.write(b"converted")
+            seen.target.write_bytes(b"converted")
         return subprocess.CompletedProcess(command, seen.status, "", "starting\nno scene in it\n")
 
     monkeypatch.setattr(typer, "confirm", confirm)
@@ -36,17 +35,19 @@ def terminal(monkeypatch):
 
 
 @pytest.fixture
-def walk(tmp_path):
-    path = tmp_path / "walk.fbx"
-    path.write_bytes(b"Kaydara FBX Binary")
+def walk(terminal, tmp_path):
+    path = tmp_path / "walk.dae"
+    terminal.target = path.with_suffix(".glb")
+    path.write_bytes(b"<COLLADA")
     return path
 
 
 def test_a_file_is_converted_if_the_user_agrees(terminal, walk):
     target = walk.with_suffix(".glb")
     assert offer_conversion(walk) == target
-    assert terminal.asked == [f"{walk} is FBX. Convert it to {target} with FBX2glTF?"]
-    assert terminal.run == [["FBX2glTF", "--binary", "--input", walk.as_posix(), "--output", target.as_posix()]]
+    assert terminal.asked == [f"{walk} is COLLADA. Convert it to {target} with blender?"]
+    assert [command[:2] for command in terminal.run] == [["blender", "--background"]]
+    assert f"filepath={target.as_posix()!r}" in terminal.run[0][-1]
 
 
 def test_nothing_runs_if_the_user_declines(terminal, walk):
@@ -63,13 +64,13 @@ def test_an_existing_file_is_not_replaced(terminal, walk):
 
 def test_a_converter_that_fails_is_quoted(terminal, walk):
     terminal.status = 1
-    with pytest.raises(km.FileError, match=r"walk\.fbx: FBX2glTF could not convert it: no scene in it"):
+    with pytest.raises(km.FileError, match=r"walk\.dae: blender could not convert it: no scene in it"):
         offer_conversion(walk)
 
 
-@pytest.mark.parametrize("name", ["person.glb", "walk.c3d", "missing.fbx"])
+@pytest.mark.parametrize("name", ["person.glb", "walk.c3d", "missing.dae"])
 def test_other_files_are_not_asked_about(terminal, tmp_path, name):
-    if name != "missing.fbx":
+    if name != "missing.dae":
         (tmp_path / name).write_bytes(b"")
     assert offer_conversion(tmp_path / name) == tmp_path / name
     assert terminal.asked == []

@@ -39,7 +39,7 @@ def test_what_is_neither(content, tmp_path):
         km.load(path)
 
 
-@pytest.mark.parametrize("suffix", [".fbx", ".dae", ".usd", ".usda", ".usdz"])
+@pytest.mark.parametrize("suffix", [".dae", ".usd", ".usda", ".usdz"])
 def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: None)
     path = tmp_path / f"walk{suffix}"
@@ -56,14 +56,11 @@ def test_the_error_for_markers_says_that_they_are_no_joints(tmp_path):
         km.load(tmp_path / "walk.c3d")
 
 
-def test_fbx_is_known_by_its_content_and_an_installed_converter_is_named(tmp_path, monkeypatch):
+def test_collada_is_known_by_its_content_and_an_installed_converter_is_named(tmp_path, monkeypatch):
     path = tmp_path / "my walk.bin"
-    path.write_bytes(b"Kaydara FBX Binary  \x00")
-    monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "FBX2glTF" else None)
-    with pytest.raises(km.FileError, match=r'FBX2glTF --binary --input ".*my walk\.bin" --output ".*my walk\.glb"'):
-        km.load(path)
+    path.write_bytes(b'<?xml version="1.0"?><COLLADA xmlns="">')
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: program if program == "blender" else None)
-    with pytest.raises(km.FileError, match=r"first: blender --background .*import_scene\.fbx"):
+    with pytest.raises(km.FileError, match=r"first: blender --background .*wm\.collada_import"):
         km.load(path)
 
 

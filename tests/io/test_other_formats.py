@@ -30,8 +30,6 @@ def points():
 @pytest.mark.parametrize(
     ("content", "name"),
     [
-        (b"Kaydara FBX Binary  \x00", "FBX"),
-        (b"; FBX 7.3.0 project file", "FBX"),
         (b'<?xml version="1.0"?>\n<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">', "COLLADA"),
         (b"#usda 1.0", "USD"),
         (zipped("scene.usdc"), "USD"),

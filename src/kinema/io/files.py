@@ -24,9 +24,9 @@ def load(
     rig: bool = True,
     max_bytes: int | None = None,
 ) -> Character:
-    """Load a character from a .glb, .gltf, .vrm or .bvh file. The format is detected from the content.
+    """Load a character from a .glb, .gltf, .vrm, .fbx or .bvh file. The format is detected from the content.
 
-    The unit and the axes of the file are kept, and every node becomes a joint.
+    Every node becomes a joint. The unit and the axes of the file are kept; FBX is converted to metres, y up.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def load(
     rig
         Whether to find hips, legs, arms and so on (`character.rig`).
     max_bytes
-        Refuse larger files. None: what the format allows: 256 MiB for glTF, 128 MiB for BVH.
+        Refuse larger files. None: what the format allows: 256 MiB for glTF, 512 MiB for FBX, 128 MiB for BVH.
 
     Returns
     -------
     Character
-        Skeleton, clips, skins and rig; `source` is the glTF document.
+        Skeleton, clips, skins and rig; `source` is the document of a glTF or FBX file.
 
     Raises
     ------

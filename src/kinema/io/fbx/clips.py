@@ -2,7 +2,8 @@
 
 Angles that change evenly do not make a rotation that does, and curves bend, so a take is sampled: at its keys, at the
 frames of the file between them, and in the middle between two samples where the straight way is off by more than the
-bounds below. Then samples that lie on the straight way between others are dropped.
+bounds below. Nothing is sampled between keys of consecutive frames: angles that jump there have no meaning between.
+Then samples that lie on the straight way between others are dropped.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from kinema.math import arrays
 from kinema.model.clip import Clip, Path, Track
 from kinema.model.skeleton import Skeleton
 
-ANGLE_BOUND = 1e-3
-"""Radians (0.06 degrees) that a rotation may be off between two samples."""
+ANGLE_BOUND = 3e-3
+"""Radians (0.2 degrees) that a rotation may be off between two samples."""
 
-MOVE_BOUND = 1e-4
+MOVE_BOUND = 3e-4
 """The same for positions, as a share of the largest distance between two joints of the rest pose; and for scales."""
 
 _CHECKED = (0.25, 0.75)
@@ -70,6 +71,8 @@ class _Group:
 
     ticks: Any
     """(n,), float64: increasing."""
+    settled: Any
+    """(n - 1,): whether nothing is to be sampled between two times: a jump, or two keys a frame apart."""
     nodes: list[Node]
 
 
@@ -82,20 +85,20 @@ def _groups(take: Take, nodes: list[Node], fps: float) -> list[_Group]:
         if node.key not in take.animated and not inherited:
             continue
         moved.add(node)
-        ticks = _grid(take, node, fps)
-        groups.setdefault(ticks.tobytes(), _Group(ticks, [])).nodes.append(node)
+        ticks, settled = _grid(take, node, fps)
+        groups.setdefault(ticks.tobytes() + settled.tobytes(), _Group(ticks, settled, [])).nodes.append(node)
     return list(groups.values())
 
 
-def _grid(take: Take, node: Node, fps: float) -> Any:
-    """Return the times at which a node is sampled, (n,): ticks."""
+def _grid(take: Take, node: Node, fps: float) -> tuple[Any, Any]:
+    """Return the `ticks` of the group that a node belongs to, and what is `settled`."""
     curves = [curve for name in (TRANSLATION, ROTATION, SCALING) for curve in take.curves(node.key, name)]
     above = node
     while above.moved_by_parent and above.parent is not None:
         above = above.parent
         curves += take.curves(above.key, SCALING)
     if not curves:
-        return np.array([float(take.first)])
+        return np.array([float(take.first)]), np.zeros(0, bool)
     keys = np.unique(np.concatenate([curve.times for curve in curves]))
     jumps = np.unique(np.concatenate([curve.jumps for curve in curves]))
     held = all(curve.outside == ("C", "C") for curve in curves)
@@ -105,7 +108,10 @@ def _grid(take: Take, node: Node, fps: float) -> Any:
     ends = np.array([take.first, take.last])[: 2 if len(keys) or len(frames) else 1]
     jumps = jumps[(jumps > take.first) & (jumps <= take.last)]
     # Just before a jump and just after: a key whose value holds until the next has no other way to end.
-    return np.unique(np.concatenate((keys, frames, ends, jumps - 1, jumps)).astype(np.float64))
+    ticks = np.unique(np.concatenate((keys, frames, ends, jumps - 1, jumps)).astype(np.float64))
+    gaps, is_key = np.diff(ticks), np.isin(ticks, keys)
+    dense = is_key[1:] & is_key[:-1] & (gaps <= (1 + _MERGED) * TICKS / fps)
+    return ticks, dense | (gaps <= 1)
 
 
 def _frames(keys: Any, first: int, last: int, fps: float, node: Node) -> Any:
@@ -136,12 +142,12 @@ class _Sampler:
         """Return the tracks of nodes with the same times."""
         motions = self.mover.motions(group.nodes, group.ticks)
         seconds = self._seconds(group.ticks)
-        rough = self._off(group.nodes, group.ticks, motions)
+        rough = self._off(group, motions)
         tracks = []
         for node, motion, off in zip(group.nodes, motions, rough, strict=True):
             times = seconds
             if off.any():
-                ticks, motion = self._refined(node, group.ticks, motion, off)
+                ticks, motion = self._refined(_Group(group.ticks, group.settled, [node]), motion, off)
                 times = self._seconds(ticks)
             tracks += _tracks(node, times, motion, skeleton, self.extent)
         return tracks
@@ -149,31 +155,30 @@ class _Sampler:
     def _seconds(self, ticks: Any) -> Any:
         return (ticks - self.take.first) / TICKS
 
-    def _off(self, nodes: list[Node], ticks: Any, motions: list[Motion]) -> list[Any]:
+    def _off(self, group: _Group, motions: list[Motion]) -> list[Any]:
         """Return for each node which ways between samples are off by more than the bounds, (n - 1,)."""
-        if len(ticks) < 2:
-            return [np.zeros(0, bool)] * len(nodes)
-        wide = np.diff(ticks) > 2  # A jump has nothing between.
-        off = [np.zeros(len(wide), bool) for _ in nodes]
+        off = [np.zeros(len(group.settled), bool) for _ in group.nodes]
+        if group.settled.all():
+            return off
         for share in _CHECKED:
-            true = self.mover.motions(nodes, ticks[:-1] + share * np.diff(ticks))
+            true = self.mover.motions(group.nodes, group.ticks[:-1] + share * np.diff(group.ticks))
             for found, motion, there in zip(off, motions, true, strict=True):
-                found |= wide & (_errors(motion, there, share, self.extent) > 1)
+                found |= ~group.settled & (_errors(motion, there, share, self.extent) > 1)
         return off
 
-    def _refined(self, node: Node, ticks: Any, motion: Motion, off: Any) -> tuple[Any, Motion]:
-        """Add samples in the middle of ways that are off."""
+    def _refined(self, group: _Group, motion: Motion, off: Any) -> tuple[Any, Motion]:
+        """Add samples of the only node of a group in the middle of ways that are off."""
+        element = group.nodes[0].object.element
         for _ in range(_ROUNDS):
-            middles = (ticks[1:] + ticks[:-1])[off] / 2
-            element = node.object.element
-            element.budget.charge(_NUMBERS_A_SAMPLE * len(middles), element)
-            order = np.argsort(np.concatenate((ticks, middles)), kind="stable")
-            ticks = np.concatenate((ticks, middles))[order]
-            (motion,) = self.mover.motions([node], ticks)
-            (off,) = self._off([node], ticks, [motion])
+            element.budget.charge(_NUMBERS_A_SAMPLE * int(off.sum()), element)
+            middles = (group.ticks[1:] + group.ticks[:-1])[off] / 2
+            ticks = np.sort(np.concatenate((group.ticks, middles)))
+            group = _Group(ticks, np.repeat(group.settled, 1 + off), group.nodes)
+            (motion,) = self.mover.motions(group.nodes, ticks)
+            (off,) = self._off(group, [motion])
             if not off.any():
                 break
-        return ticks, motion
+        return group.ticks, motion
 
 
 def _bounds(motion: Motion, extent: float) -> tuple[float, float, float]:
