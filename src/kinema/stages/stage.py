@@ -41,6 +41,7 @@ Rows = ArrayLike | None
 """Some characters, as indices or a mask; all of them for None."""
 
 Shared = TypeVar("Shared")
+Report = TypeVar("Report", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,7 +378,7 @@ class FrameContext:
 
         If a returned frame still uses the arrays, the context switches to others.
         """
-        self.present, self.dt = present, dt
+        self.present, self.dt, self._seconds = present, dt, self.crowd.precision(dt)
         self._published.clear()
         if present.size:
             if self._buffers.held() is not None:
@@ -489,6 +490,23 @@ class FrameContext:
 
         return sum(in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
 
+    def step(
+        self,
+        loop: Callable[..., int | None],
+        *records: object,
+        writes: Joints,
+        reads: Joints = None,
+        rows: Array | None = None,
+    ) -> None:
+        """Run a batch loop that rotates joints, as `loop(rows, *records, arrays, dt)`, with `FrameArrays`.
+
+        writes: the joints that it rotates. reads: those whose world matrices it needs. rows: which characters; the
+        stage's if None. A loop that returns 0, or nothing, has rotated none.
+        """
+        with self.edit(writes) as local:
+            if not self.run(loop, *records, self.arrays(local, reads), self._seconds, rows=rows):
+                local.unchanged()
+
     def cast(self, origins: Floats, directions: Floats, max_distance: ArrayLike) -> Hits:
         """Cast rays at the ground, as `Ground.cast` does, and return what kernels can rely on.
 
@@ -542,3 +560,9 @@ class FrameContext:
 def indices(skeleton: Skeleton, joints: Iterable[Joint]) -> Any:
     """Return joints as an array of indices."""
     return np.array([skeleton.index(joint) for joint in joints], np.int64)
+
+
+def copied(report: Report) -> Report:
+    """Copy a report whose fields are arrays that the next frame changes."""
+    kind: Any = type(report)
+    return kind._make([field.copy() for field in report])

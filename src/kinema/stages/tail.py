@@ -24,7 +24,7 @@ from kinema.math.rows import load3, load4, load_matrix, store3, store4
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers.branch import smallest_rotation
 from kinema.solvers.joints import character_pose, path_joints, update_matrix
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
+from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, copied
 
 TAIL_TELEPORT = 3.0
 """Tail lengths per frame above which the motion of its root counts as a teleport: the tail restarts from the animated
@@ -164,11 +164,12 @@ def step_tail(settings, tail, character, states, hits, pose, dt):
 
 @batch
 def step_tails(rows, settings, tail, characters, states, hits, frame, dt):
-    """Step the tails of these characters by a frame."""
+    """Step the tails of these characters by a frame. Returns how many poses changed."""
     for n in range(rows.size):
         i = rows[n]
         pose = character_pose(frame, i)
         step_tail(settings[0], tail, characters[i], states[i], hits[i], pose, dt)
+    return rows.size
 
 
 # --- the stage -------------------------------------------------------------------------------------------------
@@ -248,10 +249,8 @@ class TailState(StageState):
     def update(self, context: FrameContext) -> TailReport:
         self._moving[context.rows] = False
         self._cast(context)
-        with context.edit(self._joints) as local:
-            frame = context.arrays(local, self._joints)
-            context.run(step_tails, *self._records, frame, self._precision(context.dt))
-        return TailReport(*(field.copy() for field in self._report))
+        context.step(step_tails, *self._records, writes=self._joints, reads=self._joints)
+        return copied(self._report)
 
     def _cast(self, context: FrameContext) -> None:
         """Find the ground under the ends of all bones, where they were last, with one call."""

@@ -27,7 +27,7 @@ from kinema.solvers.joints import character_pose, matrix_above, path_joints
 from kinema.stages.arms.arm import ARM_STATE, ArmGoal, arm_length, arm_settings, solve_arm, solve_hand
 from kinema.stages.axes import settle
 from kinema.stages.jumps import OFFSET, followed, step_offset, step_rotation_offset
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, copied, indices
 
 logger: logging.Logger = logging.getLogger("kinema")
 
@@ -482,7 +482,7 @@ class HandsState(StageState):
                 self._step(context, n, context.rows[after[:, n] == order])
         self._fresh[context.rows] = False
         self._warn()
-        return HandsReport(*(field.copy() for field in self._report))
+        return copied(self._report)
 
     def _find_grips(self, context: FrameContext, after: Any) -> None:
         hands, goals, _ = self._records
@@ -499,10 +499,7 @@ class HandsState(StageState):
         if not rows.size:
             return
         arm, path = self._arms[n]
-        with context.edit(path["joint"][:1]) as local:
-            frame = context.arrays(local, self._hands)
-            if not context.run(step_hands, arm, path, *self._records, frame, self._precision(context.dt), rows=rows):
-                local.unchanged()
+        context.step(step_hands, arm, path, *self._records, writes=path["joint"][:1], reads=self._hands, rows=rows)
 
     def _warn(self) -> None:
         """Log one warning when a target gets out of reach."""

@@ -50,8 +50,8 @@ from kinema.stages.axes import (
     to_unit,
     wrapped,
 )
-from kinema.stages.gaze.look_targets import LookTargets
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.stages.gaze.look_targets import TargetState
+from kinema.stages.stage import Crowd, FrameContext, Rows, Stage, copied, indices
 
 AIM_PASSES = 8
 """Passes over the joints that aim. The first is exact unless a joint meets its limit; each further pass distributes the
@@ -337,12 +337,11 @@ class Aim(Stage):
         return AimState(self, crowd)
 
 
-class AimState(StageState):
+class AimState(TargetState):
     """The targets and the state of every character's aim."""
 
     def __init__(self, settings: Aim, crowd: Crowd) -> None:
-        self._precision = crowd.precision
-        self._targets = LookTargets(crowd)
+        super().__init__(crowd)
         path = _path(settings, crowd)
         record = _settings(settings, crowd)
         arm_path = PATH_JOINT.zeros(0, crowd.precision)
@@ -362,7 +361,7 @@ class AimState(StageState):
         self._read = np.concatenate((path.joint[-1:], arm_path.joint[-1:]))
         self._written = np.concatenate((path.joint[:1], record.upper[record.upper >= 0]))
 
-    def aim_at(self, point: ArrayLike, rows: Any = None) -> None:
+    def aim_at(self, point: ArrayLike, rows: Rows = None) -> None:
         """Aim at a point from now on.
 
         point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
@@ -370,20 +369,14 @@ class AimState(StageState):
         """
         self._targets.set(point, rows)
 
-    def release(self, rows: Any = None) -> None:
+    def release(self, rows: Rows = None) -> None:
         """Stop aiming: ease back to the animation."""
         self._targets.clear(rows)
 
-    def awake(self, dt: float) -> NDArray[np.bool_]:
-        return self._moving | self._targets.fresh
-
     def update(self, context: FrameContext) -> AimReport:
-        with context.edit(self._written) as local:
-            frame = context.arrays(local, self._read)
-            if not context.run(step_aims, *self._records, frame, self._precision(context.dt)):
-                local.unchanged()
+        context.step(step_aims, *self._records, writes=self._written, reads=self._read)
         self._targets.advance(context.rows)
-        return AimReport(*(field.copy() for field in self._report))
+        return copied(self._report)
 
 
 def _settings(settings: Aim, crowd: Crowd) -> Any:

@@ -6,7 +6,6 @@ the same for a character. Unrotated, the head and its eyes face +z, with +y up.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.compile.jit import batch, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
-from kinema.compile.threads import in_chunks
-from kinema.constants import LONGEST_STEP, THREADS_FROM_POSES
+from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load_matrix, store4
@@ -32,7 +30,8 @@ from kinema.stages.gaze.eyes import (
     step_eye,
     step_saccade,
 )
-from kinema.stages.gaze.look_targets import LOOK_TARGET, advance_targets, set_targets
+from kinema.stages.gaze.look_state import LookState
+from kinema.stages.gaze.look_targets import LOOK_TARGET
 
 EYE_LOOK_STATE = Record(head=(REAL, 12), state=EYES_STATE, eyes=(EYE_STATE, 2), rotations=(REAL, (2, 4)))
 """head: its world matrix, 3x4 row by row. eyes, rotations: left and right; relative to the head."""
@@ -105,14 +104,10 @@ class EyeLook(EyeMotion):
         return EyeLookState(self)
 
 
-class EyeLookState:
+class EyeLookState(LookState):
     """The state of one pair of eyes or of a batch. The first update sets the shape of the batch."""
 
-    def __init__(self, settings: EyeLook) -> None:
-        self.settings = settings
-        self._shape: tuple[int, ...] | None = None
-        self._precision: Any = None
-        self._records: tuple[Any, ...] = ()
+    _name = "eyes"
 
     def update(self, head: ArrayLike, target: ArrayLike | None, dt: float) -> EyesPose:
         """Return the eyes dt seconds on.
@@ -130,31 +125,15 @@ class EyeLookState:
         named = {"head": matrices}
         if target is not None:
             named["target"] = validation.vectors("target", target, 3, dtype)
-        shape = validation.batch_shape(named, {"head": 2})
-        if self._shape is None:
-            self._start(shape, dtype)
-        if shape != self._shape:
-            raise InputError(f"these eyes are a batch of {self._shape}, got one of {shape}; start anew")
-        settings, offsets, targets, states = self._records
-        states["head"] = np.broadcast_to(matrices, (*shape, 3, 4)).reshape(-1, 12)
-        points = None if target is None else np.broadcast_to(named["target"], (*shape, 3)).reshape(-1, 3)
-        set_targets(targets, points)
-        in_chunks(
-            lambda first, last: step_eye_looks(first, last, settings, offsets, targets, states, dtype(seconds)),
-            states.size,
-            THREADS_FROM_POSES,
-            1,
-        )
-        advance_targets(targets)
-        left, right = (states["rotations"][:, eye].copy().reshape(*shape, 4) for eye in range(2))
-        blink = states["state"]["blink"].copy().reshape(shape)[()]
-        return EyesPose(left, right, blink, states["eyes"]["error"].copy().reshape(*shape, 2))
+        states = self._begin(named, {"head": 2}, dtype)
+        states["head"] = self._rows(matrices.reshape(*matrices.shape[:-2], 12))
+        self._step(step_eye_looks, named.get("target"), seconds)
+        left, right = (self._shaped(states["rotations"][:, eye]) for eye in range(2))
+        return EyesPose(left, right, self._shaped(states["state"]["blink"]), self._shaped(states["eyes"]["error"]))
 
-    def _start(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self._shape, self._precision = shape, dtype
-        s, count = self.settings, math.prod(shape)
-        states = EYE_LOOK_STATE.zeros(count, dtype)
+    def _start(self, count: int, dtype: Any) -> tuple[Any, ...]:
+        s, states = self.settings, EYE_LOOK_STATE.zeros(count, dtype)
         states.state.id[:] = np.arange(count)
         states.state.saccade.blink_age[:] = s.blink_time
         settings, targets, plain = kernel_views(eyes_settings(s, dtype), LOOK_TARGET.zeros(count, dtype), states)
-        self._records = settings, np.array((s.left_eye_offset, s.right_eye_offset), dtype), targets, plain
+        return settings, np.array((s.left_eye_offset, s.right_eye_offset), dtype), targets, plain

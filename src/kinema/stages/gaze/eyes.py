@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.errors import InputError
 from kinema.math import chance, quat, vec, xform
+from kinema.math.arrays import Mask
 from kinema.math.curves import smoothstep
 from kinema.math.rows import load3, load4, load_matrix, store4
 from kinema.solvers.joints import character_pose, matrix_above
@@ -36,8 +37,8 @@ from kinema.stages.axes import (
     settle,
     to_unit,
 )
-from kinema.stages.gaze.look_targets import LookTargets
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.stages.gaze.look_targets import GazeState
+from kinema.stages.stage import Crowd, FrameContext, Stage, copied, indices
 
 EYES_BEHIND = 0.5
 """Radians from straight behind (29 degrees) within which the eyes return to straight ahead. Without it they would flip
@@ -350,12 +351,11 @@ class Eyes(EyeMotion, Stage):
         return EyesState(self, crowd)
 
 
-class EyesState(StageState):
+class EyesState(GazeState):
     """The targets and the state of every character's eyes."""
 
     def __init__(self, settings: Eyes, crowd: Crowd) -> None:
-        self._precision = crowd.precision
-        self._targets = LookTargets(crowd)
+        super().__init__(crowd)
         self._restless = settings.saccade_size > 0 or settings.blink_interval[1] > 0
         joints = _joints(crowd)
         states = EYES_STATE.zeros(crowd.count, crowd.precision)
@@ -376,28 +376,13 @@ class EyesState(StageState):
         """
         return self._ids
 
-    def look_at(self, point: ArrayLike, rows: Any = None) -> None:
-        """Look at a point from now on.
-
-        point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
-        everyone.
-        """
-        self._targets.set(point, rows)
-
-    def look_ahead(self, rows: Any = None) -> None:
-        """Stop looking: go back to the animation, with glances about it."""
-        self._targets.clear(rows)
-
-    def awake(self, dt: float) -> NDArray[np.bool_]:
-        return self._moving | self._targets.fresh | self._restless
+    def awake(self, dt: float) -> Mask:
+        return super().awake(dt) | self._restless
 
     def update(self, context: FrameContext) -> EyesReport:
-        with context.edit(self._joints) as local:
-            frame = context.arrays(local, self._joints)
-            if not context.run(step_all_eyes, *self._records, frame, self._precision(context.dt)):
-                local.unchanged()
+        context.step(step_all_eyes, *self._records, writes=self._joints, reads=self._joints)
         self._targets.advance(context.rows)
-        return EyesReport(*(field.copy() for field in self._report))
+        return copied(self._report)
 
 
 def _joints(crowd: Crowd) -> Any:

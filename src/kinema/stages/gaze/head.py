@@ -46,8 +46,8 @@ from kinema.stages.axes import (
     target_change,
     to_unit,
 )
-from kinema.stages.gaze.look_targets import LookTargets
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, indices
+from kinema.stages.gaze.look_targets import GazeState
+from kinema.stages.stage import Crowd, FrameContext, Stage, copied, indices
 
 LARGEST_PITCH = 1.5
 """Radians (86 degrees) that `max_pitch` may be: the last four degrees are where the yaw fades out."""
@@ -249,43 +249,23 @@ class Head(Stage):
         return HeadState(self, crowd)
 
 
-class HeadState(StageState):
+class HeadState(GazeState):
     """What each character looks at, and how far its head has come."""
 
     def __init__(self, settings: Head, crowd: Crowd) -> None:
-        self._precision = crowd.precision
-        self._targets = LookTargets(crowd)
-        self._joints = _joints(settings, crowd)
-        self._settings = _settings(settings, crowd, self._joints)
+        super().__init__(crowd)
+        joints = _joints(settings, crowd)
         states = HEAD_STATE.zeros(crowd.count, crowd.precision)
-        records = kernel_views(self._settings, self._joints, self._targets.records, states)
-        self._arguments = *records, crowd.zeros(len(self._joints), 4)
+        records = kernel_views(_settings(settings, crowd, joints), joints, self._targets.records, states)
+        self._records = *records, crowd.zeros(len(joints), 4)
         self._moving = states.moving
         self._report = HeadReport(states.yaw, states.pitch, states.error, states.reached)
-        self._rotated = self._joints.joint.copy()
-
-    def look_at(self, point: ArrayLike, rows: Any = None) -> None:
-        """Look at a point from now on.
-
-        point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
-        everyone.
-        """
-        self._targets.set(point, rows)
-
-    def look_ahead(self, rows: Any = None) -> None:
-        """Stop looking: ease back to the animation and leave it alone from then on."""
-        self._targets.clear(rows)
-
-    def awake(self, dt: float) -> NDArray[np.bool_]:
-        return self._moving | self._targets.fresh
+        self._rotated = joints.joint.copy()
 
     def update(self, context: FrameContext) -> HeadReport:
-        with context.edit(self._rotated) as local:
-            frame = context.arrays(local, self._rotated)
-            if not context.run(step_heads, *self._arguments, frame, self._precision(context.dt)):
-                local.unchanged()
+        context.step(step_heads, *self._records, writes=self._rotated, reads=self._rotated)
         self._targets.advance(context.rows)
-        return HeadReport._make([field.copy() for field in self._report])
+        return copied(self._report)
 
 
 def _joints(settings: Head, crowd: Crowd) -> Any:

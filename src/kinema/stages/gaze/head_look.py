@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinema import validation
 from kinema.compile.jit import batch, like, routine
 from kinema.compile.records import REAL, Record, kernel_views
-from kinema.compile.threads import in_chunks
-from kinema.constants import AIM_TOLERANCE, LONGEST_STEP, THREADS_FROM_POSES
+from kinema.constants import AIM_TOLERANCE, LONGEST_STEP
 from kinema.errors import InputError
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store4
@@ -36,7 +35,8 @@ from kinema.stages.axes import (
     target_change,
 )
 from kinema.stages.gaze.head import LARGEST_PITCH
-from kinema.stages.gaze.look_targets import LOOK_TARGET, advance_targets, set_targets
+from kinema.stages.gaze.look_state import LookState
+from kinema.stages.gaze.look_targets import LOOK_TARGET
 
 HEAD_LOOK_SETTINGS = Record(gaze=GAZE_SETTINGS, offset=(REAL, 3))
 """offset: the start of the gaze, in the axes of the head."""
@@ -135,14 +135,10 @@ class HeadLook:
         return HeadLookState(self)
 
 
-class HeadLookState:
+class HeadLookState(LookState):
     """The state of one head or of a batch. The first update sets the shape of the batch."""
 
-    def __init__(self, settings: HeadLook) -> None:
-        self.settings = settings
-        self._shape: tuple[int, ...] | None = None
-        self._precision: Any = None
-        self._records: tuple[Any, ...] = ()
+    _name = "heads"
 
     def update(
         self, position: ArrayLike, target: ArrayLike | None, dt: float, *, body_rotation: ArrayLike = (0, 0, 0, 1)
@@ -160,34 +156,13 @@ class HeadLookState:
         }
         if target is not None:
             named["target"] = validation.vectors("target", target, 3, dtype)
-        shape = validation.batch_shape(named)
-        if self._shape is None:
-            self._start(shape, dtype)
-        if shape != self._shape:
-            raise InputError(f"these heads are a batch of {self._shape}, got one of {shape}; start anew")
-        settings, targets, states = self._records
-        states["position"], states["body"] = _rows(named["position"], shape), _rows(named["body_rotation"], shape)
-        set_targets(targets, None if target is None else _rows(named["target"], shape))
-        in_chunks(
-            lambda first, last: step_head_looks(first, last, settings, targets, states, dtype(seconds)),
-            states.size,
-            THREADS_FROM_POSES,
-            1,
-        )
-        advance_targets(targets)
-        rotation = states["rotation"].copy().reshape(*shape, 4)
-        rest = (states[name].copy().reshape(shape)[()] for name in ("yaw", "pitch", "error", "reached"))
-        return HeadPose(rotation, *rest)
+        states = self._begin(named, None, dtype)
+        states["position"], states["body"] = self._rows(named["position"]), self._rows(named["body_rotation"])
+        self._step(step_head_looks, named.get("target"), seconds)
+        return HeadPose(*(self._shaped(states[name]) for name in HeadPose._fields))
 
-    def _start(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self._shape, self._precision = shape, dtype
+    def _start(self, count: int, dtype: Any) -> tuple[Any, ...]:
         settings = HEAD_LOOK_SETTINGS.zeros(1, dtype)
         set_gaze_settings(settings[0].gaze, self.settings)
         settings.offset = self.settings.offset
-        count = math.prod(shape)
-        self._records = kernel_views(settings, LOOK_TARGET.zeros(count, dtype), HEAD_LOOK_STATE.zeros(count, dtype))
-
-
-def _rows(array: Any, shape: tuple[int, ...]) -> Any:
-    """Return vectors, (..., n), broadcast to one row each."""
-    return np.broadcast_to(array, (*shape, array.shape[-1])).reshape(-1, array.shape[-1])
+        return kernel_views(settings, LOOK_TARGET.zeros(count, dtype), HEAD_LOOK_STATE.zeros(count, dtype))

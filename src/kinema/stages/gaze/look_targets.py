@@ -1,4 +1,4 @@
-"""`LookTargets`: the point that each character looks or aims at."""
+"""`LookTargets`: the point that each character looks or aims at; `TargetState`: what stages with targets share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.compile.records import REAL, Record
 from kinema.errors import InputError
-from kinema.stages.stage import Crowd
+from kinema.math.arrays import Array, Mask
+from kinema.stages.stage import Crowd, Rows, StageState
 
 LOOK_TARGET = Record(point=(REAL, 3), held=bool, last_point=(REAL, 3), was_held=bool)
 """A point in world space, whether there is one, and both as they were in the frame before."""
@@ -31,8 +32,7 @@ def advance_targets(targets: Any) -> None:
 class LookTargets:
     """A target for every character, or none."""
 
-    records: Any
-    fresh: Any
+    fresh: Mask
 
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
@@ -43,7 +43,7 @@ class LookTargets:
         self.fresh = crowd.zeros(dtype=bool)
         """(N,): whether the target changed since its last frame."""
 
-    def set(self, point: ArrayLike, rows: Any = None) -> None:
+    def set(self, point: ArrayLike, rows: Rows = None) -> None:
         """Set the target of some characters.
 
         point: (3,) for all of them or one each, (rows, 3), world space. rows: indices or a mask; None for all.
@@ -56,15 +56,43 @@ class LookTargets:
         self._point[selected] = array
         self._held[selected] = True
 
-    def clear(self, rows: Any = None) -> None:
+    def clear(self, rows: Rows = None) -> None:
         """Remove the target of some characters. rows: indices or a mask; None for all."""
         selected = self._crowd.select(rows)
         self.fresh[selected] |= self._held[selected]
         self._held[selected] = False
 
-    def advance(self, rows: Any) -> None:
+    def advance(self, rows: Array) -> None:
         """End a frame of these rows: their targets become those of the frame before."""
         index = self._crowd.index(rows)
         self._last_point[index] = self._point[index]
         self._was_held[index] = self._held[index]
         self.fresh[index] = False
+
+
+class TargetState(StageState):
+    """The state of a stage that rotates joints to a target."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._targets = LookTargets(crowd)
+        self._moving: Mask = crowd.zeros(dtype=bool)
+        """(N,): whether a character is on its way; a field of the records that its stage steps."""
+
+    def awake(self, dt: float) -> Mask:
+        return self._moving | self._targets.fresh
+
+
+class GazeState(TargetState):
+    """The state of a stage that looks at a target."""
+
+    def look_at(self, point: ArrayLike, rows: Rows = None) -> None:
+        """Look at a point from now on.
+
+        point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
+        everyone.
+        """
+        self._targets.set(point, rows)
+
+    def look_ahead(self, rows: Rows = None) -> None:
+        """Stop looking, and go back to the animation."""
+        self._targets.clear(rows)
