@@ -56,4 +56,4 @@ class LookState:
 
     def _shaped(self, field: Array) -> Any:
         """Return a copy of a field of the states, (count, ...), in the shape of the batch."""
-        return field.copy().reshape(*self._shape, *field.shape[1:])[()]
+        return field.copy().reshape(self._shape + field.shape[1:])[()]
