@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kinema.model.rig import Arm as Arm
     from kinema.model.rig import Leg as Leg
     from kinema.model.rig import Rig as Rig
+    from kinema.model.rig import Twist as Twist
     from kinema.model.root_motion import RootMotion as RootMotion
     from kinema.model.skeleton import Skeleton as Skeleton
     from kinema.model.skin import Skin as Skin
@@ -190,6 +191,7 @@ _HOME = {
     "Skeleton": "kinema.model.skeleton",
     "Arm": "kinema.model.rig",
     "Leg": "kinema.model.rig",
+    "Twist": "kinema.model.rig",
     "Rig": "kinema.model.rig",
     "Skin": "kinema.model.skin",
     "Character": "kinema.model.character",

@@ -1,5 +1,7 @@
 """Fingers, from the thumb to the little one, on both hands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import kinema as km
 from kinema import roles
 from kinema.io import files
 from tests.assets import asset
+from tests.roles.bodies import MADE
 
 NAMED = ("Thumb", "Index", "Mid", "Ring", "Pinky")
 
@@ -51,3 +54,40 @@ def test_nameless_fingers_are_ordered_from_the_thumb_outwards(order):
         firsts = [skeleton.names[chain[0]] for chain in arm.fingers]
         assert firsts[0].startswith("thumb")
         assert [name.split("_")[2] for name in firsts[1:]] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("gltf/m2m_mixamo-names.glb", ("thumb", "index", "middle", "ring", "little")),
+        ("gltf/babylon_HVGirl.glb", ("thumb", "index", "middle")),
+        ("vrm/cryptovoxels.vrm", ("index", "middle", "ring", "little")),
+        ("bvh/cmu_02_01.bvh", ("thumb", "index")),
+    ],
+)
+def test_fingers_have_names(file, names):
+    rig = files.load(asset(file)).rig
+    for arm in rig.arms:
+        assert arm.fingers.names == names
+        for finger in names:
+            text = " ".join(rig.skeleton.names[joint] for joint in arm.fingers[finger]).lower()
+            assert {"little": "pinky" in text or "little" in text}.get(finger, finger in text), text
+
+
+@pytest.mark.parametrize("count", [5, 3])
+def test_nameless_fingers_are_named_by_their_order_with_a_doubt_unless_there_are_five(count):
+    rig = roles.find(hands(range(count)))
+    for arm in rig.arms:
+        assert arm.fingers.names == ("thumb", "index", "middle", "ring", "little")[:count]
+        assert arm.fingers["index"] == arm.fingers[1]
+    assert any("by their order" in doubt for doubt in rig.doubts) == (count < 5)
+
+
+def test_palms_point_to_the_knuckles_and_from_the_little_finger_to_the_index():
+    rig = MADE["humanoid"]().rig
+    for arm, side in ((rig.arm("left"), 1.0), (rig.arm("right"), -1.0)):
+        along, across = rig.palm(arm)
+        assert along[0] * side > 0.9 or along[1] < -0.5
+        assert along @ across == pytest.approx(0.0, abs=1e-6)
+        assert across[2] > 0.5
+    assert rig.palm(replace(rig.arm("left"), fingers=())) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kinema.model.rig import Rig
+from kinema.model.rig import Arm, Fingers, Leg, Rig
 
 _LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
 
@@ -38,16 +38,28 @@ def roles_of(rig: Rig) -> Iterator[Role]:
         yield from _limb(group, side, leg.joints, _LEG, "leg")
         if leg.toe is not None:
             yield Role(int(leg.toe), f"{group}.toe", f"{side} toe", group)
+        if leg.girdle is not None:
+            yield Role(int(leg.girdle), f"{group}.girdle", f"{side} girdle", group)
+        for i, toe in enumerate(leg.toes):
+            for k, joint in enumerate(toe):
+                yield Role(int(joint), f"{group}.toes[{i}][{k}]", f"{side} toe {i + 1}", group)
+        yield from _twists(group, side, leg)
     for arm in rig.arms:
         group, side = f"arms.{arm.name}", arm.name.replace("_", " ")
         if arm.shoulder is not None:
             yield Role(int(arm.shoulder), f"{group}.shoulder", f"{side} shoulder", group)
         yield from _limb(group, side, arm.joints, _ARM, "arm")
-        for i, finger in enumerate(arm.fingers):
-            for k, joint in enumerate(finger):
-                yield Role(int(joint), f"{group}.fingers[{i}][{k}]", f"{side} finger {i + 1}", group)
+        for i, (finger, joints) in enumerate(Fingers.of(arm.fingers).items()):
+            for k, joint in enumerate(joints):
+                yield Role(int(joint), f"{group}.fingers[{i}][{k}]", f"{side} {finger}", group)
+        yield from _twists(group, side, arm)
     for i, tail in enumerate(rig.tails):
         yield from _chain(f"tails[{i}]", "tail", tail)
+
+
+def _twists(group: str, side: str, limb: Leg | Arm) -> Iterator[Role]:
+    for i, twist in enumerate(limb.twists):
+        yield Role(int(twist.joint), f"{group}.twists[{i}]", f"{side} twist {twist.fraction:.0%}", group)
 
 
 def _chain(group: str, label: str, joints: Sequence[Any]) -> Iterator[Role]:

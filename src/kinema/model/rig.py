@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,6 +18,70 @@ from kinema.model.skeleton import Joint, Skeleton
 
 ALONG_FOOT = 0.5
 """Cosine of the angle to the character's forward (60 degrees) up to which ankle to toe is the foot's direction."""
+
+
+FINGERS = ("thumb", "index", "middle", "ring", "little")
+"""Names of fingers, in their order."""
+
+
+class Fingers(tuple[tuple[Joint, ...], ...]):
+    """The fingers of a hand: chains of joints, thumb first, also by name: `fingers["index"]`.
+
+    names: of the chains, as many; without them, they are called thumb, index, middle, ring, little, finger_6 and so on.
+    """
+
+    names: tuple[str, ...]
+
+    def __new__(cls, chains: Iterable[Sequence[Joint]] = (), names: Sequence[str] = ()) -> Fingers:
+        found = super().__new__(cls, (tuple(chain) for chain in chains))
+        usual = [*FINGERS, *(f"finger_{n + 1}" for n in range(len(FINGERS), len(found)))]
+        found.names = tuple(names) or tuple(usual[: len(found)])
+        return found
+
+    @classmethod
+    def of(cls, fingers: Mapping[str, Sequence[Joint]] | Iterable[Sequence[Joint]]) -> Fingers:
+        """Fingers from chains by name, or from chains in their order."""
+        if isinstance(fingers, Fingers):
+            return fingers
+        return cls(fingers.values(), tuple(fingers)) if isinstance(fingers, Mapping) else cls(fingers)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in self.names:
+            raise InputError(f"there is no finger {key!r}; there are {', '.join(map(repr, self.names)) or 'none'}")
+        return super().__getitem__(self.names.index(key))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.names if isinstance(key, str) else super().__contains__(key)
+
+    def items(self) -> Iterator[tuple[str, tuple[Joint, ...]]]:
+        """Yield the names and the chains."""
+        return zip(self.names, self, strict=True)
+
+
+@dataclass(frozen=True)
+class Twist:
+    """A joint on a bone of a limb that shares the rotation about that bone.
+
+    Parameters
+    ----------
+    joint
+        The twist joint. It lies on the bone, below its first joint or between its joints.
+    bone
+        Which bone of the limb: 0 is the one from the limb's first joint to its second.
+    fraction
+        Where it lies, from 0 at the start of the bone to 1 at its end. In the world it twists by this share of the way
+        from the twist at the bone's start to the twist at its end.
+
+    Examples
+    --------
+    >>> twist = km.Twist("forearm_twist_l", bone=1, fraction=0.5)
+    """
+
+    joint: Joint
+    bone: int
+    fraction: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +102,12 @@ class Leg:
     heel, tip
         How far the sole extends behind the ankle, and from the ankle ahead to the end of the toes, metres along the
         foot. None: a third of the way to the toe joint behind it, and a third of it beyond the toe joint.
+    toes
+        Chains of joints of single toes, from the inner one outwards. Empty where a foot has none or one for all.
+    girdle
+        The joint above the hip joint on its own side: the shoulder blade of a front leg, or a hip bone.
+    twists
+        Joints that share the twist of the leg's bones.
 
     Examples
     --------
@@ -51,6 +121,9 @@ class Leg:
     toe_sole: float | None = None
     heel: float | None = None
     tip: float | None = None
+    toes: Sequence[Sequence[Joint]] = ()
+    girdle: Joint | None = None
+    twists: Sequence[Twist] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +139,10 @@ class Arm:
     shoulder
         The joint above the upper arm that helps with far reaches, such as a clavicle.
     fingers
-        Chains of joints, thumb first if there is one.
+        Chains of joints by name, or in the order thumb, index, middle, ring, little. A rig has `Fingers`:
+        `arm.fingers["index"]`.
+    twists
+        Joints that share the twist of the arm's bones.
 
     Examples
     --------
@@ -76,7 +152,8 @@ class Arm:
     name: str
     joints: Sequence[Joint]
     shoulder: Joint | None = None
-    fingers: Sequence[Sequence[Joint]] = ()
+    fingers: Fingers | Mapping[str, Sequence[Joint]] | Sequence[Sequence[Joint]] = ()
+    twists: Sequence[Twist] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +273,21 @@ class Rig:
         world = world / np.where(size == 0, 1, size)
         return arrays.from_matrix(-world if np.linalg.det(world) < 0 else world)
 
+    def palm(self, arm: Arm) -> Any:
+        """Return where a palm points at rest, (2, 3), unit, None for a hand with fewer than two fingers and a thumb.
+
+        First from the wrist to the knuckles; then, at right angles to it, from the little finger to the index finger.
+        """
+        fingers = [finger for name, finger in Fingers.of(arm.fingers).items() if name != "thumb"]
+        if len(fingers) < 2:
+            return None
+        # The last joint before the phalanges that all fingers have: metacarpals start at the wrist.
+        knuckles = np.array([self._at_rest(finger[max(0, len(finger) - 3)]) for finger in fingers])
+        along = arrays.unit(knuckles.mean(axis=0) - self._at_rest(arm.joints[-1]))
+        across = knuckles[0] - knuckles[-1]
+        across = across - along * (across @ along)
+        return np.stack((along, arrays.unit(across))) if np.linalg.norm(across) > 0 else None
+
     def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Any]:
         """Return the joints that carry heel, ball and tip of a foot, and these points in the joints' spaces, (3, 3).
 
@@ -239,6 +331,9 @@ class Rig:
         joints = self.skeleton.branch(where, leg.joints, 3)
         toe = None if leg.toe is None else self.skeleton.index(leg.toe)
         ahead = 0.0
+        girdle = None if leg.girdle is None else self.skeleton.index(leg.girdle)
+        if girdle is not None:
+            self.skeleton.branch(where, (girdle, joints[0]))
         if toe is not None:
             self.skeleton.branch(where, (joints[-1], toe))
             way = self._at_rest(toe) - self._at_rest(joints[-1])
@@ -253,6 +348,9 @@ class Rig:
             toe_sole=_given(f"{where}: toe_sole", leg.toe_sole, toe_height),
             heel=_given(f"{where}: heel", leg.heel, ahead / 3),
             tip=_given(f"{where}: tip", leg.tip, ahead * 4 / 3),
+            toes=tuple(self.skeleton.branch(f"{where}: toe", toe, 1) for toe in leg.toes),
+            girdle=girdle,
+            twists=self._twists(where, leg.twists, len(joints) - 1),
         )
 
     def _arm(self, arm: Arm) -> Arm:
@@ -261,8 +359,20 @@ class Rig:
         shoulder = None if arm.shoulder is None else self.skeleton.index(arm.shoulder)
         if shoulder is not None:
             self.skeleton.branch(where, (shoulder, joints[0]))
-        fingers = tuple(self.skeleton.branch(f"{where}: finger", finger, 1) for finger in arm.fingers)
-        return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers)
+        given = Fingers.of(arm.fingers)
+        fingers = Fingers((self.skeleton.branch(f"{where}: finger", finger, 1) for finger in given), given.names)
+        twists = self._twists(where, arm.twists, len(joints) - 1)
+        return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers, twists=twists)
+
+    def _twists(self, where: str, twists: Sequence[Twist], bones: int) -> tuple[Twist, ...]:
+        return tuple(
+            Twist(
+                self.skeleton.index(twist.joint),
+                int(validation.number(f"{where}: bone of a twist", twist.bone, 0, bones - 1)),
+                validation.number(f"{where}: fraction of a twist", twist.fraction, 0.0, 1.0),
+            )
+            for twist in twists
+        )
 
     def _at_rest(self, joint: Any) -> Any:
         return self.standing_world[joint, :3, 3]

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kinema.model.rig import FINGERS, Fingers
 from kinema.roles import name_tokens
 from kinema.roles.evidence import SAME_PLACE, Evidence
 from kinema.roles.legs import bending
@@ -18,12 +19,15 @@ ARM_BONES = 0.4
 
 @dataclass(frozen=True)
 class FoundArm:
-    """joints: upper arm, forearm, hand. named: whether names and lengths agree on them; None without telling names."""
+    """joints: upper arm, forearm, hand. named: whether names and lengths agree on them; None without telling names.
+    guessed: whether fingers have their names by their order alone, and are fewer than five.
+    """
 
     joints: tuple[int, ...]
     shoulder: int | None
-    fingers: tuple[tuple[int, ...], ...]
+    fingers: Fingers
     named: bool | None
+    guessed: bool = False
 
 
 def find(evidence: Evidence, path: Sequence[int]) -> FoundArm:
@@ -33,8 +37,13 @@ def find(evidence: Evidence, path: Sequence[int]) -> FoundArm:
     chosen = by_name or by_length
     before = joints.index(chosen[0])
     agree = None if by_name is None else by_name == by_length
-    fingers = _fingers(evidence, chosen)
-    return FoundArm(chosen, joints[before - 1] if before else None, fingers, agree)
+    thumb, others = _fingers(evidence, chosen)
+    known = [_finger_name(evidence, chain) for chain in others]
+    guessed = not all(known) or len(set(known)) < len(known)
+    names = [*FINGERS[1:], *(f"finger_{n}" for n in range(6, 2 + len(others)))][: len(others)] if guessed else known
+    fingers = Fingers((*thumb, *others), (*FINGERS[: len(thumb)], *names))
+    shoulder = joints[before - 1] if before else None
+    return FoundArm(chosen, shoulder, fingers, agree, guessed and 0 < len(others) < 4)
 
 
 def _above_fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] | None:
@@ -63,8 +72,11 @@ def _called(evidence: Evidence, joints: Sequence[int]) -> tuple[int, int, int] |
     return found[0], found[1], found[2]
 
 
-def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return the chains below the hand, from the thumb to the little finger: two or more, or named as fingers."""
+def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return the thumb, if there is one, and the other chains below the hand, from the index to the little finger.
+
+    A hand has two or more, or those that are named as fingers.
+    """
     forearm, hand = joints[1], joints[2]
     starts = [start for start in evidence.children[hand] if not evidence.end[start]]
     if len(evidence.children[forearm]) > 2:  # Palm bones side by side, without a hand joint between.
@@ -78,21 +90,26 @@ def _fingers(evidence: Evidence, joints: Sequence[int]) -> tuple[tuple[int, ...]
             chains = [chain for chain in chains if len(chain) > 1]
         # The thumb leaves the hand first.
         thumb = [min(chains, key=lambda chain: evidence.length((hand, chain[0])))]
-    return (*thumb, *_in_order(evidence, [chain for chain in chains if chain not in thumb], thumb))
+    return thumb[:1], _in_order(evidence, [chain for chain in chains if chain not in thumb[:1]], thumb)
 
 
 def _in_order(
     evidence: Evidence, fingers: list[tuple[int, ...]], thumb: list[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
     """Sort fingers from the index to the little one: by name if all are named, else from the thumb outwards."""
-    ranks = [max((name_tokens.finger_rank(evidence.skeleton.names[j]) for j in chain), default=0) for chain in fingers]
-    if all(ranks) and len(set(ranks)) == len(ranks):
-        return [chain for _, chain in sorted(zip(ranks, fingers, strict=True))]
+    names = [_finger_name(evidence, chain) for chain in fingers]
+    if all(names) and len(set(names)) == len(names):
+        return [chain for _, chain in sorted(zip(map(FINGERS.index, names), fingers, strict=True))]
     if not thumb:
         return fingers
     start = evidence.rest[thumb[0][0]]
     # Palm bones start close together: compare the far ends.
     return sorted(fingers, key=lambda chain: float(np.linalg.norm(evidence.rest[chain[len(chain) // 2]] - start)))
+
+
+def _finger_name(evidence: Evidence, chain: Sequence[int]) -> str:
+    """Return which finger the names of a chain say it is; "" if they do not."""
+    return next(filter(None, (name_tokens.finger(evidence.skeleton.names[joint]) for joint in chain)), "")
 
 
 def _is_finger(evidence: Evidence, joint: int) -> bool:

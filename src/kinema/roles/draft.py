@@ -149,6 +149,11 @@ def _arms(
             found[name] = arms.find(evidence, path)
             agreed = found[name].named
             sure[f"arms.{name}"] = 0.7 if agreed is None else 1.0 if agreed else 0.6
+            if found[name].guessed:
+                order = ", ".join(found[name].fingers.names)
+                doubts.append(
+                    Doubt(f"arms.{name}", f"The fingers of arm {name!r} are taken as {order} by their order.")
+                )
             if agreed is False:
                 called = ", ".join(repr(evidence.skeleton.names[joint]) for joint in found[name].joints)
                 doubts.append(Doubt(f"arms.{name}", f"Arm {name!r} is {called} by name; its longest bones are others."))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from kinema.errors import InputError
 from kinema.model.clip import Clip
 from kinema.model.rig import Arm, Leg, Rig
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
-from kinema.roles import draft, evidence, limbs, posture, soles, stance, symmetry, trunk
+from kinema.roles import draft, evidence, limb_details, limbs, posture, soles, stance, symmetry, trunk
 from kinema.roles.draft import Draft
 from kinema.roles.evidence import Evidence
 from kinema.roles.given import apply, sides_of
@@ -20,6 +21,12 @@ from kinema.roles.stance import Stance
 
 MOST_JOINTS = 4096
 """Joints that are looked at; a larger skeleton is no body (and would take long: pairs are compared)."""
+
+
+_MEASURED = ("sole", "toe_sole", "heel", "tip", "toes", "girdle", "twists")
+"""Fields of limbs that are measured after the roles are settled."""
+
+Limb = TypeVar("Limb", Leg, Arm)
 
 
 def find(
@@ -73,12 +80,8 @@ def _is_body(facts: Evidence, found: Draft) -> bool:
 
 def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, skins: Sequence[Skin]) -> Rig:
     measured, floor = soles.measure(facts, standing, found.legs, skins)
-    given: dict[str, Leg] = {leg.name: leg for leg in overrides.legs}
-
-    def number(name: str, what: str) -> Any:
-        own = getattr(given[name], what) if name in given else None
-        return getattr(measured[name], what) if own is None else own
-
+    chains = [leg.joints for leg in found.legs.values()] + [arm.joints for arm in found.arms.values()]
+    twists = {joints: limb_details.twists(facts, joints) for joints in chains}
     return Rig(
         skeleton=facts.skeleton,
         hips=found.hips,
@@ -87,16 +90,34 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, 
         head=found.head,
         eyes=found.eyes,
         legs=[
-            Leg(
-                name=name,
-                joints=leg.joints,
-                toe=leg.toe,
-                **{what: number(name, what) for what in ("sole", "toe_sole", "heel", "tip")},
+            _with_given(
+                overrides.legs,
+                Leg(
+                    name=name,
+                    joints=leg.joints,
+                    toe=leg.toe,
+                    sole=measured[name].sole,
+                    toe_sole=measured[name].toe_sole,
+                    heel=measured[name].heel,
+                    tip=measured[name].tip,
+                    toes=limb_details.toes(facts, standing, found.hips, leg),
+                    girdle=limb_details.girdle(facts, found, leg),
+                    twists=twists[leg.joints][0],
+                ),
             )
             for name, leg in found.legs.items()
         ],
         arms=[
-            Arm(name=name, joints=arm.joints, shoulder=arm.shoulder, fingers=arm.fingers)
+            _with_given(
+                overrides.arms,
+                Arm(
+                    name=name,
+                    joints=arm.joints,
+                    shoulder=arm.shoulder,
+                    fingers=arm.fingers,
+                    twists=twists[arm.joints][0],
+                ),
+            )
             for name, arm in found.arms.items()
         ],
         tails=found.tails,
@@ -105,5 +126,17 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, 
         floor=floor if overrides.floor is None else overrides.floor,
         stance=standing.pose,
         confidence=found.confidence,
-        doubts=[doubt.text for doubt in found.doubts],
+        doubts=[*(doubt.text for doubt in found.doubts), *_twist_doubts(facts, twists)],
     )
+
+
+def _with_given(overrides: Sequence[Limb], found: Limb) -> Limb:
+    """Return a limb with what overrides give of it besides its roles, which are applied already."""
+    given = next((limb for limb in overrides if limb.name == found.name), None)
+    values = {name: getattr(given, name) for name in _MEASURED if getattr(given, name, None) not in (None, ())}
+    return replace(found, **values)
+
+
+def _twist_doubts(facts: Evidence, twists: Mapping[Any, Any]) -> list[str]:
+    names = [repr(facts.skeleton.names[joint]) for _, nameless in twists.values() for joint in nameless]
+    return [f"Taken as twist joints by where they lie: {', '.join(names[:6])}."] if names else []

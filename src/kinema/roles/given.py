@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinema.errors import InputError
-from kinema.model.rig import Arm, Leg
+from kinema.model.rig import Arm, Fingers, Leg
 from kinema.model.skeleton import Skeleton
 from kinema.roles import name_tokens
 from kinema.roles.arms import FoundArm
@@ -116,7 +116,8 @@ def _leg(evidence: Evidence, found: FoundLeg | None, override: Leg) -> FoundLeg:
 
 def _arm(skeleton: Skeleton, found: FoundArm | None, override: Arm) -> FoundArm:
     shoulder = None if override.shoulder is None else skeleton.index(override.shoulder)
-    fingers = tuple(tuple(skeleton.index(joint) for joint in finger) for finger in override.fingers)
+    given = Fingers.of(override.fingers)
+    fingers = Fingers(([skeleton.index(joint) for joint in finger] for finger in given), given.names)
     if not override.joints and found is not None:
         return replace(
             found, shoulder=found.shoulder if shoulder is None else shoulder, fingers=fingers or found.fingers

@@ -37,10 +37,10 @@ def _arm(known: Mapping[str, int], side: str) -> Arm | None:
     names = [side + part for part in ("UpperArm", "LowerArm", "Hand")]
     if not all(name in known for name in names):
         return None
-    fingers = [[known[side + f + p] for p in _PARTS if side + f + p in known] for f in _FINGERS]
+    fingers = {f.lower(): [known[side + f + p] for p in _PARTS if side + f + p in known] for f in _FINGERS}
     return Arm(
         name=side,
         joints=[known[name] for name in names],
         shoulder=known.get(side + "Shoulder"),
-        fingers=[finger for finger in fingers if finger],
+        fingers={name: joints for name, joints in fingers.items() if joints},
     )

@@ -55,7 +55,18 @@ _END = re.compile(r"(?<![a-z])(?:end|leaf|nub|tip|top|site|terminator)(?![a-z])"
 
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 
-_FINGERS = {"index": 1, "point": 1, "middle": 2, "mid": 2, "ring": 3, "pinky": 4, "pinkie": 4, "little": 4}
+_FINGERS = {
+    "thumb": "thumb",
+    "index": "index",
+    "point": "index",
+    "pointer": "index",
+    "middle": "middle",
+    "mid": "middle",
+    "ring": "ring",
+    "pinky": "little",
+    "pinkie": "little",
+    "little": "little",
+}
 
 _LEG_KINDS = frozenset(("thigh", "shin", "foot", "toe", "leg"))
 _ARM_KINDS = frozenset(("shoulder", "upper_arm", "forearm", "hand", "finger", "thumb"))
@@ -92,9 +103,9 @@ def side(name: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def finger_rank(name: str) -> int:
-    """Return 1 for an index finger to 4 for a little finger, by its name; 0 if unknown."""
-    return max((_FINGERS.get(token, 0) for token in split(name)), default=0)
+def finger(name: str) -> str:
+    """Return the finger that a name means: "thumb", "index", "middle", "ring" or "little"; "" if unknown."""
+    return next((_FINGERS[token] for token in split(name) if token in _FINGERS), "")
 
 
 def limb(name: str) -> str:

@@ -171,7 +171,7 @@ def _limbs(what: str, table: Any, kind: Any) -> tuple[Any, ...]:
     if kind is Leg:
         parts |= {"toe": _joint, **dict.fromkeys(_NUMBERS[:-1], validation.number)}
     else:
-        parts |= {"shoulder": _joint, "fingers": _chains}
+        parts |= {"shoulder": _joint, "fingers": _fingers}
     if not isinstance(table, Mapping):
         raise InputError(f"{what} must be a table by name, such as [{what}.left]; got {table!r:.60}")
     found = []
@@ -207,6 +207,13 @@ def _chains(name: str, value: Any) -> tuple[tuple[Joint, ...], ...]:
     if not isinstance(value, list | tuple):
         raise InputError(f"{name} is {value!r:.60}; allowed is a list of lists of joints")
     return tuple(_joints(f"{name}[{i}]", each) for i, each in enumerate(value))
+
+
+def _fingers(name: str, value: Any) -> Any:
+    """Chains in their order, or by name."""
+    if isinstance(value, Mapping):
+        return {finger: _joints(f"{name}.{finger}", joints) for finger, joints in value.items()}
+    return _chains(name, value)
 
 
 def _direction(name: str, value: Any) -> tuple[float, ...]:
