@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kinema.physics import Room as Room
     from kinema.physics import Rope2D as Rope2D
     from kinema.playground.notebook import play as play
+    from kinema.retargeting.live import Retargeter as Retargeter
     from kinema.retargeting.report import RetargetReport as RetargetReport
     from kinema.retargeting.retarget import retarget as retarget
     from kinema.solvers.body.full_body import BodyReport as BodyReport
@@ -223,6 +224,7 @@ _HOME = {
     "two_bone_2d": "kinema.solvers.limb.two_bone_2d",
     "TwoBoneRotationsResult": "kinema.solvers.limb.two_bone_rotations",
     "two_bone_rotations": "kinema.solvers.limb.two_bone_rotations",
+    "Retargeter": "kinema.retargeting.live",
     "RetargetReport": "kinema.retargeting.report",
     "retarget": "kinema.retargeting.retarget",
     "warmup": "kinema.compile_ahead",

@@ -195,10 +195,12 @@ def _balls() -> None:
 def _retarget() -> None:
     """A walk of our humanoid onto another skeleton."""
     from kinema.demo import humanoid
+    from kinema.retargeting.live import Retargeter
     from kinema.retargeting.retarget import retarget
 
     person = humanoid()
     retarget(person, person.clips["walk"], person, mirror=True)
+    Retargeter(person, person).update(person.skeleton.rest)
 
 
 def _smoothing() -> None:

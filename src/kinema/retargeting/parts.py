@@ -60,6 +60,11 @@ class Body:
         return np.stack((np.cross(up, ahead), up, ahead), axis=-1)
 
     @cached_property
+    def axes_rotation(self) -> Any:
+        """(4,): the rotation from the canonical axes to the character's space."""
+        return arrays.from_matrix(self.axes)
+
+    @cached_property
     def stance(self) -> Pose:
         """The pose that references are measured in."""
         return (self.rig.skeleton.rest if self.rig.stance is None else self.rig.stance).astype(np.float64)

@@ -148,12 +148,12 @@ def retarget(
     >>> person, hero = km.load("person.glb"), humanoid()
     >>> clip = km.retarget(person, "walk", hero, mirror=True)
     """
-    clip, theirs = _clip(source, clip), _rig("target", target)
+    clip, theirs = _clip(source, clip), rig_of("target", target)
     levelling = isinstance(ground, str)
     if levelling and ground not in GROUNDS:
         raise InputError(f"ground is {ground!r:.60}; allowed are {', '.join(map(repr, GROUNDS))}, a ground or a height")
-    size = None if scale is None else validation.number("scale", scale, SMALLEST_SCALE, LARGEST_SCALE)
-    frames = _frames(source, _rig("source", source), clip, fps)
+    size = check_scale(scale, rig_of("source", source), theirs)
+    frames = _frames(source, rig_of("source", source), clip, fps)
     level = level_floor(source, frames) if levelling and ground != "keep" else frames
     onto = Body(theirs, _own_flat_feet(target, theirs))
     motion = _Motion(source, level, target, onto, mirror, size)
@@ -173,6 +173,13 @@ def retarget(
     for warning in made.warnings:
         logger.warning("%s: %s", clip.name, warning)
     return new
+
+
+def check_scale(scale: float | None, source: Rig, target: Rig) -> float:
+    """Return the length of the target per length of the source: what is given, or the ratio of their legs."""
+    if scale is None:
+        return target.leg_length / source.leg_length
+    return validation.number("scale", scale, SMALLEST_SCALE, LARGEST_SCALE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +223,7 @@ class _Motion:
     target: Character
     onto: Body
     mirror: bool
-    asked_scale: float | None
+    scale: float
 
     @cached_property
     def body(self) -> Body:
@@ -227,10 +234,6 @@ class _Motion:
     @cached_property
     def matches(self) -> Matches:
         return match(self.body, self.onto, self.mirror)
-
-    @cached_property
-    def scale(self) -> float:
-        return self.onto.rig.leg_length / self.body.rig.leg_length if self.asked_scale is None else self.asked_scale
 
     @cached_property
     def own_world(self) -> Any:
@@ -438,7 +441,8 @@ def _clip(character: Character, clip: Clip | str) -> Clip:
     return character.clips[clip]
 
 
-def _rig(what: str, character: Character) -> Rig:
+def rig_of(what: str, character: Character) -> Rig:
+    """Return a character's rig. Raise InputError if it has none."""
     if not isinstance(character, Character):
         raise InputError(f"{what} must be a Character, got {type(character).__name__}")
     if character.rig is None:

@@ -289,13 +289,9 @@ def _followed(matches: Matches) -> list[Any]:
     return list({part.joint: part for each in matches.follows for part in (each.first, each.second)}.values())
 
 
-def _axes(body: Body) -> Any:
-    return arrays.from_matrix(body.axes)
-
-
 def _placed(body: Body, reference: Any) -> Any:
     """A rotation of the canonical axes, on the way back into them."""
-    return arrays.mul(_axes(body), np.array(reference))
+    return arrays.mul(body.axes_rotation, np.array(reference))
 
 
 def _joints(body: Body) -> Any:
@@ -312,7 +308,7 @@ def _root(source: Body, target: Body, scale: float, mirror: bool) -> Any:
     for name, body in (("source", source), ("target", target)):
         hips = int(body.rig.hips)
         root[f"{name}_hips"] = hips
-        root[f"{name}_axes"] = _axes(body)
+        root[f"{name}_axes"] = body.axes_rotation
         root[f"{name}_stance"] = body.rotations[hips]
         root[f"{name}_carried"] = body.axes @ (body.carried_at - body.positions[hips])
     root.scale, root.side = scale, -1.0 if mirror else 1.0
