@@ -108,3 +108,21 @@ def test_a_file_dropped_on_another_scene_finds_its_way(open_tab):
     state = tab.wait("state.scene === 'character' && state.name === 'cmu_02_01' && state.drawn")
     assert not state["surface"]
     assert len(state["draggables"]) == 5
+
+
+@pytest.mark.parametrize("take", ["cmu_09_01", "cmu_37_01"])
+def test_a_capture_fills_the_picture_head_included(open_tab, take):
+    tab = open_tab("character")
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset(f"bvh/cmu/{take}.bvh"))
+    tab.wait("state.model === 2 && state.drawn && state.complete")
+    for _ in range(2):
+        tab.page.wait_for_timeout(1500)
+        box = tab.page.locator("#stage canvas").first.bounding_box()
+        x, y = np.array(list(tab.state["joints"].values())).T
+        assert x.min() > box["x"]
+        assert x.max() < box["x"] + box["width"]
+        assert y.min() > box["y"]
+        assert y.max() < box["y"] + box["height"]
+        assert np.ptp(y) > 0.3 * box["height"]
+        tab.page.keyboard.press("Home")

@@ -34,7 +34,7 @@ def test_the_lab_shares_one_target(open_tab):
     tab = open_tab("lab", viewport={"width": 900, "height": 420})
     start = tab.handle("target:fabrik")
     tab.drag("target:fabrik", start["x"] + 25, start["y"] + 15)
-    state = tab.wait("state.reached >= 2 && state.errors[2] < 0.01")
+    state = tab.wait("state.reached >= 2 && state.errors[2] < 0.01 && state.chains[0].target[0] > 0.4")
     ends = [chain["joints"][-1] for chain in state["chains"]]
     assert np.abs(np.array(ends) - state["chains"][0]["target"]).max() < 0.02
 
@@ -54,6 +54,26 @@ def test_every_solver_of_the_lab_keeps_the_limits(open_tab):
         angles = np.degrees(np.arccos(np.clip((bones[:-1] * bones[1:]).sum(axis=1), -1, 1)))
         assert angles.max() < 25.1
     assert state["solve_ms"] < 1000 / 60, "a step fits into a frame"
+
+
+def test_the_lab_says_in_words_that_a_target_is_out_of_reach(open_tab):
+    tab = open_tab("lab", viewport={"width": 900, "height": 420})
+    start = tab.handle("target:fabrik")
+    tab.page.wait_for_function("() => document.querySelector('#labels').textContent.includes('passes')")
+    tab.drag("target:fabrik", start["x"] + 250, start["y"])
+    tab.page.wait_for_function("() => document.querySelector('#labels').textContent.split('out of reach').length === 4")
+    assert not any("passes" in text for text in tab.texts)
+
+
+def test_a_scene_that_is_left_while_its_files_come_says_nothing(open_tab):
+    tab = open_tab("planar")
+    for _ in range(3):
+        tab.page.evaluate("location.hash = 'crowd'")
+        tab.page.wait_for_timeout(250)
+        tab.page.evaluate("location.hash = 'lab'")
+        tab.wait("state.scene === 'lab' && state.tick > 2")
+        tab.page.wait_for_timeout(400)
+        assert "cannot be drawn" not in tab.control("notice").inner_text()
 
 
 def test_limbs_of_the_crowd_report_their_frame_time(open_tab):

@@ -109,3 +109,67 @@ def test_answers_are_taken_where_whole_frames_have_to_wait(session):
 def test_costly_steps_are_further_apart_while_the_page_draws_slowly(session, picture, step, interval):
     session.picture_seconds, session._step_seconds = picture, step
     assert session._interval == pytest.approx(interval)
+
+
+# --- states ------------------------------------------------------------------------------------------------------
+
+
+class Kept:
+    """A session of a real scene whose thread does not run, and the states that it sends."""
+
+    def __init__(self, state=None, scene="lab"):
+        self.session = Session(scene, still=True, state=state, wake=lambda: None)
+        self.session._begin(self.session.kind())
+        self.session._restore_first()
+
+    def do(self, kind, number=None, **fields):
+        self.session.send(protocol.Command(kind, fields, number))
+        self.session._execute_all()
+
+    def sent(self, kind):
+        return [m for m in self.session.outbox.take(frames=True) if isinstance(m, dict) and m["type"] == kind]
+
+    def state(self):
+        self.session._keep(everything=True)
+        return self.sent("state")[-1]["state"]
+
+
+def test_a_session_goes_on_from_the_state_of_another_and_undoes_its_inputs():
+    one = Kept()
+    one.do("set", 1, name="bones", value=5)
+    one.do("pause", paused=True)
+    other = Kept(one.state())
+    assert other.session.scene.values["bones"] == 5
+    assert other.session._paused
+    other.do("undo", 2, again=False)
+    assert other.session.scene.values["bones"] == 8
+
+
+def test_a_state_that_cannot_be_shown_changes_nothing():
+    one = Kept()
+    one.do("set", 1, name="bones", value=5)
+    before = one.state()
+    one.do("restore", 2, state={"values": {"bones": 7, "limit": 1e9}, "own": {"target": [0, 1, 0]}})
+    assert one.sent("notice")
+    assert one.state()["values"] == before["values"]
+
+
+def test_a_state_waits_for_its_file_and_the_page_keeps_the_one_it_has():
+    state = {"values": {"character": "knight (file)"}, "own": {"held": {}, "file": "knight.glb"}}
+    one = Kept(state, "character")
+    assert one.sent("wants") == [{"type": "wants", "file": "knight.glb", "needed": True}]
+    one.session._keep(everything=True)
+    assert one.sent("state") == []
+    one.do("set", 1, name="ground", value="rocks")  # The user goes on without the file.
+    assert one.state()["values"]["ground"] == "rocks"
+
+
+def test_the_last_state_is_sent_when_the_page_leaves():
+    session = Session("lab", still=True, state=None, wake=lambda: None)
+    session.start()
+    session.send(protocol.Command("set", {"name": "bones", "value": 6}, 1))
+    session.close()
+    session._thread.join(60)
+    assert session.has_ended
+    states = [m["state"] for m in session.outbox.take(frames=True) if isinstance(m, dict) and m["type"] == "state"]
+    assert [state["values"]["bones"] for state in states if "values" in state] == [6]

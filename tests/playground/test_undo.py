@@ -59,3 +59,25 @@ def test_only_the_last_inputs_are_kept():
     for _ in range(2 * MOST):
         thing.move(thing.stack.undo)
     assert thing.value == 50
+
+
+def test_the_newest_snapshots_outlive_a_session_up_to_a_size(monkeypatch):
+    monkeypatch.setattr("kinema.playground.undo.LARGEST", 25)
+    stack = UndoStack()
+    for n in range(4):
+        stack.record(None, lambda n=n: [n] * 3)
+    kept = stack.state()
+    assert kept == {"before": [[2] * 3, [3] * 3], "after": []}
+    other = UndoStack()
+    other.restore(kept)
+    assert other.undo([9]) == [3] * 3
+    assert other.undo([3] * 3) == [2] * 3
+    assert other.undo([2] * 3) is None
+    assert other.redo([2] * 3) == [3] * 3
+
+
+def test_undo_from_outside_that_is_none_is_ignored():
+    for wrong in (None, 3, [], {"before": 7}, {"before": "text", "after": None}):
+        stack = UndoStack()
+        stack.restore(wrong)
+        assert stack.undo([1]) is None

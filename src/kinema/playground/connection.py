@@ -106,6 +106,8 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._session: Session | None = None
+        self._left: list[Session] = []
+        """Sessions of scenes that the page has left, until their last states are sent."""
         self._on_the_way = FramesOnTheWay()
 
     async def serve(self) -> None:
@@ -185,6 +187,7 @@ class Connection:
     def _open(self, command: protocol.Command) -> None:
         if self._session:
             self._session.close()
+            self._left.append(self._session)
         try:
             self._session = Session(**command.fields, wake=self._wake)
         except InputError as problem:
@@ -207,12 +210,19 @@ class Connection:
                 return
             session = self._session
             room = self._on_the_way
-            waiting = session.outbox.take(frames=room.have_room, answers=room.have_room_for_answer) if session else ()
-            for message in waiting:
+            waiting = session.outbox.take(frames=room.have_room, answers=room.have_room_for_answer) if session else []
+            for message in [*self._last_states(), *waiting]:
                 await self._send(message)
                 if isinstance(message, dict) and message["type"] == "end":
                     await self._websocket.close()
                     return
+
+    def _last_states(self) -> list[Message]:
+        """Take the last states of the scenes that the page has left."""
+        going_on = [session for session in self._left if not session.has_ended]
+        messages = [message for session in self._left for message in session.outbox.take(frames=True)]
+        self._left = going_on
+        return [message for message in messages if isinstance(message, dict) and message["type"] == "state"]
 
     async def _send(self, message: Message) -> None:
         if isinstance(message, bytes):

@@ -25,16 +25,22 @@ CONSTANTS: dict[str, Any] = {
     **{name: getattr(constants, name) for name in ("LARGEST_FILE", "LARGEST_MESSAGE")},
     "HEADER_BYTES": protocol.HEADER.size,
     "PARTIAL": protocol.PARTIAL,
+    "KEEP": protocol.KEEP,
 }
 
 HAND_WRITTEN = """\
 export type SceneName = {names};
 
-/** What the user has set in a scene: for share links and saved sessions. */
+/** What the user has set in a scene, and what moves in it: for links, files, and whoever comes back to it. */
 export interface SceneState {{
   scene: string;
   values: Record<string, Value>;
   own: unknown;
+  motion?: unknown;
+  paused?: boolean;
+  undo?: unknown;
+  /** The page adds it. */
+  camera?: unknown;
 }}
 
 export type Value = number | boolean | string | null;

@@ -206,7 +206,7 @@ Each has a number, too, which the frame that answers it carries.
 REQUESTS: dict[str, dict[str, Kind]] = {
     # Start a scene in place of the current one, from a snapshot or anew. still: the user prefers reduced motion.
     "open": {"scene": TEXT, "still": FLAG, "state": STATE},
-    # A snapshot. purpose: returned with it.
+    # What is on the screen, as a state. purpose: returned with it.
     "state": {"purpose": TEXT},
     "pause": {"paused": FLAG},
     # One tick, while paused.
@@ -282,6 +282,9 @@ def _taken(name: str, kind: Kind, message: dict[str, Any]) -> Any:
     return kind.taken(value)
 
 
+KEEP = "keep"
+"""Purpose of the states that the page keeps for when the user comes back to the scene."""
+
 # --- to the page -------------------------------------------------------------------------------------------------
 
 TO_PAGE: dict[str, dict[str, str]] = {
@@ -301,8 +304,10 @@ TO_PAGE: dict[str, dict[str, str]] = {
     },
     # The script.
     "python": {"text": "string"},
-    # A snapshot.
+    # What is on the screen. The page keeps it without asking: all of it after an input, "motion" alone now and then.
     "state": {"purpose": "string", "state": "SceneState"},
+    # A file that a state needs and that the scene does not have. needed: whether nothing is shown of the state without.
+    "wants": {"file": "string", "needed": "boolean"},
     # How far a file is that the server makes while the scene goes on. share: 0 to 1, which is done.
     "work": {"file": "string", "share": "number"},
     "notice": {"message": "string"},

@@ -35,6 +35,9 @@ logger = logging.getLogger("kinema.playground")
 TYPICAL_WAIT = 5.0
 """Estimate of the time for kernels that a changed control needs, seconds."""
 
+KEEP_INTERVAL = 0.3
+"""Seconds between two states that the page keeps."""
+
 REPORT_INTERVAL = 0.1
 """Seconds between two reports of how far a file is."""
 
@@ -94,6 +97,13 @@ class Session:
         self._closed = False
         self._news = threading.Event()
         """Set when a command arrives: an input is answered at once, not at the next tick."""
+        self._awaited: tuple[str, Any] = ("", None)
+        """A file that a state needs, and the state."""
+        self._shows_all = True
+        """Whether nothing of a state waits for its file."""
+        self._keep_at = 0.0
+        """When the page gets the state next, and all of it after an input."""
+        self._has_changed = False
         self._hidden = False
         self._paused = False
         self._advances = False
@@ -112,8 +122,13 @@ class Session:
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether its outbox gets no more messages."""
+        return self._thread.ident is not None and not self._thread.is_alive()
+
     def close(self) -> None:
-        """End the session soon."""
+        """End the session soon, with a last state for the page."""
         self._closed = True
         self._news.set()
 
@@ -130,6 +145,8 @@ class Session:
             self._begin(self.kind())
             self._restore_first()
             self._loop()
+            self._execute_all()
+            self._keep(everything=True)
         except Exception as problem:  # Ends this session with a message, and no other.
             logger.exception("a session of %s ended", self.kind.name)
             self._end(f"The scene stopped: {type(problem).__name__}: {problem}")
@@ -150,14 +167,42 @@ class Session:
         self._time = 0.0
 
     def _restore_first(self) -> None:
-        """Start from the snapshot of a share link, if there is one."""
+        """Start from what the page has kept, or from a link, if there is one."""
         if self._first_state is None:
             return
         try:
-            self.scene.restore(self._first_state)
+            self._restore(self._first_state)
+            self._undo.restore(self._first_state.get("undo"))
         except InputError as problem:
-            self._begin(self.scene.fresh())
             self._notify(problem)
+
+    def _restore(self, state: Any) -> None:
+        """Show a state. What needs a file waits for it. Raises InputError if it is none; then nothing changes."""
+        before, wanted = self.scene.kept(), self.scene.wanted_file(state)
+        self._awaited, self._shows_all = (wanted, state), True
+        try:
+            self.scene.restore(state)
+            self._set_paused(bool(state.get("paused", self._paused)))
+        except InputError:
+            self.scene.restore(before)
+            self._shows_all = not wanted
+            if not wanted:
+                raise
+        self._settles_for, self._shown = SETTLE_TIME, None
+        if wanted:
+            self.outbox.send("wants", file=wanted, needed=not self._shows_all)
+
+    def _keep(self, *, everything: bool) -> None:
+        """Let the page keep the state, or what moves of it."""
+        self._keep_at, self._has_changed = time.perf_counter() + KEEP_INTERVAL, False
+        if not self._shows_all:
+            return
+        state = self._state() | {"undo": self._undo.state()} if everything else {"motion": self.scene.motion()}
+        message = protocol.message("state", purpose=protocol.KEEP, state={"scene": self.kind.name, **state})
+        self.outbox.put(protocol.KEEP if everything else "motion", message)
+
+    def _state(self) -> dict[str, Any]:
+        return {"scene": self.kind.name, "paused": self._paused, **self.scene.kept()}
 
     def _loop(self) -> None:
         due = before = time.perf_counter()
@@ -169,6 +214,9 @@ class Session:
             changed, now = self._execute_all(), time.perf_counter()
             fps += 0.1 * (1.0 / max(now - before, TICK / 10) - fps)
             seconds, before = min(now - before, LONGEST_STEP), now
+            self._has_changed |= changed
+            if now >= self._keep_at and (self._has_changed or not self._paused):
+                self._keep(everything=self._has_changed)
             if self._hidden:
                 due = now + TICK
                 continue
@@ -266,9 +314,7 @@ class Session:
 
     def _execute(self, command: protocol.Command | protocol.Receive | protocol.Give) -> None:
         if isinstance(command, protocol.Receive):
-            self._undo.record(None, self.scene.snapshot)
-            _answer(command.done, lambda: self.scene.receive(command.name, command.data))
-            self._shown = None
+            self._receive(command)
         elif isinstance(command, protocol.Give):
             self._give(command.name, command.done)
         elif command.number is not None:
@@ -297,6 +343,10 @@ class Session:
             if state is not None:
                 self.scene.restore(state)
             return
+        if command.type == "restore":
+            self._restore(command["state"])
+            return
+        self._shows_all = True  # Who goes on does without the file.
         getattr(self.scene, command.type)(*command.fields.values())
         if command.type == "set" and not is_complete(self.kind):  # The next step may have to compile: show that.
             self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
@@ -304,11 +354,9 @@ class Session:
     def _request(self, command: protocol.Command) -> None:
         match command.type:
             case "state":
-                state = {"scene": self.kind.name, **self.scene.snapshot()}
-                self.outbox.send("state", purpose=command["purpose"], state=state)
+                self.outbox.send("state", purpose=command["purpose"], state=self._state())
             case "pause":
-                self._paused, self._shown = command["paused"], None
-                self.scene.paused = self._paused
+                self._set_paused(command["paused"])
             case "step":
                 self._advances = True
             case "reset":
@@ -318,6 +366,21 @@ class Session:
                 self._hidden = not command["visible"]
             case "python":
                 self.outbox.send("python", text=self.scene.python())
+
+    def _set_paused(self, paused: bool) -> None:
+        self._paused = self.scene.paused = paused
+        self._shown = None
+
+    def _receive(self, command: protocol.Receive) -> None:
+        """Let the scene read a file, and show the state that waits for it."""
+        wanted, state = self._awaited
+        self._awaited = ("", None)
+        if command.name != wanted:
+            self._undo.record(None, self.scene.snapshot)
+        _answer(command.done, lambda: self.scene.receive(command.name, command.data))
+        self._shown = None
+        if command.name == wanted and command.done.exception() is None:
+            self._restore(state)
 
     def _give(self, name: str, done: Future[bytes]) -> None:
         """Answer a file request: at once, or from another thread if the scene says that it takes long."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 MOST = 100
 """Inputs that can be undone."""
+LARGEST = 200_000
+"""Characters of the snapshots that outlive a session: a page sends them back in one message with the state."""
 SAME_GESTURE = 1.0
 """Seconds within which changes of the same control count as one: a slider that is moved."""
 
@@ -32,6 +35,23 @@ class UndoStack:
             return
         self._before = [*self._before, snapshot()][-MOST:]
         self._after = []
+
+    def state(self) -> dict[str, Any]:
+        """Return the newest snapshots as JSON values, up to `LARGEST` in all."""
+        kept: dict[str, Any] = {"before": [], "after": []}
+        left = LARGEST
+        for name, stack in (("before", self._before), ("after", self._after)):
+            for snapshot in reversed(stack):
+                left -= len(json.dumps(snapshot))
+                if left < 0:
+                    break
+                kept[name].insert(0, snapshot)
+        return kept
+
+    def restore(self, state: Any) -> None:
+        """Go on from what `state` returned. It may come from outside: what is no list of snapshots is ignored."""
+        found = [state.get(name) if isinstance(state, dict) else None for name in ("before", "after")]
+        self._before, self._after = (stack[-MOST:] if isinstance(stack, list) else [] for stack in found)
 
     def end_gesture(self) -> None:
         """Let the next input count on its own."""

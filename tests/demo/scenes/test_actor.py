@@ -8,6 +8,7 @@ import pytest
 import kinema as km
 from kinema.demo import humanoid, quadruped
 from kinema.demo.scenes.actor import Actor, in_single_precision, joints_by_role, joints_of
+from kinema.demo.scenes.character import CharacterScene
 from kinema.errors import InputError
 from kinema.math import arrays
 from tests.assets import asset
@@ -86,3 +87,16 @@ def test_roles_name_every_joint_that_has_one():
     assert {"hips", "spine", "neck", "head", "eyes", "arms.left", "legs.right"} <= set(roles)
     assert len(roles["arms.left"]) == 4 + 15
     assert set(joints_of(rig)) >= {rig.hips, rig.head}
+
+
+@pytest.mark.parametrize("take", ["cmu/cmu_09_01", "cmu/cmu_111_03", "bandai/dataset-1_bye_active_001"])
+def test_the_middle_of_a_capture_is_in_its_body_wherever_its_rest_pose_lies(take):
+    path = asset(f"bvh/{take}.bvh")
+    scene = CharacterScene()
+    scene.be_still()
+    scene.receive(path.name, path.read_bytes())
+    scene.step(1 / 60)
+    joints = scene.walker.world[scene.walker.actor.roles, :3, 3]
+    low, high = joints.min(axis=0), joints.max(axis=0)
+    share = (scene.walker.middle - low) / (high - low)
+    assert ((share > 0.3) & (share < 0.7)).all()

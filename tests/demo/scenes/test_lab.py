@@ -76,3 +76,11 @@ def test_the_script_computes_what_is_seen(from_rest, limit):
     names = run(lab.python())
     for i, solver in enumerate(SOLVERS):
         assert np.allclose(names["joints"][solver], lab.joints[i], atol=1e-3)
+
+
+def test_the_target_of_every_chain_can_be_dragged():
+    lab = LabScene()
+    for handle in ("target", "target:fabrik", "target:compensating"):
+        lab.drag(handle, (0.1, 0.2, 0.3))
+        assert lab.target.tolist() == [0.1, 0.2, 0.3]
+        lab.drag(handle, (0.0, 0.0, 0.0))

@@ -244,6 +244,27 @@ def test_a_snapshot_goes_through_json_and_brings_everything_back(name):
 
 
 @pytest.mark.parametrize("name", SCENES)
+def test_what_moves_by_itself_goes_through_json_and_goes_on_from_there(name):
+    one = played(name, ticks=40)
+    state = json.loads(json.dumps(one.kept(), allow_nan=False))
+    other = scene(name)
+    other.restore(state)
+    expected, found = one.motion(), other.motion()
+    assert found.keys() == expected.keys()
+    for part, value in expected.items():
+        assert value is None or np.allclose(found[part], value, atol=0.02), part
+    other.step(TICK)
+    assert all(np.isfinite(np.asarray(array, float)).all() for array in other.frame().values())
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("wrong", [{"time": "late"}, {"at": [float("nan"), 0.0]}, {"balls": 3}, 7])
+def test_motion_that_is_none_is_refused(name, wrong):
+    with pytest.raises(InputError):
+        scene(name).restore(scene(name).snapshot() | {"motion": wrong})
+
+
+@pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize(
     "wrong", [None, 7, "state", {}, {"values": 3}, {"values": {"no such": 1}}, {"values": {}, "own": {"target": "up"}}]
 )

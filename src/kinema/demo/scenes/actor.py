@@ -119,14 +119,26 @@ class Actor:
     @cached_property
     def box(self) -> Any:
         """(2, 3): lowest and highest corner at rest of all joints with roles and all skins."""
-        character = self.character
-        rig, skeleton = character.rig, character.skeleton
-        points = [skeleton.rest_world[:, :3, 3] if rig is None else skeleton.rest_world[joints_of(rig), :3, 3]]
-        if character.skins:
+        skeleton, skins = self.character.skeleton, self.character.skins
+        points = [skeleton.rest_world[self.roles, :3, 3]]
+        if skins:
             palette = skeleton.palette(skeleton.rest)
-            points += [skin.deform(palette) for skin in character.skins if len(skin.vertices)]
+            points += [skin.deform(palette) for skin in skins if len(skin.vertices)]
         everything = np.concatenate(points)
         return np.array((everything.min(axis=0), everything.max(axis=0)), float)
+
+    @cached_property
+    def roles(self) -> list[int]:
+        """All joints that have a role; all joints if none is known."""
+        rig = self.character.rig
+        return [*range(len(self.character.skeleton))] if rig is None else joints_of(rig)
+
+    def middle(self, joints: Any) -> Any:
+        """Return (3,): the middle of the body in a pose. joints: (J, 3), in any space without rotation."""
+        at_rest = np.asarray(self.character.skeleton.rest_world[self.roles, :3, 3], float)
+        shown = np.asarray(joints, float)[self.roles]
+        beyond = self.box.mean(axis=0) - (at_rest.min(axis=0) + at_rest.max(axis=0)) / 2  # What skins add.
+        return (shown.min(axis=0) + shown.max(axis=0)) / 2 + beyond
 
     @property
     def extent(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
+from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
@@ -42,8 +43,8 @@ REACHABLE = (ROOM[0] + RADII[0], ROOM[1] - RADII[0])
 MOST_BALLS = 40
 GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
 """Initial values: m/s^2, 1/s, and speed after a bounce divided by the speed before it."""
-FASTEST_THROW = 5.0
-"""Largest speed of a ball that a user throws, m/s."""
+FASTEST_THROW, FASTEST_FALL = 5.0, 20.0
+"""Largest speed of a ball that a user throws, and along an axis of one from a snapshot, m/s."""
 
 
 class ArmScene(Scene):
@@ -142,6 +143,20 @@ class ArmScene(Scene):
         goal = own["goal"]
         if self.values["by_hand"] and goal is not None:
             self.goal = np.clip(clamped_position(goal, 3, 10.0), *REACHABLE)
+
+    def motion(self) -> dict[str, Any]:
+        balls = np.column_stack((self.balls.positions, self.balls.velocities, self.balls.radii))
+        return {"balls": np.round(balls, DECIMALS).tolist(), "hand": np.round(self.joints[-1], DECIMALS).tolist()}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        rows = np.array([finite("ball", row, 7) for row in motion["balls"][: len(self.balls)]]).reshape(-1, 7)
+        positions, speeds, radii = self.balls.positions.copy(), self.balls.velocities.copy(), self.balls.radii.copy()
+        positions[: len(rows)] = np.clip(rows[:, :3], *REACHABLE)
+        speeds[: len(rows)] = np.clip(rows[:, 3:6], -FASTEST_FALL, FASTEST_FALL)
+        radii[: len(rows)] = np.clip(rows[:, 6], *RADII)
+        self.balls, self.sorter, self.dragged = Balls(positions, radii=radii, velocities=speeds), Sorter(), None
+        self.hand = np.clip(finite("hand", motion["hand"], 3), *REACHABLE)
+        self.joints = fabrik(self.joints, self.hand, pole=POLE).joints
 
     def be_still(self) -> None:
         """Stop the arm. Balls still fall."""

@@ -23,6 +23,7 @@ from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, u
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.walk_round import Spot
 from kinema.demo.scenes.walker import Walker
 from kinema.io.formats import READ
 from kinema.model.rig import Rig
@@ -308,6 +309,7 @@ class CharacterScene(Scene):
 
     def own_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"held": self.walker.held.state(), "poses": self.strip.state()}
+        state |= {} if self.guest is None else {"file": self.guest.file}
         return state | ({"time": round(self.walker.time, 3)} if self.paused else {})
 
     def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:
@@ -325,6 +327,20 @@ class CharacterScene(Scene):
         time = own.get("time")
         if time is not None and abs(float(finite("time", [time], 1)[0]) - walker.time) > SAME_TIME:
             walker.seek(float(time))
+
+    def motion(self) -> dict[str, Any]:
+        walker = self.walker
+        return {"time": walker.time, "way": walker.way, "spot": None if walker.steered is None else [*walker.steered]}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        time, way = finite("motion", [motion["time"], motion["way"]], 2).tolist()
+        spot = motion["spot"]
+        self.walker.go_to(way, None if spot is None else Spot(*finite("spot", spot, 3).tolist()), time)
+
+    def wanted_file(self, state: Any) -> str:
+        own = state.get("own") if isinstance(state, dict) else None
+        file = own.get("file") if isinstance(own, dict) else None
+        return str(file or "") if self.guest is None or file != self.guest.file else ""
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":

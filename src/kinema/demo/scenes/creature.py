@@ -20,11 +20,13 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
 from kinema.demo.scenes.for_views import GROUND, MODEL
+from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
 from kinema.model.character import Character
+from kinema.model.rig import Rig
 from kinema.stages.animator import Animator, Frame
 from kinema.stages.stage import Stage
 from kinema.stages.tail import Tail
@@ -131,6 +133,12 @@ class CreatureScene(Scene):
         self.tentacles.restless = 0.0 if self._still else 1.0
         self.tentacle_target = self.tentacles.post + (0.5, 0.55, 0.3)
 
+    @property
+    def _rig(self) -> Rig:
+        rig = self.actor.character.rig
+        assert rig is not None
+        return rig
+
     def _height(self, x: float, z: float) -> float:
         """Return the height of the ground; 0 where there is none."""
         hits = self.ground.cast(np.array((x, ABOVE, z)), np.array((0.0, -1.0, 0.0)), BELOW)
@@ -180,6 +188,18 @@ class CreatureScene(Scene):
         self._walk()
         self._reach_for(target)
 
+    def motion(self) -> dict[str, Any]:
+        x, _, z = self.shown.transform[:3, 3].tolist()
+        return {"at": [x, z], "facing": self._facing}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        (x, z), (facing,) = finite("at", motion["at"], 2), finite("facing", [motion["facing"]], 1)
+        ahead = np.arctan2(*np.array(self._rig.forward)[[0, 2]])
+        at = self._on_ground(np.array((x, 0.0, z)))
+        self.animator.set_transform(at, arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), facing - ahead))
+        self.shown = self.animator.update(0.0)
+        self._walk()
+
     def steer(self, turn: float, ahead: float) -> None:
         self._take_over()
         self._steering = (turn, ahead) if turn or ahead else None
@@ -189,16 +209,14 @@ class CreatureScene(Scene):
 
     def _walk_on(self) -> None:
         """Walk as it is steered, but not off the ground. The goal stays with the creature."""
-        rig = self.actor.character.rig
-        assert rig is not None
-        at, ahead = self.shown.transform[:3, 3], self.shown.transform[:3, :3] @ np.array(rig.forward)
+        at, ahead = self.shown.transform[:3, 3], self.shown.transform[:3, :3] @ np.array(self._rig.forward)
         self.goal = self._on_ground(at)
         if self._steering is None:
             return
         turn, pace = self._steering
         beyond = at + LOOK_AHEAD * np.sign(pace) * ahead
         free = np.abs(self._on_ground(beyond) - beyond)[[0, 2]].max() < NEAR_EDGE
-        velocity = np.array(rig.forward) * pace * self.values["speed"] * float(free)
+        velocity = np.array(self._rig.forward) * pace * self.values["speed"] * float(free)
         self.animator["locomotion"].walk(velocity, turn=turn * TURN_RATE)
 
     def key(self, key: str, position: Sequence[float]) -> None:
@@ -243,8 +261,6 @@ class CreatureScene(Scene):
         current or next foothold, and whether it is planted. tentacles: (T, joints, 3). targets: (T, 3). middle: (3,),
         what the camera looks at. facing: (1,), radians.
         """
-        rig = self.actor.character.rig
-        assert rig is not None
         standing = self.report.planted.astype(float)
         return {
             "world": self.shown.world[:, :3].reshape(-1, 12),
@@ -253,16 +269,14 @@ class CreatureScene(Scene):
             "footholds": np.column_stack((self.report.footholds, standing)),
             "tentacles": self.tentacles.joints,
             "targets": self.tentacles.targets,
-            "middle": self._middle(self.shown.world[int(rig.hips), :3, 3]),
+            "middle": self._middle(self.shown.world[int(self._rig.hips), :3, 3]),
             "facing": np.array((self._facing,)),
         }
 
     @property
     def _facing(self) -> float:
         """Direction that the creature faces, radians from +Z towards +X."""
-        rig = self.actor.character.rig
-        assert rig is not None
-        ahead = self.shown.transform[:3, :3] @ np.array(rig.forward)
+        ahead = self.shown.transform[:3, :3] @ np.array(self._rig.forward)
         return float(np.arctan2(ahead[0], ahead[2]))
 
     def _middle(self, body: Any) -> Any:

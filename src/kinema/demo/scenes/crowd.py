@@ -15,6 +15,7 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.for_views import GROUND, PEOPLE
+from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.people import A_DRAGGED_TURN, LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people import APART as PEOPLE_APART
 from kinema.demo.scenes.people_script import people_script
@@ -132,6 +133,13 @@ class CrowdScene(Scene):
     def restore_own(self, own: Mapping[str, Any]) -> None:
         self.target = clamped_position(own["target"], 3, FARTHEST).astype(np.float32)
         self.wanders = bool(own["wanders"])
+
+    def motion(self) -> dict[str, Any]:
+        return {"time": self.time}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        self.time = float(finite("time", [motion["time"]], 1)[0])
+        self._begin()
 
     def be_still(self) -> None:
         self.wanders = False

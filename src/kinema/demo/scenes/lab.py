@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
+from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.model.limits import Cone
@@ -102,7 +103,7 @@ class LabScene(Scene):
             self.target = np.array((0.0, 0.5 * LENGTH, 0.0))
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
-        if handle == "target":
+        if handle.partition(":")[0] == "target":  # Each chain shows it, and its handle is named after the solver.
             self._take_over()
             self.target = clamped_position(position, 3, FARTHEST)
 
@@ -111,6 +112,12 @@ class LabScene(Scene):
 
     def restore_own(self, own: Mapping[str, Any]) -> None:
         self.target = clamped_position(own["target"], 3, FARTHEST)
+
+    def motion(self) -> dict[str, Any]:
+        return {"time": self.time}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        self.time = float(finite("time", [motion["time"]], 1)[0])
 
     def be_still(self) -> None:
         self._take_over()

@@ -234,7 +234,7 @@ class Scene(ABC):
     def snapshot(self) -> dict[str, Any]:
         """Return what the user has set, as JSON values: the controls, and what `own_state` adds.
 
-        It is what undo, share links and saved sessions keep. What moves by itself is not part of it.
+        It is what undo goes back to. What moves by itself is not part of it.
         """
         kept = {
             control.name: self.values[control.name]
@@ -243,8 +243,15 @@ class Scene(ABC):
         }
         return {"values": kept, "own": self.own_state()}
 
+    def kept(self) -> dict[str, Any]:
+        """Return a snapshot with what moves by itself: what a link, a file and a change of scene keep."""
+        return self.snapshot() | {"motion": self.motion()}
+
     def restore(self, state: Any) -> None:
-        """Return to a snapshot. Raises InputError if it is not one of this scene; some of it may have been applied."""
+        """Return to what `snapshot` or `kept` returned.
+
+        Raises InputError if it is not one of this scene; some of it may have been applied.
+        """
         if not isinstance(state, dict) or not isinstance(state.get("values"), dict):
             raise InputError(f"this is not a session of {self.title}")
         own = state.get("own") or {}
@@ -254,6 +261,8 @@ class Scene(ABC):
                 if name not in self.values or self.values[name] != value:
                     self.set(str(name), value)
             self.restore_own(own)
+            if state.get("motion"):
+                self.restore_motion(state["motion"])
         except (TypeError, KeyError, ValueError, AttributeError, IndexError) as problem:
             raise InputError(f"this session of {self.title} cannot be read: {problem}") from problem
         self.revision += 1
@@ -267,6 +276,17 @@ class Scene(ABC):
 
     def restore_own(self, own: Mapping[str, Any]) -> None:  # noqa: B027
         """Return to what `own_state` returned. It may come from outside: check it as any other input."""
+
+    def motion(self) -> dict[str, Any]:
+        """Return what moves by itself, as JSON values: undo leaves it alone."""
+        return {}
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:  # noqa: B027
+        """Return to what `motion` returned. It may come from outside, too."""
+
+    def wanted_file(self, state: Any) -> str:
+        """Return the name of the file that a state was made with, if the scene does not have it; "" otherwise."""
+        return ""
 
     def _take_over(self) -> None:
         """Stop automatic motion of targets: the user has taken over."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinema.demo.scenes import grounds
-from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion, standing
+from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion
 from kinema.demo.scenes.balance import Balance, BalanceView
 from kinema.demo.scenes.held import INSIDE, Held
 from kinema.demo.scenes.walk_round import Spot
@@ -64,7 +64,7 @@ class Walker:
         """Start and end of the part of the clip that is repeated, seconds; None for the whole clip."""
         self.way = 0.0
         """Distance travelled along the path, metres for a person."""
-        self._steered: Spot | None = None
+        self.steered: Spot | None = None
         """Where it is once it has been steered: it has left the path."""
         self._turn, self._ahead = 0.0, 1.0
         """How it is steered: turn to the left and pace, both -1 to 1."""
@@ -104,6 +104,8 @@ class Walker:
         for name in self._animator.stages:
             self._animator.set_weight(name, self.weights[name])
         self.step(0.0)
+        own = np.asarray(self.frame.transform, float)
+        self._middle = self.actor.middle((self.alone[:, :3, 3] - own[:3, 3]) @ own[:3, :3])
 
     def play(self, clip: str | None) -> None:
         """Change to another clip: with a crossfade if both travel in the same way."""
@@ -118,9 +120,18 @@ class Walker:
 
     def move_to(self, ground: str) -> None:
         """Move to the start of another ground."""
-        self.ground, self.way, self._height, self._steered = ground, 0.0, None, None
+        self.ground, self.way, self._height, self.steered = ground, 0.0, None, None
         self._turn, self._ahead = 0.0, 1.0
         self._begin()
+
+    def go_to(self, way: float, spot: Spot | None, time: float) -> None:
+        """Go to a distance along the path, or to a spot beside it, and to a time of the clip."""
+        self.way, self.steered, self._height = way, spot, None
+        self._advance(0.0)  # A spot beyond the edge of the ground moves onto it.
+        self._begin()
+        if self.clip is not None:
+            self._jump(min(max(time, 0.0), self.duration), 0.0)
+            self.step(0.0)
 
     def set_poses(self, clip: Clip | None, otherwise: str) -> None:
         """Replace the clip of stored poses; None removes it. otherwise: the clip to play if it was playing."""
@@ -140,7 +151,7 @@ class Walker:
             return
         clip, pace = self.clip, self.pace
         idle = next((clip for clip in self.actor.character.clips if "idle" in clip.lower()), None)
-        if self._steered is not None and self._ahead == 0.0 and idle is not None:
+        if self.steered is not None and self._ahead == 0.0 and idle is not None:
             clip, pace = idle, 1.0
         for animator in (self._animator, self._alone):
             animator["play"].play(clip, speed=pace)
@@ -148,7 +159,7 @@ class Walker:
     @property
     def pace(self) -> float:
         """Speed of the clip: that of the control and, if it is steered, of the user."""
-        return self.speed * (1.0 if self._steered is None else self._ahead)
+        return self.speed * (1.0 if self.steered is None else self._ahead)
 
     def set_weight(self, stage: str, weight: float) -> None:
         self.weights[stage] = weight
@@ -231,8 +242,8 @@ class Walker:
         """Advance by dt seconds."""
         if not self.motion.extract:
             self._advance(self.motion.speed * self.pace * dt / self.actor.size)
-        if self._steered is not None:
-            self._steered = self._steered._replace(heading=self._steered.heading + self._turn * TURN_RATE * dt)
+        if self.steered is not None:
+            self.steered = self.steered._replace(heading=self.steered.heading + self._turn * TURN_RATE * dt)
         position, rotation = self._transform()
         self._animator.set_transform(position, rotation)
         self._guide(_matrix(position + self._stride, rotation))
@@ -271,17 +282,17 @@ class Walker:
 
     def steer(self, turn: float, ahead: float) -> None:
         """Steer the character off its path. turn: to the left. ahead: pace, below 0 backwards. Both -1 to 1."""
-        if self._steered is None:
+        if self.steered is None:
             if not turn and not ahead:
                 return
-            self._steered = self.spot
+            self.steered = self.spot
         self._turn, self._ahead = turn, ahead
         self._set_play()
 
     @property
     def spot(self) -> Spot:
         """Its position: on the path, or where it was steered."""
-        return self._steered or grounds.round_of(self.ground).at(self.way)
+        return self.steered or grounds.round_of(self.ground).at(self.way)
 
     def _transform(self) -> tuple[Any, Any]:
         """Return position and rotation of the character's space: at its spot, at the height of the last frame."""
@@ -296,13 +307,13 @@ class Walker:
 
     def _advance(self, way: float) -> None:
         """Move by a distance along the path, or straight ahead if it is steered. Metres for a person."""
-        if self._steered is None:
+        if self.steered is None:
             self.way += way
             return
-        x, z, heading = self._steered
+        x, z, heading = self.steered
         low, high = grounds.bounds_of(self.ground, EDGE)
         x, z = np.clip((x + way * math.sin(heading), z + way * math.cos(heading)), low, high).tolist()
-        self._steered = Spot(x, z, heading)
+        self.steered = Spot(x, z, heading)
 
     @property
     def feet_work(self) -> bool:
@@ -360,12 +371,10 @@ class Walker:
 
     @property
     def middle(self) -> Any:
-        """(3,): middle of the body, however it is pulled: the middle of its box at rest, at its position."""
+        """(3,): middle of the body, however it is pulled: that of the clip's first pose, at its position."""
         if self.character.rig is None:
             return self.world[:, :3, 3].mean(axis=0)
-        at_rest = standing(self.actor.character)
-        middle = self.motion.centre + self.actor.box.mean(axis=0) - at_rest.centre
-        return self.frame.transform[:3, :3] @ middle + self.frame.transform[:3, 3]
+        return self.frame.transform[:3, :3] @ self._middle + self.frame.transform[:3, 3]
 
 
 def _on_floor(character: Character, motion: ClipMotion) -> Character:

@@ -2,7 +2,7 @@
 
 import { Connection, type Input } from "./connection";
 import type { Frame, SceneMessage } from "./frames";
-import type { Introduction, SceneState, ServerMessage } from "./protocol";
+import { KEEP, type Introduction, type SceneState, type ServerMessage } from "./protocol";
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
@@ -13,6 +13,7 @@ import { Figures } from "./shell/figures";
 import { Help } from "./shell/help";
 import { Hint } from "./shell/hint";
 import { History } from "./shell/history";
+import { Kept } from "./shell/kept";
 import { KeyHints } from "./shell/key_hints";
 import { forgetFile } from "./shell/kept_file";
 import { Keys } from "./shell/keys";
@@ -27,7 +28,7 @@ import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
 import { Work } from "./shell/work";
 import { Timeline } from "./shell/timeline";
-import { SIDES, type Theme, type View } from "./view";
+import { SIDES, type CameraState, type Theme, type View } from "./view";
 import { VIEWS } from "./views";
 
 /** Most seconds between two pictures that cameras and fades take into account: slow pictures take half of one, and a
@@ -50,7 +51,7 @@ function forFingers(text: string): string {
 export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
-  private readonly tabs = new Tabs((name) => this.open(name));
+  private readonly tabs = new Tabs((name) => this.open(name), (text) => this.signs.notice(text));
   private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (file) => this.bring(file), (file) => this.load(file));
   private readonly panel = new Panel(
     element("controls"),
@@ -73,6 +74,7 @@ export class App {
   private readonly keyHints: KeyHints;
   private readonly film = new Film();
   private readonly work = new Work();
+  private readonly kept = new Kept(() => this.keepCamera());
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
@@ -93,7 +95,7 @@ export class App {
   private paused = false;
   /** A file on its way to another scene. */
   private brought: File | null = null;
-  /** A saved session that the next scene starts from. */
+  /** A saved session or a link that the next scene shows. */
   private loaded: SceneState | null = null;
   private described = false;
   /** The scene whose session is known to have begun. */
@@ -134,6 +136,7 @@ export class App {
     this.connection = new Connection({
       message: (message) => this.receive(message),
       connected: (connected) => this.signs.connected(connected),
+      input: clearState,
     });
     this.wireButtons();
     new ResizeObserver(() => this.resize()).observe(this.stage);
@@ -196,8 +199,10 @@ export class App {
         void this.scriptSheet.show(message.text);
         break;
       case "state":
-        if (message.purpose === "save") save(message.state);
-        else void share(message.state).then((text) => this.signs.notice(text));
+        this.takeState(message.purpose, message.state);
+        break;
+      case "wants":
+        void this.bringFile(message.file, message.needed);
         break;
       case "work":
         this.work.show(message.file, message.share);
@@ -220,10 +225,45 @@ export class App {
     this.panel.show(message.controls);
     this.timeline.show(message.controls, (message.description["poses"] as number[] | undefined) ?? []);
     this.showPaused(message.paused);
+    const isFirst = this.opened !== message.scene;
+    if (isFirst && this.loaded) this.showState(this.loaded);
     if (this.brought) void this.files.drop(this.brought);
-    else if (this.opened !== message.scene && !this.startedFromState) void this.files.bringBack();
-    this.brought = null;
+    else if (isFirst && !this.startedFromState) void this.files.bringBack();
+    this.brought = this.loaded = null;
     this.opened = message.scene;
+  }
+
+  private takeState(purpose: string, state: SceneState): void {
+    const camera = this.view?.camera?.state() ?? undefined;
+    if (purpose === KEEP) this.kept.put(state);
+    else if (purpose === "save") save({ ...state, camera });
+    else void share({ ...state, camera }).then((text) => this.signs.notice(text));
+  }
+
+  private keepCamera(): void {
+    if (this.opened) this.kept.put({ scene: this.opened, camera: this.view?.camera?.state() ?? undefined });
+  }
+
+  /** Show a state in the scene that is open. It can be undone. */
+  private showState(state: SceneState): void {
+    this.connection.input({ type: "restore", state });
+    if (state.camera) this.view?.camera?.restore(state.camera as CameraState);
+  }
+
+  /** Give the scene the file that its state needs, or ask for it. */
+  private async bringFile(name: string, needed: boolean): Promise<void> {
+    if ((await this.files.bringBack(name)) || !needed) return;
+    this.signs.ask(`This needs ${name}: drop it here or open it.`, "Open a file", () => this.files.choose());
+  }
+
+  /** The state in the address. A damaged one opens nothing over the user's work. */
+  private linked(): SceneState | null {
+    try {
+      return stateInAddress();
+    } catch {
+      this.signs.notice("This link is damaged: it shows nothing. Ask for it again, or for the session as a file.");
+      return null;
+    }
   }
 
   /** Open a scene that takes the file, and give it the file once it is open. */
@@ -239,7 +279,7 @@ export class App {
   private async load(file: File): Promise<void> {
     const state = await load(file);
     if (state.scene === this.tabs.current) {
-      this.connection.input({ type: "restore", state });
+      this.showState(state);
     } else {
       this.loaded = state;
       location.hash = state.scene;
@@ -257,17 +297,19 @@ export class App {
     this.connection.input({ type: "undo", again });
   }
 
-  /** Create a scene's view and add it to the stage. */
-  private show(name: string): void {
+  /** Create a scene's view and add it to the stage. camera: where it was when the user left. */
+  private show(name: string, camera?: CameraState): void {
     const Kind = VIEWS[name];
     if (!Kind) return;
-    this.view = new Kind({
-      file: (file) => this.files.get(file),
+    const isShown = () => this.view === view;
+    const view: View = new Kind({
+      file: (file) => this.files.get(file, isShown),
       choose: () => this.files.choose(),
       forget: () => this.forgetFile(),
       say: (text) => this.signs.notice(text),
       redraw: () => this.redraw(),
     });
+    this.view = view;
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
@@ -275,6 +317,7 @@ export class App {
     if (this.view.overlay) (onStage ? this.stage : element("side")).append(this.view.overlay);
     this.view.paint(this.theme);
     this.resize();
+    if (camera) this.view.camera?.restore(camera);
     this.dragging.attach(this.view);
     this.firstPicture = null;
     this.view.warmUp();
@@ -283,6 +326,7 @@ export class App {
   // To the server.
 
   private open(name: string): void {
+    this.keepCamera();
     this.film.stop();
     this.work.hide();
     this.view?.canvas.remove();
@@ -307,12 +351,15 @@ export class App {
       this.hint.start(name, introduction.hint);
     }
     this.history.start(introduction?.unit ?? "");
-    const state = this.loaded ?? stateInAddress();
+    this.loaded ??= this.linked();
+    clearState();
+    const kept = this.kept.get(name);
+    const state = kept ?? this.loaded;
+    if (!kept) this.loaded = null;
     this.startedFromState = state !== null;
-    this.loaded = null;
     this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches, state });
     this.tellVisible();
-    this.show(name); // While the server starts the scene.
+    this.show(name, state?.camera as CameraState | undefined); // While the server starts the scene.
   }
 
   private introduction(): Introduction | undefined {
@@ -325,7 +372,6 @@ export class App {
 
   private drag(handle: string, position: number[]): void {
     this.hint.done();
-    clearState();
     this.held = { handle, input: Infinity, dropped: false };
     this.waiting = { type: "drag", handle, position };
     this.view?.hold(handle, position);
@@ -334,7 +380,6 @@ export class App {
 
   private rotate(handle: string, rotation: number[]): void {
     this.hint.done();
-    clearState();
     this.waiting = { type: "rotate", handle, rotation };
     this.sendDrag();
   }

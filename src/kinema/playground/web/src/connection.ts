@@ -12,6 +12,8 @@ export interface Listener {
   message(message: ServerMessage): void;
   /** The connection was made or lost. */
   connected(connected: boolean): void;
+  /** An input goes out. */
+  input(): void;
 }
 
 export class Connection {
@@ -68,6 +70,7 @@ export class Connection {
   /** Send an input. Returns its number: the frame that answers it has an `input` at least as large. */
   input(input: Input): number {
     this.inputs += 1;
+    this.listener.input();
     this.confirm(); // A page that draws slowly has not confirmed many, and the answer would wait for that.
     this.send({ ...input, number: this.inputs } as PageMessage);
     return this.inputs;

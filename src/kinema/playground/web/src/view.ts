@@ -149,4 +149,16 @@ export interface Camera {
   lookFrom(side: Side): void;
   /** Look at what is under a position on the page from nearby; return home where there is nothing. */
   frameAt(x: number, y: number): void;
+  /** Where it is, to come back to; null at the first view. */
+  state(): CameraState | null;
+  /** Go to where it was, now and whenever the character changes, until the user moves it. */
+  restore(state: CameraState): void;
+}
+
+/** A camera, relative to what it follows. In multiples of a person's size. */
+export interface CameraState {
+  /** From what it looks at to the eye, and from what it follows to what it looks at. */
+  eye: number[];
+  at: number[];
+  follows: boolean;
 }

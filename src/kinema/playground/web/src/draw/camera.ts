@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import type { Camera, Side } from "../view";
+import type { Camera, CameraState, Side } from "../view";
 
 /** Aspect ratio that scenes are composed for, and how much farther away a narrow screen may move the camera. */
 const WIDE = 1.4;
@@ -68,6 +68,8 @@ export class OrbitCamera implements Camera {
   private isSteered = false;
   /** Whether the user has moved the camera while steering: then it stays on that side. */
   private keepsSide = false;
+  /** Where it goes back to. */
+  private wanted: CameraState | null = null;
 
   constructor(
     private readonly look: Look,
@@ -89,6 +91,7 @@ export class OrbitCamera implements Camera {
 
   private touched(): void {
     this.moved = this.keepsSide = true;
+    this.wanted = null;
     if (PANNING.has((this.controls as unknown as { state: number }).state)) this.follows = false;
   }
 
@@ -121,7 +124,34 @@ export class OrbitCamera implements Camera {
     this.isSteered = steered;
   }
 
+  state(): CameraState | null {
+    if (!this.moved && this.follows === (this.look.follows ?? false)) return null;
+    const { target } = this.controls;
+    const inTimes = (offset: THREE.Vector3) => offset.divideScalar(this.times).toArray();
+    return { eye: inTimes(this.lens.position.clone().sub(target)), at: inTimes(target.clone().sub(this.followed)), follows: this.follows };
+  }
+
+  restore(state: CameraState): void {
+    this.wanted = state;
+    if (this.started || !this.look.follows) this.goBack();
+  }
+
+  /** Go to the wanted place. */
+  private goBack(): void {
+    if (!this.wanted) return;
+    this.moved = true;
+    this.follows = this.wanted.follows;
+    this.controls.target.fromArray(this.wanted.at).multiplyScalar(this.times).add(this.followed);
+    this.controls.cursor.copy(this.controls.target);
+    this.lens.position.fromArray(this.wanted.eye).multiplyScalar(this.times).add(this.controls.target);
+  }
+
   home(): void {
+    this.wanted = null;
+    this.goHome();
+  }
+
+  private goHome(): void {
     this.follows = this.look.follows ?? false;
     this.moved = false;
     this.velocity.setScalar(0);
@@ -135,7 +165,7 @@ export class OrbitCamera implements Camera {
   }
 
   lookFrom(side: Side): void {
-    this.moved = true;
+    this.touched();
     const away = DIRECTIONS[side].clone().applyAxisAngle(UP, this.facing);
     this.lens.position.copy(this.controls.target).addScaledVector(away.normalize(), this.composedDistance());
   }
@@ -143,7 +173,7 @@ export class OrbitCamera implements Camera {
   frameAt(x: number, y: number): void {
     const hit = this.hit(x, y);
     if (!hit) return this.home();
-    this.moved = true;
+    this.touched();
     const away = this.lens.position.clone().sub(this.controls.target);
     away.setLength(Math.min(FRAMED * this.firstDistance(), away.length()));
     this.controls.target.copy(hit);
@@ -201,12 +231,16 @@ export class OrbitCamera implements Camera {
     this.lens.position.sub(at).multiplyScalar(times / this.times).add(at);
     this.times = times;
     this.setLimits();
+    if (!this.look.follows) this.goBack();
   }
 
   /** Move along with something that is now at `position`, smoothly; `wait` keeps the camera where it is. */
   follow(position: THREE.Vector3, elapsed: number, wait: boolean): void {
     this.goal.copy(position);
-    if (!this.started) this.home();
+    if (!this.started) {
+      this.goHome();
+      this.goBack();
+    }
     this.started = true;
     if (!this.follows || wait) this.velocity.setScalar(0);
     if (!this.follows || wait || elapsed <= 0) return;

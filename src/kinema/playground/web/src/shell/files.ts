@@ -39,11 +39,13 @@ export class Files {
     this.input.click();
   }
 
-  /** A file that the scene gives. */
-  async get(name: string): Promise<ArrayBuffer> {
+  /** A file that the scene gives. Never comes to whoever is gone by then: the next scene has other files. */
+  async get(name: string, isWanted = () => true): Promise<ArrayBuffer> {
     const answer = await fetch(this.address(name));
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.arrayBuffer();
+    const content = answer.ok ? await answer.arrayBuffer() : await answer.text();
+    if (!isWanted()) return new Promise(() => undefined);
+    if (typeof content === "string") throw new Error(content);
+    return content;
   }
 
   /** Download a file that the scene gives. */
@@ -74,13 +76,14 @@ export class Files {
     }
   }
 
-  /** Give the scene the file that it had before the page was reloaded, if it takes it. */
-  async bringBack(): Promise<void> {
+  /** Give the scene the file that the browser keeps, if the scene takes it, or if it has this name. Returns whether it did. */
+  async bringBack(wanted?: string): Promise<boolean> {
     const file = await keptFile();
     const name = file?.name.slice(-60) ?? "";
-    if (!file || !this.takes.some((ending) => name.toLowerCase().endsWith(ending))) return;
+    if (!file || !this.takes.some((ending) => name.toLowerCase().endsWith(ending)) || (wanted && wanted !== name)) return false;
     const answer = await fetch(this.address(name), { method: "POST", body: file });
     if (!answer.ok) await forgetFile();
+    return answer.ok;
   }
 
   private address(name: string): string {

@@ -13,19 +13,22 @@ const LARGEST = 0.97 * LARGEST_MESSAGE;
 
 /** The name of the scene in the address. */
 export function sceneInAddress(): string {
-  return decodeURIComponent(location.hash.slice(1).split("?")[0]!);
+  const name = location.hash.slice(1).split("?")[0]!;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
-/** The state in the address; null if there is none or it cannot be read. */
+/** The state in the address; null if there is none. Throws if it cannot be read. */
 export function stateInAddress(): SceneState | null {
   const at = location.hash.indexOf(MARK);
   if (at < 0) return null;
-  try {
-    const binary = atob(location.hash.slice(at + MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (letter) => letter.charCodeAt(0)))) as SceneState;
-  } catch {
-    return null;
-  }
+  const binary = atob(location.hash.slice(at + MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
+  const state = JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (letter) => letter.charCodeAt(0)))) as SceneState;
+  if (state.scene !== sceneInAddress()) throw new Error("it belongs to another scene");
+  return state;
 }
 
 /** Put a state into the address and copy it. Returns what to tell the user. */

@@ -30,6 +30,17 @@ export class Signs {
     this.banner.hidden = false;
   }
 
+  /** Show a text until it is clicked or another one comes. */
+  ask(text: string, button: string, action: () => void): void {
+    const more = make("button", { textContent: button, className: "wide" });
+    more.onclick = () => {
+      this.noticeBox.hidden = true;
+      action();
+    };
+    this.notice(text, more);
+    clearTimeout(this.timer);
+  }
+
   notice(text: string, more?: HTMLElement): void {
     this.noticeBox.replaceChildren(make("p", { textContent: text }), ...(more ? [more] : []));
     this.noticeBox.hidden = false;

@@ -8,7 +8,13 @@ import { sceneInAddress } from "./sharing";
 export class Tabs {
   private scenes: Introduction[] = [];
 
-  constructor(private readonly open: (name: string) => void) {
+  /** The scene that is open. */
+  private shown = "";
+
+  constructor(
+    private readonly open: (name: string) => void,
+    private readonly say: (text: string) => void,
+  ) {
     addEventListener("hashchange", () => this.select());
     element("tabs").addEventListener("keydown", (event) => this.key(event));
     element("tabs").addEventListener("scroll", () => this.fade(), { passive: true });
@@ -39,6 +45,7 @@ export class Tabs {
   /** Show the scenes that this page can draw. */
   fill(scenes: Introduction[]): void {
     this.scenes = scenes.filter(({ name }) => name in VIEWS);
+    this.correct();
     element("tabs").replaceChildren(...this.scenes.map((scene) => this.tab(scene)));
     this.mark();
     this.fade();
@@ -52,8 +59,20 @@ export class Tabs {
   }
 
   private select(): void {
+    if (this.correct()) return;
     this.mark();
     this.open(this.current);
+  }
+
+  /** Go back from an address that names no scene: the user's work stays. Returns whether it did. */
+  private correct(): boolean {
+    const wanted = sceneInAddress();
+    const known = this.current === wanted;
+    if (!known && wanted) this.say(`There is no scene "${wanted.slice(0, 40)}".`);
+    if (!known) history.replaceState(null, "", `#${this.shown || this.current}`);
+    const isOpen = this.shown !== "";
+    this.shown = this.current;
+    return !known && isOpen;
   }
 
   private mark(): void {

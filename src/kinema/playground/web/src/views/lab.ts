@@ -14,6 +14,8 @@ const APART = 1.2;
 const MOST_BONES = 3 * 32;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
+/** Error up to which a target counts as reached, as a fraction of the chain. */
+const ERROR = 1e-4;
 /** The solvers' names on the page. */
 const TITLES: Record<string, string> = { fabrik: "FABRIK", ccd: "CCD", compensating: "Compensating angles" };
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
@@ -31,6 +33,8 @@ export class LabView extends SpaceView {
   private readonly targets: THREE.Mesh[] = [];
   private readonly trails: Trail[] = [];
   private solvers: string[] = [];
+  /** Length of each chain, metres. */
+  private length = 1;
 
   constructor() {
     super(new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 }));
@@ -46,6 +50,7 @@ export class LabView extends SpaceView {
   override describe(description: Description): void {
     super.describe(description);
     this.solvers = description["solvers"] as string[];
+    this.length = description["length"] as number;
     for (const trail of this.trails) trail.clear();
     this.dress();
   }
@@ -139,7 +144,7 @@ export class LabView extends SpaceView {
     if (!this.frame) return [];
     const target = [...array(this.frame, "target")];
     const error = array(this.frame, "error");
-    return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= 1e-4 }));
+    return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= ERROR }));
   }
 
   override labels(): Label[] {
@@ -149,8 +154,10 @@ export class LabView extends SpaceView {
     const isNarrow = at.length > 1 && at[1]![0] - at[0]![0] < LABEL;
     return this.solvers.map((name, i) => {
       const [x, y] = at[i]!;
+      const target = Math.hypot(...array(this.frame!, "target"));
+      const work = target > this.length * (1 + ERROR) ? "out of reach" : `${passes[i]} passes`;
       const [separator, shown] = isNarrow ? ["\n", title(name).replace(" ", "\n")] : [", ", title(name)];
-      return { x, y: y - 36, centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${passes[i]} passes${separator}${micros[i]!.toFixed(0)} µs` };
+      return { x, y: y - 36, centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${work}${separator}${micros[i]!.toFixed(0)} µs` };
     });
   }
 
