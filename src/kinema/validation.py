@@ -152,14 +152,19 @@ def lengths(name: str, value: ArrayLike, width: int, dtype: Any) -> Reals:
     return array
 
 
-def weights(name: str, value: ArrayLike, dtype: Any) -> Reals:
-    """Convert to weights from 0 to 1, shape (..., 1): one per chain."""
+def within(name: str, value: ArrayLike, low: float, high: float, dtype: Any = np.float64) -> Reals:
+    """Convert to numbers from low to high. Raises for the first other one, with its index."""
     array = real(name, value).astype(dtype)
-    wrong = ~((array >= 0) & (array <= 1))
+    wrong = ~((array >= low) & (array <= high))
     if wrong.any():
         where, at = first(name, wrong)
-        raise InputError(f"{where} is {array[at]}; allowed are numbers from 0 to 1")
-    return array[..., np.newaxis]
+        raise InputError(f"{where} is {array[at]}; allowed are numbers from {low:g} to {high:g}")
+    return array
+
+
+def weights(name: str, value: ArrayLike, dtype: Any) -> Reals:
+    """Convert to weights from 0 to 1, shape (..., 1): one per chain."""
+    return within(name, value, 0.0, 1.0, dtype)[..., np.newaxis]
 
 
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:

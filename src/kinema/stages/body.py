@@ -21,11 +21,11 @@ from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
 
 BATCHED = (
     *("position", "rotation", "offset", "direction", "axis", "normal"),
-    *("weight", "rotation_weight", "distance", "balance"),
+    *("weight", "rotation_weight", "strength", "distance", "balance"),
 )
 """Fields of an effector that may have one value for each character."""
 
-SINGLE = BATCHED[-4:]
+SINGLE = BATCHED[-5:]
 """Those fields that are numbers, not vectors."""
 
 

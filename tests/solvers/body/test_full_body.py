@@ -224,6 +224,67 @@ def test_weights_lead_from_the_pose_to_the_target_without_a_jump():
     assert (np.diff(share) > -1e-3).all()
 
 
+# --- strengths -------------------------------------------------------------------------------------------------
+
+
+def planar_arm(bones=3):
+    """A fixed base, an arm of bones of 1 m along x whose joints rotate about z, and its solver."""
+    rest = km.Pose([(0, 0, 0)] * 2 + [(1, 0, 0)] * bones, [(0, 0, 0, 1)] * (bones + 2))
+    limits = [None] + [km.Hinge((0, 0, 1), -3.0, 3.0)] * bones + [None]
+    skeleton = km.Skeleton([f"joint{k}" for k in range(bones + 2)], range(-1, bones + 1), rest, limits)
+    return skeleton, km.FullBody(skeleton, root="fixed")
+
+
+@pytest.mark.parametrize("strengths", [(1.0, 1.0), (1.0, 3.0), (20.0, 0.5), (100.0, 0.01)])
+def test_a_point_pulled_two_ways_comes_to_rest_at_the_weighted_mean(strengths):
+    """The least-squares solution in closed form."""
+    skeleton, body = planar_arm()
+    first, second = np.array((1.8, 1.2, 0)), np.array((1.5, 1.5, 0))
+    pulls = [km.Effector(4, at, strength=k) for at, k in zip((first, second), strengths, strict=True)]
+    mean = (first * strengths[0] + second * strengths[1]) / sum(strengths)
+    start, _ = body.solve(skeleton.rest, [km.Effector(4, (2.0, 1.0, 0))])
+    pose, report = body.solve(start, pulls)
+    np.testing.assert_allclose(world_of(skeleton, pose)[4, :3, 3], mean, atol=2e-3)
+    np.testing.assert_allclose(report.error, naive.bone_lengths(np.array((first, mean, second))), atol=2e-3)
+
+
+def test_from_frame_to_frame_the_stronger_effector_wins():
+    """Forces are limited while frames follow each other: what is apart pulls with its strength, however far."""
+    skeleton, body = planar_arm()
+    targets = np.array(((1.8, 1.2, 0), (1.5, 1.5, 0)))
+    for stronger in (0, 1):
+        pulls = [km.Effector(4, at, strength=3.0 if k == stronger else 1.0) for k, at in enumerate(targets)]
+        pose, _ = body.solve(skeleton.rest, [km.Effector(4, (2.0, 1.0, 0))])
+        for _ in range(60):
+            pose, report = body.solve(pose, pulls, warm=pose, dt=None)
+        assert report.error[stronger] < 2e-3 < report.error[1 - stronger]
+
+
+@pytest.mark.parametrize("strength", [0.05, 1.0, 8.0])
+def test_joints_that_cannot_all_be_met_have_the_smallest_weighted_sum_of_squares(strength):
+    """Judged by trying all angles of one joint."""
+    skeleton, body = planar_arm(2)
+    pin = km.FullBody(skeleton, root="fixed", mobility={2: 0.0})
+    at = {2: np.array((0.75, 0.7, 0)), 3: np.array((1.6, 1.0, 0))}
+    angles = np.linspace(-np.pi, np.pi, 100_001)
+    tips = np.stack((np.cos(angles), np.sin(angles), 0 * angles), axis=-1)
+    cost = ((tips - at[2]) ** 2).sum(-1) + strength * ((2 * tips - at[3]) ** 2).sum(-1)
+    pulls = [km.Effector(2, at[2]), km.Effector(3, at[3], strength=[strength, strength])]
+    pose, _ = pin.solve(skeleton.rest, pulls)
+    np.testing.assert_allclose(world_of(skeleton, pose)[:, 3, :3, 3], [2 * tips[cost.argmin()]] * 2, atol=5e-3)
+
+
+def test_what_can_be_met_is_met_with_any_strength():
+    character = humanoid()
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    pulls = [
+        km.Effector("left_hand", (0.35, 1.2, 0.35), strength=0.01),
+        km.Effector("right_hand", (-0.35, 1.2, 0.35), strength=100.0),
+    ]
+    _, report = body.solve(pose, pulls)
+    assert report.reached
+
+
 # --- kinds -----------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +349,28 @@ def test_a_point_off_the_joint_is_brought_to_the_target():
     world = world_of(skeleton, pose)[hand]
     assert report.reached
     np.testing.assert_allclose(world[:3, :3] @ offset + world[:3, 3], target, atol=1e-3)
+
+
+def test_one_effector_may_want_everything_at_once():
+    """Ten rows for one joint: the buffers hold them all."""
+    rng = problems.generator(15)
+    character = humanoid()
+    body, skeleton = km.FullBody(character), character.skeleton
+    goal = bent(character, rng, 1)[0]
+    world, hand, other = world_of(skeleton, goal), body.joint("left_hand"), body.joint("right_hand")
+    apart = np.linalg.norm(world[hand, :3, 3] - world[other, :3, 3])
+    direction = world[hand, :3, 1] / np.linalg.norm(world[hand, :3, 1])
+    rotation = skeleton.world_rotations(goal)[hand]
+    for count in (1, 12):  # Beyond the buffers, memory was overwritten.
+        wanted = [
+            km.Effector(
+                joint, world[hand, :3, 3], rotation=rotation, direction=direction, other="right_hand", distance=apart
+            )
+            for joint in ["left_hand"] * count
+        ]
+        pose, report = body.solve(at_rest(skeleton), [*wanted, *effectors_at(skeleton, goal, [other])])
+        assert report.reached
+        np.testing.assert_allclose(world_of(skeleton, pose)[hand, :3, 3], world[hand, :3, 3], atol=1e-3)
 
 
 def test_a_fixed_root_stays():

@@ -104,6 +104,7 @@ class BodyPlan(Plan):
         """Set what is prepared."""
         self.key, self.targets, self.effectors, self.settings = key, targets, effectors, settings
         self.plain = all(target.plain for target in targets)
+        self.rows = sum(count for target in targets for kind, count in records.ROWS.items() if target.kind & kind)
         self._singles: list[SingleCall] = []
 
     def single(self) -> SingleCall:
@@ -119,7 +120,7 @@ class SingleCall:
     """The records of a call about one character, kept from call to call: only its numbers are written."""
 
     def __init__(self, plan: BodyPlan) -> None:
-        self.room = plan.room(len(plan.targets))
+        self.room = plan.room(plan.rows)
         self.effectors = plan.effectors[np.newaxis].copy()
         self.outcomes = records.zeros(records.OUTCOME, 1)
         self._outcome = [self.outcomes[name] for name in OutcomeFields._fields]
@@ -369,7 +370,7 @@ class FullBody:
         call = plan.call(start, before, unsettled, goals, settings, records.zeros(records.OUTCOME, count))
 
         def work(first: int, last: int) -> None:
-            room = plan.room(len(effectors))
+            room = plan.room(plan.rows)
             solve_bodies(first, last, call, room)
             plan.give_back(room)
 

@@ -13,10 +13,6 @@ from kinema.model.skeleton import Skeleton
 from kinema.solvers.body import records
 from kinema.solvers.body.sides import Side
 
-ROWS = 6
-"""Rows of the system that one effector needs at most."""
-
-
 class SolveBuffers(NamedTuple):
     """What the kernels need for one character at a time."""
 
@@ -121,13 +117,12 @@ class Plan:
         needed = skeleton.above([*np.flatnonzero(weights.mass).tolist(), *weights.support["joint"].tolist()])
         return np.setdiff1d(needed, self.moving)
 
-    def room(self, effectors: int) -> SolveBuffers:
-        """Buffers for one character with this many effectors, which is the same in all calls. Return them afterwards
-        with `give_back`, for the next call.
+    def room(self, rows: int) -> SolveBuffers:
+        """Buffers for one character whose effectors need this many rows, which is the same in all calls. Return them
+        afterwards with `give_back`, for the next call.
         """
         if self._rooms:
             return self._rooms.pop()
-        rows = ROWS * effectors
         return SolveBuffers(
             records.zeros(records.JOINT_STATE, self.nodes.size),
             records.zeros(records.ROW, rows),

@@ -84,6 +84,7 @@ EFFECTOR = Record(
     kind=np.int64,  # Which of these count: a sum of POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, BALANCE.
     weight=REAL,  # Share of the way from the input pose; below 1 it gives way more, and without any it has no say.
     rotation_weight=REAL,
+    strength=REAL,  # How much its squared error counts beside those of others; `compliance` and `force` include it.
     pin=bool,  # Wanted where the input pose has it.
     compliance=REAL,  # How far it gives way to a unit force.
     force=REAL,  # Largest force with which it pulls while frames follow each other.
@@ -94,6 +95,9 @@ EFFECTOR = Record(
 """One effector of one character."""
 
 POSITION, ROTATION, DIRECTION, PLANE, DISTANCE, BALANCE = 1, 2, 4, 8, 16, 32
+
+ROWS = {POSITION: 3, ROTATION: 3, DIRECTION: 2, PLANE: 1, DISTANCE: 1, BALANCE: 1}
+"""Rows of the system by the kind of an effector. One effector may have several kinds."""
 
 ROW = Record(
     joint=np.int64,  # -1 for the centre of mass: the force is then spread over all joints by their mass.

@@ -250,13 +250,16 @@ def aim_point(effector, point, settings):
 
 @routine
 def squared_error(problem):
-    """Squared errors of the effectors that count, positions in body sizes and rotations in radians together."""
+    """Squared errors of the effectors that count, positions in body sizes and rotations in radians together, each times
+    its strength.
+    """
     settings = problem.settings[0]
     total = like(settings.body_size, 0.0)
     for e in range(problem.effectors.size):
         effector = problem.effectors[e]
         if effector.rank <= settings.rank:
-            total += effector.error * effector.error + effector.rotation_error * effector.rotation_error
+            square = effector.error * effector.error + effector.rotation_error * effector.rotation_error
+            total += effector.strength * square
     return total
 
 

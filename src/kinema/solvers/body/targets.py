@@ -36,6 +36,9 @@ CENTRE_OF_MASS = "centre_of_mass"
 WHOLE = 1.0
 """The weight of an effector for which none was given."""
 
+STRENGTHS = 0.01, 100.0
+"""Least and largest strength: together they are less apart than two priorities."""
+
 
 @dataclass(frozen=True, eq=False)
 class Effector:
@@ -74,9 +77,15 @@ class Effector:
     balance: ArrayLike | None = None
     """(...): metres that the centre of mass is to stay inside the support of the pinned feet, seen from above."""
     weight: ArrayLike = WHOLE
-    """(...): 0 to 1. The target is this share of the way from the input pose, and the effector gives way more."""
+    """(...): 0 to 1. The target is this share of the way from the input pose, and the effector gives way more. To let
+    it give way to others without moving its target, set `strength`."""
     rotation_weight: ArrayLike = WHOLE
     """(...): 0 to 1, of rotation and direction; multiplied by `weight`."""
+    strength: ArrayLike = WHOLE
+    """(...): 0.01 to 100, the weight of least squares: where effectors of one priority cannot all be met, the sum of
+    their squared errors, each times its strength, is smallest. Errors of more than a fifth of the body's size pull
+    like that; from frame to frame (`warm`), where forces are limited, the stronger ones win. Targets that can be met
+    are met with any strength."""
     priority: int = 0
     """Where not all effectors can be met, those of lower priority give way."""
     pin: bool = False
@@ -107,7 +116,7 @@ def _signature(e: Effector) -> tuple[Any, ...]:
         e.normal is None,
         e.distance is None,
         e.balance is None,
-        e.weight is WHOLE and e.rotation_weight is WHOLE,
+        e.weight is WHOLE and e.rotation_weight is WHOLE and e.strength is WHOLE,
     )
 
 
@@ -121,7 +130,7 @@ class Target:
         self.rank_key = math.inf if effector.pin else _priority(effector.priority)
         self.pin = bool(effector.pin)
         self.kind = _kind(k, effector, self.weighs)
-        whole = effector.weight is WHOLE and effector.rotation_weight is WHOLE
+        whole = effector.weight is WHOLE and effector.rotation_weight is WHOLE and effector.strength is WHOLE
         self.plain = whole and not self.kind & ~(records.POSITION | records.ROTATION)
 
     @property
@@ -153,6 +162,8 @@ def numbers(effector: Effector) -> dict[str, Any]:
     for name, value in (("weight", effector.weight), ("rotation_weight", effector.rotation_weight)):
         if value is not WHOLE:
             fields[name] = validation.weights(name, value, np.float64)
+    if effector.strength is not WHOLE:
+        fields["strength"] = validation.within("strength", effector.strength, *STRENGTHS)[..., np.newaxis]
     return fields
 
 
@@ -224,7 +235,7 @@ def template(targets: Sequence[Target], given: Sequence[int], index: Any) -> Any
     """
     order = ranks(targets)
     found = records.zeros(records.EFFECTOR, len(targets))
-    found["weight"] = found["rotation_weight"] = 1.0
+    found["weight"] = found["rotation_weight"] = found["strength"] = 1.0
     found["given"] = given
     for e, target in enumerate(targets):
         rank = order.index(target.rank_key)
@@ -246,6 +257,9 @@ def as_records(fields: Sequence[dict[str, Any]], prepared: Any, shape: tuple[int
         for name, array in fields[given].items():
             wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(count, -1)
             one[name] = wide[..., 0] if array.shape[-1] == 1 else wide
+        if "strength" in fields[given]:
+            one["compliance"] /= one["strength"]
+            one["force"] *= one["strength"]
         if "weight" in fields[given] or "rotation_weight" in fields[given]:
             kind = _without_rotation(int(prepared["kind"][e]), one["rotation_weight"])
             one["kind"] = np.where(one["weight"] > 0, kind, 0)

@@ -35,6 +35,9 @@ BETTER = 0.25
 """Share of the squared error of the first start below which another one counts that does not reach the target either:
 of equals the pose would jump from one to another as the target moves."""
 
+MOST_ROWS = records.ROWS[records.POSITION] + records.ROWS[records.ROTATION]
+"""Rows of one goal at most: it has a rotation or a direction."""
+
 THREADS_FROM = 64
 """Chains from which more threads pay."""
 
@@ -64,7 +67,7 @@ def solve_chains(
     call = plan.call(pose, None, np.zeros((1, 1), bool), wanted, settings, outcomes)
 
     def work(first: int, last: int) -> None:
-        room = plan.room(len(tasks))
+        room = plan.room(len(tasks) * MOST_ROWS)
         solve_bodies(first, last, call, room)
         plan.give_back(room)
 
@@ -115,7 +118,7 @@ def _settings(
 def _targets(tasks: Sequence[GoalTask], plan: Plan, rows: Any, rotations: bool) -> Any:
     """(rows, tasks) EFFECTOR."""
     wanted = records.zeros(records.EFFECTOR, (rows.size, len(tasks)))
-    wanted["weight"] = wanted["rotation_weight"] = 1.0
+    wanted["weight"] = wanted["rotation_weight"] = wanted["strength"] = 1.0
     order = sorted({task.goal.priority for task in tasks}, reverse=True)
     for e, task in enumerate(tasks):
         one = wanted[:, e]
