@@ -219,11 +219,6 @@ def test_axis_has_length_one_for_any_input_size(direction, exponent):
     np.testing.assert_allclose(result, np.array(direction) / np.linalg.norm(direction), rtol=0, atol=1e-15)
 
 
-def test_axis_falls_back_only_for_none():
-    assert validation.axis("up", None, (0.0, 2.0, 0.0)) == (0.0, 1.0, 0.0)
-    assert validation.axis("up", (0, 0, 5), (0.0, 2.0, 0.0)) == (0.0, 0.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [
@@ -330,3 +325,51 @@ def test_the_device_is_the_gpu_if_any_array_is_there():
     assert validation.device(np.zeros(3), [1, 2], None) == "cpu"
     assert validation.device(np.zeros(3), _OnDevice()) == "gpu"
     assert validation.device() == "cpu"
+
+
+# --- words, flags and collections ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: validation.whole("attempts", 10**30, 0, 9),
+            "attempts is 1000.*; allowed are whole.* from 0 to 9",
+        ),
+        (lambda: validation.flag("loop", np.zeros(2)), r"loop must be true or false, got array\(\[0., 0.\]\)"),
+        (lambda: validation.choice("root", np.zeros(0), ("free",)), "root is array.*; allowed are 'free'$"),
+        (
+            lambda: validation.choice("solver", "x", ("ccd",), optional=True),
+            "is 'x'; allowed are 'ccd' and None",
+        ),
+        (lambda: validation.instance("pose", 3, np.ndarray, km.Pose), "pose must be a ndarray or a Pose, got int"),
+        (lambda: validation.sequence("joints", "hips", "joints"), "joints must be a sequence of joints, got 'hips'"),
+        (
+            lambda: validation.sequence("joints", np.array(1), "joints"),
+            r"must be a sequence of joints, got array\(1\)",
+        ),
+        (lambda: validation.mapping("masses", [1], "masses"), r"masses must be a dict of masses, got \[1\]"),
+        (lambda: validation.whole_numbers("parents", [[1], [2, 3]]), "parents must be whole numbers; "),
+        (lambda: validation.whole_numbers("parents", [0.5]), r"parents must be whole numbers, got float64 \(1,\)"),
+        (lambda: validation.booleans("held", [[True], [True, False]]), "held must be booleans; "),
+        (lambda: validation.booleans("held", [True], (2,)), r"held must be booleans of shape \(2,\), got bool \(1,\)"),
+        (lambda: validation.vector("up", np.zeros((2, 3))), r"up must be one vector of shape \(3,\), got \(2, 3\)"),
+        (
+            lambda: validation.within("strength", [1.0, np.nan], 0.5, 2),
+            r"strength\[1\] is nan; allowed .* from 0.5 to 2",
+        ),
+    ],
+)
+def test_what_is_something_else_is_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_what_is_right_is_returned():
+    assert validation.flag("loop", np.bool_(True)) is True
+    assert validation.sequence("joints", iter(("a", 1)), "joints") == ("a", 1)
+    assert validation.whole_numbers("parents", np.array([1, 2], np.uint8)).dtype == np.int64
+    given = np.array((1.0, 2.0, 3.0))
+    assert validation.vector("up", given) is not given
+    validation.choice("solver", None, ("ccd",), optional=True)

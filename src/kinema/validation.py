@@ -6,7 +6,7 @@ Kernels rely on it: they check nothing themselves, and each is compiled for one 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from struct import error as StructError
 from typing import Any, Literal
 
@@ -19,6 +19,16 @@ from kinema.constants import LARGEST_FLOAT32, LARGEST_FLOAT64
 from kinema.errors import InputError
 
 Reals = NDArray[Any]
+"""Real numbers, float32 or float64."""
+
+Numbers = np.floating | Reals
+"""A number for one character, an array for a batch."""
+
+Counts = np.int64 | NDArray[np.int64]
+"""A whole number for one character, an array for a batch."""
+
+Flags = np.bool_ | NDArray[np.bool_]
+"""Whether something holds, for one character, or as an array for a batch."""
 
 
 @batch
@@ -183,18 +193,88 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     return result
 
 
-def whole(name: str, value: Any, low: int) -> int:
-    """Check one integer of at least `low`."""
+def whole(name: str, value: Any, low: int, high: float = math.inf) -> int:
+    """Check one integer between two bounds, both included."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < low:
         raise InputError(f"{name} must be a whole number of {low} or more, got {value!r:.60}")
+    if value > high:
+        raise InputError(f"{name} is {value!r:.60}; allowed are whole numbers from {low} to {high}")
     return int(value)
 
 
-def axis(name: str, value: ArrayLike, fallback: tuple[float, float, float] | None = None) -> tuple[float, ...]:
-    """Convert to one direction: three floats of length 1, in double precision."""
-    array = vectors(name, fallback if value is None else value, 3, np.float64)
+def flag(name: str, value: Any) -> bool:
+    """Convert to true or false, as `if` does."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be true or false, got {value!r:.60}") from None
+
+
+def choice(name: str, value: Any, allowed: Iterable[str], *, optional: bool = False) -> None:
+    """Raise unless a value is one of some words, or None where it is optional."""
+    if not ((isinstance(value, str) and value in allowed) or (optional and value is None)):
+        words = ", ".join(map(repr, allowed)) + (" and None" if optional else "")
+        raise InputError(f"{name} is {value!r:.60}; allowed are {words}")
+
+
+def instance(name: str, value: Any, *kinds: type) -> None:
+    """Raise unless a value is of one of these classes."""
+    if not isinstance(value, kinds):
+        allowed = " or ".join(f"a {kind.__name__}" for kind in kinds)
+        raise InputError(f"{name} must be {allowed}, got {type(value).__name__}")
+
+
+def sequence(name: str, value: Any, of: str) -> tuple[Any, ...]:
+    """Convert to a tuple. of: what it is to hold, in the plural, for the error."""
+    try:
+        if isinstance(value, (str, bytes, Mapping)):
+            raise TypeError
+        return tuple(value)
+    except TypeError:
+        raise InputError(f"{name} must be a sequence of {of}, got {value!r:.60}") from None
+
+
+def mapping(name: str, value: Any, of: str) -> Mapping[Any, Any]:
+    """Check a mapping. of: what it is to hold, in the plural, for the error."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a dict of {of}, got {value!r:.60}")
+    return value
+
+
+def whole_numbers(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """Convert to an array of integers of any shape."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as problem:
+        raise InputError(f"{name} must be whole numbers; {problem}") from None
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must be whole numbers, got {array.dtype} {array.shape}")
+    return array.astype(np.int64)
+
+
+def booleans(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.bool_]:
+    """Convert to an array of booleans, of a shape if one is given."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as problem:
+        raise InputError(f"{name} must be booleans; {problem}") from None
+    if array.dtype != np.bool_ or shape not in (None, array.shape):
+        wanted = "" if shape is None else f" of shape {shape}"
+        raise InputError(f"{name} must be booleans{wanted}, got {array.dtype} {array.shape}")
+    return array
+
+
+def vector(name: str, value: ArrayLike, width: int = 3) -> NDArray[np.float64]:
+    """Convert to one finite vector of its own memory, in double precision."""
+    array = vectors(name, value, width, np.float64)
     if array.ndim != 1:
-        raise InputError(f"{name} must be one vector of shape (3,), got {array.shape}")
+        raise InputError(f"{name} must be one vector of shape ({width},), got {array.shape}")
+    return array.copy()
+
+
+def axis(name: str, value: ArrayLike) -> tuple[float, ...]:
+    """Convert to one direction: three floats of length 1, in double precision."""
+    array = vector(name, value)
     size = float(np.max(np.abs(array)))
     if size == 0.0:
         raise InputError(f"{name} is the zero vector; it must have a direction")

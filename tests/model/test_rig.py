@@ -75,7 +75,7 @@ def test_directions_are_made_unit_and_forward_is_across_up():
         ({"floor": np.nan}, "floor is nan"),
         ({"up": (0, 0, 0)}, "up is the zero vector"),
         ({"up": (1, 2, 3), "forward": (2, 4, 6)}, "forward runs along up"),
-        ({"tails": [["hips"]]}, r"tails\[0\] has 1 joints; it needs at least 2"),
+        ({"tails": [["hips"]]}, r"tails\[0\] has 1 joint; it needs at least 2"),
         ({"legs": ["leg"]}, r"legs\[0\] is 'leg'; allowed is Leg\(name=..., joints=...\)"),
         ({"arms": [Leg(**LEG)]}, r"arms\[0\] is Leg\(.*; allowed is Arm"),
         ({"legs": [Leg(**LEG | {"joints": ("thigh_l", "ankle_l")})]}, "leg 'left' has 2 joints; it needs at least 3"),

@@ -284,7 +284,7 @@ def test_finite_in_finite_out(data):
         ({"spacing": 0}, "spacing is 0.0; allowed are numbers above zero"),
         ({"spacing": (1, -2)}, r"spacing\[1\] is -2.0"),
         ({"spacing": (1, 1, 1)}, r"spacing must be one number or have shape \(2,\), got \(3,\)"),
-        ({"holes": np.zeros((3, 3), bool)}, r"holes must be booleans of shape \(2, 2\), got bool of shape \(3, 3\)"),
+        ({"holes": np.zeros((3, 3), bool)}, r"holes must be booleans of shape \(2, 2\), got bool \(3, 3\)"),
         ({"holes": np.zeros((2, 2))}, r"holes must be booleans of shape \(2, 2\), got float64"),
     ],
 )

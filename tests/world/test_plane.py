@@ -74,7 +74,7 @@ def test_any_size(size):
     ("arguments", "message"),
     [
         ({"point": (0, 0)}, r"point must have shape \(..., 3\), got \(2,\)"),
-        ({"point": np.zeros((2, 3))}, r"point must have shape \(3,\), got \(2, 3\)"),
+        ({"point": np.zeros((2, 3))}, r"point must be one vector of shape \(3,\), got \(2, 3\)"),
         ({"point": (0, np.nan, 0)}, r"point\[1\] is nan"),
         ({"normal": (0, 0, 0)}, "normal is the zero vector"),
         ({"normal": np.ones((2, 3))}, r"normal must be one vector of shape \(3,\)"),

@@ -82,7 +82,7 @@ def test_any_size(size):
     ("arguments", "message"),
     [
         ({"centre": (0, 0)}, r"centre must have shape \(..., 3\), got \(2,\)"),
-        ({"centre": np.zeros((2, 3))}, r"centre must have shape \(3,\), got \(2, 3\)"),
+        ({"centre": np.zeros((2, 3))}, r"centre must be one vector of shape \(3,\), got \(2, 3\)"),
         ({"radius": -1.0}, "radius is -1.0"),
         ({"radius": np.nan}, "radius is nan"),
         ({"radius": 1e200}, "radius is 1e\\+200"),

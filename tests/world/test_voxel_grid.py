@@ -186,9 +186,9 @@ def test_finite_in_finite_out(data):
     [
         ({"filled": np.ones((2, 2), bool)}, r"filled must have shape \(nx, ny, nz\), none of them 0, got \(2, 2\)"),
         ({"filled": np.ones((2, 0, 2), bool)}, r"filled must have shape .* got \(2, 0, 2\)"),
-        ({"filled": np.ones((2, 2, 2))}, "filled must be an array of booleans, got float64"),
+        ({"filled": np.ones((2, 2, 2))}, "filled must be booleans, got float64"),
         ({"origin": (0, np.inf, 0)}, r"origin\[1\] is inf"),
-        ({"origin": np.zeros((1, 3))}, r"origin must have shape \(3,\), got \(1, 3\)"),
+        ({"origin": np.zeros((1, 3))}, r"origin must be one vector of shape \(3,\), got \(1, 3\)"),
         ({"size": 0.0}, "size is 0.0; allowed are numbers above zero"),
         ({"size": (1, -1, 1)}, r"size\[1\] is -1.0; allowed are numbers above zero"),
         ({"size": (1, 1)}, r"size must be one number or have shape \(3,\), got \(2,\)"),

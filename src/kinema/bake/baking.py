@@ -93,15 +93,15 @@ def bake(
     progress(1.0)
     keys = choose_keys(clip_frames, frames, settings.fps)
     joints = carriers(character, rig, clip)
-    followed, below = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
+    followed, moved = take_along(rig, keys.before, keys.after), rig.skeleton.below(joints)
     followed = slow_handles(rig, keys.before, followed, keys.times)
     poses, exact = fold(rig.skeleton, followed, keys.transforms, joints)
-    new = _new_clip(clip, poses, keys.times, settings, below)
+    new = _new_clip(clip, poses, keys.times, settings, moved)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
     before, after = _measure(alone.world, clip_frames, played, ground, settings)
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
-        new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, below)
+        new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, moved)
     return Baked(
         clip=new,
         before=before,

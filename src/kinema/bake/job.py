@@ -19,7 +19,7 @@ from kinema.bake.baking import bake
 from kinema.bake.grounds import GroundSpec, build_for
 from kinema.bake.report import Baked, clip_report, rig_report
 from kinema.bake.settings import BakeSettings
-from kinema.errors import FileError, InputError, KinemaError
+from kinema.errors import FileError, InputError, KinemaError, listed, suggestion
 from kinema.io import files, formats, names
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -133,11 +133,11 @@ def _chosen(character: Character, order: Order) -> list[Clip]:
         raise InputError(f"there are no clips in {character.name}; its rest pose takes --pull, --reach and --look-at")
     if not patterns:
         if len(clips) != 1:
-            raise InputError(f"choose a clip of {character.name} with --clip; there are {names.listed(clips)}")
+            raise InputError(f"choose a clip of {character.name} with --clip; there are {listed(clips)}")
         return list(clips.values())
     for pattern in patterns:
         if not any(_matches(name, pattern) for name in clips):
-            raise InputError(f"there is no clip {pattern!r} in {character.name}; {names.suggestion(pattern, clips)}")
+            raise InputError(f"there is no clip {pattern!r} in {character.name}; {suggestion(pattern, clips)}")
     return [clip for name, clip in clips.items() if any(_matches(name, pattern) for pattern in patterns)]
 
 

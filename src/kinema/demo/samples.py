@@ -12,8 +12,8 @@ from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.terrain import stairs
-from kinema.errors import FileError, InputError
-from kinema.io import atomic, files, names
+from kinema.errors import FileError, InputError, suggestion
+from kinema.io import atomic, files
 from kinema.io.surfaces import unit_normals
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -35,7 +35,7 @@ def write(wanted: Sequence[str], folder: Path, *, force: bool = False) -> list[P
     """
     for name in wanted:
         if name not in SAMPLES:
-            raise InputError(f"there is no sample {name!r:.60}; {names.suggestion(name, SAMPLES)}")
+            raise InputError(f"there is no sample {name!r:.60}; {suggestion(name, SAMPLES)}")
         if (folder / name).exists() and not force:
             raise FileError("the file exists; --force replaces it", str(folder / name))
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinema.errors import InputError
+from kinema import validation
+from kinema.errors import InputError, UnknownNameError, suggestion
+from kinema.model.clip import Clip
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 
-if TYPE_CHECKING:
-    from kinema.model.clip import Clip
+
+class Clips(dict[str, Clip]):
+    """Clips by name. Asking for an unknown name says which there are."""
+
+    def __missing__(self, name: object) -> Clip:
+        hint = suggestion(str(name), self) if self else "the character has none"
+        raise UnknownNameError(f"there is no clip {name!r:.60}; {hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +57,19 @@ class Character:
     source: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        clips = ", ".join(self.clips) if self.clips else "no clips"
+        clips = ", ".join(self.clips) or "no clips"
         rig = "no rig" if self.rig is None else f"rig with {len(self.rig.legs)} legs and {len(self.rig.arms)} arms"
         return f"Character({self.name!r}, {len(self.skeleton)} joints, {clips}, {rig})"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.skeleton, Skeleton):
-            raise InputError(f"skeleton must be a Skeleton, got {type(self.skeleton).__name__}")
-        if self.rig is not None and self.rig.skeleton.names != self.skeleton.names:
-            raise InputError(f"rig is made for another skeleton: {self.rig.skeleton}, not {self.skeleton}")
+        validation.instance("skeleton", self.skeleton, Skeleton)
+        clips = Clips(validation.mapping("clips", self.clips, "clips by name"))
+        for name, clip in clips.items():
+            if not isinstance(name, str):
+                raise InputError(f"clips has the name {name!r:.60}; allowed are strings")
+            validation.instance(f"clips[{name!r}]", clip, Clip)
+        object.__setattr__(self, "clips", clips)
+        if self.rig is not None:
+            validation.instance("rig", self.rig, Rig)
+            if self.rig.skeleton.names != self.skeleton.names:
+                raise InputError(f"rig is made for another skeleton: {self.rig.skeleton}, not {self.skeleton}")

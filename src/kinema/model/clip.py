@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.compile.threads import in_chunks
 from kinema.constants import ROUNDING_ROTATION, THREADS_FROM_POSES
-from kinema.errors import InputError
+from kinema.errors import InputError, counted
 from kinema.model.pose import Pose, flat_rows, unit_rotations
 from kinema.model.root_motion import Root, RootMotion
 from kinema.model.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.validation import Reals
 
 EVENT_PASSES = 4
 """Most times that one step reports the same event, so that a long pause does not play a thousand footsteps."""
@@ -57,22 +58,18 @@ class Track:
 
     def __post_init__(self) -> None:
         where = f"track of joint {self.joint!r}"
-        if not isinstance(self.path, str) or self.path not in PATHS:
-            raise InputError(f"{where}: path is {self.path!r}; allowed are {', '.join(map(repr, PATHS))}")
+        validation.choice(f"{where}: path", self.path, PATHS)
         where = f"{where}, {self.path}"
-        if not isinstance(self.interpolation, str) or self.interpolation not in INTERPOLATIONS:
-            allowed = ", ".join(map(repr, INTERPOLATIONS))
-            raise InputError(f"{where}: interpolation is {self.interpolation!r}; allowed are {allowed}")
+        validation.choice(f"{where}: interpolation", self.interpolation, INTERPOLATIONS)
         times = _increasing(f"{where}: times", self.times)
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", self._checked_values(f"{where}: values", len(times)))
 
     def __repr__(self) -> str:
-        keys = f"{len(self.times)} keys" if len(self.times) > 1 else "1 key"
-        return f"Track({self.joint!r}, {self.path!r}, {keys}, {self.interpolation})"
+        return f"Track({self.joint!r}, {self.path!r}, {counted(len(self.times), 'key')}, {self.interpolation})"
 
     @classmethod
-    def of(cls, joint: int, path: Path, times: Any, values: Any, interpolation: Interpolation = "LINEAR") -> Track:
+    def of(cls, joint: int, path: Path, times: Reals, values: Reals, interpolation: Interpolation = "LINEAR") -> Track:
         """Make a track of arrays that are already checked and are not changed afterwards; tracks may share them."""
         track = object.__new__(cls)
         track.__dict__.update(joint=joint, path=path, times=times, values=values, interpolation=interpolation)
@@ -88,7 +85,7 @@ class Track:
         values = validation.vectors(name, self.values, width, validation.precision(self.values))
         shape = (keys, 3, width) if cubic else (keys, width)
         if values.shape != shape:
-            raise InputError(f"{name} must have shape {shape}, for {keys} keys; got {values.shape}")
+            raise InputError(f"{name} must have shape {shape}, for {counted(keys, 'key')}; got {values.shape}")
         if self.path == "rotation":
             unit = unit_rotations(name, values[:, 1] if cubic else values, values.dtype.type)
             values = values if cubic else unit
@@ -153,15 +150,21 @@ class Clip:
     events: Sequence[Event] = ()
 
     def __post_init__(self) -> None:
-        tracks = tuple(self._indexed(track) for track in self.tracks)
+        where = f"clip {self.name!r}: "
+        validation.instance(f"{where}skeleton", self.skeleton, Skeleton)
+        given = validation.sequence(f"{where}tracks", self.tracks, "tracks")
+        for i, track in enumerate(given):
+            validation.instance(f"{where}tracks[{i}]", track, Track)
+        tracks = tuple(self._indexed(track) for track in given)
         self._check_unique(tracks)
         last = max((float(track.times[-1]) for track in tracks), default=0.0)
-        duration = validation.number(
-            f"clip {self.name!r}: duration", last if self.duration is None else self.duration, 0.0
-        )
-        events = tuple(sorted(self.events, key=lambda event: event.time))
+        duration = validation.number(f"{where}duration", last if self.duration is None else self.duration, 0.0)
+        events = validation.sequence(f"{where}events", self.events, "events")
+        for i, event in enumerate(events):
+            validation.instance(f"{where}events[{i}]", event, Event)
+        events = tuple(sorted(events, key=lambda event: event.time))
         if events and events[-1].time > duration:
-            raise InputError(f"clip {self.name!r}: {events[-1]} is after the end, {duration:g}")
+            raise InputError(f"{where}{events[-1]} is after the end, {duration:g}")
         for name, value in (("tracks", tracks), ("duration", duration), ("events", events), ("_tables", {})):
             object.__setattr__(self, name, value)
 
@@ -195,8 +198,9 @@ class Clip:
         """
         times = validation.real("t", t).astype(np.float64)
         validation.check_finite("t", times)
-        out = self._poses(self.wrapped(times.reshape(-1), loop), self.skeleton.rest.precision)
-        return Pose.of(*(array.reshape(*times.shape, *array.shape[1:]) for array in out), names=self.skeleton.names)
+        out = self._poses(self.wrapped(times.reshape(-1), validation.flag("loop", loop)), self.skeleton.rest.precision)
+        moved, rotated, scaled = (array.reshape(*times.shape, *array.shape[1:]) for array in out)
+        return Pose.of(moved, rotated, scaled, names=self.skeleton.names)
 
     def _poses(self, times: Any, dtype: Any) -> list[Any]:
         """Sample translations, rotations and scales, (n, J, 3|4|3), at times within the clip."""
@@ -204,7 +208,7 @@ class Clip:
         self.sample_into(np.arange(times.size), times, *out)
         return out
 
-    def sample_into(self, rows: Any, times: Any, t: Any, r: Any, s: Any) -> None:
+    def sample_into(self, rows: NDArray[np.int64], times: Reals, t: Reals, r: Reals, s: Reals) -> None:
         """Write the poses of some rows of t, r, s, (N, J, 3|4|3). times: (rows,), within the clip, float64."""
         known, poses = self.tables(t.dtype.type), flat_rows(t, r, s)
         in_chunks(
@@ -214,18 +218,18 @@ class Clip:
             1,
         )
 
-    def tables(self, dtype: Any) -> Tables:
+    def tables(self, dtype: type[np.floating]) -> Tables:
         """Return the tables that `sample_pose` reads, in this precision. Cached."""
         made: dict[Any, Tables] = self._tables  # type: ignore[attr-defined]
         if dtype not in made:
             made[dtype] = tables(self.skeleton.rest, [track.channel() for track in self.tracks], dtype)
         return made[dtype]
 
-    def wrapped(self, times: Any, loop: bool) -> Any:
+    def wrapped(self, times: ArrayLike, loop: bool) -> Reals:
         """Map times into the clip: clamped, or modulo the duration."""
         return self.passes(times, loop)[1]
 
-    def passes(self, times: Any, loop: bool) -> tuple[Any, Any]:
+    def passes(self, times: ArrayLike, loop: bool) -> tuple[Reals, Reals]:
         """Return the number of whole passes before each time, and the seconds into the current one."""
         if not loop or not self.duration:
             return np.zeros(np.shape(times)), np.clip(times, 0.0, self.duration)
@@ -241,7 +245,7 @@ class Clip:
         t1 may be before t0. In a loop the end is the start of the next pass. An event is reported at most EVENT_PASSES
         times.
         """
-        ends = validation.number("t0", t0), validation.number("t1", t1)
+        ends, loop = (validation.number("t0", t0), validation.number("t1", t1)), validation.flag("loop", loop)
         ahead = ends[1] >= ends[0]
         low, high = sorted((self._events_until(np.array(end), loop, ahead) for end in ends), key=lambda c: c.tolist())
         found = []
@@ -253,7 +257,7 @@ class Clip:
             found += [(each, float(self.wrapped(event.time, loop)), k) for each in kept]
         return tuple(self.events[k] for _, _, k in sorted(found, reverse=not ahead))
 
-    def passes_events(self, t0: Any, t1: Any, loop: bool) -> Any:
+    def passes_events(self, t0: Reals, t1: Reals, loop: bool) -> NDArray[np.bool_]:
         """Return whether `events_between` would find any event, (...)."""
         ahead = self._events_until(t0, loop, True) < self._events_until(t1, loop, True)
         backwards = self._events_until(t0, loop, False) > self._events_until(t1, loop, False)
@@ -271,18 +275,24 @@ class Clip:
     # --- root motion -------------------------------------------------------------------------------------------
 
     def root_motion(
-        self, t0: ArrayLike, t1: ArrayLike, loop: bool = False, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)
+        self,
+        t0: ArrayLike,
+        t1: ArrayLike,
+        loop: bool = False,
+        *,
+        joint: Joint | None = None,
+        up: ArrayLike = (0.0, 1.0, 0.0),
     ) -> RootMotion:
         """Return the motion of the root over the ground from t0 to t1 (seconds, shapes that broadcast).
 
         The motion is relative to the root's position and heading at t0. In a loop, each pass continues from the end of
         the last one. joint: the root. Default: the highest joint that the clip moves. up: perpendicular to the ground.
         """
-        times = np.broadcast_arrays(
-            *(validation.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1)))
-        )
-        for name, each in zip(("t0", "t1"), times, strict=True):
-            validation.check_finite(name, np.ascontiguousarray(each))
+        given = [validation.real(name, t).astype(np.float64) for name, t in (("t0", t0), ("t1", t1))]
+        for name, each in zip(("t0", "t1"), given, strict=True):
+            validation.check_finite(name, each)
+        validation.batch_shape({"t0": given[0], "t1": given[1]}, {"t0": 0, "t1": 0})
+        times, loop = np.broadcast_arrays(*given), validation.flag("loop", loop)
         root = Root(self.skeleton, self.root if joint is None else self.skeleton.index(joint), up)
         (passes0, since0), (passes1, since1) = (self.passes(each.reshape(-1), loop) for each in times)
         rows, dtype = np.arange(since0.size), self.skeleton.rest.precision
@@ -290,7 +300,7 @@ class Clip:
         travel = root.travels(before, after, passes1 - passes0, self.root_ends(root, dtype))
         return RootMotion(travel[:, :3].reshape(*times[0].shape, 3), travel[:, 3].reshape(times[0].shape)[()])
 
-    def root_ends(self, root: Root, dtype: Any) -> Any:
+    def root_ends(self, root: Root, dtype: type[np.floating]) -> Reals:
         """Return the root's ground transforms at the start and the end of the clip, (2, 4)."""
         return root.transforms(np.arange(2), *self._poses(np.array((0.0, self.duration)), dtype))
 
@@ -302,7 +312,7 @@ class Clip:
         ]
         return min(moved, default=0)
 
-    def in_place(self, *, joint: Joint | None = None, up: Any = (0.0, 1.0, 0.0)) -> Clip:
+    def in_place(self, *, joint: Joint | None = None, up: ArrayLike = (0.0, 1.0, 0.0)) -> Clip:
         """Return the clip without its travel: the root stays above its rest position, but rotates, rises and falls.
 
         joint, up: as in `root_motion`. Raises InputError if the clip moves a joint above the root.
@@ -357,10 +367,11 @@ class Clip:
         closed: repeat the first pose at the end, so that a loop has no gap. Joints that stay at rest get no track,
         joints that do not move get one key.
         """
+        validation.instance("skeleton", skeleton, Skeleton)
         skeleton.check(poses)
         if len(poses.shape) != 1 or not poses.shape[0]:
             raise InputError(f"poses must be a batch of shape (K,), one or more; got {poses.shape}")
-        rate = validation.number("fps", fps, 0.0)
+        rate, closed = validation.number("fps", fps, 0.0), validation.flag("closed", closed)
         if times is None and rate == 0.0:
             raise InputError("fps is 0; allowed are finite numbers above 0")
         at = np.arange(poses.shape[0]) / rate if times is None else _increasing("times", times)
@@ -377,7 +388,7 @@ class Clip:
                     tracks.append(Track(joint, path, at[:keys], values[:keys, joint]))  # type: ignore[arg-type]
         return cls(name, skeleton, tracks, float(at[-1]), events)
 
-    def mirrored(self, pairs: dict[str, str] | None = None) -> Clip:
+    def mirrored(self, pairs: Mapping[str, str] | None = None) -> Clip:
         """Mirror the clip across the plane x = 0, see `Skeleton.mirrored`. The new clip is linear between all keys.
 
         pairs: as in `Skeleton.mirrored`.

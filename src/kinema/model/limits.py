@@ -488,9 +488,8 @@ def records(limits: ChainLimits | None, bones: int, straight: tuple[float, ...])
         if entry is None:
             continue
         together = entry if isinstance(entry, (tuple, list)) else (entry,)
-        for limit in together:
-            if not isinstance(limit, _Limit):
-                raise InputError(f"limits[{i}] is {entry!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+        if not all(isinstance(limit, _Limit) for limit in together):
+            raise InputError(f"limits[{i}] is {entry!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
         if together:
             table[i] = combined(together, straight).record(straight)
     return table

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from kinema import validation
 from kinema.compile.jit import batch, like
 from kinema.constants import ROUNDING_ROTATION
-from kinema.errors import InputError
+from kinema.errors import InputError, counted, suggestion
 from kinema.math import quat
 from kinema.math.rows import load4, store4
+from kinema.validation import Reals
 
 
 class LocalTransforms(NamedTuple):
@@ -144,7 +144,7 @@ class Pose:
     """Names of the joints, if known, for `pose["head"]`. Poses made by a skeleton have them."""
 
     @classmethod
-    def of(cls, translations: Any, rotations: Any, scales: Any, *, names: tuple[str, ...] | None = None) -> Pose:
+    def of(cls, translations: Reals, rotations: Reals, scales: Reals, *, names: tuple[str, ...] | None = None) -> Pose:
         """Make a pose of arrays that are already checked: contiguous, finite, of one shape and precision."""
         pose = object.__new__(cls)
         pose.__dict__.update(translations=translations, rotations=rotations, scales=scales, names=names)
@@ -152,9 +152,10 @@ class Pose:
 
     def named(self, names: Sequence[str]) -> Pose:
         """Return the same pose with names for its joints, one each."""
-        if len(names) != self.joints:
-            raise InputError(f"names has {len(names)}; the pose has {self.joints} joints")
-        return Pose.of(*self.arrays(), names=tuple(names))
+        found = validation.sequence("names", names, "names")
+        if len(found) != self.joints:
+            raise InputError(f"names has {len(found)}; the pose has {counted(self.joints, 'joint')}")
+        return Pose.of(*self.arrays(), names=found)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,7 +168,7 @@ class Pose:
         return self.translations.shape[-2]
 
     @property
-    def precision(self) -> Any:
+    def precision(self) -> type[np.floating]:
         """float32 or float64."""
         return self.translations.dtype.type
 
@@ -191,39 +192,42 @@ class Pose:
         if self.names is None:
             raise InputError(f"this pose has no joint names to find {joint!r} by; give them with pose.named(names)")
         if joint not in self.names:
-            near = difflib.get_close_matches(joint, self.names, 3, 0.4)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise InputError(f"there is no joint {joint!r}{hint}")
+            raise InputError(f"there is no joint {joint!r:.60}; {suggestion(joint, self.names)}")
         return self.names.index(joint)
 
     def __repr__(self) -> str:
         return f"Pose({self.joints} joints, batch {self.shape}, {self.translations.dtype})"
 
-    def arrays(self) -> tuple[Any, Any, Any]:
+    def arrays(self) -> tuple[Reals, Reals, Reals]:
         """Translations, rotations and scales."""
         return self.translations, self.rotations, self.scales
 
-    def flat(self) -> tuple[Any, Any, Any]:
+    def flat(self) -> tuple[Reals, Reals, Reals]:
         """Return translations, rotations and scales with the batch flattened to one axis, (characters, J, n)."""
         count = math.prod(self.shape)
-        return tuple(array.reshape(count, *array.shape[-2:]) for array in self.arrays())
+        t, r, s = (array.reshape(count, *array.shape[-2:]) for array in self.arrays())
+        return t, r, s
 
     def copy(self) -> Pose:
         """The same pose in memory of its own."""
         return Pose.of(*(array.copy() for array in self.arrays()), names=self.names)
 
-    def astype(self, dtype: Any) -> Pose:
+    def astype(self, dtype: DTypeLike) -> Pose:
         """Convert to another precision, float32 or float64."""
-        if dtype not in (np.float32, np.float64):
+        try:
+            known = dtype is not None and np.dtype(dtype) in (np.float32, np.float64)
+        except TypeError:
+            known = False
+        if not known:
             raise InputError(f"dtype is {dtype!r:.60}; allowed are float32 and float64")
-        names = ("translations", "rotations", "scales")
         parts = [validation.contiguous(array, dtype) for array in self.arrays()]
-        for name, part in zip(names, parts, strict=True):
+        for name, part in zip(("translations", "rotations", "scales"), parts, strict=True):
             validation.check_finite(name, part)
         return Pose.of(*(part.copy() for part in parts), names=self.names)
 
     def same(self, other: Pose) -> bool:
         """Return whether all numbers of two poses are equal."""
+        validation.instance("other", other, Pose)
         return all(np.array_equal(a, b) for a, b in zip(self.arrays(), other.arrays(), strict=True))
 
     def blend(self, other: Pose, weight: ArrayLike) -> Pose:
@@ -232,14 +236,14 @@ class Pose:
         Rotations are slerped the shorter way, the rest is blended linearly. weight: (...) for whole characters, or
         (..., J), with one axis more than the poses, for a mask of joints.
         """
-        mine, theirs, weights, shape = _matched(self, other, weight)
+        mine, theirs, weights, shape = _matched(self, "other", other, weight)
         out = _empty(shape, self.joints, mine.t.dtype)
         _blend(mine, theirs, weights, _rows(out))
         return Pose.of(*out, names=self.names)
 
     def add(self, layer: Pose, weight: ArrayLike = 1.0) -> Pose:
         """Add a layer of differences (see `difference`) to this pose. weight: (...) or (..., J), as in `blend`."""
-        mine, theirs, weights, shape = _matched(self, layer, weight)
+        mine, theirs, weights, shape = _matched(self, "layer", layer, weight)
         out = _empty(shape, self.joints, mine.t.dtype)
         _add(mine, theirs, weights, _rows(out))
         return Pose.of(*out, names=self.names)
@@ -249,7 +253,7 @@ class Pose:
 
         Scales are factors: where the base's scale is 0, it stays 0.
         """
-        mine, theirs, _, shape = _matched(self, base, 1.0)
+        mine, theirs, _, shape = _matched(self, "base", base, 1.0)
         dtype = mine.t.dtype
         out = _empty(shape, self.joints, dtype)
         _difference(mine, theirs, dtype.type(validation.largest(dtype)), _rows(out))
@@ -270,8 +274,11 @@ def unit_rotations(name: str, value: Any, dtype: Any) -> Any:
     return np.where(off, scaled / np.linalg.norm(scaled, axis=-1, keepdims=True), array)
 
 
-def _matched(a: Pose, b: Pose, weight: ArrayLike) -> tuple[LocalTransforms, LocalTransforms, Any, tuple[int, ...]]:
+def _matched(
+    a: Pose, name: str, b: Pose, weight: ArrayLike
+) -> tuple[LocalTransforms, LocalTransforms, Any, tuple[int, ...]]:
     """Broadcast two poses and the weights of their joints to rows of one precision and one batch."""
+    validation.instance(name, b, Pose)
     if a.joints != b.joints:
         raise InputError(f"the poses have {a.joints} and {b.joints} joints; both must have the same")
     dtype = np.float32 if a.precision == b.precision == np.float32 else np.float64

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinema import validation
 from kinema.constants import STRAIGHT
-from kinema.errors import InputError
+from kinema.errors import InputError, listed
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.validation import Reals
 
 ALONG_FOOT = 0.5
 """Cosine of the angle to the character's forward (60 degrees) up to which ankle to toe is the foot's direction."""
@@ -33,7 +34,7 @@ class Fingers(tuple[tuple[Joint, ...], ...]):
     names: tuple[str, ...]
 
     def __new__(cls, chains: Iterable[Sequence[Joint]] = (), names: Sequence[str] = ()) -> Fingers:
-        found = super().__new__(cls, (tuple(chain) for chain in chains))
+        found = super().__new__(cls, (validation.sequence("a finger", chain, "joints") for chain in chains))
         usual = [*FINGERS, *(f"finger_{n + 1}" for n in range(len(FINGERS), len(found)))]
         found.names = tuple(names) or tuple(usual[: len(found)])
         return found
@@ -49,7 +50,7 @@ class Fingers(tuple[tuple[Joint, ...], ...]):
         if not isinstance(key, str):
             return super().__getitem__(key)
         if key not in self.names:
-            raise InputError(f"there is no finger {key!r}; there are {', '.join(map(repr, self.names)) or 'none'}")
+            raise InputError(f"there is no finger {key!r:.60}; there are {listed(self.names)}")
         return super().__getitem__(self.names.index(key))
 
     def __contains__(self, key: object) -> bool:
@@ -156,6 +157,9 @@ class Arm:
     twists: Sequence[Twist] = ()
 
 
+Limb = TypeVar("Limb", Leg, Arm)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rig:
     """The roles of a skeleton's joints. Joints may be given by name; they are stored as indices.
@@ -219,8 +223,7 @@ class Rig:
     def __post_init__(self) -> None:
         set_field = partial(object.__setattr__, self)
         skeleton = self.skeleton
-        if not isinstance(skeleton, Skeleton):
-            raise InputError(f"skeleton must be a Skeleton, got {type(skeleton).__name__}")
+        validation.instance("skeleton", skeleton, Skeleton)
         set_field("_standing", self._checked_stance())
         set_field("hips", skeleton.index(self.hips))
         set_field("head", None if self.head is None else skeleton.index(self.head))
@@ -228,14 +231,11 @@ class Rig:
         set_field("up", validation.axis("up", self.up))
         set_field("forward", _across("forward", self.forward, self.up))
         for name in ("spine", "neck", "eyes"):
-            set_field(name, tuple(skeleton.index(joint) for joint in getattr(self, name)))
-        set_field("tails", tuple(skeleton.branch(f"tails[{i}]", tail) for i, tail in enumerate(self.tails)))
-        _all_of("legs", self.legs, Leg)
-        _all_of("arms", self.arms, Arm)
-        set_field("legs", tuple(self._leg(leg) for leg in self.legs))
-        set_field("arms", tuple(self._arm(arm) for arm in self.arms))
-        _different("legs", self.legs)
-        _different("arms", self.arms)
+            set_field(name, skeleton.indices(name, getattr(self, name)))
+        tails = validation.sequence("tails", self.tails, "chains of joints")
+        set_field("tails", tuple(skeleton.branch(f"tails[{i}]", tail) for i, tail in enumerate(tails)))
+        set_field("legs", tuple(self._leg(leg) for leg in _limbs("legs", self.legs, Leg)))
+        set_field("arms", tuple(self._arm(arm) for arm in _limbs("arms", self.arms, Arm)))
 
     def leg(self, name: str) -> Leg:
         """The leg with a name."""
@@ -260,7 +260,7 @@ class Rig:
         """(J, 4, 4): world matrices of the standing character: of the stance, or of the rest pose."""
         return self._standing.copy()  # type: ignore[attr-defined]
 
-    def own_axes(self, joint: Joint) -> Any:
+    def own_axes(self, joint: Joint) -> Reals:
         """Return the rotation from the character's axes to a joint's own axes at rest, (4,).
 
         To rotate a joint about an axis of the character, rotate it about `arrays.rotate(arrays.conj(own), axis)` in its
@@ -288,12 +288,13 @@ class Rig:
         across = across - along * (across @ along)
         return np.stack((along, arrays.unit(across))) if np.linalg.norm(across) > 0 else None
 
-    def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Any]:
+    def sole_points(self, leg: Leg) -> tuple[tuple[int, int, int], Reals]:
         """Return the joints that carry heel, ball and tip of a foot, and these points in the joints' spaces, (3, 3).
 
         The heel belongs to the ankle; ball and tip belong to the toe, if there is one. At rest all three lie on the
         floor.
         """
+        validation.instance("leg", leg, Leg)
         ankle = int(leg.joints[-1])
         joints = (ankle, *(2 * (ankle if leg.toe is None else int(leg.toe),)))
         rest = self.standing_world.astype(np.float64)
@@ -331,6 +332,7 @@ class Rig:
         joints = self.skeleton.branch(where, leg.joints, 3)
         toe = None if leg.toe is None else self.skeleton.index(leg.toe)
         ahead = 0.0
+        toes = validation.sequence(f"{where}: toes", leg.toes, "chains of joints")
         girdle = None if leg.girdle is None else self.skeleton.index(leg.girdle)
         if girdle is not None:
             self.skeleton.branch(where, (girdle, joints[0]))
@@ -348,7 +350,7 @@ class Rig:
             toe_sole=_given(f"{where}: toe_sole", leg.toe_sole, toe_height),
             heel=_given(f"{where}: heel", leg.heel, ahead / 3),
             tip=_given(f"{where}: tip", leg.tip, ahead * 4 / 3),
-            toes=tuple(self.skeleton.branch(f"{where}: toe", toe, 1) for toe in leg.toes),
+            toes=tuple(self.skeleton.branch(f"{where}: toe", toe, 1) for toe in toes),
             girdle=girdle,
             twists=self._twists(where, leg.twists, len(joints) - 1),
         )
@@ -359,12 +361,16 @@ class Rig:
         shoulder = None if arm.shoulder is None else self.skeleton.index(arm.shoulder)
         if shoulder is not None:
             self.skeleton.branch(where, (shoulder, joints[0]))
+        if not isinstance(arm.fingers, Mapping):
+            validation.sequence(f"{where}: fingers", arm.fingers, "chains of joints")
         given = Fingers.of(arm.fingers)
         fingers = Fingers((self.skeleton.branch(f"{where}: finger", finger, 1) for finger in given), given.names)
         twists = self._twists(where, arm.twists, len(joints) - 1)
         return Arm(name=arm.name, joints=joints, shoulder=shoulder, fingers=fingers, twists=twists)
 
     def _twists(self, where: str, twists: Sequence[Twist], bones: int) -> tuple[Twist, ...]:
+        for n, twist in enumerate(validation.sequence(f"{where}: twists", twists, "Twist")):
+            validation.instance(f"{where}: twists[{n}]", twist, Twist)
         return tuple(
             Twist(
                 self.skeleton.index(twist.joint),
@@ -394,21 +400,23 @@ def _given(name: str, value: float | None, otherwise: float) -> float:
     return validation.number(name, otherwise if value is None else value)
 
 
-def _all_of(what: str, limbs: Sequence[Any], kind: type) -> None:
+def _limbs(what: str, value: Any, kind: type[Limb]) -> tuple[Limb, ...]:
+    """Check limbs, each with a name of its own."""
+    limbs = validation.sequence(what, value, f"{kind.__name__}(name=..., joints=...)")
+    seen: set[str] = set()
     for i, limb in enumerate(limbs):
         if not isinstance(limb, kind):
             raise InputError(f"{what}[{i}] is {limb!r:.60}; allowed is {kind.__name__}(name=..., joints=...)")
+        if not isinstance(limb.name, str):
+            raise InputError(f"{what}[{i}] has the name {limb.name!r:.60}; allowed are strings")
+        if limb.name in seen:
+            raise InputError(f"{what}[{i}] is called {limb.name!r}, as another one is; each needs a name of its own")
+        seen.add(limb.name)
+    return limbs
 
 
-def _different(what: str, limbs: Sequence[Any]) -> None:
-    names = [limb.name for limb in limbs]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InputError(f"{what}[{i}] is called {name!r}, as another one is; each needs a name of its own")
-
-
-def _named(what: str, name: str, limbs: Sequence[Any]) -> Any:
+def _named(what: str, name: str, limbs: Sequence[Limb]) -> Limb:
     for limb in limbs:
-        if limb.name == name:
+        if isinstance(name, str) and limb.name == name:
             return limb
-    raise InputError(f"there is no {what} {name!r}; there are {', '.join(repr(limb.name) for limb in limbs) or 'none'}")
+    raise InputError(f"there is no {what} {name!r:.60}; there are {listed(limb.name for limb in limbs)}")

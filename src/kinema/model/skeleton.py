@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -10,16 +9,18 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like, packed_batch
 from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
-from kinema.errors import InputError
+from kinema.errors import InputError, counted, suggestion
 from kinema.math import arrays, xform
 from kinema.math.rows import load3, load4, load_matrix, store_matrix
 from kinema.model.limits import LIMIT, JointLimits, Limit, in_precision
 from kinema.model.pose import Pose
+from kinema.validation import Reals
 
 MOST_CACHED = 1_024
 """Maximum number of cached entries of a skeleton, most of them chains. A full cache is cleared."""
@@ -35,8 +36,7 @@ LAYOUTS = ("rows", "columns")
 
 def check_layout(layout: str) -> None:
     """Raise InputError for an unknown layout."""
-    if layout not in LAYOUTS:
-        raise InputError(f"layout is {layout!r:.60}; allowed are {', '.join(map(repr, LAYOUTS))}")
+    validation.choice("layout", layout, LAYOUTS)
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------
@@ -131,28 +131,27 @@ class Skeleton:
     """
 
     names: tuple[str, ...]
-    parents: Any
+    parents: NDArray[np.int64]
     rest: Pose
     limits: tuple[Limit | None, ...]
-    inverse_bind: Any
+    inverse_bind: Reals
 
     def __init__(
         self,
         names: Sequence[str],
-        parents: Sequence[int],
+        parents: Sequence[int] | NDArray[np.int64],
         rest: Pose,
         limits: Sequence[Limit | None] | Mapping[str, Limit] | None = None,
-        inverse_bind: Any = None,
+        inverse_bind: ArrayLike | None = None,
     ) -> None:
         self.names = _checked_names(names)
         self._index = {name: i for i, name in enumerate(self.names)}
         self.parents = _checked_parents(parents, self.names)
-        if not isinstance(rest, Pose):
-            raise InputError(f"rest must be a Pose, got {type(rest).__name__}")
+        validation.instance("rest", rest, Pose)
         if rest.shape or rest.joints != len(self.names):
             raise InputError(
-                f"rest must be one pose of {len(self.names)} joints, one for each name; "
-                f"got {rest.joints} joints, batch {rest.shape}"
+                f"rest must be one pose of {counted(len(self.names), 'joint')}, one for each name; "
+                f"got {counted(rest.joints, 'joint')}, batch {rest.shape}"
             )
         self.rest = rest.named(self.names)
         self.limits = self._checked_limits(limits)
@@ -173,14 +172,16 @@ class Skeleton:
         if isinstance(joint, str):
             if joint in self._index:
                 return self._index[joint]
-            near = difflib.get_close_matches(joint, self.names, 3, 0.4)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"joints are {_listed(self.names)}"
-            raise InputError(f"there is no joint {joint!r}; {hint}")
+            raise InputError(f"there is no joint {joint!r:.60}; {suggestion(joint, self.names)}")
         if isinstance(joint, (bool, np.bool_)) or not isinstance(joint, (int, np.integer)):
             raise InputError(f"a joint is given by name or index, got {joint!r:.60}")
         if not 0 <= joint < len(self.names):
             raise InputError(f"there is no joint {joint}; indices go from 0 to {len(self.names) - 1}")
         return int(joint)
+
+    def indices(self, name: str, joints: Iterable[Joint]) -> tuple[int, ...]:
+        """Return the indices of some joints. name: of the argument, for errors."""
+        return tuple(self.index(joint) for joint in validation.sequence(name, joints, "joints"))
 
     def chain(self, start: Joint, end: Joint) -> tuple[int, ...]:
         """Return the indices of all joints from one joint to a descendant, both included."""
@@ -198,11 +199,9 @@ class Skeleton:
 
         Joints between them may be left out. name: of the argument, for errors. fewest: the smallest number of joints.
         """
-        if isinstance(joints, str) or not isinstance(joints, Iterable):
-            raise InputError(f"{name} must be a sequence of joints, got {joints!r:.60}")
-        found = tuple(self.index(joint) for joint in joints)
+        found = self.indices(name, joints)
         if len(found) < fewest:
-            raise InputError(f"{name} has {len(found)} joints; it needs at least {fewest}")
+            raise InputError(f"{name} has {counted(len(found), 'joint')}; it needs at least {fewest}")
         for upper, lower in pairwise(found):
             if upper == lower or not self._descendants[upper, lower]:
                 names = self.names
@@ -224,13 +223,13 @@ class Skeleton:
         at = self.index(joint)
         return tuple(int(j) for j in np.flatnonzero(self.parents == at))
 
-    def below(self, joints: Iterable[Joint]) -> Any:
+    def below(self, joints: Iterable[Joint]) -> NDArray[np.int64]:
         """Return the indices of these joints and all their descendants, in order."""
-        return np.flatnonzero(self._descendants[[self.index(joint) for joint in joints]].any(axis=0))
+        return np.flatnonzero(self._descendants[list(self.indices("joints", joints))].any(axis=0))
 
-    def above(self, joints: Iterable[Joint]) -> Any:
+    def above(self, joints: Iterable[Joint]) -> NDArray[np.int64]:
         """Return the indices of these joints and all their ancestors, in order."""
-        return np.flatnonzero(self._descendants[:, [self.index(joint) for joint in joints]].any(axis=1))
+        return np.flatnonzero(self._descendants[:, list(self.indices("joints", joints))].any(axis=1))
 
     @property
     def rest_world(self) -> Any:
@@ -260,29 +259,30 @@ class Skeleton:
 
     def length(self, chain: Sequence[Joint]) -> float:
         """Return the length of a chain at rest, from joint to joint, metres in world space."""
-        at = self._rest_world[[self.index(joint) for joint in chain], :3, 3]
+        at = self._rest_world[list(self.indices("chain", chain)), :3, 3]
         return float(np.linalg.norm(np.diff(at, axis=0), axis=-1).sum())
 
     # --- matrices ----------------------------------------------------------------------------------------------
 
-    def world(self, pose: Pose, *, before: Any = None, changed: Iterable[Joint] | None = None) -> Any:
+    def world(self, pose: Pose, *, before: ArrayLike | None = None, changed: Iterable[Joint] | None = None) -> Any:
         """Compute the world matrices, (..., J, 4, 4), of a pose.
 
         before, changed: the world matrices of a pose that differs in these joints only. Then only these joints and
         their descendants are computed; the others are copied.
         """
         self.check(pose)
-        order = self._all if changed is None else self.below(changed)
-        shape = (*pose.shape, len(self.names), 4, 4)
-        if changed is not None:
-            before = validation.real("before", before)
-            if before.shape != shape:
-                raise InputError(f"before must be the world matrices of such a pose, {shape}; got {before.shape}")
-            validation.check_finite("before", before)
-        world = self._matrices(pose, order, None if before is None else before[..., :3, :])
+        if changed is None:
+            world = self._matrices(pose, self._all, None)
+        else:
+            given = validation.real("before", () if before is None else before)
+            shape = (*pose.shape, len(self.names), 4, 4)
+            if given.shape != shape:
+                raise InputError(f"before must be the world matrices of such a pose, {shape}; got {given.shape}")
+            validation.check_finite("before", given)
+            world = self._matrices(pose, self.below(self.indices("changed", changed)), given[..., :3, :])
         return as_4x4(world.reshape(*pose.shape, len(self.names), 3, 4))
 
-    def palette(self, pose: Pose, layout: str = "rows") -> Any:
+    def palette(self, pose: Pose, layout: str = "rows") -> Reals:
         """Matrices for skinning: world matrix times inverse bind matrix, the identity where the skin was bound.
 
         Parameters
@@ -308,7 +308,7 @@ class Skeleton:
         rows = self.palette_of(world).reshape(*pose.shape, len(self.names), 3, 4)
         return rows if layout == "rows" else np.ascontiguousarray(np.swapaxes(rows, -1, -2))
 
-    def palette_of(self, world: Any) -> Any:
+    def palette_of(self, world: Reals) -> Reals:
         """Return skinning matrices, (N, J, 12), of world matrices, (N, J, 12): 3x4, row by row."""
         out = np.empty_like(world)
         bind = self.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(self.names), 12)
@@ -338,10 +338,9 @@ class Skeleton:
 
     def check(self, pose: Pose) -> None:
         """Raise unless this is a pose of this skeleton."""
-        if not isinstance(pose, Pose):
-            raise InputError(f"pose must be a Pose, got {type(pose).__name__}")
+        validation.instance("pose", pose, Pose)
         if pose.joints != len(self.names):
-            raise InputError(f"the pose has {pose.joints} joints; this skeleton has {len(self.names)}")
+            raise InputError(f"the pose has {counted(pose.joints, 'joint')}; this skeleton has {len(self.names)}")
 
     def _checked_limits(self, limits: Any) -> tuple[Limit | None, ...]:
         if limits is None:
@@ -349,12 +348,13 @@ class Skeleton:
         if isinstance(limits, Mapping):
             by_index = {self.index(name): limit for name, limit in limits.items()}
             limits = [by_index.get(i) for i in range(len(self.names))]
-        if not hasattr(limits, "__len__") or len(limits) != len(self.names):
+        found = validation.sequence("limits", limits, "limits or None, or a dict by joint")
+        if len(found) != len(self.names):
             raise InputError(f"limits must be a dict by joint, or {len(self.names)} limits or None, one per joint")
-        for i, limit in enumerate(limits):
+        for i, limit in enumerate(found):
             if limit is not None and not isinstance(limit, Limit):
                 raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
-        return tuple(limits)
+        return found
 
     def _checked_bind(self, inverse_bind: Any) -> Any:
         """Return inverse bind matrices, (J, 4, 4)."""
@@ -371,7 +371,7 @@ class Skeleton:
 
     # --- poses -------------------------------------------------------------------------------------------------
 
-    def mirrored(self, pose: Pose, pairs: dict[str, str] | None = None) -> Pose:
+    def mirrored(self, pose: Pose, pairs: Mapping[str, str] | None = None) -> Pose:
         """Mirror a pose across the plane x = 0: the left side takes the pose of the right side, and vice versa.
 
         pairs: joints that swap. Default: by names (left and right, _l and _r, .L and .R). Joints without a partner are
@@ -399,11 +399,12 @@ class Skeleton:
             scales,
         )
 
-    def world_rotations(self, pose: Pose) -> Any:
+    def world_rotations(self, pose: Pose) -> Reals:
         """Compute each joint's rotation in world space, (..., J, 4), without scales.
 
         The axes of a mirrored joint are left-handed; its rotation is that of all three axes reversed.
         """
+        self.check(pose)
         return self._world_rotations(pose.rotations, pose.scales)[0]
 
     def _world_rotations(self, rotations: Any, scales: Any) -> tuple[Any, Any]:
@@ -428,9 +429,9 @@ class Skeleton:
         none[..., -1] = 1
         return np.concatenate((values, none), axis=-2)[..., self.parents, :]
 
-    def _partners(self, pairs: dict[str, str]) -> Any:
+    def _partners(self, pairs: Mapping[str, str]) -> Any:
         partner = np.arange(len(self.names))
-        for a, b in pairs.items():
+        for a, b in validation.mapping("pairs", pairs, "joints").items():
             i, j = self.index(a), self.index(b)
             for joint, other in ((i, j), (j, i)):
                 if partner[joint] not in (joint, other):
@@ -490,9 +491,7 @@ def as_4x4(matrices: Any) -> Any:
 
 
 def _checked_names(names: Any) -> tuple[str, ...]:
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise InputError(f"names must be a sequence of joint names, got {names!r:.60}")
-    result = tuple(names)
+    result = validation.sequence("names", names, "joint names")
     if not result:
         raise InputError("names is empty; a skeleton has at least one joint")
     seen: dict[str, int] = {}
@@ -506,17 +505,13 @@ def _checked_names(names: Any) -> tuple[str, ...]:
 
 
 def _checked_parents(parents: Any, names: tuple[str, ...]) -> Any:
-    try:
-        array = np.asarray(parents)
-    except ValueError as problem:  # A ragged list.
-        raise InputError(f"parents must be {len(names)} whole numbers, one per name; {problem}") from None
-    if array.shape != (len(names),) or (array.dtype.kind not in "iu"):
-        raise InputError(f"parents must be {len(names)} whole numbers, one per name; got {array.dtype} {array.shape}")
+    array = validation.whole_numbers("parents", parents)
+    if array.shape != (len(names),):
+        raise InputError(f"parents must be {len(names)} whole numbers, one per name; got {array.shape}")
     for i, parent in enumerate(array.tolist()):
         if parent < -1 or parent >= len(names):
             before = f" and indices from 0 to {i - 1}" if i else ""
             raise InputError(f"parents[{i}] is {parent}; allowed are -1 for a root{before}")
-    array = array.astype(np.int64)
     for i, parent in enumerate(array.tolist()):
         if parent >= i:
             raise InputError(_why_not_before(array, i, names))
@@ -542,8 +537,3 @@ def _descendants(parents: Any) -> Any:
         if parent >= 0:
             above[j] |= above[parent]
     return np.ascontiguousarray(above.T)
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

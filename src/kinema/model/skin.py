@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.errors import InputError
+from kinema.errors import InputError, counted
+from kinema.validation import Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,38 +65,38 @@ class Skin:
                 raise InputError(f"{name} must have shape ({count}, {width}), one row per vertex; got {array.shape}")
             object.__setattr__(self, name, array)
         for name, width in (("triangles", 3), ("joints", 4)):
-            array = np.asarray(getattr(self, name))
-            if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iu":
-                raise InputError(f"{name} must be whole numbers of shape (n, {width}), got {array.dtype} {array.shape}")
-            object.__setattr__(self, name, array.astype(np.int64))
+            indices = validation.whole_numbers(name, getattr(self, name))
+            if indices.ndim != 2 or indices.shape[1] != width:
+                raise InputError(f"{name} must be whole numbers of shape (n, {width}), got {indices.shape}")
+            object.__setattr__(self, name, indices)
         if len(self.joints) != count:
             raise InputError(f"joints must have shape ({count}, 4), one row per vertex; got {self.joints.shape}")
         _check_indices("triangles", self.triangles, count, "vertices")
         _check_indices("joints", self.joints, None, "joints")
         if self.rebind is not None:
-            rebind = _matrices("rebind", self.rebind)
-            validation.check_finite("rebind", rebind)
-            object.__setattr__(self, "rebind", rebind)
+            object.__setattr__(self, "rebind", _matrices("rebind", self.rebind))
 
-    def deform(self, palette: Any) -> Any:
+    def deform(self, palette: ArrayLike) -> Reals:
         """Deform the vertices by a palette, (J, 3, 4): linear blend skinning. Returns (V, 3)."""
-        palette = _matrices("palette", palette)
-        _check_indices("joints", self.joints, len(palette), "the palette's joints")
+        matrices = _matrices("palette", palette)
+        _check_indices("joints", self.joints, len(matrices), "the palette's joints")
         if self.rebind is not None:
-            if len(self.rebind) != len(palette):
-                raise InputError(f"palette has {len(palette)} joints; this skin's skeleton has {len(self.rebind)}")
-            linear = palette[:, :, :3] @ self.rebind
-            palette = np.concatenate((linear[..., :3], linear[..., 3:] + palette[..., 3:]), axis=-1)
+            if len(self.rebind) != len(matrices):
+                joints = counted(len(matrices), "joint")
+                raise InputError(f"palette has {joints}; this skin's skeleton has {len(self.rebind)}")
+            linear = matrices[:, :, :3] @ self.rebind
+            matrices = np.concatenate((linear[..., :3], linear[..., 3:] + matrices[..., 3:]), axis=-1)
         ahead = np.concatenate((self.vertices, np.ones((len(self.vertices), 1), self.vertices.dtype)), axis=1)
-        each = np.einsum("vkrc,vc->vkr", palette[self.joints], ahead)
+        each = np.einsum("vkrc,vc->vkr", matrices[self.joints], ahead)
         return np.einsum("vkr,vk->vr", each, self.weights)
 
 
-def _matrices(name: str, value: Any) -> Any:
-    """(J, 3, 4), contiguous."""
+def _matrices(name: str, value: ArrayLike) -> Reals:
+    """(J, 3, 4), contiguous and finite."""
     array = np.ascontiguousarray(validation.real(name, value))
     if array.ndim != 3 or array.shape[1:] != (3, 4):
         raise InputError(f"{name} must have shape (joints, 3, 4), got {array.shape}")
+    validation.check_finite(name, array)
     return array
 
 

@@ -155,10 +155,10 @@ class Room:
 
     def __post_init__(self) -> None:
         made = {
-            "low": _fixed(_vector("low", self.low)),
-            "high": _fixed(_vector("high", self.high)),
+            "low": _fixed(validation.vector("low", self.low)),
+            "high": _fixed(validation.vector("high", self.high)),
             "boxes": _fixed(_boxes(self.boxes)),
-            "gravity": _fixed(_vector("gravity", self.gravity)),
+            "gravity": _fixed(validation.vector("gravity", self.gravity)),
             "drag": validation.number("drag", self.drag, 0.0, LARGEST_FLOAT64),
             "restitution": validation.number("restitution", self.restitution, 0.0, 1.0),
             "friction": validation.number("friction", self.friction, 0.0, LARGEST_FLOAT64),
@@ -187,13 +187,6 @@ def _fixed(array: Any) -> Any:
     own = np.array(array, order="C")
     own.flags.writeable = False
     return own
-
-
-def _vector(name: str, value: ArrayLike) -> Any:
-    array = validation.vectors(name, value, 3, np.float64)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one vector of shape (3,), got {array.shape}")
-    return array
 
 
 def _boxes(value: ArrayLike) -> Any:
@@ -247,12 +240,15 @@ class Balls:
         if positions.ndim != 2 or len(positions) > MAX_BALLS:
             raise InputError(f"positions must have shape (N, 3), N at most {MAX_BALLS}, got {positions.shape}")
         count = len(positions)
+        held = validation.booleans("held", self.held)
+        if held.shape not in ((), (count,)):
+            raise InputError(f"held must be booleans of shape ({count},) or one for all, got {held.shape}")
         made = {
             "positions": _fixed(positions),
             "radii": _fixed(_sizes("radii", self.radii, count)),
             "velocities": _fixed(_for_each("velocities", self.velocities, (count, 3))),
             "masses": _fixed(_sizes("masses", self.masses, count)),
-            "held": _fixed(_flags("held", self.held, count)),
+            "held": _fixed(np.broadcast_to(held, (count,))),
             "work": validation.number("work", self.work, 0.0),
         }
         for name, value in made.items():
@@ -267,8 +263,8 @@ class Balls:
         """Return these balls and one more, which comes last. position (3,), metres; velocity (3,), m/s; mass, kg."""
         return replace(
             self,
-            positions=np.vstack([self.positions, _vector("position", position)]),
-            velocities=np.vstack([self.velocities, _vector("velocity", velocity)]),
+            positions=np.vstack([self.positions, validation.vector("position", position)]),
+            velocities=np.vstack([self.velocities, validation.vector("velocity", velocity)]),
             radii=np.append(self.radii, validation.number("radius", radius)),
             masses=np.append(self.masses, validation.number("mass", mass)),
             held=np.append(self.held, False),
@@ -293,7 +289,7 @@ class Balls:
         index, seconds = self._index(ball), validation.number("dt", dt, 0.0, LONGEST_STEP)
         if not self.held[index]:
             raise InputError(f"ball {index} is not held; hold it before it is moved")
-        to = _vector("position", position)
+        to = validation.vector("position", position)
         velocity = (to - self.positions[index]) / seconds if seconds > 0.0 else 0.0
         return self._with(index, positions=to, velocities=velocity)
 
@@ -302,12 +298,12 @@ class Balls:
         index = self._index(ball)
         if velocity is None:
             return self._with(index, held=False)
-        return self._with(index, held=False, velocities=_vector("velocity", velocity))
+        return self._with(index, held=False, velocities=validation.vector("velocity", velocity))
 
     def _index(self, ball: Any) -> int:
         index = validation.whole("ball", ball, 0)
         if index >= len(self):
-            raise InputError(f"ball is {index}; there are {len(self)} balls, counted from 0")
+            raise InputError(f"ball is {index}; there are {len(self)}, counted from 0")
         return index
 
     def _with(self, ball: int, **values: Any) -> Balls:
@@ -338,13 +334,6 @@ def _sizes(name: str, value: ArrayLike, count: int) -> Any:
     return array
 
 
-def _flags(name: str, value: ArrayLike, count: int) -> Any:
-    array = np.asarray(value)
-    if array.dtype != np.bool_ or array.shape not in ((), (count,)):
-        raise InputError(f"{name} must be true or false for each of {count} balls, got {array.dtype} {array.shape}")
-    return np.broadcast_to(array, (count,))
-
-
 # --- motion ----------------------------------------------------------------------------------------------------
 
 
@@ -353,6 +342,8 @@ def energy(room: Room, balls: Balls) -> float:
 
     Potential energy is 0 at the world's origin.
     """
+    validation.instance("room", room, Room)
+    validation.instance("balls", balls, Balls)
     free = ~balls.held
     kinetic = 0.5 * (balls.velocities[free] ** 2).sum(axis=1)
     return math.fsum(balls.masses[free] * (kinetic - balls.positions[free] @ room.gravity))
@@ -380,6 +371,8 @@ def step(room: Room, balls: Balls, dt: float) -> Balls:
     InputError
         If dt is out of range or a ball does not fit into the room.
     """
+    validation.instance("room", room, Room)
+    validation.instance("balls", balls, Balls)
     seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
     _check_fit(room, balls)
     substeps = math.ceil(min(seconds / room.max_step, MAX_SUBSTEPS))

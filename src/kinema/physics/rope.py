@@ -78,13 +78,11 @@ class Rope2D:
         gravity: ArrayLike = (0.0, -9.81),
         drag: float = 1.6,
     ) -> None:
-        count = validation.whole("links", links, 1)
-        if count > MAX_LINKS:
-            raise InputError(f"links is {count}; allowed are 1 to {MAX_LINKS}")
+        count = validation.whole("links", links, 1, MAX_LINKS)
         self.link = validation.number("length", length, 0.0) / count
         if self.link <= 0.0:
             raise InputError(f"length is {length}; allowed are numbers above 0")
-        self.gravity = _point("gravity", gravity)
+        self.gravity = validation.vector("gravity", gravity, 2)
         self.drag = validation.number("drag", drag, 0.0)
         self.start = start
         self.end = end
@@ -105,7 +103,7 @@ class Rope2D:
 
     @start.setter
     def start(self, point: ArrayLike) -> None:
-        self._start = _point("start", point)
+        self._start = validation.vector("start", point, 2)
 
     @property
     def end(self) -> Any:
@@ -114,7 +112,7 @@ class Rope2D:
 
     @end.setter
     def end(self, point: ArrayLike | None) -> None:
-        self._end = None if point is None else _point("end", point)
+        self._end = None if point is None else validation.vector("end", point, 2)
 
     @property
     def error(self) -> float:
@@ -158,10 +156,3 @@ def _laid_from(start: complex, points: list[complex], link: float) -> list[compl
 
 def _as_rows(points: list[complex]) -> Any:
     return np.array([(point.real, point.imag) for point in points])
-
-
-def _point(name: str, value: ArrayLike) -> Any:
-    array = validation.vectors(name, value, 2, np.float64)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one point of shape (2,), got {array.shape}")
-    return array.copy()

@@ -95,8 +95,9 @@ class Bones:
         slot = np.full(len(character.skeleton) + 1, -1)
         slot[joints] = np.arange(len(joints))
         rig, skeleton = character.rig, character.skeleton
-        head = skeleton.below([rig.head]) if skull and rig is not None and rig.head is not None and rig.arms else []
-        head = slot[head][slot[head] >= 0]
+        heads = [rig.head] if skull and rig is not None and rig.head is not None and rig.arms else []
+        head = slot[skeleton.below(heads)]
+        head = head[head >= 0]
         return cls(joints, slot[skeleton.parents[joints]], _sided(skeleton, rig, theme)[joints], head)
 
     def mesh(self, at: Any) -> Mesh:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kinema.errors import FileError, InputError
-from kinema.io import atomic, names
+from kinema.errors import FileError, InputError, suggestion
+from kinema.io import atomic
 from kinema.io.images import gif_bytes, png_bytes
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -92,7 +92,7 @@ def _clip(character: Character, name: str | None) -> Clip | None:
     if name is None:
         return next(iter(character.clips.values()), None)
     if name not in character.clips:
-        raise InputError(f"there is no clip {name!r}; {names.suggestion(name, character.clips)}")
+        raise InputError(f"there is no clip {name!r}; {suggestion(name, character.clips)}")
     return character.clips[name]
 
 

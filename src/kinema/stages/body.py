@@ -182,7 +182,8 @@ class BodyState(StageState):
         """Keep what is reported about some characters; effectors that fade out are left out."""
         shown = len(self._effectors)
         short = report._replace(error=report.error[:, :shown], rotation_error=report.rotation_error[:, :shown])
-        for mine, new in zip(self._report, short, strict=True):
+        own: tuple[Any, ...] = self._report
+        for mine, new in zip(own, short, strict=True):
             mine[rows] = new
 
     def _start(self, animated: Pose, rows: Any) -> Pose:
@@ -207,7 +208,8 @@ class BodyState(StageState):
         )
 
     def _copied(self) -> BodyReport:
-        return BodyReport(*(array.copy() for array in self._report))
+        fields: list[Any] = [array.copy() for array in self._report]
+        return BodyReport(*fields)
 
 
 def _tiled(crowd: Crowd) -> Pose:

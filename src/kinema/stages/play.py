@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -421,10 +420,6 @@ class Passed(Mapping[int, tuple[str, ...]]):
 
 def _named(name: str, crowd: Crowd) -> Clip:
     clips = crowd.character.clips
-    if name not in clips:
-        near = difflib.get_close_matches(str(name), clips, 3, 0.4)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"clips are {sorted(clips)}"
-        raise InputError(f"there is no clip {name!r}; {hint if clips else 'the character has none'}")
     clip = clips[name]
     if clip.skeleton is not crowd.skeleton and clip.skeleton.names != crowd.skeleton.names:
         raise InputError(f"clip {name!r} is made for another skeleton: {clip.skeleton}, not {crowd.skeleton}")

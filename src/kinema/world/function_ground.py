@@ -65,7 +65,7 @@ class FunctionGround(Ground):
         _check_takes_two(height_and_normal)
         self._function = height_and_normal
         self._step = validation.number("step", step, 1.0 / LARGEST_FLOAT64)
-        self._two_sided = bool(two_sided)
+        self._two_sided = validation.flag("two_sided", two_sided)
 
     def __repr__(self) -> str:
         return f"FunctionGround({getattr(self._function, '__name__', self._function)})"

@@ -249,7 +249,8 @@ class HeightField(Ground):
     ) -> None:
         corner = _corner(origin)
         levels = _levels(heights)
-        missing = _holes(holes, (levels.shape[0] - 1, levels.shape[1] - 1))
+        cells = (levels.shape[0] - 1, levels.shape[1] - 1)
+        missing = validation.booleans("holes", np.zeros(cells, bool) if holes is None else holes, cells)
         size = cell_sizes("spacing", spacing, 2)
         levels = np.ascontiguousarray(levels + corner[1])
         bottom, top = float(levels.min()), float(levels.max())
@@ -257,7 +258,8 @@ class HeightField(Ground):
         end = corner[[0, 2]] + (np.array(levels.shape) - 1) * size
         low = (float(corner[0]), bottom - margin, float(corner[2]))
         high = (float(end[0]), top + margin, float(end[1]))
-        self._shape = HeightGrid(levels, missing, low, high, tuple(size.tolist()), bool(two_sided))
+        both = validation.flag("two_sided", two_sided)
+        self._shape = HeightGrid(levels, np.array(missing, order="C"), low, high, tuple(size.tolist()), both)
 
     def __repr__(self) -> str:
         (columns, rows), (x, z) = self._shape.heights.shape, self._shape.size
@@ -286,13 +288,3 @@ def _levels(heights: ArrayLike) -> Any:
     except InputError as problem:
         raise InputError(f"{problem}; to leave out ground, mark the cell in `holes`") from None
     return levels
-
-
-def _holes(holes: ArrayLike | None, cells: tuple[int, int]) -> Any:
-    """Validate the holes, a boolean for each cell."""
-    if holes is None:
-        return np.zeros(cells, np.bool_)
-    missing = np.asarray(holes)
-    if missing.dtype != np.bool_ or missing.shape != cells:
-        raise InputError(f"holes must be booleans of shape {cells}, got {missing.dtype} of shape {missing.shape}")
-    return np.array(missing, order="C")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel
 from kinema.constants import THREADS_FROM_CLOSED_FORM
-from kinema.errors import InputError
 from kinema.math import vec
 from kinema.world.ground import Ground
 from kinema.world.rays import Hits, RayHit, Rays, cast_all, crossing, face_ray, load_ray, miss, store_hit
@@ -64,10 +62,8 @@ class Plane(Ground):
     def __init__(
         self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 1.0, 0.0), *, two_sided: bool = True
     ) -> None:
-        through = validation.vectors("point", point, 3, np.float64)
-        if through.ndim != 1:
-            raise InputError(f"point must have shape (3,), got {through.shape}")
-        self._shape = PlaneShape(tuple(through.tolist()), validation.axis("normal", normal), bool(two_sided))
+        through, facing = validation.vector("point", point).tolist(), validation.axis("normal", normal)
+        self._shape = PlaneShape(tuple(through), facing, validation.flag("two_sided", two_sided))
 
     def __repr__(self) -> str:
         point, normal = (", ".join(f"{x:g}" for x in vector) for vector in (self._shape.point, self._shape.normal))

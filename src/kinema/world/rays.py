@@ -26,6 +26,7 @@ from kinema.compile.threads import in_chunks
 from kinema.errors import InputError
 from kinema.math import vec
 from kinema.math.rows import load3, store3
+from kinema.validation import Flags, Numbers, Reals
 
 RAY_FAR = 1e200
 """Metres. Farther than any ray reaches (max_distance is at most 1e100), and finite when multiplied by a length."""
@@ -34,13 +35,13 @@ RAY_FAR = 1e200
 class Hits(NamedTuple):
     """What `Ground.cast` returns; ... is the shape of the batch. All numbers are finite, also for a miss."""
 
-    hit: Any
+    hit: Flags
     """(...): whether the ray hits the ground."""
-    point: Any
+    point: Reals
     """(..., 3): the point hit; for a miss the ray's end, origin + unit direction * max_distance."""
-    normal: Any
+    normal: Reals
     """(..., 3): unit normal of the ground there, facing the side that the ray came from; zeros for a miss."""
-    distance: Any
+    distance: Numbers
     """(...): metres from the origin to the point; max_distance for a miss."""
 
 
@@ -212,7 +213,7 @@ def cast_all(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...],
 def shaped(hits: Hits, shape: tuple[int, ...], dtype: Any) -> Hits:
     """Return hits (N,) in the shape and the precision of the batch."""
     return Hits(
-        hits.hit.reshape(shape)[()],
+        np.asarray(hits.hit).reshape(shape)[()],
         hits.point.reshape(*shape, 3).astype(dtype, copy=False),
         hits.normal.reshape(*shape, 3).astype(dtype, copy=False),
         hits.distance.reshape(shape).astype(dtype, copy=False)[()],

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.compile.jit import batch, kernel
 from kinema.constants import THREADS_FROM_CLOSED_FORM
-from kinema.errors import InputError
 from kinema.math import vec
 from kinema.world.ground import Ground
 from kinema.world.rays import Hits, RayHit, Rays, cast_all, face_ray, load_ray, miss, store_hit
@@ -79,11 +78,9 @@ class Sphere(Ground):
     """
 
     def __init__(self, centre: ArrayLike = (0.0, 0.0, 0.0), radius: float = 1.0, *, two_sided: bool = True) -> None:
-        middle = validation.vectors("centre", centre, 3, np.float64)
-        if middle.ndim != 1:
-            raise InputError(f"centre must have shape (3,), got {middle.shape}")
+        middle = validation.vector("centre", centre).tolist()
         size = validation.number("radius", radius, 0.0, validation.largest(np.float64))
-        self._shape = SphereShape(tuple(middle.tolist()), float(size), bool(two_sided))
+        self._shape = SphereShape(tuple(middle), size, validation.flag("two_sided", two_sided))
 
     def __repr__(self) -> str:
         return f"Sphere(centre=({', '.join(f'{x:g}' for x in self._shape.centre)}), radius={self._shape.radius:g})"

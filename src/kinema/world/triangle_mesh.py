@@ -59,7 +59,7 @@ class TriangleMesh(Ground):
     ) -> None:
         corners = _corners(vertices, triangles)
         self.accelerator = _chosen(accelerator)
-        self._tree, order = triangle_tree.build(corners, bool(two_sided))
+        self._tree, order = triangle_tree.build(corners, validation.flag("two_sided", two_sided))
         self._low, self._high = np.zeros(3), np.zeros(3)
         if len(corners):
             self._low, self._high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
@@ -99,9 +99,7 @@ def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Any:
     points = validation.vectors("vertices", vertices, 3, np.float64)
     if points.ndim != 2:
         raise InputError(f"vertices must have shape (V, 3), got {points.shape}")
-    indices = np.asarray(triangles)
-    if indices.dtype.kind not in "iu":
-        raise InputError(f"triangles must be whole numbers, got {indices.dtype}")
+    indices = validation.whole_numbers("triangles", triangles)
     if indices.ndim != 2 or indices.shape[1] != 3:
         raise InputError(f"triangles must have shape (T, 3), got {indices.shape}")
     wrong = (indices < 0) | (indices >= len(points))
@@ -114,8 +112,7 @@ def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Any:
 
 def _chosen(accelerator: str) -> str:
     """Return the accelerator to use."""
-    if accelerator not in _ACCELERATORS:
-        raise InputError(f"accelerator is {accelerator!r:.60}; allowed are {', '.join(map(repr, _ACCELERATORS))}")
+    validation.choice("accelerator", accelerator, _ACCELERATORS)
     installed = find_spec("embreex") is not None
     if accelerator == "embree" and not installed:
         raise InputError("accelerator is 'embree', but embreex is not installed: pip install embreex, or use 'kernel'")

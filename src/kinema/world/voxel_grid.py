@@ -141,14 +141,10 @@ class VoxelGrid(Ground):
     """
 
     def __init__(self, filled: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0), size: ArrayLike = 1.0) -> None:
-        cells = np.asarray(filled)
-        if cells.dtype != np.bool_:
-            raise InputError(f"filled must be an array of booleans, got {cells.dtype}")
+        cells = validation.booleans("filled", filled)
         if cells.ndim != 3 or cells.size == 0:
             raise InputError(f"filled must have shape (nx, ny, nz), none of them 0, got {cells.shape}")
-        low = validation.vectors("origin", origin, 3, np.float64)
-        if low.ndim != 1:
-            raise InputError(f"origin must have shape (3,), got {low.shape}")
+        low = validation.vector("origin", origin)
         columns = np.array(cells.transpose(0, 2, 1), order="C")
         self._shape = VoxelCells(columns, tuple(low.tolist()), tuple(cell_sizes("size", size, 3).tolist()))
 

@@ -263,7 +263,7 @@ def test_from_frame_to_frame_the_stronger_effector_wins():
 @pytest.mark.parametrize("strength", [0.05, 1.0, 8.0])
 def test_joints_that_cannot_all_be_met_have_the_smallest_weighted_sum_of_squares(strength):
     """Judged by trying all angles of one joint."""
-    skeleton, body = planar_arm(2)
+    skeleton, _ = planar_arm(2)
     pin = km.FullBody(skeleton, root="fixed", mobility={2: 0.0})
     at = {2: np.array((0.75, 0.7, 0)), 3: np.array((1.6, 1.0, 0))}
     angles = np.linspace(-np.pi, np.pi, 100_001)
@@ -619,7 +619,7 @@ def test_bad_effectors_are_named(effectors, message):
     ("arguments", "message"),
     [
         ({"body": "humanoid"}, "body must be a Character or a Skeleton, got str"),
-        ({"root": "loose"}, "root is 'loose'; allowed are 'free' and 'fixed'"),
+        ({"root": "loose"}, "root is 'loose'; allowed are 'free', 'fixed'"),
         ({"mobility": {"left_elbow": -1}}, r"mobility\['left_elbow'\] is -1"),
         ({"tolerance": -1}, "tolerance is -1"),
         ({"attempts": 0}, "attempts"),

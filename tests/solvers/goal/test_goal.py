@@ -1030,7 +1030,7 @@ def outside_any(skeleton, pose):
         ({"pose": Pose(np.zeros((2, 3)), [IDENTITY] * 2)}, "the pose has 2 joints; this skeleton has 17"),
         ({"chain": "hand_l"}, "chain must be a sequence of joints, got 'hand_l'"),
         ({"chain": 3}, "chain must be a sequence of joints, got 3"),
-        ({"chain": ("hand_l",)}, "chain has 1 joints; it needs at least 2"),
+        ({"chain": ("hand_l",)}, "chain has 1 joint; it needs at least 2"),
         ({"chain": ("fore_l", "upper_l")}, "chain: 'upper_l' is not below 'fore_l'; joints run down a branch"),
         ({"chain": ("upper_l", "hand_r")}, "chain: 'hand_r' is not below 'upper_l'"),
         ({"chain": ("upper_l", "hand_x")}, "there is no joint 'hand_x'; did you mean"),

@@ -357,10 +357,10 @@ def test_finite_in_finite_out(dtype, data):
     [
         ({"matrices": np.zeros((3, 3))}, r"matrices must have shape \(..., bones, 3, 4\)"),
         ({"matrices": np.full((4, 3, 4), np.nan)}, r"matrices\[0, 0\] is nan"),
-        ({"joints": [0]}, "joints must be two or more indices"),
+        ({"joints": [0]}, "joints must be"),
         ({"joints": [0, 1, 4]}, r"joints\[2\] is 4; bones go from 0 to 3"),
         ({"joints": [0, 1, 0]}, r"joints\[2\] is 0, which is in the chain already"),
-        ({"joints": ["hip", "knee"]}, "joints must be two or more indices"),
+        ({"joints": ["hip", "knee"]}, "joints must be"),
         ({"goal": "hand"}, "goal must be a Goal or a point"),
         ({"goal": km.Goal((0, 0))}, r"position must have shape \(..., 3\)"),
         ({"goal": km.Goal((0, 0, 0), weight=2)}, "weight is 2.0"),

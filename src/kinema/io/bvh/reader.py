@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
-from kinema.errors import FileError, InputError
+from kinema.errors import FileError, InputError, shortened
 from kinema.io import names
 from kinema.io.bvh.format import BYTES_A_NUMBER, CHANNELS, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.math import arrays
@@ -97,7 +97,7 @@ class _Scanner:
         found = self.NAME.match(self.text, self.position)
         assert found is not None  # The pattern also matches nothing.
         self.start, self.position = found.span(1)
-        name = names.shortened(found.group(1).strip())
+        name = shortened(found.group(1).strip())
         if not name:
             self.fail("a joint has no name")
         return name

@@ -25,6 +25,7 @@ from kinema.solvers.body.roles import default_mobility, joint_of
 from kinema.solvers.body.sides import find_sides
 from kinema.solvers.body.solve import SETTLED, find_unsettled, solve_bodies
 from kinema.solvers.body.targets import Effector, Target
+from kinema.validation import Counts, Flags, Numbers, Reals
 
 TOLERANCE = 1e-4
 """Share of the body's size within which a position counts as reached."""
@@ -52,6 +53,9 @@ faster, everything else is slower."""
 WARM_STEPS = 10
 """Steps of one frame. A target that moves on needs one to three."""
 
+MOST_COUNTED = 2**31
+"""Steps and attempts that can be asked for."""
+
 MOST_PLANS = 64
 """Sets of effectors that a solver keeps what it has prepared for."""
 
@@ -62,19 +66,19 @@ THREADS_FROM = 32
 class BodyReport(NamedTuple):
     """How the effectors were met, measured on the pose that is returned. ... is the batch, E the effectors."""
 
-    reached: Any
+    reached: Flags
     """(...): whether every effector is within tolerance."""
-    error: NDArray[Any]
+    error: Reals
     """(..., E): metres that each effector's point is off; 0 where no position is wanted."""
-    rotation_error: NDArray[Any]
+    rotation_error: Reals
     """(..., E): radians that each effector's rotation or direction is off; 0 where none is wanted."""
-    steps: Any
+    steps: Counts
     """(...): Gauss-Newton steps taken."""
-    limited: Any
+    limited: Flags
     """(...): whether any joint is held back."""
     limited_joints: NDArray[np.bool_]
     """(..., J): which joints are held back by their limits, or are elbows and knees that would bend back."""
-    balance: Any
+    balance: Numbers
     """(...): metres that the centre of mass is inside the support of the pinned feet, seen from above; below 0 it is
     outside. 0 if no foot is pinned."""
 
@@ -221,19 +225,19 @@ class FullBody:
         attempts: int = ATTEMPTS,
         speed: float = SPEED,
     ) -> None:
+        validation.instance("body", body, Character, Skeleton)
+        if rig is not None:
+            validation.instance("rig", rig, Rig)
         if isinstance(body, Character):
             self.skeleton, self.rig = body.skeleton, body.rig if rig is None else rig
-        elif isinstance(body, Skeleton):
-            self.skeleton, self.rig = body, rig
         else:
-            raise InputError(f"body must be a Character or a Skeleton, got {type(body).__name__}")
-        if root not in ("free", "fixed"):
-            raise InputError(f"root is {root!r:.60}; allowed are 'free' and 'fixed'")
+            self.skeleton, self.rig = body, rig
+        validation.choice("root", root, ("free", "fixed"))
         self.root = 0 if self.rig is None else int(self.rig.hips)
         self.slide = SLIDE if root == "free" else 0.0
         self.size = _size(self.skeleton)
         self._joints: dict[Joint, int] = {}
-        self.mobility = self._mobility(mobility or {})
+        self.mobility = self._mobility({} if mobility is None else mobility)
         self._settings = self._shared_settings(tolerance, rotation_tolerance, max_steps, attempts)
         self.speed = validation.number("speed", speed, 0.0)
         self.mass = self._masses(masses)
@@ -246,9 +250,12 @@ class FullBody:
 
     def joint(self, name: Joint) -> int:
         """The index of a joint by role, name or index."""
-        if name not in self._joints:
-            self._joints[name] = joint_of(self.skeleton, self.rig, name)
-        return self._joints[name]
+        try:
+            return self._joints[name]
+        except (KeyError, TypeError):  # What cannot be hashed is no joint either.
+            index = joint_of(self.skeleton, self.rig, name)
+        self._joints[name] = index
+        return index
 
     def solve(
         self,
@@ -308,6 +315,8 @@ class FullBody:
         warm
             The pose of the frame before, of as many characters.
         """
+        self.skeleton.check(pose)
+        self.skeleton.check(warm)
         way = warm.translations[..., self.root, :] - pose.translations[..., self.root, :]
         near = np.linalg.norm(way.astype(np.float64), axis=-1).reshape(-1) <= SETTLED * self.size
         off = np.zeros((near.size, len(self.skeleton)), bool)
@@ -400,7 +409,7 @@ class FullBody:
         values = default_mobility(self.skeleton, self.rig)
         above = self.skeleton.above([self.root])
         values[above if not self.slide else above[:-1]] = 0.0
-        for name, value in given.items():
+        for name, value in validation.mapping("mobility", given, "numbers by joint").items():
             values[self.joint(name)] = validation.number(f"mobility[{name!r}]", value, 0.0)
         return values
 
@@ -453,8 +462,8 @@ class FullBody:
         settings["tolerance"] = validation.number("tolerance", tolerance, 0.0)
         settings["rotation_tolerance"] = validation.number("rotation_tolerance", rotation_tolerance, 0.0)
         settings["rounding"] = np.finfo(np.float64).eps * ROUNDING_ROTATION
-        settings["most_steps"] = validation.whole("max_steps", max_steps, 0)
-        settings["attempts"] = validation.whole("attempts", attempts, 1)
+        settings["most_steps"] = validation.whole("max_steps", max_steps, 0, MOST_COUNTED)
+        settings["attempts"] = validation.whole("attempts", attempts, 1, MOST_COUNTED)
         return settings
 
 

@@ -54,7 +54,7 @@ def default_masses(skeleton: Skeleton, rig: Rig | None) -> NDArray[np.float64]:
 def given_masses(skeleton: Skeleton, masses: Mapping[Joint, float], joint_of: Callable[[Joint], int]) -> Any:
     """(J,): shares of masses given by joint, in any unit."""
     mass = np.zeros(len(skeleton))
-    for name, value in masses.items():
+    for name, value in validation.mapping("masses", masses, "numbers by joint").items():
         mass[joint_of(name)] = validation.number(f"masses[{name!r}]", value, 0.0)
     if not mass.any():
         raise InputError("masses are all 0; at least one joint must have some")

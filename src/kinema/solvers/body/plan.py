@@ -13,6 +13,7 @@ from kinema.model.skeleton import Skeleton
 from kinema.solvers.body import records
 from kinema.solvers.body.sides import Side
 
+
 class SolveBuffers(NamedTuple):
     """What the kernels need for one character at a time."""
 

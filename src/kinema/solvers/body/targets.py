@@ -94,13 +94,13 @@ class Effector:
 
 def signature(effectors: Sequence[Effector]) -> tuple[Any, ...]:
     """What some effectors are, without their numbers: hashable, and equal for equal `targets`."""
-    if isinstance(effectors, Effector) or not hasattr(effectors, "__len__"):
-        raise InputError(f"effectors must be a sequence of Effector, got {effectors!r:.60}")
     try:
         return tuple([_signature(effector) for effector in effectors])
-    except AttributeError:
-        wrong = next(k for k, effector in enumerate(effectors) if not isinstance(effector, Effector))
-        raise InputError(f"effectors[{wrong}] must be an Effector, got {effectors[wrong]!r:.60}") from None
+    except (AttributeError, TypeError):
+        if not isinstance(effectors, Sequence):
+            raise InputError(f"effectors must be a sequence of Effector, got {effectors!r:.60}") from None
+        wrong, found = next((k, each) for k, each in enumerate(effectors) if not isinstance(each, Effector))
+        raise InputError(f"effectors[{wrong}] must be an Effector, got {found!r:.60}") from None
 
 
 def _signature(e: Effector) -> tuple[Any, ...]:
@@ -127,8 +127,8 @@ class Target:
         self.weighs = isinstance(effector.joint, str) and effector.joint == CENTRE_OF_MASS
         self.joint = -1 if self.weighs else joint_of(effector.joint)
         self.other = -1 if effector.other is None else joint_of(effector.other)
-        self.rank_key = math.inf if effector.pin else _priority(effector.priority)
-        self.pin = bool(effector.pin)
+        self.pin = validation.flag("pin", effector.pin)
+        self.rank_key = math.inf if self.pin else _priority(effector.priority)
         self.kind = _kind(k, effector, self.weighs)
         whole = effector.weight is WHOLE and effector.rotation_weight is WHOLE and effector.strength is WHOLE
         self.plain = whole and not self.kind & ~(records.POSITION | records.ROTATION)
@@ -158,7 +158,7 @@ def numbers(effector: Effector) -> dict[str, Any]:
         fields["axis"] = validation.directions("axis", validation.vectors("axis", effector.axis, 3, np.float64))
     for name, value in (("distance", effector.distance), ("balance", effector.balance)):
         if value is not None:
-            fields[name] = validation.lengths(name, np.asarray(value)[..., None], 1, np.float64)
+            fields[name] = validation.lengths(name, validation.real(name, value)[..., None], 1, np.float64)
     for name, value in (("weight", effector.weight), ("rotation_weight", effector.rotation_weight)):
         if value is not WHOLE:
             fields[name] = validation.weights(name, value, np.float64)
@@ -200,8 +200,9 @@ def _kind(k: int, effector: Effector, weighs: bool) -> int:
         raise InputError(f"effectors[{k}] has a normal but no position; a plane needs a point on it")
     if (effector.distance is None) != (effector.other is None):
         raise InputError(f"effectors[{k}] needs both `other` and `distance`, or neither")
-    kind = records.POSITION if effector.pin or (effector.position is not None and effector.normal is None) else 0
-    kind |= records.ROTATION if (effector.pin and not weighs) or effector.rotation is not None else 0
+    pin = validation.flag("pin", effector.pin)
+    kind = records.POSITION if pin or (effector.position is not None and effector.normal is None) else 0
+    kind |= records.ROTATION if (pin and not weighs) or effector.rotation is not None else 0
     kind |= records.DIRECTION if effector.direction is not None else 0
     kind |= records.PLANE if effector.normal is not None else 0
     kind |= records.DISTANCE if effector.distance is not None else 0
@@ -255,8 +256,9 @@ def as_records(fields: Sequence[dict[str, Any]], prepared: Any, shape: tuple[int
     for e, given in enumerate(prepared["given"].tolist()):
         one = wanted[:, e]
         for name, array in fields[given].items():
-            wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, array.shape[-1])).reshape(count, -1)
-            one[name] = wide[..., 0] if array.shape[-1] == 1 else wide
+            width = array.shape[-1]
+            wide = array if array.ndim == 1 else np.broadcast_to(array, (*shape, width)).reshape(count, width)
+            one[name] = wide[..., 0] if width == 1 else wide
         if "strength" in fields[given]:
             one["compliance"] /= one["strength"]
             one["force"] *= one["strength"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,40 +15,77 @@ from kinema.model.limits import Hinge
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers import branch
-from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from kinema.solvers.goal.goal_solvers import rotation_errors, solve_task
-from kinema.solvers.goal.goal_task import Goal, GoalTask, PosedBatch, SolveOptions, as_goal, parse, spread
+from kinema.solvers.goal.goal_task import (
+    ROTATION_TOLERANCE,
+    SOLVERS,
+    Goal,
+    GoalTask,
+    PosedBatch,
+    SolveOptions,
+    as_goal,
+    parse,
+    spread,
+)
 from kinema.solvers.goal.hinges import angles_of, moving_hinges
 from kinema.solvers.goal.limited_branch import solve_chains
-
-SOLVERS = ("two_bone", *CHAIN_SOLVERS, "compensating")
-
-ROTATION_TOLERANCE = 1e-3
-"""Angle below which a rotation counts as reached, radians: at the end of an arm less than a millimetre."""
+from kinema.validation import Counts, Flags, Numbers, Reals
 
 
 class Report(NamedTuple):
     """How a goal was met, measured on the pose that is returned. ... is the batch."""
 
-    reached: Any
+    reached: Flags
     """(...): whether the tip is within tolerance of the goal's position and, if the goal has one, its rotation or
     direction."""
-    error: Any
+    error: Numbers
     """(...): metres from the tip to the goal's position."""
-    rotation_error: Any
+    rotation_error: Numbers
     """(...): angle from the tip's rotation, or its axis, to the goal's, radians; 0 if the goal has none."""
-    iterations: Any
+    iterations: Counts
     """(...): passes made over the chain; 0 for a limb, which is solved in closed form."""
-    limited: Any
+    limited: Flags
     """(...): whether a joint is held back by its limit."""
-    reach: Any
+    reach: Numbers
     """(...): distance of the goal from the first joint, as a share of the chain's length; above 1 is out of reach."""
-    soft: Any
+    soft: Flags
     """(...): whether the goal lies in the soft zone, where the limb eases out instead of snapping straight."""
-    pole_singular: Any
+    pole_singular: Flags
     """(...): whether the pole is so near the line to the goal that it has little effect."""
-    angles: Any
+    angles: Reals
     """(..., n): angles of the chain's n hinges that can rotate, in its order, radians from rest; see `hinge_angles`."""
+
+
+@overload
+def solve(
+    skeleton: Skeleton,
+    pose: Pose,
+    chain: Sequence[Sequence[Joint]],
+    goal: Sequence[Goal],
+    solver: str | None = None,
+    soften: float = 1.0,
+    tolerance: float = TOLERANCE,
+    rotation_tolerance: float = ROTATION_TOLERANCE,
+    *,
+    tolerance_m: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Pose, list[Report]]: ...
+
+
+@overload
+def solve(
+    skeleton: Skeleton,
+    pose: Pose,
+    chain: Sequence[Joint],
+    goal: Goal | ArrayLike,
+    solver: str | None = None,
+    soften: float = 1.0,
+    tolerance: float = TOLERANCE,
+    rotation_tolerance: float = ROTATION_TOLERANCE,
+    *,
+    tolerance_m: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Pose, Report]: ...
 
 
 def solve(
@@ -63,7 +100,7 @@ def solve(
     *,
     tolerance_m: float | None = None,
     max_iterations: int | None = None,
-) -> tuple[Pose, Any]:
+) -> tuple[Pose, Report | list[Report]]:
     """Rotate the joints of a chain so that its tip meets the goal, inside the limits of the joints.
 
     Inside limits, of all poses that reach, one near the input pose is returned: joints move no farther than they need.
@@ -116,9 +153,11 @@ def solve(
     >>> bool(report.reached)
     True
     """
+    validation.instance("skeleton", skeleton, Skeleton)
     skeleton.check(pose)
     chains, goals, several = _pairs(chain, goal)
-    options = _options(solver, soften, tolerance, tolerance_m, rotation_tolerance, max_iterations)
+    validation.choice("solver", solver, SOLVERS, optional=True)
+    options = SolveOptions.checked(solver, soften, tolerance, rotation_tolerance, tolerance_m, max_iterations)
     pose, shape = spread(pose, goals)
     posed = PosedBatch(skeleton, pose)
     tasks = [parse(posed, one, wanted, shape) for one, wanted in zip(chains, goals, strict=True)]
@@ -145,21 +184,6 @@ def _pairs(chain: Any, goal: Any) -> tuple[list[Any], list[Goal], bool]:
 def _nested(chain: Any) -> bool:
     """Whether this is a sequence of chains, not of joints."""
     return isinstance(chain, (list, tuple)) and any(isinstance(one, (list, tuple, range, np.ndarray)) for one in chain)
-
-
-def _options(
-    solver: Any, soften: Any, tolerance: Any, tolerance_m: Any, rotation_tolerance: Any, max_iterations: Any
-) -> SolveOptions:
-    if solver is not None and solver not in SOLVERS:
-        raise InputError(f"solver is {solver!r:.60}; allowed are {', '.join(map(repr, SOLVERS))} and None")
-    return SolveOptions(
-        solver,
-        validation.number("soften", soften, 0.0, 1.0),
-        validation.number("tolerance", tolerance, 0.0),
-        None if tolerance_m is None else validation.number("tolerance_m", tolerance_m, 0.0),
-        validation.number("rotation_tolerance", rotation_tolerance, 0.0),
-        None if max_iterations is None else validation.whole("max_iterations", max_iterations, 0),
-    )
 
 
 # --- solving ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,13 @@ from kinema.errors import InputError
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.skeleton import Skeleton, world_matrices
 from kinema.solvers import branch
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from kinema.solvers.joints import FrameArrays, path_joints
+
+SOLVERS = ("two_bone", *CHAIN_SOLVERS, "compensating")
+
+ROTATION_TOLERANCE = 1e-3
+"""Angle below which a rotation counts as reached, radians: at the end of an arm less than a millimetre."""
 
 WHOLE = 1.0
 """The weight of a goal for which none was given."""
@@ -64,6 +70,26 @@ class SolveOptions(NamedTuple):
     tolerance_m: float | None
     rotation_tolerance: float
     max_iterations: int | None
+
+    @classmethod
+    def checked(
+        cls,
+        solver: str | None,
+        soften: float,
+        tolerance: float,
+        rotation_tolerance: float = ROTATION_TOLERANCE,
+        tolerance_m: float | None = None,
+        max_iterations: int | None = None,
+    ) -> SolveOptions:
+        """Check numbers as the user gives them."""
+        return cls(
+            solver,
+            validation.number("soften", soften, 0.0, 1.0),
+            validation.number("tolerance", tolerance, 0.0),
+            None if tolerance_m is None else validation.number("tolerance_m", tolerance_m, 0.0),
+            validation.number("rotation_tolerance", rotation_tolerance, 0.0),
+            None if max_iterations is None else validation.whole("max_iterations", max_iterations, 0),
+        )
 
 
 class Path(NamedTuple):
@@ -202,9 +228,11 @@ def spread(pose: Pose, goals: list[Goal]) -> tuple[Pose, tuple[int, ...]]:
     """The pose over the batch of pose and goals together."""
     shapes = [pose.shape]
     for goal in goals:
-        parts = (goal.position, goal.rotation, goal.pole, goal.direction)
-        shapes += [np.shape(part)[:-1] for part in parts if part is not None]
-        shapes.append(np.shape(goal.weight))
+        for name in ("position", "rotation", "pole", "direction"):
+            part = getattr(goal, name)
+            if part is not None:
+                shapes.append(validation.real(name, part).shape[:-1])
+        shapes.append(validation.real("weight", goal.weight).shape)
     if not any(shapes):
         return pose, ()
     try:

@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kinema import validation
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.limits import Hinge
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.validation import Reals
 
 
-def hinge_angles(skeleton: Skeleton, pose: Pose, joints: Sequence[Joint] | None = None) -> NDArray[Any]:
+def hinge_angles(skeleton: Skeleton, pose: Pose, joints: Sequence[Joint] | None = None) -> Reals:
     """Return the angles of hinges in a pose.
 
     Parameters
@@ -46,6 +48,7 @@ def hinge_angles(skeleton: Skeleton, pose: Pose, joints: Sequence[Joint] | None 
 
     >>> report.angles  # doctest: +SKIP
     """
+    validation.instance("skeleton", skeleton, Skeleton)
     skeleton.check(pose)
     found = moving_hinges(skeleton, range(len(skeleton))) if joints is None else _checked(skeleton, joints)
     return angles_of(skeleton, found, pose.rotations)
@@ -83,7 +86,7 @@ def angles_of(skeleton: Skeleton, joints: tuple[int, ...], rotations: NDArray[An
 
 def _checked(skeleton: Skeleton, joints: Sequence[Joint]) -> tuple[int, ...]:
     """Hinges by name or index, as indices."""
-    found = tuple(skeleton.index(joint) for joint in joints)
+    found = skeleton.indices("joints", joints)
     for j in found:
         if not isinstance(skeleton.limits[j], Hinge):
             name, limit = skeleton.names[j], skeleton.limits[j]

@@ -8,10 +8,11 @@ weight takes part of every D, which slerps the local rotations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinema import notices, validation
 from kinema.compile.jit import allocating_batch, batch, kernel, like
@@ -22,11 +23,12 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.model.pose import unit_rotations
 from kinema.model.skeleton import check_layout
-from kinema.solvers.branch import smallest_rotation
+from kinema.solvers.branch import measure, smallest_rotation
 from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS, DEFAULT_CHAIN_SOLVER
-from kinema.solvers.goal.goal import ROTATION_TOLERANCE, Report
-from kinema.solvers.goal.goal_task import Goal, as_goal
+from kinema.solvers.goal.goal import Report
+from kinema.solvers.goal.goal_task import Goal, SolveOptions, as_goal
 from kinema.solvers.limb.two_bone_rotations import two_bone_rotations, unit_vectors
+from kinema.validation import Reals
 
 SOLVERS = ("two_bone", *CHAIN_SOLVERS)
 
@@ -75,7 +77,7 @@ def _rotations_to_points(chain, points, rotations):
 
 
 @allocating_batch
-def _move(first, last, chain, rotations, wanted, weights, owner, bones):
+def _move(chain, rotations, wanted, weights, owner, bones, first, last):
     """Rotate the bones of some chains in place. wanted: (chains, 1 or 0, 4). owner: (bones,), the joint of the chain
     that each bone goes with, or -1.
     """
@@ -124,7 +126,7 @@ def apply_to_matrices(
     soften: float = 1.0,
     tolerance: float = TOLERANCE,
     layout: str = "rows",
-) -> tuple[NDArray[Any], Report]:
+) -> tuple[Reals, Report]:
     """Rotate a chain of bone matrices so that its last bone meets the goal.
 
     Parameters
@@ -170,68 +172,63 @@ def apply_to_matrices(
     >>> np.allclose(bones[2, :3, 3], (0.0, 0.5, 0.5)), bool(report.reached)
     (True, True)
     """
-    goal = as_goal(goal)
-    dtype = validation.precision(matrices)
-    given, rows = _as_rows(matrices, layout, dtype)
-    count = rows.shape[-2]
-    chain = _chain(joints, count)
-    owner = _owners(chain, count, parents)
-    named = {
-        "matrices": rows,
-        "position": validation.vectors("position", goal.position, 3, dtype),
-        "weight": validation.weights("weight", goal.weight, dtype),
-    }
-    if goal.direction is not None:
-        raise InputError("goal has a direction; apply_to_matrices takes a rotation, and solve takes both")
-    if goal.rotation is not None:
-        named["rotation"] = unit_rotations("rotation", goal.rotation, dtype)
-    if goal.pole is not None:
-        named["pole"] = validation.vectors("pole", goal.pole, 3, dtype)
-    shape = validation.batch_shape(named, {"matrices": 2})
-    each = {name: validation.rows(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
-    bones = each["matrices"].copy()
-    start = np.ascontiguousarray(bones[:, chain])
-    pole = each.get("pole")
-    rotations, figures = _solve(start, each["position"], pole, _name(solver, chain), axis, soften, tolerance, shape)
-    weights, wanted = each["weight"][:, 0], np.empty((len(bones), 0, 4), dtype)
-    if "rotation" in each:
-        wanted = each["rotation"][:, np.newaxis]
-    in_chunks(
-        lambda first, last: _move(first, last, start, rotations, wanted, weights, owner, bones),
-        len(bones),
-        THREADS_FROM_POSES,
-        1,
-    )
-    report = _report(bones[:, chain], each["position"], each.get("rotation"), figures, (soften, tolerance), shape)
-    return _like_given(given, bones, shape, layout), report
+    options = SolveOptions.checked(solver, soften, tolerance)
+    task = _parse(matrices, joints, as_goal(goal), parents, axis, layout)
+    rotations, passes, singular = _solve(task, _solver(solver, task.chain.shape[1]), options)
+    bones = task.bones.copy()
+    rotate = partial(_move, task.chain, rotations, task.wanted, task.weight, task.owner, bones)
+    in_chunks(rotate, len(bones), THREADS_FROM_POSES, 1)
+    report = _report(task, bones[:, task.joints], options)
+    report = report._replace(iterations=passes.reshape(task.shape)[()], pole_singular=singular.reshape(task.shape)[()])
+    return _like_given(np.asarray(matrices), bones, task.shape, layout), report
 
 
-def _solve(
-    chain: Any, target: Any, pole: Any, solver: str, axis: Any, soften: float, tolerance: float, shape: Any
-) -> tuple[Any, tuple[Any, Any]]:
+class MatrixTask(NamedTuple):
+    """What came in, checked, for N chains of n joints among B bones."""
+
+    joints: Any
+    """(n,): indices of bones."""
+    owner: Any
+    """(B,): the joint of the chain that each bone goes with, or -1."""
+    shape: tuple[int, ...]
+    """The batch."""
+    bones: Any
+    """(N, B, 12)."""
+    chain: Any
+    """(N, n, 12): the bones of the chain."""
+    target: Any
+    """(N, 3)."""
+    pole: Any
+    """(N, 3), or None."""
+    axis: Any
+    """(N, 3): a limb's hinge, in the space of its middle bone; or None."""
+    wanted: Any
+    """(N, 1, 4): the tip's rotation; (N, 0, 4) without one."""
+    weight: Any
+    """(N,)."""
+
+
+def _solve(task: MatrixTask, solver: str, options: SolveOptions) -> tuple[Any, Any, Any]:
     """Solve the chains.
 
-    Returns the rotation of every bone but the last, (chains, joints - 1, 4), and passes and pole sine.
+    Returns the rotation of every bone but the last, (N, n - 1, 4), passes, and whether the pole has little effect.
     """
-    at, none = np.ascontiguousarray(chain[..., 3::4]), np.zeros(len(chain), np.int64)
+    at, count = np.ascontiguousarray(task.chain[..., 3::4]), len(task.chain)
     if solver == "two_bone":
         # Start from unrotated joints: only positions matter, not the bones' own axes.
         standing = np.zeros((*at.shape, 4), at.dtype)
         standing[..., :3], standing[..., 3] = np.eye(3), at
-        hinge = None if axis is None else _hinges(chain, axis, shape)
-        result = two_bone_rotations(standing, target, hinge, pole, soften=soften, tolerance=tolerance)
-        return np.stack((result.start, result.mid), axis=1), (none, result.pole_sine)
-    found = CHAIN_SOLVERS[solver](at, target, pole=pole, tolerance=tolerance)
-    rotations = np.empty((len(chain), chain.shape[1] - 1, 4), chain.dtype)
-    _rotations_to_points(chain, found.joints, rotations)
-    return rotations, (none + found.iterations, np.ones(len(chain)))
-
-
-def _hinges(chain: Any, axis: Any, shape: tuple[int, ...]) -> Any:
-    """(chains, 3): hinges of the middle bones in world space."""
-    out = np.empty((len(chain), 3), chain.dtype)
-    _axes_in_world(chain, validation.rows(unit_vectors("axis", axis, chain.dtype.type), 1, shape), out)
-    return out
+        hinge = None if task.axis is None else np.empty((count, 3), at.dtype)
+        if hinge is not None:
+            _axes_in_world(task.chain, task.axis, hinge)
+        soft = {"soften": options.soften, "tolerance": options.tolerance}
+        result = two_bone_rotations(standing, task.target, hinge, task.pole, **soft)
+        singular = result.pole_sine < POLE_FADE_HINTED
+        return np.stack((result.start, result.mid), axis=1), np.zeros(count, np.int64), singular
+    found = CHAIN_SOLVERS[solver](at, task.target, pole=task.pole, tolerance=options.tolerance)
+    rotations = np.empty((count, task.chain.shape[1] - 1, 4), at.dtype)
+    _rotations_to_points(task.chain, found.joints, rotations)
+    return rotations, found.iterations, np.zeros(count, bool)
 
 
 @batch
@@ -241,37 +238,53 @@ def _rotation_errors(tips, wanted, errors):
         errors[n] = quat.angle_between(own_rotation(load_matrix(tips[n])), load4(wanted[n]))
 
 
-def _report(
-    chain: Any, target: Any, wanted: Any, figures: tuple[Any, Any], zones: tuple[float, float], shape: tuple[int, ...]
-) -> Report:
-    """Measured on the matrices that are returned. zones: `soften` and `tolerance`."""
-    soften, tolerance = zones
+def _report(task: MatrixTask, chain: Any, options: SolveOptions) -> Report:
+    """Measured on the matrices that are returned, chain: (N, n, 12); without what the solver knows."""
     rotation_error = np.zeros(len(chain), chain.dtype)
-    if wanted is not None:
-        _rotation_errors(np.ascontiguousarray(chain[:, -1]), wanted, rotation_error)
-    at = chain[..., 3::4]
-    length = np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1)
-    error = np.linalg.norm(at[:, -1] - target, axis=-1)
-    reach = np.linalg.norm(target - at[:, 0], axis=-1) / np.where(length > 0, length, 1)
-    parts = {
-        "reached": (error <= chain.dtype.type(tolerance) * length) & (rotation_error <= ROTATION_TOLERANCE),
-        "error": error,
-        "rotation_error": rotation_error,
-        "iterations": figures[0],
-        "limited": np.zeros(len(at), bool),
-        "reach": reach,
-        "soft": (reach > soften) & (soften < 1),
-        "pole_singular": figures[1] < POLE_FADE_HINTED,
-    }
-    shaped = {name: array.reshape(shape)[()] for name, array in parts.items()}
-    return Report(**shaped, angles=np.zeros((*shape, 0), chain.dtype))
+    if task.wanted.size:
+        _rotation_errors(np.ascontiguousarray(chain[:, -1]), task.wanted[:, 0], rotation_error)
+    sizes, flags = np.empty((3, len(chain)), chain.dtype), np.empty((3, len(chain)), bool)
+    joints, zones = np.arange(chain.shape[1]), (options.tolerance, options.soften, POLE_FADE_HINTED)
+    measure(joints, task.target, task.target, False, zones, np.ascontiguousarray(chain), sizes, flags)
+    reached = flags[0] & (rotation_error <= options.rotation_tolerance)
+    none = np.zeros(len(chain), np.int64)
+    parts = (reached, sizes[0], rotation_error, none, none.astype(bool), sizes[2], flags[1], flags[2])
+    shaped: list[Any] = [part.reshape(task.shape)[()] for part in parts]
+    return Report(*[*shaped, np.zeros((*task.shape, 0), chain.dtype)])
 
 
 # --- what came in ----------------------------------------------------------------------------------------------
 
 
-def _as_rows(matrices: Any, layout: str, dtype: Any) -> tuple[Any, Any]:
-    """What was given, as an array, and (..., B, 12), row by row."""
+def _parse(matrices: ArrayLike, joints: Any, goal: Goal, parents: Any, axis: Any, layout: str) -> MatrixTask:
+    """Check the bones, the chain and its goal."""
+    if goal.direction is not None:
+        raise InputError("goal has a direction; apply_to_matrices takes a rotation, and solve takes both")
+    dtype = validation.precision(matrices)
+    rows = _as_rows(matrices, layout, dtype)
+    chain = _chain(joints, rows.shape[-2])
+    owner = _owners(chain, rows.shape[-2], parents)
+    named = {
+        "matrices": rows,
+        "position": validation.vectors("position", goal.position, 3, dtype),
+        "weight": validation.weights("weight", goal.weight, dtype),
+    }
+    if goal.rotation is not None:
+        named["rotation"] = unit_rotations("rotation", goal.rotation, dtype)
+    if goal.pole is not None:
+        named["pole"] = validation.vectors("pole", goal.pole, 3, dtype)
+    if axis is not None:
+        named["axis"] = unit_vectors("axis", axis, dtype)
+    shape = validation.batch_shape(named, {"matrices": 2})
+    each = {name: validation.rows(array, 2 if name == "matrices" else 1, shape) for name, array in named.items()}
+    bones, start = each["matrices"], np.ascontiguousarray(each["matrices"][:, chain])
+    wanted = each["rotation"][:, np.newaxis] if "rotation" in each else np.empty((len(bones), 0, 4), dtype)
+    optional = each.get("pole"), each.get("axis")
+    return MatrixTask(chain, owner, shape, bones, start, each["position"], *optional, wanted, each["weight"][:, 0])
+
+
+def _as_rows(matrices: Any, layout: str, dtype: Any) -> Any:
+    """(..., B, 12), row by row."""
     check_layout(layout)
     array = validation.real("matrices", matrices)
     shapes = ROW_SHAPES if layout == "rows" else COLUMN_SHAPES
@@ -287,7 +300,7 @@ def _as_rows(matrices: Any, layout: str, dtype: Any) -> tuple[Any, Any]:
     validation.check_finite("matrices", rows)
     if array.shape[-1] == 12:
         _warn_of_layout(array, layout)
-    return array, rows
+    return rows
 
 
 def _transposed(array: Any, rows: int, columns: int) -> Any:
@@ -326,25 +339,25 @@ def _like_given(given: Any, bones: Any, shape: tuple[int, ...], layout: str) -> 
     return whole if layout == "rows" else np.ascontiguousarray(np.swapaxes(whole, -1, -2))
 
 
-def _name(solver: str | None, chain: Any) -> str:
-    if solver is not None and solver not in SOLVERS:
-        raise InputError(f"solver is {solver!r}; allowed are {', '.join(map(repr, SOLVERS))} and None")
-    if solver == "two_bone" and chain.size != 3:
-        raise InputError(f"two_bone takes three joints; this chain has {chain.size}")
-    return solver or ("two_bone" if chain.size == 3 else DEFAULT_CHAIN_SOLVER)
+def _solver(solver: str | None, joints: int) -> str:
+    """The solver for a chain of so many joints."""
+    validation.choice("solver", solver, SOLVERS, optional=True)
+    if solver == "two_bone" and joints != 3:
+        raise InputError(f"two_bone takes three joints; this chain has {joints}")
+    return solver or ("two_bone" if joints == 3 else DEFAULT_CHAIN_SOLVER)
 
 
 def _chain(joints: Any, count: int) -> Any:
     """Indices of different bones, two or more."""
-    array = np.asarray(joints)
-    if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "iu":
+    array = validation.whole_numbers("joints", joints)
+    if array.ndim != 1 or array.size < 2:
         raise InputError(f"joints must be two or more indices of bones, from start to end; got {joints!r:.60}")
     for k, bone in enumerate(array.tolist()):
         if not 0 <= bone < count:
             raise InputError(f"joints[{k}] is {bone}; bones go from 0 to {count - 1}")
         if bone in array[:k]:
             raise InputError(f"joints[{k}] is {bone}, which is in the chain already")
-    return array.astype(np.int64)
+    return array
 
 
 def _owners(chain: Any, count: int, parents: Any) -> Any:
@@ -361,9 +374,9 @@ def _owners(chain: Any, count: int, parents: Any) -> Any:
 
 
 def _checked_parents(parents: Any, count: int) -> list[int]:
-    array = np.asarray(parents)
-    if array.shape != (count,) or array.dtype.kind not in "iu":
-        raise InputError(f"parents must be {count} whole numbers, one per bone; got {array.dtype} {array.shape}")
+    array = validation.whole_numbers("parents", parents)
+    if array.shape != (count,):
+        raise InputError(f"parents must be {count} whole numbers, one per bone; got {array.shape}")
     for bone, parent in enumerate(array.tolist()):
         if not -1 <= parent < count:
             raise InputError(f"parents[{bone}] is {parent}; allowed are -1 for a root and bones from 0 to {count - 1}")
