@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kinema.constants import LARGEST_FLOAT64
-from kinema.errors import FileError
-from kinema.io import names
+from kinema.errors import FileError, shortened
 from kinema.io.fbx.limits import FREE_NUMBERS, MOST_ELEMENTS, MOST_NUMBERS, NUMBERS_A_BYTE
 
 _ESCAPED = re.compile(rb"FBXASC(\d{3})")
@@ -89,7 +88,7 @@ class Element:
 
     def fail(self, problem: str) -> NoReturn:
         """Raise `FileError` with this path. problem: a predicate, such as "is 3; expected a string"."""
-        raise FileError(f"{names.shortened(self.path)} {problem}".lstrip(), self.budget.file, self.line())
+        raise FileError(f"{shortened(self.path)} {problem}".lstrip(), self.budget.file, self.line())
 
     def wrong(self, value: Any, allowed: str) -> NoReturn:
         """Raise `FileError` for a value that is not allowed here."""
