@@ -212,26 +212,23 @@ def _smoothing() -> None:
 
 def _stages() -> dict[str, list[Any]]:
     """Every stage with settings that use all of its kernels, by part."""
-    from kinema.stages.arms.hands import Hands
-    from kinema.stages.body import Body
-    from kinema.stages.feet.feet import Feet
-    from kinema.stages.gaze.aim import Aim
-    from kinema.stages.gaze.eyes import Eyes
-    from kinema.stages.gaze.head import Head
-    from kinema.stages.layers import Breathing, Layer, Recoil, Sway
-    from kinema.stages.play import Play
-    from kinema.stages.tail import Tail
-    from kinema.stages.walk.locomotion import Locomotion
+    import kinema as km
 
     return {
-        "feet": [Play("walk"), Feet(weight=0.5)],
-        "hands": [Hands()],
-        "weapons": [Aim(joint="hand_r", grip="left")],
-        "clips": [Play("walk", root_motion="extract"), Breathing(), Sway(), Recoil(), Layer(lambda pose, t, dt: pose)],
-        "gaze": [Head(), Eyes()],
-        "locomotion": [Locomotion(weight=0.5)],
-        "tails": [Tail(chains=[("hips", "spine_1")])],
-        "body": [Body()],
+        "feet": [km.Play("walk"), km.Feet(weight=0.5)],
+        "hands": [km.Hands()],
+        "weapons": [km.Aim(joint="hand_r", grip="left")],
+        "clips": [
+            km.Play("walk", root_motion="extract"),
+            km.Breathing(),
+            km.Sway(),
+            km.Recoil(),
+            km.Layer(lambda pose, t, dt: pose),
+        ],
+        "gaze": [km.Head(), km.Eyes()],
+        "locomotion": [km.Locomotion(weight=0.5)],
+        "tails": [km.Tail(chains=[("hips", "spine_1")])],
+        "body": [km.Body()],
     }
 
 
