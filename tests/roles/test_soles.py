@@ -5,6 +5,7 @@ import pytest
 
 from kinema import metrics, roles
 from kinema.io import files
+from kinema.math import arrays
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from tests.assets import asset
@@ -75,6 +76,44 @@ def test_without_a_skin_the_ground_is_at_zero_if_that_is_just_below_the_joints()
     rig = roles.find(character.skeleton, character.clips)
     assert rig.floor == 0
     assert all(leg.sole == pytest.approx(8.1, abs=0.1) for leg in rig.legs)  # Centimetres: a person's ankle.
+
+
+TAKES = [
+    "bandai/dataset-1_bye_active_001",
+    "bandai/dataset-1_run_proud_001",
+    "bandai/dataset-1_walk_musical_001",
+    "cmu/cmu_120_08",
+    "cmu/cmu_137_28",
+    "cmu/cmu_70_01",
+    "cmu_02_01",
+]
+
+
+@pytest.mark.parametrize("take", TAKES)
+def test_both_feet_of_a_captured_person_have_one_sole(take):
+    rig = files.load(asset(f"bvh/{take}.bvh")).rig
+    left, right = rig.leg("left"), rig.leg("right")
+    assert left.sole == pytest.approx(right.sole, abs=0.002 * rig.leg_length)
+    assert left.toe_sole == pytest.approx(right.toe_sole, abs=0.002 * rig.leg_length)
+    if "bandai" in take:  # All its takes have one skeleton, whose ankles and toes are this high.
+        assert left.sole / rig.leg_length == pytest.approx(0.147, abs=0.003)
+        assert left.toe_sole / rig.leg_length == pytest.approx(0.053, abs=0.003)
+
+
+def test_feet_that_stand_differently_are_a_doubt():
+    """One foot always stands on its ball."""
+    made = MADE["humanoid"]()
+    character = plain(made).character
+    poses = made.clips["idle"].sample(np.linspace(0.0, 1.0, 31)).astype(np.float64)
+    rotations = poses.rotations.copy()
+    up, down = (arrays.from_axis_angle((1.0, 0.0, 0.0), angle) for angle in (0.3, -0.3))
+    foot, toe = (character.skeleton.index(f"{part}_l") for part in ("foot", "toe"))
+    rotations[:, foot] = arrays.mul(rotations[:, foot], up)
+    rotations[:, toe] = arrays.mul(rotations[:, toe], down)
+    clip = Clip.from_poses("tiptoe", character.skeleton, Pose(poses.translations, rotations), fps=30)
+    assert any("stand differently" in doubt for doubt in roles.find(character.skeleton, [clip]).doubts)
+    level = Clip.from_poses("idle", character.skeleton, poses, fps=30)
+    assert not roles.find(character.skeleton, [level]).doubts
 
 
 def test_a_clip_that_climbs_long_stairs_has_a_floor_too():

@@ -79,7 +79,7 @@ def _is_body(facts: Evidence, found: Draft) -> bool:
 
 
 def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, skins: Sequence[Skin]) -> Rig:
-    measured, floor = soles.measure(facts, standing, found.legs, skins)
+    measured, floor, sole_doubts = soles.measure(facts, standing, found.legs, skins)
     chains = [leg.joints for leg in found.legs.values()] + [arm.joints for arm in found.arms.values()]
     twists = {joints: limb_details.twists(facts, joints) for joints in chains}
     return Rig(
@@ -126,7 +126,7 @@ def _rig(facts: Evidence, found: Draft, standing: Stance, overrides: Overrides, 
         floor=floor if overrides.floor is None else overrides.floor,
         stance=standing.pose,
         confidence=found.confidence,
-        doubts=[*(doubt.text for doubt in found.doubts), *_twist_doubts(facts, twists)],
+        doubts=[*(doubt.text for doubt in found.doubts), *_twist_doubts(facts, twists), *sole_doubts],
     )
 
 

@@ -39,8 +39,17 @@ STILL = 0.15
 LEVEL_DEPTH = 0.06
 """Leg lengths of what counts as one level: captured feet stand up to 5 cm above each other on a flat floor."""
 
-LEVEL_FOOT = 0.25
-"""Foot lengths that the ankle of a standing foot may be higher or lower than in the stance: 14 degrees."""
+LEVEL_FOOT = 0.4
+"""Foot lengths that the ankle of a standing foot may be higher or lower than in the stance: 24 degrees."""
+
+FLAT_BAND = 0.14
+"""Foot lengths within which rises of the ankle above the toe are those of flat feet: 8 degrees. The densest counts."""
+
+FEWEST_STANDING = 5
+"""Moments, of thirty a second, that a foot must stand for clips to show how."""
+
+FEET_DIFFER = 0.02
+"""Leg lengths between the ankles of the two feet of a pair, as they stand, from which their difference is a doubt."""
 
 LEVEL_SHARE = 0.12
 """Share of the moments with a still sole that a level needs to be one: a hop off a box ends on the floor."""
@@ -62,22 +71,22 @@ class Sole:
 
 def measure(
     evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], skins: Sequence[Skin]
-) -> tuple[dict[str, Sole], float]:
-    """The sole of each leg, and the height of the floor."""
+) -> tuple[dict[str, Sole], float, list[str]]:
+    """The sole of each leg, the height of the floor, and doubts about soles."""
     if not legs:
-        return {}, 0.0
+        return {}, 0.0, []
     surface = _surface(evidence, stance, skins)
-    lowest = min(stance.height(joint) for leg in legs.values() for joint in (*leg.joints, leg.tip))
     soles = {}
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
-        soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg, lowest)
+        soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg)
         if strays(evidence, leg.joints[-1]):  # A foot that rotates on its own has no length along this leg.
             soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
-    level, lowest = _floor(evidence, stance, legs, soles)
     if any(sole.skinned for sole in soles.values()):
-        return soles, level
-    return _down_to_zero(evidence, legs, _levelled(evidence, stance, legs, soles), level, lowest)
+        return soles, _floor(evidence, stance, legs, soles)[0], []
+    soles, doubts = _from_clips(evidence, stance, legs, soles)
+    level, lowest = _floor(evidence, stance, legs, soles)
+    return *_down_to_zero(evidence, legs, soles, level, lowest), doubts
 
 
 def _down_to_zero(
@@ -102,44 +111,86 @@ def _down_to_zero(
 # --- one sole --------------------------------------------------------------------------------------------------
 
 
-def _by_joints(stance: Stance, leg: FoundLeg, lowest: float) -> Sole:
+def _by_joints(stance: Stance, leg: FoundLeg) -> Sole:
     ankle = leg.joints[-1]
     ahead = stance.level(stance.positions[leg.tip] - stance.positions[ankle])
     tip = ahead if leg.tip != leg.toe else ahead * 4 / 3  # A last joint is the ball of the foot, a mark its end.
-    toe_sole = stance.height(ankle if leg.toe is None else leg.toe) - lowest
-    return Sole(stance.height(ankle) - lowest, toe_sole, tip / 4, tip, False)
+    toe_sole = _above_lowest(stance, leg)
+    return Sole(toe_sole + _rise(stance, leg), toe_sole, tip / 4, tip, False)
 
 
-def _levelled(
+def _from_clips(
     evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: dict[str, Sole]
-) -> dict[str, Sole]:
-    """Soles without a skin, their ankles as high above their toes as while they stand in clips: captured feet stand a
-    few degrees off their rest pose. All feet of a body stand alike.
+) -> tuple[dict[str, Sole], list[str]]:
+    """Measure soles without a skin over all moments at which feet stand flat, both feet of a pair alike.
+
+    One moment may show a foot in the middle of a step. Returns doubts about pairs whose feet stand differently too.
     """
-    off = [_ankle_rises(evidence, stance, leg, leg.toe) for leg in legs.values() if leg.toe is not None]
-    known = [each for each in off if each is not None]
-    rise = float(np.mean(known)) if known else 0.0
-    return {
-        name: sole if legs[name].toe is None else replace(sole, sole=sole.sole + rise) for name, sole in soles.items()
-    }
+    made, doubts = dict(soles), []
+    for name, leg in legs.items():
+        pair = [other for other in legs if _unsided(other) == _unsided(name)]
+        if name != pair[0]:
+            continue
+        size = evidence.length(leg.joints)
+        length = float(np.mean([_foot_length(evidence, legs[each]) for each in pair]))
+        shown = [_flat_rises(evidence, stance, legs[each]) for each in pair]
+        rise = _commonest(np.concatenate(shown), length)
+        own = [each for each in (_commonest(rises, length) for rises in shown) if each is not None]
+        apart = max(own, default=0.0) - min(own, default=0.0)
+        if apart > FEET_DIFFER * size:
+            names = " and ".join(map(repr, pair))
+            doubts.append(f"The feet of legs {names} stand differently in clips, by {apart / size:.0%} of a leg.")
+        if rise is None:
+            rise = float(np.mean([_rise(stance, legs[each]) for each in pair]))
+        toe_sole = float(np.mean([_above_lowest(stance, legs[each]) for each in pair]))
+        heel, tip = (float(np.mean([getattr(soles[each], what) for each in pair])) for what in ("heel", "tip"))
+        for each in pair:
+            made[each] = Sole(toe_sole + (0.0 if legs[each].toe is None else rise), toe_sole, heel, tip, False)
+    return made, doubts
 
 
-def _ankle_rises(evidence: Evidence, stance: Stance, leg: FoundLeg, toe: int) -> float | None:
-    """How much higher the ankle is above the toe joint while the foot stands in clips than in the stance; None if they
-    do not show it stand about as level.
-    """
-    joints = [leg.joints[-1], toe]
-    usual, length = stance.height(joints[0]) - stance.height(joints[1]), evidence.length(joints)
-    size = evidence.length(leg.joints)
+def _unsided(name: str) -> str:
+    return name.replace("left", "").replace("right", "")
+
+
+def _foot_length(evidence: Evidence, leg: FoundLeg) -> float:
+    return evidence.length((leg.joints[-1], leg.tip if leg.toe is None else leg.toe))
+
+
+def _rise(stance: Stance, leg: FoundLeg) -> float:
+    """How much higher the ankle is than the toe joint in the stance; 0 without a toe."""
+    return 0.0 if leg.toe is None else stance.height(leg.joints[-1]) - stance.height(leg.toe)
+
+
+def _above_lowest(stance: Stance, leg: FoundLeg) -> float:
+    """How high the toe joint, or the ankle without one, is above the lowest joint of the foot in the stance."""
+    joint = leg.joints[-1] if leg.toe is None else leg.toe
+    return stance.height(joint) - min(stance.height(each) for each in (joint, leg.joints[-1], leg.tip))
+
+
+def _flat_rises(evidence: Evidence, stance: Stance, leg: FoundLeg) -> Any:
+    """(n,): how much higher the ankle is than the toe joint at the moments of clips at which the foot stands."""
+    if leg.toe is None:
+        return np.zeros(0)
+    size, usual = evidence.length(leg.joints), _rise(stance, leg)
     shown: list[Any] = [np.zeros(0)]
     for moving in evidence.clips:
-        heights = moving.positions[:, joints] @ stance.up
+        heights = moving.positions[:, [leg.joints[-1], leg.toe]] @ stance.up
         low = heights[:, 1] - heights[:, 1].min() < LEVEL_DEPTH * size
         still = (np.abs(moving.velocity(heights)) < STILL * size).all(axis=1)
-        shown.append((heights[:, 0] - heights[:, 1])[low & still] - usual)
+        shown.append((heights[:, 0] - heights[:, 1])[low & still])
     found = np.concatenate(shown)
-    found = found[np.abs(found) < LEVEL_FOOT * length]
-    return float(np.median(found)) if found.size else None
+    return found[np.abs(found - usual) < LEVEL_FOOT * _foot_length(evidence, leg)]
+
+
+def _commonest(rises: Any, length: float) -> float | None:
+    """Return the median of the densest window of rises; None of too few. length: of the foot."""
+    if len(rises) < FEWEST_STANDING:
+        return None
+    rises = np.sort(rises)
+    ends = np.searchsorted(rises, rises + FLAT_BAND * length, side="right")
+    first = int(np.argmax(ends - np.arange(len(rises))))
+    return float(np.median(rises[first : ends[first]]))
 
 
 def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
