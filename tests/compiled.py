@@ -1,15 +1,32 @@
 """What every test of a kernel needs: a way in from Python, and vectors and rotations of either precision to feed it."""
 
+import gc
+import importlib
+import pkgutil
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from numba import config, njit
+from numba.core.dispatcher import Dispatcher
+
+import kinema
 
 COMPILED = not config.DISABLE_JIT
 
 both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+
+
+def kept_loops():
+    """Every function of the package that is kept compiled, wherever it is held."""
+    from kinema.compile.kernel_cache import KernelCache
+
+    for module in pkgutil.walk_packages(kinema.__path__, "kinema."):
+        if "__main__" not in module.name:
+            importlib.import_module(module.name)
+    loops = [each for each in gc.get_objects() if isinstance(each, Dispatcher) and isinstance(each._cache, KernelCache)]
+    return [loop for loop in loops if loop.py_func.__module__.startswith("kinema.")]
 
 
 @cache

@@ -8,20 +8,18 @@ arguments of types that the manifest does not use. What the kernel cache holds m
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import json
 import os
-import pkgutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import kinema
 from kinema import compile_ahead
 from kinema.compile.kernel_cache import KernelCache
+from tests.compiled import kept_loops
 from tests.documents import run_all
 
 ROOT = Path(__file__).parents[1]
@@ -54,12 +52,7 @@ def _note_kernels() -> set[tuple[str, str]]:
 
 def _names_of_loops() -> set[str]:
     """Return the names of all compiled loops in the package."""
-    for module in pkgutil.walk_packages(kinema.__path__, "kinema."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    modules = [module for name, module in sys.modules.items() if name.startswith("kinema.")]
-    caches = [getattr(value, "_cache", None) for module in modules for value in list(vars(module).values())]
-    return {cache._name for cache in caches if isinstance(cache, KernelCache)}
+    return {loop._cache._name for loop in kept_loops()}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """What an edit recompiles: the functions that use what was edited, and no others."""
 
 import ast
-import importlib
-import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -13,13 +11,13 @@ import pytest
 from numba import config, njit
 from numba.core.dispatcher import Dispatcher
 
-import kinema
 from kinema.compile import fingerprints
 from kinema.compile.fingerprints import fingerprint
 from kinema.compile.kernel_cache import PACKAGE, KernelCache
 from kinema.math import quat
 from kinema.solvers.chain import fabrik
 from kinema.stages.feet import character_step, clip_landings, foot_hold
+from tests.compiled import kept_loops
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -127,21 +125,12 @@ def is_entry(value):
     return isinstance(value, Dispatcher) and isinstance(value._cache, KernelCache)
 
 
-def all_entries():
-    """Every function of the package that is kept compiled."""
-    names = [
-        module.name for module in pkgutil.walk_packages(kinema.__path__, "kinema.") if "__main__" not in module.name
-    ]
-    modules = [importlib.import_module(name) for name in names]
-    return list(dict.fromkeys(value for module in modules for value in vars(module).values() if is_entry(value)))
-
-
 KNOWN = (int, float, bool, str, type(None), np.generic, np.ndarray, ModuleType, fingerprints.Record)
 
 
 def test_everything_that_kernels_use_is_of_a_kind_that_is_compared_by_its_value():
     """Another kind of global would be compared by its `repr`, which need not say all that it holds."""
-    pending, seen = all_entries(), set()
+    pending, seen = kept_loops(), set()
     while pending:
         function = pending.pop().py_func
         for name, value in fingerprints._used(function):

@@ -9,6 +9,7 @@ import kinema as km
 from kinema.constants import TILE
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from tests import naive, problems
 
 BATCH = 6
@@ -111,7 +112,7 @@ def test_bones_keep_their_length_wherever_the_pole_is(solver, width, data):
         assert off.max() <= (1e-9 if dtype == np.float64 else 1e-5)
 
 
-@pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+@pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
 @pytest.mark.parametrize("share", [-2.0, 0.0, 1.0, 2.0])
 def test_a_planar_chain_whose_pole_is_on_the_line_to_its_target_keeps_its_bones(solve, share):
     """The line's own rounding leaves a rest of such a pole, which points along the line as often as across it."""
@@ -127,7 +128,7 @@ def test_a_planar_chain_whose_pole_is_on_the_line_to_its_target_keeps_its_bones(
 
 # --- chains ----------------------------------------------------------------------------------------------------
 
-chain_solvers = pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+chain_solvers = pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
 
@@ -158,7 +159,7 @@ def test_closest_means_closest_whatever_the_bones_are(solve, dtype, width):
 
 
 @pytest.mark.slow_uncompiled
-@pytest.mark.parametrize("solve", [km.fabrik, km.ccd, None], ids=["fabrik", "ccd", "constrain"])
+@pytest.mark.parametrize("solve", [*CHAIN_SOLVERS.values(), None], ids=[*CHAIN_SOLVERS, "constrain"])
 @precisions
 def test_what_is_inside_its_limits_stays_as_it_is(solve, dtype):
     """Chains that fold back before a hinge: close to straight back a rounding would rotate all hinges further down."""

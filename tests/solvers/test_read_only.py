@@ -1,13 +1,12 @@
 """Read-only arrays, which numba takes for a type of its own, cost no compilation."""
 
-import sys
-
 import numpy as np
 import pytest
 from numba import config
 
 import kinema as km
 from tests import problems
+from tests.compiled import kept_loops
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -32,12 +31,9 @@ CALLS = {
 
 
 def compiled():
-    """How many signatures the entries of all solvers have been compiled for."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("kinema.solvers.")]
-    entries = {
-        id(entry): entry for module in modules for entry in vars(module).values() if hasattr(entry, "signatures")
-    }
-    return sum(len(entry.signatures) for entry in entries.values())
+    """How many signatures the loops of all solvers have been compiled for."""
+    loops = [loop for loop in kept_loops() if loop.py_func.__module__.startswith("kinema.solvers.")]
+    return sum(len(loop.signatures) for loop in loops)
 
 
 @pytest.mark.parametrize(("solve", "arrays"), [(call[0], call[1:]) for call in CALLS.values()], ids=CALLS)

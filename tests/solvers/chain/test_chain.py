@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import kinema as km
 from kinema.constants import CHAIN_LANES
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from tests import naive, problems
 
-solvers = pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+solvers = pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
 CONE = math.radians(35)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from tests import problems
 
 pytest.importorskip("numba_cuda")
@@ -40,7 +41,7 @@ if not SIMULATED:
 
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
-solvers = pytest.mark.parametrize("solve", [km.fabrik, km.ccd], ids=["fabrik", "ccd"])
+solvers = pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
 
 COUNT = 6
 
@@ -270,7 +271,7 @@ if SIMULATED:
             (start[:1], target, {}, "joints must have the whole batch's shape"),
             (spoiled(start, np.nan), target, {}, r"joints\[5, 4, 2\] is nan"),
             (start, spoiled(target, np.inf), {}, r"target\[5, 2\] is inf"),
-            (start, target, {"limits": [km.Cone(1)] * 5}, "limits has 5 entries; the chain has 4 bones"),
+            (start, target, {"limits": [km.Cone(1)] * 5}, "limits has 5 entries; allowed are up to 4"),
             (start, target, {"max_iterations": 0}, "max_iterations must be a whole number of 1 or more"),
             (start, target, {"base": (0, 0, 0)}, "base is the zero vector"),
         ]
