@@ -1,12 +1,15 @@
 """What every solver promises, stated once and asked of each of them."""
 
+import sys
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kinema as km
-from kinema.constants import TILE
+from kinema.constants import CHAIN_LANES, TILE
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
 from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
@@ -14,6 +17,150 @@ from tests import naive, problems
 
 BATCH = 6
 """Chains of a batch: more than are solved one after the other."""
+
+
+# --- every solver ----------------------------------------------------------------------------------------------
+
+
+def made_limbs(rng, count, width=3):
+    """Limbs in reach, too far and too near."""
+    root, lengths = rng.normal(size=(count, width)), rng.uniform(0.2, 1.5, (count, 2))
+    distance = lengths.sum(-1, keepdims=True) * rng.uniform(0, 1.2, (count, 1))
+    return {"root": root, "target": root + problems.units(rng, count, width=width) * distance, "lengths": lengths}
+
+
+def made_poled_limbs(rng, count):
+    return made_limbs(rng, count) | {"pole": rng.normal(size=(count, 3)), "hint": rng.normal(size=(count, 3))}
+
+
+def made_matrices(rng, count):
+    """World matrices of limbs."""
+    world = np.zeros((count, 3, 3, 4))
+    world[..., :3] = naive.quat_to_matrix(problems.quaternions(rng, count, 3))
+    world[..., 3] = rng.normal(size=(count, 3, 3))
+    return {"world": world, "target": rng.normal(size=(count, 3)), "pole": rng.normal(size=(count, 3))}
+
+
+def made_chains(rng, count):
+    """Chains with easy and hard targets, out of reach and there already."""
+    joints = problems.random_chains(rng, count, 6)
+    target = problems.units(rng, count) * rng.uniform(0, 7, (count, 1))
+    target[::7] = joints[::7, -1]
+    return {"joints": joints, "target": target}
+
+
+def made_aims(rng, count):
+    return {
+        "world": made_matrices(rng, count)["world"][:, 0],
+        "target": rng.normal(size=(count, 3)),
+        "offset": rng.normal(size=(count, 3)) * 0.2,
+    }
+
+
+def made_looks(rng, count):
+    return {"position": rng.normal(size=(count, 3)), "target": rng.normal(size=(count, 3))}
+
+
+SOME_LIMITS = [km.Cone(0.5), None, km.Hinge((1, 0, 0), -1, 1), km.Cone(1), None]
+
+SOLVERS = {
+    "two_bone": (km.two_bone, made_limbs),
+    "two_bone with pole and hint": (partial(km.two_bone, soften=0.97), made_poled_limbs),
+    "two_bone_2d": (km.two_bone_2d, partial(made_limbs, width=2)),
+    "two_bone_rotations": (partial(km.two_bone_rotations, soften=0.97, weight=0.75), made_matrices),
+    "aim": (km.aim, made_aims),
+    "look_at": (km.look_at, made_looks),
+    "compensating": (km.compensating, made_chains),
+    **{name: (solve, made_chains) for name, solve in CHAIN_SOLVERS.items()},
+    **{
+        f"{name} inside limits": (partial(solve, limits=SOME_LIMITS), made_chains)
+        for name, solve in CHAIN_SOLVERS.items()
+    },
+}
+"""Each solver, and what makes problems for it: named arrays in float64."""
+
+solvers = pytest.mark.parametrize("name", SOLVERS)
+precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+
+
+def problem(name, count, dtype=np.float64):
+    """A solver and problems for it."""
+    solve, make = SOLVERS[name]
+    return solve, {key: array.astype(dtype) for key, array in make(problems.generator(43), count).items()}
+
+
+def fields(result):
+    """What a solver returned, as a tuple of arrays."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+def assert_same(some, others):
+    """Both have the same bits."""
+    assert all(np.array_equal(a, b) for a, b in zip(fields(some), fields(others), strict=True))
+
+
+@solvers
+def test_inputs_are_never_changed_and_the_same_bits_come_again(name):
+    solve, arrays = problem(name, 20)
+    copies = {key: array.copy() for key, array in arrays.items()}
+    before = solve(**arrays)
+    for array in arrays.values():
+        array.flags.writeable = False
+    assert_same(solve(**arrays), before)
+    assert all(np.array_equal(arrays[key], copies[key]) for key in arrays)
+
+
+@solvers
+@precisions
+def test_the_precision_stays(name, dtype):
+    solve, arrays = problem(name, 3, dtype)
+    for field in fields(solve(**arrays)):
+        assert field.dtype in (dtype, np.bool_, np.int64)
+
+
+@pytest.mark.slow_uncompiled
+@solvers
+@precisions
+def test_a_batch_is_many_singles(name, dtype):
+    """Below and above the sizes from which batches are solved side by side."""
+    solve, arrays = problem(name, 2 * TILE + 17, dtype)
+    for count in (1, 2, 5, CHAIN_LANES + 3, TILE - 1, TILE, 2 * TILE + 17):
+        batch = fields(solve(**{key: array[:count] for key, array in arrays.items()}))
+        for i in range(count) if count > 2 * TILE or count <= 5 else (0, count - 1):
+            single = fields(solve(**{key: array[i] for key, array in arrays.items()}))
+            assert all(np.array_equal(one[i], other) for one, other in zip(batch, single, strict=True))
+
+
+@pytest.mark.slow_uncompiled
+@solvers
+def test_any_thread_count_gives_the_same_bits(name, monkeypatch):
+    solve, arrays = problem(name, 1_003)
+    module = sys.modules[getattr(solve, "func", solve).__module__]
+    shared = "kinema.solvers.chain.chain" if module.__name__.startswith("kinema.solvers.chain") else module.__name__
+    for own in (module, sys.modules[shared]):
+        for threshold in ("THREADS_FROM_ITERATIVE", "THREADS_FROM_CLOSED_FORM"):
+            if hasattr(own, threshold):
+                monkeypatch.setattr(own, threshold, 8)
+    answers = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("KINEMA_THREADS", threads)
+        answers.append(solve(**arrays))
+    assert_same(answers[0], answers[1])
+    assert_same(answers[0], answers[2])
+
+
+@solvers
+def test_leading_axes_broadcast(name):
+    """A batch of shape (2, 3) with one target for every column gives what six items give; none give none."""
+    solve, arrays = problem(name, 6)
+    grid = {key: array.reshape(2, 3, *array.shape[1:]) for key, array in arrays.items()}
+    arrays["target"] = np.tile(arrays["target"][:3], (2, 1))
+    grid["target"] = arrays["target"][:3]
+    flat, shaped = fields(solve(**arrays)), fields(solve(**grid))
+    assert all(np.array_equal(a, b.reshape(a.shape)) for a, b in zip(flat, shaped, strict=True))
+    assert all(b.shape == (2, 3, *a.shape[1:]) for a, b in zip(flat, shaped, strict=True))
+    for field in fields(solve(**{key: array[:0] for key, array in arrays.items()})):
+        assert field.shape[0] == 0
 
 
 # --- solvers that take a pole ----------------------------------------------------------------------------------
@@ -129,7 +276,6 @@ def test_a_planar_chain_whose_pole_is_on_the_line_to_its_target_keeps_its_bones(
 # --- chains ----------------------------------------------------------------------------------------------------
 
 chain_solvers = pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
-precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
 
 @pytest.mark.slow_uncompiled

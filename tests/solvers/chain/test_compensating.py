@@ -237,18 +237,6 @@ def test_a_batch_is_many_singles(dtype, width):
         assert all(np.array_equal(one[i], other) for one, other in zip(batch, single, strict=True))
 
 
-@pytest.mark.slow_uncompiled
-def test_any_thread_count_gives_the_same_bits(monkeypatch):
-    rng = problems.generator(96)
-    chains, target = problems.random_chains(rng, 3001, 6), rng.normal(size=(3001, 3))
-    answers = []
-    for threads in ("1", "2", "3"):
-        monkeypatch.setenv("KINEMA_THREADS", threads)
-        answers.append(km.compensating(chains, target))
-    for other in answers[1:]:
-        assert all(np.array_equal(a, b) for a, b in zip(answers[0], other, strict=True))
-
-
 def test_planar_chains_stay_planar():
     """The same chain with z = 0 gives the same answer, and nothing leaves the plane."""
     rng = problems.generator(97)
@@ -276,17 +264,6 @@ def test_leading_axes_broadcast():
     assert r.state.shape == (2, 3, 3)
     assert r.error.shape == (2, 3)
     assert km.compensating(np.zeros((0, 4, 3)), np.zeros((0, 3))).joints.shape == (0, 4, 3)
-
-
-def test_inputs_are_never_changed():
-    chain, target, state = problems.straight_chains(3, 5), np.full((3, 3), 0.5), np.full((3, 4), 0.25)
-    for a in (chain, target, state):
-        a.flags.writeable = False
-    r = km.compensating(chain, target, state=state)
-    np.testing.assert_array_equal(chain, problems.straight_chains(3, 5))
-    np.testing.assert_array_equal(state, np.full((3, 4), 0.25))
-    assert r.state.flags.writeable
-    assert r.joints.flags.writeable
 
 
 @pytest.mark.parametrize(

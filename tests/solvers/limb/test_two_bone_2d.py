@@ -100,17 +100,6 @@ def test_finite_in_finite_out_and_bones_kept(root, target, length1, length2, ben
     assert abs(np.linalg.norm(r.end - r.knee) - length2) <= 1e-9 * scale
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_batch_is_many_singles(dtype):
-    rng = problems.generator(4)
-    root, target, lengths = (a.astype(dtype) for a in random_limbs(rng, 300))
-    batch = km.two_bone_2d(root, target, lengths)
-    for i in range(300):
-        single = km.two_bone_2d(root[i], target[i], lengths[i])
-        assert all(np.array_equal(one[i], other) for one, other in zip(batch, single, strict=True))
-    assert batch.knee.dtype == batch.theta1.dtype == dtype
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
