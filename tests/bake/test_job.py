@@ -8,10 +8,11 @@ import pytest
 import kinema as km
 from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.bake.grounds import GroundSpec, build_for, parse
-from kinema.bake.job import LEAST_REST, Order, bake_file
+from kinema.bake.job import LEAST_REST, BakeOrder
 from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.io import files
+from kinema.jobs.order import run_order
 from kinema.math import arrays
 from kinema.roles import find
 
@@ -48,14 +49,16 @@ def person():
 
 
 def baked(character, order, name="person.glb"):
-    outcome = bake_file(encoded(character), name, ".glb", order)
+    outcome = run_order(encoded(character), name, ".glb", order)
     assert outcome.data is not None, outcome.report
     return files.load_bytes(outcome.data, name), outcome.report["clips"][0]
 
 
 @pytest.mark.parametrize("angle", [0.0, np.pi, 1.5])
 def test_a_character_starts_up_the_stairs_whatever_way_it_faces(person, angle):
-    character, report = baked(turned(person, angle), Order(BakeSettings(loops=3), STAIRS, ("walk",)))
+    character, report = baked(
+        turned(person, angle), BakeOrder(settings=BakeSettings(loops=3), ground=STAIRS, clips=("walk",))
+    )
     rig, clip = character.rig, character.clips["walk baked"]
     hips = character.skeleton.world(clip.sample((0.0, float(clip.duration))))[:, rig.hips, :3, 3]
     assert hips[1, 2] - hips[0, 2] > 1.0
@@ -65,15 +68,15 @@ def test_a_character_starts_up_the_stairs_whatever_way_it_faces(person, angle):
 
 def test_a_heading_that_is_given_is_kept_and_ground_that_is_never_met_is_told(person):
     away = BakeSettings(heading=np.pi)
-    _, report = baked(person, Order(away, STAIRS, ("walk",)))
+    _, report = baked(person, BakeOrder(settings=away, ground=STAIRS, clips=("walk",)))
     assert any("never meets" in problem for problem in report["problems"])
-    _, report = baked(person, Order(away, parse("slope:10"), ("walk",)))
+    _, report = baked(person, BakeOrder(settings=away, ground=parse("slope:10"), clips=("walk",)))
     assert not any("never meets" in problem for problem in report["problems"])
 
 
 @pytest.mark.parametrize("text", ["0", "slope:0"])
 def test_level_ground_has_nothing_to_meet(person, text):
-    _, report = baked(person, Order(BakeSettings(), parse(text), ("walk",)))
+    _, report = baked(person, BakeOrder(settings=BakeSettings(), ground=parse(text), clips=("walk",)))
     assert not any("never meets" in problem for problem in report["problems"])
 
 
@@ -91,7 +94,7 @@ def test_a_run_that_treads_in_place_keeps_its_strides(person):
 def test_a_file_without_clips_reaches_from_its_rest_pose(person):
     wanted = (0.45, 1.1, 0.35)
     settings = BakeSettings(pull={"left_hand": MovingPoint.fixed(wanted)})
-    character, report = baked(replace(person, clips={}), Order(settings))
+    character, report = baked(replace(person, clips={}), BakeOrder(settings=settings))
     clip = character.clips["rest pose baked"]
     assert float(clip.duration) == pytest.approx(LEAST_REST, abs=1e-5)
     world = character.skeleton.world(clip.sample((0.0, LEAST_REST)))
@@ -102,12 +105,14 @@ def test_a_file_without_clips_reaches_from_its_rest_pose(person):
 
 def test_the_rest_pose_lasts_as_long_as_its_targets_move(person):
     path = MovingPoint(np.array((0.0, 2.5)), np.array(((0.4, 1.0, 0.4), (0.4, 1.2, 0.4))))
-    character, _ = baked(replace(person, clips={}), Order(BakeSettings(reach={"left_hand": path})))
+    character, _ = baked(replace(person, clips={}), BakeOrder(settings=BakeSettings(reach={"left_hand": path})))
     assert float(character.clips["rest pose baked"].duration) == pytest.approx(2.5, abs=1e-4)
 
 
 def test_a_file_without_clips_and_targets_says_what_it_takes(person):
-    outcome = bake_file(encoded(replace(person, clips={})), "person.glb", ".glb", Order(BakeSettings(), STAIRS))
+    outcome = run_order(
+        encoded(replace(person, clips={})), "person.glb", ".glb", BakeOrder(settings=BakeSettings(), ground=STAIRS)
+    )
     assert "--pull" in outcome.report["problem"]
 
 

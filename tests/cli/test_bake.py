@@ -44,7 +44,7 @@ def test_a_walk_up_a_slope(file, tmp_path):
     assert went[2] == pytest.approx(2.7, abs=0.1)
     assert went[1] == pytest.approx(2.7 * np.tan(np.radians(10)), abs=0.05)
     figures = json.loads(report.read_text())
-    assert figures["format"] == "kinema.bake"
+    assert figures["format"] == "kinema.report"
     assert figures["version"] == 1
     (clip,) = figures["files"][0]["clips"]
     assert clip["in_place"]
@@ -224,7 +224,7 @@ def test_an_output_that_cannot_be_written_is_noticed_before_any_work(file, tmp_p
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr("pathlib.Path.touch", read_only)
-    monkeypatch.setattr("kinema.cli.bake_order.bake_many", lambda *a, **n: pytest.fail("work was done"))
+    monkeypatch.setattr("kinema.cli.bake_order.run_many", lambda *a, **n: pytest.fail("work was done"))
     for arguments in (("-o", tmp_path / "new.glb"), ("-o", tmp_path / "out", "--report", tmp_path / "figures.json")):
         made = typed(file, *arguments, "--clip", "idle", "--fps", 5)
         assert made.exit_code == 2, made.output

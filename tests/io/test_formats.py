@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.bake.listing import items
 from kinema.io import formats
 from kinema.io.formats import FORMATS, Format
+from kinema.jobs.listing import items
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton

@@ -14,10 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kinema.bake.job import Order
-from kinema.bake.listing import Item, items, skipped_formats
-from kinema.bake.many import Runner, bake_many, in_processes, on_dask, one_by_one
-from kinema.bake.report import ReportFile
+from kinema.bake.job import BakeOrder
 from kinema.bake.settings import BakeSettings, MovingPoint
 from kinema.cli.bake import BakeOptions
 from kinema.cli.bake_output import print_reports, print_skipped
@@ -25,6 +22,9 @@ from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.options import parse_numbers
 from kinema.errors import InputError
 from kinema.io import atomic
+from kinema.jobs.listing import Item, items, skipped_formats
+from kinema.jobs.many import Runner, in_processes, on_dask, one_by_one, run_many
+from kinema.jobs.report_file import ReportFile
 from kinema.version import __version__
 
 _NOT_IN_FINGERPRINT = ("files", "output", "jobs", "dask", "report", "force")
@@ -40,7 +40,7 @@ def run(options: BakeOptions) -> int:
     folder = _output_folder(listed, options.output)
     figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
     with _progress(len(listed)) as (share, done):
-        reports = bake_many(listed, order, folder, _runner(options, share), force=options.force, done=done)
+        reports = run_many(listed, order, folder, _runner(options, share), force=options.force, done=done)
     print_reports(reports)
     print_skipped(skipped_formats(files))
     if figures is not None:
@@ -81,7 +81,7 @@ def _check_something_asked(options: BakeOptions) -> None:
 # --- from options to an order ----------------------------------------------------------------------------------
 
 
-def order_of(options: BakeOptions) -> Order:
+def order_of(options: BakeOptions) -> BakeOrder:
     """Parse the options and read every file that they name."""
     settings = BakeSettings(
         lock_feet=options.lock_feet,
@@ -100,7 +100,13 @@ def order_of(options: BakeOptions) -> Order:
         loops=options.loops,
         name=options.name,
     )
-    return Order(settings, options.parsed_ground(), tuple(options.clip), options.overrides(), _fingerprint(options))
+    return BakeOrder(
+        settings=settings,
+        ground=options.parsed_ground(),
+        clips=tuple(options.clip),
+        roles=options.overrides(),
+        fingerprint=_fingerprint(options),
+    )
 
 
 def _point(name: str, text: str) -> MovingPoint:

@@ -1,4 +1,4 @@
-"""Which files to bake, where the new ones go, and which of them are done already."""
+"""Which files to work on, where the new ones go, and which of them are done already."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from kinema.io import atomic, formats
 from kinema.io.formats import READ, WRITTEN
 from kinema.io.other_formats import convertible
 
-MANIFEST = ".kinema-bake.json"
+MANIFEST = ".kinema-files.json"
 """The file in an output folder that records how the new files were made."""
 
 MOST_FILES = 100_000
 """Files of one run: more is probably the wrong folder."""
 
 LARGEST_FILE = 2 << 30
-"""Bytes of a file to be baked."""
+"""Largest file, bytes."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One file to be baked."""
+    """One file and its new one."""
 
     path: Path
     name: str
@@ -43,7 +43,7 @@ class Item:
 
 
 def items(inputs: Iterable[str], output: Path) -> list[Item]:
-    """List the files to bake, in order.
+    """List the files to work on, in order.
 
     inputs: files, folders (searched recursively) and patterns. output: a file for a single input file, or a folder,
     which keeps the folder structure of the inputs.
@@ -52,7 +52,7 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
     found = list(_found(inputs))
     if output.suffix.lower() in WRITTEN and not output.is_dir():
         if len(found) > 1:
-            raise InputError(f"{output} is one file, but there are {len(found)} files to bake; give a folder")
+            raise InputError(f"{output} is one file, but there are {len(found)} files; give a folder")
         path = found[0][0]
         return [Item(path, path.name, output)]
     made: dict[Path, Item] = {}
@@ -60,7 +60,7 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
         item = Item(path, relative.as_posix(), output / relative.with_suffix(_kind(path)))
         if item.output in made:
             other = made[item.output].path
-            raise InputError(f"{other} and {path} would both be written to {item.output}; bake them in separate runs")
+            raise InputError(f"{other} and {path} would both be written to {item.output}; give them to separate runs")
         made[item.output] = item
     return list(made.values())
 
@@ -69,7 +69,7 @@ def _check_output(output: Path) -> None:
     """Refuse outputs that cannot be written. A name with a suffix is a file, unless there is a folder of that name."""
     if output == Path("-"):
         allowed = ", ".join(WRITTEN)
-        raise InputError(f"--output is '-'; bakes are not written to the terminal: give a file ({allowed}) or a folder")
+        raise InputError(f"--output is '-'; files are not written to the terminal: give a file ({allowed}) or a folder")
     if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
         allowed = " and ".join(WRITTEN)
         raise InputError(
@@ -143,7 +143,7 @@ def _packed(data: bytes, path: Path) -> bytes:
 
 
 def skipped_formats(inputs: Iterable[str]) -> list[Path]:
-    """List the files in folders that are not baked because their format is not read (.usd, .dae and so on)."""
+    """List the files in folders that are left out because their format is not read (.usd, .dae and so on)."""
     folders = [Path(text) for text in inputs if Path(text).is_dir()]
     below = (Path(folder) / name for top in folders for folder, _, names in os.walk(top) for name in names)
     return sorted(path for path in below if convertible(path) is not None)
@@ -171,7 +171,7 @@ class Manifest:
     def add(self, item: Item, data: bytes) -> None:
         """Record that a file is done; at once, so that an interrupted run can continue."""
         self._made[self._key(item)] = self._mark(data)
-        text = json.dumps({"format": "kinema.bake.manifest", "version": 1, "files": self._made}, indent=1)
+        text = json.dumps({"format": "kinema.manifest", "version": 1, "files": self._made}, indent=1)
         atomic.write(self._path, [text.encode()])
 
     def _key(self, item: Item) -> str:

@@ -1,4 +1,4 @@
-"""Bake many files: one after another, in parallel processes, or on a Dask cluster.
+"""Work on many files: one after another, in parallel processes, or on a Dask cluster.
 
 Files travel to the worker and back as bytes, and only this process writes them: atomically, as soon as each is done. A
 file that fails does not stop the others.
@@ -13,10 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from kinema.bake.job import Order, Outcome, bake_file, problem_of
-from kinema.bake.listing import Item, Manifest, read
 from kinema.errors import InputError, KinemaError
 from kinema.io import atomic
+from kinema.jobs.listing import Item, Manifest, read
+from kinema.jobs.order import Order, Outcome, Progress, problem_of, run_order
 
 WORKER_ATTEMPTS = 2
 """How often a file is tried whose worker died: another file may have been to blame, but this one may have been."""
@@ -31,10 +31,10 @@ PendingFiles = Iterator[tuple[Item, bytes]]
 """Files read as they are needed, so that they are not all in memory at once."""
 
 Runner = Callable[[PendingFiles, Order], Iterator[tuple[Item, bytes, Outcome]]]
-"""Bakes files: takes them when it has room, and gives back each when it is done, in any order."""
+"""Works on files: takes them when it has room, and gives back each when it is done, in any order."""
 
 
-def bake_many(
+def run_many(
     items: Iterable[Item],
     order: Order,
     folder: Path | None,
@@ -43,10 +43,10 @@ def bake_many(
     force: bool = False,
     done: Callable[[dict[str, Any]], None] = lambda report: None,
 ) -> list[dict[str, Any]]:
-    """Bake files and write the new ones. Returns a report of each, in order.
+    """Carry out an order for files and write the new ones. Returns a report of each, in order.
 
-    folder: where to keep the manifest, by which a second run skips finished files; None: bake every file. force: bake
-    again and replace existing files. done: called with the report of each file when it is finished.
+    folder: where to keep the manifest, by which a second run skips finished files; None: work on every file. force:
+    work on them again and replace existing files. done: called with the report of each file when it is finished.
     """
     items = list(items)
     manifest = None if folder is None else Manifest(folder, order.fingerprint)
@@ -100,21 +100,21 @@ def _written(item: Item, data: bytes, outcome: Outcome, manifest: Manifest | Non
 # --- runners ---------------------------------------------------------------------------------------------------
 
 
-def one_by_one(progress: Callable[[float], None] = lambda share: None) -> Runner:
-    """Return a runner that bakes in this process."""
+def one_by_one(progress: Progress = lambda share: None) -> Runner:
+    """Return a runner in this process."""
 
     def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
         for item, data in pending:
-            yield item, data, bake_file(data, item.name, item.kind, order, progress)
+            yield item, data, run_order(data, item.name, item.kind, order, progress)
 
     return run
 
 
 def in_processes(jobs: int) -> Runner:
-    """Return a runner that bakes in parallel processes on this machine.
+    """Return a runner in parallel processes on this machine.
 
     A process that dies (out of memory, for example) breaks its pool. Every file that was in it is then tried once more
-    in a pool of its own: the one to blame is reported, the others are baked.
+    in a pool of its own: the one to blame is reported, the others are done.
     """
 
     def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
@@ -124,7 +124,7 @@ def in_processes(jobs: int) -> Runner:
             with _pool(jobs, order) as pool:
                 left = yield from _until_broken(pool, pending, jobs, suspects)
             for item, data in suspects:
-                yield item, data, _bake_isolated(item, data, order)
+                yield item, data, _run_isolated(item, data, order)
 
     return run
 
@@ -156,15 +156,15 @@ def _until_broken(
         return True
 
 
-def _bake_isolated(item: Item, data: bytes, order: Order) -> Outcome:
-    """Bake a file in a process of its own, which may die."""
+def _run_isolated(item: Item, data: bytes, order: Order) -> Outcome:
+    """Work on a file in a process of its own, which may die."""
     for _ in range(WORKER_ATTEMPTS - 1):
         with _pool(1, order) as pool:
             try:
                 return pool.submit(_in_worker, data, item.name, item.kind).result()
             except BrokenProcessPool:
                 continue
-    problem = f"the process that baked it died {WORKER_ATTEMPTS} times, perhaps out of memory"
+    problem = f"the process that worked on it died {WORKER_ATTEMPTS} times, perhaps out of memory"
     return Outcome(None, {"file": item.name, "status": "failed", "problem": problem})
 
 
@@ -184,7 +184,7 @@ def _begin(order: Order) -> None:
 
 def _in_worker(data: bytes, name: str, kind: str) -> Outcome:
     assert _order is not None
-    return bake_file(data, name, kind, _order)
+    return run_order(data, name, kind, _order)
 
 
 # --- a cluster --------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def on_dask(address: str) -> Runner:
                     if following is None:
                         return
                     item, data = following
-                    future = client.submit(bake_file, data, item.name, item.kind, shared, pure=False)
+                    future = client.submit(run_order, data, item.name, item.kind, shared, pure=False)
                     running[future.key] = following
                     finished.add(future)
 

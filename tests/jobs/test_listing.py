@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from kinema.bake.listing import MANIFEST, Item, Manifest, items, read
 from kinema.errors import FileError, InputError
 from kinema.io.gltf import reader as gltf_reader
 from kinema.io.gltf.document import parse
+from kinema.jobs.listing import MANIFEST, Item, Manifest, items, read
 from tests.assets import asset
 from tests.io.gltf.build import arm, glb
 
@@ -15,7 +15,7 @@ from tests.io.gltf.build import arm, glb
 @pytest.fixture
 def folder(tmp_path):
     """Files of several kinds, in folders of their own."""
-    for name in ("b.glb", "a.GLB", "notes.txt", "deep/er/c.bvh", "deep/d.vrm", "deep/.kinema-bake.json"):
+    for name in ("b.glb", "a.GLB", "notes.txt", "deep/er/c.bvh", "deep/d.vrm", "deep/.kinema-files.json"):
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_bytes(b"x")
     return tmp_path

@@ -14,11 +14,12 @@ import pytest
 import kinema as km
 from kinema.bake import BakeSettings, MovingPoint
 from kinema.bake.grounds import GroundSpec
-from kinema.bake.job import Order, Outcome, bake_file
-from kinema.bake.listing import items
-from kinema.bake.many import bake_many, in_processes, on_dask, one_by_one
+from kinema.bake.job import BakeOrder
 from kinema.demo import humanoid
 from kinema.errors import InputError
+from kinema.jobs.listing import items
+from kinema.jobs.many import in_processes, on_dask, one_by_one, run_many
+from kinema.jobs.order import Outcome, run_order
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +42,12 @@ def folder(tmp_path, person):
 def order(**changes):
     """Something quick: the head turns, ten frames a second."""
     settings = BakeSettings(look_at=MovingPoint.fixed((1.0, 1.5, 2.0)), fps=10)
-    return Order(settings, clips=("idle",), fingerprint="look", **changes)
+    return BakeOrder(settings=settings, clips=("idle",), fingerprint="look", **changes)
 
 
 def bake_all(folder, runner, what=None, **options):
     what = what or order()
-    return bake_many(items([str(folder / "in")], folder / "out"), what, folder / "out", runner, **options)
+    return run_many(items([str(folder / "in")], folder / "out"), what, folder / "out", runner, **options)
 
 
 def states(reports):
@@ -59,7 +60,7 @@ def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
     assert states(reports) == ["baked", "failed", "baked"]
     assert reported == reports
     assert "no known format" in reports[1]["problem"]
-    assert sorted(os.listdir(folder / "out")) == [".kinema-bake.json", "a.glb", "c.glb"]
+    assert sorted(os.listdir(folder / "out")) == [".kinema-files.json", "a.glb", "c.glb"]
     made = km.load(folder / "out" / "a.glb")
     assert list(made.clips) == ["idle", "walk", "idle baked"]
     before = (folder / "out" / "a.glb").stat().st_mtime_ns
@@ -69,7 +70,7 @@ def test_a_file_that_fails_stops_nothing_and_done_files_are_skipped(folder):
 
 def test_files_baked_with_other_settings_are_replaced_only_with_force(folder):
     bake_all(folder, one_by_one())
-    other = Order(BakeSettings(fps=5), clips=("walk",), fingerprint="other")
+    other = BakeOrder(settings=BakeSettings(fps=5), clips=("walk",), fingerprint="other")
     reports = bake_all(folder, one_by_one(), other)
     assert states(reports) == ["failed"] * 3
     assert "--force" in reports[0]["problem"]
@@ -79,7 +80,7 @@ def test_files_baked_with_other_settings_are_replaced_only_with_force(folder):
 
 def test_processes_do_the_same(folder):
     assert states(bake_all(folder, in_processes(2))) == ["baked", "failed", "baked"]
-    alone = bake_file((folder / "in" / "a.glb").read_bytes(), "a.glb", ".glb", order())
+    alone = run_order((folder / "in" / "a.glb").read_bytes(), "a.glb", ".glb", order())
     assert (folder / "out" / "a.glb").read_bytes() == alone.data
 
 
@@ -92,7 +93,7 @@ def dying(data, name, kind):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_process_that_dies_takes_only_its_own_file_with_it(folder, monkeypatch):
-    monkeypatch.setattr("kinema.bake.many._in_worker", dying)
+    monkeypatch.setattr("kinema.jobs.many._in_worker", dying)
     reports = bake_all(folder, in_processes(2))
     assert states(reports) == ["baked", "failed", "baked"]
     assert "died" in reports[1]["problem"]
@@ -122,7 +123,7 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
     data = (folder / "in" / "a.glb").read_bytes()
 
     def chosen(*clips):
-        report = bake_file(data, "a.glb", ".glb", Order(BakeSettings(fps=5), clips=clips)).report
+        report = run_order(data, "a.glb", ".glb", BakeOrder(settings=BakeSettings(fps=5), clips=clips)).report
         return [clip["clip"] for clip in report["clips"]] if report["status"] == "baked" else report["problem"]
 
     assert chosen("walk") == ["walk"]
@@ -134,17 +135,17 @@ def test_clips_are_chosen_by_name_or_pattern(folder):
 
 def test_new_names_are_not_taken_and_bvh_holds_one(folder):
     data = (folder / "in" / "a.glb").read_bytes()
-    both = Order(BakeSettings(fps=5, name="walk"), clips=("*",))
-    report = bake_file(data, "a.glb", ".glb", both).report
+    both = BakeOrder(settings=BakeSettings(fps=5, name="walk"), clips=("*",))
+    report = run_order(data, "a.glb", ".glb", both).report
     assert len({clip["name"] for clip in report["clips"]} | {"idle", "walk"}) == 4
-    assert "one clip" in bake_file(data, "a.glb", ".bvh", both).report["problem"]
-    one = bake_file(data, "a.glb", ".bvh", Order(BakeSettings(fps=5), clips=("walk",)))
+    assert "one clip" in run_order(data, "a.glb", ".bvh", both).report["problem"]
+    one = run_order(data, "a.glb", ".bvh", BakeOrder(settings=BakeSettings(fps=5), clips=("walk",)))
     assert one.data.startswith(b"HIERARCHY")
 
 
 def test_folders_in_a_name_are_not_followed(folder):
     data = (folder / "in" / "a.glb").read_bytes()
-    outcome = bake_file(data, "../../outside.glb", ".glb", order())
+    outcome = run_order(data, "../../outside.glb", ".glb", order())
     assert outcome.report["status"] == "baked"
     assert not (folder.parent / "outside.glb").exists()
 
@@ -220,7 +221,7 @@ def copies(tmp_path):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, copies):
     address, workers = cluster
-    order = Order(BakeSettings(fps=30, loops=4), GroundSpec("slope", (0.2,)), fingerprint="slope")
+    order = BakeOrder(settings=BakeSettings(fps=30, loops=4), ground=GroundSpec("slope", (0.2,)), fingerprint="slope")
     done = []
 
     def count(report):
@@ -228,17 +229,15 @@ def test_a_cluster_bakes_the_same_and_survives_a_worker_that_is_killed(cluster, 
         if len(done) == 1:  # Both have work: the one that is killed is in the middle of some.
             threading.Timer(0.05, os.kill, (workers[0].pid, signal.SIGKILL)).start()
 
-    reports = bake_many(
-        items([str(copies / "in")], copies / "out"), order, copies / "out", on_dask(address), done=count
-    )
+    reports = run_many(items([str(copies / "in")], copies / "out"), order, copies / "out", on_dask(address), done=count)
     assert [report["status"] for report in reports] == ["baked"] * FILES + ["failed"], reports
     assert workers[0].poll() == -signal.SIGKILL
     assert workers[1].poll() is None
-    here = bake_file((copies / "in" / "0.glb").read_bytes(), "0.glb", ".glb", order)
+    here = run_order((copies / "in" / "0.glb").read_bytes(), "0.glb", ".glb", order)
     assert (copies / "out" / f"{FILES - 1}.glb").read_bytes() == here.data
 
 
 def test_a_missing_scheduler_is_an_error(monkeypatch):
-    monkeypatch.setattr("kinema.bake.many.DASK_PATIENCE", 0.5)
+    monkeypatch.setattr("kinema.jobs.many.DASK_PATIENCE", 0.5)
     with pytest.raises(InputError, match="no Dask scheduler"):
-        next(on_dask("tcp://127.0.0.1:9")(iter(()), Order(BakeSettings())), None)
+        next(on_dask("tcp://127.0.0.1:9")(iter(()), BakeOrder(settings=BakeSettings())), None)
