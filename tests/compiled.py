@@ -15,6 +15,9 @@ import kinema
 
 COMPILED = not config.DISABLE_JIT
 
+plain_python_only = pytest.mark.skipif(COMPILED, reason="tested as plain Python: make uncompiled-quick")
+"""For kernels that take records: compiling a way in for each of them would take minutes."""
+
 both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
 

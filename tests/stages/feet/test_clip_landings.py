@@ -7,6 +7,9 @@ import kinema as km
 from kinema import metrics
 from kinema.demo import course, humanoid
 from kinema.math import arrays
+from kinema.stages.feet.clip_landings import step_drift
+from tests.compiled import plain_python_only
+from tests.stages.feet.one_foot import ORIGIN, UP, a_body
 
 HZ = 60
 BALL = 1
@@ -279,3 +282,65 @@ def test_a_character_that_is_otherwise_still_is_updated_until_its_legs_have_come
 def test_a_speed_that_is_none_is_refused():
     with pytest.raises(km.InputError, match="leg_speed"):
         km.Feet(leg_speed=-1.0)
+
+
+def drifts(speed, seconds=2.0, dt=1 / 60, matches=True):
+    """Whether hips that drift from the clip at a speed count as moving as in it after so long; and the body."""
+    body, place = a_body(), 0.0
+    body.matches = matches
+    for _ in range(max(round(seconds / dt), 1)):
+        place += speed * dt
+        found = step_drift(body, (0.0, 1.0, place), ORIGIN, False, UP, 1.0, dt)
+        body.hips[:] = 0.0, 1.0, place
+    return bool(found), body
+
+
+@plain_python_only
+@pytest.mark.parametrize(("speed", "matches"), [(0.2, True), (0.4, False)])
+def test_hips_move_as_in_the_clip_up_to_a_quarter_of_a_leg_a_second(speed, matches):
+    assert drifts(speed)[0] == matches
+
+
+@plain_python_only
+@pytest.mark.parametrize(("speed", "matches"), [(0.17, True), (0.22, False)])
+def test_hips_that_moved_otherwise_have_to_be_a_fifth_slower_to_match_again(speed, matches):
+    assert drifts(speed, matches=False)[0] == matches
+
+
+@plain_python_only
+def test_a_drift_is_averaged_over_a_tenth_of_a_second():
+    body = drifts(0.0)[1]
+    body.hips[2] = 0.0
+    step_drift(body, (0.0, 1.0, 0.1), ORIGIN, False, UP, 1.0, 0.1)
+    assert body.drift[2] == pytest.approx(0.5, abs=0.15)  # Half of 1 m/s.
+
+
+@plain_python_only
+@pytest.mark.parametrize(("speed", "teleported"), [(15.0, False), (30.0, True)])
+def test_hips_that_are_faster_than_any_body_were_set_elsewhere(speed, teleported):
+    found, body = drifts(speed, seconds=0.0)
+    assert not found
+    assert (body.drift[2] == 0.0) == teleported
+
+
+def tables(animator):
+    """The landing tables of all clips that were read."""
+    return list(animator["feet"]._clip_landings._tables.values())
+
+
+def test_a_clip_is_read_at_least_at_120_frames_a_second_and_at_most_twice_that():
+    animator = walking()
+    animator.update(1 / HZ)
+    assert all(120 <= table.rate < 200 for table in tables(animator))
+
+
+def test_a_long_clip_is_read_in_parts(monkeypatch):
+    asked, sample = [], km.Clip.sample
+    monkeypatch.setattr(km.Clip, "sample", lambda clip, t, *rest: (asked.append(np.size(t)), sample(clip, t, *rest))[1])
+    person = humanoid()
+    walk = km.Clip("walk", person.skeleton, person.clips["walk"].tracks, duration=16.0)
+    long = km.Character(person.skeleton, {"walk": walk}, person.rig)
+    animator = km.Animator(long, [km.Play("walk", loop=False), km.Feet()], ground=0.0)
+    animator.update(1 / HZ)
+    assert 700 < max(asked) < 1500
+    assert len(tables(animator)[0].landings) > 1700

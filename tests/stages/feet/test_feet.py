@@ -446,3 +446,21 @@ def test_a_contact_that_is_lost_for_a_frame_is_no_step():
     figures = metrics.measure(person.rig, np.array(world), ground, 1 / 120, planted=np.array(planted))
     assert figures.worst_slide < 0.01
     assert figures.hover[np.array(planted)].max() < 0.1
+
+
+def test_a_foot_that_is_a_point_looks_for_its_foothold_as_one_of_fifteen_percent_of_its_leg():
+    state = km.Animator(spider(), [km.Feet()], ground=0.0)["feet"]
+    soles = state._records.soles
+    assert np.allclose(6 * soles["spacing"] / soles["length"], 0.15, rtol=0.3)
+
+
+def test_a_long_body_finds_the_ground_under_all_its_feet_on_a_steep_slope():
+    """On a slope of 30 degrees through the middle of its feet, and not much farther than that."""
+    character = quadruped()
+    usual = km.Animator(humanoid(), [km.Feet(max_rise=0.0)], ground=0.0)["feet"]._records.settings["contact"]["rise"][0]
+    rise = km.Animator(character, [km.Feet(max_rise=0.0)], ground=0.0)["feet"]._records.settings["contact"]["rise"][0]
+    at = character.rig.standing_world[:, :3, 3]
+    ankles = at[[leg.joints[-1] for leg in character.rig.legs]] - at[character.rig.hips]
+    farthest = np.linalg.norm(ankles[:, ::2], axis=-1).max()
+    assert math.tan(math.radians(25.0)) * farthest < rise < math.tan(math.radians(45.0)) * farthest
+    assert usual < rise
