@@ -11,12 +11,17 @@ from kinema.stages.walk.swing_plan import (
     PATH_RAYS,
     landing_point_of,
     plan_penetration,
+    plan_rays,
+    plan_swing,
     raise_foothold,
+    set_waits,
     share_across,
+    swing_duration,
+    swing_path,
 )
 from kinema.stages.walk.walking_records import WALKING_FOOT, WALKING_LEG
-
-UP = (0.0, 1.0, 0.0)
+from tests.compiled import plain_python_only
+from tests.stages.walk.one_walker import UP, a_walker, settings, some_feet, some_legs
 
 
 @batch
@@ -108,3 +113,87 @@ def test_a_foot_stays_during_its_waits_and_moves_all_the_way_between_them():
     feet.swing.depart[:], feet.swing.arrive[:] = 0.2, 0.3
     find_shares(*kernel_views(feet), np.array((0.2, 0.45, 0.7)), out)
     np.testing.assert_allclose(out, (0.0, 0.5, 1.0), atol=1e-12)
+
+
+# --- one plan, by itself ----------------------------------------------------------------------------------------------
+
+
+class Plan:
+    """A swing by 0.6 m over ground with a height, by the distance from where its ball leaves."""
+
+    def __init__(self, height=lambda along: 0.0, lands=0.0, **changes):
+        self.legs = some_legs(1, home=(0.0, 0.0, 0.0))
+        self.leg, self.foot = self.legs[0], some_feet(self.legs)[0]
+        self.settings, self.walker = settings(**changes), a_walker()
+        self.foot.foothold.ball[:] = 0.0, lands, 0.6
+        self.hits = HIT.zeros(plan_rays(self.leg), np.float64)
+        self.hits.found, self.hits.normal = True, UP
+        path = swing_path(self.leg, self.foot, UP)
+        self.spacing = path.spacing
+        for line in range(2):
+            for n in range(PATH_RAYS):
+                self.hits[line * PATH_RAYS + n].point[1] = height(path.first + n * path.spacing)
+        self.foot.swing.apex, self.foot.swing.arrive = lands + 0.12, 0.1
+
+    def plan(self):
+        plan_swing(self.settings, self.leg, self.walker, self.foot, self.hits, UP)
+        return self.foot.swing
+
+    def waits(self):
+        set_waits(self.settings, self.leg, self.walker, self.foot, self.hits, UP)
+        return self.foot.swing.depart, self.foot.swing.arrive
+
+
+@plain_python_only
+def test_a_swing_on_level_ground_rises_over_it_and_does_not_wait():
+    swing = Plan().plan()
+    assert swing.apex == pytest.approx(0.12)
+    assert swing.depart == 0.0
+    assert 0.07 < swing.arrive < 0.15
+
+
+@plain_python_only
+@pytest.mark.parametrize(("wall", "counts"), [(0.4, True), (0.6, False)])
+def test_a_swing_goes_over_a_step_but_not_over_a_wall(wall, counts):
+    apex = Plan(lambda along: wall if 0.2 < along < 0.35 else 0.0).plan().apex
+    assert apex == pytest.approx(0.12 + (wall if counts else 0.0))
+
+
+@plain_python_only
+def test_a_swing_takes_as_long_as_it_takes_to_rise_and_to_fall_and_to_go_across():
+    one = Plan()
+    one.foot.swing.apex, one.foot.swing.rises, one.foot.swing.arrive = 0.3, 0.6, 0.0
+    one.foot.foothold.ball[:] = 0.0, 0.2, 0.01
+    assert swing_duration(one.settings, one.leg, one.foot, UP) == pytest.approx(0.3 * 0.43, rel=0.3)
+    one.foot.foothold.ball[:] = 0.0, 0.3, 2.0
+    assert swing_duration(one.settings, one.leg, one.foot, UP) == pytest.approx(1.5 * 2.0 / 10.0, rel=0.01)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("below", "clear"), [(0.02, False), (0.045, True)])
+def test_a_swing_keeps_three_centimetres_from_the_ground_where_it_can(below, clear):
+    one = Plan(lambda along: -below)
+    one.foot.swing.apex = 0.0
+    assert (plan_penetration(one.leg, one.foot, one.hits, UP) == 0.0) == clear
+
+
+@plain_python_only
+def test_a_plan_is_compared_with_the_ground_at_some_twenty_moments():
+    one = Plan(lambda along: 0.07)
+    one.foot.swing.apex = 0.0
+    assert plan_penetration(one.leg, one.foot, one.hits, UP) == pytest.approx(20 * 4 * 0.1, rel=0.3)
+
+
+@plain_python_only
+def test_rays_along_a_path_and_under_a_sole_are_a_hands_width_apart():
+    one = Plan()
+    assert 0.045 < one.spacing < 0.08
+    points = [landing_point_of(one.leg, one.foot, which) for which in range(LANDING_RAYS)]
+    assert 0.04 < np.diff(points, axis=0)[:, 2].max() < 0.08
+
+
+@plain_python_only
+def test_a_point_that_rises_in_place_has_a_path_of_next_to_no_length():
+    one = Plan()
+    one.leg.samples[:], one.foot.foothold.ball[:] = 0.0, (0.0, 0.3, 0.0)
+    assert 0.0 < swing_path(one.leg, one.foot, UP).spacing < 1e-6

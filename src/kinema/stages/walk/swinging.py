@@ -99,9 +99,9 @@ def reachable_way(leg, way, side, up):
         across = vec.reject(way, up)
         lifted = -math.sqrt(max(leg.reach * leg.reach - vec.dot(across, across), zero))
         lifted = min(max(lifted, height), height + leg.bones.length * like(zero, HIGHEST_LIFT))
-        lifted = min(lifted, leg.reach * like(zero, HIGHEST_ANKLE))
-        room = math.sqrt(leg.reach * leg.reach - lifted * lifted)
-        share = min(room / max(vec.length(across), room), like(zero, 1.0))
+        lifted = max(min(lifted, leg.reach * like(zero, HIGHEST_ANKLE)), -leg.reach)
+        room, far = math.sqrt(leg.reach * leg.reach - lifted * lifted), vec.length(across)
+        share = room / far if far > room else like(zero, 1.0)
         return vec.add(vec.scale(across, share), vec.scale(up, lifted))
     if square < leg.nearest * leg.nearest:
         outward = vec.scale(side, like(zero, 1.0 if leg.outward > zero else -1.0))
