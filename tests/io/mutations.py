@@ -25,6 +25,7 @@ import numpy as np
 
 import kinema as km
 from tests.assets import FOLDER
+from tests.io.fbx import build as fbx
 from tests.io.gltf.build import arm, glb
 
 SECONDS = 10
@@ -45,9 +46,20 @@ def sources():
         for path in sorted(FOLDER.glob(pattern)):
             if path.stat().st_size < 200_000 and "meshopt" not in path.name:
                 found[path.name] = path.read_bytes()
+    found |= {f"made_{version}_{form.__name__}.fbx": form(tree, version) for form, version, tree in _made_fbx()}
+    for path in sorted(FOLDER.glob("fbx/*.fbx")):
+        if path.stat().st_size < 60_000:
+            found[path.name] = path.read_bytes()
     for path in sorted(FOLDER.glob("bvh/*.bvh")):
         found[path.name] = _shortened(path.read_text(encoding="utf-8"))
     return found
+
+
+def _made_fbx():
+    return [(form, version, fbx.leg()) for form, version in fbx.FORMS] + [
+        (fbx.binary, 6100, fbx.old_leg()),
+        (fbx.text, 6100, fbx.old_leg()),
+    ]
 
 
 def _shortened(text):
@@ -134,6 +146,10 @@ def damaged(data, name, chance):
         return data[: chance.randrange(len(data))]
     if chance.random() < 0.1:
         return _bytes_changed(data, chance)
+    if name.startswith("made_"):
+        return _elements_changed(name, chance)
+    if name.endswith(".fbx"):
+        return _words_changed(data, chance, b",") if data[:1] == b";" else _bytes_changed(data, chance)
     return _words_changed(data, chance) if name.endswith(".bvh") else _parts_changed(data, chance)
 
 
@@ -145,12 +161,23 @@ def _bytes_changed(data, chance):
     return bytes(changed)
 
 
-def _words_changed(data, chance):
-    words = data.split(b" ")
+def _elements_changed(name, chance):
+    """An FBX file with elements that are others; sometimes its arrays are deflated."""
+    form, version, tree = next(
+        (form, version, tree) for form, version, tree in _made_fbx() if name == f"made_{version}_{form.__name__}.fbx"
+    )
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        _member_changed({"": tree}, chance)
+    options = {"deflate": chance.random() < 0.3} if form is fbx.binary else {}
+    return form(tree, version, **options)
+
+
+def _words_changed(data, chance, between=b" "):
+    words = data.split(between)
     for _ in range(chance.choice((1, 1, 2, 5))):
         at = chance.randrange(len(words))
         words[at : at + chance.choice((0, 1, 1, 3))] = [chance.choice(WORDS)]
-    return b" ".join(words)
+    return between.join(words)
 
 
 def _parts_changed(data, chance):
@@ -224,7 +251,7 @@ class Trial:
 
     def _compile(self):
         """Read a file of each kind, so that no other waits for the compiler."""
-        for name in ("made.glb", "made.bvh"):
+        for name in ("made.glb", "made.bvh", "made_7400_binary.fbx"):
             path = self.folder / name
             path.write_bytes(self.files[name])
             _check(km.load(path))

@@ -264,7 +264,7 @@ def read_old_curve(channel: Element) -> Curve | None:
     values = element.values
     if isinstance(element.array_values(), np.ndarray):
         element.fail("has numbers alone; keys have letters between them")
-    starts = [i - 2 for i, value in enumerate(values) if value in _LETTERS and i >= 2]
+    starts = [i - 2 for i, value in enumerate(values) if i >= 2 and isinstance(value, bytes) and value in _LETTERS]
     if not starts:
         element.fail("has no key")
     element.budget.charge(10 * len(starts), element)
