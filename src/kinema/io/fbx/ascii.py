@@ -135,7 +135,8 @@ def parse(data: bytes, budget: Budget) -> Element:
             if len(unclosed) > MOST_DEPTH:
                 last.fail(f"is inside {len(unclosed)} elements; at most {MOST_DEPTH} are allowed")
             unclosed.append(last)
-    if data[position:].strip(b"\0 \t\r\n") and not data[position:].lstrip().startswith(b";"):
-        line = data.count(b"\n", 0, position) + 1
-        raise FileError(f"found {data[position : position + 30].strip()!r}; expected `Name: values`", budget.file, line)
+    left = data[position:].lstrip(b"\0 \t\r\n")
+    if left and not left.startswith(b";"):
+        line = data.count(b"\n", 0, len(data) - len(left)) + 1
+        raise FileError(f"found {left[:30]!r}; expected `Name: values`", budget.file, line)
     return root
