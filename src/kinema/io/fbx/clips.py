@@ -45,7 +45,7 @@ _WIDEST = 1.5
 """Radians between two keys of a rotation, above which samples between them are kept: the shorter way must be theirs."""
 
 _MERGED = 1e-3
-"""Share of a frame: a frame this close to a key is not sampled."""
+"""Share of a frame within which two times count as one."""
 
 _NUMBERS_A_SAMPLE = 40
 """Charged for each sample of each node: its transform, and what is computed on the way."""
@@ -99,19 +99,21 @@ def _grid(take: Take, node: Node, fps: float) -> tuple[Any, Any]:
         curves += take.curves(above.key, SCALING)
     if not curves:
         return np.array([float(take.first)]), np.zeros(0, bool)
+    nearest = _MERGED * TICKS / fps
     keys = np.unique(np.concatenate([curve.times for curve in curves]))
-    jumps = np.unique(np.concatenate([curve.jumps for curve in curves]))
+    # Curves of a node may have the same key a few ticks apart, by rounding; in one curve, that is a jump.
+    keys = keys[np.diff(keys, prepend=keys[0] - TICKS) > nearest]
+    jumps = np.unique(np.concatenate([curve.jumps(nearest) for curve in curves]))
     held = all(curve.outside == ("C", "C") for curve in curves)
     first, last = (max(take.first, int(keys[0])), min(take.last, int(keys[-1]))) if held else (take.first, take.last)
     keys = keys[(keys >= take.first) & (keys <= take.last)]
     frames = _frames(keys, first, last, fps, node)
     ends = np.array([take.first, take.last])[: 2 if len(keys) or len(frames) else 1]
-    jumps = jumps[(jumps > take.first) & (jumps <= take.last)]
-    # Just before a jump and just after: a key whose value holds until the next has no other way to end.
-    ticks = np.unique(np.concatenate((keys, frames, ends, jumps - 1, jumps)).astype(np.float64))
+    jumps = jumps[(jumps >= take.first) & (jumps <= take.last)]
+    ticks = np.unique(np.concatenate((keys, frames, ends, jumps)).astype(np.float64))
     gaps, is_key = np.diff(ticks), np.isin(ticks, keys)
     dense = is_key[1:] & is_key[:-1] & (gaps <= (1 + _MERGED) * TICKS / fps)
-    return ticks, dense | (gaps <= 1)
+    return ticks, dense | (gaps <= nearest)
 
 
 def _frames(keys: Any, first: int, last: int, fps: float, node: Node) -> Any:

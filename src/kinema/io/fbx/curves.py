@@ -124,10 +124,11 @@ class Curve:
         seconds = max(float(self.times[part + 1] - self.times[part]), 1.0) / TICKS
         return float(self.values[part + 1] - self.values[part]) / seconds
 
-    @property
-    def jumps(self) -> Any:
-        """The times at which the value jumps, (n,): ticks."""
-        return self.times[1:][self.kinds[:-1] == CONSTANT]
+    def jumps(self, nearest: float) -> Any:
+        """Return the times just before and just after the value jumps, (n,): ticks. nearest: of two keys on a way."""
+        close = np.diff(self.times) <= nearest
+        ends = self.times[1:][(self.kinds[:-1] == CONSTANT) | close]
+        return np.concatenate((ends, ends - 1, self.times[:-1][close], self.times[:-1][self.held_next[:-1]] + 1))
 
 
 def _bezier(share: Any, seconds: Any, start: Any, end: Any, slopes: Any, weights: Any) -> Any:
