@@ -59,7 +59,7 @@ def test_everything_that_the_other_process_compiled_is_loaded_here(monkeypatch):
     monkeypatch.setattr(kernels, "_ready", set())
     monkeypatch.setattr(kernels, "_complete", set())
     kernels._load(list(SCENES))
-    played = {kernels.kind_played(name) for name in SCENES}
+    played = {SCENES[name] for name in SCENES}
     assert kernels._ready == kernels._complete == played
 
 
@@ -80,7 +80,7 @@ def test_a_scene_that_is_opened_while_others_are_loaded_waits_for_one_job_at_mos
     monkeypatch.setattr(kernels, "first_jobs", jobs.get)
     monkeypatch.setattr(kernels, "later_jobs", lambda kind: ())
     monkeypatch.setattr(kernels, "LOADING_PAUSE", 0.2)
-    monkeypatch.setattr(kernels, "kind_played", lambda name: Loaded)
+    monkeypatch.setattr(kernels, "kind_of", lambda name: Loaded)
     monkeypatch.setattr(kernels, "_other", None)
     loader = threading.Thread(target=kernels._load, args=(["loaded"],))
     loader.start()

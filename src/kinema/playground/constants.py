@@ -79,12 +79,3 @@ PORTS_TRIED = 50
 
 TIME_TO_CLOSE = 1
 """Whole seconds after Ctrl-C in which connections may close by themselves."""
-
-JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
-"""Frames per second, and most frames, of a clip that are examined to find whether it walks in place."""
-
-LONGEST_BAKED = 120.0
-"""Longest clip that the page bakes, seconds: the result must be ready within `LONGEST_FILE_WAIT`."""
-
-WAY_POINTS_A_SECOND = 10.0
-"""Samples per second of a dragged handle that moves along over uneven ground."""

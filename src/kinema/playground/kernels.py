@@ -22,11 +22,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from kinema import compile_ahead
-from kinema.demo.scenes.registry import SCENES
+from kinema.demo.scenes.registry import SCENES, kind_of
 from kinema.demo.scenes.scene import Choice, Scene, Slider, Switch
 from kinema.errors import InputError
 from kinema.playground.constants import LOADING_PAUSE, TICK
-from kinema.playground.kinds import kind_played
 
 TYPICAL_SECONDS = {
     "clips": 10.0,
@@ -216,7 +215,7 @@ def _load(names: list[str]) -> None:
     A scene that is opened meanwhile waits for one job at most.
     """
     for name in names:
-        kind = kind_played(name)
+        kind = kind_of(name)
         for job in chain(first_jobs(kind).values(), later_jobs(kind)):
             with _one_at_a_time:
                 job()
@@ -252,7 +251,7 @@ def _serve(names: list[str]) -> None:
     threading.Thread(target=_read_names, args=(queue,), daemon=True).start()
     while (job := queue.next()) is not None:
         name, is_first = job
-        kind = kind_played(name)
+        kind = kind_of(name)
         if is_first:
             run_jobs(kind.title, first_jobs(kind), lambda progress, name=name: _report(name, progress))  # type: ignore[misc]
         else:

@@ -277,10 +277,10 @@ def _compile(scene: str, drawn: threading.Event, compilers: list[subprocess.Pope
     The rest waits until the first picture is drawn: until then, it would take processor time from it.
     """
     _connection_class()
+    from kinema.demo.scenes.registry import kind_of
     from kinema.playground.kernels import compile_the_rest, make_ready
-    from kinema.playground.kinds import kind_played
 
-    first = kind_played(scene)
+    first = kind_of(scene)
     make_ready(first, lambda progress: None)
     drawn.wait(FIRST_PICTURE_WAIT)
     compilers.append(compile_the_rest(first))

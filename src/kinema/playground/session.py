@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
+from kinema.demo.scenes.registry import kind_of
 from kinema.demo.scenes.scene import FileJob, Scene
 from kinema.errors import InputError
 from kinema.playground import protocol
@@ -27,7 +28,6 @@ from kinema.playground.constants import (
     TICK,
 )
 from kinema.playground.kernels import Progress, is_complete, make_ready
-from kinema.playground.kinds import kind_played
 from kinema.playground.undo import UndoStack
 
 logger = logging.getLogger("kinema.playground")
@@ -86,7 +86,7 @@ class Session:
     """
 
     def __init__(self, scene: str, still: bool, state: Any, wake: Callable[[], None]) -> None:
-        self.kind = kind_played(scene)
+        self.kind = kind_of(scene)
         self.picture_seconds = 0.0
         """Duration of the page's last picture."""
         self.outbox = Outbox(wake)

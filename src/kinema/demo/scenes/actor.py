@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.bake.travel import travel_of, without_slip
 from kinema.errors import InputError
 from kinema.io.gltf import Document
 from kinema.math import arrays
@@ -29,6 +29,8 @@ MOST_CLIPS = 200
 """Clips that can be chosen from."""
 MOST_JOINTS = 2000
 """Joints of a character; each takes 48 bytes of every frame sent to the page."""
+JUDGED_FPS, JUDGED_FRAMES = 30.0, 240
+"""Frames per second, and most frames, of a clip that are examined to find whether it walks in place."""
 SMALLEST, LARGEST = 1e-4, 1e5
 """Smallest and largest size relative to a person that single precision can handle."""
 POSES = "poses"
@@ -53,14 +55,11 @@ class ClipMotion:
     """Speed that the feet of a clip that walks in place ask for, per second."""
 
 
-Judge = Callable[[Character, Clip], ClipMotion]
-
-
 class Actor:
     """A character of a scene.
 
     file: name of the file it came from, "" if it is ours. root: the joint that travels; None: the highest that moves.
-    judge: finds how a clip travels. Raises InputError if the character is too small, too large or has too many joints.
+    Raises InputError if the character is too small, too large or has too many joints.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class Actor:
         *,
         file: str = "",
         root: str | None = None,
-        judge: Judge | None = None,
     ) -> None:
         self.original = character
         self.file = file
@@ -83,7 +81,6 @@ class Actor:
             )
         if len(character.skeleton) > MOST_JOINTS:
             raise InputError(f"{character.name} has {len(character.skeleton)} joints; {MOST_JOINTS} can be shown")
-        self._judge = judge or clip_motion
         self._motions: dict[str, ClipMotion] = {}
 
     @property
@@ -149,9 +146,13 @@ class Actor:
         """Return how a clip travels, by name; None for the rest pose."""
         key = clip or ""
         if key not in self._motions:
-            made = standing(self.character) if clip is None else self._judge(self.character, self.character.clips[clip])
-            self._motions[key] = made
+            self._motions[key] = standing(self.character) if clip is None else self._measured(clip)
         return self._motions[key]
+
+    def _measured(self, clip: str) -> ClipMotion:
+        """Return how a clip travels. Those of files may walk in place."""
+        measure = planted_motion if self.file else clip_motion
+        return measure(self.character, self.character.clips[clip])
 
     def with_poses(self, clip: Clip | None, motion: ClipMotion) -> Actor:
         """Return the same actor with a clip of stored poses, or without one. motion: of the clip they were made on."""
@@ -229,6 +230,23 @@ def clip_motion(character: Character, clip: Clip) -> ClipMotion:
         return replace(still, extract=True, ahead=np.asarray(went.offset, float) / way)
     first = character.skeleton.world(clip.sample(0.0))
     return replace(still, centre=_below(rig, first), ahead=_facing(rig, first))
+
+
+def planted_motion(character: Character, clip: Clip) -> ClipMotion:
+    """Return how a clip travels: by its root or, if it walks in place, by the speed of its planted feet."""
+    own, rig = clip_motion(character, clip), character.rig
+    if own.extract or rig is None or not rig.legs or not clip.duration:
+        return own
+    times = np.linspace(0.0, clip.duration, min(round(clip.duration * JUDGED_FPS), JUDGED_FRAMES) + 2)
+    world = rig.skeleton.world(clip.sample(times))
+    dt = float(times[1])
+    travel = travel_of(rig, world, dt, closed=True)
+    own = replace(own, floor=travel.floor)
+    if not travel.needed:
+        return own
+    velocity = without_slip(rig, world, dt, travel).velocity.mean(axis=0)
+    speed = float(np.linalg.norm(velocity))
+    return replace(own, speed=speed, ahead=velocity / speed) if speed else own
 
 
 def _below(rig: Rig, world: Any) -> Any:

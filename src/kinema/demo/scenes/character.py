@@ -5,6 +5,7 @@ Space: the character's unit, y up. The ground is scaled to its legs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -15,14 +16,26 @@ from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
-from kinema.demo.scenes.actor import POSES, Actor, clip_motion, joints_by_role
+from kinema.demo.scenes.actor import POSES, Actor, joints_by_role
+from kinema.demo.scenes.baked_walk import bake_job, baked_file, pose_file
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
 from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
-from kinema.demo.scenes.scene import Button, Choice, Control, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.scene import (
+    Button,
+    Choice,
+    Control,
+    Download,
+    FileJob,
+    Scene,
+    Slider,
+    Status,
+    Switch,
+    clamped_position,
+)
 from kinema.demo.scenes.walk_round import Spot
 from kinema.demo.scenes.walker import Walker
 from kinema.io.formats import READ
@@ -68,8 +81,6 @@ class CharacterScene(Scene):
     )
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = READ
-    judge = staticmethod(clip_motion)
-    """Finds how the clips of a file travel."""
     controls: tuple[Control, ...] = ()
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         (
@@ -116,10 +127,19 @@ class CharacterScene(Scene):
     # Files.
 
     def receive(self, name: str, data: bytes) -> None:
-        self.welcome(Actor(loaded(name, data), file=name, judge=self.judge))
+        self.welcome(Actor(loaded(name, data), file=name))
+
+    def _file(self, ending: str) -> str:
+        """Return the name of a file to download."""
+        return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', self.walker.actor.name)[:40]}_{ending}.glb"
+
+    def long_job(self, name: str) -> FileJob | None:
+        return bake_job(self.walker) if name == self._file("baked") else None
 
     def give(self, name: str) -> bytes:
-        """`MODEL`: the current character's skin as glTF. `GROUND`: see `packed`."""
+        """`MODEL`: the current character's skin as glTF. `GROUND`: see `packed`. The others are downloads."""
+        if name == self._file("pose"):
+            return pose_file(self.walker)
         if name == MODEL:
             return model(self.walker.actor)
         if name == GROUND:
@@ -175,7 +195,8 @@ class CharacterScene(Scene):
             Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
-            *self._downloads(),
+            Download("pose_file", "Download pose as GLB", self._file("pose"), group=POSE_GROUP),
+            Download("baked", "Download clip as GLB", self._file("baked"), group=POSE_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),
@@ -190,10 +211,6 @@ class CharacterScene(Scene):
             Slider("pose", "Pose", 0, 0, MOST - 1, 1, group=TIMELINE),
             Slider("remove_pose", "Remove pose", 0, 0, MOST - 1, 1, group=TIMELINE),
         )
-
-    def _downloads(self) -> tuple[Control, ...]:
-        """Return the downloads that the scene offers."""
-        return ()
 
     # User input.
 
@@ -359,6 +376,7 @@ class CharacterScene(Scene):
             self.drag(handle, (0.3, 0.4, 0.3))
         self.pin("hips")
         super().rehearse()
+        baked_file(self.walker)
         self.receive("person.glb", saved(replace(humanoid(), skins=())))
 
     def step(self, dt: float) -> None:

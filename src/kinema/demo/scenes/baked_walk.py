@@ -21,8 +21,12 @@ from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
-from kinema.playground.constants import LONGEST_BAKED, WAY_POINTS_A_SECOND
 from kinema.stages.feet.feet import Feet
+
+LONGEST_BAKED = 120.0
+"""Longest clip that is baked, seconds: a page waits three minutes for a file."""
+WAY_POINTS_A_SECOND = 10.0
+"""Samples per second of a dragged handle that moves along over uneven ground."""
 
 
 def bake_job(walker: Walker) -> FileJob:

@@ -5,9 +5,9 @@ import pytest
 
 import kinema as km
 from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.baked_walk import baked_file
+from kinema.demo.scenes.character import CharacterScene
 from kinema.errors import InputError
-from kinema.playground.baked_walk import baked_file
-from kinema.playground.played_character import PlayedCharacter, judged
 from tests.assets import asset
 
 
@@ -31,7 +31,7 @@ def worlds(character, clip, frames=25):
 
 @pytest.mark.parametrize("way", [0.5, 19.0], ids=["straight", "in the bend"])
 def test_it_starts_where_it_walks_and_goes_where_it_heads(way, tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.walker.way = way
     walked(scene, 0.5)
     spot = scene.walker.spot
@@ -44,7 +44,7 @@ def test_it_starts_where_it_walks_and_goes_where_it_heads(way, tmp_path):
 
 
 def test_its_feet_are_on_the_stairs(tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.set("ground", "stairs")
     walked(scene, 1.0)
     baked = read(scene.walker, tmp_path)
@@ -59,7 +59,7 @@ def test_its_feet_are_on_the_stairs(tmp_path):
 
 
 def test_a_held_hand_goes_along(tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.set("ground", "level")
     scene.drag("hand left", (0.35, 1.3, 0.35))
     walked(scene, 1.0)
@@ -76,13 +76,13 @@ def test_a_held_hand_goes_along(tmp_path):
 
 def test_one_that_walks_in_place_gets_ahead_by_its_feet(tmp_path):
     character = km.load(asset("gltf/KayKit_Knight.glb"))
-    actor = Actor(character, file="knight.glb", judge=judged)
+    actor = Actor(character, file="knight.glb")
     motion = actor.motion("Walking_A")
     assert not motion.extract
     assert motion.speed > actor.size * 0.5
     assert motion.ahead[2] > 0.99
     assert actor.motion("Idle").speed == 0.0
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.welcome(actor)
     start = scene.walker.way
     walked(scene, 1.0)
@@ -94,20 +94,20 @@ def test_one_that_walks_in_place_gets_ahead_by_its_feet(tmp_path):
 
 
 def test_without_a_clip_it_is_the_pose(tmp_path):
-    scene = PlayedCharacter()
-    scene.welcome(Actor(km.load(asset("vrm/cryptovoxels.vrm")), file="one.vrm", judge=judged))
+    scene = CharacterScene()
+    scene.welcome(Actor(km.load(asset("vrm/cryptovoxels.vrm")), file="one.vrm"))
     walked(scene, 0.1)
     assert list(read(scene.walker, tmp_path).clips) == ["held pose"]
 
 
 def test_too_long_is_too_long(monkeypatch):
-    monkeypatch.setattr("kinema.playground.baked_walk.LONGEST_BAKED", 0.5)
+    monkeypatch.setattr("kinema.demo.scenes.baked_walk.LONGEST_BAKED", 0.5)
     with pytest.raises(InputError, match="kinema bake"):
-        baked_file(PlayedCharacter().walker)
+        baked_file(CharacterScene().walker)
 
 
 def test_stored_poses_are_baked_as_a_clip(tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.be_still()
     scene.set("store", None)
     scene.drag("hand left", (0.5, 1.5, 0.3))
@@ -123,11 +123,11 @@ def test_stored_poses_are_baked_as_a_clip(tmp_path):
 
 
 def test_the_shown_pose_is_a_file_of_one_frame(tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.be_still()
     scene.drag("hand left", (0.5, 1.5, 0.3))
     walked(scene, 1.0)
-    (tmp_path / "pose.glb").write_bytes(scene.give(scene.pose_name))
+    (tmp_path / "pose.glb").write_bytes(scene.give("humanoid_pose.glb"))
     posed = km.load(tmp_path / "pose.glb", rig=False)
     (clip,) = posed.clips.values()
     world = posed.skeleton.world(clip.sample(0.0))
@@ -138,7 +138,7 @@ def test_the_shown_pose_is_a_file_of_one_frame(tmp_path):
 
 
 def test_a_pulled_hand_is_where_it_is_held_in_the_baked_clip(tmp_path):
-    scene = PlayedCharacter()
+    scene = CharacterScene()
     scene.set("ground", "level")
     scene.drag("hand left", (0.45, 1.4, 0.35))
     walked(scene, 1.0)
