@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.demo.scenes.scene import Scene, Status
+from kinema.demo.scenes.scene import Scene, SceneStatus
 from kinema.playground import protocol
 from tests.playground.serving import Frame
 
@@ -25,7 +25,7 @@ FIELDS = (
 
 def test_a_frame_comes_out_as_it_went_in():
     arrays = {"joints": np.arange(12.0).reshape(2, 2, 3), "none": np.zeros((0, 2)), "one": np.array([0.5])}
-    data = protocol.pack_frame(3, 70_000, 2**32 - 1, 0.25, 60.0, Status(1e300, 4, 5), 12.5, arrays)
+    data = protocol.pack_frame(3, 70_000, 2**32 - 1, 0.25, 60.0, SceneStatus(1e300, 4, 5), 12.5, arrays)
     frame = Frame(data, protocol.layout_of(arrays))
     assert (frame.layout, frame.tick, frame.input, frame.reached, frame.count) == (3, 70_000, 2**32 - 1, 4, 5)
     assert (frame.solve_ms, frame.fps, frame.time) == (0.25, 60.0, 12.5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinema.demo.scenes.scene import Status
+from kinema.demo.scenes.scene import SceneStatus
 from kinema.playground import protocol
 from kinema.playground.constants import LONGEST_STEP, TICK
 from kinema.playground.session import Session
@@ -30,7 +30,7 @@ class Row:
         return {"values": self.values.copy(), "target": np.array((1.0, 2.0, 3.0))}
 
     def status(self):
-        return Status(0.0, 1, 1)
+        return SceneStatus(0.0, 1, 1)
 
     def panel(self):
         return []

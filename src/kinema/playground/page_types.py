@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kinema.demo.scenes import for_views
-from kinema.demo.scenes.scene import Control, Introduction
+from kinema.demo.scenes.scene import INTRODUCED, Control, Scene
 from kinema.playground import constants, protocol
 
 HEAD = "// Written by the build from playground/protocol.py (`page_types`): edit that, not this.\n"
@@ -52,7 +52,7 @@ _READS = {"I": "Uint32", "f": "Float32", "d": "Float64"}
 
 def typescript() -> str:
     """Return the content of `protocol.ts`."""
-    controls = get_args(Control)
+    controls, hints = get_args(Control), get_type_hints(Scene)
     inputs = {kind: {"number": protocol.COUNT, **fields} for kind, fields in protocol.INPUTS.items()}
     from_page = {kind: _typed(fields) for kind, fields in (inputs | protocol.REQUESTS).items()}
     parts = [
@@ -60,7 +60,7 @@ def typescript() -> str:
         "\n".join(f"export const {name} = {json.dumps(value)};" for name, value in CONSTANTS.items()),
         _header(),
         HAND_WRITTEN.format(names=" | ".join(json.dumps(name) for name in constants.SCENE_NAMES)),
-        _interface("Introduction", {name: _type(hint) for name, hint in get_type_hints(Introduction).items()}),
+        _interface("Introduction", {name: _type(*get_args(hints[name])) for name in INTRODUCED}),
         *(_interface(control.__name__, _fields_of(control)) for control in controls),
         f"export type Control = {' | '.join(control.__name__ for control in controls)};\n",
         _messages("PageMessage", from_page),

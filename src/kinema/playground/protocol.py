@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinema.demo.scenes.scene import Status
+from kinema.demo.scenes.scene import SceneStatus
 from kinema.playground.constants import LARGEST_INPUT_NUMBER, LARGEST_MESSAGE
 
 # --- frames ------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ Layout = list[tuple[str, tuple[int, ...], ArrayType]]
 
 
 def pack_frame(
-    layout: int, tick: int, last_input: int, solve_ms: float, fps: float, status: Status, time: float, arrays: Any
+    layout: int, tick: int, last_input: int, solve_ms: float, fps: float, status: SceneStatus, time: float, arrays: Any
 ) -> bytes:
     """Return a frame as bytes: the header and all arrays."""
     head = HEADER.pack(

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
 from kinema.physics import Balls, Room, step
@@ -248,9 +248,9 @@ class ArmScene(Scene):
             "bounds": {"*": {"low": REACHABLE[0].tolist(), "high": REACHABLE[1].tolist()}},
         }
 
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         reached = self.error <= TOLERANCE * BONES * BONE
-        return Status(self.error, int(reached), 1)
+        return SceneStatus(self.error, int(reached), 1)
 
     def python(self) -> str:
         return _script(self)

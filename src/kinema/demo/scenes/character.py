@@ -31,8 +31,8 @@ from kinema.demo.scenes.scene import (
     Download,
     FileJob,
     Scene,
+    SceneStatus,
     Slider,
-    Status,
     Switch,
     clamped_position,
 )
@@ -449,9 +449,9 @@ class CharacterScene(Scene):
             "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
         }
 
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         errors = [error / self.walker.actor.size for error in self.walker.errors()]
-        return Status(max(errors, default=0.0), sum(error <= REACHED for error in errors), len(errors))
+        return SceneStatus(max(errors, default=0.0), sum(error <= REACHED for error in errors), len(errors))
 
     def python(self) -> str:
         return script(self.walker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,11 @@ def saved(character: Character) -> bytes:
 
 @cache
 def packed(ground: str) -> bytes:
-    """Return a ground for the page: vertex and triangle counts, then both arrays, 32-bit little-endian numbers."""
-    vertices, triangles = grounds.body_of(ground)
+    """Return a ground for the page, as `packed_mesh` packs it."""
+    return packed_mesh(*grounds.body_of(ground))
+
+
+def packed_mesh(vertices: Any, triangles: Any) -> bytes:
+    """Return a mesh for the page: vertex and triangle counts, then both arrays, 32-bit little-endian numbers."""
     counts = np.array((len(vertices), len(triangles)), "<u4")
     return counts.tobytes() + vertices.astype("<f4").tobytes() + triangles.astype("<u4").tobytes()

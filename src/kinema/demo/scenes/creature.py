@@ -21,7 +21,7 @@ from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
 from kinema.demo.scenes.for_views import GROUND, MODEL
 from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Button, Choice, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays
@@ -306,12 +306,12 @@ class CreatureScene(Scene):
             return packed(self.values["ground"])
         return super().give(name)
 
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         """Return the status of tentacles and planted feet."""
         feet = self.report.error[self.report.planted]
         errors = np.concatenate((self.tentacles.error, feet))
         near = TOLERANCE * BONES * BONE
-        return Status(float(errors.max(initial=0.0)), int((errors <= near).sum()), len(errors))
+        return SceneStatus(float(errors.max(initial=0.0)), int((errors <= near).sum()), len(errors))
 
     def python(self) -> str:
         return _script(self)
@@ -322,42 +322,39 @@ class CreatureScene(Scene):
 
 def _script(scene: CreatureScene) -> str:
     """Write a script that computes `world`, (J, 4, 4), and `tentacles`, (T, joints, 3), as they are on the screen."""
-    shown, stages = scene.shown, ["km.Locomotion()", *(["km.Tail()"] if "tail" in scene.animator.stages else [])]
+    shown, values = scene.shown, scene.values
+    stages = ", ".join(["km.Locomotion()", *(["km.Tail()"] if "tail" in scene.animator.stages else [])])
     position, rotation = shown.transform[:3, 3], arrays.from_matrix(np.asarray(shown.transform[:3, :3], float))
-    lines = [
-        '"""A creature and tentacles as they are on the screen. `world`: the matrices of its joints. Metres, y up."""',
-        "",
-        "import numpy as np",
-        "",
-        "import kinema as km",
-        "from kinema import demo",
-        "",
-        f"creature = demo.{scene.values['creature']}()",
-        "",
-        *pose_lines("creature", scene.actor.character.skeleton, shown.pose, shown.transform),
-        *printed_joints("creature"),
-        *_tentacles(scene),
-        "",
-        "# To go on from here: it walks to its goal by itself.",
-        *grounds.script_of(scene.values["ground"], 1.0),
-        f"animator = km.Animator(creature, [{', '.join(stages)}], ground=ground)",
-        f"animator.set_transform({digits(position)}, {digits(rotation)})",
-        "frame = animator.update(0.0)",
-        f"animator['locomotion'].walk_to({digits(scene.goal)}, speed={scene.values['speed']:g})",
-        "frame = animator.update(1 / 60)  # Once per frame.",
-        "",
-    ]
-    return "\n".join(lines)
+    pose = pose_lines("creature", scene.actor.character.skeleton, shown.pose, shown.transform)
+    about = "A creature and tentacles as they are on the screen. `world`: the matrices of its joints. Metres, y up."
+    return f'''"""{about}"""
+
+import numpy as np
+
+import kinema as km
+from kinema import demo
+
+creature = demo.{values["creature"]}()
+
+{chr(10).join((*pose, *printed_joints("creature")))}
+{_tentacles(scene)}
+# To go on from here: it walks to its goal by itself.
+{chr(10).join(grounds.script_of(values["ground"], 1.0))}
+animator = km.Animator(creature, [{stages}], ground=ground)
+animator.set_transform({digits(position)}, {digits(rotation)})
+frame = animator.update(0.0)
+animator['locomotion'].walk_to({digits(scene.goal)}, speed={values["speed"]:g})
+frame = animator.update(1 / 60)  # Once per frame.
+'''
 
 
-def _tentacles(scene: CreatureScene) -> list[str]:
+def _tentacles(scene: CreatureScene) -> str:
     if not len(scene.tentacles.joints):
-        return []
-    return [
-        "",
-        "# Tentacles: all of them in one call.",
-        f"joints = np.array({nested(scene.tentacles.joints, DECIMALS)})",
-        f"targets = np.array({nested(scene.tentacles.targets, DECIMALS)})",
-        "tentacles = km.fabrik(joints, targets).joints",
-        'print("tips of the tentacles:", np.round(tentacles[:, -1], 3).tolist())',
-    ]
+        return ""
+    return f"""
+# Tentacles: all of them in one call.
+joints = np.array({nested(scene.tentacles.joints, DECIMALS)})
+targets = np.array({nested(scene.tentacles.targets, DECIMALS)})
+tentacles = km.fabrik(joints, targets).joints
+print("tips of the tentacles:", np.round(tentacles[:, -1], 3).tolist())
+"""

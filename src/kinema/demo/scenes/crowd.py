@@ -19,7 +19,7 @@ from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.people import A_DRAGGED_TURN, LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people import APART as PEOPLE_APART
 from kinema.demo.scenes.people_script import people_script
-from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, clamped_position
+from kinema.demo.scenes.scene import Choice, Scene, SceneStatus, Slider, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
 from kinema.math.arrays import smoothstep
@@ -239,11 +239,11 @@ class CrowdScene(Scene):
             raise InputError(f"{self.title} has no file {name!r:.40}")
         return files[name]()
 
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         if self.people is not None:
-            return Status(*self.people.reached())
+            return SceneStatus(*self.people.reached())
         reached = int((self.errors <= TOLERANCE * HEIGHT).sum())
-        return Status(float(self.errors.max()), reached, len(self.roots))
+        return SceneStatus(float(self.errors.max()), reached, len(self.roots))
 
     def python(self) -> str:
         return _script(self) if self.people is None else people_script(self.people, self.target)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Button, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.scene import Button, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.model.limits import Cone
 from kinema.solvers.chain.ccd import ccd
@@ -177,9 +177,9 @@ class LabScene(Scene):
     def description(self) -> dict[str, Any]:
         return {"solvers": SOLVERS, "limit": self.values["limit"], "length": LENGTH, "bounds": {"*": BOUNDS}}
 
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         reached = int((self.error <= TOLERANCE * LENGTH).sum())
-        return Status(float(self.error.max()), reached, len(SOLVERS))
+        return SceneStatus(float(self.error.max()), reached, len(SOLVERS))
 
     def python(self) -> str:
         return _script(self)

@@ -20,7 +20,7 @@ OPPOSITE = {"forward": "back", "back": "forward", "up": "down", "down": "up", "o
 """Each way to bend, and the opposite one."""
 
 
-class LimbBend(NamedTuple):
+class BendingLimb(NamedTuple):
     """The middle joint of one limb."""
 
     end: str
@@ -52,17 +52,10 @@ class LimbBends:
 
     def description(self) -> list[dict[str, Any]]:
         """Return each limb as the page shows it."""
-        return [
-            {
-                "end": bend.end,
-                "middle": bend.middle,
-                "joint": bend.joints[1],
-                "way": bend.way,
-                "against": OPPOSITE[bend.way],
-                "known": bend.known,
-            }
-            for bend in self.limbs
-        ]
+        fields = ("end", "middle", "way", "known")
+        shown = [{name: getattr(limb, name) for name in fields} for limb in self.limbs]
+        own = [{"joint": limb.joints[1], "against": OPPOSITE[limb.way]} for limb in self.limbs]
+        return [both | other for both, other in zip(shown, own, strict=True)]
 
     def degrees(self, world: Any) -> Any:
         """Return (B,): how far each limb is bent, degrees; negative against its way. world: (J, 4, 4)."""
@@ -75,7 +68,7 @@ class LimbBends:
         return np.degrees(np.where((across * axes).sum(axis=-1) < 0.0, -angle, angle))
 
 
-def _limbs(rig: Rig, character: Character) -> list[LimbBend]:
+def _limbs(rig: Rig, character: Character) -> list[BendingLimb]:
     at_rest = poles(rig)
     found = at_rest if all(pole.seen for pole in at_rest.values()) else poles(rig, character.clips)
     joints = {f"legs.{leg.name}": leg.joints for leg in rig.legs} | {f"arms.{arm.name}": arm.joints for arm in rig.arms}
@@ -85,7 +78,7 @@ def _limbs(rig: Rig, character: Character) -> list[LimbBend]:
         end, middle = (f"{part} {name}" for part in NAMES[kind])
         known = AT_REST if at_rest[role].seen else IN_CLIPS if pole.seen else ASSUMED
         limb = (int(joints[role][0]), pole.joint, int(joints[role][-1]))
-        bends.append(LimbBend(end, middle, limb, np.array(pole.axis), _way(rig, pole.direction), known))
+        bends.append(BendingLimb(end, middle, limb, np.array(pole.axis), _way(rig, pole.direction), known))
     return bends
 
 

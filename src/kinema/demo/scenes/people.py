@@ -18,6 +18,7 @@ from kinema.demo.characters.humanoid import humanoid, skin_of
 from kinema.demo.characters.humanoid_body import colours
 from kinema.demo.characters.sheet import sheet
 from kinema.demo.characters.shells import Detail
+from kinema.demo.scenes.character_files import packed_mesh
 from kinema.demo.scenes.for_views import LOOKS, STEPS_A_METRE
 from kinema.math import arrays
 from kinema.stages.animator import Animator
@@ -274,7 +275,7 @@ def hills() -> HeightField:
 
 @cache
 def packed_ground() -> bytes:
-    """Return the hills for the page: counts of vertices and triangles, then both, 32-bit little-endian numbers."""
+    """Return the hills for the page, as `packed_mesh` packs them."""
     side = round(HILLS_EXTENT / HILLS_SPACING) + 1
     along = np.linspace(-HILLS_EXTENT / 2, HILLS_EXTENT / 2, side)
     x, z = (each.reshape(-1) for each in np.meshgrid(along, along, indexing="ij"))
@@ -282,8 +283,7 @@ def packed_ground() -> bytes:
     a, b, c, d = (each.reshape(-1) for each in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]))
     triangles = np.concatenate((np.stack((a, b, c), 1), np.stack((a, c, d), 1)))
     vertices = np.stack((x, hill_height(x, z), z), axis=-1)
-    counts = np.array((len(vertices), len(triangles)), "<u4")
-    return counts.tobytes() + vertices.astype("<f4").tobytes() + triangles.astype("<u4").tobytes()
+    return packed_mesh(vertices, triangles)
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Choice, Scene, Slider, Status, Switch, clamped_position
+from kinema.demo.scenes.scene import Choice, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
 from kinema.physics import Rope2D
@@ -299,8 +299,8 @@ class PlanarScene(Scene):
             "sprites": self.values["sprites"],
         }
 
-    def status(self) -> Status:
-        return Status(
+    def status(self) -> SceneStatus:
+        return SceneStatus(
             max((chain.error for chain in self.chains), default=0.0),
             sum(chain.reached for chain in self.chains),
             len(self.chains),

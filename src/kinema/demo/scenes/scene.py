@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -106,7 +106,7 @@ FileJob = Callable[[Callable[[float], None]], bytes]
 """Produces a file. Calls its argument with the share that is done, 0 to 1."""
 
 
-class Status(NamedTuple):
+class SceneStatus(NamedTuple):
     """How well the scene's chains reach their targets."""
 
     error: float
@@ -117,18 +117,8 @@ class Status(NamedTuple):
     """Number of chains."""
 
 
-class Introduction(TypedDict):
-    """What the page shows of a scene before it is opened: see the attributes of `Scene`."""
-
-    name: str
-    title: str
-    about: str
-    unit: str
-    help: tuple[tuple[str, str], ...]
-    hint: tuple[str, str] | None
-    keys: tuple[tuple[str, str], ...]
-    takes: tuple[str, ...]
-    steers: bool
+INTRODUCED = ("name", "title", "about", "unit", "help", "hint", "keys", "takes", "steers")
+"""Attributes of a scene that the page shows before it is opened."""
 
 
 # --- the scene ---------------------------------------------------------------------------------------------------
@@ -348,7 +338,7 @@ class Scene(ABC):
         return {}
 
     @abstractmethod
-    def status(self) -> Status:
+    def status(self) -> SceneStatus:
         """Return how well the chains reach their targets."""
 
     @abstractmethod
@@ -356,9 +346,9 @@ class Scene(ABC):
         """Return a script that computes the current frame with the public library."""
 
     @classmethod
-    def introduction(cls) -> Introduction:
+    def introduction(cls) -> dict[str, Any]:
         """Return what the page shows of a scene before it is opened."""
-        return Introduction(**{name: getattr(cls, name) for name in Introduction.__annotations__})  # type: ignore[typeddict-item]
+        return {name: getattr(cls, name) for name in INTRODUCED}
 
     def panel(self) -> list[dict[str, Any]]:
         """Return the controls with their current values, as JSON values."""
