@@ -69,3 +69,17 @@ def test_nothing_is_replaced_without_force_and_mistakes_are_named(tmp_path):
     wrong = write("persn.glb", "-o", tmp_path)
     assert wrong.exit_code == 2
     assert "did you mean 'person.glb'" in wrong.stderr
+
+
+def test_a_name_of_a_file_is_no_folder(tmp_path):
+    result = write("--all", "-o", tmp_path / "file.txt")
+    assert result.exit_code == 2
+    assert "expected a folder" in result.output
+    assert not (tmp_path / "file.txt").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named_itself():
+    result = write("hills.npy", "-o", "/proc")
+    assert result.exit_code == 2
+    assert "/proc/hills.npy: the file cannot be written" in result.output
+    assert ".tmp" not in result.output

@@ -1,6 +1,7 @@
 """The report in a terminal: all of it fits, and no name in a file does anything to it."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -148,3 +149,11 @@ def test_files_without_a_character_are_reported(tmp_path):
     result = invoke(path)
     assert result.exit_code == 2
     assert "\x1b[2J" not in result.output
+
+
+def test_confidence_is_left_out_where_every_role_is_given_and_no_direction_is_minus_zero():
+    made = humanoid()
+    rig = replace(made.rig, forward=(0.2, -1e-9, 0.97), confidence={})
+    text = shown(replace(made, rig=rig))
+    assert "Confidence" not in text
+    assert "faces (0.20, 0.00, 0.98)" in text

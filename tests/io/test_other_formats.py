@@ -41,6 +41,15 @@ def points():
         (gzip.compress(arm().glb()), "compressed"),
         (zipped("arm.glb"), "compressed"),
         (b"\x89PNG\r\n", "picture"),
+        (b"\x00\x00\x00\x18ftypmp42", "video"),
+        (b"Ogawa\xff", "Alembic"),
+        (b"7z\xbc\xaf\x27\x1c", "compressed"),
+        (b"Rar!\x1a", "compressed"),
+        (b"BZh9", "compressed"),
+        (b"PMX \x00", "MikuMikuDance"),
+        (b"<mvnx version='4'>", "MVNX"),
+        (b"<OpenSimDocument Version='30000'>", "OpenSim"),
+        (b":version 1.10", "Acclaim"),
     ],
 )
 def test_content_decides_whatever_the_name_is(content, name, tmp_path):

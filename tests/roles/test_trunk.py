@@ -6,6 +6,8 @@ import pytest
 import kinema as km
 from kinema import roles
 from kinema.io import files
+from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 from tests.assets import asset
 
@@ -71,3 +73,35 @@ def _skin(skeleton, joints):
     weights[:, 0] = 1.0
     normals = np.tile((0.0, 1.0, 0.0), (len(points), 1))
     return Skin(points, np.arange(len(points)).reshape(-1, 3), followed, weights, normals)
+
+
+def shark(fin):
+    """A body of seven joints along z, with a pair of fins of three joints down and out, and a tail fin."""
+    names, parents, at = [], [], []
+    for k, z in enumerate((0.0, 0.4, 0.8, 1.2)):
+        names.append("body" if k == 0 else f"spine_{k}")
+        parents.append(k - 1)
+        at.append((0, 0, z and 0.4))
+    names += ["head", "tail_1", "tail_2"]
+    parents += [3, 0, 5]
+    at += [(0, 0, 0.4), (0, 0, -0.5), (0, 0, -0.5)]
+    for side, sign in (("l", 1.0), ("r", -1.0)):
+        for k in range(3):
+            names.append(f"{fin}_{k + 1}_{side}")
+            parents.append(2 if k == 0 else len(names) - 2)
+            at.append((0.15 * sign, -0.15, 0.0))
+    return Skeleton(names, parents, Pose(np.array(at, float), np.tile((0.0, 0.0, 0.0, 1.0), (len(at), 1))))
+
+
+def test_fins_are_no_legs():
+    rig = roles.find(shark("pectoral_fin"))
+    assert not rig.legs
+    assert not rig.arms
+    assert rig.skeleton.names[rig.head] == "head"
+
+
+def test_what_may_be_fins_is_a_doubt():
+    rig = roles.find(shark("part"))
+    if rig.legs:
+        assert any("fins" in doubt for doubt in rig.doubts)
+        assert max(rig.confidence[f"legs.{leg.name}"] for leg in rig.legs) < 0.6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ def warmup(parts: Annotated[list[str] | None, typer.Argument(help="Parts to comp
         with one_line_errors("warmup"):
             from kinema.compile_ahead import warmup as compile_parts
 
-            seconds = compile_parts(*(parts or ()))
+            seconds = compile_parts(*(parts or ()), progress=sys.stderr.isatty())
     except KeyboardInterrupt:
         typer.echo("\nInterrupted. What is compiled so far is kept; the rest compiles at its first use.", err=True)
         raise typer.Exit(_INTERRUPTED) from None

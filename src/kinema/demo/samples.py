@@ -13,7 +13,7 @@ from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.terrain import stairs
 from kinema.errors import FileError, InputError, suggestion
-from kinema.io import atomic, files
+from kinema.io import atomic, files, formats
 from kinema.io.surfaces import unit_normals
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -27,12 +27,17 @@ CAPTURE_SECONDS, CAPTURE_FPS, CAPTURE_SWAY = 4.0, 60, 0.02
 HILLS_SIZE, HILLS_SPACING, HILLS_HEIGHT = 20.0, 0.25, 0.4
 """Extent of the hills along x and z, distance between their heights, and their amplitude, metres."""
 
+_FILE_SUFFIXES = (*formats.READ, ".npy", ".csv", ".txt", ".json", ".png", ".zip")
+"""Suffixes that no folder is meant to have."""
+
 
 def write(wanted: Sequence[str], folder: Path, *, force: bool = False) -> list[Path]:
     """Write example files to a folder and return their paths.
 
     Raises `InputError` for an unknown name and `FileError` for a file that exists, before anything is written.
     """
+    if folder.suffix.lower() in _FILE_SUFFIXES and not folder.is_dir():
+        raise InputError(f"--output is {str(folder)!r}, which is the name of a file; expected a folder")
     for name in wanted:
         if name not in SAMPLES:
             raise InputError(f"there is no sample {name!r:.60}; {suggestion(name, SAMPLES)}")

@@ -25,8 +25,7 @@ def report(facts: dict[str, Any], everything: bool, width: int) -> RenderableTyp
     """
     parts: list[RenderableType] = [_headline(facts), _space(facts)]
     parts.append(_joints(facts["joints"], everything, max(1, (width - NAME_WIDTH) // 4)))
-    if facts["roles"]:
-        parts.append(_roles(facts["roles"]))
+    parts += _roles(facts["roles"])
     if facts["clips"]:
         parts.append(_clips(facts["clips"]))
     parts += [_skins(facts["skins"]), *_sentences("Problems", facts["problems"], everything)]
@@ -74,7 +73,7 @@ def _direction(direction: list[float]) -> str:
     for axis, value in zip("XYZ", direction, strict=True):
         if abs(value) > 0.999:
             return f"{'+' if value > 0 else '-'}{axis}"
-    return "(" + ", ".join(f"{value:.2f}" for value in direction) + ")"
+    return "(" + ", ".join(f"{round(value, 2) + 0.0:.2f}" for value in direction) + ")"
 
 
 def _rounded(length: float, size: float) -> str:
@@ -139,13 +138,16 @@ def _label(joint: dict[str, Any]) -> Text:
     return label
 
 
-def _roles(roles: dict[str, Any]) -> Text:
+def _roles(roles: dict[str, Any]) -> list[Text]:
     """The confidence of each role; given roles are not listed."""
+    sure = [(name, about) for name, about in roles.items() if about["confidence"] is not None]
+    if not sure:
+        return []
     line = Text("Confidence: ", "dim")
-    for k, (name, about) in enumerate((n, a) for n, a in roles.items() if a["confidence"] is not None):
+    for k, (name, about) in enumerate(sure):
         line.append(", " if k else "", "dim")
         line.append(f"{plain(name)} {about['confidence']:.0%}", "yellow" if about["doubtful"] else "dim")
-    return line
+    return [line]
 
 
 # --- the rest --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -21,7 +22,7 @@ def write(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
     folder, which is flushed to disk and then renamed. A link is followed. On failure the temporary file is removed and
     the old file is unchanged.
 
-    Raises `FileError` if the path is a folder or its folder does not exist.
+    Raises `FileError` if the path is a folder, its folder does not exist, or the file cannot be written.
     """
     target = _target(path)
     temporary = _temporary(target)
@@ -34,8 +35,11 @@ def write(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
+    except OSError as problem:
+        _remove(temporary)
+        raise FileError(f"the file cannot be written: {problem.strerror or problem}", os.fspath(path)) from problem
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         raise
 
 
@@ -51,6 +55,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         temporary.unlink()
     except OSError as problem:
         raise FileError(f"the file cannot be written: {problem.strerror}", os.fspath(path)) from None
+
+
+def _remove(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink(missing_ok=True)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

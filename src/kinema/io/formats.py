@@ -115,4 +115,4 @@ def writer(suffix: str) -> Format:
 
 
 def _listed() -> str:
-    return " and ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS)
+    return ", ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS)

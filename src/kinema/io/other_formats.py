@@ -47,12 +47,15 @@ OTHERS = (
         rb"\A(?:PXR-USDC|#usda|PK\x03\x04.{26}[^\0]{1,99}\.usd)",
         "wm.usd_import",
     ),
+    OtherFormat("Alembic", (".abc",), rb"\A(?:Ogawa|\x89HDF)", "wm.alembic_import"),
+    OtherFormat("X3D", (".x3d", ".wrl"), rb"(?:<X3D|\A#VRML)", advice=_EXPORT),
     OtherFormat("Blender", (".blend",), rb"\ABLENDER", "wm.open_mainfile"),
     OtherFormat(
         "C3D", (".c3d",), advice=f"{_POINTS}, or fit a skeleton to the markers in Blender and export that as BVH"
     ),
     OtherFormat("TRC", (".trc",), rb"\APathFileType", advice=_POINTS),
     OtherFormat("NumPy", (".npz", ".npy"), rb"\A(?:\x93NUMPY|PK\x03\x04.{26}[^\0]{1,99}\.npy)", advice=_POINTS),
+    OtherFormat("point table", (".csv", ".tsv", ".txt"), advice=_POINTS),
     OtherFormat("Acclaim", (".asf", ".amc"), rb"\A:", advice="convert the .asf and the .amc together to BVH first"),
     OtherFormat("OpenSim", (".osim", ".mot", ".sto"), b"<OpenSimDocument", advice=_EXPORT),
     OtherFormat("MVNX", (".mvnx",), b"<mvnx", advice=_EXPORT),
@@ -65,12 +68,20 @@ OTHERS = (
     OtherFormat("MikuMikuDance", (".pmx", ".pmd", ".vmd"), rb"\A(?:PMX |Pmd|Vocaloid)", advice=_EXPORT),
     OtherFormat(
         "project",
-        (".max", ".ma", ".mb", ".c4d", ".lxo", ".hip", ".uasset", ".unitypackage", ".prefab", ".anim"),
+        (".max", ".bip", ".ma", ".mb", ".c4d", ".lxo", ".hip", ".uasset", ".unitypackage", ".prefab", ".anim"),
         advice=_EXPORT,
+    ),
+    OtherFormat("game model", (".smd", ".mdl", ".md5mesh", ".md5anim", ".psk", ".psa", ".nif", ".x"), advice=_EXPORT),
+    OtherFormat("capture project", (".vsk", ".tak", ".bag", ".v", ".nev"), advice=_EXPORT),
+    OtherFormat(
+        "video",
+        (".mp4", ".mov", ".avi", ".webm", ".mkv"),
+        rb"\A(?:.{4}ftyp|\x1aE\xdf\xa3|RIFF.{4}AVI )",
+        advice=_CHARACTER,
     ),
     OtherFormat(
         "mesh",
-        (".obj", ".stl", ".ply", ".3ds", ".off"),
+        (".obj", ".stl", ".ply", ".3ds", ".3mf", ".off"),
         advice="they hold surfaces without joints. Rig the surface in a modelling program and export it as .glb",
     ),
     OtherFormat(

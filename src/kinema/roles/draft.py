@@ -21,6 +21,9 @@ from kinema.roles.trunk import Trunk
 MOST_LEG_JOINTS = 8
 """Most joints of a leg: an insect's have up to seven parts. A longer chain without a name may be a rope."""
 
+LEVEL_TRUNK = 0.2
+"""Heights of the legs that the head is above the hips, less of which no body on two legs has: birds bend forward."""
+
 UNCLEAR = 0.3
 """Smallest majority of the votes, as a share of all of them, for a facing to be clear."""
 
@@ -82,7 +85,10 @@ def make(
         sure["tails"] = _by_name(0.6, evidence.kind(tails[0][0]), ("tail",))
     if not all_legs:
         doubts.append(Doubt("legs", "No legs were found: nothing in a pair comes down to the lowest level."))
-    if len(all_legs) == 2 and middle.head is not None and not all_arms:
+    if len(all_legs) == 2 and not all_arms and _lies_level(stance, middle, all_legs):
+        doubts.append(Doubt("legs", "What is taken for legs may be fins or wings: it is one pair on a body that lies."))
+        sure |= {role: value / 2 for role, value in sure.items() if role.startswith("legs.")}
+    elif len(all_legs) == 2 and middle.head is not None and not all_arms:
         doubts.append(Doubt("arms", "No arms were found, though it has two legs and a head."))
     return Draft(
         middle.hips,
@@ -96,6 +102,13 @@ def make(
         sure,
         tuple(doubts),
     )
+
+
+def _lies_level(stance: Stance, middle: Trunk, all_legs: dict[str, FoundLeg]) -> bool:
+    """Whether the head, or the end of the trunk without one, is little higher than the hips: as of a fish."""
+    end = middle.head if middle.head is not None else (middle.hips, *middle.spine)[-1]
+    longest = max(float(np.ptp([stance.height(joint) for joint in leg.joints])) for leg in all_legs.values())
+    return stance.height(end) - stance.height(middle.hips) < LEVEL_TRUNK * longest
 
 
 # --- limbs by name ---------------------------------------------------------------------------------------------

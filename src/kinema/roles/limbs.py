@@ -54,8 +54,9 @@ def find(evidence: Evidence, symmetry: Symmetry) -> list[Pair]:
 
 
 def is_long(evidence: Evidence, pair: Pair) -> bool:
-    """Whether a pair is long enough for arms or legs."""
-    return min(evidence.length((pair.attach, *path)) for path in pair.both) >= LIMB_LENGTH * evidence.size
+    """Whether a pair is long enough for arms or legs, and no fins."""
+    fins = any(evidence.kind(joint) == "fin" for path in pair.both for joint in path)
+    return not fins and min(evidence.length((pair.attach, *path)) for path in pair.both) >= LIMB_LENGTH * evidence.size
 
 
 def named(evidence: Evidence, pair: Pair) -> str:

@@ -23,6 +23,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         "geometry|hair|ponytail|skirt|cape|coat|cloth|ribbon|scarf|breast|bust|hat|helmet|wing|anchor|stomach|belly|ribcage",
     ),
     ("lid", "lid|eyelid|eye lid|lash|eyelash|brow|eyebrow|eye brow|cheek|lip|lips|nostril|teeth|tooth|tongue"),
+    ("fin", "fin|fins|flipper|flippers|fluke|flukes|pectoral|pelvic fin|dorsal"),
     ("ear", "ear|ears"),
     ("jaw", "jaw|chin|mouth|nose|snout|muzzle|beak"),
     ("eye", "eye|eyes|eyeball"),
