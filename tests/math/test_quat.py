@@ -344,3 +344,38 @@ def test_float32_stays_float32(a, b, u, v, share):
         (quat.to_vector, (a,)),
     ):
         assert fits_float32(from_python(kernel)(*args)), kernel.__name__
+
+
+# --- rotation vectors ------------------------------------------------------------------------------------------
+
+
+@given(vectors(4.0), st.floats(0.01, 3.0))
+def test_a_rotation_vector_is_its_axis_times_its_angle(v, largest):
+    rotation = run(quat.from_vector, np.float64, v, largest)
+    angle = min(float(np.linalg.norm(v)), largest)
+    assert naive.rotation_angle(rotation) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
+    if angle > 1e-9:
+        expected = naive.quat_from_axis_angle(v, angle)
+        np.testing.assert_allclose(rotation, expected, atol=1e-12)
+
+
+@given(rotations())
+def test_a_rotation_is_its_vector(q):
+    v = run(quat.to_vector, np.float64, q)
+    assert np.linalg.norm(v) <= np.pi + 1e-9
+    back = run(quat.from_vector, np.float64, v, 4.0)
+    assert naive.angle_between_rotations(back, q) < 1e-7
+
+
+@both_precisions
+@given(a=rotations(), b=rotations())
+def test_the_angle_between_rotations_does_not_depend_on_their_signs(dtype, a, b):
+    angle = run(quat.angle_between, dtype, a, b)
+    assert angle == pytest.approx(naive.angle_between_rotations(a, b), abs=64 * eps(dtype))
+    assert run(quat.angle_between, dtype, a, -b) == pytest.approx(angle, abs=64 * eps(dtype))
+
+
+def test_select_takes_one_or_the_other():
+    a, b = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
+    assert from_python(quat.select)(True, a, b) == a
+    assert from_python(quat.select)(False, a, b) == b

@@ -172,6 +172,17 @@ def angle_between(a, b):
 
 
 @kernel
+def select(condition, a, b):
+    """a where the condition holds, else b, component by component: without a branch."""
+    return (
+        a[0] if condition else b[0],
+        a[1] if condition else b[1],
+        a[2] if condition else b[2],
+        a[3] if condition else b[3],
+    )
+
+
+@kernel
 def same_hemisphere(q, reference):
     """q or -q, the same rotation, whichever is nearer to the reference."""
     sign = like(q[0], 1.0) if dot(q, reference) >= like(q[0], 0.0) else like(q[0], -1.0)

@@ -159,13 +159,7 @@ def clamp_twist(q, axis, limit):
     sine = like(along, 2.0) * q[3] * along
     c, s = into_range(cosine, sine, limit.cos_mid, limit.sin_mid, limit.cos_half, limit.sin_half)
     inside = (c == cosine) & (s == sine)
-    moved = quat.from_cos_sin(axis, c, s)
-    return (
-        q[0] if inside else moved[0],
-        q[1] if inside else moved[1],
-        q[2] if inside else moved[2],
-        q[3] if inside else moved[3],
-    )
+    return quat.select(inside, q, quat.from_cos_sin(axis, c, s))
 
 
 @kernel
@@ -258,12 +252,7 @@ def into_limit(q, rest, bone, limit, rounding):
     off = max(abs(near[0] - q[0]), abs(near[1] - q[1]))
     off = max(off, max(abs(near[2] - q[2]), abs(near[3] - q[3])))
     same = off <= rounding * like(rounding, ROUNDED_PRODUCT)
-    return (
-        q[0] if same else moved[0],
-        q[1] if same else moved[1],
-        q[2] if same else moved[2],
-        q[3] if same else moved[3],
-    ), not same
+    return quat.select(same, q, moved), not same
 
 
 @routine

@@ -18,5 +18,5 @@ there are. J is never stored.
 - `descent`: from any pose to targets anywhere. `follow`: from one frame to the next.
 - `solve`: one character, and the loop over characters.
 
-Everything is computed in float64, in units of the body's size around its centre.
+Everything is computed in float64, so kernels have bare literals, and in units of the body's size around its centre.
 """

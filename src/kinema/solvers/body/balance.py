@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec, xform
 from kinema.math.rows import load3, load_matrix, store3
 from kinema.solvers.body.joints import point_of
@@ -25,11 +25,10 @@ def ground_axes(settings):
 @routine
 def mass_centre(problem):
     """The centre of mass, in body sizes from the centre of the character."""
-    zero = like(problem.settings[0].body_size, 0.0)
-    centre = (zero, zero, zero)
+    centre = (0.0, 0.0, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.mass > zero:
+        if joint.mass > 0.0:
             at = point_of(state, load3(joint.mass_offset), problem.settings[0])
             store3(state.mass_point, at)
             centre = vec.add(centre, vec.scale(at, joint.mass))
@@ -57,12 +56,11 @@ def is_edge(problem, a, b):
     """Whether all points of the support are to the left of the line from one to another, or on it."""
     p, q = problem.support[a].at, problem.support[b].at
     x, y = q[0] - p[0], q[1] - p[1]
-    slack = like(x, SAME_POINT)
-    if not holds(problem, b) or x * x + y * y <= slack * slack:
+    if not holds(problem, b) or x * x + y * y <= SAME_POINT * SAME_POINT:
         return False
     for c in range(problem.support.size):
         r = problem.support[c].at
-        if holds(problem, c) and x * (r[1] - p[1]) - y * (r[0] - p[0]) < -slack * (abs(x) + abs(y)):
+        if holds(problem, c) and x * (r[1] - p[1]) - y * (r[0] - p[0]) < -SAME_POINT * (abs(x) + abs(y)):
             return False
     return True
 
@@ -72,12 +70,12 @@ def nearest_corner(problem, x, y):
     """The way from a point on the ground to the nearest point of the support, and its length; a length below 0 without
     any.
     """
-    least = like(x, -1.0)
-    way = (like(x, 0.0), like(x, 0.0))
+    least = -1.0
+    way = (0.0, 0.0)
     for p in range(problem.support.size):
         at = problem.support[p].at
         length = math.hypot(at[0] - x, at[1] - y)
-        if holds(problem, p) and (length < least or least < like(x, 0.0)):
+        if holds(problem, p) and (length < least or least < 0.0):
             least, way = length, (at[0] - x, at[1] - y)
     return way, least
 
@@ -88,10 +86,9 @@ def balance_margin(problem, x, y):
 
     Returns the margin, the direction on the ground in which it grows fastest, and whether there is any support.
     """
-    zero = like(x, 0.0)
     way, distance = nearest_corner(problem, x, y)
-    some = distance >= zero
-    inside, least, inwards = True, like(x, math.inf), (zero, zero)
+    some = distance >= 0.0
+    inside, least, inwards = True, math.inf, (0.0, 0.0)
     for a in range(problem.support.size):
         if not holds(problem, a):
             continue
@@ -104,12 +101,12 @@ def balance_margin(problem, x, y):
             ex, ey = ex / length, ey / length
             across = ex * (y - p[1]) - ey * (x - p[0])
             along = ex * (x - p[0]) + ey * (y - p[1])
-            inside = inside and across > zero
+            inside = inside and across > 0.0
             if across < least:
                 least, inwards = across, (-ey, ex)
-            if zero <= along <= length and abs(across) < distance:
+            if 0.0 <= along <= length and abs(across) < distance:
                 distance, way = abs(across), (ey * across, -ex * across)
-    if inside and least < like(x, math.inf):
+    if inside and least < math.inf:
         return least, inwards, some
-    length = distance if distance > zero else like(x, 1.0)
-    return -max(distance, zero), (way[0] / length, way[1] / length), some
+    length = distance if distance > 0.0 else 1.0
+    return -max(distance, 0.0), (way[0] / length, way[1] / length), some

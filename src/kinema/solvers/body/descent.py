@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
 from kinema.solvers.body.joints import LARGEST_ROTATION, find_edges, set_mobility, some_rotation
 from kinema.solvers.body.rows import build_rows, is_reached, squared_error
-from kinema.solvers.body.step import begin, go_back, keep_pose, keep_start, move, solve_step, take_back
+from kinema.solvers.body.step import begin, go_back, keep_pose, keep_start, move, restore, solve_step, take_back
 
 DAMPING = 1e4
 """Factor of the rows' compliance, per squared error, in the first step: Levenberg's damping, which vanishes at the
@@ -41,8 +41,7 @@ SCATTER = 0.6
 @routine
 def prepare(problem):
     """Find the edges of every joint for the next step, with all of its mobility and without a pull."""
-    zero = like(problem.settings[0].body_size, 0.0)
-    nothing = (zero, zero, zero)
+    nothing = (0.0, 0.0, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         state.mobility, state.slide = joint.mobility, joint.slide
@@ -56,7 +55,7 @@ def prepare(problem):
 def damp_rows(problem, damping, count):
     """Let all rows give way more: the step is then shorter where it would be longest."""
     for r in range(count):
-        problem.rows[r].compliance *= like(damping, 1.0) + damping
+        problem.rows[r].compliance *= 1.0 + damping
 
 
 @routine
@@ -66,8 +65,7 @@ def descend(problem):
     Returns steps taken and squared error.
     """
     settings = problem.settings[0]
-    one = like(settings.body_size, 1.0)
-    damping = like(one, DAMPING)
+    damping = DAMPING
     count = build_rows(problem)
     best = squared_error(problem)
     mark = best
@@ -77,20 +75,20 @@ def descend(problem):
         prepare(problem)
         solve_step(problem, count)
         keep_start(problem)
-        move(problem, one)
+        move(problem, 1.0)
         steps += 1
         count = build_rows(problem)
         error = squared_error(problem)
         if error < best:
             best = error
-            damping = max(damping * like(one, DAMPING_DOWN), like(one, DAMPING))
+            damping = max(damping * DAMPING_DOWN, DAMPING)
         else:
             take_back(problem)
             count = build_rows(problem)
-            damping *= like(one, DAMPING_UP)
-            if damping > like(one, MOST_DAMPING):
+            damping *= DAMPING_UP
+            if damping > MOST_DAMPING:
                 break
-        if best < mark * like(one, WORTHWHILE) or math.sqrt(mark) - math.sqrt(best) > like(one, NEARER):
+        if best < mark * WORTHWHILE or math.sqrt(mark) - math.sqrt(best) > NEARER:
             mark = best
             stalled = 0
         else:
@@ -101,22 +99,19 @@ def descend(problem):
 @routine
 def scatter(problem, attempt):
     """Start again from another pose: hinges anywhere in their range, other joints too or only near the reference."""
-    zero = like(problem.settings[0].body_size, 0.0)
-    half = like(zero, 0.5)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        store4(state.rotation, load4(state.reference))
-        store3(state.translation, load3(state.reference_translation))
-        if joint.mobility <= zero:
+        restore(state, state.reference)
+        if joint.mobility <= 0.0:
             continue
-        u = chance.uniform(zero, attempt, n, 0)
-        v = chance.uniform(zero, attempt, n, 1)
-        w = chance.uniform(zero, attempt, n, 2)
+        u = chance.uniform(0.0, attempt, n, 0)
+        v = chance.uniform(0.0, attempt, n, 1)
+        w = chance.uniform(0.0, attempt, n, 2)
         if problem.settings[0].wide or joint.limit.kind == limits.HINGE:
             q = quat.mul(load4(joint.rest), some_rotation(load3(joint.bone), joint.limit, u, v, w))
         else:
-            by = vec.scale((u - half, v - half, w - half), like(zero, 2.0 * SCATTER))
-            q = quat.mul(load4(state.rotation), quat.from_vector(by, like(zero, LARGEST_ROTATION)))
+            by = vec.scale((u - 0.5, v - 0.5, w - 0.5), 2.0 * SCATTER)
+            q = quat.mul(load4(state.rotation), quat.from_vector(by, LARGEST_ROTATION))
         store4(state.rotation, quat.unit(q))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, store3
 from kinema.solvers.body.joints import above, find_edges, set_mobility, to_world
@@ -94,7 +94,7 @@ def loss(miss, compliance, force):
 @routine
 def effort(problem):
     """The cost of what the effectors miss."""
-    total = like(problem.settings[0].body_size, 0.0)
+    total = 0.0
     for e in range(problem.effectors.size):
         effector = problem.effectors[e]
         if effector.kind == 0:
@@ -110,43 +110,41 @@ def effort(problem):
 def bounded_pull(way, back, most):
     """The pull along a way, and its cost: a share of the way, at most so much. Without a bound if that is 0."""
     size = vec.length(way)
-    if like(size, 0.0) < most < back * size:
+    if 0.0 < most < back * size:
         knee = most / back
-        return vec.scale(way, most / size), most * (size - knee * like(size, 0.5))
-    return vec.scale(way, back), back * size * size * like(size, 0.5)
+        return vec.scale(way, most / size), most * (size - knee * 0.5)
+    return vec.scale(way, back), back * size * size * 0.5
 
 
 @routine
 def find_pull(problem, n):
     """Where the animated pose and the frame before pull a joint to. Returns the cost of being away from there."""
     joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
-    zero, half = like(joint.mobility, 0.0), like(joint.mobility, 0.5)
-    back = like(zero, BACK)
-    stay = like(zero, 1.0) - back
-    cost = zero
-    if joint.mobility > zero:
+    stay = 1.0 - BACK
+    cost = 0.0
+    if joint.mobility > 0.0:
         inverse = quat.conj(load4(state.rotation))
-        ahead = quat.to_vector(quat.mul(inverse, load4(state.reference)))
-        behind = quat.to_vector(quat.mul(inverse, load4(state.best)))
-        pull, away = bounded_pull(ahead, back, settings.largest_rotation * like(zero, LARGEST_BACK))
+        ahead = quat.to_vector(quat.mul(inverse, load4(state.reference.rotation)))
+        behind = quat.to_vector(quat.mul(inverse, load4(state.best.rotation)))
+        pull, away = bounded_pull(ahead, BACK, settings.largest_rotation * LARGEST_BACK)
         store3(state.back, to_world(state, vec.add(pull, vec.scale(behind, stay))))
-        cost += (away + stay * half * vec.dot(behind, behind)) / joint.mobility
-    if joint.slide > zero:
-        ahead = vec.sub(load3(state.reference_translation), load3(state.translation))
-        behind = vec.sub(load3(state.best_translation), load3(state.translation))
-        shrink = like(zero, 1.0) / settings.body_size
+        cost += (away + stay * 0.5 * vec.dot(behind, behind)) / joint.mobility
+    if joint.slide > 0.0:
+        ahead = vec.sub(load3(state.reference.translation), load3(state.translation))
+        behind = vec.sub(load3(state.best.translation), load3(state.translation))
+        shrink = 1.0 / settings.body_size
         frame = above(problem, n)
         ahead = vec.scale(xform.linear(frame, ahead), shrink)
         behind = vec.scale(xform.linear(frame, behind), shrink)
-        store3(state.back_slide, vec.add(vec.scale(ahead, back), vec.scale(behind, stay)))
-        cost += half * (back * vec.dot(ahead, ahead) + stay * vec.dot(behind, behind)) / joint.slide
+        store3(state.back_slide, vec.add(vec.scale(ahead, BACK), vec.scale(behind, stay)))
+        cost += 0.5 * (BACK * vec.dot(ahead, ahead) + stay * vec.dot(behind, behind)) / joint.slide
     return cost
 
 
 @routine
 def find_pulls(problem):
     """Find what pulls at all joints. Returns the cost of the pose, without effectors."""
-    total = like(problem.settings[0].body_size, 0.0)
+    total = 0.0
     for n in range(problem.joints.size):
         total += find_pull(problem, n)
     return total
@@ -161,31 +159,30 @@ def find_edges_of_all(problem):
     for n in range(problem.joints.size):
         state = problem.states[n]
         find_edges(problem.joints[n], state, problem.settings[0].rounding)
-        state.tension = like(state.free, 0.0)
+        state.tension = 0.0
 
 
 @routine
 def stiffen(problem, damping):
     """Set how easily joints move in this step: less if they are damped, or above a taut limb."""
-    one = like(damping, 1.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        share = one / (one + damping + state.tension * joint.mobility)
-        state.mobility, state.slide = joint.mobility * share, joint.slide / (one + damping)
+        share = 1.0 / (1.0 + damping + state.tension * joint.mobility)
+        state.mobility, state.slide = joint.mobility * share, joint.slide / (1.0 + damping)
         store3(state.pull, vec.scale(load3(state.back), share))
-        store3(state.pull_slide, vec.scale(load3(state.back_slide), one / (one + damping)))
+        store3(state.pull_slide, vec.scale(load3(state.back_slide), 1.0 / (1.0 + damping)))
         set_mobility(joint, state)
 
 
 @routine
 def add_tension(problem, joint, force):
     """Add the stiffness of a taut limb to all joints above its tip. Returns the largest, relative to their own."""
-    largest = like(force, 0.0)
+    largest = 0.0
     at = load3(problem.states[joint].origin)
     n = joint
     while n >= 0:
         state = problem.states[n]
-        state.tension += like(force, TENSION) * force * vec.length(vec.sub(at, load3(state.origin)))
+        state.tension += TENSION * force * vec.length(vec.sub(at, load3(state.origin)))
         largest = max(largest, state.tension * problem.joints[n].mobility)
         n = problem.joints[n].parent
     return largest
@@ -196,9 +193,8 @@ def find_tension(problem, count):
     """Find how stiff taut limbs make the joints above them, from the forces of a step. Returns the largest, relative to
     the joints' own stiffness.
     """
-    zero = like(problem.settings[0].body_size, 0.0)
-    force = (zero, zero, zero)
-    largest = zero
+    force = (0.0, 0.0, 0.0)
+    largest = 0.0
     for r in range(count):
         row = problem.rows[r]
         if not row.off:
@@ -206,21 +202,21 @@ def find_tension(problem, count):
         if r + 1 == count or problem.rows[r + 1].joint != row.joint:
             if row.joint >= 0:
                 largest = max(largest, add_tension(problem, row.joint, vec.length(force)))
-            force = (zero, zero, zero)
+            force = (0.0, 0.0, 0.0)
     return largest
 
 
 @kernel
 def share_within(gone, ahead, allowed):
     """Share of a step ahead that keeps all that was gone and it within what is allowed."""
-    left = max(allowed - gone, like(gone, 0.0))
-    return left / ahead if ahead > left else like(gone, 1.0)
+    left = max(allowed - gone, 0.0)
+    return left / ahead if ahead > left else 1.0
 
 
 @kernel
 def gone_since_start(state):
     """Angle by which a joint has rotated in this frame."""
-    return vec.length(quat.to_vector(quat.mul(quat.conj(load4(state.best)), load4(state.rotation))))
+    return vec.length(quat.to_vector(quat.mul(quat.conj(load4(state.best.rotation)), load4(state.rotation))))
 
 
 @routine
@@ -228,19 +224,18 @@ def allowed_share(problem, extra):
     """Share of the step that keeps all joints within what a frame allows. extra: factor of that."""
     settings = problem.settings[0]
     largest = settings.largest_rotation * extra
-    zero = like(largest, 0.0)
-    share = like(largest, 1.0)
-    if largest <= zero:
+    share = 1.0
+    if largest <= 0.0:
         return share
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         ahead = vec.length(motion(joint, state))
-        if ahead > zero:
+        if ahead > 0.0:
             share = min(share, share_within(gone_since_start(state), ahead, largest))
-        if joint.slide > zero:
-            way = vec.sub(load3(state.translation), load3(state.best_translation))
+        if joint.slide > 0.0:
+            way = vec.sub(load3(state.translation), load3(state.best.translation))
             moved = vec.length(way) / settings.body_size
-            farthest = largest * like(largest, SLIDE_PER_ROTATION)
+            farthest = largest * SLIDE_PER_ROTATION
             share = min(share, share_within(moved, vec.length(slide_of(joint, state)), farthest))
     return share
 
@@ -249,22 +244,21 @@ def allowed_share(problem, extra):
 def is_near(problem):
     """Whether all joints are near the frame before: limits and pins may have moved them on."""
     largest = problem.settings[0].largest_rotation
-    if largest <= like(largest, 0.0):
+    if largest <= 0.0:
         return True
-    farthest = like(largest, 0.0)
+    farthest = 0.0
     for n in range(problem.joints.size):
         farthest = max(farthest, gone_since_start(problem.states[n]))
-    return farthest <= largest * like(largest, 1.0 + CORRECTION)
+    return farthest <= largest * (1.0 + CORRECTION)
 
 
 @routine
 def is_still(problem):
     """Whether the last step hardly moved the body."""
-    still = like(problem.settings[0].body_size, STILL)
     for n in range(problem.joints.size):
         state = problem.states[n]
-        way = quat.mul(quat.conj(load4(state.start)), load4(state.rotation))
-        if vec.length(quat.to_vector(way)) > still:
+        way = quat.mul(quat.conj(load4(state.start.rotation)), load4(state.rotation))
+        if vec.length(quat.to_vector(way)) > STILL:
             return False
     return True
 
@@ -272,21 +266,20 @@ def is_still(problem):
 @routine
 def find_step(problem, count, damping):
     """Find the forces of the next step. Returns the share of it that a frame allows."""
-    one = like(damping, 1.0)
     find_edges_of_all(problem)
     stiffen(problem, damping)
     solve_step(problem, count)
-    if find_tension(problem, count) > like(one, TAUT):
+    if find_tension(problem, count) > TAUT:
         stiffen(problem, damping)
         solve_step(problem, count)
-    share = allowed_share(problem, one)
+    share = allowed_share(problem, 1.0)
     for _ in range(TRUST_TRIES):
-        if share * like(one, OVERSHOOT) >= one:
+        if share * OVERSHOOT >= 1.0:
             break
-        damping = (one + damping) / max(share, like(one, LEAST_SHARE)) - one
+        damping = (1.0 + damping) / max(share, LEAST_SHARE) - 1.0
         stiffen(problem, damping)
         solve_step(problem, count)
-        share = allowed_share(problem, one)
+        share = allowed_share(problem, 1.0)
     return share
 
 
@@ -297,8 +290,7 @@ def correct_pins(problem):
     Returns whether they are within tolerance.
     """
     settings = problem.settings[0]
-    zero = like(settings.body_size, 0.0)
-    enough = settings.tolerance * like(zero, HELD)
+    enough = settings.tolerance * HELD
     settings.rank = 0
     for _ in range(CORRECTIONS):
         count = build_rows(problem)
@@ -306,11 +298,11 @@ def correct_pins(problem):
             break
         find_edges_of_all(problem)
         for n in range(problem.joints.size):
-            store3(problem.states[n].back, (zero, zero, zero))
-            store3(problem.states[n].back_slide, (zero, zero, zero))
-        stiffen(problem, zero)
+            store3(problem.states[n].back, (0.0, 0.0, 0.0))
+            store3(problem.states[n].back_slide, (0.0, 0.0, 0.0))
+        stiffen(problem, 0.0)
         solve_step(problem, count)
-        move(problem, allowed_share(problem, like(zero, 1.0 + CORRECTION)))
+        move(problem, allowed_share(problem, 1.0 + CORRECTION))
     build_rows(problem)
     held = is_reached(problem)
     settings.rank = settings.ranks
@@ -333,21 +325,20 @@ def has_pins(problem):
 def follow(problem):
     """Lower the cost from the pose of the frame before, until all effectors are reached. Returns steps taken."""
     settings = problem.settings[0]
-    zero = like(settings.body_size, 0.0)
     begin(problem)
     keep_pose(problem)
     pinned = has_pins(problem)
     held = correct_pins(problem) if pinned else True
     count = build_rows(problem)
     cost = effort(problem) + find_pulls(problem)
-    damping = zero
+    damping = 0.0
     steps, moved, most = 0, False, settings.most_steps
     following = not is_reached(problem)
-    while steps < (most if following else min(most, SETTLING_STEPS)) and damping < like(zero, MOST_DAMPING):
+    while steps < (most if following else min(most, SETTLING_STEPS)) and damping < MOST_DAMPING:
         if moved and following and is_reached(problem):
             break
         share = find_step(problem, count, damping)
-        if share < like(zero, LEAST_SHARE):
+        if share < LEAST_SHARE:
             break
         keep_start(problem)
         move(problem, share)
@@ -355,15 +346,15 @@ def follow(problem):
         steps += 1
         count = build_rows(problem)
         after = effort(problem) + find_pulls(problem)
-        if after < cost * like(zero, 1.0 - LESS) and (kept or not held) and is_near(problem):
+        if after < cost * (1.0 - LESS) and (kept or not held) and is_near(problem):
             cost, held, moved = after, kept, True
-            damping = damping * like(zero, DAMPING_DOWN)
+            damping = damping * DAMPING_DOWN
             continue
         still = is_still(problem)
         take_back(problem)
         count = build_rows(problem)
         find_pulls(problem)
-        damping = damping * like(zero, DAMPING_UP) + like(zero, 1.0)
+        damping = damping * DAMPING_UP + 1.0
         if still:
             break
     return steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4, store_matrix
 from kinema.model import limits
@@ -29,6 +29,12 @@ def own_axes(matrix, scale):
 
 
 @kernel
+def from_centre(point, settings):
+    """A point in body sizes from the centre."""
+    return vec.scale(vec.sub(point, load3(settings.centre)), 1.0 / settings.body_size)
+
+
+@kernel
 def above(problem, n):
     """The matrix of the space that a joint's local transform is in."""
     parent = problem.joints[n].parent
@@ -40,15 +46,12 @@ def above(problem, n):
 @routine
 def forward(problem):
     """World matrices, origins and axes of all joints."""
-    settings = problem.settings[0]
-    centre = load3(settings.centre)
-    shrink = like(settings.body_size, 1.0) / settings.body_size
     for n in range(problem.joints.size):
         state = problem.states[n]
         local = xform.matrix((load3(state.translation), load4(state.rotation), load3(state.scale)))
         world = xform.mul(above(problem, n), local)
         store_matrix(state.world, world)
-        store3(state.origin, vec.scale(vec.sub(world[3], centre), shrink))
+        store3(state.origin, from_centre(world[3], problem.settings[0]))
         x, y, z = own_axes(world, load3(state.scale))
         store3(state.x, x)
         store3(state.y, y)
@@ -58,12 +61,9 @@ def forward(problem):
 @kernel
 def recentre(problem):
     """Bring the origins of all joints up to date after the centre has moved."""
-    settings = problem.settings[0]
-    centre = load3(settings.centre)
-    shrink = like(settings.body_size, 1.0) / settings.body_size
     for n in range(problem.joints.size):
         state = problem.states[n]
-        store3(state.origin, vec.scale(vec.sub(load_origin(state.world), centre), shrink))
+        store3(state.origin, from_centre(load_origin(state.world), problem.settings[0]))
 
 
 @kernel
@@ -101,7 +101,7 @@ def find_edges(joint, state, rounding):
 def find_limit_edges(joint, state, rounding):
     """The same for a joint with a limit."""
     limit = joint.limit
-    slack = rounding * like(rounding, EDGE_SLACK)
+    slack = rounding * EDGE_SLACK
     away = quat.mul(quat.conj(load4(joint.rest)), load4(state.rotation))
     bone = load3(joint.bone)
     if limit.kind == limits.HINGE:
@@ -128,13 +128,12 @@ def find_side_edge(joint, state):
     """Whether an elbow or a knee is straight. Its edge takes the place of a swing, or of a hinge's end."""
     q = load4(state.rotation)
     lower = quat.rotate(q, load3(joint.lower))
-    zero = like(lower[0], 0.0)
-    if vec.dot(lower, load3(joint.side)) > state.least_bend + like(zero, STRAIGHT):
+    if vec.dot(lower, load3(joint.side)) > state.least_bend + STRAIGHT:
         return
     away = vec.unit_or(vec.cross(load3(joint.side), lower), load3(joint.side))
     back = to_world(state, quat.rotate(quat.conj(q), away))
     if joint.limit.kind == limits.HINGE:
-        ahead = vec.dot(load3(state.twist), back) > zero
+        ahead = vec.dot(load3(state.twist), back) > 0.0
         state.at_high, state.at_low = state.at_high or ahead, state.at_low or not ahead
     else:
         state.at_swing = True
@@ -146,36 +145,33 @@ def unbend(joint, state, rounding):
     """Straighten an elbow or a knee that is bent back, the shortest way."""
     q = load4(state.rotation)
     lower, side = quat.rotate(q, load3(joint.lower)), load3(joint.side)
-    one = like(rounding, 1.0)
-    bend = min(max(vec.dot(lower, side), -one), one)
+    bend = min(max(vec.dot(lower, side), -1.0), 1.0)
     if state.least_bend - bend > rounding:
         back = vec.unit_or(vec.cross(lower, side), vec.unit_side(side))
-        angle = math.asin(max(state.least_bend, -one)) - math.asin(bend)
+        angle = math.asin(max(state.least_bend, -1.0)) - math.asin(bend)
         store4(state.rotation, quat.unit(quat.mul(quat.from_axis_angle(back, angle), q)))
 
 
 @kernel
 def blocked(state, rotation):
     """Whether a world rotation vector would swing a joint on, and twist it on, past an edge that it is at."""
-    zero = like(rotation[0], 0.0)
     twist = vec.dot(rotation, load3(state.twist))
-    no_twist = (state.at_high and twist > zero) or (state.at_low and twist < zero)
-    return state.at_swing and vec.dot(rotation, load3(state.swing)) > zero, no_twist
+    no_twist = (state.at_high and twist > 0.0) or (state.at_low and twist < 0.0)
+    return state.at_swing and vec.dot(rotation, load3(state.swing)) > 0.0, no_twist
 
 
 @kernel
 def set_mobility(joint, state):
     """How a joint may rotate in this step: its mobility, less what its limit takes."""
     full = state.mobility
-    zero = like(full, 0.0)
     if joint.limit.kind == limits.HINGE:
-        state.free = zero
-        state.swing_mobility = zero
-        state.twist_mobility = zero if state.no_twist else full
+        state.free = 0.0
+        state.swing_mobility = 0.0
+        state.twist_mobility = 0.0 if state.no_twist else full
     else:
         state.free = full
-        state.swing_mobility = -full if state.no_swing else zero
-        state.twist_mobility = -full if state.no_twist else zero
+        state.swing_mobility = -full if state.no_swing else 0.0
+        state.twist_mobility = -full if state.no_twist else 0.0
 
 
 @kernel
@@ -191,11 +187,10 @@ def mobile(state, moment):
 def allowed(joint, state, v):
     """A rotation vector without what a hinge or an edge takes from it."""
     swing, twist = load3(state.swing), load3(state.twist)
-    zero = like(v[0], 0.0)
-    if joint.mobility <= zero:
-        return (zero, zero, zero)
+    if joint.mobility <= 0.0:
+        return (0.0, 0.0, 0.0)
     if joint.limit.kind == limits.HINGE:
-        return vec.scale(twist, zero if state.no_twist else vec.dot(twist, v))
+        return vec.scale(twist, 0.0 if state.no_twist else vec.dot(twist, v))
     v = vec.select(state.no_swing, vec.sub(v, vec.scale(swing, vec.dot(swing, v))), v)
     return vec.select(state.no_twist, vec.sub(v, vec.scale(twist, vec.dot(twist, v))), v)
 
@@ -204,13 +199,12 @@ def allowed(joint, state, v):
 def move_joint(problem, n, rotation, slide):
     """Apply one step to a joint: a world rotation vector and a movement in body sizes. Its limit holds afterwards."""
     joint, state, settings = problem.joints[n], problem.states[n], problem.settings[0]
-    zero = like(settings.body_size, 0.0)
-    if joint.slide > zero:
+    if joint.slide > 0.0:
         own = xform.linear(xform.inverse(above(problem, n)), vec.scale(slide, settings.body_size))
         store3(state.translation, vec.add(load3(state.translation), own))
-    if joint.mobility > zero and vec.dot(rotation, rotation) > zero:
+    if joint.mobility > 0.0 and vec.dot(rotation, rotation) > 0.0:
         own = to_own(state, rotation)
-        q = quat.mul(load4(state.rotation), quat.from_vector(own, like(zero, LARGEST_ROTATION)))
+        q = quat.mul(load4(state.rotation), quat.from_vector(own, LARGEST_ROTATION))
         store4(state.rotation, quat.unit(q))
         hold(joint, state, settings.rounding)
 
@@ -232,8 +226,7 @@ def world_rotation(problem, n):
 @kernel
 def point_of(state, offset, settings):
     """A point of a joint, given in its own space, in body sizes from the centre."""
-    at = vec.sub(xform.apply(load_matrix(state.world), offset), load3(settings.centre))
-    return vec.scale(at, like(settings.body_size, 1.0) / settings.body_size)
+    return from_centre(xform.apply(load_matrix(state.world), offset), settings)
 
 
 @kernel
@@ -241,8 +234,7 @@ def some_rotation(bone, limit, u, v, w):
     """A rotation away from rest that a limit allows, by three numbers from 0 to 1."""
     if limit.kind == limits.HINGE:
         return quat.from_axis_angle(limits.hinge_axis(limit), limits.angle_inside(limit, u))
-    pi = like(u, math.pi)
-    widest = math.atan2(limit.sin_widest, limit.cos_widest) if limit.kind != limits.NONE else pi
-    twist = limits.angle_inside(limit, u) if limit.kind == limits.SWING_TWIST else (u + u - like(u, 1.0)) * pi
-    around = quat.rotate(quat.from_axis_angle(bone, (v + v) * pi), vec.unit_side(bone))
+    widest = math.atan2(limit.sin_widest, limit.cos_widest) if limit.kind != limits.NONE else math.pi
+    twist = limits.angle_inside(limit, u) if limit.kind == limits.SWING_TWIST else (u + u - 1.0) * math.pi
+    around = quat.rotate(quat.from_axis_angle(bone, (v + v) * math.pi), vec.unit_side(bone))
     return quat.mul(quat.from_axis_angle(around, w * widest), quat.from_axis_angle(bone, twist))

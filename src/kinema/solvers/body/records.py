@@ -26,16 +26,16 @@ JOINT = Record(
 )
 """Settings of one joint, the same for all characters of a skeleton."""
 
+KEPT = Record(translation=(REAL, 3), rotation=(REAL, 4))
+"""The local transform of a joint in another pose than the current one."""
+
 JOINT_STATE = Record(
     translation=(REAL, 3),
     rotation=(REAL, 4),
     scale=(REAL, 3),
-    start=(REAL, 4),  # Local rotation before a step, to go back to.
-    start_translation=(REAL, 3),
-    reference=(REAL, 4),  # Local rotation of the pose that it is pulled back to.
-    reference_translation=(REAL, 3),
-    best=(REAL, 4),
-    best_translation=(REAL, 3),
+    start=KEPT,  # Before a step, to go back to.
+    reference=KEPT,  # In the pose that it is pulled back to.
+    best=KEPT,  # In the best pose so far, or that of the frame before.
     world=(REAL, 12),  # World matrix, metres.
     origin=(REAL, 3),  # Its position in body sizes from the centre.
     mass_point=(REAL, 3),  # Where its mass is, in body sizes from the centre.

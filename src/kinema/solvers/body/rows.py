@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.solvers.body.balance import balance_margin, ground_axes, mass_centre
-from kinema.solvers.body.joints import point_of, world_direction, world_rotation
+from kinema.solvers.body.joints import from_centre, point_of, world_direction, world_rotation
 from kinema.solvers.body.records import BALANCE, DIRECTION, DISTANCE, PLANE, POSITION, ROTATION
 
 LARGEST_MISS = 0.2
 """Distance that a step tries to bring a point nearer, body sizes (0.35 m of a person): beyond it the linear model is
 worth nothing."""
 
+LARGEST_TWIST = 0.8
+"""Angle by which a step tries to rotate a joint, radians, for the same reason."""
+
 LEAST_WEIGHT = 1e-6
 """Weights below this count as this: no effector holds against anything with it."""
-
-LARGEST_TWIST = 0.8
-"""The same for rotations, radians."""
-
 
 NEAR_EDGE = 0.05
 """Distance from the edge of an inequality, body sizes, within which a step heeds it before it is crossed."""
@@ -30,7 +29,7 @@ NEAR_EDGE = 0.05
 def clamped(v, largest):
     """A vector cut to a length."""
     size = vec.length(v)
-    return vec.scale(v, largest / size if size > largest else like(size, 1.0))
+    return vec.scale(v, largest / size if size > largest else 1.0)
 
 
 @kernel
@@ -46,21 +45,20 @@ def add_row(problem, count, joint, moment, force):
 
 
 @kernel
-def unit_axis(one, c):
+def unit_axis(c):
     """The x, y or z axis."""
-    zero = like(one, 0.0)
-    return (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+    return (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
 @routine
 def inequality(problem, effector, short, wrench, count):
     """One row that pushes where something is short, or about to be. wrench: moment about the centre, and force."""
-    effector.error = max(short, like(short, 0.0))
-    if short < like(short, -NEAR_EDGE):
+    effector.error = max(short, 0.0)
+    if short < -NEAR_EDGE:
         return count
     row = add_row(problem, count, effector.joint, wrench[0], wrench[1])
     row.one_sided = True
-    row.residual = min(short, like(short, LARGEST_MISS))
+    row.residual = min(short, LARGEST_MISS)
     return count + 1
 
 
@@ -69,7 +67,7 @@ def balance_row(problem, effector, point, count):
     """One row that pushes the centre of mass over the support."""
     side, ahead = ground_axes(problem.settings[0])
     margin, inwards, some = balance_margin(problem, vec.dot(point, side), vec.dot(point, ahead))
-    effector.error = like(margin, 0.0)
+    effector.error = 0.0
     if not some:
         return count
     force = vec.add(vec.scale(side, inwards[0]), vec.scale(ahead, inwards[1]))
@@ -80,15 +78,14 @@ def balance_row(problem, effector, point, count):
 @routine
 def position_rows(problem, effector, point, count):
     """Three rows that bring a point to a position, or one that lifts it out of a plane."""
-    one = like(effector.compliance, 1.0)
     miss = vec.sub(load3(effector.goal), point)
     if effector.kind & PLANE:
         normal = load3(effector.normal)
         return inequality(problem, effector, vec.dot(miss, normal), (vec.cross(point, normal), normal), count)
     effector.error = vec.length(miss)
-    miss = clamped(miss, like(one, LARGEST_MISS))
+    miss = clamped(miss, LARGEST_MISS)
     for c in range(3):
-        force = unit_axis(one, c)
+        force = unit_axis(c)
         row = add_row(problem, count + c, effector.joint, vec.cross(point, force), force)
         row.residual = vec.dot(miss, force)
     return count + 3
@@ -97,15 +94,13 @@ def position_rows(problem, effector, point, count):
 @routine
 def rotation_rows(problem, effector, count):
     """Three rows that rotate a joint."""
-    one = like(effector.compliance, 1.0)
-    zero = like(one, 0.0)
     now = world_rotation(problem, effector.joint)
     miss = quat.to_vector(quat.mul(load4(effector.rotation), quat.conj(now)))
     effector.rotation_error = vec.length(miss)
-    miss = clamped(miss, like(one, LARGEST_TWIST))
+    miss = clamped(miss, LARGEST_TWIST)
     for c in range(3):
-        moment = unit_axis(one, c)
-        row = add_row(problem, count + c, effector.joint, moment, (zero, zero, zero))
+        moment = unit_axis(c)
+        row = add_row(problem, count + c, effector.joint, moment, (0.0, 0.0, 0.0))
         row.residual = vec.dot(miss, moment)
     return count + 3
 
@@ -113,8 +108,6 @@ def rotation_rows(problem, effector, count):
 @routine
 def direction_rows(problem, effector, count):
     """Two rows that point an axis of a joint along a direction; the rotation about it is free."""
-    one = like(effector.compliance, 1.0)
-    zero = like(one, 0.0)
     now = world_direction(problem.states[effector.joint], load3(effector.axis))
     wanted = load3(effector.direction)
     across = vec.cross(now, wanted)
@@ -123,10 +116,10 @@ def direction_rows(problem, effector, count):
     effector.rotation_error = angle
     first = vec.unit_or(across, vec.unit_side(now))
     second = vec.cross(now, first)
-    row = add_row(problem, count, effector.joint, first, (zero, zero, zero))
-    row.residual = min(angle, like(one, LARGEST_TWIST))
-    row = add_row(problem, count + 1, effector.joint, second, (zero, zero, zero))
-    row.residual = zero
+    row = add_row(problem, count, effector.joint, first, (0.0, 0.0, 0.0))
+    row.residual = min(angle, LARGEST_TWIST)
+    row = add_row(problem, count + 1, effector.joint, second, (0.0, 0.0, 0.0))
+    row.residual = 0.0
     return count + 2
 
 
@@ -134,17 +127,15 @@ def direction_rows(problem, effector, count):
 def distance_row(problem, effector, point, count):
     """One row that keeps two points at a distance."""
     settings = problem.settings[0]
-    one = like(effector.compliance, 1.0)
     there = point_of(problem.states[effector.other], load3(effector.other_offset), settings)
     way = vec.sub(point, there)
     off = effector.distance / settings.body_size - vec.length(way)
     effector.error = abs(off)
-    apart = vec.unit_or(way, unit_axis(one, 0))
+    apart = vec.unit_or(way, unit_axis(0))
     row = add_row(problem, count, effector.joint, vec.cross(point, apart), apart)
     row.other = effector.other
     store3(row.other_moment, vec.cross(there, apart))
-    largest = like(one, LARGEST_MISS)
-    row.residual = min(max(off, -largest), largest)
+    row.residual = min(max(off, -LARGEST_MISS), LARGEST_MISS)
     return count + 1
 
 
@@ -197,7 +188,7 @@ def build_rows(problem):
 @kernel
 def weight_share(weight):
     """Share of its stiffness that an effector has by its weight: without any it has no say."""
-    share = max(weight, like(weight, LEAST_WEIGHT))
+    share = max(weight, LEAST_WEIGHT)
     return share * share * share * share
 
 
@@ -206,8 +197,7 @@ def loosen(problem, first, last, effector, weight, miss):
     """Set how far rows give way: the more, the less weight they have. While frames follow each other, their force is
     limited.
     """
-    one = like(weight, 1.0)
-    soft = one
+    soft = 1.0
     if problem.settings[0].warm and not effector.pin:
         soft += miss / (effector.compliance * effector.force)
     for r in range(first, last):
@@ -232,18 +222,15 @@ def aim_effectors(problem):
         if effector.pin:
             store4(effector.rotation, now)
         share = effector.weight * effector.rotation_weight
-        if share < like(share, 1.0) and effector.kind & ROTATION:
+        if share < 1.0 and effector.kind & ROTATION:
             store4(effector.rotation, quat.unit(quat.slerp(now, load4(effector.rotation), share)))
 
 
 @kernel
 def aim_point(effector, point, settings):
     """Set where an effector's point is wanted. point: where the pose has it."""
-    one = like(settings.body_size, 1.0)
-    goal = vec.scale(vec.sub(load3(effector.position), load3(settings.centre)), one / settings.body_size)
-    if effector.pin:
-        goal = point
-    if effector.weight < one and effector.kind & POSITION:
+    goal = point if effector.pin else from_centre(load3(effector.position), settings)
+    if effector.weight < 1.0 and effector.kind & POSITION:
         goal = vec.add(point, vec.scale(vec.sub(goal, point), effector.weight))
     store3(effector.goal, goal)
 
@@ -254,7 +241,7 @@ def squared_error(problem):
     its strength.
     """
     settings = problem.settings[0]
-    total = like(settings.body_size, 0.0)
+    total = 0.0
     for e in range(problem.effectors.size):
         effector = problem.effectors[e]
         if effector.rank <= settings.rank:

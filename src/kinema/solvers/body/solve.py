@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kinema.compile.jit import batch, kernel, like, routine
+from kinema.compile.jit import batch, kernel, routine
 from kinema.constants import LARGEST_FLOAT64, ROUNDING_ROTATION
 from kinema.math import quat, vec
 from kinema.math.rows import load3, load4, load_origin, store3, store4
@@ -16,7 +16,7 @@ from kinema.solvers.body.follow import follow
 from kinema.solvers.body.joints import bend_of, forward, recentre
 from kinema.solvers.body.records import ROTATION, BodyProblem
 from kinema.solvers.body.rows import aim_effectors, build_rows, is_reached
-from kinema.solvers.body.step import go_to_start
+from kinema.solvers.body.step import go_to_start, keep
 
 SETTLED = 1e-3
 """Angle from the animated pose below which a joint that nothing pulls at any more is back, radians."""
@@ -54,9 +54,8 @@ def stand(problem, whole):
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         if joint.one_sided:
-            state.least_bend = min(bend_of(joint, load4(state.rotation)), like(settings.body_size, 0.0))
-        store4(state.reference, load4(state.rotation))
-        store3(state.reference_translation, load3(state.translation))
+            state.least_bend = min(bend_of(joint, load4(state.rotation)), 0.0)
+        keep(state, state.reference)
     forward(problem)
     store3(settings.centre, load_origin(problem.states[settings.root].world))
     recentre(problem)
@@ -75,7 +74,7 @@ def measure(problem, whole, outcome):
         outcome.limited = outcome.limited or state.no_swing or state.no_twist
     build_rows(problem)
     outcome.reached = is_reached(problem)
-    outcome.balance = like(problem.settings[0].body_size, 0.0)
+    outcome.balance = 0.0
     if problem.support.size > 0:
         forward(whole)
         side, ahead = ground_axes(problem.settings[0])
@@ -111,14 +110,13 @@ def solve_one(problem, whole, outcome):
 @kernel
 def is_usable(v):
     """Whether all numbers of a vector are finite and not too large. Comparing NaN gives false."""
-    largest = like(v[0], LARGEST_FLOAT64)
-    return abs(v[0]) <= largest and abs(v[1]) <= largest and abs(v[2]) <= largest
+    return abs(v[0]) <= LARGEST_FLOAT64 and abs(v[1]) <= LARGEST_FLOAT64 and abs(v[2]) <= LARGEST_FLOAT64
 
 
 @kernel
 def is_unit(q):
     """Whether a quaternion has length 1, to rounding."""
-    return abs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - like(q[0], 1.0)) <= like(q[0], UNIT)
+    return abs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0) <= UNIT
 
 
 @routine
@@ -143,23 +141,21 @@ def own_row(array, i):
 def load_body(call, i, states):
     """Load the pose of a character, and the one that it starts from. No joint is held back."""
     pose, before = own_row(call.r, i), own_row(call.warm_r, i)
-    zero = like(call.settings[i].body_size, 0.0)
     for n in range(call.joints.size):
         joint, state = call.joints[n], states[n]
         j = joint.node
         store3(state.translation, load3(call.t[pose, j]))
         store4(state.rotation, load4(call.r[pose, j]))
         store3(state.scale, load3(call.s[pose, j]))
-        store3(state.swing, (zero, zero, zero))
-        store3(state.twist, (zero, zero, zero))
+        store3(state.swing, (0.0, 0.0, 0.0))
+        store3(state.twist, (0.0, 0.0, 0.0))
         state.no_swing = state.no_twist = False
         if call.settings[i].warm:
-            store4(state.start, load4(state.rotation))
-            store3(state.start_translation, load3(state.translation))
-            if joint.mobility > zero and (joint.driven or call.unsettled[i, j]):
-                store4(state.start, load4(call.warm_r[before, j]))
-            if joint.slide > zero:
-                store3(state.start_translation, load3(call.warm_t[before, j]))
+            keep(state, state.start)
+            if joint.mobility > 0.0 and (joint.driven or call.unsettled[i, j]):
+                store4(state.start.rotation, load4(call.warm_r[before, j]))
+            if joint.slide > 0.0:
+                store3(state.start.translation, load3(call.warm_t[before, j]))
 
 
 @routine
@@ -204,10 +200,10 @@ def find_unsettled(rotations, warm, mobility, unsettled):
     rotations, warm: (C or 1, J, 4). mobility: (J,); joints without any are left out. unsettled: (C, J).
     """
     count = 0
-    near = like(mobility[0], math.cos(0.5 * SETTLED))
+    near = math.cos(0.5 * SETTLED)
     for i in range(unsettled.shape[0]):
         for j in range(unsettled.shape[1]):
             a, b = load4(rotations[own_row(rotations, i), j]), load4(warm[own_row(warm, i), j])
-            unsettled[i, j] = mobility[j] > like(near, 0.0) and abs(quat.dot(a, b)) < near
+            unsettled[i, j] = mobility[j] > 0.0 and abs(quat.dot(a, b)) < near
             count += 1 if unsettled[i, j] else 0
     return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
@@ -34,15 +34,14 @@ def revise(problem, count, release):
     release: whether joints may be released. Returns whether anything changed.
     """
     changed = False
-    zero = like(problem.settings[0].body_size, 0.0)
     for r in range(count):
         row = problem.rows[r]
-        if row.one_sided and not row.off and problem.pulls[r] < zero:
+        if row.one_sided and not row.off and problem.pulls[r] < 0.0:
             row.off = True
             changed = True
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.mobility <= zero or (joint.limit.kind == limits.NONE and not joint.one_sided):
+        if joint.mobility <= 0.0 or (joint.limit.kind == limits.NONE and not joint.one_sided):
             continue
         on = vec.add(load3(state.pull), vec.scale(moment_at(state), state.mobility))
         no_swing, no_twist = blocked(state, on)
@@ -85,18 +84,29 @@ def solve_step(problem, count):
 @kernel
 def slide_of(joint, state):
     """How far a joint moves in this step, body sizes, world space."""
-    zero = like(joint.slide, 0.0)
     slide = vec.scale(load3(state.force), state.slide)
-    return vec.add(slide, load3(state.pull_slide)) if joint.slide > zero else slide
+    return vec.add(slide, load3(state.pull_slide)) if joint.slide > 0.0 else slide
+
+
+@kernel
+def keep(state, kept):
+    """Remember the local transform of a joint in one of its `KEPT`."""
+    store4(kept.rotation, load4(state.rotation))
+    store3(kept.translation, load3(state.translation))
+
+
+@kernel
+def restore(state, kept):
+    """Give a joint a local transform that was kept."""
+    store4(state.rotation, load4(kept.rotation))
+    store3(state.translation, load3(kept.translation))
 
 
 @kernel
 def keep_start(problem):
     """Remember where a step starts."""
     for n in range(problem.joints.size):
-        state = problem.states[n]
-        store4(state.start, load4(state.rotation))
-        store3(state.start_translation, load3(state.translation))
+        keep(problem.states[n], problem.states[n].start)
 
 
 @routine
@@ -113,9 +123,7 @@ def move(problem, share):
 def go_to_start(problem):
     """Go to where a step started, or to a warm start. World matrices are not brought up to date."""
     for n in range(problem.joints.size):
-        state = problem.states[n]
-        store4(state.rotation, load4(state.start))
-        store3(state.translation, load3(state.start_translation))
+        restore(problem.states[n], problem.states[n].start)
 
 
 @routine
@@ -129,28 +137,23 @@ def take_back(problem):
 def keep_pose(problem):
     """Remember the pose as the best one."""
     for n in range(problem.joints.size):
-        state = problem.states[n]
-        store4(state.best, load4(state.rotation))
-        store3(state.best_translation, load3(state.translation))
+        keep(problem.states[n], problem.states[n].best)
 
 
 @kernel
 def go_back(problem):
     """Go back to the best pose."""
     for n in range(problem.joints.size):
-        state = problem.states[n]
-        store4(state.rotation, load4(state.best))
-        store3(state.translation, load3(state.best_translation))
+        restore(problem.states[n], problem.states[n].best)
     forward(problem)
 
 
 @routine
 def begin(problem):
     """Hold the limits of joints that may move, where the pose enters outside of them."""
-    zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.mobility > zero:
+        if joint.mobility > 0.0:
             hold(joint, state, problem.settings[0].rounding)
         state.no_swing, state.no_twist = False, False
     forward(problem)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from kinema.compile.jit import kernel, like, routine
+from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, store3
 from kinema.solvers.body.joints import allowed, mobile
@@ -41,7 +41,6 @@ def mass_wrench(joint, state, force):
 @routine
 def find_ranges(problem, count):
     """Find which rows pull at each joint or at a joint below."""
-    zero = like(problem.settings[0].body_size, 0.0)
     joints = problem.joints.size
     masses = 0
     while masses < count and problem.rows[masses].joint < 0:
@@ -49,7 +48,7 @@ def find_ranges(problem, count):
     for n in range(joints):
         state = problem.states[n]
         state.first_row, state.last_row = count, 0
-        if masses > 0 and problem.joints[n].mass > zero:
+        if masses > 0 and problem.joints[n].mass > 0.0:
             cover(state, 0, masses)
     for k in range(masses, count):
         row = problem.rows[k]
@@ -67,11 +66,10 @@ def find_ranges(problem, count):
 def place_wrenches(problem, count):
     """Write the wrench of every row at its joint, nothing elsewhere."""
     sweep = problem.sweep
-    zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         for c in range(6):
             for k in range(problem.states[n].first_row, problem.states[n].last_row):
-                sweep[n, c, k] = zero
+                sweep[n, c, k] = 0.0
     for k in range(count):
         row = problem.rows[k]
         if row.joint < 0:
@@ -88,10 +86,9 @@ def place_wrenches(problem, count):
 @routine
 def place_mass(problem, k):
     """Write the wrenches of a row that pulls at the centre of mass."""
-    zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.mass > zero:
+        if joint.mass > 0.0:
             moment, force = mass_wrench(joint, state, load3(problem.rows[k].force))
             for c in range(3):
                 problem.sweep[n, c, k] += moment[c]
@@ -119,14 +116,13 @@ def mobility_matrix(state):
     swing, twist = load3(state.swing), load3(state.twist)
     first = vec.scale(swing, state.swing_mobility)
     second = vec.scale(twist, state.twist_mobility)
-    zero = like(state.free, 0.0)
     x = vec.add(vec.scale(swing, first[0]), vec.scale(twist, second[0]))
     y = vec.add(vec.scale(swing, first[1]), vec.scale(twist, second[1]))
     z = vec.add(vec.scale(swing, first[2]), vec.scale(twist, second[2]))
     return (
-        vec.add(x, (state.free, zero, zero)),
-        vec.add(y, (zero, state.free, zero)),
-        vec.add(z, (zero, zero, state.free)),
+        vec.add(x, (state.free, 0.0, 0.0)),
+        vec.add(y, (0.0, state.free, 0.0)),
+        vec.add(z, (0.0, 0.0, state.free)),
     )
 
 
@@ -163,7 +159,7 @@ def mobile_moment(mobility, moments, r):
 
 @routine
 def add_ball(matrix, moments, state):
-    """The same for a joint with three axes. Two rows at a time: the moments are then read half as often."""
+    """Add what a joint with three axes does. Two rows at a time: the moments are then read half as often."""
     mobility, last = mobility_matrix(state), state.last_row
     for r in range(state.first_row, last, 2):
         a, b, c = mobile_moment(mobility, moments, r)
@@ -179,7 +175,7 @@ def add_ball(matrix, moments, state):
 
 @routine
 def add_slide(matrix, wrenches, state):
-    """The same for a joint that moves: it follows the forces below it."""
+    """Add what a joint that moves does: it follows the forces below it."""
     for r in range(state.first_row, state.last_row):
         a, b, c = wrenches[3, r] * state.slide, wrenches[4, r] * state.slide, wrenches[5, r] * state.slide
         for k in range(r, state.last_row):
@@ -206,15 +202,14 @@ def clear_matrix(problem, count):
     for r in range(count):
         compliance = problem.rows[r].compliance
         for k in range(r, count):
-            matrix[r, k] = like(compliance, 0.0)
-        matrix[r, r] = like(compliance, NO_EFFECT) if problem.rows[r].off else compliance
+            matrix[r, k] = 0.0
+        matrix[r, r] = NO_EFFECT if problem.rows[r].off else compliance
 
 
 @routine
 def fill_matrix(problem, count):
     """J S J^T + D, its upper triangle."""
     matrix, sweep, joints = problem.matrix, problem.sweep, problem.joints.size
-    zero = like(problem.settings[0].body_size, 0.0)
     clear_matrix(problem, count)
     find_ranges(problem, count)
     shared = tabulate(problem, sweep[joints], count)
@@ -222,13 +217,13 @@ def fill_matrix(problem, count):
         sweep_up(problem, count)
     for n in range(joints):
         state, wrenches, moments = problem.states[n], sweep[joints if shared else n], sweep[0 if shared else n]
-        if state.slide > zero:
+        if state.slide > 0.0:
             add_slide(matrix, wrenches, state)
-        if state.mobility > zero:
+        if state.mobility > 0.0:
             own_moments(wrenches, state, moments)
-            if state.free > zero:
+            if state.free > 0.0:
                 add_ball(matrix, moments, state)
-            elif state.twist_mobility > zero:
+            elif state.twist_mobility > 0.0:
                 add_hinge(matrix, moments, state)
 
 
@@ -236,10 +231,9 @@ def fill_matrix(problem, count):
 def factor_row(matrix, k, count):
     """Make row k of a matrix one of its factor."""
     pivot = matrix[k, k]
-    floor = like(pivot, SMALLEST_PIVOT)
-    pivot = math.sqrt(pivot if pivot > floor else floor)
+    pivot = math.sqrt(pivot if pivot > SMALLEST_PIVOT else SMALLEST_PIVOT)
     matrix[k, k] = pivot
-    scale = like(pivot, 1.0) / pivot
+    scale = 1.0 / pivot
     for i in range(k + 1, count):
         matrix[k, i] = matrix[k, i] * scale
 
@@ -288,12 +282,11 @@ def substitute(matrix, x, count):
 @routine
 def spread_pulls(problem):
     """The twist of every joint if all followed their pull, kept in `moment` (angular) and `force` (of the centre)."""
-    zero = like(problem.settings[0].body_size, 0.0)
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         u = allowed(joint, state, load3(state.pull))
         v = vec.cross(load3(state.origin), u)
-        if joint.slide > zero:
+        if joint.slide > 0.0:
             v = vec.add(v, load3(state.pull_slide))
         if joint.parent >= 0:
             parent = problem.states[joint.parent]
@@ -311,9 +304,9 @@ def power(state, moment, force):
 @routine
 def moved_mass(problem, force):
     """How far the centre of mass moves along a force once everything has followed its pull."""
-    total = like(force[0], 0.0)
+    total = 0.0
     for n in range(problem.joints.size):
-        if problem.joints[n].mass > like(total, 0.0):
+        if problem.joints[n].mass > 0.0:
             moment, share = mass_wrench(problem.joints[n], problem.states[n], force)
             total += power(problem.states[n], moment, share)
     return total
@@ -328,7 +321,7 @@ def fill_pulls(problem, count):
     for r in range(count):
         row = problem.rows[r]
         if row.off or not warm:
-            problem.pulls[r] = like(row.residual, 0.0) if row.off else row.residual
+            problem.pulls[r] = 0.0 if row.off else row.residual
             continue
         if row.joint < 0:
             moved = moved_mass(problem, load3(row.force))
@@ -342,11 +335,10 @@ def fill_pulls(problem, count):
 @routine
 def gather_wrenches(problem, count):
     """J^T l: the wrench on each joint, about the centre."""
-    zero = like(problem.settings[0].body_size, 0.0)
     joints = problem.joints.size
     for n in range(joints):
-        store3(problem.states[n].moment, (zero, zero, zero))
-        store3(problem.states[n].force, (zero, zero, zero))
+        store3(problem.states[n].moment, (0.0, 0.0, 0.0))
+        store3(problem.states[n].force, (0.0, 0.0, 0.0))
     for r in range(count):
         row = problem.rows[r]
         force = vec.scale(load3(row.force), problem.pulls[r])
@@ -370,7 +362,7 @@ def gather_wrenches(problem, count):
 def gather_mass(problem, force):
     """Spread a force on the centre of mass over the joints."""
     for n in range(problem.joints.size):
-        if problem.joints[n].mass > like(force[0], 0.0):
+        if problem.joints[n].mass > 0.0:
             moment, share = mass_wrench(problem.joints[n], problem.states[n], force)
             add_wrench(problem.states[n], moment, share)
 

@@ -1,4 +1,4 @@
-"""The step that the full-body solver and `solve` share: joints at their limits, the system, rotations as vectors."""
+"""Joints of the full-body step: forward kinematics, limits and their edges, applying a step."""
 
 import numpy as np
 import pytest
@@ -7,30 +7,51 @@ from hypothesis import strategies as st
 
 import kinema as km
 from kinema.compile.jit import batch
-from kinema.math import quat
 from kinema.model.limits import in_precision
-from kinema.solvers.body import joints, records, system
+from kinema.solvers.body import joints, records
 from tests import compiled, naive, problems
-from tests.compiled import cast, from_python, run, widened
+from tests.compiled import cast, from_python, widened
+from tests.solvers.body.problems import moved, problem_of, tree
 from tests.solvers.limit_kinds import LIMITS, kinds
 
 
-@given(compiled.vectors(4.0), st.floats(0.01, 3.0))
-def test_a_rotation_vector_is_its_axis_times_its_angle(v, largest):
-    rotation = run(quat.from_vector, np.float64, v, largest)
-    angle = min(float(np.linalg.norm(v)), largest)
-    assert naive.rotation_angle(rotation) == pytest.approx(angle if angle <= np.pi else 2 * np.pi - angle, abs=1e-9)
-    if angle > 1e-9:
-        expected = naive.quat_from_axis_angle(v, angle)
-        np.testing.assert_allclose(rotation, expected, atol=1e-12)
+def test_world_matrices_and_rotations_are_those_of_the_skeleton():
+    rng = problems.generator(21)
+    skeleton = tree(rng)
+    body, pose = km.FullBody(skeleton), moved(rng, skeleton.rest, 0.5)
+    problem, _ = problem_of(body, pose, [km.Effector(8, (0, 0, 0))])
+    world, nodes = skeleton.world(pose), problem.joints["node"]
+    np.testing.assert_allclose(problem.states["world"].reshape(-1, 3, 4), world[nodes, :3], atol=1e-12)
+    centre = world[body.root, :3, 3]
+    np.testing.assert_allclose(problem.states["origin"], (world[nodes, :3, 3] - centre) / body.size, atol=1e-12)
+    for n, node in enumerate(nodes):
+        found = widened(from_python(joints.world_rotation)(problem, n))
+        assert naive.angle_between_rotations(found, skeleton.world_rotations(pose)[node]) < 1e-9
 
 
-@given(compiled.rotations())
-def test_a_rotation_is_its_vector(q):
-    v = run(quat.to_vector, np.float64, q)
-    assert np.linalg.norm(v) <= np.pi + 1e-9
-    back = run(quat.from_vector, np.float64, v, 4.0)
-    assert naive.angle_between_rotations(back, q) < 1e-7
+def test_a_step_rotates_a_joint_in_world_space_up_to_a_largest_angle():
+    rng = problems.generator(22)
+    skeleton = tree(rng)
+    for size, largest in ((0.3, 0.3), (5.0, 0.8)):
+        problem, _ = problem_of(km.FullBody(skeleton), skeleton.rest, [km.Effector(8, (0, 0, 0))])
+        before = widened(from_python(joints.world_rotation)(problem, 2))
+        vector = naive.unit(rng.normal(size=3)) * size
+        from_python(joints.move_joint)(problem, 2, cast(np.float64, vector), (0.0, 0.0, 0.0))
+        expected = naive.quat_mul(naive.quat_from_axis_angle(vector, largest), before)
+        after = widened(from_python(joints.world_rotation)(problem, 2))
+        assert naive.angle_between_rotations(after, expected) < 1e-9
+
+
+@pytest.mark.parametrize("bend", [0.4, -0.4])
+def test_an_elbow_that_is_bent_back_is_straightened(bend):
+    """One that is bent the right way stays as it is, bit for bit."""
+    joint, state = records.zeros(records.JOINT, 1), records.zeros(records.JOINT_STATE, 1)
+    joint["one_sided"], joint["lower"], joint["side"] = True, (1, 0, 0), (0, 1, 0)
+    state["rotation"] = naive.quat_from_axis_angle((0, 0, 1), bend)
+    before = state["rotation"].copy()
+    from_python(joints.hold)(joint[0], state[0], 1e-13)
+    expected = before if bend > 0 else [(0, 0, 0, 1)]
+    np.testing.assert_allclose(state["rotation"], expected, atol=1e-12 if bend < 0 else 0)
 
 
 # --- limits ----------------------------------------------------------------------------------------------------
@@ -102,25 +123,3 @@ def past(limit, away, bone, turn, step=1e-6):
         return 0.0
     after = naive.quat_mul(away, naive.quat_from_axis_angle(turn, step * np.linalg.norm(turn)))
     return naive.angle_between_rotations(after, limit.project(after, bone)) / step
-
-
-# --- the system ------------------------------------------------------------------------------------------------
-
-
-def test_the_factor_solves_the_system():
-    rng = problems.generator(8)
-    half = rng.normal(size=(7, 9))
-    matrix, right = half @ half.T + np.eye(7) * 0.1, rng.normal(size=7)
-    factor, x = matrix.copy(), right.copy()
-    compiled.from_python(system.factor)(factor, 7)
-    compiled.from_python(system.substitute)(factor, x, 7)
-    np.testing.assert_allclose(matrix @ x, right, atol=1e-10)
-    upper = np.triu(factor)
-    np.testing.assert_allclose(upper.T @ upper, matrix, atol=1e-12)
-
-
-def test_a_singular_system_has_a_finite_answer():
-    factor, x = np.ones((3, 3)), np.array((1.0, 2.0, 3.0))
-    compiled.from_python(system.factor)(factor, 3)
-    compiled.from_python(system.substitute)(factor, x, 3)
-    assert np.isfinite(x).all()
