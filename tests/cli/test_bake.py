@@ -224,7 +224,7 @@ def test_an_output_that_cannot_be_written_is_noticed_before_any_work(file, tmp_p
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr("pathlib.Path.touch", read_only)
-    monkeypatch.setattr("kinema.cli.bake_order.run_many", lambda *a, **n: pytest.fail("work was done"))
+    monkeypatch.setattr("kinema.jobs.many.run_many", lambda *a, **n: pytest.fail("work was done"))
     for arguments in (("-o", tmp_path / "new.glb"), ("-o", tmp_path / "out", "--report", tmp_path / "figures.json")):
         made = typed(file, *arguments, "--clip", "idle", "--fps", 5)
         assert made.exit_code == 2, made.output

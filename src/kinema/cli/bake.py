@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
+from kinema.cli.many_files import ManyFilesOptions
 from kinema.cli.options import GroundOptions, RoleOptions
-from kinema.io.formats import READ, WRITTEN
+from kinema.io.formats import READ
 
-_CLIPS, _START, _CHANGES, _MANY = "Clips", "Start", "Changes", "Many files"
+_CLIPS, _START, _CHANGES = "Clips", "Start", "Changes"
 
 EXAMPLES = """Examples:
 
@@ -26,13 +26,10 @@ kinema bake captures/ -o clean/ --lock-feet --jobs 4 --report figures.json"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BakeOptions(GroundOptions, RoleOptions):
+class BakeOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     """The options of `kinema bake`, as they were typed."""
 
     files: Annotated[list[str], typer.Argument(help=f"Files ({' '.join(READ)}), folders or patterns.")]
-    output: Annotated[Path, typer.Option("--output", "-o", help=f"The new file ({' '.join(WRITTEN)}), or a folder.")]
-    report: Annotated[Path | None, typer.Option(help="Write all figures to this file, as JSON.")] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False
     clip: Annotated[
         list[str],
         typer.Option(
@@ -119,10 +116,6 @@ class BakeOptions(GroundOptions, RoleOptions):
             rich_help_panel=_CHANGES,
         ),
     ] = field(default_factory=list)
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.", rich_help_panel=_MANY)] = 1
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler.", rich_help_panel=_MANY)
-    ] = None
 
 
 def bake(options: BakeOptions) -> None:

@@ -1,46 +1,21 @@
-"""What `kinema bake` prints: a table for each clip, then the files that were skipped and those that failed."""
+"""What `kinema bake` prints for each file."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from kinema.bake.report import rows
-from kinema.io.other_formats import hint
 
 SHORTER = 0.97
 """Share of the clip's way below which it is said that strides are shorter."""
 
 
-def print_reports(reports: list[dict[str, Any]]) -> None:
-    """Print what became of each file. The failure of an only file is left to the caller."""
-    screen, errors = Console(), Console(stderr=True, style="red")
-    for report in reports:
-        if report["status"] == "baked":
-            _print_baked(screen, report)
-    skipped = [report for report in reports if report["status"] == "skipped"]
-    if skipped:
-        screen.print(f"{len(skipped)} of {len(reports)} done before, skipped.")
-    failed = [report for report in reports if report["status"] == "failed"]
-    if failed and len(reports) > 1:
-        errors.print(f"{len(failed)} of {len(reports)} failed:")
-        for report in failed:
-            errors.print(f"  {report['file']}: {report['problem']}", markup=False)
-
-
-def print_skipped(paths: list[Path]) -> None:
-    """Print the files of folders that were skipped because their format is not read, and how to convert the first."""
-    if not paths:
-        return
-    errors = Console(stderr=True, style="yellow")
-    errors.print(f"{len(paths)} skipped, their format is not read: {', '.join(map(str, paths))}", markup=False)
-    errors.print(f"  {paths[0].name}: {hint(b'', paths[0])}", markup=False, soft_wrap=True)
-
-
-def _print_baked(screen: Console, report: dict[str, Any]) -> None:
+def print_baked(report: dict[str, Any]) -> None:
+    """Print what became of a file that was baked."""
+    screen = Console()
     unit = (report["rig"] or {}).get("unit", "units")
     for clip in report["clips"]:
         screen.print(_table(report, clip))

@@ -42,11 +42,11 @@ class Item:
         return self.output.suffix.lower()
 
 
-def items(inputs: Iterable[str], output: Path) -> list[Item]:
+def items(inputs: Iterable[str], output: Path, kind: str | None = None) -> list[Item]:
     """List the files to work on, in order.
 
     inputs: files, folders (searched recursively) and patterns. output: a file for a single input file, or a folder,
-    which keeps the folder structure of the inputs.
+    which keeps the folder structure of the inputs. kind: suffix of new files in a folder; default: by the old ones.
     """
     _check_output(output)
     found = list(_found(inputs))
@@ -57,7 +57,7 @@ def items(inputs: Iterable[str], output: Path) -> list[Item]:
         return [Item(path, path.name, output)]
     made: dict[Path, Item] = {}
     for path, relative in found:
-        item = Item(path, relative.as_posix(), output / relative.with_suffix(_kind(path)))
+        item = Item(path, relative.as_posix(), output / relative.with_suffix(kind or _kind(path)))
         if item.output in made:
             other = made[item.output].path
             raise InputError(f"{other} and {path} would both be written to {item.output}; give them to separate runs")
