@@ -65,12 +65,12 @@ class Frame:
     an animator without `count`.
     """
 
-    def __init__(self, animator: Animator, reports: dict[str, Any], trace: list[Trace]) -> None:
+    def __init__(self, animator: Animator, reports: Reports, trace: list[Trace]) -> None:
         context = animator._context
         self._single, self._crowd = animator._single, context.crowd
         self._arrays: Snapshot = context.snapshot()
         self._milliseconds = animator._milliseconds
-        self.reports: Reports = Reports(reports, self._single)
+        self.reports: Reports = reports
         """What each stage reported, by its name. A stage that was skipped has its last report."""
         self.trace: Sequence[Trace] = trace
         """What each stage did, in the order they ran."""
@@ -340,7 +340,7 @@ class Animator(States):
             raise
         ended = time.perf_counter()
         self._milliseconds = (ended - stepped) * 1e3, (ended - began) * 1e3
-        return Frame(self, {slot.name: slot.report for slot in self._slots}, trace)
+        return Frame(self, Reports({slot.name: slot.report for slot in self._slots}, self._single), trace)
 
     def _checked_seconds(self, dt: float) -> float:
         seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)

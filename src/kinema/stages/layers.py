@@ -21,7 +21,7 @@ from kinema.math.rows import load3, load4, store4
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.rig import Rig
 from kinema.stages.blending import kept, mix_back, numbers, rows_of, write_rows
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
+from kinema.stages.stage import Crowd, FrameContext, Rows, Stage, StageState
 
 INHALE = 0.3
 """Asymmetry of a breath: breathing in takes 41% of it."""
@@ -177,7 +177,7 @@ class Breathing(Stage):
 
     rate: float = 0.25
     depth: float = 1.0
-    phase: Any = None
+    phase: ArrayLike | None = None
     seed: int = 0
 
     order: ClassVar[int] = 10
@@ -252,7 +252,7 @@ class Sway(Stage):
     rate: float = 0.1
     lean: float = 0.02
     shift: float = 0.01
-    phase: Any = None
+    phase: ArrayLike | None = None
     seed: int = 0
 
     order: ClassVar[int] = 10
@@ -382,7 +382,7 @@ class RecoilState(StageState):
         self._at, self._speed = crowd.zeros(dtype=np.float64), crowd.zeros(dtype=np.float64)
         self._set = crowd.zeros(dtype=bool)
 
-    def kick(self, strength: ArrayLike = 1.0, rows: Any = None) -> None:
+    def kick(self, strength: ArrayLike = 1.0, rows: Rows = None) -> None:
         """Kick some characters, everyone if not given; kicks add up. strength: one, or one for each of the rows."""
         rows = self._crowd.select(rows)
         strengths = numbers("strength", strength, rows.size, STRONGEST_KICK)
@@ -427,9 +427,9 @@ class Layer(Stage):
     >>> animator = km.Animator(km.load("person.glb"), [still])
     """
 
-    function: Callable[[Pose, Any, float], Pose]
+    function: Callable[[Pose, Floats, float], Pose]
     _: KW_ONLY
-    phase: Any = 0.0
+    phase: ArrayLike = 0.0
 
     order: ClassVar[int] = 10
 

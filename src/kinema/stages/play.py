@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.compile.jit import allocating_batch, kernel, like
@@ -18,6 +18,7 @@ from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import LANES
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
+from kinema.math.arrays import Mask
 from kinema.math.rows import load3, load_matrix, store_matrix
 from kinema.model import root_motion
 from kinema.model.clip import Clip
@@ -27,7 +28,7 @@ from kinema.model.sampling import Tables, sample_pose
 from kinema.model.skeleton import Joint
 from kinema.stages.blending import kept, mix_back, numbers
 from kinema.stages.inertia import FADE_PROBE, Inertia, JointMotion, Transforms
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
+from kinema.stages.stage import Crowd, FrameContext, Rows, Stage, StageState
 
 PLAYBACK = Record(
     clip_index=np.int64,
@@ -140,11 +141,11 @@ class PlayReport(NamedTuple):
 
     clips: tuple[str, ...]
     """Names of the clips in use."""
-    clip: Any
+    clip: NDArray[np.int64]
     """(N,): which of them each character plays."""
-    time: Any
+    time: NDArray[np.float64]
     """(N,): seconds into it."""
-    done: Any
+    done: Mask
     """(N,): whether it has come to its end; a loop never does."""
     events: Mapping[int, tuple[str, ...]]
     """Names of the events passed in this frame, by character. Characters that passed none are left out."""
@@ -170,7 +171,7 @@ class Play(Stage):
     """Start again at the end; otherwise hold the last pose."""
     speed: float = 1.0
     """Factor on the clip's own speed; negative plays backwards."""
-    time: Any = 0.0
+    time: ArrayLike = 0.0
     """Seconds into the clip to start at, one for all or one each. Give a crowd different ones."""
     fade: float = 0.2
     """Seconds that a crossfade to another clip takes."""
@@ -235,7 +236,7 @@ class PlayState(StageState):
         self,
         name: str,
         fade: float | None = None,
-        rows: Any = None,
+        rows: Rows = None,
         time: ArrayLike | None = None,
         speed: ArrayLike | None = None,
         loop: bool | None = None,
