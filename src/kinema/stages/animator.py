@@ -22,7 +22,7 @@ from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.math.arrays import Array, Floats, Mask
 from kinema.model.character import Character
-from kinema.model.pose import Pose, unit_rotations
+from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton, as_4x4
 from kinema.notices import warn
 from kinema.stages.lookup import Reports, States
@@ -248,11 +248,8 @@ class Animator(States):
         rows = self._crowd.select(rows)
         dtype = self._crowd.precision
         matrices = self._context.transform[rows, 0].reshape(-1, 3, 4)
-        positions = validation.vectors("position", position, 3, dtype)
-        rotations = None if rotation is None else unit_rotations("rotation", rotation, dtype)
-        for name, array, width in (("position", positions, 3), ("rotation", rotations, 4)):
-            if array is not None and array.shape not in ((width,), (rows.size, width)):
-                raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
+        positions = self._crowd.vectors("position", position, rows)
+        rotations = None if rotation is None else self._crowd.vectors("rotation", rotation, rows, 4)
         if dtype == np.float32 and (np.abs(positions) > FARTHEST_FLOAT32).any():
             where, at = validation.first("position", np.abs(positions) > FARTHEST_FLOAT32)
             raise InputError(
@@ -280,7 +277,7 @@ class Animator(States):
             Seconds in which the weight eases from what it is to what is asked for. 0 sets it at once.
         """
         slot = self._slot(stage)
-        weights, seconds = self._crowd.share("weight", weight), validation.number("fade", fade, 0.0)
+        weights, seconds = self._crowd.weights("weight", weight, self._everyone), validation.number("fade", fade, 0.0)
         slot.fade_to(weights.astype(np.float64), seconds)
         self.wake()
 

@@ -17,7 +17,7 @@ from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint
 from kinema.solvers.body.full_body import FRAME, BodyReport, FullBody
 from kinema.solvers.body.targets import Effector
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState
+from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, copied
 
 BATCHED = (
     *("position", "rotation", "offset", "direction", "axis", "normal"),
@@ -147,7 +147,7 @@ class BodyState(StageState):
             rows = rows[~self._fresh[rows]]
         if not rows.size:
             self._fresh[context.rows] = True
-            return self._copied()
+            return copied(self._report)
         animated = Pose.of(context.t[rows], context.r[rows], context.s[rows])
         start = self._start(animated, rows)
         effectors = [_for_rows(entry, rows, context.weights[rows]) for entry in self._fades.values()]
@@ -164,7 +164,7 @@ class BodyState(StageState):
             local.t[rows, self._solver.root] = shown.translations[:, self._solver.root]
         self._fresh[rows] = False if self._fades else self._solver.is_settled(animated, solved)
         self._note(report, rows)
-        return self._copied()
+        return copied(self._report)
 
     @staticmethod
     def _shown(animated: Pose, solved: Pose, weights: Any) -> Pose:
@@ -206,10 +206,6 @@ class BodyState(StageState):
             crowd.zeros(len(crowd.skeleton), dtype=bool),
             crowd.zeros(),
         )
-
-    def _copied(self) -> BodyReport:
-        fields: list[Any] = [array.copy() for array in self._report]
-        return BodyReport(*fields)
 
 
 def _tiled(crowd: Crowd) -> Pose:

@@ -15,6 +15,7 @@ import math
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -27,7 +28,7 @@ from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math.arrays import Array, Floats, Mask, Precision
 from kinema.model.character import Character
-from kinema.model.pose import LocalTransforms, Pose, flat_rows
+from kinema.model.pose import LocalTransforms, Pose, flat_rows, unit_rotations
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton, world_matrices
 from kinema.solvers.joints import FrameArrays
@@ -124,19 +125,20 @@ class Crowd:
         """
         return slice(None) if rows.size == self.count else rows
 
-    def each(self, name: str, value: ArrayLike, width: int) -> Floats:
-        """Return a vector for every character, (characters, width), from one vector or from one each."""
-        array = validation.vectors(name, value, width, self.precision)
-        if array.shape not in ((width,), (self.count, width)):
-            raise InputError(f"{name} must have shape ({width},) or ({self.count}, {width}), got {array.shape}")
-        return np.array(np.broadcast_to(array, (self.count, width)), order="C")
+    def vectors(self, name: str, value: ArrayLike, rows: Array, width: int = 3) -> Floats:
+        """Return vectors, checked, for some rows: (width,) for all of them or (rows, width). Of width 4: rotations."""
+        check = unit_rotations if width == 4 else partial(validation.vectors, width=width)
+        array = check(name, value, dtype=self.precision)
+        if array.shape not in ((width,), (rows.size, width)):
+            raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
+        return array
 
-    def share(self, name: str, value: ArrayLike) -> Floats:
-        """Return a weight from 0 to 1 for every character, (characters,), from one number or from one each."""
+    def weights(self, name: str, value: ArrayLike, rows: Array) -> Floats:
+        """Return weights from 0 to 1, (rows,), from one number for all or one each."""
         array = validation.weights(name, value, self.precision)[..., 0]
-        if array.shape not in ((), (self.count,)):
-            raise InputError(f"{name} must be one number or have shape ({self.count},), got {array.shape}")
-        return np.array(np.broadcast_to(array, (self.count,)), order="C")
+        if array.shape not in ((), (rows.size,)):
+            raise InputError(f"{name} must be one number or have shape ({rows.size},), got {array.shape}")
+        return np.array(np.broadcast_to(array, (rows.size,)), order="C")
 
 
 class StageState:

@@ -213,7 +213,6 @@ class Tail(Stage):
         validation.number("radius", 0.0 if self.radius is None else self.radius, 0.0)
 
     def start(self, crowd: Crowd, /) -> TailState:
-        """Return a fresh state for these characters."""
         return TailState(self, crowd)
 
 

@@ -20,14 +20,14 @@ from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec, xform
+from kinema.math.arrays import Array, Mask
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store3, store4
-from kinema.model.pose import unit_rotations
 from kinema.solvers import branch
 from kinema.solvers.joints import character_pose, matrix_above, path_joints
 from kinema.stages.arms.arm import ARM_STATE, ArmGoal, arm_length, arm_settings, solve_arm, solve_hand
 from kinema.stages.axes import settle
 from kinema.stages.jumps import OFFSET, followed, step_offset, step_rotation_offset
-from kinema.stages.stage import Crowd, FrameContext, Stage, StageState, copied, indices
+from kinema.stages.stage import Crowd, FrameContext, Rows, Stage, StageState, copied, indices
 
 logger: logging.Logger = logging.getLogger("kinema")
 
@@ -259,7 +259,7 @@ def step_hands(rows, arm, path, hands, goals, states, frame, dt):
 class HandsReport(NamedTuple):
     """The result of a frame of `Hands`. N characters, A arms in the rig's order."""
 
-    reached: NDArray[np.bool_]
+    reached: Mask
     """(N, A): whether there is a target and the hand is there, within 1e-4 of the arm's length."""
     error: NDArray[Any]
     """(N, A): metres from the hand to its target; 0 without one."""
@@ -267,7 +267,7 @@ class HandsReport(NamedTuple):
     """(N, A): radians from the hand's rotation to its target; 0 without one."""
     weight: NDArray[Any]
     """(N, A): the current weight of the reach, 0 to 1."""
-    limited: NDArray[np.bool_]
+    limited: Mask
     """(N, A): whether the limit of one of the arm's joints restricts it."""
 
 
@@ -303,7 +303,6 @@ class Hands(Stage):
         validation.number("speed", self.speed, 0.0)
 
     def start(self, crowd: Crowd, /) -> HandsState:
-        """Return a fresh state for these characters."""
         return HandsState(self, crowd)
 
 
@@ -313,7 +312,7 @@ class HandsState(StageState):
     def __init__(self, settings: Hands, crowd: Crowd) -> None:
         if not crowd.rig.arms:
             raise InputError("Hands needs arms; this rig has none")
-        self._crowd, self._precision = crowd, crowd.precision
+        self._crowd = crowd
         self._arms = [kernel_views(*arm_settings(crowd, n, arm, settings)) for n, arm in enumerate(crowd.rig.arms)]
         self._hands = indices(crowd.skeleton, [arm.joints[-1] for arm in crowd.rig.arms])
         shape = (crowd.count, len(self._arms))
@@ -338,7 +337,7 @@ class HandsState(StageState):
         rotation: ArrayLike | None = None,
         pole: ArrayLike | None = None,
         weight: ArrayLike = 1.0,
-        rows: Any = None,
+        rows: Rows = None,
     ) -> None:
         """Bring a hand to a point from now on, instead of what it did.
 
@@ -350,7 +349,7 @@ class HandsState(StageState):
         n, rows = self._index(arm), self._crowd.select(rows)
         at = self._each("position", position, 3, rows)
         rotated, towards = self._each("rotation", rotation, 4, rows), self._each("pole", pole, 3, rows)
-        share = self._shares(weight, rows)
+        share = self._crowd.weights("weight", weight, rows)
         new = self._goals[rows, n]
         new["held"], new["source"], new["has_pole"] = True, -1, pole is not None
         new["position"] = at
@@ -368,7 +367,7 @@ class HandsState(StageState):
         offset_position: ArrayLike | None = None,
         offset_rotation: ArrayLike | None = None,
         weight: ArrayLike = 1.0,
-        rows: Any = None,
+        rows: Rows = None,
     ) -> None:
         """Keep the second arm's hand on what the first one's holds from now on, instead of what it did.
 
@@ -380,7 +379,7 @@ class HandsState(StageState):
         n, source, rows = self._index(second), self._index(first), self._crowd.select(rows)
         at = self._each("offset_position", offset_position, 3, rows)
         rotated = self._each("offset_rotation", offset_rotation, 4, rows)
-        share = self._shares(weight, rows)
+        share = self._crowd.weights("weight", weight, rows)
         self._check_no_ring(source, n, rows)
         new = self._goals[rows, n]
         new["held"], new["source"], new["has_pole"] = True, source, False
@@ -392,11 +391,11 @@ class HandsState(StageState):
             new["grip_rotation"] = rotated
         self._set(n, rows, new)
 
-    def release(self, arm: str, rows: Any = None) -> None:
+    def release(self, arm: str, rows: Rows = None) -> None:
         """End the reach or the grip of this hand, and ease it back to the animation."""
         self._end(self._index(arm), self._crowd.select(rows))
 
-    def let_go(self, arm: str, rows: Any = None) -> None:
+    def let_go(self, arm: str, rows: Rows = None) -> None:
         """End the grip of this hand. A hand that reaches continues to do so."""
         n, rows = self._index(arm), self._crowd.select(rows)
         self._end(n, rows[self._sources[rows, n] >= 0])
@@ -444,25 +443,13 @@ class HandsState(StageState):
     def _index(self, arm: str) -> int:
         return self._crowd.rig.arms.index(self._crowd.rig.arm(arm))
 
-    def _each(self, name: str, value: Any, width: int, rows: Any) -> Any:
+    def _each(self, name: str, value: ArrayLike | None, width: int, rows: Array) -> Any:
         """Return a vector, or a rotation, for each of these rows; None for None."""
-        if value is None:
-            return None
-        real = self._precision
-        array = unit_rotations(name, value, real) if width == 4 else validation.vectors(name, value, width, real)
-        if array.shape not in ((width,), (rows.size, width)):
-            raise InputError(f"{name} must have shape ({width},) or ({rows.size}, {width}), got {array.shape}")
-        return array
-
-    def _shares(self, weight: Any, rows: Any) -> Any:
-        array = validation.weights("weight", weight, self._precision)[..., 0]
-        if array.shape not in ((), (rows.size,)):
-            raise InputError(f"weight must be one number or have shape ({rows.size},), got {array.shape}")
-        return np.broadcast_to(array, (rows.size,))
+        return None if value is None else self._crowd.vectors(name, value, rows, width)
 
     # --- the frame ---------------------------------------------------------------------------------------------
 
-    def awake(self, dt: float) -> NDArray[np.bool_]:
+    def awake(self, dt: float) -> Mask:
         return self._moving.any(axis=-1) | self._fresh
 
     def reset(self, rows: Any) -> None:

@@ -333,7 +333,6 @@ class Aim(Stage):
                 validation.number(where, amount, 0.0, math.inf if name == "spread" else math.pi)
 
     def start(self, crowd: Crowd, /) -> AimState:
-        """Return a fresh state for these characters."""
         return AimState(self, crowd)
 
 

@@ -347,7 +347,6 @@ class Eyes(EyeMotion, Stage):
     order: ClassVar[int] = 60
 
     def start(self, crowd: Crowd, /) -> EyesState:
-        """Return a fresh state for these characters."""
         return EyesState(self, crowd)
 
 

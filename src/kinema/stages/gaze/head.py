@@ -245,7 +245,6 @@ class Head(Stage):
         validation.number("spine_share", self.spine_share, 0.0, 1.0 - self.neck_share)
 
     def start(self, crowd: Crowd, /) -> HeadState:
-        """Return a fresh state for these characters."""
         return HeadState(self, crowd)
 
 

@@ -6,9 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from kinema import validation
 from kinema.compile.records import REAL, Record
-from kinema.errors import InputError
 from kinema.math.arrays import Array, Mask
 from kinema.stages.stage import Crowd, Rows, StageState
 
@@ -49,9 +47,7 @@ class LookTargets:
         point: (3,) for all of them or one each, (rows, 3), world space. rows: indices or a mask; None for all.
         """
         selected = self._crowd.select(rows)
-        array = validation.vectors("point", point, 3, self._crowd.precision)
-        if array.shape not in ((3,), (selected.size, 3)):
-            raise InputError(f"point must have shape (3,) or ({selected.size}, 3), got {array.shape}")
+        array = self._crowd.vectors("point", point, selected)
         self.fresh[selected] |= ~self._held[selected] | (self._point[selected] != array).any(axis=-1)
         self._point[selected] = array
         self._held[selected] = True

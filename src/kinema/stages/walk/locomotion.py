@@ -227,9 +227,7 @@ class LocomotionState(StageState):
             Indices or a mask of characters; None for all.
         """
         rows = self.crowd.select(rows)
-        way = validation.vectors("velocity", velocity, 3, self.crowd.precision)
-        if way.shape not in ((3,), (rows.size, 3)):
-            raise InputError(f"velocity must have shape (3,) or ({rows.size}, 3), got {way.shape}")
+        way = self.crowd.vectors("velocity", velocity, rows)
         turns = numbers("turn", turn, rows.size, validation.largest(np.float32))
         self._ask(rows, BY_VELOCITY, way, turns)
 
@@ -246,9 +244,7 @@ class LocomotionState(StageState):
             Metres a second, one number or one each; None for the settings' speed.
         """
         rows = self.crowd.select(rows)
-        goal = validation.vectors("point", point, 3, self.crowd.precision)
-        if goal.shape not in ((3,), (rows.size, 3)):
-            raise InputError(f"point must have shape (3,) or ({rows.size}, 3), got {goal.shape}")
+        goal = self.crowd.vectors("point", point, rows)
         usual = self.settings.speed * float(self.legs[0].length)
         pace = numbers("speed", usual if speed is None else speed, rows.size, validation.largest(np.float32))
         if (pace < 0).any():
