@@ -6,8 +6,9 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings
-from kinema.bake.clip_frames import frames_of
+from kinema.bake.clip_frames import frames_of, skip_calibration
 from kinema.demo import humanoid
+from kinema.math import arrays
 from tests.assets import asset
 
 
@@ -61,6 +62,58 @@ def test_a_take_that_begins_with_a_pose_of_calibration_begins_with_its_second_fr
     assert np.abs(first - second).max() > 0.3
     np.testing.assert_allclose(take.poses.rotations[0], take.poses.rotations[1])
     np.testing.assert_allclose(take.poses.rotations[1], second, atol=1e-3)
+
+
+def take_after_rest(person, count, twitch=0.0, blend=0.0, fps=60):
+    """(F, J, 4) rotations of a walk after some frames in the rest pose, which blends into it or not; what is no part of
+    the body twitches.
+    """
+    skeleton, rig = person.skeleton, person.rig
+    walk = person.clips["walk"].in_place().sample(np.arange(2 * fps) / fps, loop=True)
+    translations, rotations, scales = (array.copy() for array in walk.arrays())
+    rest = skeleton.rest.rotations
+    rotations[:count] = arrays.slerp(
+        np.broadcast_to(rest, rotations[:count].shape), rotations[:count], np.full(rotations[:count].shape[:2], blend)
+    )
+    limbs = [joint for limb in (*rig.legs, *rig.arms) for joint in limb.joints]
+    body = {int(joint) for joint in (rig.hips, *rig.spine, *rig.neck, *limbs)}
+    others = [joint for joint in range(len(skeleton)) if joint not in body]
+    axes = arrays.unit(np.random.default_rng(4).normal(size=(len(rotations), len(others), 3)))
+    rotations[:, others] = arrays.mul(
+        rotations[:, others], arrays.from_axis_angle(axes, np.full(axes.shape[:2], twitch))
+    )
+    return km.Pose.of(translations, rotations, scales)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20])
+@pytest.mark.parametrize("twitch", [0.0, 1.5])
+def test_poses_of_calibration_are_found_by_the_body_as_a_whole(count, twitch):
+    """However many there are in the first second, and however fingers twitch."""
+    person = humanoid()
+    poses = take_after_rest(person, count, twitch)
+    found = skip_calibration(person.rig, poses, 1, 1 / 60)
+    np.testing.assert_array_equal(found.rotations[count:], poses.rotations[count:])
+    np.testing.assert_array_equal(found.rotations[:count], np.repeat(poses.rotations[count : count + 1], count, axis=0))
+
+
+def test_a_jump_after_the_first_second_and_a_small_one_belong_to_the_motion():
+    person = humanoid()
+    for poses in (take_after_rest(person, 70), take_after_rest(person, 2, blend=0.85)):
+        found = skip_calibration(person.rig, poses, 1, 1 / 60)
+        np.testing.assert_array_equal(found.rotations, poses.rotations)
+
+
+def test_a_fast_start_is_no_calibration():
+    """A jump is one only if nothing beside it is nearly as fast: a blow accelerates and stops."""
+    person = humanoid()
+    poses = take_after_rest(person, 10)
+    steps = np.linspace(0.0, 1.0, 4)[1:-1]
+    translations, rotations, scales = (array.copy() for array in poses.arrays())
+    for k, share in enumerate(steps):
+        shares = np.full(rotations.shape[1], share)
+        rotations[8 + k] = arrays.slerp(poses.rotations[7], poses.rotations[10], shares)
+    found = skip_calibration(person.rig, km.Pose.of(translations, rotations, scales), 1, 1 / 60)
+    np.testing.assert_array_equal(found.rotations[:8], poses.rotations[:8])
 
 
 def test_a_clip_that_begins_fast_keeps_its_first_frame():

@@ -38,8 +38,9 @@ from kinema.bake.feet.posture import lean_body, tilt_lying
 from kinema.bake.feet.strides import shorten_strides, way_length
 from kinema.bake.feet.swings import smooth_swings
 from kinema.bake.keys import carriers, choose_keys, fold
-from kinema.bake.report import Baked, missing_ground, out_of_reach, shortfalls, targets_of
+from kinema.bake.report import Baked
 from kinema.bake.settings import BakeSettings
+from kinema.bake.shortfalls import missing_ground, off_the_ground, out_of_reach, shortfalls, targets_of
 from kinema.bake.site import Site, heights_along
 from kinema.errors import InputError
 from kinema.metrics import Metrics
@@ -115,7 +116,7 @@ def bake(
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
         climbed=_climbed(clip_frames, site),
-        problems=tuple(_problems(clip_frames, played, after, exact, level is not original, settings)),
+        problems=tuple(_problems(clip_frames, played, ground, after, exact, level is not original, settings)),
     )
 
 
@@ -215,7 +216,13 @@ def _climbed(clip_frames: ClipFrames, site: Site) -> float:
 
 
 def _problems(
-    clip_frames: ClipFrames, played: Any, after: Metrics, exact: bool, uneven: bool, settings: BakeSettings
+    clip_frames: ClipFrames,
+    played: Any,
+    ground: Any,
+    after: Metrics,
+    exact: bool,
+    uneven: bool,
+    settings: BakeSettings,
 ) -> Iterator[str]:
     if uneven:
         yield "the clip steps onto something that is not there: its footholds were brought to one level first"
@@ -223,7 +230,9 @@ def _problems(
         yield "a parent of the body is scaled unevenly: where it rotates, its position is not exact"
     if settings.places_feet:
         yield from missing_ground(after)
-        yield from shortfalls(clip_frames.rig, after, clip_frames.times)
+        yield from shortfalls(clip_frames, played, ground, after)
+    if settings.ground is not None:
+        yield from off_the_ground(clip_frames, played, ground)
     yield from out_of_reach(clip_frames.rig, played, clip_frames.times, settings.goals)
 
 

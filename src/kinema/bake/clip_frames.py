@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,9 +56,10 @@ END_SLACK = 0.01
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
-CALIBRATION_STEP, CALIBRATION_RATIO = math.radians(30.0), 8.0
-"""Radians that a joint rotates from the first key to the second, at least, where the first is a pose of calibration,
-and how many times as far that is as in the keys after it."""
+CALIBRATION_TIME, CALIBRATION_STEP, CALIBRATION_RATIO, CALIBRATION_AFTER = 1.0, math.radians(6.0), 4.0, 5
+"""Seconds in which poses of calibration are looked for; radians that joints of the body jump from the last of them to
+the next key, in the mean, at least; how many times as far that is as in the keys before and after; and how many keys
+after it count."""
 
 PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
@@ -160,10 +162,9 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     if settings.in_place:
         clip = clip.in_place(up=rig.up)
     times, stride = _frames(clip, settings)
-    poses = clip.sample(times)
+    poses, dt = clip.sample(times), float(times[1] - times[0])
     if settings.places_feet:
-        poses = with_rotated_ends(rig, skip_calibration(poses, stride))
-    dt = float(times[1] - times[0])
+        poses = with_rotated_ends(rig, skip_calibration(rig, poses, stride, dt))
     closing = stride if _is_open_loop(rig, poses, stride) else 0
     if closing:
         way = Clip.from_poses(clip.name, clip.skeleton, poses[[-1, 0]], times=np.array((0.0, closing * dt)))
@@ -204,18 +205,20 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     return find_contacts(clip_frames)
 
 
-def skip_calibration(poses: Pose, stride: int) -> Pose:
-    """Return poses, (F,), with the second key in place of the first, if that is a pose of calibration: captured files
-    often begin with one, from which the body jumps into its motion. stride: frames from key to key.
+def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
+    """Replace poses of calibration: captured files often begin with some, from which the body jumps into its motion.
+
+    The body as a whole says where: fingers are noisy. poses: (F,), dt seconds apart. stride: frames from key to key.
     """
-    if poses.shape[0] <= 3 * stride:
-        return poses
-    keys = poses.rotations[[0, stride, 2 * stride, 3 * stride]].astype(np.float64)
-    steps = arrays.angle_between(keys[:-1], keys[1:]).max(axis=-1)
-    if steps[0] < CALIBRATION_STEP or steps[0] < CALIBRATION_RATIO * steps[1:].max():
-        return poses
-    which = np.arange(poses.shape[0])
-    return poses[np.maximum(which, stride)]
+    limbs = [*(leg.joints for leg in rig.legs), *(arm.joints for arm in rig.arms)]
+    joints = sorted({int(joint) for joint in (rig.hips, *rig.spine, *rig.neck, *itertools.chain(*limbs))})
+    keys = poses.rotations[::stride, joints].astype(np.float64)
+    steps = arrays.angle_between(keys[:-1], keys[1:]).mean(axis=-1)
+    for key in range(min(round(CALIBRATION_TIME / (stride * dt)), len(steps) - 2)):
+        others = np.append(steps[:key], steps[key + 1 : key + 1 + CALIBRATION_AFTER])
+        if steps[key] > max(CALIBRATION_STEP, CALIBRATION_RATIO * others.max()):
+            return poses[np.maximum(np.arange(poses.shape[0]), (key + 1) * stride)]
+    return poses
 
 
 def find_contacts(clip_frames: ClipFrames) -> ClipFrames:

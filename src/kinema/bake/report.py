@@ -1,35 +1,17 @@
-"""What came of a bake: `Baked`, warnings for people, figures as a table and as JSON."""
+"""What came of a bake: `Baked`, and its figures as a table and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinema.bake.animating import SETTLING
-from kinema.bake.settings import MovingPoint
 from kinema.metrics import PARTS, Metrics
 from kinema.model.clip import Clip
 from kinema.model.rig import Rig
 from kinema.roles import unit
-from kinema.solvers.body.roles import joint_of
-
-MOST_OFF = 0.02
-"""Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
-
-MOST_SLIDE = 0.01
-"""Leg lengths that a planted foot may slide: 1 cm of a person."""
-
-MOST_BEYOND = np.radians(25)
-"""Radians that a joint may rotate in 1/60 s beyond the clip: more is seen as a pop."""
-
-MOST_JERK = 3.0
-"""Times the clip's jerk that ankles may have before it is seen as jitter."""
-
-REACHED = 0.01
-"""Arm lengths from its target within which a hand has reached it: less cannot be seen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,90 +45,6 @@ class Baked:
     """Difference between high and low ground under the hips, in the file's unit."""
     problems: tuple[str, ...]
     """What is doubtful about the result or falls short, as sentences."""
-
-
-# --- warnings ---------------------------------------------------------------------------------------------------
-
-
-def missing_ground(after: Metrics) -> Iterator[str]:
-    """Describe planted feet without ground, which figures do not show."""
-    standing = after.missed[after.planted]
-    if not standing.size:
-        yield "no foot was found to stand in any frame: nothing is known of how it stands"
-    elif standing.any():
-        share = standing.sum() / (len(PARTS) * standing.size)
-        yield f"{share:.1%} of the planted soles found no ground within reach"
-
-
-def shortfalls(rig: Rig, after: Metrics, times: Any) -> Iterator[str]:
-    """Describe which figures of a bake exceed their bounds, and when.
-
-    times: (F,), seconds of the frames that were measured.
-    """
-    if after.knee_flips:
-        when = times[np.flatnonzero(after.flips.any(axis=-1))]
-        shown = ", ".join(f"{moment:.2f}" for moment in when[:3])
-        yield f"a knee flips to the other side {after.knee_flips} time(s), first at {shown} s: check the legs there"
-    if after.beyond is not None and after.worst_beyond > MOST_BEYOND:
-        joint = rig.skeleton.names[int(np.argmax(after.beyond))]
-        degrees = np.degrees(after.worst_beyond)
-        yield f"joint {joint!r} rotates {degrees:.0f}° further in 1/60 s than it does in the clip"
-    for values, most, what in (
-        (after.penetration * after.planted, MOST_OFF, "a planted sole is {:.1%} of a leg below the ground"),
-        (after.hover, MOST_OFF, "a planted sole is {:.1%} of a leg above the ground"),
-        (after.slide, MOST_SLIDE, "a planted foot slides by {:.1%} of a leg"),
-        (after.shin, MOST_OFF, "a shin is {:.1%} of a leg inside the ground"),
-    ):
-        worst = values.max(axis=-1)
-        if after.leg and worst.max() > most * after.leg:
-            yield f"{what.format(worst.max() / after.leg)} at {times[int(np.argmax(worst))]:.2f} s"
-    if (ratio := after.jerk_ratio) is not None and ratio > MOST_JERK:
-        yield f"feet jerk {ratio:.1f} times as much as in the clip"
-
-
-def targets_of(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> dict[Any, Any] | None:
-    """Return the target of each joint in each frame, {joint: (F, 3)}; None if there are none.
-
-    Where a target does not exist, the joint's own position stands in, so that its error is zero. world: (F, J, 4, 4),
-    the motion. times: (F,), seconds. goals: by role.
-    """
-    targets = {}
-    for role, target in goals.items():
-        joint = joint_of(rig.skeleton, rig, role)
-        points = [target.at(float(t)) for t in times]
-        targets[joint] = np.array([world[k, joint, :3, 3] if p is None else p for k, p in enumerate(points)])
-    return targets or None
-
-
-def out_of_reach(rig: Rig, world: Any, times: Any, goals: Mapping[str, MovingPoint]) -> Iterator[str]:
-    """Yield a sentence for each part that stops short of its target.
-
-    world: (F, J, 4, 4). times: (F,), seconds. goals: by role.
-    """
-    targets = targets_of(rig, world, times, goals) or {}
-    for role, target in goals.items():
-        last, limb = joint_of(rig.skeleton, rig, role), _limb_of(rig, role)
-        length = rig.leg_length if limb is None else rig.skeleton.length(limb)
-        error = np.linalg.norm(world[:, last, :3, 3] - targets[last], axis=-1)
-        too_far = np.zeros(len(error), bool)
-        if limb is not None:
-            too_far = np.linalg.norm(world[:, int(limb[0]), :3, 3] - targets[last], axis=-1) > length
-        # A hand still moving to the start of its target's path is late, which is not the path's fault.
-        settled = (target.times[0] <= 0.0) | (times > target.times[0] + SETTLING)
-        short = np.where(too_far | settled, error, 0.0)
-        worst = int(np.argmax(short))
-        if short[worst] > REACHED * length:
-            x, y, z = targets[last][worst]
-            yield (
-                f"the {role.replace('_', ' ')} cannot reach ({x:.3g}, {y:.3g}, {z:.3g}), {times[worst]:.2f} s from the "
-                f"start: it stops {short[worst]:.3g} short"
-            )
-
-
-def _limb_of(rig: Rig, role: str) -> Sequence[Any] | None:
-    """The joints of the limb that a hand or a foot belongs to."""
-    limbs = {f"{arm.name}_hand": arm.joints for arm in rig.arms} | {f"{leg.name}_foot": leg.joints for leg in rig.legs}
-    return limbs.get(role)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,168 @@
+"""Warnings say what a viewer sees, where and when; a clean bake has none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema import metrics
+from kinema.bake import BakeSettings, bake
+from kinema.bake.clip_frames import frames_of
+from kinema.bake.shortfalls import (
+    LONGEST_JUMP,
+    MOST_BEYOND,
+    MOST_JERK,
+    MOST_LIFTED,
+    MOST_OFF,
+    MOST_SLIDE,
+    NEAR,
+    off_the_ground,
+    shortfalls,
+)
+from kinema.demo import humanoid, slope
+
+FRAMES = 91
+FLOOR = km.Plane()
+
+
+@pytest.fixture(scope="module")
+def standing():
+    """A person that stands still: its frames, their matrices, and the figures."""
+    person = humanoid()
+    pose = km.Pose.of(*(np.repeat(array[np.newaxis], 46, axis=0) for array in person.skeleton.rest.arrays()))
+    clip = km.Clip.from_poses("stand", person.skeleton, pose, times=np.arange(46) / 30)
+    frames = frames_of(person.rig, clip, BakeSettings(ground=FLOOR)).without_lead
+    frames = replace(frames, held=np.ones_like(frames.held), planted=np.ones_like(frames.planted))
+    world = frames.world - frames.rig.floor * np.eye(4)[1][:, np.newaxis] * np.eye(4)[3]
+    figures = metrics.measure(frames.rig, world, FLOOR, 1 / 60, planted=frames.planted, reference=world)
+    return frames, world, figures
+
+
+def moved(world, offsets):
+    """The matrices with the whole body moved, (F, 3)."""
+    result = world.copy()
+    result[..., :3, 3] += offsets[:, np.newaxis]
+    return result
+
+
+def test_clean_files_have_no_findings(standing):
+    frames, world, figures = standing
+    assert list(shortfalls(frames, world, FLOOR, figures)) == []
+    assert list(off_the_ground(frames, world, FLOOR)) == []
+
+
+def test_a_knee_that_flips_is_named_with_its_moment(standing):
+    frames, world, figures = standing
+    flips = np.zeros_like(figures.flips)
+    flips[12, 1] = True
+    (reported,) = shortfalls(frames, world, FLOOR, replace(figures, flips=flips))
+    assert reported == "a knee flips to the other side 1 time(s), first at 0.20 s: check the legs there"
+
+
+@pytest.mark.parametrize(("degrees", "told"), [(24.0, False), (26.0, True)])
+def test_a_joint_that_pops_is_named(standing, degrees, told):
+    """25 degrees in 1/60 s are seen."""
+    frames, world, figures = standing
+    knee = frames.rig.legs[0].joints[1]
+    beyond = np.zeros(len(frames.rig.skeleton))
+    beyond[knee] = np.radians(degrees)
+    found = list(shortfalls(frames, world, FLOOR, replace(figures, beyond=beyond)))
+    words = (
+        f"joint {frames.rig.skeleton.names[knee]!r} rotates {degrees:.0f}° further in 1/60 s than it does in the clip"
+    )
+    assert found == [words] * told
+    assert np.degrees(MOST_BEYOND) == pytest.approx(25.0)
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("penetration", "a planted sole is {} of a leg below the ground at 0.10 s"),
+        ("hover", "a planted sole is {} of a leg above the ground at 0.10 s"),
+        ("shin", "a shin is {} of a leg inside the ground at 0.10 s"),
+    ],
+)
+def test_each_length_is_reported_with_its_time(standing, field, words):
+    """Two centimetres of a person are seen."""
+    frames, world, figures = standing
+    for share in (0.018, 0.022):
+        values = np.zeros((FRAMES, len(frames.rig.legs)))
+        values[6, 0] = share * figures.leg
+        found = list(shortfalls(frames, world, FLOOR, replace(figures, **{field: values})))
+        assert found == [words.format(f"{share:.1%}")] * (share > 0.02)
+    assert MOST_OFF == 0.02
+
+
+def test_feet_that_jerk_are_told(standing):
+    frames, world, figures = standing
+    for ratio in (2.9, 3.1):
+        jerk = np.full_like(figures.jerk, ratio * metrics.measuring.CALM * figures.leg)
+        found = list(shortfalls(frames, world, FLOOR, replace(figures, jerk=jerk)))
+        assert [words[:9] for words in found] == ["feet jerk"] * (ratio > MOST_JERK)
+    assert MOST_JERK == 3.0
+
+
+# --- slides -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.008, False), (0.012, True)])
+def test_a_foot_that_creeps_slides(standing, share, told):
+    """A centimetre of a person in a second and a half is seen, and told with its place."""
+    frames, world, figures = standing
+    offsets = np.linspace(0.0, share * figures.leg, FRAMES)[:, np.newaxis] * (0.0, 0.0, 1.0)
+    found = list(shortfalls(frames, moved(world, offsets), FLOOR, figures))
+    assert [words[:23] for words in found] == ["a standing foot slides "] * told
+    assert MOST_SLIDE == 0.01
+
+
+def test_a_foot_that_lands_fast_or_is_in_the_air_does_not_slide(standing):
+    frames, world, figures = standing
+    along = np.array((0.0, 0.0, 1.0)) * figures.leg
+    fast = np.arange(FRAMES)[:, np.newaxis] * 0.3 / 60 * along
+    assert list(shortfalls(frames, moved(world, fast), FLOOR, figures)) == []
+    creeps = np.linspace(0.0, 0.05, FRAMES)[:, np.newaxis] * along
+    above = creeps + np.array((0.0, 0.03, 0.0)) * figures.leg
+    assert list(shortfalls(frames, moved(world, above), FLOOR, figures)) == []
+    swings = replace(frames, held=np.zeros_like(frames.held))
+    assert list(shortfalls(swings, moved(world, creeps), FLOOR, figures)) == []
+
+
+def test_a_foot_may_settle_and_lift_off(standing):
+    """What it moves in the first and the last two frames of a contact is no slide."""
+    frames, world, figures = standing
+    held = frames.held.copy()
+    held[:30] = held[-30:] = False
+    offsets = np.zeros((FRAMES, 3))
+    offsets[:32, 2], offsets[-32:, 2] = -0.03 * figures.leg, 0.03 * figures.leg
+    assert list(shortfalls(replace(frames, held=held), moved(world, offsets), FLOOR, figures)) == []
+
+
+def test_the_warning_agrees_with_what_feet_do():
+    """Our walk, whose feet do not slide, has no warning; the same walk on another speed of the ground has one."""
+    person = humanoid()
+    assert bake(person, "walk", BakeSettings(ground=slope(5))).problems == ()
+
+
+# --- height -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.14, False), (0.16, True)])
+def test_a_body_that_leaves_its_height_is_told(standing, share, told):
+    frames, world, figures = standing
+    lifted = moved(world, np.tile((0.0, share * figures.leg, 0.0), (FRAMES, 1)))
+    found = [words for words in off_the_ground(frames, lifted, FLOOR) if words.startswith("the body is")]
+    assert len(found) == told
+    assert MOST_LIFTED == 0.15
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.7, False), (0.9, True)])
+def test_who_flies_longer_than_a_jump_is_told(standing, seconds, told):
+    frames, world, figures = standing
+    offsets = np.zeros((FRAMES, 3))
+    offsets[20 : 20 + round(60 * seconds), 1] = 0.06 * figures.leg
+    found = list(off_the_ground(frames, moved(world, offsets), FLOOR))
+    assert found == ["no foot is near the ground for 0.9 s from 0.33 s on"] * told
+    low = moved(world, offsets * (0.04 / 0.06))
+    assert list(off_the_ground(frames, low, FLOOR)) == []
+    assert (LONGEST_JUMP, NEAR) == (0.8, 0.05)
